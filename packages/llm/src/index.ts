@@ -1,0 +1,22 @@
+export type { Json, JsonObject } from "./json.ts";
+export type {
+  LlmContent,
+  LlmFile,
+  LlmMessage,
+  LlmPart,
+  LlmRequest,
+  LlmSettings,
+  LlmTool,
+  LlmToolChoice,
+  LlmToolResult,
+  LlmTurn,
+} from "./request.ts";
+export type {
+  LlmFailure,
+  LlmFailureKind,
+  LlmFinish,
+  LlmOutcome,
+  LlmUsage,
+} from "./outcome.ts";
+export type { LlmCallOptions, LlmCaller, LlmChunk } from "./caller.ts";
+export { addUsage, noUsage } from "./outcome.ts";
