@@ -1,1 +1,11 @@
-export {};
+export { createMoorex } from "./create-moorex.ts";
+export type {
+  CommitResult,
+  Dispatch,
+  DispatchResult,
+  EffectRun,
+  Moorex,
+  MoorexDefinition,
+  MoorexNotice,
+  Step,
+} from "./definition.ts";

@@ -1,0 +1,247 @@
+/**
+ * The runner: applies inputs, commits, publishes, and keeps the running effects equal to what the state wants.
+ *
+ * - I1 Between inputs the running keys are the wanted keys less the finished ones, from creation on.
+ * - I2 A key that finished does not start again until a state did not want it.
+ * - I3 Nothing that an old run of a key does late touches the state or a newer run. Its signal is aborted.
+ * - I4 Inputs are applied one at a time in order; a dispatch is one atomic batch; dispatching from a subscriber or an
+ *   effect queues; the stack does not grow. Without an asynchronous commit everything is published before `dispatch`
+ *   returns.
+ * - I5 Transition is speculative until committed: `commit` sees only inputs that changed something, subscribers see
+ *   committed states only, one by one; effects are reconciled after the last. `{ before }` is applied and published
+ *   first, then the batch is transitioned again. While a commit runs, later inputs queue and go together. If it fails,
+ *   outside dispatches reject, effects' own inputs are offered again at the next dispatch, nothing starts.
+ * - I6 A throwing transition, effectsAt, runEffect or subscriber hurts nobody else: the state stays, the error is
+ *   reported, the machine goes on.
+ */
+import type { CommitResult, Dispatch, Moorex, MoorexDefinition, MoorexNotice } from "./definition.ts";
+import { draftOf, finishOffer, newOffer, type Draft, type Offer } from "./draft.ts";
+import { effectRuns, type Run } from "./effect-runs.ts";
+
+export function createMoorex<State, Input, Effect>(
+  definition: MoorexDefinition<State, Input, Effect>,
+): Moorex<State, Input, Effect> {
+  type Notice = MoorexNotice<State, Input, Effect>;
+  type ThisOffer = Offer<State, Input, Effect>;
+  const { transition, effectsAt, commit } = definition;
+  const listeners = new Set<(notice: Notice) => void>();
+  const waiting: (() => void)[] = [];
+  let state = definition.initial();
+  let queue: ThisOffer[] = [];
+  /** Inputs of effects whose commit failed: offered again, in front, at the next dispatch. */
+  let held: ThisOffer[] = [];
+  /** Whether the committed state moved since the effects were last reconciled. */
+  let changed = false;
+  let busy = true;
+  let transitioning = false;
+  let stopped = false;
+
+  const emit = (notice: Notice): void => {
+    for (const listener of listeners) {
+      try {
+        listener(notice);
+      } catch (error) {
+        if (notice.type !== "error-caught") emit({ type: "error-caught", source: "subscriber", error });
+      }
+    }
+  };
+
+  const caught = (source: "transition" | "effectsAt" | "commit", error: unknown): void =>
+    emit({ type: "error-caught", source, error });
+
+  const dispatchOf =
+    (run: Run<Effect> | undefined): Dispatch<State, Input> =>
+    (...inputs) => {
+      if (transitioning)
+        throw new Error("Reentrant: a transition must not dispatch; return the state instead.");
+      if (run !== undefined && !run.live) return Promise.resolve({ applied: 0, state });
+      if (stopped) return handled(Promise.reject(new Error("This machine is stopped.")));
+      const offer: ThisOffer = newOffer(inputs, run);
+      if (held.length > 0) {
+        queue.unshift(...held);
+        held = [];
+      }
+      queue.push(offer);
+      drain();
+      return offer.result ?? handled(new Promise((resolve) => (offer.settle = resolve)));
+    };
+
+  const runs = effectRuns<State, Input, Effect>({
+    runEffect: (effect, at, key) => definition.runEffect(effect, at, key),
+    dispatchOf,
+    emit,
+    onEnd: () => wakeIfSettled(),
+  });
+
+  const wakeIfSettled = (): void => {
+    if (busy || runs.size > 0 || queue.length > 0) return;
+    for (const wake of waiting.splice(0)) wake();
+  };
+
+  const wantedAt = (at: State): Readonly<Record<string, Effect>> | undefined => {
+    try {
+      return effectsAt(at);
+    } catch (error) {
+      caught("effectsAt", error);
+      return undefined;
+    }
+  };
+
+  const reconcile = (): void => {
+    if (stopped) return;
+    changed = false;
+    const wanted = wantedAt(state);
+    if (wanted === undefined) return;
+    runs.retire(wanted);
+    runs.start(wanted, state);
+  };
+
+  const drafted = (group: readonly ThisOffer[]): Draft<State, Input, Effect> => {
+    transitioning = true;
+    const draft = draftOf(group, state, transition, wantedAt);
+    transitioning = false;
+    return draft;
+  };
+
+  const publish = ({ outcomes }: Draft<State, Input, Effect>): void => {
+    for (const outcome of outcomes) {
+      const { offer, inputs } = outcome;
+      if ("error" in outcome) {
+        finishOffer(offer, handled(Promise.reject(outcome.error)));
+        caught("transition", outcome.error);
+        continue;
+      }
+      let applied = 0;
+      for (const { input, step } of inputs) {
+        if (step !== undefined) {
+          state = step.after;
+          changed = true;
+          applied += 1;
+        }
+        if (listeners.size === 0) continue;
+        emit({ type: "input-received", input });
+        if (step === undefined) emit({ type: "input-ignored", input, state });
+        else emit({ type: "state-updated", input, before: step.before, state });
+      }
+      if (applied > 0 && offer.run !== undefined) offer.run.answered = true;
+      finishOffer(offer, Promise.resolve({ applied, state }));
+    }
+  };
+
+  /** Inputs that others made durable first: applied, published, and the runs they retire ended; none started yet. */
+  const takeOver = (inputs: readonly Input[]): void => {
+    publish(drafted([newOffer(inputs)]));
+    const wanted = wantedAt(state);
+    if (wanted !== undefined) runs.retire(wanted);
+  };
+
+  const commitFailed = (group: readonly ThisOffer[], error: unknown): void => {
+    for (const offer of group) {
+      if (offer.result !== undefined) continue;
+      if (offer.run === undefined) finishOffer(offer, handled(Promise.reject(error)));
+      else held.push(offer);
+    }
+    caught("commit", error);
+  };
+
+  const settle = (draft: Draft<State, Input, Effect>): undefined => {
+    publish(draft);
+    if (changed) reconcile();
+  };
+
+  /** Commits a group, again and again while others were first. A promise only where `commit` gave one. */
+  const process = (group: readonly ThisOffer[]): Promise<void> | undefined => {
+    for (;;) {
+      const draft = drafted(group);
+      if (commit === undefined || draft.steps.length === 0) return settle(draft);
+      let result: CommitResult<Input>;
+      try {
+        const answer = commit(draft.steps);
+        if (answer !== undefined && "then" in answer) return processLater(group, draft, answer);
+        result = answer;
+      } catch (error) {
+        commitFailed(group, error);
+        return undefined;
+      }
+      if (result === undefined || result.before.length === 0) return settle(draft);
+      takeOver(result.before);
+    }
+  };
+
+  const processLater = async (
+    group: readonly ThisOffer[],
+    first: Draft<State, Input, Effect>,
+    answer: Promise<CommitResult<Input>>,
+  ): Promise<void> => {
+    let draft = first;
+    try {
+      let result = await answer;
+      while (result !== undefined && result.before.length > 0) {
+        takeOver(result.before);
+        draft = drafted(group);
+        result = draft.steps.length === 0 ? undefined : await commit?.(draft.steps);
+      }
+    } catch (error) {
+      commitFailed(group, error);
+      return;
+    }
+    settle(draft);
+  };
+
+  const drain = (): void => {
+    if (busy) return;
+    busy = true;
+    while (queue.length > 0) {
+      const group = nextGroup();
+      const later = process(group);
+      if (later === undefined) continue;
+      void later.then(() => {
+        busy = false;
+        drain();
+      });
+      return;
+    }
+    busy = false;
+    wakeIfSettled();
+  };
+
+  /** Everything that waits goes together where there is a commit to share, one by one otherwise. */
+  let next = 0;
+  const nextGroup = (): readonly ThisOffer[] => {
+    if (commit === undefined && next + 1 < queue.length) return queue.slice(next, ++next);
+    const group = queue.slice(next);
+    queue = [];
+    next = 0;
+    return group;
+  };
+
+  reconcile();
+  busy = false;
+  drain();
+
+  return {
+    dispatch: dispatchOf(undefined),
+    current: () => state,
+    subscribe(listener) {
+      const own = (notice: Notice): void => listener(notice);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    settled: () =>
+      busy || runs.size > 0 || queue.length > 0
+        ? new Promise((resolve) => waiting.push(resolve))
+        : Promise.resolve(),
+    stop() {
+      stopped = true;
+      runs.stop();
+      for (const offer of held.splice(0)) finishOffer(offer, Promise.resolve({ applied: 0, state }));
+      wakeIfSettled();
+    },
+  };
+}
+
+/** A rejection that nobody has to catch: it is reported as a notice as well. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}

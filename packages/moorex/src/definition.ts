@@ -1,0 +1,64 @@
+/** One accepted input with the state before and after it. */
+export interface Step<State, Input> {
+  readonly input: Input;
+  readonly before: State;
+  readonly after: State;
+}
+
+/** `applied` counts the inputs of this dispatch that changed the state; `state` is the state after them. */
+export interface DispatchResult<State> {
+  readonly applied: number;
+  readonly state: State;
+}
+
+export type Dispatch<State, Input> = (...inputs: readonly Input[]) => Promise<DispatchResult<State>>;
+
+/**
+ * One run of an effect. `start` does the work and dispatches what happened; it learns from `dispatch` whether that
+ * applied. `signal` is aborted when the state no longer wants the effect; `cancel` is called then, too.
+ */
+export interface EffectRun<State, Input> {
+  start(dispatch: Dispatch<State, Input>, signal: AbortSignal): Promise<void>;
+  cancel?(): void;
+}
+
+/** What `commit` found in its way: inputs that others appended first, or nothing. */
+export type CommitResult<Input> = { readonly before: readonly Input[] } | undefined | void;
+
+export interface MoorexDefinition<State, Input, Effect> {
+  initial(): State;
+  /** Pure, total, synchronous. The same reference means that the input did not apply. */
+  transition(input: Input): (state: State) => State;
+  /** Pure. The key is the identity of an effect. */
+  effectsAt(state: State): Readonly<Record<string, Effect>>;
+  runEffect(effect: Effect, state: State, key: string): EffectRun<State, Input>;
+  /** Makes steps durable before anyone sees them. See I5. */
+  commit?(steps: readonly Step<State, Input>[]): CommitResult<Input> | Promise<CommitResult<Input>>;
+}
+
+/** What a machine tells its subscribers. */
+export type MoorexNotice<State, Input, Effect> =
+  | { readonly type: "input-received"; readonly input: Input }
+  | { readonly type: "input-ignored"; readonly input: Input; readonly state: State }
+  | { readonly type: "state-updated"; readonly input: Input; readonly before: State; readonly state: State }
+  | { readonly type: "effect-started"; readonly key: string; readonly effect: Effect }
+  | { readonly type: "effect-completed"; readonly key: string; readonly effect: Effect }
+  | { readonly type: "effect-failed"; readonly key: string; readonly effect: Effect; readonly error: unknown }
+  | { readonly type: "effect-canceled"; readonly key: string; readonly effect: Effect }
+  | {
+      readonly type: "error-caught";
+      readonly source: "transition" | "effectsAt" | "subscriber" | "commit";
+      readonly error: unknown;
+    };
+
+export interface Moorex<State, Input, Effect> {
+  /** One atomic batch. Rejects when `transition` or `commit` throws, and after `stop`. */
+  dispatch: Dispatch<State, Input>;
+  /** The newest committed state. */
+  current(): State;
+  subscribe(listener: (notice: MoorexNotice<State, Input, Effect>) => void): () => void;
+  /** Resolves when no input waits, no commit runs and no effect runs. */
+  settled(): Promise<void>;
+  /** Aborts what runs and takes no more inputs; what a commit already made durable is still published. */
+  stop(): void;
+}

@@ -1,0 +1,446 @@
+import { describe, expect, it, vi } from "vitest";
+import { createMoorex, type Dispatch, type MoorexNotice } from "../src/index.ts";
+
+/** A machine whose state says which keys it wants and what was said to it; effects settle by hand. */
+interface State {
+  readonly wanted: readonly string[];
+  readonly said: readonly string[];
+}
+type Input =
+  | { readonly want: readonly string[] }
+  | { readonly say: string; readonly drop?: string }
+  | { readonly no: 1 };
+
+interface ManualRun {
+  readonly key: string;
+  readonly dispatch: Dispatch<State, Input>;
+  readonly signal: AbortSignal;
+  readonly canceled: () => boolean;
+  end(error?: unknown): Promise<void>;
+}
+
+const transition =
+  (input: Input) =>
+  (state: State): State => {
+    if ("no" in input) return state;
+    if ("want" in input) return { ...state, wanted: input.want };
+    if (input.say === "throw") throw new Error("a bad transition");
+    return { said: [...state.said, input.say], wanted: state.wanted.filter((key) => key !== input.drop) };
+  };
+
+function machine(
+  options: {
+    readonly wanted?: readonly string[];
+    readonly commit?: Parameters<typeof createMoorex<State, Input, string>>[0]["commit"];
+    readonly effectsAt?: (state: State) => Record<string, string>;
+    readonly throwOnRun?: string;
+  } = {},
+) {
+  const runs: ManualRun[] = [];
+  const moorex = createMoorex<State, Input, string>({
+    initial: () => ({ wanted: options.wanted ?? [], said: [] }),
+    transition,
+    effectsAt: options.effectsAt ?? ((state) => Object.fromEntries(state.wanted.map((key) => [key, key]))),
+    runEffect: (_effect, _state, key) => {
+      if (options.throwOnRun === key) throw new Error("cannot run");
+      let canceled = false;
+      return {
+        start: (dispatch, signal) =>
+          new Promise<void>((resolve, reject) => {
+            runs.push({
+              key,
+              dispatch,
+              signal,
+              canceled: () => canceled,
+              end: async (error) => {
+                if (error === undefined) resolve();
+                else reject(error);
+                await Promise.resolve();
+                await Promise.resolve();
+              },
+            });
+          }),
+        cancel: () => {
+          canceled = true;
+        },
+      };
+    },
+    ...(options.commit === undefined ? {} : { commit: options.commit }),
+  });
+  const notices: MoorexNotice<State, Input, string>[] = [];
+  moorex.subscribe((notice) => notices.push(notice));
+  const keys = (): string[] => runs.map((run) => run.key);
+  return { moorex, runs, notices, keys };
+}
+
+const at = <T>(items: readonly T[], index: number): T => {
+  const item = items.at(index);
+  if (item === undefined) throw new Error(`nothing at ${index}`);
+  return item;
+};
+
+describe("I1: the running keys are the wanted keys less the finished ones", () => {
+  it("starts what the initial state wants without any dispatch", () => {
+    expect(machine({ wanted: ["a", "b"] }).keys()).toEqual(["a", "b"]);
+  });
+
+  it("starts and cancels by the difference of keys", () => {
+    const { moorex, runs, keys } = machine({ wanted: ["a"] });
+    void moorex.dispatch({ want: ["a", "b"] });
+    expect(keys()).toEqual(["a", "b"]);
+    void moorex.dispatch({ want: ["b"] });
+    expect(at(runs, 0).signal.aborted).toBe(true);
+    expect(at(runs, 0).canceled()).toBe(true);
+    expect(at(runs, 1).signal.aborted).toBe(false);
+  });
+
+  it("reconciles a batch once, after its last input", () => {
+    const { moorex, keys } = machine();
+    void moorex.dispatch({ want: ["a"] }, { want: ["b"] });
+    expect(keys()).toEqual(["b"]);
+  });
+});
+
+describe("I2: a finished key", () => {
+  it("does not start again while it is still wanted", async () => {
+    const { moorex, runs, keys } = machine({ wanted: ["a"] });
+    await at(runs, 0).end();
+    void moorex.dispatch({ want: ["a", "b"] });
+    expect(keys()).toEqual(["a", "b"]);
+  });
+
+  it("starts again after a state that did not want it", async () => {
+    const { moorex, runs, keys } = machine({ wanted: ["a"] });
+    await at(runs, 0).end();
+    void moorex.dispatch({ want: [] });
+    void moorex.dispatch({ want: ["a"] });
+    expect(keys()).toEqual(["a", "a"]);
+  });
+
+  it("counts as finished when it failed, and the failure is told", async () => {
+    const { moorex, runs, notices, keys } = machine({ wanted: ["a"] });
+    await at(runs, 0).end(new Error("broken"));
+    void moorex.dispatch({ say: "x" });
+    expect(keys()).toEqual(["a"]);
+    expect(notices.filter((notice) => notice.type === "effect-failed")).toHaveLength(1);
+  });
+});
+
+describe("I3: an old run", () => {
+  it("can no longer dispatch, not even after its key started anew", async () => {
+    const { moorex, runs } = machine({ wanted: ["a"] });
+    void moorex.dispatch({ want: [] });
+    void moorex.dispatch({ want: ["a"] });
+    expect(await at(runs, 0).dispatch({ say: "late" })).toMatchObject({ applied: 0 });
+    expect(moorex.current().said).toEqual([]);
+    await at(runs, 1).dispatch({ say: "in time" });
+    expect(moorex.current().said).toEqual(["in time"]);
+  });
+
+  it("does not end the newer run of its key when it settles", async () => {
+    const { moorex, runs, notices } = machine({ wanted: ["a"] });
+    void moorex.dispatch({ want: [] });
+    void moorex.dispatch({ want: ["a"] });
+    await at(runs, 0).end();
+    void moorex.dispatch({ want: [] });
+    expect(at(runs, 1).signal.aborted).toBe(true);
+    expect(notices.filter((notice) => notice.type === "effect-completed")).toHaveLength(0);
+  });
+
+  it("is not heard with an input that was already queued, even if its key comes back in the same group", async () => {
+    const commits: number[] = [];
+    let release = (): void => undefined;
+    const { moorex, runs } = machine({
+      wanted: ["a"],
+      commit: (steps) => {
+        commits.push(steps.length);
+        return new Promise((resolve) => (release = () => resolve(undefined)));
+      },
+    });
+    const first = moorex.dispatch({ say: "first" });
+    void moorex.dispatch({ want: [] });
+    void moorex.dispatch({ want: ["a"] });
+    const late = at(runs, 0).dispatch({ say: "late" });
+    release();
+    await first;
+    await Promise.resolve();
+    release();
+    expect(await late).toMatchObject({ applied: 0 });
+    expect(moorex.current().said).toEqual(["first"]);
+    expect(commits).toEqual([1, 2]);
+  });
+
+  it("that retired itself by its answer is told as completed and not aborted", () => {
+    const { runs, notices } = machine({ wanted: ["a"] });
+    void at(runs, 0).dispatch({ say: "done", drop: "a" });
+    expect(notices.at(-1)).toMatchObject({ type: "effect-completed", key: "a" });
+    expect(at(runs, 0).signal.aborted).toBe(false);
+  });
+});
+
+describe("I4: inputs", () => {
+  it("are applied and published before dispatch returns", () => {
+    const { moorex } = machine();
+    void moorex.dispatch({ say: "a" });
+    expect(moorex.current().said).toEqual(["a"]);
+  });
+
+  it("that change nothing are told as ignored and keep the reference", async () => {
+    const { moorex, notices } = machine();
+    const before = moorex.current();
+    expect(await moorex.dispatch({ no: 1 })).toEqual({ applied: 0, state: before });
+    expect(moorex.current()).toBe(before);
+    expect(notices.map((notice) => notice.type)).toEqual(["input-received", "input-ignored"]);
+  });
+
+  it("from a subscriber queue behind the present one", () => {
+    const { moorex } = machine();
+    const seen: string[] = [];
+    moorex.subscribe((notice) => {
+      if (notice.type !== "state-updated") return;
+      seen.push(notice.state.said.join());
+      if (notice.state.said.length === 1) void moorex.dispatch({ say: "c" });
+    });
+    void moorex.dispatch({ say: "a" }, { say: "b" });
+    expect(seen).toEqual(["a", "a,b", "a,b,c"]);
+  });
+
+  it("chain 100,000 times without growing the stack", () => {
+    let count = 0;
+    const moorex = createMoorex<number, 1, never>({
+      initial: () => 0,
+      transition: () => (state) => state + 1,
+      effectsAt: () => ({}),
+      runEffect: () => ({ start: () => Promise.resolve() }),
+    });
+    moorex.subscribe((notice) => {
+      if (notice.type === "state-updated" && ++count < 100_000) void moorex.dispatch(1);
+    });
+    void moorex.dispatch(1);
+    expect(moorex.current()).toBe(100_000);
+  });
+
+  it("dispatched by a transition are refused with Reentrant", async () => {
+    const moorex = createMoorex<number, "again" | "fine", never>({
+      initial: () => 0,
+      transition: (input) => (state) => {
+        if (input === "again") void moorex.dispatch("fine");
+        return state + 1;
+      },
+      effectsAt: () => ({}),
+      runEffect: () => ({ start: () => Promise.resolve() }),
+    });
+    await expect(moorex.dispatch("again")).rejects.toThrow("Reentrant");
+    expect(moorex.current()).toBe(0);
+    expect(await moorex.dispatch("fine")).toMatchObject({ applied: 1 });
+  });
+});
+
+describe("I5: commit", () => {
+  it("sees only inputs that changed something, with the state before and after", () => {
+    const commit = vi.fn(() => undefined);
+    const { moorex } = machine({ commit });
+    void moorex.dispatch({ no: 1 });
+    void moorex.dispatch({ say: "a" }, { no: 1 });
+    expect(commit.mock.calls).toEqual([
+      [[{ input: { say: "a" }, before: { wanted: [], said: [] }, after: { wanted: [], said: ["a"] } }]],
+    ]);
+  });
+
+  it("keeps the state from being seen before it is durable, and starts nothing before", async () => {
+    let release = (): void => undefined;
+    const { moorex, keys } = machine({
+      commit: () => new Promise((resolve) => (release = () => resolve(undefined))),
+    });
+    const done = moorex.dispatch({ want: ["a"] });
+    expect(moorex.current().wanted).toEqual([]);
+    expect(keys()).toEqual([]);
+    release();
+    await done;
+    expect(keys()).toEqual(["a"]);
+  });
+
+  it("commits what gathered meanwhile as one group", async () => {
+    const groups: number[] = [];
+    let release = (): void => undefined;
+    const { moorex } = machine({
+      commit: (steps) => {
+        groups.push(steps.length);
+        return new Promise((resolve) => (release = () => resolve(undefined)));
+      },
+    });
+    const all = [moorex.dispatch({ say: "a" }), moorex.dispatch({ say: "b" }), moorex.dispatch({ say: "c" })];
+    release();
+    await all[0];
+    await Promise.resolve();
+    release();
+    await Promise.all(all);
+    expect(groups).toEqual([1, 2]);
+    expect(moorex.current().said).toEqual(["a", "b", "c"]);
+  });
+
+  it("applies and publishes what others appended first, then transitions the batch again", () => {
+    const commit = vi
+      .fn<() => { before: Input[] } | undefined>()
+      .mockReturnValueOnce({ before: [{ say: "foreign" }] })
+      .mockReturnValueOnce(undefined);
+    const { moorex, notices } = machine({ commit });
+    void moorex.dispatch({ say: "mine" });
+    expect(moorex.current().said).toEqual(["foreign", "mine"]);
+    expect(
+      notices.filter((notice) => notice.type === "state-updated").map((notice) => notice.state.said),
+    ).toEqual([["foreign"], ["foreign", "mine"]]);
+  });
+
+  it("drops the answer of a run that a foreign input retired, and reconciles all the same", async () => {
+    const commit = vi
+      .fn<() => Promise<{ before: Input[] } | undefined>>()
+      .mockResolvedValueOnce({ before: [{ want: ["b"] }] })
+      .mockResolvedValue(undefined);
+    const { moorex, runs, keys } = machine({ wanted: ["a"], commit });
+    expect(await at(runs, 0).dispatch({ say: "answer" })).toMatchObject({ applied: 0 });
+    expect(moorex.current()).toEqual({ wanted: ["b"], said: [] });
+    expect(at(runs, 0).signal.aborted).toBe(true);
+    expect(keys()).toEqual(["a", "b"]);
+  });
+
+  it.each(["at once", "later"])(
+    "that fails %s rejects outside dispatches and starts nothing",
+    async (when) => {
+      const failure = new Error("disk full");
+      let broken = true;
+      const { moorex, notices, keys } = machine({
+        commit: () => {
+          if (!broken) return undefined;
+          if (when === "later") return Promise.reject(failure);
+          throw failure;
+        },
+      });
+      await expect(moorex.dispatch({ want: ["a"] })).rejects.toBe(failure);
+      expect(moorex.current().wanted).toEqual([]);
+      expect(keys()).toEqual([]);
+      expect(notices).toContainEqual({ type: "error-caught", source: "commit", error: failure });
+      broken = false;
+      await moorex.dispatch({ want: ["a"] });
+      expect(keys()).toEqual(["a"]);
+    },
+  );
+
+  it("that fails keeps an effect's own input and offers it again, in front, at the next dispatch", async () => {
+    let broken = true;
+    const { moorex, runs } = machine({
+      wanted: ["a"],
+      commit: () => {
+        if (broken) throw new Error("disk full");
+      },
+    });
+    const answer = at(runs, 0).dispatch({ say: "answer" });
+    broken = false;
+    await moorex.dispatch({ say: "next" });
+    expect(await answer).toMatchObject({ applied: 1 });
+    expect(moorex.current().said).toEqual(["answer", "next"]);
+  });
+});
+
+describe("I6: whoever throws", () => {
+  it("a transition rejects its own batch as a whole and nothing else", async () => {
+    const { moorex, notices } = machine();
+    await expect(moorex.dispatch({ say: "a" }, { say: "throw" })).rejects.toThrow("a bad transition");
+    expect(moorex.current().said).toEqual([]);
+    expect(notices.at(-1)).toMatchObject({ type: "error-caught", source: "transition" });
+    await moorex.dispatch({ say: "b" });
+    expect(moorex.current().said).toEqual(["b"]);
+  });
+
+  it("effectsAt leaves the state published and the effects as they were", () => {
+    let broken = false;
+    const { moorex, notices, keys } = machine({
+      effectsAt: (state) => {
+        if (broken) throw new Error("cannot say");
+        return Object.fromEntries(state.wanted.map((key) => [key, key]));
+      },
+    });
+    void moorex.dispatch({ want: ["a"] });
+    broken = true;
+    void moorex.dispatch({ want: ["b"] });
+    expect(keys()).toEqual(["a"]);
+    expect(notices.at(-1)).toMatchObject({ type: "error-caught", source: "effectsAt" });
+    broken = false;
+    void moorex.dispatch({ say: "go on" });
+    expect(keys()).toEqual(["a", "b"]);
+  });
+
+  it("runEffect fails that effect only", () => {
+    const { keys, moorex, notices } = machine({ throwOnRun: "bad" });
+    void moorex.dispatch({ want: ["bad", "good"] });
+    expect(keys()).toEqual(["good"]);
+    expect(notices).toContainEqual(expect.objectContaining({ type: "effect-failed", key: "bad" }));
+  });
+
+  it("a subscriber does not keep the others from hearing", () => {
+    const { moorex, notices } = machine();
+    moorex.subscribe(() => {
+      throw new Error("a bad subscriber");
+    });
+    const after = vi.fn();
+    moorex.subscribe(after);
+    void moorex.dispatch({ say: "a" });
+    expect(after).toHaveBeenCalledWith(expect.objectContaining({ type: "state-updated" }));
+    expect(notices).toContainEqual(expect.objectContaining({ type: "error-caught", source: "subscriber" }));
+  });
+});
+
+describe("settled and stop", () => {
+  it("settles when the last effect has ended", async () => {
+    const { moorex, runs } = machine({ wanted: ["a"] });
+    const settled = vi.fn();
+    const waiting = moorex.settled().then(settled);
+    await Promise.resolve();
+    expect(settled).not.toHaveBeenCalled();
+    await at(runs, 0).end();
+    await waiting;
+    expect(settled).toHaveBeenCalled();
+  });
+
+  it("stop aborts what runs, refuses inputs and lets a commit under way be published", async () => {
+    let release = (): void => undefined;
+    const { moorex, runs } = machine({
+      wanted: ["a"],
+      commit: () => new Promise((resolve) => (release = () => resolve(undefined))),
+    });
+    const accepted = moorex.dispatch({ say: "durable", drop: "x" });
+    moorex.stop();
+    expect(at(runs, 0).signal.aborted).toBe(true);
+    await expect(moorex.dispatch({ say: "too late" })).rejects.toThrow("stopped");
+    release();
+    expect(await accepted).toMatchObject({ applied: 1 });
+    expect(moorex.current().said).toEqual(["durable"]);
+  });
+
+  it("a thousand un-awaited dispatches from microtasks and timers each apply once, in order of arrival", async () => {
+    const { moorex } = machine({
+      commit: (steps) => (steps.length % 2 === 0 ? Promise.resolve() : undefined),
+    });
+    const arrived: string[] = [];
+    const say = (n: number): void => {
+      arrived.push(String(n));
+      void moorex.dispatch({ say: String(n) });
+    };
+    const timers = Array.from(
+      { length: 1000 },
+      (_, n) =>
+        new Promise<void>((resolve) => {
+          const run = (): void => {
+            say(n);
+            resolve();
+          };
+          if (n % 3 === 0) queueMicrotask(run);
+          else setTimeout(run, n % 5);
+        }),
+    );
+    await Promise.all(timers);
+    await moorex.settled();
+    expect(moorex.current().said).toEqual(arrived);
+    expect(arrived).toHaveLength(1000);
+  });
+});
