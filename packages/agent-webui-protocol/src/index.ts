@@ -1,1 +1,3 @@
-export {};
+export type { Immutable } from "./immutable.ts";
+export { agentAttachmentSchema, agentMessageSchema, agentMessageStatusSchema } from "./message.ts";
+export type { AgentAttachment, AgentMessage, AgentMessageStatus } from "./message.ts";

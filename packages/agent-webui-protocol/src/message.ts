@@ -1,0 +1,34 @@
+import * as z from "zod/mini";
+import type { Immutable } from "./immutable.ts";
+
+/** A file by reference. `mediaType` is an IANA media type such as `image/png`; `url` may be a `data:` URL. */
+export const agentAttachmentSchema = z.object({
+  mediaType: z.string(),
+  url: z.string(),
+  name: z.exactOptional(z.string()),
+});
+
+/**
+ * What became of a message that did not go its plain way: `cut` ended too early (a broken stream, a cancel, the token
+ * limit), `dropped` was made but not accepted, `withheld` is shown to people and kept from the model.
+ */
+export const agentMessageStatusSchema = z.enum(["cut", "dropped", "withheld"]);
+
+/**
+ * One message of the chat as people see it. Times are milliseconds since 1970; they are shown, and decide nothing.
+ * While `streaming`, `content` is still empty: viewers lay the chunks over it.
+ */
+export const agentMessageSchema = z.object({
+  id: z.string(),
+  role: z.enum(["user", "assistant"]),
+  content: z.string(),
+  receivedAt: z.number(),
+  updatedAt: z.number(),
+  streaming: z.boolean(),
+  status: z.exactOptional(agentMessageStatusSchema),
+  attachments: z.exactOptional(z.array(agentAttachmentSchema)),
+});
+
+export type AgentAttachment = Immutable<z.infer<typeof agentAttachmentSchema>>;
+export type AgentMessageStatus = z.infer<typeof agentMessageStatusSchema>;
+export type AgentMessage = Immutable<z.infer<typeof agentMessageSchema>>;
