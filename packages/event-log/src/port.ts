@@ -39,9 +39,14 @@ export interface LogInfo {
   readonly header: string;
 }
 
-/** What is said once when a log had to be mended on the way in: the bytes of a torn tail that were cut off. */
+/**
+ * What is said once when a store had to leave something out on the way in:
+ * - `torn-tail`: the remains of an append that a crash cut short were cut off, after `afterSeq`;
+ * - `damaged-snapshot`: the cached fold was not what had been saved; fold from the start (`afterSeq` 0);
+ * - `unreadable-session`: `list` left out a session whose file (`id`) is damaged or of a newer format.
+ */
 export interface LogNotice {
-  readonly type: "torn-tail";
+  readonly type: "torn-tail" | "damaged-snapshot" | "unreadable-session";
   readonly id: string;
   readonly afterSeq: number;
   readonly droppedBytes: number;
@@ -57,7 +62,8 @@ export interface SessionLog {
   readonly header: string;
   /**
    * Adds records after `expectedSeq`, all or none, durable when it returns.
-   * `Conflict` when the head is elsewhere, `LogRemoved`, `LogBusy`, `LogWrite`.
+   * `Conflict` when the head is elsewhere, `InvalidRecord` when they do not continue the chain, `LogRemoved`, `LogBusy`,
+   * `LogWrite`: then nothing was acknowledged, and a handle may refuse to append until the session is opened again.
    */
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void>;
   /** The records after `afterSeq` (default 0: all of them), chain checked. `LogCorrupt` names the first bad one. */
@@ -67,13 +73,14 @@ export interface SessionLog {
   /** Takes or renews the lease when it is free, expired or one's own; answers the lease that is now in force. */
   lease(claim: LeaseClaim): MaybePromise<Lease>;
   release(owner: string): MaybePromise<void>;
-  /** Calls back after records may have been added, by this process or another; answers how to stop. */
+  /** Calls back soon after records may have been added, by this process or another; answers how to stop. */
   watch(listener: () => void): () => void;
+  /** The snapshot saved last, if it is undamaged. */
   snapshot(): MaybePromise<Snapshot | undefined>;
   saveSnapshot(snapshot: Snapshot): MaybePromise<void>;
 }
 
-/** Where sessions live. An id is any well-formed string of 1 to 200 characters; anything else is `InvalidId`. */
+/** Where sessions live. An id is any well-formed string of 1 to 200 UTF-16 units; anything else is `InvalidId`. */
 export interface EventLog {
   readonly name: string;
   /** `LogExists` when the id is taken. */

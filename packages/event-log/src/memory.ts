@@ -1,0 +1,147 @@
+import { checkedAppend, checkedHeader, checkedId, logExists, logRemoved, readStart } from "./admission.ts";
+import { type ChainHead, chainStart, checkedChain } from "./chain.ts";
+import { leaseAfter } from "./lease.ts";
+import { Listeners } from "./listeners.ts";
+import type { EventLog, Lease, LeaseClaim, LogInfo, LogRecord, SessionLog, Snapshot } from "./port.ts";
+
+/** What a memory log keeps of one life of a session. */
+export interface MemoryLife {
+  readonly id: string;
+  readonly header: string;
+  records: LogRecord[];
+  lease: Lease | undefined;
+  snapshot: Snapshot | undefined;
+  isRemoved: boolean;
+}
+
+/** What a memory log keeps: the newest life of each id. Two logs over one storage see each other's records. */
+export class MemoryStorage {
+  readonly lives: Map<string, MemoryLife> = new Map();
+  readonly listeners: Listeners = new Listeners();
+}
+
+/** A log in memory: synchronous, for tests, browsers and sessions that need not outlive the process. */
+export function memoryLog(storage: MemoryStorage = new MemoryStorage()): EventLog {
+  const stops = new Set<() => void>();
+  const handle = (life: MemoryLife): SessionLog => new MemorySession(life, storage.listeners, stops);
+  const living = (id: string): MemoryLife | undefined => {
+    const life = storage.lives.get(checkedId(id));
+    return life?.isRemoved === false ? life : undefined;
+  };
+  return {
+    name: "memory",
+    create(id, header) {
+      if (living(id) !== undefined) throw logExists(id);
+      const life: MemoryLife = {
+        id,
+        header: checkedHeader(header),
+        records: [],
+        lease: undefined,
+        snapshot: undefined,
+        isRemoved: false,
+      };
+      storage.lives.set(id, life);
+      return handle(life);
+    },
+    open(id) {
+      const life = living(id);
+      return life === undefined ? undefined : handle(life);
+    },
+    list() {
+      return [...storage.lives.keys()].toSorted().flatMap((id): LogInfo[] => {
+        const life = living(id);
+        return life === undefined ? [] : [{ id, head: life.records.length, header: life.header }];
+      });
+    },
+    remove(id) {
+      const life = living(id);
+      if (life === undefined) return false;
+      life.isRemoved = true;
+      life.records = [];
+      life.lease = undefined;
+      life.snapshot = undefined;
+      storage.listeners.notify(id);
+      return true;
+    },
+    close() {
+      for (const stop of stops) stop();
+      stops.clear();
+    },
+  };
+}
+
+class MemorySession implements SessionLog {
+  readonly #life: MemoryLife;
+  readonly #listeners: Listeners;
+  readonly #stops: Set<() => void>;
+
+  constructor(life: MemoryLife, listeners: Listeners, stops: Set<() => void>) {
+    this.#life = life;
+    this.#listeners = listeners;
+    this.#stops = stops;
+  }
+
+  get id(): string {
+    return this.#life.id;
+  }
+
+  get header(): string {
+    return this.#life.header;
+  }
+
+  append(expectedSeq: number, records: readonly LogRecord[]): void {
+    const life = this.#living();
+    checkedAppend(headOf(life), expectedSeq, records);
+    if (records.length === 0) return;
+    for (const { seq, body, changed, digest } of records) {
+      life.records.push(Object.freeze({ seq, body, changed, digest }));
+    }
+    this.#listeners.notify(this.id);
+  }
+
+  read(afterSeq?: number): readonly LogRecord[] {
+    const { header, records } = this.#living();
+    const seq = readStart(afterSeq);
+    const before = seq === 0 ? chainStart(header) : records[seq - 1];
+    return before === undefined ? [] : checkedChain({ seq, digest: before.digest }, records.slice(seq));
+  }
+
+  head(): number {
+    return this.#living().records.length;
+  }
+
+  lease(claim: LeaseClaim): Lease {
+    const life = this.#living();
+    life.lease = leaseAfter(life.lease, claim);
+    return life.lease;
+  }
+
+  release(owner: string): void {
+    if (this.#life.lease?.owner === owner) this.#life.lease = undefined;
+  }
+
+  watch(listener: () => void): () => void {
+    const stopListening = this.#listeners.add(this.id, listener);
+    const stop = (): void => {
+      this.#stops.delete(stop);
+      stopListening();
+    };
+    this.#stops.add(stop);
+    return stop;
+  }
+
+  snapshot(): Snapshot | undefined {
+    return this.#living().snapshot;
+  }
+
+  saveSnapshot({ seq, digest, version, body }: Snapshot): void {
+    this.#living().snapshot = Object.freeze({ seq, digest, version, body });
+  }
+
+  #living(): MemoryLife {
+    if (this.#life.isRemoved) throw logRemoved(this.id);
+    return this.#life;
+  }
+}
+
+const headOf = (life: MemoryLife): ChainHead => life.records.at(-1) ?? chainStart(life.header);
