@@ -11,12 +11,27 @@ export type {
   LlmToolResult,
   LlmTurn,
 } from "./request.ts";
-export type {
-  LlmFailure,
-  LlmFailureKind,
-  LlmFinish,
-  LlmOutcome,
-  LlmUsage,
-} from "./outcome.ts";
+export type { LlmFailure, LlmFailureKind, LlmFinish, LlmOutcome, LlmUsage } from "./outcome.ts";
 export type { LlmCallOptions, LlmCaller, LlmChunk } from "./caller.ts";
 export { addUsage, noUsage } from "./outcome.ts";
+
+// For those who write an adapter: what every one of them needs, and needs to be the same.
+export { chunkFeed, type ChunkFeed } from "./chunk-feed.ts";
+export { logprobsToConfidence } from "./confidence.ts";
+export { failed, failing, failureOf, warned, type Fail } from "./failure.ts";
+export { faultToFailure, type FailureContext } from "./fault-to-failure.ts";
+export { defined, isJsonObject, textToJson, wellFormed } from "./json.ts";
+export { hostOf, originOf } from "./origin.ts";
+export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
+export {
+  requestToSendable,
+  type Sendable,
+  type SendableCall,
+  type SendableMessage,
+  type SendableOptions,
+  type SendablePart,
+} from "./sendable.ts";
+export type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
+export { readStream, type StreamLimits, type Wire } from "./stream-guard.ts";
+export { anthropicStrictRules, openAiStrictRules, strictSchema, type StrictRules } from "./strict-schema.ts";
+export { commonDialect, wireIds, wireNames, type WireDialect } from "./wire-ids.ts";

@@ -5,3 +5,35 @@ export type Json = string | number | boolean | null | readonly Json[] | JsonObje
 export interface JsonObject {
   readonly [key: string]: Json;
 }
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value that a JSON text stands for, or undefined. */
+export function textToJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same value with every lone surrogate replaced: providers refuse text that is not well-formed. */
+export function wellFormed(value: Json): Json {
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value !== "object" || value === null) return value;
+  if (isJsonObject(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, field]) => [key.toWellFormed(), wellFormed(field)]),
+    );
+  }
+  return value.map(wellFormed);
+}
+
+type Defined<Fields> = { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
+
+/** The fields that have a value, so that a setting nobody made is left out instead of sent as undefined. */
+export const defined = <Fields extends object>(fields: Fields): Defined<Fields> =>
+  // `fromEntries` cannot know that the filter did what the type says.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;

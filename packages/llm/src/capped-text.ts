@@ -1,0 +1,21 @@
+/** The longest message of a failure, in bytes of UTF-8. */
+export const messageLimitBytes = 2048;
+
+/** A text of at most so many bytes of UTF-8, cut between characters. */
+export function cappedText(text: string, limitBytes: number = messageLimitBytes): string {
+  // A UTF-16 unit takes at most three bytes, so most texts need no counting.
+  if (text.length * 3 <= limitBytes) return text;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(limitBytes));
+  return read === text.length ? text : text.slice(0, read);
+}
+
+/** The text without any of the secrets, as they are and as they look inside a URL or a JSON string. */
+export const redacted = (text: string, secrets: readonly string[]): string =>
+  secrets
+    .filter((secret) => secret.length > 3)
+    .flatMap((secret) => [
+      secret,
+      encodeURIComponent(secret.toWellFormed()),
+      JSON.stringify(secret).slice(1, -1),
+    ])
+    .reduce((safe, secret) => safe.replaceAll(secret, "[secret]"), text);

@@ -1,0 +1,126 @@
+import { failing, type Fail } from "./failure.ts";
+import { defined, textToJson, type Json } from "./json.ts";
+import type { LlmFailure, LlmFailureKind } from "./outcome.ts";
+import { hostOf } from "./origin.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import { statusToKind } from "./status-to-kind.ts";
+import type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
+import { transportToFailure } from "./transport-to-failure.ts";
+import { jsonToVendorError, type VendorError } from "./vendor-error.ts";
+import { saysTooLong, vendorWords } from "./vendor-words.ts";
+
+/** What an adapter knows about its provider's failures. */
+export interface FailureContext {
+  /** The host that was asked. */
+  readonly host: string;
+  /** What no message may show: keys, values of headers. */
+  readonly secrets: readonly string[];
+  /** Words of this provider, beside those that all use. */
+  readonly words: Readonly<Record<string, LlmFailureKind>>;
+  /** The body of an error event that the client threw, or undefined when the error is none. */
+  readonly errorToBody: (error: unknown) => Json | undefined;
+}
+
+/** Every way in which a stream fails, as a failure of the port. */
+// The compiler knows that the switch is exhaustive (noImplicitReturns), this rule does not.
+// oxlint-disable-next-line typescript/consistent-return
+export function faultToFailure(fault: StreamFault, context: FailureContext): LlmFailure {
+  const fail = failing(context.secrets);
+  switch (fault.type) {
+    case "aborted":
+      return fail("aborted", "The call was aborted.");
+    case "silent":
+      return fail("timeout", `${context.host} was silent for ${fault.afterMs} ms.`);
+    case "cut":
+      return fault.empty
+        ? fail("empty", `${context.host} answered with nothing.`)
+        : fail("interrupted", `${context.host} closed the stream before its last event.`);
+    case "unreadable":
+      return fail("malformed", `${context.host} sent an event that cannot be read.`);
+    case "response":
+      return responseToFailure(fault, context, fail);
+    case "broken":
+      return brokenToFailure(fault, context, fail);
+  }
+}
+
+/** An error event that the client threw, or an error of the transport. */
+function brokenToFailure(fault: BrokenStream, context: FailureContext, fail: Fail): LlmFailure {
+  const vendor = jsonToVendorError(context.errorToBody(fault.error));
+  return vendor
+    ? vendorToFailure(vendor, undefined, context, fail)
+    : transportToFailure(fault, context.host, fail);
+}
+
+/** An answer that is no event stream, whatever its status. */
+function responseToFailure(response: RefusedResponse, context: FailureContext, fail: Fail): LlmFailure {
+  const { status, headers } = response;
+  if (status < 200 || (status >= 300 && status < 400)) return redirectToFailure(response, context, fail);
+  const json = textToJson(response.body);
+  const vendor = jsonToVendorError(json);
+  if (vendor || status >= 400) {
+    return vendorToFailure(vendor ?? { words: [], message: excerpt(response.body) }, response, context, fail);
+  }
+  if (response.body.trim() === "") {
+    return fail("empty", `${context.host} answered with nothing.`, { status });
+  }
+  const type = headers.get("content-type") ?? "no content type";
+  const isBroken = type.includes("json") && json === undefined;
+  return fail("malformed", `${context.host} answered with ${type} where an event stream was asked for.`, {
+    status,
+    retryable: isBroken,
+  });
+}
+
+function redirectToFailure(response: RefusedResponse, context: FailureContext, fail: Fail): LlmFailure {
+  const { status, headers } = response;
+  const target = hostOf(headers.get("location") ?? "") || "another address";
+  return fail(
+    "invalid-request",
+    `${context.host} redirects to ${target}, which is not followed. Set baseURL to the address that answers.`,
+    { raw: "redirect", ...(status > 0 && { status }) },
+  );
+}
+
+/** What the provider says itself; `response` is missing when it says so inside a stream. */
+function vendorToFailure(
+  vendor: VendorError,
+  response: RefusedResponse | undefined,
+  context: FailureContext,
+  fail: Fail,
+): LlmFailure {
+  // A status of 200 says nothing about an error, one in the body may.
+  const status = response && response.status >= 400 ? response.status : vendor.status;
+  const kind = kindOf(vendor, status, context);
+  const word = vendor.words[0];
+  const waits = response && retryAfterMs(response.headers, Date.now());
+  const isFinal = response?.headers.get("x-should-retry") === "false";
+  return fail(
+    kind,
+    [status, word, vendor.message].filter((part) => part !== undefined && part !== "").join(" "),
+    {
+      ...defined({ status: response?.status ?? status, raw: word, retryAfterMs: waits }),
+      ...(isFinal && { retryable: false }),
+    },
+  );
+}
+
+/** The provider's words come first, since a status is often wrong about them; then the status. */
+function kindOf(vendor: VendorError, status: number | undefined, context: FailureContext): LlmFailureKind {
+  const words = { ...vendorWords, ...context.words };
+  const known = vendor.words.find((word) => Object.hasOwn(words, word));
+  const kind = known === undefined ? undefined : words[known];
+  const isVague = kind === undefined || kind === "invalid-request" || kind === "rate-limit";
+  if (isVague && saysTooLong(vendor.message) && status !== 429) return "context-length";
+  if (status === 429 && /\brequest too large\b/i.test(vendor.message)) return "context-length";
+  return kind ?? (status === undefined ? "server" : statusToKind(status));
+}
+
+/** A page of a proxy as one line without its markup. */
+const excerpt = (body: string): string =>
+  body
+    .slice(0, 4000)
+    .replaceAll(/<(script|style)\b.*?<\/\1>|<[^>]*>/gis, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .slice(0, 300);

@@ -1,0 +1,148 @@
+import type { LlmCallOptions, LlmCaller } from "../caller.ts";
+import { chunkFeed } from "../chunk-feed.ts";
+import { failed, failureOf } from "../failure.ts";
+import type { LlmOutcome } from "../outcome.ts";
+import type { LlmPart, LlmRequest } from "../request.ts";
+
+/** What a scripted model does at one call: an outcome, or `hangs` until its signal fires. */
+export type MockStep = LlmOutcome | MockHang;
+
+export interface MockHang {
+  readonly hangsAfter: string;
+}
+
+/** A model that streams a text and then says nothing more until it is aborted. */
+export const hangs = (after: string = ""): MockHang => ({ hangsAfter: after });
+
+export type MockScript =
+  | readonly MockStep[]
+  /** `call` counts from 0. */
+  | ((request: LlmRequest, call: number) => MockStep | Promise<MockStep>);
+
+/**
+ * A model that does what its script says: a list, one step for each call, or a function of the request. It streams what
+ * it answers in words, honours the signal between them, and keeps every request. Past the end of its list it fails.
+ */
+export class MockLlmCaller implements LlmCaller {
+  readonly name: string = "mock";
+  readonly #script: MockScript;
+  readonly #requests: LlmRequest[] = [];
+  readonly #options: LlmCallOptions[] = [];
+
+  constructor(script: MockScript) {
+    this.#script = script;
+  }
+
+  get callCount(): number {
+    return this.#requests.length;
+  }
+
+  /** Every request so far, in order. */
+  get requests(): readonly LlmRequest[] {
+    return this.#requests;
+  }
+
+  /** The options of every call so far, in order; those of `callSync` are empty. */
+  get options(): readonly LlmCallOptions[] {
+    return this.#options;
+  }
+
+  /** The model that a call asked for; the first call is 0. Undefined when there was no such call. */
+  modelForCall(call: number): string | undefined {
+    return this.#requests[call]?.model;
+  }
+
+  async call(request: LlmRequest, options: LlmCallOptions = {}): Promise<LlmOutcome> {
+    try {
+      return await played(await this.#step(request, options), request, options);
+    } catch (error) {
+      return failed(failureOf("unknown", `The script threw: ${String(error)}`));
+    }
+  }
+
+  callSync(request: LlmRequest): LlmOutcome {
+    try {
+      const step = this.#step(request, {});
+      if (step instanceof Promise) {
+        step.catch(() => undefined);
+        return failed(
+          failureOf(
+            "invalid-request",
+            "This script answers later: use call, or a script that returns at once.",
+          ),
+        );
+      }
+      return "hangsAfter" in step
+        ? failed(
+            failureOf("timeout", "This step never answers, and callSync cannot be aborted."),
+            step.hangsAfter,
+          )
+        : named(step, request);
+    } catch (error) {
+      return failed(failureOf("unknown", `The script threw: ${String(error)}`));
+    }
+  }
+
+  #step(request: LlmRequest, options: LlmCallOptions): MockStep | Promise<MockStep> {
+    const call = this.#requests.length;
+    this.#requests.push(request);
+    this.#options.push(options);
+    return typeof this.#script === "function"
+      ? this.#script(request, call)
+      : (this.#script[call] ?? pastTheEnd(call));
+  }
+}
+
+const pastTheEnd = (call: number): LlmOutcome =>
+  failed(
+    failureOf(
+      "invalid-request",
+      `MockLlmCaller: call ${call + 1} has no step; its script has ${call}. Add one.`,
+    ),
+  );
+
+/** An answer names the model that was asked for, unless its script names another. */
+const named = (outcome: LlmOutcome, request: LlmRequest): LlmOutcome =>
+  outcome.ok && outcome.model === "" ? { ...outcome, model: request.model } : outcome;
+
+async function played(step: MockStep, request: LlmRequest, options: LlmCallOptions): Promise<LlmOutcome> {
+  const feed = chunkFeed(options.onChunk);
+  const text = await stream(partsOf(step), feed, options.signal);
+  feed.end();
+  if (options.signal?.aborted) return aborted(text);
+  if (!("hangsAfter" in step)) return named(step, request);
+  await new Promise<void>((resolve) => {
+    options.signal?.addEventListener("abort", () => resolve(), { once: true });
+  });
+  return aborted(text);
+}
+
+const aborted = (partial: string): LlmOutcome =>
+  failed(failureOf("aborted", "The call was aborted."), partial);
+
+function partsOf(step: MockStep): readonly LlmPart[] {
+  if ("hangsAfter" in step) return [{ type: "text", text: step.hangsAfter }];
+  return step.ok ? step.turn.parts : [{ type: "text", text: step.partial }];
+}
+
+/** Streams the parts word by word and gives the text that got out before the signal fired. */
+async function stream(
+  parts: readonly LlmPart[],
+  feed: ReturnType<typeof chunkFeed>,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  let text = "";
+  for (const part of parts) {
+    const words = part.type === "text" || part.type === "reasoning" ? part.text.split(/(?<=\s)/) : [""];
+    for (const word of words) {
+      // Each word comes in a turn of its own, as it would from a network.
+      await Promise.resolve();
+      if (signal?.aborted) return text;
+      if (part.type === "text") feed.text(word);
+      if (part.type === "reasoning") feed.reasoning(word);
+      if (part.type === "tool-call") feed.toolCall(part.name);
+      if (part.type === "text") text += word;
+    }
+  }
+  return text;
+}

@@ -1,0 +1,41 @@
+import type { Fail } from "./failure.ts";
+import type { LlmFailure } from "./outcome.ts";
+import type { BrokenStream } from "./stream-fault.ts";
+
+const timeouts = ["ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
+
+/** Certificates and protocols do not mend themselves. */
+const isTls = (code: string): boolean =>
+  /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/.test(code);
+
+/** An error of the transport, or of the client before anything was sent. */
+export function transportToFailure(fault: BrokenStream, host: string, fail: Fail): LlmFailure {
+  const { message, code } = rootOf(fault.error);
+  const raw = code === undefined ? {} : { raw: code };
+  if (!fault.sent) return fail("invalid-request", `The request could not be made: ${message}`, raw);
+  if (code !== undefined && isTls(code)) {
+    return fail("connection", `No secure connection to ${host}: ${message}`, {
+      ...raw,
+      retryable: false,
+    });
+  }
+  if (code !== undefined && timeouts.includes(code)) {
+    return fail("timeout", `${host} was silent for too long: ${message}`, raw);
+  }
+  return fault.answered
+    ? fail("interrupted", `The stream from ${host} broke off: ${message}`, raw)
+    : fail("connection", `No answer from ${host}: ${message}`, raw);
+}
+
+/** The innermost cause that has a code, or the innermost message. */
+function rootOf(error: unknown): { readonly message: string; readonly code?: string } {
+  let message = error instanceof Error ? error.message : String(error);
+  let at: unknown = error;
+  // A cause may be a circle.
+  for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
+    message = at.message || message;
+    if ("code" in at && typeof at.code === "string") return { message: at.message || at.code, code: at.code };
+    at = at.cause;
+  }
+  return { message };
+}

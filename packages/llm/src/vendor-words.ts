@@ -1,0 +1,53 @@
+import type { LlmFailureKind } from "./outcome.ts";
+
+/** What the words of providers mean; several of them use the same ones. An adapter adds its own. */
+export const vendorWords: Readonly<Record<string, LlmFailureKind>> = {
+  authentication_error: "auth",
+  invalid_api_key: "auth",
+  permission_error: "auth",
+  permission_denied: "auth",
+
+  insufficient_quota: "billing",
+  billing_error: "billing",
+  billing_not_active: "billing",
+  billing_hard_limit_reached: "billing",
+
+  rate_limit_error: "rate-limit",
+  rate_limit_exceeded: "rate-limit",
+
+  overloaded: "overloaded",
+  overloaded_error: "overloaded",
+  engine_overloaded: "overloaded",
+  server_is_overloaded: "overloaded",
+  slow_down: "overloaded",
+
+  api_error: "server",
+  server_error: "server",
+  internal_server_error: "server",
+  timeout_error: "server",
+
+  context_length_exceeded: "context-length",
+  exceed_context_size_error: "context-length",
+  model_context_window_exceeded: "context-length",
+
+  content_filter: "content-filter",
+  content_policy_violation: "content-filter",
+
+  invalid_request: "invalid-request",
+  invalid_request_error: "invalid-request",
+  not_found_error: "invalid-request",
+  model_not_found: "invalid-request",
+  request_too_large: "invalid-request",
+};
+
+/** Several providers tell it only in the sentence that comes with a 400 or a 413. */
+const tooLong = [
+  /\bcontext[ _-]?(length|window|size|limit)\b/i,
+  /\b(prompt|input|conversation)\b.{0,40}\btoo (long|large)\b/i,
+  /\bprompt contains \d+ tokens\b/i,
+  /\btoo many (input |prompt )?tokens\b/i,
+  /\breduce the length of\b/i,
+  /\brequest too large\b.*\btokens\b/is,
+];
+
+export const saysTooLong = (message: string): boolean => tooLong.some((sentence) => sentence.test(message));

@@ -1,0 +1,28 @@
+import type { LlmMessage, LlmPart, LlmRequest } from "../src/index.ts";
+
+export const requestOf = (known: Partial<LlmRequest> = {}): LlmRequest => ({
+  purpose: "plan",
+  model: "some-model",
+  system: "Be brief.",
+  messages: [userSays("Hello")],
+  tools: [],
+  toolChoice: "auto",
+  parallelToolCalls: true,
+  settings: {},
+  ...known,
+});
+
+export const userSays = (...texts: readonly string[]): LlmMessage => ({
+  role: "user",
+  content: texts.map((text) => ({ type: "text", text })),
+});
+
+export const turnOf = (
+  parts: readonly LlmPart[],
+  results: readonly string[] = [],
+  origin: string = "here",
+): LlmMessage => ({
+  role: "assistant",
+  turn: { origin, parts },
+  results: results.map((content) => ({ isError: false, content })),
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import type { LlmChunk, LlmOutcome } from "../src/index.ts";
+import { answers, callsTools, fails, hangs, MockLlmCaller } from "../src/testing/index.ts";
+import { requestOf } from "./fixtures.ts";
+
+const request = requestOf();
+
+describe("a scripted model", () => {
+  it("does one step for each call, and fails clearly past the end of its list", async () => {
+    const llm = new MockLlmCaller([answers("one"), callsTools([{ name: "add", arguments: { a: 1 } }])]);
+    expect(await llm.call(request)).toMatchObject({
+      ok: true,
+      turn: { parts: [{ type: "text", text: "one" }] },
+      finish: { unified: "stop" },
+    });
+    expect(await llm.call(request)).toMatchObject({
+      ok: true,
+      turn: { parts: [{ type: "tool-call", id: "call_1", name: "add", arguments: '{"a":1}' }] },
+      finish: { unified: "tool-calls" },
+    });
+    expect(await llm.call(request)).toMatchObject({
+      ok: false,
+      failure: {
+        kind: "invalid-request",
+        retryable: false,
+        message: "MockLlmCaller: call 3 has no step; its script has 2. Add one.",
+      },
+    });
+  });
+
+  it("keeps the requests and the models that were asked for", async () => {
+    const llm = new MockLlmCaller(() => answers("ok"));
+    await llm.call(requestOf({ model: "small" }), { idempotencyKey: "k" });
+    llm.callSync(requestOf({ model: "large" }));
+    expect(llm.callCount).toBe(2);
+    expect([0, 1, 2].map((call) => llm.modelForCall(call))).toEqual(["small", "large", undefined]);
+    expect(llm.requests[1]).toEqual(requestOf({ model: "large" }));
+    expect(llm.options[0]).toEqual({ idempotencyKey: "k" });
+  });
+
+  it("may be a function of the request, which may answer later", async () => {
+    const llm = new MockLlmCaller(async ({ model }, call) => answers(`${model} ${call}`));
+    expect(await llm.call(request)).toMatchObject({ turn: { parts: [{ text: "some-model 0" }] } });
+    expect(llm.callSync(request)).toMatchObject({ ok: false, failure: { kind: "invalid-request" } });
+  });
+
+  it("never rejects, whatever its script does", async () => {
+    const llm = new MockLlmCaller(() => {
+      throw new Error("no");
+    });
+    const threw = { ok: false, failure: { kind: "unknown", message: "The script threw: Error: no" } };
+    expect(await llm.call(request)).toMatchObject(threw);
+    expect(llm.callSync(request)).toMatchObject(threw);
+  });
+
+  it("names the model that was asked for, or the one its script names", () => {
+    const llm = new MockLlmCaller([answers("a"), answers("b", { model: "snapshot" })]);
+    expect([llm.callSync(request), llm.callSync(request)]).toMatchObject([
+      { model: "some-model" },
+      { model: "snapshot" },
+    ]);
+  });
+
+  it("streams reasoning, words and the names of tools", async () => {
+    const chunks: LlmChunk[] = [];
+    const llm = new MockLlmCaller([
+      callsTools([{ name: "add" }], { text: "Let me see", reasoning: "I must add" }),
+    ]);
+    await llm.call(request, { onChunk: (chunk) => chunks.push(chunk) });
+    expect(chunks).toEqual([
+      { type: "reasoning", text: "I " },
+      { type: "reasoning", text: "must " },
+      { type: "reasoning", text: "add" },
+      { type: "text", text: "Let " },
+      { type: "text", text: "me " },
+      { type: "text", text: "see" },
+      { type: "tool-call", name: "add" },
+    ]);
+  });
+
+  it("stops between two words when it is aborted, and keeps what got out", async () => {
+    const abort = new AbortController();
+    const llm = new MockLlmCaller([answers("one two three")]);
+    const outcome = await llm.call(request, {
+      signal: abort.signal,
+      onChunk: (chunk) => {
+        if (chunk.type === "text" && chunk.text === "two ") abort.abort();
+      },
+    });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: "aborted" }, partial: "one two " });
+  });
+
+  it("streams what a failing call had made before it failed", async () => {
+    const heard: string[] = [];
+    const llm = new MockLlmCaller([fails("interrupted", { partial: "half an", retryAfterMs: 5 })]);
+    const outcome = await llm.call(request, {
+      onChunk: (chunk) => chunk.type === "text" && heard.push(chunk.text),
+    });
+    expect(heard.join("")).toBe("half an");
+    expect(outcome).toMatchObject({
+      partial: "half an",
+      failure: { kind: "interrupted", retryable: true, retryAfterMs: 5 },
+    });
+  });
+
+  it("hangs until it is aborted", async () => {
+    const abort = new AbortController();
+    const llm = new MockLlmCaller([hangs("thinking"), hangs()]);
+    let outcome: LlmOutcome | undefined;
+    const call = llm.call(request, { signal: abort.signal }).then((end) => (outcome = end));
+    for (let i = 0; i < 20; i += 1) await Promise.resolve();
+    expect(outcome).toBeUndefined();
+    abort.abort();
+    expect(await call).toMatchObject({ failure: { kind: "aborted" }, partial: "thinking" });
+    expect(await llm.call(request, { signal: abort.signal })).toMatchObject({ failure: { kind: "aborted" } });
+  });
+});
