@@ -1,1 +1,131 @@
-export {};
+export type { AgentAttachment, AgentMessage, AgentMessageStatus, Json } from "@moora/agent-webui-protocol";
+export { agentMessageSchema } from "@moora/agent-webui-protocol";
+export {
+  agentConfigSchema,
+  approvalPolicySchema,
+  approvalSchema,
+  budgetSchema,
+  graphSchema,
+  riskSchema,
+} from "./config.ts";
+export type { AgentConfig, Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config.ts";
+export { callIdsOf, openCallOf, openCallsOf, recordOf, toolOf } from "./control/calls.ts";
+export { controlSchema } from "./control/control.ts";
+export type {
+  AgentFailure,
+  Control,
+  ControlOf,
+  ControlType,
+  OpenCall,
+  OpenCallStatus,
+} from "./control/control.ts";
+export { controlName } from "./control/fired.ts";
+export { controlEdges, graphProblems, graphToMermaid } from "./control/graph.ts";
+export type { ControlEdge } from "./control/graph.ts";
+export { maxMovesPerInput } from "./control/move.ts";
+export { builtInStates, nextStateName, transitionTable } from "./control/transition-table.ts";
+export type { BuiltInState, ControlEvent } from "./control/transition-table.ts";
+export { waitsAt } from "./control/waits.ts";
+export type { Wait } from "./control/waits.ts";
+export type { AgentChange, ControlMove } from "./edit.ts";
+export { defaultAgentConfig } from "./default-config.ts";
+export { initialAgentState } from "./initial.ts";
+export type { InitialAgentOptions } from "./initial.ts";
+export {
+  addContextNoteInputSchema,
+  addToolCallsToContextInputSchema,
+  agentConfiguredInputSchema,
+  agentEventSchema,
+  deadlinePassedInputSchema,
+  expandContextWindowInputSchema,
+  historyReflectedInputSchema,
+  llmCallFailedInputSchema,
+  llmCallStartedInputSchema,
+  llmChunkInputSchema,
+  llmMessageCompleteInputSchema,
+  llmMessageStartedInputSchema,
+  reActCancelledInputSchema,
+  reActObservedInputSchema,
+  sessionOpenedInputSchema,
+  stateHandledInputSchema,
+  toolCallDecidedInputSchema,
+  toolCallInterruptedInputSchema,
+  toolCallResultInputSchema,
+  toolCallStartedInputSchema,
+  userMessageInputSchema,
+} from "./input.ts";
+export type {
+  AddContextNoteInput,
+  AddToolCallsToContextInput,
+  AgentConfiguredInput,
+  AgentInput,
+  DeadlinePassedInput,
+  ExpandContextWindowInput,
+  HistoryReflectedInput,
+  InputOf,
+  InputType,
+  LlmCallFailedInput,
+  LlmCallStartedInput,
+  LlmChunkInput,
+  LlmMessageCompleteInput,
+  LlmMessageStartedInput,
+  ObservedToolCall,
+  ReActCancelledInput,
+  ReActObservedInput,
+  SessionOpenedInput,
+  StateHandledInput,
+  ToolCallDecidedInput,
+  ToolCallInterruptedInput,
+  ToolCallResultInput,
+  ToolCallStartedInput,
+  UserMessageInput,
+} from "./input.ts";
+export { llmCallKey } from "./inputs/llm-call.ts";
+export { loopRuns } from "./inputs/loop.ts";
+export type { IgnoredReason } from "./inputs/row.ts";
+export { jsonCopy, maxJsonDepth, maxJsonLength } from "./json-copy.ts";
+export type { JsonProblem } from "./json-copy.ts";
+export { answerMessageId, askKey, planKey, probeKey, reflectKey, stateKey, toolKey } from "./keys.ts";
+export { memoryAt, observationOf, taskAt } from "./memory.ts";
+export type { AgentMemory, MemoryCall, MemoryStep } from "./memory.ts";
+export { messagePosition } from "./message-index.ts";
+export { parseState, stateVersion } from "./migrate.ts";
+export type { ParsedState } from "./migrate.ts";
+export { parseInput } from "./parse-input.ts";
+export type { InputProblem, ParsedInput } from "./parse-input.ts";
+export {
+  agentStateSchema,
+  contextEntrySchema,
+  observedTurnSchema,
+  reActContextSchema,
+  toolCallDecisionSchema,
+  toolCallRecordSchema,
+  toolCallResultSchema,
+  toolDefinitionSchema,
+  turnPartSchema,
+} from "./state.ts";
+export type {
+  AgentState,
+  ContextEntry,
+  ObservedTurn,
+  ReActContext,
+  ToolCallDecision,
+  ToolCallRecord,
+  ToolCallResult,
+  ToolDefinition,
+  TurnEntry,
+  TurnPart,
+} from "./state.ts";
+export { traceOf } from "./trace.ts";
+export type { Trace } from "./trace.ts";
+export {
+  agentTransition,
+  beginReplay,
+  createAgentTransition,
+  replay,
+  step,
+  whyIgnored,
+} from "./transition.ts";
+export type { AgentStep, Replay } from "./transition.ts";
+export { addAgentUsage, noAgentUsage, totalTokens, usageSchema } from "./usage.ts";
+export type { AgentUsage } from "./usage.ts";

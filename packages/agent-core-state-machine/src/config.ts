@@ -1,0 +1,98 @@
+import type { Immutable } from "@moora/agent-webui-protocol";
+import * as z from "zod/mini";
+import { jsonSchema } from "./json.ts";
+
+const count = z.int().check(z.nonnegative());
+const positive = z.int().check(z.positive());
+const amount = z.number().check(z.nonnegative());
+
+/** How much harm a call can do; a tool that does not say counts as `low`. */
+export const riskSchema = z.enum(["low", "medium", "high", "critical"]);
+
+/**
+ * When a human is asked before a call runs. `above` asks from that risk upwards, the risk itself included; `predicate`
+ * names a function that the host registered, whose answer arrives with each observation.
+ */
+export const approvalPolicySchema = z.union([
+  z.enum(["never", "always"]),
+  z.object({ above: riskSchema }),
+  z.object({ tools: z.array(z.string()) }),
+  z.object({ predicate: z.string() }),
+]);
+
+export const approvalSchema = z.object({
+  policy: approvalPolicySchema,
+  /** A request that nobody answers in this time counts as rejected. */
+  expiresAfterMs: z.exactOptional(positive),
+  /** How long until a request is shown again, and again. */
+  remindAfterMs: z.exactOptional(positive),
+});
+
+/** Most that may be spent: by one loop, or by the whole conversation. Costs are in the unit of the host's price list. */
+export const budgetSchema = z.object({
+  maxTokens: z.exactOptional(positive),
+  maxCost: z.exactOptional(amount),
+  maxTotalTokens: z.exactOptional(positive),
+  maxTotalCost: z.exactOptional(amount),
+});
+
+/** What a user adds to the control graph. `rows[from][event]` is the state that event leads to. */
+export const graphSchema = z.object({
+  states: z.array(z.string()),
+  rows: z.record(z.string(), z.record(z.string(), z.string())),
+  terminals: z.array(z.string()),
+});
+
+/** Everything about an agent that is data. Counts are whole numbers, times milliseconds. */
+const fields = {
+  systemPrompt: z.string(),
+  /** Chooses the model: `models[taskType]`, else `models.default`. */
+  taskType: z.string(),
+  models: z.record(z.string(), z.string()),
+  /** Passed on to the model as it is: temperature, token limit, reasoning effort. */
+  settings: z.record(z.string(), jsonSchema),
+  toolChoice: z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() })]),
+  /** JSON text of the JSON Schema that an answer has to fit, or null. */
+  answerSchema: z.nullable(z.string()),
+  /** Model calls for the plan of one user message. */
+  maxSteps: positive,
+  /** How often a loop may try again after low confidence, a short answer or an invalid one. */
+  maxRetries: count,
+  /** Below it a turn is dropped; counts only where the model gives a confidence. */
+  confidenceThreshold: amount,
+  /** 0: never by steps. */
+  reflectEveryNSteps: count,
+  /** Reflect when the last request was longer than this; 0: never by tokens. */
+  reflectAboveInputTokens: count,
+  minAnswerLength: count,
+  parallelTools: z.boolean(),
+  maxParallelTools: positive,
+  maxCallsPerTurn: positive,
+  maxToolAttempts: positive,
+  maxLlmAttempts: positive,
+  /** First wait before a model call is made again; it doubles up to `maxRetryDelayMs`, which also caps Retry-After. */
+  retryDelayMs: count,
+  maxRetryDelayMs: count,
+  blacklistedTools: z.array(z.string()),
+  approval: approvalSchema,
+  budget: budgetSchema,
+  initialContextWindowSize: positive,
+  expandContextWindowSize: positive,
+  /** What a user message does to a loop that runs: waits for its end, ends it, or is refused. */
+  interjection: z.enum(["queue", "restart", "reject"]),
+  graph: graphSchema,
+};
+
+export const agentConfigSchema = z.object(fields);
+
+export type Risk = z.infer<typeof riskSchema>;
+export type ApprovalPolicy = Immutable<z.infer<typeof approvalPolicySchema>>;
+export type Approval = Immutable<z.infer<typeof approvalSchema>>;
+export type Budget = Immutable<z.infer<typeof budgetSchema>>;
+export type ControlGraph = Immutable<z.infer<typeof graphSchema>>;
+export type AgentConfig = Immutable<z.infer<typeof agentConfigSchema>>;
+
+/** Any of the fields, each as it is in the whole. The entries keep their keys, which `fromEntries` cannot say. */
+export const agentConfigChangeSchema = z.object(
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, z.exactOptional(field)])),
+) as z.ZodMiniType<Partial<AgentConfig>>;

@@ -1,0 +1,57 @@
+import type { Edit } from "../edit.ts";
+import { enterActing, enterParallelActing, enterWaitingForHuman } from "./acting.ts";
+import { enterCustom } from "./custom.ts";
+import { enterDone, enterError } from "./ended.ts";
+import { controlName, type Enter, type Fired } from "./fired.ts";
+import { enterObserving } from "./observing.ts";
+import { enterPlanning } from "./planning.ts";
+import { enterReflecting } from "./reflecting.ts";
+import { nextStateName, type BuiltInState } from "./transition-table.ts";
+
+/** More moves than this on one input are a cycle in a user's rows: no built-in path has more than five. */
+export const maxMovesPerInput = 64;
+
+const enter: Readonly<Record<BuiltInState, Enter>> = {
+  Idle: () => undefined,
+  Planning: enterPlanning,
+  WaitingForHuman: enterWaitingForHuman,
+  Acting: enterActing,
+  ParallelActing: enterParallelActing,
+  Observing: enterObserving,
+  Reflecting: enterReflecting,
+  Done: enterDone,
+  Error: enterError,
+};
+
+const isBuiltIn = (name: string): name is BuiltInState => Object.hasOwn(enter, name);
+
+/** Fires an event and follows the edges until a state rests. A pair without a row ends the loop as InvalidTransition. */
+export function move(edit: Edit, first: Fired): void {
+  let fired: Fired | undefined = first;
+  for (let moves = 0; fired !== undefined; moves += 1) {
+    const from = controlName(edit.reActContext.control);
+    const to = nextStateName(edit.config.graph, from, fired.event);
+    if (to === undefined || moves >= maxMovesPerInput) {
+      record(edit, from, fired.event, "Error");
+      enterError(edit, { event: fired.event, failure: brokenGraph(from, fired.event, to) });
+      return;
+    }
+    record(edit, from, fired.event, to);
+    fired = isBuiltIn(to) ? enter[to](edit, fired) : enterCustom(edit, to);
+  }
+}
+
+const brokenGraph = (from: string, event: string, to: string | undefined) =>
+  to === undefined
+    ? { kind: "InvalidTransition", message: `There is no row for ${event} in ${from}.`, from, event }
+    : {
+        kind: "SafetyCapExceeded",
+        message: `More than ${maxMovesPerInput} moves followed from one input; the rows of this graph go in a circle.`,
+        from,
+        event,
+      };
+
+function record(edit: Edit, from: string, event: string, to: string): void {
+  const { loop, step } = edit.reActContext;
+  edit.moves.push({ from, event, to, loop, step, timestamp: edit.timestamp });
+}

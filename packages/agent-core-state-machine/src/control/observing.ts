@@ -1,0 +1,14 @@
+import type { Enter } from "./fired.ts";
+
+export const enterObserving: Enter = (edit) => {
+  edit.setContext({ control: { type: "Observing" } });
+  return { event: reflectsBySteps(edit) || reflectsByTokens(edit) ? "NeedsReflection" : "Continue" };
+};
+
+type Read = Parameters<Enter>[0];
+
+export const reflectsBySteps = ({ config, reActContext }: Read): boolean =>
+  config.reflectEveryNSteps > 0 && reActContext.step % config.reflectEveryNSteps === 0;
+
+const reflectsByTokens = ({ config, reActContext }: Read): boolean =>
+  config.reflectAboveInputTokens > 0 && reActContext.inputTokens > config.reflectAboveInputTokens;

@@ -1,0 +1,58 @@
+import type { Edit } from "../edit.ts";
+import { totalTokens } from "../usage.ts";
+import { wording } from "../wording.ts";
+import { failCall, unansweredIds } from "./calls.ts";
+import type { ControlOf } from "./control.ts";
+import type { Enter } from "./fired.ts";
+import { windowOnEntry } from "./window.ts";
+
+/** Fixes the next request of the model: takes in what was queued, counts the step, cuts the window. */
+export const enterPlanning: Enter = (edit, { event }) => {
+  const { control } = edit.reActContext;
+  if (event === "LlmRetry" && control.type === "Planning") {
+    edit.setContext({ control: { ...control, retryAt: null } });
+    return undefined;
+  }
+  for (const id of unansweredIds(edit)) failCall(edit, id, "not-run", wording.leftBehind);
+  const { step } = edit.reActContext;
+  const stepLimit = takeInQueued(edit) ? step + edit.config.maxSteps : edit.reActContext.stepLimit;
+  if (step >= stepLimit) return { event: "MaxSteps" };
+  if (budgetExceeded(edit)) return { event: "BudgetExceeded" };
+  if (step + 1 === stepLimit && hasTools(edit)) edit.addEntry({ type: "note", text: wording.lastStep });
+  edit.setContext({ ...windowOnEntry(edit), step: step + 1, stepLimit, control: planning(edit) });
+  return undefined;
+};
+
+const planning = (edit: Edit): ControlOf<"Planning"> => ({
+  type: "Planning",
+  attempt: 1,
+  interruptions: 0,
+  started: false,
+  retryAt: null,
+  messageId: null,
+  messagesSeen: edit.messages.length,
+});
+
+/** Moves what came meanwhile into the transcript; true when a user message is among it. */
+function takeInQueued(edit: Edit): boolean {
+  const { queued } = edit.reActContext;
+  if (queued.length === 0) return false;
+  for (const entry of queued) edit.addEntry(entry);
+  edit.setContext({ queued: [] });
+  return queued.some((entry) => entry.type === "message");
+}
+
+const hasTools = ({ tools }: Edit): boolean => {
+  for (const name in tools) if (Object.hasOwn(tools, name)) return true;
+  return false;
+};
+
+function budgetExceeded({ config: { budget }, usage, reActContext }: Edit): boolean {
+  const reached = (spent: number, most: number | undefined): boolean => most !== undefined && spent >= most;
+  return (
+    reached(totalTokens(reActContext.usage), budget.maxTokens) ||
+    reached(totalTokens(usage), budget.maxTotalTokens) ||
+    reached(reActContext.usage.cost ?? 0, budget.maxCost) ||
+    reached(usage.cost ?? 0, budget.maxTotalCost)
+  );
+}

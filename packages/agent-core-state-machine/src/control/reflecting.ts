@@ -1,0 +1,44 @@
+import type { Edit } from "../edit.ts";
+import type { AgentState } from "../state.ts";
+import type { ControlOf } from "./control.ts";
+import type { Enter, Fired } from "./fired.ts";
+import { reflectsBySteps } from "./observing.ts";
+import { halvedWindow } from "./window.ts";
+
+type Cause = ControlOf<"Reflecting">["cause"];
+
+/** Fixes what the summary will cover. Where there is nothing to cover, reflection is over at once. */
+export const enterReflecting: Enter = (edit, fired) => {
+  const cause = causeOf(edit, fired);
+  const { loopStart, windowStart } = edit.reActContext;
+  const since = cause === "tokens" || cause === "context-exceeded" ? windowStart : loopStart;
+  const covers = edit.transcript.length;
+  edit.setContext({ control: { type: "Reflecting", cause, since, covers, attempt: 1, started: false } });
+  return canCompress(edit, since) ? undefined : reflectionOver(edit, false);
+};
+
+function causeOf(edit: Edit, { event }: Fired): Cause {
+  if (event === "LowConfidence") return "low-confidence";
+  if (event === "ContextExceeded") return "context-exceeded";
+  return reflectsBySteps(edit) ? "steps" : "tokens";
+}
+
+/** What follows from a summary, or from none: retries begin anew, or the window shrinks. */
+export function reflectionOver(edit: Edit, summarised: boolean): Fired {
+  const { control } = edit.reActContext;
+  const cause = control.type === "Reflecting" ? control.cause : undefined;
+  if (cause === "steps" || cause === "tokens") edit.setContext({ retryCount: 0 });
+  if (cause === "context-exceeded" && !summarised) edit.setContext(halvedWindow(edit) ?? {});
+  return { event: "ReflectDone" };
+}
+
+/** Whether a summary would hide anything: a turn from `since` on that no summary hides yet. */
+export function canCompress({ transcript }: AgentState, since: number): boolean {
+  for (let index = transcript.length - 1; index >= since; index -= 1) {
+    const entry = transcript[index];
+    if (entry === undefined || entry.withheld === true) continue;
+    if (entry.type === "turn") return true;
+    if (entry.type === "summary") index = Math.min(index, entry.since);
+  }
+  return false;
+}

@@ -1,0 +1,62 @@
+import type { AgentMessage, AgentMessageStatus } from "@moora/agent-webui-protocol";
+import type { Edit } from "../edit.ts";
+import { messagePosition } from "../message-index.ts";
+
+/** The message that the present model call streams into, if it has begun one. */
+export function streamedMessage(
+  edit: Edit,
+): { readonly index: number; readonly message: AgentMessage } | undefined {
+  const { control } = edit.reActContext;
+  if (control.type !== "Planning" || control.messageId === null) return undefined;
+  const index = messagePosition(edit.messages, control.messageId);
+  const message = edit.messages[index];
+  return message === undefined ? undefined : { index, message };
+}
+
+/** Ends a half-streamed message with what there is of it. */
+export function closeStreamedMessage(edit: Edit, partial: string): void {
+  const open = streamedMessage(edit);
+  if (open === undefined || !open.message.streaming) return;
+  const { index, message } = open;
+  edit.putMessage(index, {
+    ...message,
+    content: partial,
+    streaming: false,
+    status: "cut",
+    updatedAt: edit.timestamp,
+  });
+}
+
+/** Puts the text of a finished turn into its message; answers the message's id, null where there is nothing to say. */
+export function completeMessage(
+  edit: Edit,
+  messageId: string | null,
+  content: string,
+  status: AgentMessageStatus | undefined,
+): string | null {
+  const open = streamedMessage(edit);
+  const fields = status === undefined ? {} : { status };
+  if (open !== undefined) {
+    const { index, message } = open;
+    edit.putMessage(index, { ...message, ...fields, content, streaming: false, updatedAt: edit.timestamp });
+    return message.id;
+  }
+  if (messageId === null || content.trim() === "") return null;
+  insertAnswer(edit, {
+    id: messageId,
+    role: "assistant",
+    content,
+    receivedAt: edit.timestamp,
+    updatedAt: edit.timestamp,
+    streaming: false,
+    ...fields,
+  });
+  return messageId;
+}
+
+/** An answer stands where its request saw the conversation: before what the user said meanwhile. */
+export function insertAnswer(edit: Edit, message: AgentMessage): void {
+  const { control } = edit.reActContext;
+  const index = control.type === "Planning" ? control.messagesSeen : edit.messages.length;
+  edit.insertMessage(index, message);
+}

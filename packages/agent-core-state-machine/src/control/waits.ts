@@ -1,0 +1,33 @@
+import { expiryWaitKey, reminderWaitKey, retryWaitKey } from "../keys.ts";
+import type { AgentState } from "../state.ts";
+import { openCallsOf } from "./calls.ts";
+import type { OpenCall } from "./control.ts";
+
+/** Something that happens at a time: `due` is in milliseconds since 1970. */
+export type Wait =
+  | { readonly type: "retry"; readonly key: string; readonly due: number }
+  | {
+      readonly type: "expiry" | "reminder";
+      readonly key: string;
+      readonly due: number;
+      readonly call: OpenCall;
+    };
+
+/** Everything that is waited for, in a fixed order. */
+export function waitsAt({ reActContext: context }: AgentState): readonly Wait[] {
+  const { control } = context;
+  if (control.type === "Planning" && control.retryAt !== null)
+    return [{ type: "retry", key: retryWaitKey(context, control), due: control.retryAt }];
+  return openCallsOf(control).flatMap(waitsOf);
+}
+
+function waitsOf(call: OpenCall): readonly Wait[] {
+  const { status } = call;
+  if (status.type !== "asking") return [];
+  const { due, remindAt } = status;
+  const waits: Wait[] = [];
+  if (due !== null) waits.push({ type: "expiry", key: expiryWaitKey(call, status), due, call });
+  if (remindAt !== null)
+    waits.push({ type: "reminder", key: reminderWaitKey(call, status), due: remindAt, call });
+  return waits;
+}

@@ -1,0 +1,53 @@
+import type { Edit } from "../edit.ts";
+import type { ContextEntry, ReActContext } from "../state.ts";
+
+type WindowFields = Pick<ReActContext, "windowStart" | "windowCount" | "seen" | "widen">;
+
+/** What counts as a message of the window: user messages and turns, not what we put between them. */
+export const countsInWindow = (entry: ContextEntry | undefined): boolean =>
+  (entry?.type === "message" || entry?.type === "turn") && entry.withheld !== true;
+
+const isUserMessage = (entry: ContextEntry | undefined): boolean =>
+  entry?.type === "message" && entry.withheld !== true;
+
+/**
+ * The window of the next request. It keeps whole turns and always the present loop. When more than `contextWindowSize`
+ * messages have gathered it is cut to half at a user message, so that its start, and a provider's cache, holds for long.
+ */
+export function windowOnEntry(edit: Edit): WindowFields {
+  const { transcript, reActContext: context } = edit;
+  const seen = transcript.length;
+  let count = context.windowCount;
+  for (let index = context.seen; index < seen; index += 1) if (countsInWindow(transcript[index])) count += 1;
+  const window = { windowStart: context.windowStart, windowCount: count, seen, widen: false };
+  if (count > context.contextWindowSize) return cut(edit, window, Math.floor(context.contextWindowSize / 2));
+  return context.widen ? widened(edit, window) : window;
+}
+
+/** The window with half of its messages, or undefined where the present loop is all that it holds. */
+export function halvedWindow(edit: Edit): WindowFields | undefined {
+  const { windowStart, windowCount, seen, widen, loopStart } = edit.reActContext;
+  if (windowStart >= loopStart) return undefined;
+  return cut(edit, { windowStart, windowCount, seen, widen }, Math.floor(windowCount / 2));
+}
+
+function cut({ transcript, reActContext }: Edit, window: WindowFields, keep: number): WindowFields {
+  let { windowStart, windowCount } = window;
+  while (windowStart < reActContext.loopStart) {
+    const entry = transcript[windowStart];
+    if (windowCount <= keep && isUserMessage(entry)) break;
+    if (countsInWindow(entry)) windowCount -= 1;
+    windowStart += 1;
+  }
+  return { ...window, windowStart, windowCount };
+}
+
+function widened({ transcript, reActContext }: Edit, window: WindowFields): WindowFields {
+  let wider = window;
+  let count = window.windowCount;
+  for (let index = window.windowStart - 1; index >= 0 && count < reActContext.contextWindowSize; index -= 1) {
+    if (countsInWindow(transcript[index])) count += 1;
+    if (isUserMessage(transcript[index])) wider = { ...window, windowStart: index, windowCount: count };
+  }
+  return wider;
+}

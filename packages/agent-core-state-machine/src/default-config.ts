@@ -1,0 +1,31 @@
+import type { AgentConfig } from "./config.ts";
+
+/** The defaults of a chat. */
+export const defaultAgentConfig: AgentConfig = {
+  systemPrompt: "",
+  taskType: "default",
+  models: {},
+  settings: {},
+  toolChoice: "auto",
+  answerSchema: null,
+  maxSteps: 50,
+  maxRetries: 3,
+  confidenceThreshold: 0.4,
+  reflectEveryNSteps: 0,
+  reflectAboveInputTokens: 120_000,
+  minAnswerLength: 0,
+  parallelTools: true,
+  maxParallelTools: 8,
+  maxCallsPerTurn: 32,
+  maxToolAttempts: 3,
+  maxLlmAttempts: 4,
+  retryDelayMs: 1_000,
+  maxRetryDelayMs: 60_000,
+  blacklistedTools: [],
+  approval: { policy: "never" },
+  budget: {},
+  initialContextWindowSize: 50,
+  expandContextWindowSize: 50,
+  interjection: "queue",
+  graph: { states: [], rows: {}, terminals: [] },
+};

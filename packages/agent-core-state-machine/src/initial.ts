@@ -1,0 +1,53 @@
+import type { AgentConfig } from "./config.ts";
+import { defaultAgentConfig } from "./default-config.ts";
+import type { AgentState, ReActContext, ToolDefinition } from "./state.ts";
+import { noAgentUsage } from "./usage.ts";
+
+export interface InitialAgentOptions {
+  /** Fields that differ from the defaults of a chat. */
+  readonly config?: Partial<AgentConfig>;
+  readonly tools?: Readonly<Record<string, ToolDefinition>>;
+}
+
+/** An agent before its first message. */
+export function initialAgentState({ config, tools = {} }: InitialAgentOptions = {}): AgentState {
+  const whole: AgentConfig = { ...defaultAgentConfig, ...config };
+  return {
+    version: 1,
+    config: whole,
+    messages: [],
+    tools,
+    toolCalls: {},
+    toolCallCount: 0,
+    transcript: [],
+    reActContext: initialContext(whole.initialContextWindowSize),
+    owner: null,
+    opened: 0,
+    calledLlmAt: 0,
+    updatedAt: 0,
+    usage: noAgentUsage,
+  };
+}
+
+const initialContext = (contextWindowSize: number): ReActContext => ({
+  contextWindowSize,
+  toolCallIds: [],
+  loop: 0,
+  step: 0,
+  stepLimit: 0,
+  retryCount: 0,
+  truncatedCount: 0,
+  confidence: null,
+  usage: noAgentUsage,
+  inputTokens: 0,
+  windowStart: 0,
+  widen: false,
+  windowCount: 0,
+  seen: 0,
+  loopStart: 0,
+  queued: [],
+  entries: 0,
+  startedAt: 0,
+  updatedAt: 0,
+  control: { type: "Idle" },
+});

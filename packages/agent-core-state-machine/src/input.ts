@@ -1,0 +1,249 @@
+import { agentAttachmentSchema, type Immutable } from "@moora/agent-webui-protocol";
+import * as z from "zod/mini";
+import { agentConfigChangeSchema } from "./config.ts";
+import { observedTurnSchema, toolCallResultSchema, toolDefinitionSchema } from "./state.ts";
+import { usageSchema } from "./usage.ts";
+
+const id = z.string().check(z.minLength(1), z.maxLength(200));
+const timestamp = z.number();
+const text = z.string();
+const usage = z.exactOptional(usageSchema);
+const key = z.exactOptional(z.string());
+
+export const userMessageInputSchema = z.object({
+  type: z.literal("user-message-received"),
+  messageId: id,
+  content: text,
+  attachments: z.exactOptional(z.array(agentAttachmentSchema)),
+  timestamp,
+});
+
+/** The intent to call a model, durable before the call is made. */
+export const llmCallStartedInputSchema = z.object({
+  type: z.literal("llm-call-started"),
+  key: text,
+  timestamp,
+});
+
+export const llmMessageStartedInputSchema = z.object({
+  type: z.literal("llm-message-started"),
+  messageId: id,
+  key,
+  timestamp,
+});
+
+/** A notice to viewers: `text` stands at `offset` of the message. The reducer ignores it, no log keeps it. */
+export const llmChunkInputSchema = z.object({
+  type: z.literal("llm-chunk-received"),
+  messageId: id,
+  text,
+  offset: z.number(),
+  timestamp,
+});
+
+export const llmMessageCompleteInputSchema = z.object({
+  type: z.literal("llm-message-completed"),
+  messageId: id,
+  content: text,
+  key,
+  timestamp,
+});
+
+/** `parameters` is JSON text as the model wrote it; `digest` binds a decision to exactly these bytes. */
+export const observedToolCallSchema = z.object({
+  name: text,
+  parameters: text,
+  calledAt: z.number(),
+  digest: z.exactOptional(text),
+  needsApproval: z.exactOptional(z.boolean()),
+});
+
+/** What the model came to: tools to be called, or an answer; `problem` says why an answer does not fit its schema. */
+export const observationSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("continue-re-act"), toolCalls: z.record(id, observedToolCallSchema) }),
+  z.object({ type: z.literal("complete-re-act"), problem: z.exactOptional(text) }),
+]);
+
+export const reActObservedInputSchema = z.object({
+  type: z.literal("re-act-observed"),
+  calledLlmAt: z.number(),
+  observation: observationSchema,
+  key,
+  turn: z.exactOptional(observedTurnSchema),
+  messageId: z.exactOptional(id),
+  usage,
+  confidence: z.exactOptional(z.number()),
+  finish: z.exactOptional(
+    z.object({ unified: z.enum(["stop", "tool-calls", "length", "other"]), raw: text }),
+  ),
+  timestamp,
+});
+
+export const llmCallFailedInputSchema = z.object({
+  type: z.literal("llm-call-failed"),
+  key: text,
+  failure: z.object({
+    kind: text,
+    message: text,
+    retryable: z.boolean(),
+    retryAfterMs: z.exactOptional(z.number().check(z.nonnegative())),
+  }),
+  usage,
+  /** The text that had been streamed. */
+  partial: z.exactOptional(text),
+  timestamp,
+});
+
+export const historyReflectedInputSchema = z.object({
+  type: z.literal("history-reflected"),
+  key: text,
+  summary: text,
+  usage,
+  timestamp,
+});
+
+/** The intent to run a tool, durable before it runs. */
+export const toolCallStartedInputSchema = z.object({
+  type: z.literal("tool-call-started"),
+  toolCallId: id,
+  attempt: z.number(),
+  timestamp,
+});
+
+export const toolCallResultInputSchema = z.object({
+  type: z.literal("tool-call-completed"),
+  toolCallId: id,
+  result: toolCallResultSchema,
+  key,
+  timestamp,
+});
+
+export const toolCallInterruptedInputSchema = z.object({
+  type: z.literal("tool-call-interrupted"),
+  toolCallId: id,
+  attempt: z.number(),
+  outcome: z.enum(["unknown", "not-run"]),
+  timestamp,
+});
+
+export const toolCallDecidedInputSchema = z.object({
+  type: z.literal("tool-call-decided"),
+  toolCallId: id,
+  digest: text,
+  by: text,
+  reason: z.exactOptional(text),
+  decision: z.discriminatedUnion("type", [
+    z.object({ type: z.literal("approved") }),
+    z.object({ type: z.literal("rejected") }),
+    z.object({ type: z.literal("modified"), parameters: text, digest: z.exactOptional(text) }),
+    z.object({ type: z.literal("answered"), content: text }),
+  ]),
+  timestamp,
+});
+
+/** The time that a wait was for has come. The key decides, the timestamp is only recorded. */
+export const deadlinePassedInputSchema = z.object({
+  type: z.literal("deadline-passed"),
+  key: text,
+  timestamp,
+});
+
+export const reActCancelledInputSchema = z.object({
+  type: z.literal("re-act-cancelled"),
+  reason: z.exactOptional(text),
+  partial: z.exactOptional(text),
+  timestamp,
+});
+
+/** A host takes the conversation up: whatever had started under the one before is interrupted. */
+export const sessionOpenedInputSchema = z.object({
+  type: z.literal("session-opened"),
+  owner: text,
+  timestamp,
+});
+
+/** `config` is merged field by field, `tools` replaces all tools. */
+export const agentConfiguredInputSchema = z.object({
+  type: z.literal("agent-configured"),
+  config: z.exactOptional(agentConfigChangeSchema),
+  tools: z.exactOptional(z.record(z.string(), toolDefinitionSchema)),
+  timestamp,
+});
+
+export const stateHandledInputSchema = z.object({
+  type: z.literal("state-handled"),
+  key: text,
+  event: text,
+  /** For the model to read. */
+  note: z.exactOptional(text),
+  timestamp,
+});
+
+export const expandContextWindowInputSchema = z.object({
+  type: z.literal("context-window-expanded"),
+  timestamp,
+});
+
+/** Puts calls of earlier loops, with their results, before the model again. */
+export const addToolCallsToContextInputSchema = z.object({
+  type: z.literal("history-tool-calls-added"),
+  toolCallIds: z.array(id).check(z.minLength(1)),
+  timestamp,
+});
+
+export const addContextNoteInputSchema = z.object({
+  type: z.literal("context-note-added"),
+  text,
+  timestamp,
+});
+
+/** Every input that there is. */
+export const agentEventSchema = z.discriminatedUnion("type", [
+  userMessageInputSchema,
+  llmCallStartedInputSchema,
+  llmMessageStartedInputSchema,
+  llmChunkInputSchema,
+  llmMessageCompleteInputSchema,
+  reActObservedInputSchema,
+  llmCallFailedInputSchema,
+  historyReflectedInputSchema,
+  toolCallStartedInputSchema,
+  toolCallResultInputSchema,
+  toolCallInterruptedInputSchema,
+  toolCallDecidedInputSchema,
+  deadlinePassedInputSchema,
+  reActCancelledInputSchema,
+  sessionOpenedInputSchema,
+  agentConfiguredInputSchema,
+  stateHandledInputSchema,
+  expandContextWindowInputSchema,
+  addToolCallsToContextInputSchema,
+  addContextNoteInputSchema,
+]);
+
+export type AgentInput = Immutable<z.infer<typeof agentEventSchema>>;
+export type InputType = AgentInput["type"];
+/** The input of a given type. */
+export type InputOf<Type extends InputType> = Extract<AgentInput, { type: Type }>;
+
+export type UserMessageInput = InputOf<"user-message-received">;
+export type LlmCallStartedInput = InputOf<"llm-call-started">;
+export type LlmMessageStartedInput = InputOf<"llm-message-started">;
+export type LlmChunkInput = InputOf<"llm-chunk-received">;
+export type LlmMessageCompleteInput = InputOf<"llm-message-completed">;
+export type ReActObservedInput = InputOf<"re-act-observed">;
+export type LlmCallFailedInput = InputOf<"llm-call-failed">;
+export type HistoryReflectedInput = InputOf<"history-reflected">;
+export type ToolCallStartedInput = InputOf<"tool-call-started">;
+export type ToolCallResultInput = InputOf<"tool-call-completed">;
+export type ToolCallInterruptedInput = InputOf<"tool-call-interrupted">;
+export type ToolCallDecidedInput = InputOf<"tool-call-decided">;
+export type DeadlinePassedInput = InputOf<"deadline-passed">;
+export type ReActCancelledInput = InputOf<"re-act-cancelled">;
+export type SessionOpenedInput = InputOf<"session-opened">;
+export type AgentConfiguredInput = InputOf<"agent-configured">;
+export type StateHandledInput = InputOf<"state-handled">;
+export type ExpandContextWindowInput = InputOf<"context-window-expanded">;
+export type AddToolCallsToContextInput = InputOf<"history-tool-calls-added">;
+export type AddContextNoteInput = InputOf<"context-note-added">;
+export type ObservedToolCall = Immutable<z.infer<typeof observedToolCallSchema>>;

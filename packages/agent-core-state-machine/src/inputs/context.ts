@@ -1,0 +1,67 @@
+import { recordOf } from "../control/calls.ts";
+import type { Edit } from "../edit.ts";
+import { stateKey } from "../keys.ts";
+import type { AgentState, ContextEntry } from "../state.ts";
+import { move } from "../control/move.ts";
+import { loopRuns } from "./loop.ts";
+import type {
+  AddContextNoteInput,
+  AddToolCallsToContextInput,
+  ExpandContextWindowInput,
+  LlmChunkInput,
+  StateHandledInput,
+} from "../input.ts";
+import type { Row } from "./row.ts";
+
+const enqueue = (edit: Edit, entry: ContextEntry): void =>
+  edit.setContext({ queued: [...edit.reActContext.queued, entry] });
+
+export const contextWindowExpanded: Row<ExpandContextWindowInput> = {
+  whyNot: (state) => (loopRuns(state) ? undefined : "no-loop"),
+  apply(edit) {
+    const contextWindowSize = edit.reActContext.contextWindowSize + edit.config.expandContextWindowSize;
+    edit.setContext({ contextWindowSize, widen: true });
+  },
+};
+
+export const historyToolCallsAdded: Row<AddToolCallsToContextInput> = {
+  whyNot(state, { toolCallIds }) {
+    if (!loopRuns(state)) return "no-loop";
+    return toolCallIds.every((id) => isAnswered(state, id)) ? undefined : "unknown-call";
+  },
+  apply(edit, { toolCallIds }) {
+    enqueue(edit, { type: "tool-calls", toolCallIds });
+    const known = new Set(edit.reActContext.toolCallIds);
+    const added = toolCallIds.filter((id) => !known.has(id));
+    if (added.length > 0) edit.addContextCalls(added);
+  },
+};
+
+const isAnswered = (state: AgentState, id: string): boolean => (recordOf(state, id)?.result ?? null) !== null;
+
+export const contextNoteAdded: Row<AddContextNoteInput> = {
+  whyNot(state, { text }) {
+    if (!loopRuns(state)) return "no-loop";
+    return text.trim() === "" ? "blank" : undefined;
+  },
+  apply: (edit, { text }) => enqueue(edit, { type: "note", text }),
+};
+
+export const stateHandled: Row<StateHandledInput> = {
+  whyNot(state, { key }) {
+    const { control } = state.reActContext;
+    const waits =
+      control.type === "Custom" && loopRuns(state) && stateKey(state.reActContext, control) === key;
+    return waits ? undefined : "wrong-key";
+  },
+  apply(edit, { event, note }) {
+    if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });
+    move(edit, { event });
+  },
+};
+
+/** Chunks are told to viewers; they change nothing. */
+export const llmChunkReceived: Row<LlmChunkInput> = {
+  whyNot: () => "notice",
+  apply: () => undefined,
+};

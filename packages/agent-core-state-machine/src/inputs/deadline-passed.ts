@@ -1,0 +1,29 @@
+import { later, replaceCall } from "../control/calls.ts";
+import type { OpenCall } from "../control/control.ts";
+import { move } from "../control/move.ts";
+import { waitsAt, type Wait } from "../control/waits.ts";
+import type { Edit } from "../edit.ts";
+import type { AgentState } from "../state.ts";
+import type { Row } from "./row.ts";
+import type { DeadlinePassedInput } from "../input.ts";
+import { expireQuestion } from "./tool-call-decided.ts";
+
+const waitOf = (state: AgentState, key: string): Wait | undefined =>
+  waitsAt(state).find((wait) => wait.key === key);
+
+export const deadlinePassed: Row<DeadlinePassedInput> = {
+  whyNot: (state, { key }) => (waitOf(state, key) === undefined ? "wrong-key" : undefined),
+  apply(edit, { key }) {
+    const wait = waitOf(edit, key);
+    if (wait?.type === "retry") move(edit, { event: "LlmRetry" });
+    if (wait?.type === "expiry") expireQuestion(edit, wait.call);
+    if (wait?.type === "reminder") remind(edit, wait.call);
+  },
+};
+
+function remind(edit: Edit, call: OpenCall): void {
+  const { status } = call;
+  if (status.type !== "asking") return;
+  const remindAt = later(edit, edit.config.approval.remindAfterMs);
+  replaceCall(edit, { ...call, status: { ...status, reminder: status.reminder + 1, remindAt } });
+}

@@ -1,0 +1,55 @@
+import { move } from "../control/move.ts";
+import { closeStreamedMessage, streamedMessage } from "../control/streamed-message.ts";
+import type { Edit } from "../edit.ts";
+import type { AgentState, ContextEntry } from "../state.ts";
+import { noAgentUsage } from "../usage.ts";
+import { wording } from "../wording.ts";
+
+/** Whether a loop is under way: something can still happen without a new user message. */
+export function loopRuns({ config, reActContext: { control } }: AgentState): boolean {
+  if (control.type === "Idle" || control.type === "Done" || control.type === "Error") return false;
+  return control.type !== "Custom" || !config.graph.terminals.includes(control.name);
+}
+
+/** Opens the next loop with a user message, and with whatever the last one left unread. */
+export function openLoop(edit: Edit, entry: ContextEntry): void {
+  const { reActContext: last, config, timestamp } = edit;
+  edit.setContext({
+    contextWindowSize: config.initialContextWindowSize,
+    toolCallIds: [],
+    loop: last.loop + 1,
+    step: 0,
+    stepLimit: 0,
+    retryCount: 0,
+    truncatedCount: 0,
+    confidence: null,
+    usage: noAgentUsage,
+    inputTokens: 0,
+    widen: false,
+    loopStart: edit.transcript.length,
+    queued: [...last.queued, entry],
+    entries: 0,
+    startedAt: timestamp,
+    control: { type: "Idle" },
+  });
+  move(edit, { event: "Start" });
+}
+
+/** Ends the running loop: each open call gets its result, and what was said so far is kept for the model to know. */
+export function cancelLoop(edit: Edit, reason: string | undefined, partial: string): void {
+  const open = streamedMessage(edit);
+  closeStreamedMessage(edit, partial);
+  const { loop, step, control } = edit.reActContext;
+  if (control.type === "Planning" && partial.trim() !== "")
+    edit.addEntry({
+      type: "turn",
+      loop,
+      step,
+      messageId: open?.message.id ?? null,
+      origin: "",
+      parts: [{ type: "text", text: partial }],
+    });
+  const message = reason ?? "The task was cancelled.";
+  move(edit, { event: "Cancelled", failure: { kind: "Cancelled", message } });
+  edit.addEntry({ type: "note", text: wording.cancelled(reason) });
+}

@@ -1,0 +1,167 @@
+import { callIdsOf, failCall, lastTurn, needsHuman, recordOf, unansweredIds } from "../control/calls.ts";
+import { move } from "../control/move.ts";
+import { completeMessage, streamedMessage } from "../control/streamed-message.ts";
+import type { Edit } from "../edit.ts";
+import type { ReActObservedInput } from "../input.ts";
+import { isReservedId } from "../keys.ts";
+import type { AgentState, TurnPart } from "../state.ts";
+import { callIdsIn, textIn } from "../turn-parts.ts";
+import { wording } from "../wording.ts";
+import { whyNotMessage, whyNotPlanning } from "./llm-message.ts";
+import type { IgnoredReason, Row } from "./row.ts";
+
+/** After so many turns in a row that were cut off before their calls were whole, the loop ends. */
+const maxTruncatedTurns = 3;
+
+export const reActObserved: Row<ReActObservedInput> = {
+  whyNot: (state, input) =>
+    whyNotPlanning(state, input.key) ?? whyNotMessage(state, input.messageId) ?? whyNotCalls(state, input),
+  apply(edit, input) {
+    edit.set({ calledLlmAt: input.calledLlmAt });
+    edit.addUsage(input.usage);
+    edit.setContext({ confidence: input.confidence ?? null });
+    if (confidenceTooLow(edit, input)) return dropTurn(edit, input);
+    recordTurn(edit, input);
+    if (input.observation.type === "complete-re-act") complete(edit, input.observation.problem);
+    else goOn(edit, input.finish?.unified === "length");
+  },
+};
+
+/** Every call needs a new id, and a turn that is given has exactly these calls. */
+function whyNotCalls(
+  state: AgentState,
+  { observation, turn }: ReActObservedInput,
+): IgnoredReason | undefined {
+  const toolCalls = observation.type === "continue-re-act" ? observation.toolCalls : {};
+  const ids = Object.keys(toolCalls);
+  if (ids.some((id) => Object.hasOwn(state.toolCalls, id))) return "duplicate-id";
+  if (ids.some(isReservedId)) return "reserved-id";
+  if (turn === undefined) return undefined;
+  const named = callIdsIn(turn.parts);
+  const same =
+    named.length === ids.length &&
+    new Set(named).size === named.length &&
+    named.every((id) => Object.hasOwn(toolCalls, id));
+  return same ? undefined : "turn-mismatch";
+}
+
+function confidenceTooLow({ config, reActContext }: Edit, { confidence }: ReActObservedInput): boolean {
+  return (
+    confidence !== undefined &&
+    confidence < config.confidenceThreshold &&
+    reActContext.retryCount < config.maxRetries
+  );
+}
+
+/** The turn leaves no trace but its text, for people, and a note, for the model. */
+function dropTurn(edit: Edit, input: ReActObservedInput): void {
+  completeMessage(edit, input.messageId ?? null, textOf(edit, input), "dropped");
+  const { confidence, retryCount } = edit.reActContext;
+  edit.setContext({ retryCount: retryCount + 1 });
+  edit.addEntry({
+    type: "note",
+    text: wording.lowConfidence(confidence ?? 0, edit.config.confidenceThreshold),
+  });
+  move(edit, { event: "LowConfidence" });
+}
+
+const textOf = (edit: Edit, { turn }: ReActObservedInput): string =>
+  turn === undefined ? (streamedMessage(edit)?.message.content ?? "") : textIn(turn.parts);
+
+function recordTurn(edit: Edit, input: ReActObservedInput): void {
+  const { observation, turn } = input;
+  const text = textOf(edit, input);
+  const cutAnswer = observation.type === "complete-re-act" && input.finish?.unified === "length";
+  const messageId = completeMessage(edit, input.messageId ?? null, text, cutAnswer ? "cut" : undefined);
+  const { loop, step } = edit.reActContext;
+  const parts = turn?.parts ?? partsWithoutTurn(text, observation);
+  const raw = turn?.raw === undefined ? {} : { raw: turn.raw };
+  edit.addEntry({ type: "turn", loop, step, messageId, origin: turn?.origin ?? "", parts, ...raw });
+  if (observation.type === "continue-re-act") recordCalls(edit, observation.toolCalls, parts);
+}
+
+/** What a host without turns tells: the text of its message, then its calls in the order of their ids. */
+function partsWithoutTurn(text: string, observation: ReActObservedInput["observation"]): readonly TurnPart[] {
+  const calls = observation.type === "continue-re-act" ? Object.keys(observation.toolCalls) : [];
+  const spoken: TurnPart[] = text === "" ? [] : [{ type: "text", text }];
+  return [...spoken, ...calls.map((toolCallId): TurnPart => ({ type: "call", toolCallId }))];
+}
+
+type ObservedCalls = Extract<ReActObservedInput["observation"], { type: "continue-re-act" }>["toolCalls"];
+
+function recordCalls(edit: Edit, toolCalls: ObservedCalls, parts: readonly TurnPart[]): void {
+  const ids = callIdsIn(parts);
+  for (const id of ids) {
+    const call = toolCalls[id];
+    if (call !== undefined) edit.putCall(id, { ...call, result: null });
+  }
+  if (ids.length === 0) return;
+  edit.addContextCalls(ids);
+  edit.set({ toolCallCount: edit.toolCallCount + ids.length });
+}
+
+function goOn(edit: Edit, cut: boolean): void {
+  const turn = lastTurn(edit);
+  const ids = callIdsOf(turn);
+  const anyBlacklisted = refuseCalls(edit, ids, cut);
+  const truncatedCount = cut ? edit.reActContext.truncatedCount + 1 : 0;
+  edit.setContext({ truncatedCount });
+  if (truncatedCount >= maxTruncatedTurns) {
+    const message = `${truncatedCount} turns in a row were cut off at the token limit.`;
+    return move(edit, { event: "FatalError", failure: { kind: "Truncated", message } });
+  }
+  const open = unansweredIds(edit);
+  if (open.length > 0) return move(edit, { event: eventForCalls(edit, open) });
+  if (anyBlacklisted) return move(edit, { event: "ToolBlacklisted" });
+  if (ids.length === 0 && turn?.parts.some((part) => part.type === "internal-call"))
+    return move(edit, { event: "ContextChanged" });
+  if (ids.length === 0) edit.addEntry({ type: "note", text: wording.nothingToDo });
+  move(edit, { event: "AnswerInvalid" });
+}
+
+/** Gives the calls that will not run their results; tells whether one of them was blacklisted. */
+function refuseCalls(edit: Edit, ids: readonly string[], cut: boolean): boolean {
+  const { blacklistedTools, maxCallsPerTurn } = edit.config;
+  let anyBlacklisted = false;
+  ids.forEach((id, index) => {
+    const name = recordOf(edit, id)?.name ?? "";
+    if (blacklistedTools.includes(name)) {
+      anyBlacklisted = true;
+      failCall(edit, id, "blacklisted", wording.blacklisted(name));
+    } else if (cut) failCall(edit, id, "cut", wording.cutTurn);
+    else if (index >= maxCallsPerTurn)
+      failCall(edit, id, "too-many-calls", wording.tooManyCalls(maxCallsPerTurn));
+  });
+  return anyBlacklisted;
+}
+
+function eventForCalls(edit: Edit, open: readonly string[]): string {
+  const asks = open.some((id) => {
+    const record = recordOf(edit, id);
+    return record !== undefined && needsHuman(edit, record);
+  });
+  if (asks) return "HumanApprovalRequired";
+  return open.length === 1 || !edit.config.parallelTools ? "LlmToolCall" : "LlmParallelToolCalls";
+}
+
+function complete(edit: Edit, problem: string | undefined): void {
+  edit.setContext({ truncatedCount: 0 });
+  const { queued, retryCount } = edit.reActContext;
+  const mayRetry = retryCount < edit.config.maxRetries;
+  if (queued.some((entry) => entry.type === "message")) return move(edit, { event: "UserInterjected" });
+  if (problem !== undefined && !mayRetry)
+    return move(edit, { event: "FatalError", failure: { kind: "AnswerInvalid", message: problem } });
+  if (problem !== undefined) return tryAgain(edit, "AnswerInvalid", wording.answerInvalid(problem));
+  if (mayRetry && isTooShort(edit))
+    return tryAgain(edit, "AnswerTooShort", wording.answerTooShort(edit.config.minAnswerLength));
+  move(edit, { event: "LlmFinalAnswer" });
+}
+
+const isTooShort = (edit: Edit): boolean =>
+  textIn(lastTurn(edit)?.parts ?? []).trim().length < edit.config.minAnswerLength;
+
+function tryAgain(edit: Edit, event: string, note: string): void {
+  edit.setContext({ retryCount: edit.reActContext.retryCount + 1 });
+  edit.addEntry({ type: "note", text: note });
+  move(edit, { event });
+}

@@ -1,0 +1,59 @@
+import { openCallOf, recordOf, replaceCall, settleCall } from "../control/calls.ts";
+import type { OpenCall } from "../control/control.ts";
+import { interruptCall } from "../control/interrupted.ts";
+import { continueRound } from "../control/round.ts";
+import { probeKey, toolKey } from "../keys.ts";
+import type { AgentState } from "../state.ts";
+import type { ToolCallInterruptedInput, ToolCallResultInput, ToolCallStartedInput } from "../input.ts";
+import type { IgnoredReason, Row } from "./row.ts";
+
+const openCall = (state: AgentState, id: string): OpenCall | undefined =>
+  openCallOf(state.reActContext.control, id);
+
+const whyNotOpen = (state: AgentState, id: string): IgnoredReason =>
+  recordOf(state, id) === undefined ? "unknown-call" : "not-open";
+
+export const toolCallStarted: Row<ToolCallStartedInput> = {
+  whyNot(state, { toolCallId, attempt }) {
+    const call = openCall(state, toolCallId);
+    if (call?.status.type !== "running") return whyNotOpen(state, toolCallId);
+    if (call.attempt !== attempt) return "wrong-attempt";
+    return call.status.started ? "already-started" : undefined;
+  },
+  apply(edit, { toolCallId }) {
+    const call = openCall(edit, toolCallId);
+    if (call !== undefined) replaceCall(edit, { ...call, status: { type: "running", started: true } });
+  },
+};
+
+export const toolCallCompleted: Row<ToolCallResultInput> = {
+  whyNot(state, { toolCallId, key }) {
+    const call = openCall(state, toolCallId);
+    if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);
+    return key === undefined || key === keyOf(call) ? undefined : "wrong-key";
+  },
+  apply(edit, { toolCallId, result }) {
+    settleCall(edit, toolCallId, result);
+    continueRound(edit);
+  },
+};
+
+const keyOf = (call: OpenCall): string | undefined => {
+  if (call.status.type === "running") return toolKey(call);
+  return call.status.type === "probing" ? probeKey(call) : undefined;
+};
+
+export const toolCallInterrupted: Row<ToolCallInterruptedInput> = {
+  whyNot(state, { toolCallId, attempt }) {
+    const call = openCall(state, toolCallId);
+    const underWay =
+      call?.status.type === "probing" || (call?.status.type === "running" && call.status.started);
+    if (call === undefined || !underWay) return whyNotOpen(state, toolCallId);
+    return call.attempt === attempt ? undefined : "wrong-attempt";
+  },
+  apply(edit, { toolCallId, outcome }) {
+    const call = openCall(edit, toolCallId);
+    if (call !== undefined) interruptCall(edit, call, outcome);
+    continueRound(edit);
+  },
+};

@@ -1,0 +1,31 @@
+import { isReservedId } from "../keys.ts";
+import { messagePosition } from "../message-index.ts";
+import type { ContextEntry } from "../state.ts";
+import { cancelLoop, loopRuns, openLoop } from "./loop.ts";
+import type { UserMessageInput } from "../input.ts";
+import type { Row } from "./row.ts";
+
+export const userMessageReceived: Row<UserMessageInput> = {
+  whyNot(state, { messageId, content, attachments }) {
+    if (content.trim() === "" && (attachments ?? []).length === 0) return "blank";
+    if (isReservedId(messageId)) return "reserved-id";
+    if (messagePosition(state.messages, messageId) >= 0) return "duplicate-id";
+    return state.config.interjection === "reject" && loopRuns(state) ? "busy" : undefined;
+  },
+  apply(edit, { messageId, content, attachments, timestamp }) {
+    const running = loopRuns(edit);
+    if (running && edit.config.interjection === "restart") cancelLoop(edit, "The user wrote again.", "");
+    edit.putMessage(edit.messages.length, {
+      id: messageId,
+      role: "user",
+      content,
+      receivedAt: timestamp,
+      updatedAt: timestamp,
+      streaming: false,
+      ...(attachments === undefined ? {} : { attachments }),
+    });
+    const entry: ContextEntry = { type: "message", messageId };
+    if (loopRuns(edit)) edit.setContext({ queued: [...edit.reActContext.queued, entry] });
+    else openLoop(edit, entry);
+  },
+};

@@ -1,0 +1,122 @@
+import type { Json } from "@moora/agent-webui-protocol";
+
+/** Where and why a value is not what may come in. `path` is like `turn.parts[0].text`, empty for the value itself. */
+export interface JsonProblem {
+  readonly code: "not-json" | "ill-formed-string" | "hostile-key" | "cyclic" | "too-deep" | "too-large";
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Arrays and objects may nest this deep. */
+export const maxJsonDepth = 128;
+
+/** Characters of all strings and keys of one value, taken together. */
+export const maxJsonLength = 16_000_000;
+
+/** Thrown and caught in this file only: a walk over a deep value needs one way out. */
+class Refused extends Error {
+  readonly problem: JsonProblem;
+  constructor(problem: JsonProblem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+/**
+ * A deep copy of a value that JSON keeps exactly, or what stands in the way: undefined, NaN, -0, functions, symbols,
+ * class instances, cycles, lone surrogates, a `__proto__` key, more than `maxJsonDepth` or `maxJsonLength`.
+ */
+export function jsonCopy(value: unknown): { readonly copy: Json } | { readonly problem: JsonProblem } {
+  try {
+    return { copy: copied(value, [], { length: 0, within: new Set() }) };
+  } catch (error) {
+    if (error instanceof Refused) return { problem: error.problem };
+    return { problem: { code: "not-json", path: "", message: "The value throws when it is read." } };
+  }
+}
+
+interface Walk {
+  length: number;
+  readonly within: Set<object>;
+}
+
+type Path = (string | number)[];
+
+function copied(value: unknown, path: Path, walk: Walk): Json {
+  switch (typeof value) {
+    case "string":
+      return text(value, path, walk);
+    case "boolean":
+      return value;
+    case "number":
+      if (Number.isFinite(value) && !Object.is(value, -0)) return value;
+      return refuse("not-json", path, `JSON does not keep ${Object.is(value, -0) ? "-0" : String(value)}.`);
+    case "object":
+      return value === null ? null : container(value, path, walk);
+    case "undefined":
+    case "function":
+    case "symbol":
+    case "bigint":
+      return refuse("not-json", path, `JSON does not keep a value of type ${typeof value}.`);
+  }
+}
+
+function container(value: object, path: Path, walk: Walk): Json {
+  if (path.length >= maxJsonDepth) refuse("too-deep", path, `Deeper than ${maxJsonDepth} levels.`);
+  if (walk.within.has(value)) refuse("cyclic", path, "The value contains itself.");
+  walk.within.add(value);
+  const copy = Array.isArray(value) ? arrayCopy(value, path, walk) : objectCopy(value, path, walk);
+  walk.within.delete(value);
+  return copy;
+}
+
+function arrayCopy(value: readonly unknown[], path: Path, walk: Walk): Json {
+  const copy: Json[] = [];
+  for (let index = 0; index < value.length; index += 1) {
+    path.push(index);
+    copy.push(copied(value[index], path, walk));
+    path.pop();
+  }
+  return copy;
+}
+
+function objectCopy(value: object, path: Path, walk: Walk): Json {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
+    refuse("not-json", path, "Only plain objects and arrays are JSON.");
+  if (Object.getOwnPropertySymbols(value).length > 0)
+    refuse("not-json", path, "JSON does not keep a symbol as key.");
+  const copy: { [key: string]: Json } = {};
+  for (const [key, field] of Object.entries(value)) {
+    path.push(key);
+    if (key === "__proto__") refuse("hostile-key", path, "This key would change an object's prototype.");
+    text(key, path, walk);
+    copy[key] = copied(field, path, walk);
+    path.pop();
+  }
+  return copy;
+}
+
+function text(value: string, path: Path, walk: Walk): string {
+  walk.length += value.length;
+  if (walk.length > maxJsonLength)
+    refuse("too-large", path, `Longer than ${maxJsonLength} characters in all.`);
+  if (!value.isWellFormed()) refuse("ill-formed-string", path, "The text has a lone surrogate.");
+  return value;
+}
+
+function refuse(code: JsonProblem["code"], path: Path, message: string): never {
+  throw new Refused({ code, path: pathToText(path), message });
+}
+
+/** `["turn", "parts", 0]` to `turn.parts[0]`; keys are cut to 40 characters. */
+export function pathToText(path: readonly PropertyKey[]): string {
+  return path
+    .slice(0, 20)
+    .map((part, index) => {
+      if (typeof part === "number") return `[${part}]`;
+      const key = String(part).slice(0, 40);
+      return index === 0 ? key : `.${key}`;
+    })
+    .join("");
+}

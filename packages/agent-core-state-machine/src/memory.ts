@@ -1,0 +1,112 @@
+import type { AgentConfig, Budget } from "./config.ts";
+import { openCallsOf, recordOf } from "./control/calls.ts";
+import type { AgentFailure } from "./control/control.ts";
+import { controlName } from "./control/fired.ts";
+import type { AgentState, ToolCallRecord, TurnEntry } from "./state.ts";
+import { callIdsIn, textIn } from "./turn-parts.ts";
+import type { AgentUsage } from "./usage.ts";
+
+/** A tool call as the memory shows it; `observation` is null while it is open. */
+export interface MemoryCall {
+  readonly toolCallId: string;
+  readonly name: string;
+  readonly parameters: string;
+  /** "SUCCESS: ..." or "ERROR: ...". */
+  readonly observation: string | null;
+}
+
+/** One step of the present loop that called tools. */
+export interface MemoryStep {
+  readonly step: number;
+  readonly thought: string;
+  readonly calls: readonly MemoryCall[];
+}
+
+/** The agent as the hybrid state machine tells it: a view, computed from the state and never stored. */
+export interface AgentMemory {
+  readonly task: string;
+  readonly taskType: string;
+  readonly systemPrompt: string;
+  readonly state: string;
+  readonly step: number;
+  readonly retryCount: number;
+  readonly confidenceScore: number | null;
+  readonly totalUsage: AgentUsage;
+  readonly budget: Budget;
+  readonly currentToolCall: MemoryCall | null;
+  readonly pendingToolCalls: readonly MemoryCall[];
+  readonly parallelResults: readonly MemoryCall[];
+  readonly lastObservation: string | null;
+  readonly pendingApproval: MemoryCall | null;
+  readonly history: readonly MemoryStep[];
+  readonly finalAnswer: string | null;
+  readonly error: AgentFailure | null;
+  readonly config: AgentConfig;
+  readonly blacklistedTools: readonly string[];
+}
+
+/** Costs the length of the present loop. */
+export function memoryAt(state: AgentState): AgentMemory {
+  const { config, reActContext: context } = state;
+  const { control } = context;
+  const calls = openCallsOf(control);
+  const history = historyAt(state);
+  const newest = history.at(-1)?.calls ?? [];
+  const asking = calls.find((call) => call.status.type === "asking");
+  const open = newest.filter((call) => call.observation === null);
+  return {
+    task: taskAt(state),
+    taskType: config.taskType,
+    systemPrompt: config.systemPrompt,
+    state: controlName(control),
+    step: context.step,
+    retryCount: context.retryCount,
+    confidenceScore: context.confidence,
+    totalUsage: state.usage,
+    budget: config.budget,
+    currentToolCall: open[0] ?? null,
+    pendingToolCalls: open,
+    parallelResults: newest.length > 1 ? newest.filter((call) => call.observation !== null) : [],
+    lastObservation:
+      history.flatMap((step) => step.calls).findLast((call) => call.observation !== null)?.observation ??
+      null,
+    pendingApproval: open.find((call) => call.toolCallId === asking?.id) ?? null,
+    history,
+    finalAnswer: control.type === "Done" ? control.answer : null,
+    error: control.type === "Error" ? control.failure : null,
+    config,
+    blacklistedTools: config.blacklistedTools,
+  };
+}
+
+/** The user message that opened the present loop. */
+export function taskAt({ messages, transcript, reActContext: { loopStart } }: AgentState): string {
+  const entry = transcript.slice(loopStart).find((candidate) => candidate.type === "message");
+  return messages.find((message) => message.id === entry?.messageId)?.content ?? "";
+}
+
+const historyAt = (state: AgentState): readonly MemoryStep[] =>
+  state.transcript
+    .slice(state.reActContext.loopStart)
+    .flatMap((entry) => (entry.type === "turn" ? [stepOf(state, entry)] : []))
+    .filter((step) => step.calls.length > 0);
+
+const stepOf = (state: AgentState, turn: TurnEntry): MemoryStep => ({
+  step: turn.step,
+  thought: textIn(turn.parts),
+  calls: callIdsIn(turn.parts).flatMap((id) => {
+    const record = recordOf(state, id);
+    return record === undefined ? [] : [memoryCall(id, record)];
+  }),
+});
+
+const memoryCall = (toolCallId: string, { name, parameters, result }: ToolCallRecord): MemoryCall => ({
+  toolCallId,
+  name,
+  parameters,
+  observation: result === null ? null : observationOf(result),
+});
+
+/** A result in one line of the hybrid machine's words. */
+export const observationOf = (result: NonNullable<ToolCallRecord["result"]>): string =>
+  result.isSuccess ? `SUCCESS: ${result.content}` : `ERROR: ${result.error}`;

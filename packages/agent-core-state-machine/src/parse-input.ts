@@ -1,0 +1,29 @@
+import { agentEventSchema, type AgentInput } from "./input.ts";
+import { jsonCopy, pathToText, type JsonProblem } from "./json-copy.ts";
+
+/** Why a value is no input: what `jsonCopy` refuses, an unknown type, or a field that does not fit. */
+export interface InputProblem {
+  readonly code: JsonProblem["code"] | "unknown-type" | "wrong-shape";
+  readonly path: string;
+  readonly message: string;
+}
+
+export type ParsedInput =
+  | { readonly ok: true; readonly input: AgentInput }
+  | { readonly ok: false; readonly problem: InputProblem };
+
+/**
+ * The way in from outside. The input is a copy: changing the original later changes nothing. Fields that no input has
+ * are left out. Nothing is thrown, whatever the value is.
+ */
+export function parseInput(value: unknown): ParsedInput {
+  const copied = jsonCopy(value);
+  if ("problem" in copied) return { ok: false, problem: copied.problem };
+  const parsed = agentEventSchema.safeParse(copied.copy);
+  if (parsed.success) return { ok: true, input: parsed.data };
+  const issue = parsed.error.issues[0];
+  const path = pathToText(issue?.path ?? []);
+  if (path === "type" || path === "")
+    return { ok: false, problem: { code: "unknown-type", path: "type", message: "No input has this type." } };
+  return { ok: false, problem: { code: "wrong-shape", path, message: issue?.message ?? "Wrong shape." } };
+}

@@ -1,0 +1,171 @@
+import { agentAttachmentSchema, agentMessageSchema, type Immutable } from "@moora/agent-webui-protocol";
+import * as z from "zod/mini";
+import { agentConfigSchema, riskSchema } from "./config.ts";
+import { controlSchema } from "./control/control.ts";
+import { jsonSchema } from "./json.ts";
+import { usageSchema } from "./usage.ts";
+
+/**
+ * What the reducer knows of a tool. `schema` is the JSON text of the JSON Schema of its input. `replay` says what may
+ * happen after a crash: `safe` and `keyed` run again, `once` (the default) never does; then its `probe` is asked, or
+ * the model is told (`onUnknown: "tell"`, the default) or a human asked. `asksHuman`: a human answers the call.
+ */
+export const toolDefinitionSchema = z.object({
+  description: z.string(),
+  schema: z.string(),
+  risk: z.exactOptional(riskSchema),
+  approval: z.exactOptional(z.enum(["always", "never"])),
+  replay: z.exactOptional(z.enum(["safe", "keyed", "once"])),
+  probe: z.exactOptional(z.boolean()),
+  onUnknown: z.exactOptional(z.enum(["tell", "ask"])),
+  asksHuman: z.exactOptional(z.boolean()),
+  /** JSON text of the JSON Schema of the human's answer. */
+  answerSchema: z.exactOptional(z.string()),
+  timeoutMs: z.exactOptional(z.int().check(z.positive())),
+  maxParallel: z.exactOptional(z.int().check(z.positive())),
+});
+
+/** `code` is stable and for programs, such as `rejected` or `timeout`; `error` is what the model reads. */
+export const toolCallResultSchema = z.discriminatedUnion("isSuccess", [
+  z.object({
+    isSuccess: z.literal(true),
+    content: z.string(),
+    receivedAt: z.number(),
+    files: z.exactOptional(z.array(agentAttachmentSchema)),
+  }),
+  z.object({
+    isSuccess: z.literal(false),
+    error: z.string(),
+    receivedAt: z.number(),
+    code: z.exactOptional(z.string()),
+  }),
+]);
+
+/** Who decided what about a call, when and why. */
+export const toolCallDecisionSchema = z.object({
+  type: z.enum(["approved", "rejected", "modified", "answered", "expired"]),
+  by: z.string(),
+  decidedAt: z.number(),
+  reason: z.exactOptional(z.string()),
+});
+
+/** `parameters` is JSON text, `original` what the model asked for before a human changed it. */
+export const toolCallRecordSchema = z.object({
+  name: z.string(),
+  parameters: z.string(),
+  calledAt: z.number(),
+  result: z.nullable(toolCallResultSchema),
+  digest: z.exactOptional(z.string()),
+  needsApproval: z.exactOptional(z.boolean()),
+  decision: z.exactOptional(toolCallDecisionSchema),
+  original: z.exactOptional(z.string()),
+});
+
+/** A piece of a turn, in the order the model made it. The name and parameters of a `call` stand in its record. */
+export const turnPartSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string(), raw: z.exactOptional(jsonSchema) }),
+  z.object({ type: z.literal("reasoning"), text: z.string(), raw: jsonSchema }),
+  z.object({ type: z.literal("call"), toolCallId: z.string(), raw: z.exactOptional(jsonSchema) }),
+  z.object({
+    type: z.literal("internal-call"),
+    name: z.string(),
+    arguments: z.string(),
+    answer: z.object({ isError: z.boolean(), content: z.string() }),
+    raw: z.exactOptional(jsonSchema),
+  }),
+  z.object({ type: z.literal("opaque"), raw: jsonSchema }),
+]);
+
+/** What a model answered, as an input brings it. */
+export const observedTurnSchema = z.object({
+  origin: z.string(),
+  parts: z.array(turnPartSchema),
+  raw: z.exactOptional(jsonSchema),
+});
+
+const withheld = z.exactOptional(z.literal(true));
+
+/** One entry of the transcript. A `summary` hides the turns, notes and summaries of `[since, until)`. */
+export const contextEntrySchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("message"), messageId: z.string(), withheld }),
+  z.object({
+    type: z.literal("turn"),
+    loop: z.number(),
+    step: z.number(),
+    messageId: z.nullable(z.string()),
+    origin: z.string(),
+    parts: z.array(turnPartSchema),
+    raw: z.exactOptional(jsonSchema),
+    withheld,
+  }),
+  z.object({ type: z.literal("tool-calls"), toolCallIds: z.array(z.string()), withheld }),
+  z.object({ type: z.literal("note"), text: z.string(), withheld }),
+  z.object({
+    type: z.literal("summary"),
+    text: z.string(),
+    since: z.number(),
+    until: z.number(),
+    withheld,
+  }),
+]);
+
+/** The working memory of the newest loop. `windowStart` and `seen` are indices of the transcript. */
+export const reActContextSchema = z.object({
+  contextWindowSize: z.number(),
+  /** The tool calls of this loop, and those it loaded from history. */
+  toolCallIds: z.array(z.string()),
+  loop: z.number(),
+  step: z.number(),
+  stepLimit: z.number(),
+  retryCount: z.number(),
+  truncatedCount: z.number(),
+  confidence: z.nullable(z.number()),
+  usage: usageSchema,
+  /** Length of the last request, in tokens. */
+  inputTokens: z.number(),
+  /** The request of this step is made from `[windowStart, seen)`; `windowCount` of it are messages and turns. */
+  windowStart: z.number(),
+  /** The window was asked to grow; the next plan lets it. */
+  widen: z.boolean(),
+  windowCount: z.number(),
+  seen: z.number(),
+  /** Where this loop begins. */
+  loopStart: z.number(),
+  /** What came while the model was at work; the next plan takes it into the transcript. */
+  queued: z.array(contextEntrySchema),
+  /** Entries into custom states, counted. */
+  entries: z.number(),
+  startedAt: z.number(),
+  updatedAt: z.number(),
+  control: controlSchema,
+});
+
+/** A whole agent: everything it is, and everything that it wants follows from it. Plain JSON. */
+export const agentStateSchema = z.object({
+  version: z.literal(1),
+  config: agentConfigSchema,
+  messages: z.array(agentMessageSchema),
+  tools: z.record(z.string(), toolDefinitionSchema),
+  toolCalls: z.record(z.string(), toolCallRecordSchema),
+  /** How many calls there have been: the next one gets the next number as its id. */
+  toolCallCount: z.number(),
+  transcript: z.array(contextEntrySchema),
+  reActContext: reActContextSchema,
+  /** Who opened the session last, and how often it was opened. */
+  owner: z.nullable(z.string()),
+  opened: z.number(),
+  calledLlmAt: z.number(),
+  updatedAt: z.number(),
+  usage: usageSchema,
+});
+
+export type ToolDefinition = Immutable<z.infer<typeof toolDefinitionSchema>>;
+export type ToolCallResult = Immutable<z.infer<typeof toolCallResultSchema>>;
+export type ToolCallDecision = Immutable<z.infer<typeof toolCallDecisionSchema>>;
+export type ToolCallRecord = Immutable<z.infer<typeof toolCallRecordSchema>>;
+export type TurnPart = Immutable<z.infer<typeof turnPartSchema>>;
+export type ObservedTurn = Immutable<z.infer<typeof observedTurnSchema>>;
+export type ContextEntry = Immutable<z.infer<typeof contextEntrySchema>>;
+export type TurnEntry = Extract<ContextEntry, { type: "turn" }>;
+export type ReActContext = Immutable<z.infer<typeof reActContextSchema>>;
+export type AgentState = Immutable<z.infer<typeof agentStateSchema>>;

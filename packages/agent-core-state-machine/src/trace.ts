@@ -1,0 +1,37 @@
+import type { ControlMove } from "./edit.ts";
+
+/** The walk of an agent through its control graph, in order. */
+export interface Trace {
+  readonly entries: readonly ControlMove[];
+  readonly length: number;
+  /** The entries that left this state. */
+  forState(name: string): readonly ControlMove[];
+  toJSON(): readonly ControlMove[];
+  /** A table of text, a line an entry. */
+  print(): string;
+}
+
+export const traceOf = (entries: readonly ControlMove[]): Trace => ({
+  entries,
+  length: entries.length,
+  forState: (name) => entries.filter((entry) => entry.from === name),
+  toJSON: () => entries,
+  print: () => table(entries),
+});
+
+const heads = ["#", "loop", "step", "state", "event", "to"] as const;
+
+function table(entries: readonly ControlMove[]): string {
+  const rows = entries.map((entry, index) =>
+    [index + 1, entry.loop, entry.step, entry.from, entry.event, entry.to].map(String),
+  );
+  const widths = heads.map((head, column) =>
+    Math.max(head.length, ...rows.map((row) => (row[column] ?? "").length)),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd();
+  return [line(heads), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+}
