@@ -7,3 +7,16 @@ export {
   type ScriptedToolCall,
 } from "./outcomes.ts";
 export { hangs, MockLlmCaller, type MockHang, type MockScript, type MockStep } from "./mock-llm-caller.ts";
+export { ConformanceError } from "./conformance/check.ts";
+export type {
+  ConformanceSubject,
+  HarnessSetup,
+  HarnessTarget,
+  LlmFeature,
+  LlmHarness,
+  ScriptedAnswer,
+  ScriptedCall,
+  ScriptedError,
+  ServerBehaviour,
+} from "./conformance/harness.ts";
+export { llmConformance } from "./conformance/llm-conformance.ts";

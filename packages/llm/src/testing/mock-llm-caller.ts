@@ -21,7 +21,8 @@ export type MockScript =
 
 /**
  * A model that does what its script says: a list, one step for each call, or a function of the request. It streams what
- * it answers in words, honours the signal between them, and keeps every request. Past the end of its list it fails.
+ * it answers in words, honours the signal between them, and keeps every request. Past the
+ * end of its list it fails. A call that is aborted before it begins takes no step.
  */
 export class MockLlmCaller implements LlmCaller {
   readonly name: string = "mock";
@@ -53,6 +54,7 @@ export class MockLlmCaller implements LlmCaller {
   }
 
   async call(request: LlmRequest, options: LlmCallOptions = {}): Promise<LlmOutcome> {
+    if (options.signal?.aborted) return aborted("");
     try {
       return await played(await this.#step(request, options), request, options);
     } catch (error) {

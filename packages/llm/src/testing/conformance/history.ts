@@ -1,0 +1,188 @@
+import type { LlmMessage, LlmRequest, LlmTurn } from "../../request.ts";
+import { check, equal, succeeded } from "./check.ts";
+import type { ConformanceCase, LlmHarness } from "./harness.ts";
+import { answered, asking, askingWithTools, patient, text, turnOfCalls, twoCalls, user } from "./requests.ts";
+
+/** The server checks what it gets by the provider's rules, so an answer means that the request obeyed them. */
+async function isTaken({ caller, serve, bodies }: LlmHarness, request: LlmRequest): Promise<string> {
+  serve({ type: "answers", answer: text("ok") });
+  succeeded(await caller.call(request, patient));
+  return bodies.at(-1) ?? "";
+}
+
+const image = {
+  type: "file",
+  file: { mediaType: "image/png", name: "dot.png", data: "iVBORw0KGgo=" },
+} as const;
+const note = (words: string): LlmMessage => ({ role: "note", text: words });
+const sum: LlmTurn = turnOfCalls({ id: "1" });
+const said = (words: string): LlmMessage => ({
+  role: "assistant",
+  turn: { origin: "elsewhere", parts: [{ type: "text", text: words }] },
+  results: [],
+});
+
+/** Conversations in every order that a host can come to. */
+const conversations: Readonly<Record<string, readonly LlmMessage[]>> = {
+  "two users in a row": [user("Hello"), user("What is 1 + 2?")],
+  "a note at the start": [note("It is Monday."), user("What is 1 + 2?")],
+  "a note after a user": [user("What is 1 + 2?"), note("Be quick.")],
+  "a user after results": [user("Hello"), answered(sum, "3"), user("And 3 + 4?")],
+  "a note after results": [user("Hello"), answered(sum, "3"), note("Two steps are left.")],
+  "a user and a note after results": [user("Hello"), answered(sum, "3"), note("Hurry."), user("And 3 + 4?")],
+  "a turn after a turn": [user("Hello"), answered(sum, "3"), answered(turnOfCalls({ id: "2" }), "7")],
+  "a turn without calls": [user("Hello"), said("Hi."), user("What is 1 + 2?")],
+  "two turns without calls": [user("Hello"), said("Hi."), said("Well?"), user("What is 1 + 2?")],
+  "blank text of all kinds": [
+    user(" "),
+    { role: "user", content: [] },
+    note(""),
+    said("\n"),
+    answered(sum, ""),
+    user("Hello"),
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "" },
+        { type: "text", text: "Well?" },
+      ],
+    },
+  ],
+  "a turn at the start": [answered(sum, "3"), user("And 3 + 4?")],
+  "a turn at the end": [user("Hello"), said("Hi.")],
+};
+
+const conversationCases = Object.entries(conversations).map(([name, messages]): ConformanceCase => ({
+  name: `a conversation with ${name} is sent in an order that the provider takes`,
+  needs: ["http"],
+  run: async (harness) => void (await isTaken(harness, askingWithTools({ messages }))),
+}));
+
+/** What goes back in a later request. */
+export const historyCases: readonly ConformanceCase[] = [
+  ...conversationCases,
+  {
+    name: "a turn of tool calls goes back with its results, in the order of the calls",
+    needs: [],
+    async run({ caller, serve, bodies }) {
+      serve({ type: "answers", answer: twoCalls }, { type: "answers", answer: text("3 and 12.") });
+      const first = askingWithTools();
+      const { turn } = succeeded(await caller.call(first, patient));
+      const messages = [...first.messages, answered(turn, "result one", "result two")];
+      succeeded(await caller.call({ ...first, messages }, patient));
+      const body = bodies.at(-1) ?? "result one result two";
+      check(body.indexOf("result one") >= 0, "the first result is missing");
+      check(body.indexOf("result two") > body.indexOf("result one"), "the results are out of order");
+    },
+  },
+  {
+    name: "ids of any kind go out in the dialect's pattern, each call with an id of its own",
+    needs: ["http"],
+    async run(harness) {
+      const ids = [
+        "1",
+        "2",
+        "i_1_2_0",
+        "tool 1/ä",
+        "tool 1/ö",
+        "x".repeat(500),
+        "x".repeat(501),
+        "",
+        "x01",
+        "\ud800",
+      ];
+      const many = turnOfCalls(...ids.map((id) => ({ id })));
+      const again = turnOfCalls({ id: "1" }, { id: "1" });
+      const results = ids.map((id) => `result of ${id}`);
+      await isTaken(
+        harness,
+        askingWithTools({ messages: [user("Hello"), answered(many, ...results), answered(again, "a", "b")] }),
+      );
+    },
+  },
+  {
+    name: "malformed arguments go back as an empty object",
+    needs: ["http"],
+    async run(harness) {
+      const malformed = ["", '{"a":1', "null", "[1]", '"text"', "{'a':1}"];
+      const turn = turnOfCalls(...malformed.map((made, index) => ({ id: `${index}`, arguments: made })));
+      await isTaken(harness, askingWithTools({ messages: [user("Hello"), answered(turn, ...malformed)] }));
+    },
+  },
+  {
+    name: "a failed result is shown as a failure, an empty one says that it is empty",
+    needs: ["http"],
+    async run(harness) {
+      const turn = turnOfCalls({ id: "1" }, { id: "2" });
+      const results = [
+        { isError: true, content: "the disk is full" },
+        { isError: false, content: "" },
+      ];
+      const body = await isTaken(
+        harness,
+        askingWithTools({ messages: [user("Hello"), { role: "assistant", turn, results }] }),
+      );
+      check(body.includes("the disk is full") && /error/i.test(body), "the failure does not show");
+      check(body.includes("(no output)"), "the empty result is blank");
+    },
+  },
+  {
+    name: "half surrogate pairs are sent as well-formed text",
+    needs: ["http"],
+    async run(harness) {
+      const turn = turnOfCalls({ id: "1", arguments: '{"a":"\\ud83d"}' });
+      const body = await isTaken(
+        harness,
+        askingWithTools({
+          system: "half \ud83d",
+          messages: [user("half \ude00"), answered(turn, "half \ud83d"), note("\ud83d")],
+        }),
+      );
+      check(!/\\ud[89a-f]/i.test(body), "a lone surrogate is on its way");
+    },
+  },
+  {
+    name: "the same request twice is the same bytes",
+    needs: ["http"],
+    async run(harness) {
+      const request = askingWithTools({
+        messages: [user("Hello"), answered(sum, "3")],
+        settings: { temperature: 0 },
+      });
+      equal(
+        await isTaken(harness, request),
+        await isTaken(harness, structuredClone(request)),
+        "the second body",
+      );
+    },
+  },
+  {
+    name: "images go along, from the user and from a tool",
+    needs: ["images"],
+    async run(harness) {
+      const results = [{ isError: false, content: "a picture", files: [image.file] }];
+      const body = await isTaken(
+        harness,
+        askingWithTools({
+          messages: [
+            { role: "user", content: [image] },
+            { role: "assistant", turn: sum, results },
+          ],
+        }),
+      );
+      equal(body.split("iVBORw0KGgo=").length - 1, 2, "the number of images");
+    },
+  },
+  {
+    name: "a file that the provider does not take is named in its place",
+    needs: ["http"],
+    async run(harness) {
+      const file = { mediaType: "application/x-unknown", name: "data.bin", data: "AAAA" };
+      const body = await isTaken(
+        harness,
+        asking({ messages: [{ role: "user", content: [{ type: "file", file }] }, user("What is it?")] }),
+      );
+      check(body.includes("data.bin"), "the file is not even named");
+    },
+  },
+];

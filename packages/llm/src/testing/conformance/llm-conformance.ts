@@ -1,0 +1,42 @@
+import { answerCases } from "./answers.ts";
+import type { ConformanceSubject } from "./harness.ts";
+import { historyCases } from "./history.ts";
+import { httpFailureCases } from "./http-failures.ts";
+import { keyCases } from "./keys.ts";
+import { reasoningCases } from "./reasoning.ts";
+import { stoppingCases } from "./stopping.ts";
+import { streamFailureCases } from "./stream-failures.ts";
+import { toolCases } from "./tools.ts";
+
+const cases = [
+  ...answerCases,
+  ...toolCases,
+  ...historyCases,
+  ...reasoningCases,
+  ...httpFailureCases,
+  ...streamFailureCases,
+  ...stoppingCases,
+  ...keyCases,
+];
+
+/**
+ * What every caller does, as named cases for any test framework: `for (const { name, run } of llmConformance(subject))
+ * it(name, run)`. A case that needs a feature which the subject does not name is left out. Each opens a harness of its
+ * own and closes it; `run` rejects with a `ConformanceError` that says what is wrong.
+ */
+export const llmConformance = (
+  subject: ConformanceSubject,
+): readonly { readonly name: string; readonly run: () => Promise<void> }[] =>
+  cases
+    .filter(({ needs }) => needs.every((feature) => subject.features.includes(feature)))
+    .map(({ name, setup, run }) => ({
+      name,
+      run: async () => {
+        const harness = await subject.open(setup ?? {});
+        try {
+          await run(harness, subject);
+        } finally {
+          await harness.close();
+        }
+      },
+    }));

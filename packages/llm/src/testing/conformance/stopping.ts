@@ -1,0 +1,97 @@
+import { check, equal, failedAs, succeeded, textOf } from "./check.ts";
+import type { ConformanceCase } from "./harness.ts";
+import { asking, heard, listening, patient, text } from "./requests.ts";
+
+const words = Array.from({ length: 30 }, (_, index) => `word ${index} `);
+
+/** Counts the listeners that a signal has. */
+function countingSignal(): {
+  readonly signal: AbortSignal;
+  readonly abort: () => void;
+  readonly left: () => number;
+} {
+  const controller = new AbortController();
+  const { signal } = controller;
+  let left = 0;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  Object.assign(signal, {
+    addEventListener: (...given: Parameters<typeof add>) => ((left += 1), add(...given)),
+    removeEventListener: (...given: Parameters<typeof remove>) => ((left -= 1), remove(...given)),
+  });
+  return { signal, abort: () => controller.abort(new Error("stop")), left: () => left };
+}
+
+/** Aborting a call. */
+export const stoppingCases: readonly ConformanceCase[] = [
+  {
+    name: "a call that is aborted before it begins is never sent",
+    needs: [],
+    async run({ caller, serve, bodies }) {
+      serve({ type: "answers", answer: text("3") });
+      const { chunks, onChunk } = listening();
+      const outcome = await caller.call(asking(), { ...patient, onChunk, signal: AbortSignal.abort() });
+      check(!failedAs(outcome, "aborted").retryable, "an aborted call does not pass");
+      equal([bodies.length, chunks.length], [0, 0], "the requests and the chunks");
+    },
+  },
+  {
+    name: "a call that is aborted while it streams ends with the text so far",
+    needs: [],
+    async run({ caller, serve }) {
+      serve({ type: "answers", answer: text(...words) });
+      const { chunks, onChunk } = listening();
+      const abort = new AbortController();
+      const outcome = await caller.call(asking(), {
+        ...patient,
+        signal: abort.signal,
+        onChunk: (chunk) => {
+          onChunk(chunk);
+          if (chunks.length === 3) abort.abort();
+        },
+      });
+      failedAs(outcome, "aborted");
+      check(!outcome.ok && outcome.partial.startsWith("word 0 "), "the text so far is lost");
+      check(words.join("").startsWith(heard(chunks, "text")), "it streamed something else");
+    },
+  },
+  {
+    name: "a call that is aborted before the server answers ends at once",
+    needs: ["http"],
+    async run({ caller, serve, received }) {
+      serve({ type: "silent" });
+      const abort = new AbortController();
+      const call = caller.call(asking(), { ...patient, signal: abort.signal });
+      await received(1);
+      abort.abort(new Error("the user left"));
+      failedAs(await call, "aborted");
+    },
+  },
+  {
+    name: "a call that stalls ends at once when it is aborted",
+    needs: ["http"],
+    async run({ caller, serve }) {
+      serve({ type: "stalls", answer: text(...words), afterEvents: 8 });
+      const abort = new AbortController();
+      const outcome = await caller.call(asking(), {
+        ...patient,
+        signal: abort.signal,
+        onChunk: () => queueMicrotask(() => abort.abort()),
+      });
+      failedAs(outcome, "aborted");
+    },
+  },
+  {
+    name: "a call leaves no listener on the signal, and the signal means nothing to it afterwards",
+    needs: ["http"],
+    async run({ caller, serve }) {
+      serve({ type: "answers", answer: text("3") }, { type: "says", status: 500, error: "server" });
+      const { signal, abort, left } = countingSignal();
+      const outcome = succeeded(await caller.call(asking(), { ...patient, signal }));
+      failedAs(await caller.call(asking(), { ...patient, signal }), "server");
+      equal(left(), 0, "the listeners that are left");
+      abort();
+      equal(textOf(outcome), "3", "the text");
+    },
+  },
+];

@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { chunkFeed, type LlmChunk } from "../src/index.ts";
+
+describe("a chunk feed", () => {
+  it("passes a text on whole, in well-formed pieces, however it is cut", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.array(fc.nat({ max: 5 })), (text, cuts) => {
+        const pieces: string[] = [];
+        const feed = chunkFeed((chunk) => chunk.type === "text" && pieces.push(chunk.text));
+        let at = 0;
+        for (const cut of cuts) feed.text(text.slice(at, (at += cut)));
+        feed.text(text.slice(at));
+        feed.end();
+        expect(pieces.join("")).toBe(text);
+        expect(pieces.every((piece) => piece.isWellFormed() && piece !== "")).toBe(true);
+      }),
+    );
+  });
+
+  it("gives out half a character at the end, as the sign for an unknown one", () => {
+    const chunks: LlmChunk[] = [];
+    const feed = chunkFeed((chunk) => chunks.push(chunk));
+    feed.text("a\ud83d");
+    feed.reasoning("b\ud83d");
+    feed.end();
+    feed.end();
+    expect(chunks).toEqual([
+      { type: "text", text: "a" },
+      { type: "reasoning", text: "b" },
+      { type: "text", text: "\ufffd" },
+      { type: "reasoning", text: "\ufffd" },
+    ]);
+  });
+
+  it("survives its listener, and needs none", () => {
+    const feed = chunkFeed(() => {
+      throw new Error("no");
+    });
+    feed.text("a");
+    feed.toolCall("add");
+    chunkFeed(undefined).text("a");
+    expect(() => feed.end()).not.toThrow();
+  });
+});

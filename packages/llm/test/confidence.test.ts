@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { logprobsToConfidence } from "../src/index.ts";
+
+describe("confidence", () => {
+  it("is the geometric mean of the tokens' probabilities", () => {
+    expect(logprobsToConfidence([Math.log(0.25), Math.log(1)])).toBeCloseTo(0.5);
+    expect(logprobsToConfidence([0, 0])).toBe(1);
+  });
+
+  it("stays between 0 and 1, whatever comes", () => {
+    expect(logprobsToConfidence([-Infinity])).toBe(0);
+    expect(logprobsToConfidence([0.5])).toBe(1);
+    expect(logprobsToConfidence([Number.NaN, 0])).toBe(1);
+  });
+
+  it("is unknown without a token", () => {
+    expect(logprobsToConfidence([])).toBeUndefined();
+    expect(logprobsToConfidence([Number.NaN])).toBeUndefined();
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from "vitest";
+import type { LlmCaller, LlmOutcome, LlmPart } from "../src/index.ts";
+import {
+  ConformanceError,
+  answers,
+  callsTools,
+  llmConformance,
+  MockLlmCaller,
+  type ConformanceSubject,
+  type MockStep,
+  type ScriptedAnswer,
+  type ServerBehaviour,
+} from "../src/testing/index.ts";
+
+/** A subject without a server: what a server would do is the script of a model. */
+const scripted = (callerOf: (model: MockLlmCaller) => LlmCaller): ConformanceSubject => ({
+  features: ["reasoning"],
+  open: async () => {
+    let behaviours: ServerBehaviour[] = [];
+    const bodies: string[] = [];
+    const model = new MockLlmCaller((request) => {
+      bodies.push(JSON.stringify(request));
+      const behaviour = behaviours.length > 1 ? behaviours.shift() : behaviours[0];
+      if (behaviour?.type !== "answers") throw new Error("not a behaviour of a script");
+      return answerToStep(behaviour.answer);
+    });
+    return {
+      caller: callerOf(model),
+      serve: (...next) => void (behaviours = [...next]),
+      bodies,
+      headers: [],
+      issued: [],
+      received: async () => undefined,
+      eventsOf: () => 0,
+      close: async () => undefined,
+    };
+  },
+});
+
+function answerToStep({ reasoning, text, calls, finish }: ScriptedAnswer): MockStep {
+  const details = {
+    ...(reasoning !== undefined && { reasoning }),
+    ...(finish === "length" && { finish }),
+  };
+  return calls
+    ? callsTools(
+        calls.map((call) => ({
+          name: typeof call.name === "string" ? call.name : "",
+          arguments: call.arguments.join(""),
+        })),
+        { ...details, ...(text && { text: text.join("") }) },
+      )
+    : answers((text ?? []).join(""), details);
+}
+
+describe("a scripted model is a caller like any other", () => {
+  it.each(llmConformance(scripted((model) => model)))("$name", async ({ run }) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
+});
+
+/** A caller that is good but for one thing, and the case that notices it. */
+interface Fault {
+  readonly fault: string;
+  readonly noticedBy: string;
+  readonly change: (call: LlmCaller["call"]) => LlmCaller["call"];
+}
+
+type Success = Extract<LlmOutcome, { ok: true }>;
+
+const changed =
+  (change: (outcome: Success) => LlmOutcome) =>
+  (call: LlmCaller["call"]): LlmCaller["call"] =>
+  async (...given) => {
+    const outcome = await call(...given);
+    return outcome.ok ? change(outcome) : outcome;
+  };
+
+const changedParts = (change: (parts: readonly LlmPart[]) => readonly LlmPart[]): Fault["change"] =>
+  changed((outcome) => ({ ...outcome, turn: { ...outcome.turn, parts: change(outcome.turn.parts) } }));
+
+const without =
+  (name: "signal" | "onChunk"): Fault["change"] =>
+  (call) =>
+  (request, options) => {
+    const left = { ...options };
+    delete left[name];
+    return call(request, left);
+  };
+
+const faults: readonly Fault[] = [
+  {
+    fault: "loses the last part",
+    noticedBy: "a plain answer comes whole, with its finish and the model that gave it",
+    change: changedParts((parts) => parts.slice(0, -1)),
+  },
+  {
+    fault: "turns parts around",
+    noticedBy: "reasoning is told apart from text and comes before it",
+    change: changedParts((parts) => parts.toReversed()),
+  },
+  {
+    fault: "says stop whatever happened",
+    noticedBy: "an answer that the token limit cut says so",
+    change: changed((outcome) => ({ ...outcome, finish: { unified: "stop", raw: "" } })),
+  },
+  {
+    fault: "names no origin",
+    noticedBy: "a plain answer comes whole, with its finish and the model that gave it",
+    change: changed((outcome) => ({ ...outcome, turn: { ...outcome.turn, origin: "" } })),
+  },
+  { fault: "never streams", noticedBy: "text is streamed while it is made", change: without("onChunk") },
+  {
+    fault: "is deaf to its signal",
+    noticedBy: "a call that is aborted while it streams ends with the text so far",
+    change: without("signal"),
+  },
+  {
+    fault: "lets a listener break it",
+    noticedBy: "a listener that throws does not break the call",
+    change: (call) => async (request, options) => {
+      options?.onChunk?.({ type: "text", text: "" });
+      return call(request, options);
+    },
+  },
+  {
+    fault: "repairs arguments",
+    noticedBy: "malformed arguments stay as the model made them",
+    change: changedParts((parts) =>
+      parts.map((part) =>
+        part.type === "tool-call" ? { ...part, arguments: part.arguments.replaceAll("'", '"') } : part,
+      ),
+    ),
+  },
+  {
+    fault: "cuts text at 64 KB",
+    noticedBy: "a large answer is kept whole",
+    change: changedParts((parts) =>
+      parts.map((part) => (part.type === "text" ? { ...part, text: part.text.slice(0, 65_536) } : part)),
+    ),
+  },
+];
+
+const subjectWith = (change: Fault["change"]): ConformanceSubject =>
+  scripted((model) => ({ name: "broken", call: change((...given) => model.call(...given)) }));
+
+describe("the suite notices a caller that", () => {
+  it.each(faults)("$fault", async ({ change, noticedBy }) => {
+    const ends = await Promise.all(
+      llmConformance(subjectWith(change)).map(({ name, run }) =>
+        run().then(
+          () => "passed",
+          () => name,
+        ),
+      ),
+    );
+    expect(ends).toContain(noticedBy);
+  });
+
+  it("has one thing wrong, with an error that says what it is", async () => {
+    const subject = subjectWith(changedParts(() => [{ type: "text", text: "4" }]));
+    const [first] = llmConformance(subject);
+    await expect(first?.run()).rejects.toThrow(ConformanceError);
+    await expect(first?.run()).rejects.toThrow('the text: wanted "The sum is 3.", got "4"');
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from "vitest";
+import { faultToFailure, type FailureContext, type LlmFailure, type StreamFault } from "../src/index.ts";
+
+const context: FailureContext = {
+  host: "api.test",
+  secrets: ["key-canary"],
+  words: { out_of_luck: "billing" },
+  errorToBody: (error) =>
+    error instanceof Error && error.message === "event" ? { error: { type: "out_of_luck" } } : undefined,
+};
+
+const failureOf = (fault: StreamFault): LlmFailure => faultToFailure(fault, context);
+const response = (status: number, body: unknown, headers: Record<string, string> = {}): LlmFailure =>
+  failureOf({
+    type: "response",
+    status,
+    headers: new Headers({ "content-type": "application/json", ...headers }),
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+const broken = (error: unknown, known: { sent?: boolean; answered?: boolean } = {}): LlmFailure =>
+  failureOf({ type: "broken", error, sent: true, answered: false, ...known });
+
+/** An error as fetch throws it: the code is in the cause. */
+const transportError = (code: string): Error =>
+  new TypeError("fetch failed", { cause: Object.assign(new Error(`${code} happened`), { code }) });
+
+describe("an error of the transport", () => {
+  it.each([
+    ["ECONNREFUSED", "connection", true],
+    ["ECONNRESET", "connection", true],
+    ["ENOTFOUND", "connection", true],
+    ["EAI_AGAIN", "connection", true],
+    ["ETIMEDOUT", "timeout", true],
+    ["UND_ERR_HEADERS_TIMEOUT", "timeout", true],
+    ["CERT_HAS_EXPIRED", "connection", false],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "connection", false],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "connection", false],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "connection", false],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", "connection", false],
+  ])("%s is %s, transient: %s", (code, kind, retryable) => {
+    expect(broken(transportError(code))).toMatchObject({ kind, retryable, raw: code });
+  });
+
+  it("is an interruption when the answer had begun, and an invalid request when nothing was sent", () => {
+    expect(broken(new TypeError("terminated"), { answered: true })).toMatchObject({
+      kind: "interrupted",
+      retryable: true,
+    });
+    expect(broken(new TypeError("Invalid URL"), { sent: false })).toMatchObject({
+      kind: "invalid-request",
+      retryable: false,
+      message: "The request could not be made: Invalid URL",
+    });
+  });
+
+  it("may be anything, also a circle of causes", () => {
+    const circle = new Error("round");
+    circle.cause = circle;
+    expect(broken(circle)).toMatchObject({ kind: "connection", message: "No answer from api.test: round" });
+    expect(broken("text")).toMatchObject({ kind: "connection", message: "No answer from api.test: text" });
+  });
+});
+
+describe("an error that the provider tells", () => {
+  it.each([
+    [
+      "OpenAI",
+      429,
+      { error: { message: "m", type: "insufficient_quota", code: "insufficient_quota" } },
+      "billing",
+    ],
+    ["Anthropic", 529, { type: "error", error: { type: "overloaded_error", message: "m" } }, "overloaded"],
+    [
+      "a flat one",
+      400,
+      { object: "error", message: "m", type: "invalid_request_error", code: 400 },
+      "invalid-request",
+    ],
+    ["a sentence", 404, { error: "model not found" }, "invalid-request"],
+    ["a detail", 422, { detail: [{ loc: ["body"], msg: "m" }] }, "invalid-request"],
+    ["a list", 503, [{ error: { code: 503, message: "m", status: "UNAVAILABLE" } }], "server"],
+    ["a status in the body", 200, { error: { code: 502, message: "m" } }, "server"],
+    ["a word of its own", 400, { error: { type: "out_of_luck", message: "m" } }, "billing"],
+    [
+      "words from a prototype",
+      400,
+      { error: { code: "constructor", type: "__proto__", message: "m" } },
+      "invalid-request",
+    ],
+  ])("is understood in the form of %s", (_, status, body, kind) => {
+    expect(response(status, body).kind).toBe(kind);
+  });
+
+  it.each([
+    [400, "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens."],
+    [400, "prompt is too long: 210000 tokens > 200000 maximum"],
+    [400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000"],
+    [400, "Prompt contains 40000 tokens, too large for model with 32768 maximum context length"],
+    [413, "Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 9000"],
+    [429, "Request too large for x in organization y on tokens per min (TPM): Limit 30000, Requested 50000."],
+    [400, "Please reduce the length of the messages or completion."],
+  ])("%i is too long a context when it says so: %s", (status, message) => {
+    const failure = response(status, { error: { message, type: "invalid_request_error" } });
+    expect(failure).toMatchObject({ kind: "context-length", retryable: false, status });
+  });
+
+  it.each([
+    "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
+    "Invalid 'tools[0].function.name': string too long. Expected a string with maximum length 64.",
+    "Could not find context for this tool call.",
+  ])("is not too long a context when it only sounds like it: %s", (message) => {
+    expect(response(400, { error: { message, type: "invalid_request_error" } }).kind).toBe("invalid-request");
+  });
+
+  it("keeps the status, the word and the sentence", () => {
+    expect(response(403, { error: { code: "no_access", message: "not for you" } })).toEqual({
+      kind: "auth",
+      message: "403 no_access not for you",
+      retryable: false,
+      status: 403,
+      raw: "no_access",
+    });
+  });
+
+  it("is final when the provider says that it is", () => {
+    expect(response(500, "", { "x-should-retry": "false" }).retryable).toBe(false);
+    expect(response(400, "", { "x-should-retry": "true" }).retryable).toBe(false);
+  });
+
+  it("is read from an event too", () => {
+    expect(broken(new Error("event"), { answered: true })).toMatchObject({
+      kind: "billing",
+      raw: "out_of_luck",
+    });
+  });
+
+  it("is a page's text when it is a page", () => {
+    const page =
+      "<html><style>p { color: red }</style><body>\n<h1>502</h1>\n Bad   <b>Gateway</b></body></html>";
+    expect(response(502, page).message).toBe("502 502 Bad Gateway");
+  });
+});
+
+describe("a failure", () => {
+  it("shows no secret, also not a part of one at its end", () => {
+    for (const message of ["key-canary is wrong", `${"x".repeat(2044)}key-canary`]) {
+      const failure = response(401, { error: { code: "key-canary", message } });
+      expect(JSON.stringify(failure)).not.toContain("key");
+    }
+    expect(broken(new Error("header Bearer key-canary is invalid"), { sent: false }).message).not.toContain(
+      "key-canary",
+    );
+    expect(response(302, "", { location: "http://other.test/?key=key-canary" }).message).toContain(
+      "other.test",
+    );
+  });
+});

@@ -1,0 +1,35 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { defined, wellFormed } from "../src/index.ts";
+
+describe("a well-formed value", () => {
+  it("has no lone surrogate in it, in values and in keys", () => {
+    expect(wellFormed({ "a\ud800": ["\udc00", { b: "\ud83d\ude00" }, null, 1, true] })).toEqual({
+      "a\ufffd": ["\ufffd", { b: "\u{1F600}" }, null, 1, true],
+    });
+  });
+
+  it("is the value itself where there was none", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(JSON.stringify(wellFormed(JSON.parse(JSON.stringify(value))))).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+
+  it("keeps keys that objects are touchy about", () => {
+    const hostile = JSON.parse('{"__proto__":{"x":1},"constructor":2}');
+    expect(JSON.stringify(wellFormed(hostile))).toBe('{"__proto__":{"x":1},"constructor":2}');
+  });
+});
+
+describe("defined fields", () => {
+  it("are those with a value", () => {
+    expect(defined({ a: undefined, b: null, c: 0, d: "", e: false })).toEqual({
+      b: null,
+      c: 0,
+      d: "",
+      e: false,
+    });
+  });
+});

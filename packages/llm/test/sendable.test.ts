@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { requestToSendable, type LlmPart, type Sendable } from "../src/index.ts";
+import { requestOf, turnOf, userSays } from "./fixtures.ts";
+
+const thought: LlmPart = { type: "reasoning", text: "hm", raw: { signature: "s" } };
+const call = (id: string, made: string = '{"a": 1}'): LlmPart => ({
+  type: "tool-call",
+  id,
+  name: "add",
+  arguments: made,
+  raw: { namespace: "n" },
+});
+const sendable = (messages: Parameters<typeof requestOf>[0], neutral = false): Sendable =>
+  requestToSendable(requestOf(messages), { origin: "here", neutral });
+
+describe("a request made sendable", () => {
+  it("keeps raw parts at home and drops them anywhere else", () => {
+    const parts: LlmPart[] = [
+      thought,
+      { type: "text", text: "so", raw: 1 },
+      { type: "opaque", raw: 2 },
+      call("1"),
+    ];
+    const home = sendable({ messages: [userSays("Hello"), turnOf(parts, ["3"])] });
+    expect(home.messages[1]).toMatchObject({
+      parts: [thought, { raw: 1 }, { raw: 2 }, { id: "1", raw: { namespace: "n" } }],
+    });
+    expect(home.carriesRaw).toBe(true);
+    const foreign = turnOf(parts, ["3"], "elsewhere");
+    for (const away of [
+      sendable({ messages: [userSays("Hello"), foreign] }),
+      sendable({ messages: [userSays("Hello"), turnOf(parts, ["3"])] }, true),
+    ]) {
+      expect(away.carriesRaw).toBe(false);
+      expect(away.messages[1]).toEqual({
+        role: "assistant",
+        parts: [
+          { type: "text", text: "so" },
+          {
+            type: "tool-call",
+            id: "1",
+            name: "add",
+            arguments: '{"a": 1}',
+            input: { a: 1 },
+            result: { isError: false, content: "3" },
+          },
+        ],
+      });
+    }
+  });
+
+  it("gives each call its result, in order, whatever stands between them", () => {
+    const parts: LlmPart[] = [call("b"), { type: "text", text: "and" }, call("a"), call("c")];
+    const { messages } = sendable({ messages: [turnOf(parts, ["first", " "])] });
+    expect(messages).toMatchObject([
+      {
+        parts: [
+          { id: "b", result: { content: "first" } },
+          { type: "text" },
+          { id: "a", result: { content: "(no output)" } },
+          { id: "c", result: { isError: true, content: "(no result)" } },
+        ],
+      },
+    ]);
+  });
+
+  it("gives a call another id when its own names an earlier call", () => {
+    const { messages } = sendable({
+      messages: [turnOf([call("1"), call("1")], ["a", "b"]), turnOf([call("1")], ["c"])],
+    });
+    const ids = messages.flatMap((message) =>
+      message.role === "assistant"
+        ? message.parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : []))
+        : [],
+    );
+    expect(ids[0]).toBe("1");
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it("shows a call without an object of arguments as one with an empty object", () => {
+    const { messages } = sendable({ messages: [turnOf([call("1", "[1]"), call("2", '{"a":')], ["", ""])] });
+    expect(messages).toMatchObject([
+      {
+        parts: [
+          { arguments: "{}", input: {} },
+          { arguments: "{}", input: {} },
+        ],
+      },
+    ]);
+  });
+
+  it("has no blank text, no empty turn and no reasoning at the end of a turn", () => {
+    const { messages } = sendable({
+      messages: [
+        userSays(" ", "Hello"),
+        turnOf([{ type: "text", text: "\n" }]),
+        turnOf([thought, { type: "text", text: "so" }, thought]),
+        turnOf([thought]),
+        { role: "note", text: " " },
+        { role: "user", content: [] },
+      ],
+    });
+    expect(messages).toEqual([
+      { role: "user", content: [{ type: "text", text: "Hello" }] },
+      { role: "assistant", parts: [thought, { type: "text", text: "so" }] },
+      { role: "user", content: [{ type: "text", text: "(empty)" }] },
+    ]);
+  });
+
+  it("knows the tools by the names on the wire", () => {
+    const tools = ["add", "my tool/ä"].map((name) => ({ name, description: "", schema: {} }));
+    const { toolName, nameOf } = sendable({ tools });
+    expect(toolName("my tool/ä")).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    expect(tools.map(({ name }) => nameOf(toolName(name)))).toEqual(["add", "my tool/ä"]);
+    expect(nameOf("unheard_of")).toBe("unheard_of");
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import {
+  anthropicStrictRules,
+  openAiStrictRules,
+  strictSchema,
+  type Json,
+  type JsonObject,
+} from "../src/index.ts";
+
+const object = (properties: JsonObject, known: JsonObject = {}): JsonObject => ({
+  type: "object",
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+  ...known,
+});
+const openAi = (schema: JsonObject): JsonObject | undefined => strictSchema(schema, openAiStrictRules);
+const anthropic = (schema: JsonObject): JsonObject | undefined => strictSchema(schema, anthropicStrictRules);
+const branch = (kind: string, known: JsonObject = {}): JsonObject =>
+  object({ kind: { const: kind }, ...known });
+
+describe("a schema that can be made strict", () => {
+  it("closes objects that name their keys, in every depth", () => {
+    const open = {
+      type: "object",
+      properties: { list: { type: "array", items: { type: "object", properties: {} } } },
+      required: ["list"],
+    };
+    expect(openAi(open)).toEqual(object({ list: { type: "array", items: object({}) } }));
+  });
+
+  it("loses what is only an annotation", () => {
+    expect(
+      openAi({
+        $schema: "https://json-schema.org/draft/2020-12/schema",
+        ...object({ a: { type: "string", description: "A letter.", default: "a", examples: ["b"] } }),
+      }),
+    ).toEqual(object({ a: { type: "string", description: "A letter." } }));
+  });
+
+  it.each<[string, JsonObject]>([
+    ["bounds and patterns", { a: { type: "integer", minimum: 0 }, b: { type: "string", pattern: "^a" } }],
+    ["a known format", { a: { type: "string", format: "date-time" } }],
+    ["a type or null", { a: { type: ["string", "null"] } }],
+    ["an enum", { a: { enum: ["x", "y"] } }],
+    ["anyOf", { a: { anyOf: [{ type: "string" }, { type: "null" }] } }],
+    [
+      "a key called like a keyword",
+      { default: { type: "string" }, additionalProperties: { type: "string" } },
+    ],
+  ])("keeps %s", (_, properties) => {
+    expect(openAi(object(properties))).toEqual(object(properties));
+  });
+
+  it.each<[string, Json[]]>([
+    ["a key that tells them apart", [branch("a"), branch("b", { x: { type: "string" } })]],
+    ["their types", [{ type: "string" }, { type: "number" }, { type: "null" }]],
+  ])("turns oneOf into anyOf where the branches exclude each other by %s", (_, branches) => {
+    expect(openAi(object({ a: { oneOf: branches } }))).toEqual(object({ a: { anyOf: branches } }));
+  });
+
+  it("follows references to see whether branches exclude each other", () => {
+    const $defs = { a: branch("a"), b: branch("b") };
+    const refs = [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }];
+    expect(openAi(object({ x: { oneOf: refs } }, { $defs }))).toEqual(
+      object({ x: { anyOf: refs } }, { $defs }),
+    );
+  });
+
+  it("may contain itself where the provider allows it", () => {
+    const node = object({ next: { anyOf: [{ $ref: "#" }, { type: "null" }] } });
+    expect(openAi(node)).toEqual(node);
+    expect(anthropic(node)).toBeUndefined();
+    const list = object({ a: { $ref: "#/$defs/n" } }, { $defs: { n: object({ n: { $ref: "#/$defs/n" } }) } });
+    expect(anthropic(list)).toBeUndefined();
+  });
+});
+
+describe("a schema that would come to mean something else", () => {
+  it.each<[string, JsonObject]>([
+    ["an optional key", { ...object({ a: { type: "string" } }), required: [] }],
+    ["a record", object({ a: { type: "object", additionalProperties: { type: "string" } } })],
+    ["an object of any keys", object({ a: { type: "object" } })],
+    ["an open object", { ...object({ a: { type: "string" } }), additionalProperties: true }],
+    ["any value", object({ a: {} })],
+    ["a schema that is true", object({ a: true })],
+    ["a list of anything", object({ a: { type: "array" } })],
+    [
+      "a tuple",
+      object({ a: { type: "array", prefixItems: [{ type: "string" }], items: { type: "string" } } }),
+    ],
+    ["a length that nobody enforces", object({ a: { type: "string", minLength: 1 } })],
+    ["a format that nobody enforces", object({ a: { type: "string", format: "uri" } })],
+    ["allOf", object({ a: { allOf: [{ type: "string" }] } })],
+    ["not", object({ a: { type: "string", not: { const: "x" } } })],
+    ["branches that overlap", object({ a: { oneOf: [{ type: "integer" }, { type: "number" }] } })],
+    ["branches with the same mark", object({ a: { oneOf: [branch("a"), branch("a")] } })],
+    ["a reference with company", object({ a: { $ref: "#", description: "again" } })],
+    ["a reference elsewhere", object({ a: { $ref: "https://example.com/x" } })],
+    ["a root that is no object", { type: "string" }],
+    ["a root of branches", { anyOf: [object({})] }],
+  ])("is left as it is: %s", (_, schema) => {
+    expect(openAi(schema)).toBeUndefined();
+  });
+
+  it("is left as it is when it is too deep or too large", () => {
+    let deep: JsonObject = object({});
+    for (let depth = 0; depth < 11; depth += 1) deep = object({ deep });
+    expect(openAi(deep)).toBeUndefined();
+    const values = Array.from({ length: 1001 }, (_, index) => `v${index}`);
+    expect(openAi(object({ a: { enum: values } }))).toBeUndefined();
+  });
+});
+
+describe("an answer's schema for Anthropic", () => {
+  it("may have optional keys", () => {
+    const schema = { ...object({ a: { type: "string", format: "uri" } }), required: [] };
+    expect(anthropic(schema)).toEqual(schema);
+  });
+
+  it("tells the model what is not enforced", () => {
+    expect(
+      anthropic(object({ age: { type: "integer", description: "In years.", minimum: 0, maximum: 150 } })),
+    ).toEqual(object({ age: { type: "integer", description: "In years. (minimum: 0, maximum: 150)" } }));
+    expect(anthropic(object({ a: { type: "string", minLength: 1 } }))).toEqual(
+      object({ a: { type: "string", description: "(minLength: 1)" } }),
+    );
+  });
+});

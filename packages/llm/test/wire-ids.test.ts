@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { commonDialect, wireIds, wireNames, type WireDialect } from "../src/index.ts";
+
+const nineLetters: WireDialect = { pattern: /^[A-Za-z0-9]{9}$/, length: 9 };
+const anyText = fc.oneof(
+  fc.string(),
+  fc.string({ unit: "binary" }),
+  fc.stringMatching(/^x0[A-Za-z0-9]{0,24}$/),
+  fc.nat().map(String),
+  fc.constantFrom("\ud800", "\ud801", "tool 1/ä", "a".repeat(500), "a".repeat(501), "__proto__"),
+);
+
+describe("ids on the wire", () => {
+  it("leave alone what fits already", () => {
+    const ids = ["1", "2", "i_1_2_0", "call_Ab-9", "toolu_01", "x".repeat(64), "__proto__"];
+    expect(ids.map(wireIds())).toEqual(ids);
+  });
+
+  it.each([
+    ["common", commonDialect],
+    ["nine letters", nineLetters],
+  ])("fit the pattern and never meet (%s)", (_, dialect) => {
+    fc.assert(
+      fc.property(fc.uniqueArray(anyText, { maxLength: 60 }), (ids) => {
+        const wire = ids.map(wireIds(dialect));
+        expect(wire.filter((id) => !dialect.pattern.test(id))).toEqual([]);
+        expect(new Set(wire).size).toBe(ids.length);
+      }),
+    );
+  });
+
+  it("are equal for equal ids, and do not depend on what else is in the request", () => {
+    fc.assert(
+      fc.property(fc.array(anyText), anyText, (others, id) => {
+        const wireId = wireIds(nineLetters);
+        const before = wireId(id);
+        for (const other of others) wireId(other);
+        expect(wireId(id)).toBe(before);
+        expect(wireIds(nineLetters)(id)).toBe(before);
+      }),
+    );
+  });
+
+  it("stay apart even where the space is too small for the hash", () => {
+    const tiny: WireDialect = { pattern: /^$/, length: 3 };
+    const ids = Array.from({ length: 50 }, (_, index) => `id ${index}`);
+    expect(new Set(ids.map(wireIds(tiny))).size).toBe(50);
+  });
+});
+
+describe("names on the wire", () => {
+  it("keep what can be read of them", () => {
+    const wireName = wireNames();
+    expect(wireName("weather")).toBe("weather");
+    expect(wireName("files/read.text ä")).toMatch(/^x0[A-Za-z0-9]{10}_files_read_text_$/);
+  });
+
+  it("fit the pattern and never meet", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(anyText, { maxLength: 60 }), (names) => {
+        const wire = names.map(wireNames());
+        expect(wire.filter((name) => !commonDialect.pattern.test(name))).toEqual([]);
+        expect(new Set(wire).size).toBe(names.length);
+      }),
+    );
+  });
+});
