@@ -44,6 +44,15 @@ export function faultToFailure(fault: StreamFault, context: FailureContext): Llm
   }
 }
 
+/** An error that stands in the body of an answer or of an event, as a failure of the port. */
+export function errorToFailure(body: Json | undefined, context: FailureContext): LlmFailure {
+  const fail = failing(context.secrets);
+  const vendor = jsonToVendorError(body);
+  return vendor
+    ? vendorToFailure(vendor, undefined, context, fail)
+    : fail("server", `${context.host} failed without saying why.`);
+}
+
 /** An error event that the client threw, or an error of the transport. */
 function brokenToFailure(fault: BrokenStream, context: FailureContext, fail: Fail): LlmFailure {
   const vendor = jsonToVendorError(context.errorToBody(fault.error));

@@ -18,10 +18,22 @@ export { addUsage, noUsage } from "./outcome.ts";
 // For those who write an adapter: what every one of them needs, and needs to be the same.
 export { chunkFeed, type ChunkFeed } from "./chunk-feed.ts";
 export { logprobsToConfidence } from "./confidence.ts";
+export { apiKeyOf, headerValue, secretsOf, type ApiKey, type ConnectionOptions } from "./connection.ts";
+export { environmentVariable } from "./environment.ts";
 export { failed, failing, failureOf, warned, type Fail } from "./failure.ts";
-export { faultToFailure, type FailureContext } from "./fault-to-failure.ts";
+export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
+export { fileToText, fileToUrl, fileToWarning, fileToWords } from "./file-words.ts";
 export { defined, isJsonObject, textToJson, wellFormed } from "./json.ts";
 export { hostOf, originOf } from "./origin.ts";
+export {
+  callProvider,
+  type AnswerReader,
+  type BodyContext,
+  type Protocol,
+  type ReaderContext,
+  type WireCall,
+  type WireRequest,
+} from "./provider-call.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
 export {
   requestToSendable,

@@ -19,15 +19,18 @@ export function textToJson(text: string): Json | undefined {
 }
 
 /** The same value with every lone surrogate replaced: providers refuse text that is not well-formed. */
-export function wellFormed(value: Json): Json {
+export const wellFormed = <Value>(value: Value): Value =>
+  // The value keeps its shape: only the characters of its strings may change.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  repaired(value) as Value;
+
+function repaired(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(repaired);
   if (typeof value !== "object" || value === null) return value;
-  if (isJsonObject(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, field]) => [key.toWellFormed(), wellFormed(field)]),
-    );
-  }
-  return value.map(wellFormed);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key.toWellFormed(), repaired(field)]),
+  );
 }
 
 type Defined<Fields> = { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };

@@ -1,5 +1,5 @@
-import { isJsonObject, textToJson, type Json, type JsonObject } from "./json.ts";
-import type { LlmContent, LlmMessage, LlmPart, LlmRequest, LlmToolResult } from "./request.ts";
+import { isJsonObject, textToJson, wellFormed, type Json, type JsonObject } from "./json.ts";
+import type { LlmContent, LlmMessage, LlmPart, LlmRequest, LlmTool, LlmToolResult } from "./request.ts";
 import { wireIds, wireNames, type WireDialect } from "./wire-ids.ts";
 
 /** A tool call as it may stand in a request: ids and names fit the dialect, the arguments are an object. */
@@ -28,7 +28,10 @@ export type SendableMessage =
 
 /** The conversation of a request as any provider takes it, and the names of its tools. */
 export interface Sendable {
+  readonly system: string | undefined;
+  readonly tools: readonly LlmTool[];
   readonly messages: readonly SendableMessage[];
+  /** The name on the wire of a tool of ours. */
   readonly toolName: (name: string) => string;
   /** The tool of ours that a name on the wire stands for; a name that nobody gave stays as it is. */
   readonly nameOf: (wireName: string) => string;
@@ -51,12 +54,15 @@ const isBlank = (text: string): boolean => text.trim() === "";
  * Makes a request fit to be sent: no blank text, each call answered once and under an id of its own, arguments that are
  * objects, reasoning only where it came from and never at the end of a turn.
  */
-export function requestToSendable(request: LlmRequest, options: SendableOptions): Sendable {
+export function requestToSendable(given: LlmRequest, options: SendableOptions): Sendable {
+  const request = wellFormed(given);
   const toolName = wireNames(options.names);
-  const names = new Map(request.tools.map((tool) => [toolName(tool.name), tool.name]));
+  const names = new Map(given.tools.map((tool) => [toolName(tool.name), tool.name]));
   const idOf = uniqueIds(options.ids);
   const messages = request.messages.flatMap((message) => messageToSendable(message, options, idOf, toolName));
   return {
+    system: isBlank(request.system) ? undefined : request.system,
+    tools: given.tools.map((tool) => ({ ...wellFormed(tool), name: toolName(tool.name) })),
     messages,
     toolName,
     nameOf: (wireName) => names.get(wireName) ?? wireName,
@@ -112,10 +118,17 @@ function partToSendable(
   if (part.type === "reasoning" || part.type === "opaque") return isHome ? [part] : [];
   const raw = isHome && part.raw !== undefined ? { raw: part.raw } : {};
   if (part.type === "text") return isBlank(part.text) ? [] : [{ type: "text", text: part.text, ...raw }];
-  const input = textToJson(part.arguments);
-  const [text, object] = isJsonObject(input) ? [part.arguments, input] : ["{}", {}];
   const { id, name } = part;
-  return [answered({ type: "tool-call", id, name, arguments: text, input: object, ...raw })];
+  return [answered({ type: "tool-call", id, name, ...argumentsToInput(part.arguments), ...raw })];
+}
+
+/** The arguments as an object; they may hide half a character behind an escape. */
+function argumentsToInput(made: string): Pick<SendableCall, "arguments" | "input"> {
+  const parsed = textToJson(made);
+  if (!isJsonObject(parsed)) return { arguments: "{}", input: {} };
+  const input = wellFormed(parsed);
+  const isIntact = JSON.stringify(input) === JSON.stringify(parsed);
+  return { arguments: isIntact ? made : JSON.stringify(input), input };
 }
 
 const resultToSendable = (result: LlmToolResult | undefined): LlmToolResult =>

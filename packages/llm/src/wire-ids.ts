@@ -14,7 +14,7 @@ const mark = "x0";
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** A hash of 32 bits over UTF-16 units: FNV-1a with a final mix. Spread is what counts, not secrecy. */
-function hash(text: string, seed: number): number {
+export function hash(text: string, seed: number): number {
   let h = (0x811c9dc5 ^ seed) >>> 0;
   for (let i = 0; i < text.length; i += 1) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

@@ -1,0 +1,196 @@
+import type { LlmCallOptions } from "./caller.ts";
+import { chunkFeed, type ChunkFeed } from "./chunk-feed.ts";
+import { apiKeyOf, headerValue, secretsOf, type ConnectionOptions } from "./connection.ts";
+import { failed, failing, failureOf, warned } from "./failure.ts";
+import { faultToFailure, type FailureContext } from "./fault-to-failure.ts";
+import type { Json } from "./json.ts";
+import { hostOf, originOf } from "./origin.ts";
+import type { LlmFailure, LlmFailureKind, LlmOutcome, LlmUsage } from "./outcome.ts";
+import type { LlmRequest } from "./request.ts";
+import type { Sendable } from "./sendable.ts";
+import { readStream, type Wire } from "./stream-guard.ts";
+
+/** What a request is mapped for. */
+export interface BodyContext {
+  /** Where the request goes: raw parts go back to this origin only. */
+  readonly origin: string;
+  /** Leave raw parts out altogether. */
+  readonly neutral?: boolean;
+  readonly cacheKey?: string | undefined;
+}
+
+/** A request in a provider's words. */
+export interface WireRequest<Body> {
+  readonly body: Body;
+  readonly sendable: Sendable;
+  /** What the provider does not know and was left out. */
+  readonly warnings: readonly string[];
+}
+
+/** What a client needs for one request. */
+export interface WireCall extends Wire {
+  /** Missing where the provider wants none. */
+  readonly apiKey: string | undefined;
+  readonly baseURL: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Puts the events of one answer together. */
+export interface AnswerReader<Body, Event> {
+  /** True from the event on with which the answer is whole. */
+  take(event: Event): boolean;
+  /** The text so far. */
+  partial(): string;
+  usage(): LlmUsage | undefined;
+  /** What the answer came to, once it is whole. */
+  outcome(): LlmOutcome;
+  /** The request that goes on with an answer which paused. */
+  continuation?(body: Body): Body | undefined;
+}
+
+export interface ReaderContext {
+  readonly origin: string;
+  readonly feed: ChunkFeed;
+  readonly sendable: Sendable;
+  readonly failure: FailureContext;
+}
+
+/** How one provider is asked, and how its answers are read. Everything but `open` is pure. */
+export interface Protocol<Body, Event> {
+  readonly provider: string;
+  readonly api: string;
+  readonly baseURL: string;
+  /** The variable that holds the key; missing where the provider wants none. */
+  readonly keyName?: string | undefined;
+  /** Headers that carry the key of idempotency are refused by some servers, when a browser asks. */
+  readonly sendsIdempotencyKey: boolean;
+  readonly requestToBody: (request: LlmRequest, context: BodyContext) => WireRequest<Body>;
+  readonly open: (body: Body, call: WireCall) => PromiseLike<AsyncIterable<Event>>;
+  readonly reader: (context: ReaderContext) => AnswerReader<Body, Event>;
+  readonly words: Readonly<Record<string, LlmFailureKind>>;
+  readonly errorToBody: (error: unknown) => Json | undefined;
+  /** Whether a failure says that the raw parts of the request were not accepted. */
+  readonly rejectsRaw: (failure: LlmFailure) => boolean;
+}
+
+/** One call through a protocol. Never rejects. */
+export async function callProvider<Body, Event>(
+  protocol: Protocol<Body, Event>,
+  connection: ConnectionOptions,
+  given: LlmRequest,
+  options: LlmCallOptions = {},
+): Promise<LlmOutcome> {
+  const request = given.model === "" ? { ...given, model: connection.model ?? "" } : given;
+  if (options.signal?.aborted) return failed(failureOf("aborted", "The call was aborted."));
+  if (request.model === "") {
+    return failed(
+      failureOf("invalid-request", `${protocol.provider}: neither the request nor the caller names a model.`),
+    );
+  }
+  const key = apiKeyOf(connection.apiKey, protocol.keyName);
+  if (key.type === "unsendable" || (key.type === "missing" && protocol.keyName !== undefined)) {
+    return failed(failureOf("auth", keyMessage(key.type, protocol)));
+  }
+  const apiKey = key.type === "key" ? key.key : undefined;
+  const secrets = secretsOf({ ...connection, baseURL: protocol.baseURL }, apiKey ?? "");
+  try {
+    return await new ProviderCall(protocol, connection, options, apiKey, secrets).run(request);
+  } catch (error) {
+    // A fault of ours must not become an exception of the host's.
+    return failed(failing(secrets)("unknown", `${protocol.provider}: ${String(error)}`));
+  }
+}
+
+const keyMessage = (
+  type: "missing" | "unsendable",
+  { provider, keyName }: { readonly provider: string; readonly keyName?: string | undefined },
+): string =>
+  type === "missing"
+    ? `${provider}: there is no API key. Set ${keyName} or give apiKey.`
+    : `${provider}: the API key has characters that no header can carry.`;
+
+class ProviderCall<Body, Event> {
+  readonly #protocol: Protocol<Body, Event>;
+  readonly #connection: ConnectionOptions;
+  readonly #options: LlmCallOptions;
+  readonly #apiKey: string | undefined;
+  readonly #failure: FailureContext;
+
+  constructor(
+    protocol: Protocol<Body, Event>,
+    connection: ConnectionOptions,
+    options: LlmCallOptions,
+    apiKey: string | undefined,
+    secrets: readonly string[],
+  ) {
+    this.#protocol = protocol;
+    this.#connection = connection;
+    this.#options = options;
+    this.#apiKey = apiKey;
+    const { words, errorToBody, baseURL } = protocol;
+    this.#failure = { host: hostOf(baseURL) || "the provider", secrets, words, errorToBody };
+  }
+
+  /** Asks, and asks once more without raw parts when they were rejected. */
+  async run(request: LlmRequest): Promise<LlmOutcome> {
+    const { provider, api, baseURL, requestToBody, rejectsRaw } = this.#protocol;
+    const origin = originOf(provider, api, baseURL, request.model);
+    const { cacheKey } = this.#options;
+    const wire = requestToBody(request, { origin, cacheKey });
+    const outcome = await this.#ask(wire, origin, "");
+    if (outcome.ok || !wire.sendable.carriesRaw || !rejectsRaw(outcome.failure))
+      return warned(outcome, ...wire.warnings);
+    const neutral = requestToBody(request, { origin, cacheKey, neutral: true });
+    return warned(
+      await this.#ask(neutral, origin, "-neutral"),
+      ...neutral.warnings,
+      `reasoning was rejected and left out: ${outcome.failure.message}`,
+    );
+  }
+
+  async #ask(wire: WireRequest<Body>, origin: string, attempt: string): Promise<LlmOutcome> {
+    const { sendable } = wire;
+    const feed = chunkFeed(this.#options.onChunk);
+    const reader = this.#protocol.reader({ origin, feed, sendable, failure: this.#failure });
+    let body: Body | undefined = wire.body;
+    for (let part = 0; body !== undefined; part += 1) {
+      const asked: Body = body;
+      const fault = await readStream(
+        this.#limits(),
+        (line) =>
+          this.#protocol.open(asked, this.#wireCall(line, part === 0 ? attempt : `${attempt}-${part}`)),
+        (event) => reader.take(event),
+      );
+      feed.end();
+      if (fault) return failed(faultToFailure(fault, this.#failure), reader.partial(), reader.usage());
+      body = reader.continuation?.(asked);
+    }
+    return reader.outcome();
+  }
+
+  #limits(): Parameters<typeof readStream>[0] {
+    const { signal, firstChunkTimeoutMs, idleTimeoutMs } = this.#options;
+    const own = this.#connection;
+    return {
+      signal,
+      firstChunkTimeoutMs: firstChunkTimeoutMs ?? own.firstChunkTimeoutMs ?? 300_000,
+      idleTimeoutMs: idleTimeoutMs ?? own.idleTimeoutMs ?? 120_000,
+      fetch: own.fetch,
+    };
+  }
+
+  /** A changed body must not go out under the key of the one before it. */
+  #wireCall(wire: Wire, attempt: string): WireCall {
+    const { idempotencyKey } = this.#options;
+    const sendsKey = this.#protocol.sendsIdempotencyKey && idempotencyKey !== undefined;
+    return {
+      ...wire,
+      apiKey: this.#apiKey,
+      baseURL: this.#protocol.baseURL,
+      headers: {
+        ...this.#connection.headers,
+        ...(sendsKey && { "idempotency-key": headerValue(`${idempotencyKey}${attempt}`) }),
+      },
+    };
+  }
+}
