@@ -1,0 +1,17 @@
+import { hash } from "node:crypto";
+
+export const logExtension = ".jsonl";
+export const leaseExtension = ".lease";
+export const snapshotExtension = ".snapshot";
+
+/**
+ * The name of a session's files, without extension: what can be read of the id, and its hash. The hash is in lower-case
+ * hexadecimal, so names of ids that differ only in case differ on every disk; the header holds the id itself.
+ */
+export function fileNameOf(id: string): string {
+  const readable = id
+    .slice(0, 40)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-");
+  return `${readable}-${hash("sha256", id, "hex").slice(0, 32)}`;
+}

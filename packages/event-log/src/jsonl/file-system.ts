@@ -1,0 +1,14 @@
+/** The functions of `node:fs` that a JSONL log uses for its data. Tests give others, which fail or lose power. */
+export interface FileSystem {
+  openSync(path: string, flags: string): number;
+  closeSync(fd: number): void;
+  readSync(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): number;
+  writeSync(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): number;
+  fsyncSync(fd: number): void;
+  fstatSync(fd: number): { readonly size: number };
+  ftruncateSync(fd: number, length: number): void;
+  renameSync(from: string, to: string): void;
+  unlinkSync(path: string): void;
+  mkdirSync(path: string, options: { readonly recursive: true }): string | undefined;
+  readdirSync(path: string): string[];
+}

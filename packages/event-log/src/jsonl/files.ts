@@ -1,0 +1,123 @@
+import { dirname } from "node:path";
+import { LogError } from "../log-error.ts";
+import type { FileSystem } from "./file-system.ts";
+
+/** `full`: on the disk before a call returns. `relaxed`: with the operating system, which a power cut may outrun. */
+export type Durability = "full" | "relaxed";
+
+/** Whole reads and writes over a file system, and what `durability` promises about them. */
+export class Files {
+  readonly isDurable: boolean;
+  readonly #fs: FileSystem;
+
+  constructor(fs: FileSystem, durability: Durability) {
+    this.#fs = fs;
+    this.isDurable = durability === "full";
+  }
+
+  /** What `use` answers with the open file; undefined when there is no such file. */
+  withFile<T>(path: string, flags: "r" | "r+" | "w", use: (fd: number) => T): T | undefined {
+    let fd: number;
+    try {
+      fd = this.#fs.openSync(path, flags);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT" && flags !== "w") return undefined;
+      throw error;
+    }
+    try {
+      return use(fd);
+    } finally {
+      this.#fs.closeSync(fd);
+    }
+  }
+
+  size(fd: number): number {
+    return this.#fs.fstatSync(fd).size;
+  }
+
+  /** The bytes from `start` up to `end`, fewer when the file ends before. */
+  bytes(fd: number, start: number, end: number): Buffer {
+    const bytes = Buffer.allocUnsafe(Math.max(0, end - start));
+    let length = 0;
+    while (length < bytes.length) {
+      const read = this.#fs.readSync(fd, bytes, length, bytes.length - length, start + length);
+      if (read === 0) break;
+      length += read;
+    }
+    return bytes.subarray(0, length);
+  }
+
+  /** Writes all the bytes at a position and makes them durable. */
+  write(fd: number, bytes: Uint8Array, position: number): void {
+    let length = 0;
+    while (length < bytes.length) {
+      const written = this.#fs.writeSync(fd, bytes, length, bytes.length - length, position + length);
+      if (written === 0) throw new LogError("LogWrite", "the file system wrote nothing and gave no reason");
+      length += written;
+    }
+    this.sync(fd);
+  }
+
+  truncate(fd: number, length: number): void {
+    this.#fs.ftruncateSync(fd, length);
+    this.sync(fd);
+  }
+
+  sync(fd: number): void {
+    if (this.isDurable) this.#fs.fsyncSync(fd);
+  }
+
+  /** Puts a file in place of what was there: a crash leaves the old one or the new one. */
+  replace(path: string, text: string): void {
+    const temporary = `${path}.new`;
+    this.withFile(temporary, "w", (fd) => this.write(fd, Buffer.from(text), 0));
+    this.#fs.renameSync(temporary, path);
+    this.#syncDirectory(dirname(path));
+  }
+
+  remove(path: string): void {
+    try {
+      this.#fs.unlinkSync(path);
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw error;
+    }
+  }
+
+  /** The names in a directory; none when it is not there. */
+  names(directory: string): readonly string[] {
+    try {
+      return this.#fs.readdirSync(directory);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return [];
+      throw error;
+    }
+  }
+
+  makeDirectory(directory: string): void {
+    const first = this.#fs.mkdirSync(directory, { recursive: true });
+    if (first === undefined) return;
+    const top = dirname(first);
+    for (let made = directory; made !== top; made = dirname(made)) this.#syncDirectory(dirname(made));
+  }
+
+  /** A new name is durable when its directory is. Windows has no such call and needs none. */
+  #syncDirectory(directory: string): void {
+    if (!this.isDurable || process.platform === "win32") return;
+    this.withFile(directory, "r", (fd) => this.#fs.fsyncSync(fd));
+  }
+}
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;
+
+/** Runs an operation on files; what the file system refuses becomes `LogWrite`. */
+export function withLogErrors<T>(what: string, operation: () => T): T {
+  try {
+    return operation();
+  } catch (error) {
+    if (error instanceof LogError || typeof codeOf(error) !== "string") throw error;
+    throw new LogError("LogWrite", `${what} failed: ${error instanceof Error ? error.message : ""}`, {
+      cause: error,
+    });
+  }
+}

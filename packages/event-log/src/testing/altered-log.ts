@@ -1,0 +1,39 @@
+import type { EventLog, SessionLog } from "../port.ts";
+
+/** A log whose handles are those of another log but for some methods. */
+export function withSessions(
+  log: EventLog,
+  alter: (session: SessionLog) => Partial<SessionLog>,
+  changes: Partial<EventLog> = {},
+): EventLog {
+  const handle = (session: SessionLog): SessionLog => ({
+    id: session.id,
+    header: session.header,
+    append: (expectedSeq, records) => session.append(expectedSeq, records),
+    read: (afterSeq) => session.read(afterSeq),
+    head: () => session.head(),
+    lease: (claim) => session.lease(claim),
+    release: (owner) => session.release(owner),
+    watch: (listener) => session.watch(listener),
+    snapshot: () => session.snapshot(),
+    saveSnapshot: (snapshot) => session.saveSnapshot(snapshot),
+    ...alter(session),
+  });
+  const altered: EventLog = {
+    name: log.name,
+    create: (id, header) => log.create(id, header),
+    open: (id) => log.open(id),
+    list: () => log.list(),
+    remove: (id) => log.remove(id),
+    close: () => log.close(),
+    ...changes,
+  };
+  return {
+    ...altered,
+    create: async (id, header) => handle(await altered.create(id, header)),
+    open: async (id) => {
+      const session = await altered.open(id);
+      return session === undefined ? undefined : handle(session);
+    },
+  };
+}

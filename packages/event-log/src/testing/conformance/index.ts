@@ -1,0 +1,32 @@
+import type { Ability, LogCase } from "../log-storage.ts";
+import { appendingCases } from "./appending.ts";
+import { bodyCases } from "./bodies.ts";
+import { concurrencyCases } from "./concurrency.ts";
+import { crashCases } from "./crashes.ts";
+import { damageCases } from "./damages.ts";
+import { idCases } from "./ids.ts";
+import { isolationCases } from "./isolation.ts";
+import { leaseCases } from "./leases.ts";
+import { readingCases } from "./reading.ts";
+import { sessionCases } from "./sessions.ts";
+import { snapshotCases } from "./snapshots.ts";
+import { watchingCases } from "./watching.ts";
+
+const cases: readonly LogCase[] = [
+  ...sessionCases,
+  ...idCases,
+  ...appendingCases,
+  ...readingCases,
+  ...bodyCases,
+  ...isolationCases,
+  ...concurrencyCases,
+  ...crashCases,
+  ...leaseCases,
+  ...watchingCases,
+  ...snapshotCases,
+  ...damageCases,
+];
+
+/** Every sentence that holds for a log, as far as its storage can be harmed: run each on a storage of its own. */
+export const logConformance = (abilities: readonly Ability[]): readonly LogCase[] =>
+  cases.filter(({ needs }) => needs === undefined || abilities.includes(needs));

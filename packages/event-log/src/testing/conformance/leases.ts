@@ -1,0 +1,113 @@
+import { checkEqual } from "../expectations.ts";
+import { grow } from "../chain-of.ts";
+import type { LogCase } from "../log-storage.ts";
+import { logCase } from "../scene.ts";
+
+const owners = ["__proto__", "", "a\0b", "'; --", '"\n"', "\u{1F600}", "x".repeat(1_000)];
+
+export const leaseCases: readonly LogCase[] = [
+  logCase("a free lease is given", async (scene) => {
+    const session = await scene.create();
+    checkEqual(
+      await session.lease({ owner: "x", now: 100, ttlMs: 50 }),
+      { owner: "x", until: 150 },
+      "the lease",
+    );
+  }),
+  logCase("a lease that is held is not given to another", async (scene) => {
+    const session = await scene.create();
+    const elsewhere = await scene.openElsewhere();
+    await session.lease({ owner: "x", now: 100, ttlMs: 50 });
+    for (const handle of [session, elsewhere]) {
+      const lease = await handle.lease({ owner: "y", now: 149, ttlMs: 1_000 });
+      checkEqual(lease, { owner: "x", until: 150 }, "the lease in force");
+    }
+  }),
+  logCase("a lease that has run out is given to another, in its last instant", async (scene) => {
+    const session = await scene.create();
+    await session.lease({ owner: "x", now: 100, ttlMs: 50 });
+    checkEqual(
+      await session.lease({ owner: "y", now: 150, ttlMs: 10 }),
+      { owner: "y", until: 160 },
+      "the lease",
+    );
+    checkEqual((await session.lease({ owner: "x", now: 151, ttlMs: 10 })).owner, "y", "who holds it then");
+  }),
+  logCase("the holder renews its lease, before and after it has run out", async (scene) => {
+    const session = await scene.create();
+    for (const now of [100, 120, 500]) {
+      const lease = await session.lease({ owner: "x", now, ttlMs: 50 });
+      checkEqual(lease, { owner: "x", until: now + 50 }, "the lease");
+    }
+  }),
+  logCase("a released lease is free", async (scene) => {
+    const session = await scene.create();
+    await session.lease({ owner: "x", now: 100, ttlMs: 50 });
+    await session.release("x");
+    await session.release("x");
+    checkEqual((await session.lease({ owner: "y", now: 101, ttlMs: 5 })).owner, "y", "who holds it then");
+  }),
+  logCase("nobody releases another's lease", async (scene) => {
+    const session = await scene.create();
+    await session.release("y");
+    await session.lease({ owner: "x", now: 100, ttlMs: 50 });
+    await session.release("y");
+    checkEqual((await session.lease({ owner: "y", now: 101, ttlMs: 5 })).owner, "x", "who holds it then");
+  }),
+  logCase("a claimant whose clock is behind does not get a lease that is held", async (scene) => {
+    const session = await scene.create();
+    await session.lease({ owner: "x", now: 100, ttlMs: 50 });
+    checkEqual((await session.lease({ owner: "y", now: -1_000, ttlMs: 5 })).owner, "x", "who holds it");
+  }),
+  logCase("a holder whose clock ran back keeps its lease, by its new clock", async (scene) => {
+    const session = await scene.create();
+    await session.lease({ owner: "x", now: 1_000, ttlMs: 50 });
+    const lease = await session.lease({ owner: "x", now: 10, ttlMs: 50 });
+    checkEqual(lease, { owner: "x", until: 60 }, "the lease");
+  }),
+  logCase("of many claims at once, one is granted and all are told the same", async (scene) => {
+    await scene.create();
+    const handles = [await scene.open(), await scene.openElsewhere(), await scene.openElsewhere()];
+    const leases = await Promise.all(
+      handles.map(async (handle, index) => handle.lease({ owner: `owner ${index}`, now: 0, ttlMs: 100 })),
+    );
+    checkEqual(new Set(leases.map(({ owner }) => owner)).size, 1, "how many owners there are");
+  }),
+  logCase("a lease outlives a crash", async (scene) => {
+    await (await scene.create()).lease({ owner: "x", now: 100, ttlMs: 50 });
+    const again = await scene.openAgain();
+    checkEqual((await again.lease({ owner: "y", now: 149, ttlMs: 5 })).owner, "x", "who holds it");
+  }),
+  ...owners.map((owner) =>
+    logCase(`an owner may be called ${JSON.stringify(owner.slice(0, 10))}`, async (scene) => {
+      const session = await scene.create();
+      await session.lease({ owner, now: 0, ttlMs: 50 });
+      const elsewhere = await scene.openElsewhere();
+      const lease = await elsewhere.lease({ owner: "other", now: 1, ttlMs: 50 });
+      checkEqual(lease, { owner, until: 50 }, "the lease");
+      await elsewhere.release(owner);
+      checkEqual(
+        (await session.lease({ owner: "other", now: 1, ttlMs: 50 })).owner,
+        "other",
+        "who holds it then",
+      );
+    }),
+  ),
+  logCase("times may have fractions and be of any age", async (scene) => {
+    const session = await scene.create();
+    checkEqual((await session.lease({ owner: "x", now: 0.25, ttlMs: 0.5 })).until, 0.75, "a fraction");
+    const lease = await session.lease({ owner: "x", now: 1_800_000_000_000.5, ttlMs: 30_000 });
+    checkEqual(lease.until, 1_800_000_030_000.5, "today, with a fraction");
+    checkEqual(
+      await (await scene.openElsewhere()).lease({ owner: "y", now: 0, ttlMs: 1 }),
+      lease,
+      "elsewhere",
+    );
+  }),
+  logCase("anyone may append while another holds the lease", async (scene) => {
+    const session = await scene.create();
+    await session.lease({ owner: "x", now: 0, ttlMs: 1_000 });
+    const records = await grow(await scene.openElsewhere(), "{}");
+    checkEqual(await session.read(), records, "the records");
+  }),
+];

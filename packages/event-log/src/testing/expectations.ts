@@ -1,0 +1,46 @@
+import { LogError, type LogErrorCode } from "../log-error.ts";
+
+/** What a case throws when its sentence is not true. */
+export class UnmetExpectation extends Error {
+  override readonly name = "UnmetExpectation";
+}
+
+export function check(isTrue: boolean, sentence: string): asserts isTrue {
+  if (!isTrue) throw new UnmetExpectation(sentence);
+}
+
+/** Compares plain data; the order of an object's members does not count. */
+export function checkEqual(actual: unknown, expected: unknown, sentence: string): void {
+  const [found, wanted] = [textOf(actual), textOf(expected)];
+  if (found === wanted) return;
+  throw new UnmetExpectation(`${sentence}: expected ${shortened(wanted)}, found ${shortened(found)}`);
+}
+
+/** Expects a `LogError` of that code, thrown or rejected; answers it. */
+export async function checkRefused(
+  code: LogErrorCode,
+  sentence: string,
+  action: () => unknown,
+): Promise<LogError> {
+  const [outcome] = await Promise.allSettled([(async () => action())()]);
+  if (outcome.status === "fulfilled") {
+    throw new UnmetExpectation(`${sentence}: expected ${code}, and it was accepted`);
+  }
+  const error: unknown = outcome.reason;
+  if (error instanceof LogError && error.code === code) return error;
+  throw new UnmetExpectation(`${sentence}: expected ${code}, found ${String(error)}`, { cause: error });
+}
+
+const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_key, member: unknown) =>
+    isPlainObject(member) ? Object.fromEntries(Object.entries(member).toSorted(byKey)) : member,
+  ) ?? "undefined";
+
+const isPlainObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
+  one < other ? -1 : 1;
+
+const shortened = (text: string): string =>
+  text.length <= 300 ? text : `${text.slice(0, 300)}... (${text.length} characters)`;

@@ -1,0 +1,65 @@
+import type { FileSystem } from "../jsonl/file-system.ts";
+
+export interface FileFault {
+  /** Which call fails, counted from 1. */
+  readonly call: number;
+  /** The error of the system, or `short`: a write writes half of what it was given. */
+  readonly code: "EIO" | "ENOSPC" | "EACCES" | "EDQUOT" | "EROFS" | "short";
+  /** Whether all later calls fail too, until `heal`. */
+  readonly isSticky: boolean;
+  /** Only calls of these functions count. Default: of all but `closeSync`. */
+  readonly of?: readonly (keyof FileSystem)[];
+}
+
+export interface FailingFileSystem {
+  readonly fs: FileSystem;
+  /** How many calls were counted. */
+  calls(): number;
+  /** From now on nothing fails. */
+  heal(): void;
+}
+
+/** A file system whose n-th call fails. */
+export function failingFileSystem(base: FileSystem, fault: FileFault): FailingFileSystem {
+  let calls = 0;
+  let isHealed = false;
+  const counts = (name: keyof FileSystem): boolean =>
+    fault.of === undefined ? name !== "closeSync" : fault.of.includes(name);
+  const isDue = (name: keyof FileSystem): boolean => {
+    if (!counts(name)) return false;
+    calls += 1;
+    return !isHealed && (fault.isSticky ? calls >= fault.call : calls === fault.call);
+  };
+  const guarded =
+    <Args extends readonly unknown[], Result>(name: keyof FileSystem, run: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      if (isDue(name) && fault.code !== "short") throw systemError(fault.code, name);
+      return run(...args);
+    };
+  const fs: FileSystem = {
+    openSync: guarded("openSync", (path: string, flags: string) => base.openSync(path, flags)),
+    closeSync: guarded("closeSync", (fd: number) => base.closeSync(fd)),
+    readSync: guarded("readSync", (...args: Parameters<FileSystem["readSync"]>) => base.readSync(...args)),
+    writeSync(fd, bytes, offset, length, position) {
+      if (!isDue("writeSync")) return base.writeSync(fd, bytes, offset, length, position);
+      // A full disk takes what it has room for before it says so.
+      const written = base.writeSync(fd, bytes, offset, Math.max(1, length >> 1), position);
+      if (fault.code === "short") return written;
+      throw systemError(fault.code, "writeSync");
+    },
+    fsyncSync: guarded("fsyncSync", (fd: number) => base.fsyncSync(fd)),
+    fstatSync: guarded("fstatSync", (fd: number) => base.fstatSync(fd)),
+    ftruncateSync: guarded("ftruncateSync", (fd: number, length: number) => base.ftruncateSync(fd, length)),
+    renameSync: guarded("renameSync", (from: string, to: string) => base.renameSync(from, to)),
+    unlinkSync: guarded("unlinkSync", (path: string) => base.unlinkSync(path)),
+    mkdirSync: guarded("mkdirSync", (...args: Parameters<FileSystem["mkdirSync"]>) =>
+      base.mkdirSync(...args),
+    ),
+    readdirSync: guarded("readdirSync", (path: string) => base.readdirSync(path)),
+  };
+  return { fs, calls: () => calls, heal: () => void (isHealed = true) };
+}
+
+/** An error as the system's functions throw it. */
+export const systemError = (code: string, call: string): Error =>
+  Object.assign(new Error(`${code}: a fault of this test, ${call}`), { code, syscall: call });

@@ -1,0 +1,17 @@
+import { describe, expect, it } from "vitest";
+import { brokenLogs, logConformance, memoryLogStorage, UnmetExpectation } from "../src/testing/index.ts";
+
+const cases = new Map(logConformance(["rewrite", "damageHeader"]).map((logCase) => [logCase.name, logCase]));
+
+describe("(B13) a log that is broken in one way fails the case that says so", () => {
+  it.each(brokenLogs)("a log that $name: $fails", async ({ fails, storage }) => {
+    const named = cases.get(fails);
+    expect(named).toBeDefined();
+    await expect(named?.run(memoryLogStorage())).resolves.toBeUndefined();
+    await expect(named?.run(storage())).rejects.toBeInstanceOf(UnmetExpectation);
+  });
+
+  it("and there are at least twelve ways", () => {
+    expect(new Set(brokenLogs.map(({ name }) => name)).size).toBeGreaterThanOrEqual(12);
+  });
+});

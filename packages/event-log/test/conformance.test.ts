@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { logConformance } from "../src/testing/index.ts";
+import { checkCase, everything, stores } from "./stores.ts";
+
+describe.each(stores)("(B13) the $name log", ({ storageOf, abilities }) => {
+  it.each(logConformance(abilities))("$name", async (logCase) => checkCase(logCase, storageOf()));
+});
+
+describe("the suite", () => {
+  it("says at least a hundred things about a log", () => {
+    expect(logConformance([]).length).toBeGreaterThan(100);
+  });
+
+  it("says each of them once", () => {
+    const names = logConformance(everything).map(({ name }) => name);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  it("leaves out what a storage cannot be harmed with, and nothing else", () => {
+    const left = logConformance(everything).filter((logCase) => !logConformance([]).includes(logCase));
+    expect(new Set(left.map(({ needs }) => needs))).toEqual(new Set(everything));
+  });
+});

@@ -1,0 +1,193 @@
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { EventLog, LogNotice } from "../src/index.ts";
+import { jsonlLog, type JsonlOptions } from "../src/jsonl.ts";
+import { fileNameOf } from "../src/jsonl/file-name.ts";
+import { sealed } from "../src/jsonl/header-line.ts";
+import { lineToRecord, recordToLine } from "../src/jsonl/record-line.ts";
+import { sqliteLog, type SqliteOptions } from "../src/sqlite.ts";
+import { type Ability, type LogCase, type LogStorage, memoryLogStorage } from "../src/testing/index.ts";
+
+/** A directory of a test's own, removed with it. */
+export class Place implements Disposable {
+  readonly path: string = mkdtempSync(join(tmpdir(), "moora-log-"));
+
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** Notices that a test expects, or wants to know nothing of. */
+export const noNotice = (_notice: LogNotice): void => undefined;
+
+/** Logs that one storage has opened: all are closed with it. */
+class Opened {
+  readonly #logs: EventLog[] = [];
+
+  add(log: EventLog): EventLog {
+    this.#logs.push(log);
+    return log;
+  }
+
+  async close(): Promise<void> {
+    for (const log of this.#logs.splice(0)) await log.close();
+  }
+}
+
+export const pathOf = (directory: string, id: string): string => join(directory, `${fileNameOf(id)}.jsonl`);
+
+/** The lines of a file, without the line break after the last. */
+export const linesOf = (path: string): string[] => readFileSync(path, "utf8").split("\n").slice(0, -1);
+
+export const writeLines = (path: string, lines: readonly string[]): void =>
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
+
+export function jsonlStorage(options: JsonlOptions = {}): LogStorage {
+  const place = new Place();
+  const opened = new Opened();
+  const open = (): EventLog => opened.add(jsonlLog(place.path, { onNotice: noNotice, ...options }));
+  const edit = (id: string, change: (lines: readonly string[]) => readonly string[]): void =>
+    writeLines(pathOf(place.path, id), change(linesOf(pathOf(place.path, id))));
+  return {
+    open,
+    reopen: open,
+    async dispose() {
+      await opened.close();
+      place[Symbol.dispose]();
+    },
+    rewrite(id, change) {
+      edit(id, ([header = "", ...lines]) => {
+        const places = lines.map((line) => lineToRecord(line));
+        const records = change(places.flatMap((line) => (line === undefined ? [] : [line.record])));
+        const text = records.map((record, index) =>
+          recordToLine({ at: 1, of: 1, ...places[index], record }).slice(0, -1),
+        );
+        return [header, ...text];
+      });
+    },
+    damageHeader(id) {
+      edit(id, ([header = "", ...lines]) => [header.replace('"header":{', '"header":['), ...lines]);
+    },
+    damageSnapshot(id) {
+      appendFileSync(join(place.path, `${fileNameOf(id)}.snapshot`), "x");
+    },
+    raiseFormat(id) {
+      edit(id, ([header = "", ...lines]) => [newerFormat(header), ...lines]);
+    },
+  };
+}
+
+/** The first line of a file as a newer Moora may write it. */
+export const newerFormat = (header: string): string =>
+  sealed(header.replace('"format":1', '"format":2').replace(/,"digest":"[^"]*"\}$/, "")).slice(0, -1);
+
+export function sqliteStorage(options: SqliteOptions = {}): LogStorage {
+  const place = new Place();
+  const opened = new Opened();
+  const file = place.file("log.db");
+  const open = (): EventLog => opened.add(sqliteLog(file, { onNotice: noNotice, ...options }));
+  const change = (id: string, use: (database: DatabaseSync, life: number) => void): void => {
+    const database = new DatabaseSync(file, { timeout: 5_000 });
+    const row = database.prepare("SELECT life FROM moora_sessions WHERE id = ?").get(id);
+    use(database, Number(row?.["life"]));
+    database.close();
+  };
+  return {
+    open,
+    reopen: open,
+    async dispose() {
+      await opened.close();
+      place[Symbol.dispose]();
+    },
+    rewrite(id, edit) {
+      change(id, (database, life) => {
+        const records = database
+          .prepare("SELECT seq, body, changed, digest FROM moora_records WHERE life = ? ORDER BY seq")
+          .all(life)
+          .map(({ seq, body, changed, digest }) => ({
+            seq: Number(seq),
+            body: String(body),
+            changed: String(changed),
+            digest: String(digest),
+          }));
+        database.prepare("DELETE FROM moora_records WHERE life = ?").run(life);
+        const insert = database.prepare("INSERT INTO moora_records VALUES (?, ?, ?, ?, ?)");
+        for (const { seq, changed, digest, body } of edit(records))
+          insert.run(life, seq, changed, digest, body);
+      });
+    },
+    damageHeader(id) {
+      change(id, (database, life) => {
+        database.prepare("UPDATE moora_sessions SET header = '{}' WHERE life = ?").run(life);
+      });
+    },
+    damageSnapshot(id) {
+      change(id, (database, life) => {
+        database.prepare("UPDATE moora_snapshots SET body = body || 'x' WHERE life = ?").run(life);
+      });
+    },
+    raiseFormat() {
+      change("", (database) => database.exec("UPDATE moora_format SET version = 2"));
+    },
+  };
+}
+
+/** A store of this package: a storage for each case, and what harm that can do. */
+export interface Store {
+  readonly name: string;
+  readonly storageOf: () => LogStorage;
+  readonly abilities: readonly Ability[];
+}
+
+export const everything: readonly Ability[] = ["rewrite", "damageHeader", "damageSnapshot", "raiseFormat"];
+
+export const stores: readonly Store[] = [
+  { name: "memory", storageOf: () => memoryLogStorage(), abilities: ["rewrite", "damageHeader"] },
+  { name: "jsonl", storageOf: () => jsonlStorage(), abilities: everything },
+  { name: "sqlite", storageOf: () => sqliteStorage(), abilities: everything },
+];
+
+export const relaxedStores: readonly Store[] = [
+  {
+    name: "relaxed jsonl",
+    storageOf: () => jsonlStorage({ durability: "relaxed" }),
+    abilities: everything,
+  },
+  {
+    name: "relaxed sqlite",
+    storageOf: () => sqliteStorage({ durability: "relaxed" }),
+    abilities: everything,
+  },
+];
+
+/** Runs a case on a storage of its own. */
+export async function checkCase({ run }: LogCase, storage: LogStorage): Promise<void> {
+  try {
+    await run(storage);
+  } finally {
+    await storage.dispose();
+  }
+}
+
+/** A copy of a directory as it is now. */
+export function copied(directory: string): Place {
+  const place = new Place();
+  for (const name of readdirSync(directory)) {
+    if (!name.startsWith(".lock")) cpSync(join(directory, name), place.file(name));
+  }
+  return place;
+}
