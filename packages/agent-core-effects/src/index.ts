@@ -1,1 +1,37 @@
-export {};
+export type {
+  AgentEffect,
+  AskHumanEffect,
+  CallLlmEffect,
+  CallToolEffect,
+  ProbeToolEffect,
+  RunStateEffect,
+  WaitUntilEffect,
+} from "./effect.ts";
+export { effectsAt } from "./effects-at.ts";
+export { internalTools } from "./internal-tools.ts";
+export { llmRequestAt } from "./request/llm-request-at.ts";
+export { reflectionPrompt } from "./request/reflection.ts";
+export { defaultRunLimits } from "./run/agent-parts.ts";
+export type {
+  AgentParts,
+  ApprovalPredicate,
+  Clock,
+  RunHost,
+  RunLimits,
+  RunNotice,
+  StateDecision,
+  StateHandler,
+} from "./run/agent-parts.ts";
+export { callDigest } from "./run/observed.ts";
+export { runOf } from "./run/run-effect.ts";
+export { drive, inputsNow, inputsOf, NotSynchronous } from "./run/run-steps.ts";
+export type { Run, RunStep } from "./run/run-steps.ts";
+export { shortened } from "./shortened.ts";
+export { defineTool } from "./tool/define-tool.ts";
+export type { ProbeOutcome, Tool, ToolContext, ToolOptions } from "./tool/define-tool.ts";
+export { schemaCheckOf } from "./tool/schema-check.ts";
+export type { CheckedValue, SchemaCheck } from "./tool/schema-check.ts";
+export { isStandardSchema } from "./tool/standard-schema.ts";
+export type { OutputOf, StandardIssue, StandardResult, StandardSchema } from "./tool/standard-schema.ts";
+export { toolReply } from "./tool/tool-reply.ts";
+export type { ToolOutcome, ToolReply } from "./tool/tool-reply.ts";

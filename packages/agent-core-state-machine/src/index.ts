@@ -9,7 +9,7 @@ export {
   riskSchema,
 } from "./config.ts";
 export type { AgentConfig, Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config.ts";
-export { callIdsOf, openCallOf, openCallsOf, recordOf, toolOf } from "./control/calls.ts";
+export { callIdsOf, openCallOf, needsHuman, openCallsOf, recordOf, toolOf } from "./control/calls.ts";
 export { controlSchema } from "./control/control.ts";
 export type {
   AgentFailure,

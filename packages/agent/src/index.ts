@@ -1,1 +1,43 @@
-export {};
+// What an application needs besides: the words of the state, of effects and of the model's port.
+export { agentTransition, memoryAt, traceOf } from "@moora/agent-core-state-machine";
+export type {
+  AgentConfig,
+  AgentInput,
+  AgentMemory,
+  AgentMessage,
+  AgentState,
+  AgentUsage,
+  ControlMove,
+  Trace,
+} from "@moora/agent-core-state-machine";
+export { defineTool, effectsAt, llmRequestAt, toolReply } from "@moora/agent-core-effects";
+export type {
+  AgentEffect,
+  Clock,
+  RunLimits,
+  StateHandler,
+  Tool,
+  ToolContext,
+} from "@moora/agent-core-effects";
+
+export { AgentError } from "./agent-error.ts";
+export type { AgentErrorDetails, AgentErrorKind } from "./agent-error.ts";
+export type { AgentEvent, ApprovalRequested, Decision, Question } from "./agent-event.ts";
+export { AgentRun } from "./agent-run.ts";
+export type { RunResult } from "./agent-run.ts";
+export { systemClock } from "./clock.ts";
+export { defineAgent, initialStateOf } from "./define-agent.ts";
+export type { Agent, AgentOptions } from "./define-agent.ts";
+export { performWith } from "./perform-with.ts";
+export type { PerformOptions } from "./perform-with.ts";
+export type { ModelPrice, PriceList } from "./price-list.ts";
+export { runTask } from "./run-task.ts";
+export type { TaskOptions } from "./run-task.ts";
+export type { OnApproval } from "./session/create-session.ts";
+export { InputRefused } from "./session/session.ts";
+export type { Receipt, Session, SessionView } from "./session/session.ts";
+export { startSession } from "./start-session.ts";
+export type { StartOptions } from "./start-session.ts";
+export { ToolRegistry } from "./tool-registry.ts";
+export { userMessage } from "./user-message.ts";
+export type { UserContent } from "./user-message.ts";

@@ -1,0 +1,107 @@
+import {
+  recordOf,
+  type AddToolCallsToContextInput,
+  type AgentState,
+  type ExpandContextWindowInput,
+} from "@moora/agent-core-state-machine";
+import type { JsonObject, LlmTool } from "@moora/llm";
+import { jsonObjectOf } from "./request/json-object.ts";
+import { shortened } from "./shortened.ts";
+
+const schemaOf = (properties: JsonObject, required: readonly string[]): JsonObject => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+/** Tools with which the model widens its own context. They are answered from the state and never run anywhere. */
+export const internalTools: readonly LlmTool[] = [
+  {
+    name: "load_older_messages",
+    description:
+      "Brings older messages of this conversation, which no longer fit the window, back into view.",
+    schema: schemaOf({}, []),
+  },
+  {
+    name: "find_tool_calls",
+    description:
+      "Finds earlier tool calls of this conversation whose name, arguments or result contain a text.",
+    schema: schemaOf(
+      { text: { type: "string", description: "What to look for; empty for the newest calls." } },
+      ["text"],
+    ),
+  },
+  {
+    name: "load_tool_results",
+    description: "Brings the full results of earlier tool calls back into view, by their ids.",
+    schema: schemaOf({ ids: { type: "array", items: { type: "string" } } }, ["ids"]),
+  },
+];
+
+export const isInternalTool = (name: string): boolean => internalTools.some((tool) => tool.name === name);
+
+/** Offered only where there is something to load: behind the window, or hidden by a summary. */
+export function wantsInternalTools({ transcript, reActContext: { windowStart, seen } }: AgentState): boolean {
+  if (windowStart > 0) return true;
+  for (let index = seen - 1; index >= 0; index -= 1) {
+    const entry = transcript[index];
+    if (entry?.type === "summary") return true;
+  }
+  return false;
+}
+
+/** What an internal call comes to: an answer for the model, and what has to happen to its context. */
+export interface InternalAnswer {
+  readonly isError: boolean;
+  readonly content: string;
+  readonly input?: ExpandContextWindowInput | AddToolCallsToContextInput;
+}
+
+export function answerInternalCall(
+  state: AgentState,
+  name: string,
+  parameters: string,
+  timestamp: number,
+): InternalAnswer {
+  const values = jsonObjectOf(parameters.trim() === "" ? "{}" : parameters);
+  if (values === undefined) return { isError: true, content: "The arguments are not a JSON object." };
+  if (name === "load_older_messages") return olderMessages(state, timestamp);
+  if (name === "find_tool_calls") return foundCalls(state, values["text"]);
+  return loadedResults(state, values["ids"], timestamp);
+}
+
+function olderMessages(state: AgentState, timestamp: number): InternalAnswer {
+  if (state.reActContext.windowStart === 0)
+    return { isError: false, content: "All messages of this conversation are in view." };
+  return {
+    isError: false,
+    content: "Older messages are in view from now on.",
+    input: { type: "context-window-expanded", timestamp },
+  };
+}
+
+const maxFound = 20;
+
+function foundCalls(state: AgentState, text: unknown): InternalAnswer {
+  if (typeof text !== "string") return { isError: true, content: "The argument text is missing." };
+  const lines: string[] = [];
+  for (const [id, { name, parameters, result }] of Object.entries(state.toolCalls).toReversed()) {
+    if (lines.length === maxFound || result === null) continue;
+    const shown = result.isSuccess ? result.content : result.error;
+    if (![name, parameters, shown].some((field) => field.includes(text))) continue;
+    lines.push(`${id}: ${name}(${shortened(parameters, 200)}) ${result.isSuccess ? "succeeded" : "failed"}`);
+  }
+  return { isError: false, content: lines.length === 0 ? "No call was found." : lines.join("\n") };
+}
+
+function loadedResults(state: AgentState, ids: unknown, timestamp: number): InternalAnswer {
+  const asked = Array.isArray(ids) ? ids.filter((id): id is string => typeof id === "string") : [];
+  const toolCallIds = [...new Set(asked)].filter((id) => (recordOf(state, id)?.result ?? null) !== null);
+  if (toolCallIds.length === 0) return { isError: true, content: "None of these ids is a finished call." };
+  return {
+    isError: false,
+    content: `In view from now on: ${toolCallIds.join(", ")}.`,
+    input: { type: "history-tool-calls-added", toolCallIds, timestamp },
+  };
+}

@@ -1,0 +1,56 @@
+import {
+  callIdsOf,
+  messagePosition,
+  observationOf,
+  recordOf,
+  taskAt,
+  type AgentState,
+  type ContextEntry,
+  type ControlOf,
+} from "@moora/agent-core-state-machine";
+import type { LlmMessage } from "@moora/llm";
+import { visibleEntries } from "./entries.ts";
+import { shortened } from "../shortened.ts";
+
+export const reflectionPrompt =
+  "Summarize the following tool call history into a single concise paragraph that preserves all key facts, findings, and data needed to continue the task.";
+
+/** Characters of one result that a reflection reads: the records stay, this is about what matters in them. */
+const maxResultLength = 8_000;
+
+/** One message: the order, the task, and the part of the history that the summary will stand for. */
+export function reflectionMessages(
+  state: AgentState,
+  control: ControlOf<"Reflecting">,
+): readonly LlmMessage[] {
+  const lines = visibleEntries(state, control.since, control.covers).flatMap(({ entry }) =>
+    linesOf(state, entry),
+  );
+  const text = [reflectionPrompt, `Task: ${taskAt(state)}`, "History:", ...lines].join("\n\n");
+  return [{ role: "user", content: [{ type: "text", text }] }];
+}
+
+function linesOf(state: AgentState, entry: ContextEntry): readonly string[] {
+  switch (entry.type) {
+    case "message":
+      return [`User: ${state.messages[messagePosition(state.messages, entry.messageId)]?.content ?? ""}`];
+    case "turn": {
+      const text = entry.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+      const said = text.trim() === "" ? [] : [`Assistant: ${text}`];
+      return [...said, ...callIdsOf(entry).map((id) => callLine(state, id))];
+    }
+    case "tool-calls":
+      return entry.toolCallIds.map((id) => callLine(state, id));
+    case "summary":
+      return [`Earlier summary: ${entry.text}`];
+    case "note":
+      return [];
+  }
+}
+
+function callLine(state: AgentState, id: string): string {
+  const record = recordOf(state, id);
+  if (record === undefined) return "";
+  const result = record.result === null ? "no result" : observationOf(record.result);
+  return `Tool ${record.name}(${shortened(record.parameters, maxResultLength)}): ${shortened(result, maxResultLength)}`;
+}

@@ -1,0 +1,86 @@
+import type { AgentState } from "@moora/agent-core-state-machine";
+import type { LlmCallOptions, LlmChunk, LlmOutcome, LlmRequest } from "@moora/llm";
+import type { CallLlmEffect } from "../effect.ts";
+import { llmRequestAt } from "../request/llm-request-at.ts";
+import type { RunHost } from "./agent-parts.ts";
+import { judged } from "./judged.ts";
+import { llmFailed, numberedTurn, planObserved, reflected } from "./observed.ts";
+import { tell, waitFor, type Run } from "./run-steps.ts";
+
+/** Calls the model and tells what came of it. The request is the state's, so equal keys send equal bytes. */
+export function* callLlm(effect: CallLlmEffect, state: AgentState, host: RunHost): Run<void> {
+  const { clock, signal } = host;
+  const request = llmRequestAt(state);
+  const calledAt = clock.now();
+  const intended = yield* tell({ type: "llm-call-started", key: effect.key, timestamp: calledAt });
+  if (request === undefined || !intended || signal.aborted) return;
+  const outcome = yield* waitFor(outcomeOf(effect, request, host));
+  if (signal.aborted) return;
+  const now = clock.now();
+  if (!outcome.ok) return void (yield* tell(llmFailed(effect, outcome, host, request.model, now)));
+  for (const text of outcome.warnings ?? []) host.notify({ type: "llm-warning", text });
+  if (effect.purpose === "reflect") return void (yield* tell(reflected(effect, outcome, host, now)));
+  const turn = numberedTurn(state, outcome, host, now);
+  const judgement = yield* judged(state, turn, host.parts);
+  if (signal.aborted) return;
+  yield* tell(...planObserved(effect, outcome, turn, judgement, host, { calledAt, now: clock.now() }));
+}
+
+/** A caller promises not to reject; one that does anyway has failed, and the agent goes on. */
+function outcomeOf(
+  effect: CallLlmEffect,
+  request: LlmRequest,
+  host: RunHost,
+): LlmOutcome | Promise<LlmOutcome> {
+  const { llm } = host.parts;
+  try {
+    if (host.synchronous === true && llm.callSync !== undefined) return llm.callSync(request);
+    return llm.call(request, callOptions(effect, host)).catch(brokenCaller);
+  } catch (error) {
+    return brokenCaller(error);
+  }
+}
+
+function callOptions(effect: CallLlmEffect, host: RunHost): LlmCallOptions {
+  const { sessionId, signal, limits } = host;
+  return {
+    signal,
+    idempotencyKey: `${sessionId}/${effect.requestKey}`,
+    cacheKey: sessionId,
+    ...(effect.purpose === "plan" ? { onChunk: chunkTeller(effect, host) } : {}),
+    ...(limits.llmFirstChunkTimeoutMs === undefined
+      ? {}
+      : { firstChunkTimeoutMs: limits.llmFirstChunkTimeoutMs }),
+    ...(limits.llmIdleTimeoutMs === undefined ? {} : { idleTimeoutMs: limits.llmIdleTimeoutMs }),
+  };
+}
+
+const brokenCaller = (error: unknown): LlmOutcome => ({
+  ok: false,
+  failure: {
+    kind: "unknown",
+    message: error instanceof Error ? error.message : String(error),
+    retryable: false,
+  },
+  partial: "",
+});
+
+/** Tells viewers what is being made. The first text opens its message; half of a surrogate pair waits for the rest. */
+function chunkTeller(
+  { key, messageId }: CallLlmEffect,
+  { tellNow, notify, clock }: RunHost,
+): (chunk: LlmChunk) => void {
+  let offset = 0;
+  let held = "";
+  return (chunk) => {
+    if (chunk.type === "reasoning") return notify({ type: "llm-reasoning", text: chunk.text });
+    if (chunk.type === "tool-call") return notify({ type: "llm-tool-call", name: chunk.name });
+    const whole = held + chunk.text;
+    held = /[\uD800-\uDBFF]$/.test(whole) ? whole.slice(-1) : "";
+    const text = whole.slice(0, whole.length - held.length);
+    if (text === "") return;
+    if (offset === 0) tellNow?.({ type: "llm-message-started", messageId, key, timestamp: clock.now() });
+    notify({ type: "llm-text", messageId, text, offset });
+    offset += text.length;
+  };
+}

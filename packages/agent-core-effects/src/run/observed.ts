@@ -1,0 +1,161 @@
+import {
+  recordOf,
+  toolOf,
+  type AgentInput,
+  type AgentState,
+  type AgentUsage,
+  type ObservedToolCall,
+  type TurnPart,
+} from "@moora/agent-core-state-machine";
+import type { LlmOutcome, LlmUsage } from "@moora/llm";
+import type { CallLlmEffect } from "../effect.ts";
+import { answerInternalCall, isInternalTool } from "../internal-tools.ts";
+import type { RunHost } from "./agent-parts.ts";
+
+type Answered = Extract<LlmOutcome, { ok: true }>;
+type Failed = Extract<LlmOutcome, { ok: false }>;
+
+/** What an observation needs to know of its host. */
+export type ObservingHost = Pick<RunHost, "parts" | "sessionId" | "digestOf">;
+
+export interface NumberedCall extends Omit<ObservedToolCall, "needsApproval"> {
+  readonly id: string;
+}
+
+/** A turn before it is judged: its parts with our ids, and the inputs that its internal calls came to. */
+export interface NumberedTurn {
+  readonly parts: readonly TurnPart[];
+  readonly calls: readonly NumberedCall[];
+  readonly before: readonly AgentInput[];
+}
+
+/** Numbers the calls through the session: ids of providers are data, never keys. */
+export function numberedTurn(
+  state: AgentState,
+  { turn }: Answered,
+  host: ObservingHost,
+  now: number,
+): NumberedTurn {
+  const calls: NumberedCall[] = [];
+  const before: AgentInput[] = [];
+  const ids = newIds(state);
+  const parts = turn.parts.map((part): TurnPart => {
+    if (part.type !== "tool-call")
+      return part.type === "text" ? { ...part, text: part.text.toWellFormed() } : part;
+    const name = part.name.toWellFormed();
+    const parameters = part.arguments.toWellFormed();
+    const raw = part.raw === undefined ? {} : { raw: part.raw };
+    if (isInternalTool(name) && toolOf(state, name) === undefined) {
+      const { input, ...answer } = answerInternalCall(state, name, parameters, now);
+      if (input !== undefined) before.push(input);
+      return { type: "internal-call", name, arguments: parameters, answer, ...raw };
+    }
+    const id = ids();
+    const digest = callDigest(state, host, id, name, parameters);
+    calls.push({ id, name, parameters, calledAt: now, digest });
+    return { type: "call", toolCallId: id, ...raw };
+  });
+  return { parts, calls, before };
+}
+
+function newIds(state: AgentState): () => string {
+  let next = state.toolCallCount;
+  return () => {
+    do next += 1;
+    while (recordOf(state, String(next)) !== undefined);
+    return String(next);
+  };
+}
+
+/** Binds an approval to this session, this call, these bytes and this definition of the tool. */
+export const callDigest = (
+  state: AgentState,
+  { sessionId, digestOf }: Pick<RunHost, "sessionId" | "digestOf">,
+  toolCallId: string,
+  name: string,
+  parameters: string,
+): string => digestOf(sessionId, toolCallId, name, parameters, JSON.stringify(toolOf(state, name) ?? null));
+
+/** The text of an answer. */
+export const answerText = (parts: readonly { readonly type: string; readonly text?: string }[]): string =>
+  parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+/** What was judged of a turn: which calls must or must not ask, or what is wrong with the answer. */
+export interface Judgement {
+  readonly needsApproval: ReadonlyMap<string, boolean>;
+  readonly problem: string | undefined;
+}
+
+/** The inputs that tell of a finished plan: what its internal calls came to, and the observation itself. */
+export function planObserved(
+  effect: CallLlmEffect,
+  outcome: Answered,
+  turn: NumberedTurn,
+  judged: Judgement,
+  host: ObservingHost,
+  time: { readonly calledAt: number; readonly now: number },
+): readonly AgentInput[] {
+  const { parts, calls, before } = turn;
+  const internal = parts.some((part) => part.type === "internal-call");
+  const toolCalls: Record<string, ObservedToolCall> = {};
+  for (const { id, ...call } of calls) {
+    const needsApproval = judged.needsApproval.get(id);
+    toolCalls[id] = needsApproval === undefined ? call : { ...call, needsApproval };
+  }
+  const { origin, raw } = outcome.turn;
+  return [
+    ...before,
+    {
+      type: "re-act-observed",
+      key: effect.key,
+      messageId: effect.messageId,
+      calledLlmAt: time.calledAt,
+      timestamp: time.now,
+      turn: { origin, parts, ...(raw === undefined ? {} : { raw }) },
+      observation:
+        calls.length > 0 || internal
+          ? { type: "continue-re-act", toolCalls }
+          : { type: "complete-re-act", ...(judged.problem === undefined ? {} : { problem: judged.problem }) },
+      usage: usageOf(host, outcome.model, outcome.usage),
+      ...(outcome.confidence === undefined ? {} : { confidence: outcome.confidence }),
+      finish: { unified: outcome.finish.unified, raw: outcome.finish.raw },
+    },
+  ];
+}
+
+export function reflected(
+  effect: CallLlmEffect,
+  outcome: Answered,
+  host: ObservingHost,
+  timestamp: number,
+): AgentInput {
+  const usage = usageOf(host, outcome.model, outcome.usage);
+  const summary = answerText(outcome.turn.parts).toWellFormed();
+  return { type: "history-reflected", key: effect.key, summary, usage, timestamp };
+}
+
+export function llmFailed(
+  effect: CallLlmEffect,
+  { failure, partial, usage }: Failed,
+  host: ObservingHost,
+  model: string,
+  timestamp: number,
+): AgentInput {
+  const { kind, message, retryable, retryAfterMs } = failure;
+  return {
+    type: "llm-call-failed",
+    key: effect.key,
+    failure: {
+      kind,
+      message: message.toWellFormed(),
+      retryable,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    },
+    ...(usage === undefined ? {} : { usage: usageOf(host, model, usage) }),
+    ...(partial === "" ? {} : { partial: partial.toWellFormed() }),
+    timestamp,
+  };
+}
+
+const usageOf = ({ parts: { costOf } }: ObservingHost, model: string, usage: LlmUsage): AgentUsage =>
+  costOf === undefined ? usage : { ...usage, cost: costOf(model, usage) };

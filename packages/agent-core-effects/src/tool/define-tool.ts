@@ -1,0 +1,146 @@
+import type { ToolDefinition } from "@moora/agent-core-state-machine";
+import type { JsonObject } from "@moora/llm";
+import { parseArguments } from "./parse-arguments.ts";
+import { schemaCheckOf, type CheckedValue, type SchemaCheck } from "./schema-check.ts";
+import type { OutputOf, StandardSchema } from "./standard-schema.ts";
+import { outputToOutcome, thrownToOutcome, type ToolOutcome } from "./tool-reply.ts";
+
+/** What a tool may know of its call. */
+export interface ToolContext {
+  readonly toolCallId: string;
+  /** The same for every attempt of this call: whoever takes it twice does the work once. */
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+  /** Aborted on cancel, on time-out and when the host shuts down. */
+  readonly signal: AbortSignal;
+  /** Who approved the call, where a human had to. */
+  readonly approvedBy?: string;
+  /** Tells viewers how far it is. */
+  readonly progress: (text: string) => void;
+}
+
+/** What a probe found: it did not run, nobody can tell, or this is what it gave. */
+export type ProbeOutcome = "not-run" | "unknown" | { readonly output: unknown };
+
+/** Defaults: low risk, the agent's approval policy, `replay: "once"`, the runner's time-out. */
+export interface ToolOptions<Schema, Input> extends Pick<
+  ToolDefinition,
+  "risk" | "approval" | "replay" | "onUnknown" | "timeoutMs" | "maxParallel"
+> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: Schema;
+  /** The JSON Schema of `input`, where it cannot give it itself. */
+  readonly schema?: JsonObject;
+  /** Returns text, JSON or `toolReply(...)`. What it throws is an error that the model reads. */
+  readonly execute: (input: Input, context: ToolContext) => unknown;
+  /** For `replay: "once"`: what became of a call that a crash broke off. */
+  readonly probe?: (input: Input, context: ToolContext) => ProbeOutcome | Promise<ProbeOutcome>;
+}
+
+/** A tool in the form that hosts use: text in, text out. */
+export interface Tool {
+  readonly name: string;
+  readonly definition: ToolDefinition;
+  /** What is wrong with these arguments, undefined when they can be used. */
+  check(parameters: string): string | undefined | Promise<string | undefined>;
+  /** Never throws and never rejects. */
+  run(parameters: string, context: ToolContext): ToolOutcome | Promise<ToolOutcome>;
+  probe?(parameters: string, context: ToolContext): Promise<"not-run" | "unknown" | ToolOutcome>;
+}
+
+/** Defines a tool; the input of `execute` has the type that the schema gives. Throws for a name no provider takes. */
+export function defineTool<const Schema extends StandardSchema | JsonObject>(
+  options: ToolOptions<Schema, OutputOf<Schema>>,
+): Tool {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(options.name) || isHostile(options.name))
+    throw new TypeError(
+      `"${options.name}" is no tool name: 1 to 64 letters, digits, _ or -, and no name of Object.prototype.`,
+    );
+  const { name, execute, probe } = options;
+  const schema = schemaCheckOf(options.input, options.schema);
+  return {
+    name,
+    definition: definitionOf(options, schema),
+    check: (parameters) =>
+      after(checked<OutputOf<Schema>>(schema, parameters), (it) => (it.ok ? undefined : it.problem)),
+    run: (parameters, context) =>
+      after(checked<OutputOf<Schema>>(schema, parameters), (it) =>
+        it.ok ? outcomeOf(() => execute(it.value, context)) : invalid(it.problem),
+      ),
+    ...(probe === undefined
+      ? {}
+      : {
+          async probe(parameters: string, context: ToolContext) {
+            const it = await checked<OutputOf<Schema>>(schema, parameters);
+            if (!it.ok) return "not-run";
+            const found = await probe(it.value, context);
+            return typeof found === "string" ? found : outputToOutcome(found.output);
+          },
+        }),
+  };
+}
+
+const isHostile = (name: string): boolean => name in {};
+
+const invalid = (problem: string): ToolOutcome => ({
+  isSuccess: false,
+  error: problem,
+  code: "invalid-arguments",
+});
+
+function definitionOf<Schema, Input>(
+  {
+    description,
+    risk,
+    approval,
+    replay,
+    onUnknown,
+    timeoutMs,
+    maxParallel,
+    probe,
+  }: ToolOptions<Schema, Input>,
+  schema: SchemaCheck<unknown>,
+): ToolDefinition {
+  const optional = {
+    risk,
+    approval,
+    replay,
+    onUnknown,
+    timeoutMs,
+    maxParallel,
+    probe: probe === undefined ? undefined : true,
+  };
+  const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
+  return { description, schema: JSON.stringify(schema.json), ...given };
+}
+
+/** Arguments that parse and fit. The schema's own output type stands for what it checked. */
+function checked<Input>(
+  schema: SchemaCheck<unknown>,
+  parameters: string,
+): CheckedValue<Input> | Promise<CheckedValue<Input>> {
+  const parsed = parseArguments(parameters);
+  return parsed.ok
+    ? (schema.check(parsed.value) as CheckedValue<Input> | Promise<CheckedValue<Input>>)
+    : parsed;
+}
+
+function outcomeOf(run: () => unknown): ToolOutcome | Promise<ToolOutcome> {
+  try {
+    const output = run();
+    return output instanceof Promise
+      ? output.then(outputToOutcome, thrownToOutcome)
+      : outputToOutcome(output);
+  } catch (error) {
+    return thrownToOutcome(error);
+  }
+}
+
+/** Goes on with a value now, or when it is there. */
+function after<From, To>(
+  value: From | Promise<From>,
+  next: (value: From) => To | Promise<To>,
+): To | Promise<To> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

@@ -1,0 +1,72 @@
+import { Validator, type Schema } from "@cfworker/json-schema";
+import type { JsonObject } from "@moora/llm";
+import {
+  isStandardSchema,
+  issuesToText,
+  type StandardResult,
+  type StandardSchema,
+} from "./standard-schema.ts";
+
+/** A schema in use: what the model is told of it, and how a value is held against it. */
+export interface SchemaCheck<Output> {
+  readonly json: JsonObject;
+  check(value: unknown): CheckedValue<Output> | Promise<CheckedValue<Output>>;
+}
+
+export type CheckedValue<Output> =
+  | { readonly ok: true; readonly value: Output }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * Takes a Standard Schema that gives JSON Schema, any other with its JSON Schema beside it, or a JSON Schema alone.
+ * Throws where there is no JSON Schema to be had: a model cannot be asked for what it is not told.
+ */
+export function schemaCheckOf(
+  schema: StandardSchema | JsonObject,
+  beside: JsonObject | undefined,
+): SchemaCheck<unknown> {
+  if (!isStandardSchema(schema)) return jsonSchemaCheck(schema);
+  const { jsonSchema, vendor, validate } = schema["~standard"];
+  const json = beside ?? jsonSchema?.input({ target: "draft-2020-12" });
+  if (json === undefined)
+    throw new TypeError(`This ${vendor} schema gives no JSON Schema; put one beside it as \`schema\`.`);
+  return {
+    json: withoutDialect(json),
+    check(value) {
+      const result = validate(value);
+      return result instanceof Promise ? result.then(standardToChecked) : standardToChecked(result);
+    },
+  };
+}
+
+const standardToChecked = (result: StandardResult<unknown>): CheckedValue<unknown> =>
+  result.issues === undefined
+    ? { ok: true, value: result.value }
+    : { ok: false, problem: issuesToText(result.issues) };
+
+function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
+  const json = withoutDialect(schema);
+  // The validator's own type of a schema is a mutable record of the same things.
+  const validator = new Validator(JSON.parse(JSON.stringify(json)) as Schema, "2020-12", false);
+  return {
+    json,
+    check(value) {
+      const { valid, errors } = validator.validate(value);
+      if (valid) return { ok: true, value };
+      const issues = errors.map(({ instanceLocation, error }) => ({
+        message: error,
+        path: instanceLocation.split("/").slice(1),
+      }));
+      return {
+        ok: false,
+        problem: issuesToText(issues.length === 0 ? [{ message: "It does not fit the schema." }] : issues),
+      };
+    },
+  };
+}
+
+/** Providers refuse, or ignore, the name of the dialect. JSON text is what the schema is kept as: it is JSON. */
+function withoutDialect(schema: Readonly<Record<string, unknown>>): JsonObject {
+  const { $schema: _, ...rest } = schema;
+  return JSON.parse(JSON.stringify(rest)) as JsonObject;
+}

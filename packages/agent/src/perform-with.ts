@@ -1,0 +1,31 @@
+import { inputsOf, runOf, type AgentEffect, type Clock, type RunHost } from "@moora/agent-core-effects";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { digestOf } from "@moora/event-log";
+import { systemClock } from "./clock.ts";
+import type { Agent } from "./define-agent.ts";
+
+export interface PerformOptions extends Partial<Pick<RunHost, "signal" | "notify" | "ask">> {
+  readonly sessionId?: string;
+  readonly clock?: Clock;
+}
+
+/**
+ * The hands of an agent without a session: does what an effect says and gives the inputs that tell of it, one after the
+ * other. Apply each before you take the next one: what an effect does depends on whether its intent was taken.
+ */
+export function performWith(
+  { parts, limits }: Pick<Agent<unknown>, "parts" | "limits">,
+  { sessionId = "local", clock = systemClock, signal, notify, ask }: PerformOptions = {},
+): (effect: AgentEffect, state: AgentState) => AsyncIterable<AgentInput> {
+  const host: RunHost = {
+    parts,
+    limits,
+    sessionId,
+    clock,
+    digestOf,
+    signal: signal ?? new AbortController().signal,
+    notify: notify ?? (() => undefined),
+    ...(ask === undefined ? {} : { ask }),
+  };
+  return (effect, state) => inputsOf(runOf(effect, state, host));
+}

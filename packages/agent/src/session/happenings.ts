@@ -1,0 +1,30 @@
+import type { AgentInput, AgentStep, AgentState } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine";
+import type { AgentEvent } from "../agent-event.ts";
+
+/** What a transition did, as events; the end of a loop is told by its run. */
+export function stepToEvents(
+  input: AgentInput,
+  { state, moves, changes }: AgentStep,
+): readonly AgentEvent<never>[] {
+  const events: AgentEvent<never>[] = [];
+  if (input.type === "tool-call-started") {
+    const record = recordOf(state, input.toolCallId);
+    if (record !== undefined) {
+      const { name, parameters } = record;
+      events.push({ type: "ToolCallStarted", toolCallId: input.toolCallId, name, parameters });
+    }
+  }
+  for (const change of changes) {
+    if (change.op !== "put-call" || change.record.result === null) continue;
+    const { name, result } = change.record;
+    events.push({ type: "ToolCallFinished", toolCallId: change.id, name, result });
+  }
+  for (const { to, event, step } of moves) events.push({ type: "StateStarted", state: to, event, step });
+  const due = retryDueAt(state);
+  if (input.type === "llm-call-failed" && due !== null) events.push({ type: "LlmRetryScheduled", due });
+  return events;
+}
+
+const retryDueAt = ({ reActContext: { control } }: AgentState): number | null =>
+  control.type === "Planning" ? control.retryAt : null;

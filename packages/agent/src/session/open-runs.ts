@@ -1,0 +1,116 @@
+import {
+  traceOf,
+  type AgentInput,
+  type AgentState,
+  type AgentStep,
+  type ControlMove,
+} from "@moora/agent-core-state-machine";
+import { AgentError, failureToError } from "../agent-error.ts";
+import type { AgentEvent } from "../agent-event.ts";
+import type { AgentRun, RunResult } from "../agent-run.ts";
+import type { Agent } from "../define-agent.ts";
+
+/** The loops under way, and those who wait for them. */
+export interface OpenRuns<Answer> {
+  /** A run that waits for the loop which takes this message in. */
+  add(messageId: string, run: AgentRun<Answer>): void;
+  /** Follows one transition: begins and ends loops as its moves say. */
+  follow(input: AgentInput, step: AgentStep): void;
+  tell(event: AgentEvent<Answer>): void;
+  failAll(error: AgentError): void;
+  fail(run: AgentRun<Answer>, error: AgentError): void;
+  readonly isWatched: boolean;
+  readonly moves: readonly ControlMove[];
+}
+
+type LoopEnd<Answer> = Promise<RunResult<Answer> | AgentError>;
+
+export function openRuns<Answer>(
+  agent: Agent<Answer>,
+  emit: (event: AgentEvent<Answer>) => void,
+): OpenRuns<Answer> {
+  const waiting = new Map<AgentRun<Answer>, string>();
+  const active = new Set<AgentRun<Answer>>();
+  const moves: ControlMove[] = [];
+  let loopBegin = 0;
+
+  const activate = (messageId: string): void => {
+    for (const [run, id] of waiting) {
+      if (id !== messageId) continue;
+      waiting.delete(run);
+      active.add(run);
+    }
+  };
+
+  const endLoop = (end: LoopEnd<Answer>): void => {
+    const runs = [...active];
+    active.clear();
+    void end.then((result) => {
+      if (result instanceof AgentError) emit({ type: "Error", error: result });
+      else emit({ type: "FinalAnswer", answer: result.answer, text: result.text });
+      for (const run of runs) {
+        if (result instanceof AgentError) run.fail(result);
+        else run.succeed(result);
+      }
+    });
+  };
+
+  const endOf = (state: AgentState, isLast: boolean): LoopEnd<Answer> => {
+    const trace = traceOf(moves.slice(loopBegin));
+    const { control, step: steps, usage } = state.reActContext;
+    if (!isLast)
+      return Promise.resolve(new AgentError("Cancelled", "The user wrote again.", { state, trace }));
+    if (control.type === "Error") return Promise.resolve(failureToError(control.failure, state, trace));
+    const text = control.type === "Done" ? control.answer : lastText(state);
+    return agent.answerOf(text).then(
+      (answer): RunResult<Answer> => ({ answer, text, steps, usage, state, trace }),
+      (cause: unknown) =>
+        new AgentError("AgentFailed", cause instanceof Error ? cause.message : "The answer does not fit.", {
+          reason: "AnswerInvalid",
+          state,
+          trace,
+          cause,
+        }),
+    );
+  };
+
+  const isEnd = ({ to }: ControlMove, { config }: AgentState): boolean =>
+    to === "Done" || to === "Error" || config.graph.terminals.includes(to);
+
+  return {
+    add: (messageId, run) => void waiting.set(run, messageId),
+    follow(input, { state, moves: made }) {
+      const messageId = input.type === "user-message-received" ? input.messageId : undefined;
+      made.forEach((move, index) => {
+        if (move.event === "Start") {
+          loopBegin = moves.length;
+          if (messageId !== undefined) activate(messageId);
+        }
+        moves.push(move);
+        if (isEnd(move, state)) endLoop(endOf(state, index === made.length - 1));
+      });
+      if (messageId !== undefined) activate(messageId);
+    },
+    tell(event) {
+      for (const run of active) run.tell(event);
+    },
+    failAll(error) {
+      for (const run of [...active, ...waiting.keys()]) run.fail(error);
+      active.clear();
+      waiting.clear();
+    },
+    fail(run, error) {
+      waiting.delete(run);
+      active.delete(run);
+      run.fail(error);
+    },
+    get isWatched() {
+      return [...active].some((run) => run.isWatched);
+    },
+    moves,
+  };
+}
+
+/** What the model said last: the answer of a loop that ended in a terminal state of the user's own. */
+const lastText = ({ messages }: AgentState): string =>
+  messages.findLast((message) => message.role === "assistant")?.content ?? "";

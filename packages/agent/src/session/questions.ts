@@ -1,0 +1,34 @@
+import type { AskHumanEffect } from "@moora/agent-core-effects";
+import { effectsAt } from "@moora/agent-core-effects";
+import type { AgentState } from "@moora/agent-core-state-machine";
+import type { Question } from "../agent-event.ts";
+
+export const effectToQuestion = ({
+  toolCallId,
+  about,
+  name,
+  parameters,
+  digest,
+  due,
+}: AskHumanEffect): Question => ({
+  toolCallId,
+  about,
+  name,
+  parameters: parsed(parameters),
+  digest,
+  due,
+});
+
+/** What is asked of a human in this state. */
+export const questionsAt = (state: AgentState): readonly Question[] =>
+  Object.values(effectsAt(state)).flatMap((effect) =>
+    effect.type === "ask-human" ? [effectToQuestion(effect)] : [],
+  );
+
+function parsed(parameters: string): unknown {
+  try {
+    return JSON.parse(parameters);
+  } catch {
+    return parameters;
+  }
+}

@@ -1,0 +1,59 @@
+import type { AgentInput, AgentState, IgnoredReason, Trace } from "@moora/agent-core-state-machine";
+import type { AgentEvent, Decision, Question } from "../agent-event.ts";
+import type { AgentRun } from "../agent-run.ts";
+import type { UserContent } from "../user-message.ts";
+
+/** What became of an input: taken, at this place of the log, or not, and why. An accepted input is durable. */
+export type Receipt =
+  | { readonly status: "accepted"; readonly seq: number }
+  | { readonly status: "ignored"; readonly reason: IgnoredReason; readonly decidedBy?: string };
+
+/** The state, and over it what is being streamed just now. The same object until something changes. */
+export type SessionView = AgentState & {
+  /** The text so far of the message that the model is writing, null when it writes none. */
+  readonly streaming: { readonly messageId: string; readonly text: string } | null;
+};
+
+/** A conversation with an agent. Methods are bound: they can be handed on by themselves. */
+export interface Session<Answer = string> {
+  readonly id: string;
+  /** Says something and runs the loop: await the result, or go through its events. */
+  ask(content: UserContent): AgentRun<Answer>;
+  /** Says something and does not wait for the loop. */
+  send(content: UserContent): Promise<Receipt>;
+  /** Any input from outside. Rejects with `InputRefused` for what is none. */
+  dispatch(input: unknown): Promise<Receipt>;
+  /** Answers a question. Rejects for changed arguments that do not fit the tool's schema; the question stays open. */
+  decide(
+    question: Pick<Question, "toolCallId" | "digest">,
+    decision: Decision,
+    by?: string,
+  ): Promise<Receipt>;
+  cancel(reason?: string): Promise<Receipt>;
+  /** What is asked of a human now. */
+  questions(): readonly Question[];
+  current(): SessionView;
+  subscribe(listener: () => void): () => void;
+  /** Calls back with every event of every loop. */
+  onEvent(listener: (event: AgentEvent<Answer>) => void): () => void;
+  /** The accepted inputs and the states they led to, as they become current. */
+  onInput(listener: (input: AgentInput, state: AgentState, seq: number) => void): () => void;
+  trace(): Trace;
+  /** Resolves when nothing runs and nothing is waited for but a human. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Thrown for a value that is no input. `code` is stable, `path` says where. */
+export class InputRefused extends Error {
+  override readonly name = "InputRefused";
+  readonly code: string;
+  readonly path: string;
+
+  constructor(problem: { readonly code: string; readonly path: string; readonly message: string }) {
+    super(problem.path === "" ? problem.message : `${problem.path}: ${problem.message}`);
+    this.code = problem.code;
+    this.path = problem.path;
+  }
+}

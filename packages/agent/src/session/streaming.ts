@@ -1,0 +1,41 @@
+import type { RunNotice } from "@moora/agent-core-effects";
+import { messagePosition, type AgentState } from "@moora/agent-core-state-machine";
+import type { SessionView } from "./session.ts";
+
+/** The chunks of the message that is being written, laid over the state. */
+export interface StreamingOverlay {
+  add(chunk: Extract<RunNotice, { type: "llm-text" }>): void;
+  /** The text so far of the message that the state has open; "" when there is none. */
+  partialAt(state: AgentState): string;
+  viewOf(state: AgentState): SessionView;
+}
+
+export function streamingOverlay(): StreamingOverlay {
+  let streaming: SessionView["streaming"] = null;
+  let view: SessionView | undefined;
+  let viewed: AgentState | undefined;
+
+  const openAt = (state: AgentState): SessionView["streaming"] => {
+    if (streaming === null) return null;
+    const { control } = state.reActContext;
+    if (control.type !== "Planning" || control.messageId !== streaming.messageId) return null;
+    const message = state.messages[messagePosition(state.messages, streaming.messageId)];
+    return message?.streaming === true ? streaming : null;
+  };
+
+  return {
+    add({ messageId, text, offset }) {
+      const before = streaming?.messageId === messageId && offset > 0 ? streaming.text : "";
+      streaming = { messageId, text: before + text };
+      view = undefined;
+    },
+    partialAt: (state) => openAt(state)?.text ?? "",
+    viewOf(state) {
+      if (view === undefined || viewed !== state) {
+        view = { ...state, streaming: openAt(state) };
+        viewed = state;
+      }
+      return view;
+    },
+  };
+}
