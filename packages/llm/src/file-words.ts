@@ -13,17 +13,14 @@ export function fileToText(file: LlmFile): string | undefined {
   }
 }
 
-/** What stands in the place of a file that cannot be sent as one: its text, or its name and where it is. */
-export function fileToWords(file: LlmFile): string {
+/** What stands in the place of a file that an API does not take: its text, or its name and where it is, with a warning. */
+export function fileToWords(file: LlmFile, warn: (warning: string) => void): string {
   const text = fileToText(file);
   if (text !== undefined) return `File ${file.name ?? file.mediaType}:\n${text}`;
+  warn(`${nameOf(file)} was left out: this API does not take it`);
   const where = "url" in file ? ` at ${file.url}` : "";
   return `(A file that cannot be shown here: ${nameOf(file)}${where}.)`;
 }
-
-/** What a warning says of a file that was left out. */
-export const fileToWarning = (file: LlmFile): string =>
-  `${nameOf(file)} was left out: this API does not take it`;
 
 /** A data URL, or the URL of the file. */
 export const fileToUrl = (file: LlmFile): string =>

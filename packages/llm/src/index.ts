@@ -22,8 +22,8 @@ export { apiKeyOf, headerValue, secretsOf, type ApiKey, type ConnectionOptions }
 export { environmentVariable } from "./environment.ts";
 export { failed, failing, failureOf, warned, type Fail } from "./failure.ts";
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
-export { fileToText, fileToUrl, fileToWarning, fileToWords } from "./file-words.ts";
-export { defined, isJsonObject, textToJson, wellFormed } from "./json.ts";
+export { fileToText, fileToUrl, fileToWords } from "./file-words.ts";
+export { defined, fieldsOf, isJsonObject, textToJson, wellFormed } from "./json.ts";
 export { hostOf, originOf } from "./origin.ts";
 export {
   callProvider,

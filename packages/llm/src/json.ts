@@ -33,6 +33,13 @@ function repaired(value: unknown): unknown {
   );
 }
 
+/** The fields of an object that came as JSON, but for some; a copy, and well-formed. */
+export function fieldsOf(value: object, ...without: readonly string[]): JsonObject {
+  const json = textToJson(JSON.stringify(value));
+  if (!isJsonObject(json)) return {};
+  return wellFormed(Object.fromEntries(Object.entries(json).filter(([name]) => !without.includes(name))));
+}
+
 type Defined<Fields> = { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 
 /** The fields that have a value, so that a setting nobody made is left out instead of sent as undefined. */

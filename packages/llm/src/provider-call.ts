@@ -69,8 +69,8 @@ export interface Protocol<Body, Event> {
   readonly reader: (context: ReaderContext) => AnswerReader<Body, Event>;
   readonly words: Readonly<Record<string, LlmFailureKind>>;
   readonly errorToBody: (error: unknown) => Json | undefined;
-  /** Whether a failure says that the raw parts of the request were not accepted. */
-  readonly rejectsRaw: (failure: LlmFailure) => boolean;
+  /** Whether a failure says that raw parts were not accepted, so that the request may pass without them. */
+  readonly rejectsRaw: (failure: LlmFailure, carriesRaw: boolean) => boolean;
 }
 
 /** One call through a protocol. Never rejects. */
@@ -138,7 +138,7 @@ class ProviderCall<Body, Event> {
     const { cacheKey } = this.#options;
     const wire = requestToBody(request, { origin, cacheKey });
     const outcome = await this.#ask(wire, origin, "");
-    if (outcome.ok || !wire.sendable.carriesRaw || !rejectsRaw(outcome.failure))
+    if (outcome.ok || !rejectsRaw(outcome.failure, wire.sendable.carriesRaw))
       return warned(outcome, ...wire.warnings);
     const neutral = requestToBody(request, { origin, cacheKey, neutral: true });
     return warned(

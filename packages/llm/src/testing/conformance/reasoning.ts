@@ -32,7 +32,7 @@ export const reasoningCases: readonly ConformanceCase[] = [
         succeeded(await caller.call({ ...next, model }, patient));
         const wanted = model === "model-a";
         equal(carries(bodies.at(-1), issued), wanted, `whether ${model} got the reasoning`);
-        equal(bodies.at(-1)?.includes("I must add."), wanted, `whether ${model} could read it`);
+        check(wanted || bodies.at(-1)?.includes("I must add.") === false, `${model} could read it`);
       }
     },
   },

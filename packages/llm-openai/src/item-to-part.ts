@@ -1,0 +1,59 @@
+import { fieldsOf, type JsonObject, type LlmPart } from "@moora/llm";
+import type { ResponseOutputItem, ResponseReasoningItem } from "openai/resources/responses/responses";
+
+/** What stands between two summaries, where they become one text. */
+export const summaryJoint = "\n\n";
+
+/** An item of a response as a part; `raw` keeps what cannot be rebuilt from the part. */
+export function itemToPart(item: ResponseOutputItem, nameOf: (wireName: string) => string): LlmPart {
+  if (item.type === "message") {
+    const texts = item.content.filter((piece) => piece.type === "output_text");
+    const annotations = texts.flatMap((piece) => piece.annotations ?? []);
+    return {
+      type: "text",
+      text: texts
+        .map((piece) => piece.text)
+        .join("")
+        .toWellFormed(),
+      raw: {
+        ...fieldsOf(item, "type", "role", "status", "content"),
+        ...(annotations.length > 0 && fieldsOf({ annotations })),
+      },
+    };
+  }
+  if (item.type === "reasoning") return reasoningToPart(item);
+  if (item.type === "function_call") {
+    const raw = fieldsOf(item, "type", "status", "call_id", "name", "arguments");
+    return {
+      type: "tool-call",
+      id: item.call_id,
+      name: nameOf(item.name),
+      arguments: item.arguments.trim() === "" ? "{}" : item.arguments.toWellFormed(),
+      ...(Object.keys(raw).length > 0 && { raw }),
+    };
+  }
+  return { type: "opaque", raw: fieldsOf(item) };
+}
+
+/** The summaries become the text; their lengths stay, so that they can be cut out of it again. */
+function reasoningToPart(item: ResponseReasoningItem): LlmPart {
+  const summaries = (item.summary ?? []).map(({ text }) => text.toWellFormed());
+  const thoughts = (item.content ?? []).map(({ text }) => text).join(summaryJoint);
+  return {
+    type: "reasoning",
+    text: summaries.length > 0 ? summaries.join(summaryJoint) : thoughts.toWellFormed(),
+    raw: { ...fieldsOf(item, "type", "summary"), summary: summaries.map((text) => text.length) },
+  };
+}
+
+/** The reasoning item that a part came from. */
+export function reasoningToItem(text: string, raw: JsonObject): JsonObject {
+  const lengths = Array.isArray(raw["summary"]) ? raw["summary"].map(Number) : [];
+  let at = 0;
+  const summary = lengths.map((length) => {
+    const one = text.slice(at, at + length);
+    at += length + summaryJoint.length;
+    return { type: "summary_text", text: one };
+  });
+  return { ...raw, type: "reasoning", summary };
+}

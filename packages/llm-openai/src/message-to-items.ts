@@ -1,0 +1,83 @@
+import {
+  fileToUrl,
+  fileToWords,
+  isJsonObject,
+  type JsonObject,
+  type LlmContent,
+  type LlmFile,
+  type LlmToolResult,
+  type SendableCall,
+  type SendableMessage,
+  type SendablePart,
+} from "@moora/llm";
+import { reasoningToItem } from "./item-to-part.ts";
+
+/** A message as items of the Responses API. What cannot be sent is put into words, and told to `warn`. */
+export function messageToItems(
+  message: SendableMessage,
+  warn: (warning: string) => void,
+): readonly JsonObject[] {
+  if (message.role === "user") {
+    return [
+      { type: "message", role: "user", content: message.content.map((piece) => contentToInput(piece, warn)) },
+    ];
+  }
+  if (message.role === "note") {
+    return [{ type: "message", role: "developer", content: [{ type: "input_text", text: message.text }] }];
+  }
+  const calls = message.parts.filter((part) => part.type === "tool-call");
+  return [...message.parts.map(partToItem), ...calls.map((call) => callToOutput(call, warn))];
+}
+
+function partToItem(part: SendablePart): JsonObject {
+  const raw = "raw" in part && isJsonObject(part.raw) ? part.raw : {};
+  if (part.type === "reasoning") return reasoningToItem(part.text, raw);
+  if (part.type === "opaque") return raw;
+  if (part.type === "tool-call") {
+    const { id, name, arguments: made } = part;
+    return { ...raw, type: "function_call", call_id: id, name, arguments: made };
+  }
+  const { annotations = [], ...rest } = raw;
+  // Without the identity that the provider gave it, a text is said again in the short form.
+  return "id" in rest
+    ? {
+        ...rest,
+        type: "message",
+        role: "assistant",
+        status: "completed",
+        content: [{ type: "output_text", text: part.text, annotations }],
+      }
+    : { ...rest, type: "message", role: "assistant", content: part.text };
+}
+
+function callToOutput({ id, result }: SendableCall, warn: (warning: string) => void): JsonObject {
+  const text = resultToText(result);
+  const files = result.files ?? [];
+  return {
+    type: "function_call_output",
+    call_id: id,
+    output:
+      files.length === 0
+        ? text
+        : [{ type: "input_text", text }, ...files.map((file) => fileToInput(file, warn))],
+  };
+}
+
+/** The API knows no failed results, so the text has to say it. */
+export const resultToText = ({ isError, content }: LlmToolResult): string =>
+  isError && !/^error\b/i.test(content) ? `Error: ${content}` : content;
+
+const contentToInput = (piece: LlmContent, warn: (warning: string) => void): JsonObject =>
+  piece.type === "text" ? { type: "input_text", text: piece.text } : fileToInput(piece.file, warn);
+
+function fileToInput(file: LlmFile, warn: (warning: string) => void): JsonObject {
+  if (file.mediaType.startsWith("image/")) {
+    return { type: "input_image", detail: "auto", image_url: fileToUrl(file) };
+  }
+  if (file.mediaType === "application/pdf") {
+    return "url" in file
+      ? { type: "input_file", file_url: file.url }
+      : { type: "input_file", filename: file.name ?? "file.pdf", file_data: fileToUrl(file) };
+  }
+  return { type: "input_text", text: fileToWords(file, warn) };
+}

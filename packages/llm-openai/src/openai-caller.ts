@@ -1,0 +1,59 @@
+import {
+  callProvider,
+  environmentVariable,
+  type ConnectionOptions,
+  type LlmCallOptions,
+  type LlmCaller,
+  type LlmOutcome,
+  type LlmRequest,
+  type Protocol,
+} from "@moora/llm";
+import type {
+  ResponseCreateParamsStreaming,
+  ResponseStreamEvent,
+} from "openai/resources/responses/responses";
+import { openAiClient } from "./openai-client.ts";
+import { errorToBody, openAiWords, rejectsReasoning } from "./openai-failure.ts";
+import { OpenAiReader } from "./openai-to-outcome.ts";
+import { openAiName, requestToOpenAi } from "./request-to-openai.ts";
+
+/** `apiKey` defaults to OPENAI_API_KEY, `baseURL` to OPENAI_BASE_URL or OpenAI's own. */
+export type OpenAiOptions = ConnectionOptions;
+
+/**
+ * The OpenAI Responses API, without state on the provider's side: nothing is stored there, and encrypted reasoning goes
+ * back to the model that made it.
+ */
+export class OpenAiCaller implements LlmCaller {
+  readonly name: string = openAiName;
+  readonly #options: OpenAiOptions;
+  readonly #protocol: Protocol<ResponseCreateParamsStreaming, ResponseStreamEvent>;
+
+  constructor(options: OpenAiOptions = {}) {
+    this.#options = options;
+    this.#protocol = {
+      provider: openAiName,
+      api: "responses",
+      baseURL: options.baseURL ?? environmentVariable("OPENAI_BASE_URL") ?? "https://api.openai.com/v1",
+      keyName: "OPENAI_API_KEY",
+      sendsIdempotencyKey: true,
+      requestToBody: requestToOpenAi,
+      open: (body, call) =>
+        openAiClient(call, options.dangerouslyAllowBrowser ?? false).responses.create(body, {
+          signal: call.signal,
+        }),
+      reader: (context) => new OpenAiReader(context),
+      words: openAiWords,
+      errorToBody,
+      rejectsRaw: rejectsReasoning,
+    };
+  }
+
+  call(request: LlmRequest, options?: LlmCallOptions): Promise<LlmOutcome> {
+    return callProvider(this.#protocol, this.#options, request, options);
+  }
+}
+
+/** A model of OpenAI: `openai("gpt-5.5")`. It is asked wherever a request names no model. */
+export const openai = (model: string, options: OpenAiOptions = {}): LlmCaller =>
+  new OpenAiCaller({ ...options, model });

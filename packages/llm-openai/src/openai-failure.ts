@@ -1,0 +1,37 @@
+import { isJsonObject, wellFormed, type Json, type LlmFailure, type LlmFailureKind } from "@moora/llm";
+import { APIError } from "openai";
+
+/** Words that OpenAI, and servers that speak like it, have beside the common ones. */
+export const openAiWords: Readonly<Record<string, LlmFailureKind>> = {
+  bio_policy: "content-filter",
+  cyber_policy: "content-filter",
+  image_content_policy_violation: "content-filter",
+  invalid_prompt: "content-filter",
+  misalignment_policy_violation: "content-filter",
+
+  data_residency_mismatch: "invalid-request",
+  invalid_encrypted_content: "invalid-request",
+  unsupported_parameter: "invalid-request",
+  unsupported_value: "invalid-request",
+
+  vector_store_timeout: "server",
+
+  // The model called a tool in a form that the server could not read; the next answer may be better.
+  tool_use_failed: "malformed",
+  json_validate_failed: "malformed",
+};
+
+/** The error that an event of a stream carries: the client throws it without a status. */
+export function errorToBody(error: unknown): Json | undefined {
+  if (!(error instanceof APIError) || error.status !== undefined) return undefined;
+  const body: unknown = error.error;
+  // It was parsed from JSON, so it is JSON.
+  return isJsonObject(body) ? wellFormed({ error: body }) : undefined;
+}
+
+/** Reasoning that does not decrypt, lacks its company or is not known to the model at all. */
+export function rejectsReasoning({ kind, raw, message }: LlmFailure, carriesRaw: boolean): boolean {
+  if (kind !== "invalid-request") return false;
+  if (/encrypted content is not supported/i.test(message)) return true;
+  return carriesRaw && /encrypted|reasoning|\brs_/i.test(`${raw} ${message}`);
+}

@@ -1,0 +1,164 @@
+import {
+  defined,
+  errorToFailure,
+  failed,
+  failureOf,
+  logprobsToConfidence,
+  noUsage,
+  type AnswerReader,
+  type LlmFinish,
+  type LlmOutcome,
+  type LlmUsage,
+  type ReaderContext,
+} from "@moora/llm";
+import type {
+  Response,
+  ResponseCreateParamsStreaming,
+  ResponseOutputItem,
+  ResponseStreamEvent,
+  ResponseUsage,
+} from "openai/resources/responses/responses";
+import { itemToPart, summaryJoint } from "./item-to-part.ts";
+
+/** Puts the events of a response together. */
+export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming, ResponseStreamEvent> {
+  readonly #context: ReaderContext;
+  /** Items that began and items that are done, by their place in the output. */
+  readonly #begun = new Set<number>();
+  readonly #done = new Map<number, ResponseOutputItem>();
+  #text = "";
+  #refusal = "";
+  #response: Response | undefined;
+
+  constructor(context: ReaderContext) {
+    this.#context = context;
+  }
+
+  take(event: ResponseStreamEvent): boolean {
+    const { feed, sendable } = this.#context;
+    // The protocol has many events and gets more; the others say nothing that is needed here.
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check
+    switch (event.type) {
+      case "response.output_text.delta":
+        this.#text += event.delta;
+        feed.text(event.delta);
+        return false;
+      case "response.refusal.delta":
+        this.#refusal += event.delta;
+        return false;
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        feed.reasoning(event.delta);
+        return false;
+      case "response.reasoning_summary_part.added":
+        if (event.summary_index > 0) feed.reasoning(summaryJoint);
+        return false;
+      case "response.output_item.added":
+        this.#begun.add(event.output_index);
+        if (event.item.type === "function_call") feed.toolCall(sendable.nameOf(event.item.name));
+        return false;
+      case "response.output_item.done":
+        this.#done.set(event.output_index, event.item);
+        return false;
+      case "response.completed":
+      case "response.incomplete":
+      case "response.failed":
+        this.#response = event.response;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  partial(): string {
+    return this.#text;
+  }
+
+  usage(): LlmUsage | undefined {
+    const usage = this.#response?.usage;
+    return usage ? usageToUsage(usage) : undefined;
+  }
+
+  outcome(): LlmOutcome {
+    const response = this.#response;
+    if (!response) return this.#failed("interrupted", "The response never came to its end.");
+    if (response.status === "failed") {
+      return failed(errorToFailure(errorOf(response), this.#context.failure), this.#text, this.usage());
+    }
+    const reason = response.incomplete_details?.reason;
+    if (reason === "content_filter")
+      return this.#failed("content-filter", "A content filter stopped the answer.", reason);
+    const items = this.#items(response);
+    if (!items) return this.#failed("malformed", "The response ended before all of its items.");
+    const refusal = this.#refusalIn(items);
+    if (refusal !== undefined) return this.#failed("refusal", refusal, "refusal");
+    return this.#whole(response, items);
+  }
+
+  #whole(response: Response, items: readonly ResponseOutputItem[]): LlmOutcome {
+    const { origin, sendable } = this.#context;
+    const parts = items.map((item) => itemToPart(item, sendable.nameOf));
+    const hasCalls = parts.some((part) => part.type === "tool-call");
+    const finish = finishOf(response, hasCalls);
+    const isBlank = !hasCalls && parts.every((part) => part.type !== "text" || part.text.trim() === "");
+    if (isBlank && finish.unified !== "length")
+      return this.#failed("empty", "The model answered with nothing.");
+    return {
+      ok: true,
+      turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
+      model: response.model,
+      usage: this.usage() ?? noUsage,
+      ...defined({ confidence: confidenceOf(items) }),
+      finish,
+    };
+  }
+
+  /** The items in order; undefined when one that began is nowhere. */
+  #items(response: Response): readonly ResponseOutputItem[] | undefined {
+    const output = response.output ?? [];
+    const places = [...new Set([...this.#begun, ...this.#done.keys(), ...output.keys()])].toSorted(
+      (a, b) => a - b,
+    );
+    const items = places.map((place) => this.#done.get(place) ?? output[place]);
+    const found = items.filter((item) => item !== undefined);
+    // What the token limit cut may be missing; what ended by itself may not.
+    return found.length === items.length || response.status === "incomplete" ? found : undefined;
+  }
+
+  #refusalIn(items: readonly ResponseOutputItem[]): string | undefined {
+    const pieces = items.flatMap((item) => (item.type === "message" ? item.content : []));
+    const refusal = pieces.find((piece) => piece.type === "refusal");
+    return refusal ? refusal.refusal : this.#refusal === "" ? undefined : this.#refusal;
+  }
+
+  #failed(kind: Parameters<typeof failureOf>[0], message: string, raw?: string): LlmOutcome {
+    return failed(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
+  }
+}
+
+const errorOf = ({ error }: Response): { error: { code: string; message: string } } | undefined =>
+  error ? { error: { code: error.code, message: error.message } } : undefined;
+
+function finishOf(response: Response, hasCalls: boolean): LlmFinish {
+  const raw = response.incomplete_details?.reason ?? response.status ?? "";
+  if (raw === "max_output_tokens") return { unified: "length", raw };
+  if (raw !== "completed") return { unified: "other", raw };
+  return { unified: hasCalls ? "tool-calls" : "stop", raw };
+}
+
+const usageToUsage = (usage: ResponseUsage): LlmUsage => ({
+  inputTokens: usage.input_tokens,
+  // Servers that speak like OpenAI may leave the details out.
+  cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
+  cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens ?? 0,
+  outputTokens: usage.output_tokens,
+  reasoningTokens: usage.output_tokens_details?.reasoning_tokens ?? 0,
+});
+
+const confidenceOf = (items: readonly ResponseOutputItem[]): number | undefined =>
+  logprobsToConfidence(
+    items
+      .flatMap((item) => (item.type === "message" ? item.content : []))
+      .flatMap((piece) => (piece.type === "output_text" ? (piece.logprobs ?? []) : []))
+      .map(({ logprob }) => logprob),
+  );

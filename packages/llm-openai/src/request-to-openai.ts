@@ -1,0 +1,106 @@
+import {
+  defined,
+  openAiStrictRules,
+  requestToSendable,
+  strictSchema,
+  wireIds,
+  type BodyContext,
+  type LlmRequest,
+  type LlmTool,
+  type LlmToolChoice,
+  type Sendable,
+  type WireRequest,
+} from "@moora/llm";
+import type {
+  FunctionTool,
+  ResponseCreateParamsStreaming,
+  ResponseIncludable,
+  ResponseInputItem,
+  ToolChoiceFunction,
+  ToolChoiceOptions,
+} from "openai/resources/responses/responses";
+import { messageToItems } from "./message-to-items.ts";
+import { formatWarning, schemaToFormat } from "./schema-to-format.ts";
+
+/** The name under which settings name fields of this API. */
+export const openAiName = "openai";
+
+/** A request in the words of the Responses API: stateless, streamed, with reasoning that can be given back. */
+export function requestToOpenAi(
+  request: LlmRequest,
+  context: BodyContext,
+): WireRequest<ResponseCreateParamsStreaming> {
+  const warnings: string[] = [];
+  const sendable = requestToSendable(request, context);
+  const items = sendable.messages.flatMap((message) =>
+    messageToItems(message, (text) => warnings.push(text)),
+  );
+  const { settings } = request;
+  for (const name of ["seed", "stop"] as const) {
+    if (settings[name] !== undefined)
+      warnings.push(`${name} was left out: the Responses API does not know it`);
+  }
+  const body: ResponseCreateParamsStreaming = {
+    model: request.model,
+    ...defined({
+      instructions: sendable.system,
+      max_output_tokens: settings.maxOutputTokens,
+      temperature: settings.temperature,
+      top_p: settings.topP,
+      reasoning: settings.reasoningEffort && { effort: settings.reasoningEffort },
+      prompt_cache_key: context.cacheKey === undefined ? undefined : wireIds()(context.cacheKey),
+    }),
+    ...toolsToOpenAi(request, sendable),
+    ...answerToText(request, (text) => warnings.push(text)),
+    ...included(request, context),
+    // Items that came from the provider go back as they came, and no type of the client describes them all.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    input: items as unknown as ResponseInputItem[],
+    store: false,
+    ...settings.providerOptions?.[openAiName],
+    stream: true,
+  };
+  return { body, sendable, warnings };
+}
+
+function toolsToOpenAi(request: LlmRequest, sendable: Sendable): Partial<ResponseCreateParamsStreaming> {
+  if (sendable.tools.length === 0) return {};
+  return {
+    tools: sendable.tools.map(toolToOpenAi),
+    tool_choice: choiceToOpenAi(request.toolChoice, sendable),
+    parallel_tool_calls: request.parallelToolCalls,
+  };
+}
+
+function toolToOpenAi({ name, description, schema }: LlmTool): FunctionTool {
+  const strict = strictSchema(schema, openAiStrictRules);
+  return {
+    type: "function",
+    name,
+    ...(description !== "" && { description }),
+    parameters: { ...(strict ?? schema) },
+    strict: strict !== undefined,
+  };
+}
+
+const choiceToOpenAi = (choice: LlmToolChoice, sendable: Sendable): ToolChoiceOptions | ToolChoiceFunction =>
+  typeof choice === "string" ? choice : { type: "function", name: sendable.toolName(choice.name) };
+
+function answerToText(
+  request: LlmRequest,
+  warn: (warning: string) => void,
+): Partial<ResponseCreateParamsStreaming> {
+  if (request.answerSchema === undefined) return {};
+  const format = schemaToFormat(request.answerSchema);
+  if (!format) warn(formatWarning);
+  return format ? { text: { format: { type: "json_schema", ...format } } } : {};
+}
+
+/** Models that do not reason refuse to hear of it, so a neutral request does not ask for it. */
+function included(request: LlmRequest, context: BodyContext): Partial<ResponseCreateParamsStreaming> {
+  const include: ResponseIncludable[] = [
+    ...(context.neutral === true ? [] : (["reasoning.encrypted_content"] as const)),
+    ...(request.settings.confidence === true ? (["message.output_text.logprobs"] as const) : []),
+  ];
+  return include.length > 0 ? { include } : {};
+}

@@ -1,0 +1,12 @@
+import { openAiStrictRules, strictSchema, type JsonObject } from "@moora/llm";
+
+/** The format of an answer: enforced where its schema can be strict, a wish where it cannot. */
+export function schemaToFormat(
+  schema: JsonObject,
+): { readonly name: string; readonly schema: Record<string, unknown>; readonly strict: boolean } | undefined {
+  if (schema["type"] !== "object") return undefined;
+  const strict = strictSchema(schema, openAiStrictRules);
+  return { name: "answer", schema: { ...(strict ?? schema) }, strict: strict !== undefined };
+}
+
+export const formatWarning = "answerSchema was left out: only a schema of an object can be asked for";

@@ -1,0 +1,29 @@
+import { llmConformance, type ConformanceSubject } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { openHarness } from "../../llm/test/support/open-harness.ts";
+import { OpenAiCaller } from "../src/index.ts";
+import { responsesDialect } from "./support/responses-dialect.ts";
+
+const subject: ConformanceSubject = {
+  features: [
+    "http",
+    "reasoning",
+    "signed-reasoning",
+    "cache-writes",
+    "log-probabilities",
+    "refusals",
+    "content-filter",
+    "interleaved-calls",
+    "images",
+    "cache-key",
+  ],
+  keyName: "OPENAI_API_KEY",
+  open: (setup) =>
+    openHarness(responsesDialect, setup, (baseURL, apiKey) => new OpenAiCaller({ baseURL, apiKey })),
+};
+
+describe("the Responses API", () => {
+  it.each(llmConformance(subject))("$name", async ({ run }) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
+});

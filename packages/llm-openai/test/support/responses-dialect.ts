@@ -1,0 +1,189 @@
+import { isJsonObject, type Json, type JsonObject } from "@moora/llm";
+import type { ScriptedAnswer, ScriptedCall, ScriptedError } from "@moora/llm/testing";
+import { sse, type ServerDialect, type WireEvent } from "../../../llm/test/support/protocol-server.ts";
+import { textIn } from "../../../llm/test/support/rules.ts";
+import { tokenOf, whyNotResponses } from "./responses-rules.ts";
+
+/** The Responses API as a server speaks it. */
+export const responsesDialect: ServerDialect = {
+  path: "/responses",
+  whyNot: whyNotResponses,
+  events: answerToEvents,
+  errorBody: (error, message) => ({
+    error: { ...words[error], message: messages[error] ?? message, param: null },
+  }),
+  errorEvent: (error) =>
+    sse("error", {
+      type: "error",
+      ...words[error],
+      message: messages[error] ?? `this is ${error}`,
+      sequence_number: 9,
+    }),
+};
+
+export const words: Readonly<Record<ScriptedError, JsonObject>> = {
+  auth: { type: "invalid_request_error", code: "invalid_api_key" },
+  billing: { type: "insufficient_quota", code: "insufficient_quota" },
+  "rate-limit": { type: "requests", code: "rate_limit_exceeded" },
+  overloaded: { type: "server_error", code: "server_is_overloaded" },
+  server: { type: "server_error", code: null },
+  "invalid-request": { type: "invalid_request_error", code: null },
+  "context-length": { type: "invalid_request_error", code: "context_length_exceeded" },
+  "rejected-reasoning": { type: "invalid_request_error", code: "invalid_encrypted_content" },
+};
+
+const messages: Readonly<Partial<Record<ScriptedError, string>>> = {
+  "rejected-reasoning": "The encrypted content gAAA could not be verified.",
+};
+
+interface Item {
+  readonly begin: JsonObject;
+  readonly deltas: readonly Event[];
+  readonly done: JsonObject;
+}
+
+function answerToEvents(
+  answer: ScriptedAnswer,
+  body: JsonObject,
+  issue: (token: string) => string,
+): WireEvent[] {
+  const items = [
+    ...(answer.reasoning === undefined ? [] : [reasoningItem(answer.reasoning, issue)]),
+    ...(answer.text || answer.finish === "refusal" ? [messageItem(answer, body)] : []),
+    ...(answer.calls ?? []).map((call, index) => callItem(call, index, body)),
+  ];
+  const response = {
+    id: "resp_1",
+    object: "response",
+    model: body["model"] ?? "model-a",
+    output: [],
+    error: null,
+  };
+  const begin = { type: "response.created", response: { ...response, status: "in_progress", usage: null } };
+  const end = endOf(answer);
+  return [
+    begin,
+    ...(answer.interleaved ? interleaved(items) : items.flatMap(itemEvents)),
+    {
+      type: `response.${end.status}`,
+      response: { ...response, ...end, output: items.map((item) => item.done) },
+    },
+  ].map((event) => ({
+    text: sse(event.type, event),
+    isLast: event.type === `response.${end.status}`,
+  }));
+}
+
+function endOf({ finish, usage }: ScriptedAnswer): {
+  readonly status: string;
+  readonly [field: string]: unknown;
+} {
+  const reason =
+    finish === "length" ? "max_output_tokens" : finish === "content-filter" ? "content_filter" : undefined;
+  return {
+    status: reason === undefined ? "completed" : "incomplete",
+    incomplete_details: reason === undefined ? null : { reason },
+    usage: usage && {
+      input_tokens: usage.inputTokens,
+      input_tokens_details: {
+        cached_tokens: usage.cachedInputTokens,
+        cache_write_tokens: usage.cacheWriteTokens,
+      },
+      output_tokens: usage.outputTokens,
+      output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+      total_tokens: usage.inputTokens + usage.outputTokens,
+    },
+  };
+}
+
+interface Event extends JsonObject {
+  readonly type: string;
+}
+
+const at = (index: number, event: Event): Event => ({ ...event, output_index: index });
+
+const itemEvents = (item: Item, index: number): Event[] => [
+  at(index, { type: "response.output_item.added", item: item.begin }),
+  ...item.deltas.map((delta) => at(index, delta)),
+  at(index, { type: "response.output_item.done", item: item.done }),
+];
+
+/** All items begin, then their pieces come in turns, then all end. */
+function interleaved(items: readonly Item[]): Event[] {
+  const events = items.map(itemEvents);
+  const longest = Math.max(...events.map((own) => own.length));
+  return Array.from({ length: longest }, (_, turn) => events.map((own) => own[turn])).flatMap((turn) =>
+    turn.filter((event) => event !== undefined),
+  );
+}
+
+function reasoningItem(text: string, issue: (token: string) => string): Item {
+  // Two summaries, so that putting them together again is put to the test.
+  const summary = [text.slice(0, 4), text.slice(4)].map((part) => ({ type: "summary_text", text: part }));
+  const begin = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "incomplete" };
+  return {
+    begin,
+    deltas: [
+      { type: "response.reasoning_summary_text.delta", item_id: "rs_1", summary_index: 0, delta: text },
+    ],
+    done: { ...begin, summary, encrypted_content: issue(tokenOf(summary)) },
+  };
+}
+
+function messageItem({ text = [], logprobs, finish }: ScriptedAnswer, { include }: JsonObject): Item {
+  const tells = Array.isArray(include) && include.includes("message.output_text.logprobs");
+  const begin = { id: "msg_1", type: "message", role: "assistant", status: "in_progress", content: [] };
+  const spoken = {
+    type: "output_text",
+    text: text.join(""),
+    annotations: [],
+    ...(tells &&
+      logprobs && {
+        logprobs: logprobs.map((logprob) => ({ token: "t", logprob, bytes: [], top_logprobs: [] })),
+      }),
+  };
+  const refused = { type: "refusal", refusal: "I cannot help with that." };
+  return {
+    begin,
+    deltas: text.map((delta) => ({
+      type: "response.output_text.delta",
+      item_id: "msg_1",
+      content_index: 0,
+      delta,
+    })),
+    done: {
+      ...begin,
+      status: "completed",
+      phase: "final_answer",
+      content: finish === "refusal" ? [spoken, refused] : [spoken],
+    },
+  };
+}
+
+function callItem(call: ScriptedCall, index: number, body: JsonObject): Item {
+  const id = `fc_${index}`;
+  const begin = {
+    id,
+    type: "function_call",
+    call_id: call.id ?? `call_${index}`,
+    name: nameIn(call, body["tools"]),
+    status: "in_progress",
+    arguments: "",
+  };
+  return {
+    begin,
+    deltas: call.arguments.map((delta) => ({
+      type: "response.function_call_arguments.delta",
+      item_id: id,
+      delta,
+    })),
+    done: { ...begin, status: "completed", arguments: call.arguments.join("") },
+  };
+}
+
+/** The name that a call is made by: its own, or that of a tool of the request. */
+function nameIn({ name }: ScriptedCall, tools: Json | undefined): string {
+  if (typeof name === "string") return name;
+  const tool = Array.isArray(tools) ? tools[name.tool] : undefined;
+  return isJsonObject(tool) ? textIn(tool["name"]) : "";
+}

@@ -1,0 +1,108 @@
+import { isJsonObject, type Json, type JsonObject } from "@moora/llm";
+import {
+  firstOf,
+  isBlank,
+  isStrictId,
+  Ledger,
+  objectArguments,
+  objectsIn,
+  onlyKnown,
+  strictShape,
+  textIn,
+  wellFormedText,
+  type Complaints,
+} from "../../../llm/test/support/rules.ts";
+
+/** Why the Responses API would answer with 400, or undefined. `issued` is the encrypted reasoning it gave out. */
+export const whyNotResponses = (body: JsonObject, issued: readonly string[]): string | undefined =>
+  firstOf(complaints(body, issued));
+
+const known = [
+  ..."model input instructions tools tool_choice parallel_tool_calls text reasoning include store stream".split(
+    " ",
+  ),
+  ..."max_output_tokens temperature top_p prompt_cache_key service_tier".split(" "),
+];
+
+function* complaints(body: JsonObject, issued: readonly string[]): Complaints {
+  yield* onlyKnown(body, known);
+  yield* wellFormedText(body);
+  if (isBlank(body["model"])) yield "you must provide a model parameter";
+  if (body["stream"] !== true || body["store"] !== false)
+    yield "this has to be a stream, and nothing may be stored";
+  const key = body["prompt_cache_key"];
+  if (key !== undefined && (typeof key !== "string" || key.length > 64)) yield "prompt_cache_key is too long";
+  yield* toolComplaints(body);
+  yield* itemComplaints(yield* objectsIn(body["input"], "input"), issued);
+}
+
+function* toolComplaints(body: JsonObject): Complaints {
+  if (body["tools"] === undefined) {
+    if (body["tool_choice"] !== undefined) yield "tool_choice without tools";
+    return;
+  }
+  const tools = yield* objectsIn(body["tools"], "tools");
+  const names = tools.map((tool) => tool["name"]);
+  if (new Set(names).size < names.length) yield "the names of tools are not unique";
+  for (const { name, type, parameters, strict } of tools) {
+    if (type !== "function" || !isStrictId(name)) yield `tool ${JSON.stringify(name)} does not fit`;
+    if (!isJsonObject(parameters) || parameters["type"] !== "object") yield "a schema is not of an object";
+    if (typeof strict !== "boolean") yield "strict is missing";
+    if (strict === true) yield* strictShape(parameters, textIn(name));
+  }
+  const choice = body["tool_choice"];
+  if (isJsonObject(choice) && !names.includes(choice["name"])) yield "tool_choice names no tool";
+}
+
+function* itemComplaints(items: readonly JsonObject[], issued: readonly string[]): Complaints {
+  if (items.length === 0) yield "input is empty";
+  const ledger = new Ledger();
+  for (const [index, item] of items.entries()) {
+    const { type, call_id: id } = item;
+    if (type === "function_call") {
+      if (!isStrictId(item["name"])) yield `the name of a call does not fit: ${JSON.stringify(item["name"])}`;
+      yield* ledger.call(id);
+      yield* objectArguments(item["arguments"], `input[${index}]`);
+    } else if (type === "function_call_output") {
+      yield* ledger.result(id);
+      yield* contentComplaints(item["output"], `input[${index}].output`);
+    } else if (type === "message") {
+      if (item["role"] !== "assistant") yield* ledger.settled(`input[${index}]`);
+      yield* contentComplaints(item["content"], `input[${index}].content`);
+    } else if (type === "reasoning") {
+      yield* reasoningComplaints(item, items[index + 1], issued);
+    } else {
+      yield `input[${index}] is of an unknown type`;
+    }
+  }
+  yield* ledger.settled("the end");
+}
+
+function* reasoningComplaints(
+  item: JsonObject,
+  next: JsonObject | undefined,
+  issued: readonly string[],
+): Complaints {
+  const { encrypted_content: token, summary } = item;
+  if (typeof token !== "string" || !issued.includes(token))
+    yield "The encrypted content could not be verified.";
+  if (token !== tokenOf(summary)) yield "the reasoning was changed";
+  const isFollowed =
+    next?.["role"] === "assistant" || next?.["type"] === "function_call" || next?.["type"] === "reasoning";
+  if (!isFollowed)
+    yield `Item '${JSON.stringify(item["id"])}' of type 'reasoning' has lost the item that followed it.`;
+}
+
+/** What a server gives out for reasoning, and can check again. */
+export const tokenOf = (summary: Json | undefined): string =>
+  `enc-${Buffer.from(JSON.stringify(summary) ?? "").toString("base64")}`;
+
+function* contentComplaints(content: Json | undefined, where: string): Complaints {
+  if (typeof content === "string") {
+    if (isBlank(content)) yield `${where} is blank`;
+    return;
+  }
+  const pieces = yield* objectsIn(content, where);
+  if (pieces.length === 0) yield `${where} is empty`;
+  for (const piece of pieces) if ("text" in piece && isBlank(piece["text"])) yield `${where} has blank text`;
+}

@@ -1,0 +1,93 @@
+import { isJsonObject, textToJson, type Json, type JsonObject } from "../../src/index.ts";
+
+/** The rules that providers agree on, as complaints; the first one is what a provider would answer with. */
+export type Complaints = Generator<string, void>;
+
+export const firstOf = (complaints: Complaints): string | undefined => complaints.next().value ?? undefined;
+
+export const isStrictId = (id: Json | undefined): boolean =>
+  typeof id === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(id);
+
+export const isBlank = (text: Json | undefined): boolean => typeof text !== "string" || text.trim() === "";
+
+/** A string as it is, anything else as JSON. */
+export const textIn = (value: Json | undefined): string =>
+  typeof value === "string" ? value : JSON.stringify(value);
+
+/** The objects of a list; anything else in it is a complaint. */
+export function* objectsIn(list: Json | undefined, where: string): Generator<string, readonly JsonObject[]> {
+  if (!Array.isArray(list)) {
+    yield `${where} is no list`;
+    return [];
+  }
+  const objects = list.filter((one: Json) => isJsonObject(one));
+  if (objects.length < list.length) yield `${where} has something in it that is no object`;
+  return objects;
+}
+
+export function* onlyKnown(body: JsonObject, known: readonly string[]): Complaints {
+  for (const key of Object.keys(body)) if (!known.includes(key)) yield `Unknown parameter: '${key}'.`;
+}
+
+export function* wellFormedText(value: Json, where: string = "body"): Complaints {
+  if (typeof value === "string" && !value.isWellFormed()) yield `${where} is not valid UTF-8`;
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, field] of Object.entries(value)) {
+    if (!key.isWellFormed()) yield `${where} has a key that is not valid UTF-8`;
+    yield* wellFormedText(field, `${where}.${key}`);
+  }
+}
+
+export function* objectArguments(text: Json | undefined, where: string): Complaints {
+  if (typeof text !== "string" || !isJsonObject(textToJson(text)))
+    yield `${where}: the arguments are no JSON object`;
+}
+
+/** Follows calls and their results: each answered once, in order, before anything else is said. */
+export class Ledger {
+  readonly #seen = new Set<string>();
+  #open: string[] = [];
+  #answering = false;
+
+  *call(id: Json | undefined): Complaints {
+    if (!isStrictId(id)) yield `the id of a call does not fit: ${JSON.stringify(id)}`;
+    const key = JSON.stringify(id);
+    if (this.#seen.has(key)) yield `the id of a call is not unique: ${key}`;
+    if (this.#answering && this.#open.length > 0) yield `a call stands between the results: ${key}`;
+    this.#seen.add(key);
+    this.#open.push(key);
+    this.#answering = false;
+  }
+
+  *result(id: Json | undefined): Complaints {
+    if (this.#open[0] !== JSON.stringify(id))
+      yield `a result without its call before it: ${JSON.stringify(id)}`;
+    this.#open = this.#open.slice(1);
+    this.#answering = true;
+  }
+
+  /** Before anything that is neither a call nor a result. */
+  *settled(where: string): Complaints {
+    if (this.#open.length > 0) yield `No tool output found for call ${this.#open[0]} before ${where}`;
+  }
+}
+
+/** A schema that is said to be strict is closed, and requires all of its keys. */
+export function* strictShape(schema: Json | undefined, where: string): Complaints {
+  if (Array.isArray(schema)) for (const one of schema) yield* strictShape(one, where);
+  if (!isJsonObject(schema)) return;
+  const { properties, required, additionalProperties } = schema;
+  if (schema["type"] === "object" && isJsonObject(properties)) {
+    if (additionalProperties !== false) yield `${where}: 'additionalProperties' is required to be false`;
+    const missing = Object.keys(properties).filter(
+      (key) => !Array.isArray(required) || !required.includes(key),
+    );
+    if (missing.length > 0) yield `${where}: 'required' is missing ${missing.join()}`;
+  }
+  for (const part of [properties, schema["$defs"]]) {
+    if (isJsonObject(part))
+      for (const [key, one] of Object.entries(part)) yield* strictShape(one, `${where}.${key}`);
+  }
+  yield* strictShape(schema["items"], where);
+  yield* strictShape(schema["anyOf"], where);
+}
