@@ -4,7 +4,7 @@ import { textIn } from "../turn-parts.ts";
 import { wording } from "../wording.ts";
 import { failCall, lastTurn, openCallOf, unansweredIds } from "./calls.ts";
 import type { AgentFailure } from "./control.ts";
-import { controlName, type Enter, type Fired } from "./fired.ts";
+import type { Enter, Fired } from "./fired.ts";
 import { closeStreamedMessage } from "./streamed-message.ts";
 
 export const enterDone: Enter = (edit) => {
@@ -13,8 +13,8 @@ export const enterDone: Enter = (edit) => {
   return undefined;
 };
 
-export const enterError: Enter = (edit, fired) => {
-  const failure = fired.failure ?? failureOf(edit, fired);
+export const enterError: Enter = (edit, fired, from) => {
+  const failure = fired.failure ?? failureOf(fired, from);
   closeOpenWork(edit);
   edit.setContext({ control: { type: "Error", failure } });
   return undefined;
@@ -29,8 +29,7 @@ const messages: Readonly<Record<string, string>> = {
   Cancelled: "The task was cancelled.",
 };
 
-function failureOf(edit: Edit, { event }: Fired): AgentFailure {
-  const from = controlName(edit.reActContext.control);
+function failureOf({ event }: Fired, from: string): AgentFailure {
   const message = Object.hasOwn(messages, event) ? messages[event] : undefined;
   return { kind: event, message: message ?? `The event ${event} ended the loop in ${from}.`, from, event };
 }

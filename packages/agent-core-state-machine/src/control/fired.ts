@@ -7,8 +7,8 @@ export interface Fired {
   readonly failure?: AgentFailure;
 }
 
-/** Builds the data of a state on entry; an event goes on at once, without it the state rests. */
-export type Enter = (edit: Edit, fired: Fired) => Fired | undefined;
+/** Builds the data of a state that is entered from another; an event goes on at once, without it the state rests. */
+export type Enter = (edit: Edit, fired: Fired, from: string) => Fired | undefined;
 
 /** The name of a control state as the table and the user know it. */
 export const controlName = (control: Control): string =>

@@ -28,16 +28,17 @@ const isBuiltIn = (name: string): name is BuiltInState => Object.hasOwn(enter, n
 /** Fires an event and follows the edges until a state rests. A pair without a row ends the loop as InvalidTransition. */
 export function move(edit: Edit, first: Fired): void {
   let fired: Fired | undefined = first;
+  let from = controlName(edit.reActContext.control);
   for (let moves = 0; fired !== undefined; moves += 1) {
-    const from = controlName(edit.reActContext.control);
     const to = nextStateName(edit.config.graph, from, fired.event);
     if (to === undefined || moves >= maxMovesPerInput) {
       record(edit, from, fired.event, "Error");
-      enterError(edit, { event: fired.event, failure: brokenGraph(from, fired.event, to) });
+      enterError(edit, { event: fired.event, failure: brokenGraph(from, fired.event, to) }, from);
       return;
     }
     record(edit, from, fired.event, to);
-    fired = isBuiltIn(to) ? enter[to](edit, fired) : enterCustom(edit, to);
+    fired = isBuiltIn(to) ? enter[to](edit, fired, from) : enterCustom(edit, to);
+    from = to;
   }
 }
 

@@ -1,0 +1,10 @@
+/** Freezes a value all the way down, without recursion, and gives it back. What is frozen already is passed over. */
+export function frozen<T>(value: T): T {
+  const open: unknown[] = [value];
+  for (let next = open.pop(); open.length > 0 || next !== undefined; next = open.pop()) {
+    if (typeof next !== "object" || next === null || Object.isFrozen(next)) continue;
+    Object.freeze(next);
+    open.push(...Object.values(next));
+  }
+  return value;
+}

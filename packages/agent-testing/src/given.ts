@@ -1,0 +1,87 @@
+import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
+import {
+  controlName,
+  initialAgentState,
+  memoryAt,
+  recordOf,
+  type AgentInput,
+  type AgentMemory,
+  type AgentState,
+  type InitialAgentOptions,
+  type ToolCallRecord,
+} from "@moora/agent-core-state-machine";
+import type { LlmRequest } from "@moora/llm";
+import { keepLaws, type LawsOptions } from "./laws.ts";
+
+/** Where a transcript has led, after every law was checked at every step. */
+export interface Transcript {
+  readonly state: AgentState;
+  readonly memory: AgentMemory;
+  /** The edges that were walked, as `Planning --LlmToolCall--> Acting`. */
+  readonly walk: readonly string[];
+  readonly request: LlmRequest | undefined;
+  call(id: string): ToolCallRecord | undefined;
+  /** Goes on from here. */
+  and(...inputs: readonly AgentInput[]): Transcript;
+  /** Holds when control is in this state and exactly these effects are wanted, in any order. */
+  shows(control: string, ...effectKeys: readonly string[]): Transcript;
+}
+
+/** What a transcript did not show. */
+export class NotShown extends Error {
+  override readonly name = "NotShown";
+}
+
+/** An agent's transcripts: `given(asked("2+2?")).shows("Planning", "plan/1/1/1")`. */
+export function givenAgent(
+  options: InitialAgentOptions | AgentState = {},
+  laws: Omit<LawsOptions, "from"> = {},
+): (...inputs: readonly AgentInput[]) => Transcript {
+  const from = "transcript" in options ? options : initialAgentState(options);
+  const transcript = (inputs: readonly AgentInput[]): Transcript => {
+    const keeper = keepLaws({ ...laws, from });
+    for (const input of inputs) keeper.apply(input);
+    const { state } = keeper;
+    const made: Transcript = {
+      state,
+      get memory() {
+        return memoryAt(state);
+      },
+      walk: keeper.moves.map((move) => `${move.from} --${move.event}--> ${move.to}`),
+      get request() {
+        return llmRequestAt(state);
+      },
+      call: (id) => recordOf(state, id),
+      and: (...more) => transcript([...inputs, ...more]),
+      shows(control, ...effectKeys) {
+        checkShown(state, control, effectKeys, keeper.inputs);
+        return made;
+      },
+    };
+    return made;
+  };
+  return (...inputs) => transcript(inputs);
+}
+
+/** Transcripts of an agent with the defaults of a chat and no tools. */
+export const given: (...inputs: readonly AgentInput[]) => Transcript = givenAgent();
+
+function checkShown(
+  state: AgentState,
+  control: string,
+  effectKeys: readonly string[],
+  inputs: readonly AgentInput[],
+): void {
+  const shown = controlName(state.reActContext.control);
+  const wanted = Object.keys(effectsAt(state)).toSorted();
+  const expected = effectKeys.toSorted();
+  if (shown === control && wanted.join() === expected.join()) return;
+  const failure = state.reActContext.control.type === "Error" ? state.reActContext.control.failure : undefined;
+  throw new NotShown(
+    [
+      `expected ${control} wanting [${expected.join(", ")}]`,
+      `     got ${shown} wanting [${wanted.join(", ")}]${failure === undefined ? "" : ` (${failure.kind}: ${failure.message})`}`,
+      `after ${inputs.map((input) => input.type).join(", ")}`,
+    ].join("\n"),
+  );
+}

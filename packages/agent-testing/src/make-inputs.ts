@@ -1,0 +1,194 @@
+import {
+  noAgentUsage,
+  type AgentInput,
+  type AgentUsage,
+  type InputOf,
+  type TurnPart,
+} from "@moora/agent-core-state-machine";
+
+/** Inputs for transcripts, short to write. All in one millisecond unless `at` moves on: time decides nothing. */
+export const asked = (content: string, messageId: string = `m-${content.slice(0, 12)}`, at = 1): AgentInput => ({
+  type: "user-message-received",
+  messageId,
+  content,
+  timestamp: at,
+});
+
+export interface MadeCall {
+  readonly name: string;
+  readonly parameters?: unknown;
+  readonly needsApproval?: boolean;
+  readonly digest?: string;
+}
+
+export interface MadeTurn {
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly confidence?: number;
+  readonly cut?: boolean;
+  readonly usage?: Partial<AgentUsage>;
+  readonly messageId?: string;
+  readonly at?: number;
+}
+
+/** The model wants tools: `callsMade("plan/1/1/1", { 1: { name: "search" } })`. */
+export function callsMade(
+  key: string,
+  calls: Readonly<Record<string, MadeCall>>,
+  made: MadeTurn = {},
+): InputOf<"re-act-observed"> {
+  const at = made.at ?? 1;
+  const toolCalls = Object.fromEntries(
+    Object.entries(calls).map(([id, { name, parameters = {}, ...more }]) => [
+      id,
+      {
+        name,
+        parameters: typeof parameters === "string" ? parameters : JSON.stringify(parameters),
+        calledAt: at,
+        digest: `digest-${id}`,
+        ...more,
+      },
+    ]),
+  );
+  const parts = Object.keys(calls).map((toolCallId): TurnPart => ({ type: "call", toolCallId }));
+  return observed(key, [...spoken(made), ...parts], { type: "continue-re-act", toolCalls }, made);
+}
+
+/** The model answers. */
+export const answered = (
+  key: string,
+  text: string,
+  made: MadeTurn & { readonly problem?: string } = {},
+): InputOf<"re-act-observed"> => {
+  const observation = { type: "complete-re-act", ...(made.problem === undefined ? {} : { problem: made.problem }) } as const;
+  return observed(key, spoken({ ...made, text }), observation, made);
+};
+
+function spoken({ text, reasoning }: MadeTurn): readonly TurnPart[] {
+  const thought: TurnPart[] =
+    reasoning === undefined ? [] : [{ type: "reasoning", text: reasoning, raw: { signature: reasoning } }];
+  return [...thought, ...(text === undefined ? [] : [{ type: "text", text } as const])];
+}
+
+function observed(
+  key: string,
+  parts: readonly TurnPart[],
+  observation: InputOf<"re-act-observed">["observation"],
+  { confidence, cut, usage, messageId = `msg_${key.split("/").slice(1, 3).join("_")}`, at = 1 }: MadeTurn,
+): InputOf<"re-act-observed"> {
+  return {
+    type: "re-act-observed",
+    key,
+    messageId,
+    calledLlmAt: at,
+    timestamp: at,
+    observation,
+    turn: { origin: "test/model", parts },
+    usage: { ...noAgentUsage, inputTokens: 10, outputTokens: 5, ...usage },
+    ...(confidence === undefined ? {} : { confidence }),
+    finish: { unified: cut === true ? "length" : "stop", raw: cut === true ? "length" : "stop" },
+  };
+}
+
+export const callFailed = (
+  key: string,
+  kind: string,
+  { retryable = false, partial, retryAfterMs, at = 1 }: {
+    readonly retryable?: boolean;
+    readonly partial?: string;
+    readonly retryAfterMs?: number;
+    readonly at?: number;
+  } = {},
+): AgentInput => ({
+  type: "llm-call-failed",
+  key,
+  failure: {
+    kind,
+    message: `It failed: ${kind}.`,
+    retryable,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  },
+  ...(partial === undefined ? {} : { partial }),
+  timestamp: at,
+});
+
+export const llmStarted = (key: string, at = 1): AgentInput => ({ type: "llm-call-started", key, timestamp: at });
+
+export const started = (toolCallId: string, attempt = 1, at = 1): AgentInput => ({
+  type: "tool-call-started",
+  toolCallId,
+  attempt,
+  timestamp: at,
+});
+
+export const succeeded = (toolCallId: string, content = "ok", at = 1): AgentInput => ({
+  type: "tool-call-completed",
+  toolCallId,
+  result: { isSuccess: true, content, receivedAt: at },
+  timestamp: at,
+});
+
+export const failed = (toolCallId: string, error = "broken", at = 1): AgentInput => ({
+  type: "tool-call-completed",
+  toolCallId,
+  result: { isSuccess: false, error, receivedAt: at },
+  timestamp: at,
+});
+
+export const interrupted = (toolCallId: string, outcome: "unknown" | "not-run", attempt = 1, at = 1): AgentInput => ({
+  type: "tool-call-interrupted",
+  toolCallId,
+  attempt,
+  outcome,
+  timestamp: at,
+});
+
+/** A human's word on a call. Without a digest, on the one that `callsMade` stamps on a call of this id. */
+export const decided = (
+  toolCallId: string,
+  decision: "approved" | "rejected" | { readonly modified: string } | { readonly answered: string },
+  { digest, by = "ada", reason, at = 1 }: {
+    readonly digest?: string;
+    readonly by?: string;
+    readonly reason?: string;
+    readonly at?: number;
+  } = {},
+): AgentInput => ({
+  type: "tool-call-decided",
+  toolCallId,
+  digest: digest ?? `digest-${toolCallId}`,
+  by,
+  ...(reason === undefined ? {} : { reason }),
+  decision:
+    typeof decision === "string"
+      ? { type: decision }
+      : "modified" in decision
+        ? { type: "modified", parameters: decision.modified }
+        : { type: "answered", content: decision.answered },
+  timestamp: at,
+});
+
+export const summarised = (key: string, summary: string, at = 1): AgentInput => ({
+  type: "history-reflected",
+  key,
+  summary,
+  timestamp: at,
+});
+
+export const timePassed = (key: string, at = 1): AgentInput => ({ type: "deadline-passed", key, timestamp: at });
+
+export const cancelled = (reason?: string, at = 1): AgentInput => ({
+  type: "re-act-cancelled",
+  ...(reason === undefined ? {} : { reason }),
+  timestamp: at,
+});
+
+export const opened = (owner = "host", at = 1): AgentInput => ({ type: "session-opened", owner, timestamp: at });
+
+export const handled = (key: string, event: string, note?: string, at = 1): AgentInput => ({
+  type: "state-handled",
+  key,
+  event,
+  ...(note === undefined ? {} : { note }),
+  timestamp: at,
+});
