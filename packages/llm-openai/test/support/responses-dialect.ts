@@ -1,7 +1,11 @@
-import { isJsonObject, type Json, type JsonObject } from "@moora/llm";
+import type { JsonObject } from "@moora/llm";
 import type { ScriptedAnswer, ScriptedCall, ScriptedError } from "@moora/llm/testing";
-import { sse, type ServerDialect, type WireEvent } from "../../../llm/test/support/protocol-server.ts";
-import { textIn } from "../../../llm/test/support/rules.ts";
+import {
+  nameIn,
+  sse,
+  type ServerDialect,
+  type WireEvent,
+} from "../../../llm/test/support/protocol-server.ts";
 import { tokenOf, whyNotResponses } from "./responses-rules.ts";
 
 /** The Responses API as a server speaks it. */
@@ -166,7 +170,7 @@ function callItem(call: ScriptedCall, index: number, body: JsonObject): Item {
     id,
     type: "function_call",
     call_id: call.id ?? `call_${index}`,
-    name: nameIn(call, body["tools"]),
+    name: nameIn(call, body, (tool) => tool["name"]),
     status: "in_progress",
     arguments: "",
   };
@@ -179,11 +183,4 @@ function callItem(call: ScriptedCall, index: number, body: JsonObject): Item {
     })),
     done: { ...begin, status: "completed", arguments: call.arguments.join("") },
   };
-}
-
-/** The name that a call is made by: its own, or that of a tool of the request. */
-function nameIn({ name }: ScriptedCall, tools: Json | undefined): string {
-  if (typeof name === "string") return name;
-  const tool = Array.isArray(tools) ? tools[name.tool] : undefined;
-  return isJsonObject(tool) ? textIn(tool["name"]) : "";
 }

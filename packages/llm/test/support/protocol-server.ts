@@ -1,6 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { isJsonObject, textToJson, type JsonObject } from "../../src/index.ts";
-import type { ScriptedAnswer, ScriptedError, ServerBehaviour } from "../../src/testing/index.ts";
+import { isJsonObject, textToJson, type Json, type JsonObject } from "../../src/index.ts";
+import type {
+  ScriptedAnswer,
+  ScriptedCall,
+  ScriptedError,
+  ServerBehaviour,
+} from "../../src/testing/index.ts";
+
+import { textIn } from "./rules.ts";
 
 /** One event of a stream, as it goes over the wire. */
 export interface WireEvent {
@@ -26,6 +33,18 @@ export interface ServerDialect {
 /** One named event, or one without a name. */
 export const sse = (name: string | undefined, data: unknown): string =>
   `${name === undefined ? "" : `event: ${name}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+
+/** The name that a call is made by: its own, or that of a tool of the request. */
+export function nameIn(
+  call: ScriptedCall,
+  body: JsonObject,
+  nameOf: (tool: JsonObject) => Json | undefined,
+): string {
+  if (typeof call.name === "string") return call.name;
+  const { tools } = body;
+  const tool = Array.isArray(tools) ? tools[call.name.tool] : undefined;
+  return isJsonObject(tool) ? textIn(nameOf(tool) ?? "") : "";
+}
 
 /** A server on loopback that speaks a provider's protocol, checks what it gets, and behaves as it is told. */
 export class ProtocolServer {

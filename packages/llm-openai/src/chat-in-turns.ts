@@ -1,0 +1,60 @@
+import type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
+  ChatCompletionMessageParam,
+  ChatCompletionUserMessageParam,
+} from "openai/resources/chat/completions";
+import type { ChatProfile } from "./chat-profile.ts";
+
+const user = (content: string): ChatCompletionMessageParam => ({ role: "user", content });
+
+/** The same conversation in the order of roles that a server takes; what is added depends only on what stands before. */
+export function chatInTurns(
+  messages: readonly ChatCompletionMessageParam[],
+  profile: ChatProfile,
+): ChatCompletionMessageParam[] {
+  const ordered: ChatCompletionMessageParam[] = [];
+  for (const message of messages) {
+    const last = ordered.at(-1);
+    const merged = profile.takesTurns ? mergedWith(last, message) : undefined;
+    if (merged) {
+      ordered.splice(-1, 1, merged);
+      continue;
+    }
+    if (message.role === "user" && last?.role === "tool" && !profile.userAfterResults) {
+      ordered.push({ role: "assistant", content: "I have the results." });
+    }
+    if (message.role === "assistant" && last === undefined && profile.takesTurns) {
+      ordered.push(user("(The conversation goes on.)"));
+    }
+    ordered.push(message);
+  }
+  if (profile.takesTurns && ordered.at(-1)?.role === "assistant") ordered.push(user("(Go on.)"));
+  return ordered;
+}
+
+/** Two neighbours of one role as one message, or nothing. */
+function mergedWith(
+  last: ChatCompletionMessageParam | undefined,
+  next: ChatCompletionMessageParam,
+): ChatCompletionMessageParam | undefined {
+  if (last?.role === "user" && next.role === "user") return { ...last, content: joined(last, next) };
+  if (last?.role === "assistant" && next.role === "assistant" && !last.tool_calls) {
+    const content = [textOf(last), textOf(next)].filter((text) => text !== "").join("\n\n");
+    return { ...last, ...next, content: content === "" ? null : content };
+  }
+  return undefined;
+}
+
+function joined(
+  a: ChatCompletionUserMessageParam,
+  b: ChatCompletionUserMessageParam,
+): string | ChatCompletionContentPart[] {
+  if (typeof a.content === "string" && typeof b.content === "string") return `${a.content}\n\n${b.content}`;
+  return [a, b].flatMap(({ content }) =>
+    typeof content === "string" ? [{ type: "text", text: content }] : content,
+  );
+}
+
+const textOf = ({ content }: ChatCompletionAssistantMessageParam): string =>
+  typeof content === "string" ? content : "";

@@ -1,0 +1,164 @@
+import {
+  defined,
+  failed,
+  failureOf,
+  isJsonObject,
+  logprobsToConfidence,
+  noUsage,
+  type AnswerReader,
+  type LlmFailureKind,
+  type LlmFinish,
+  type LlmOutcome,
+  type LlmPart,
+  type LlmUsage,
+  type ReaderContext,
+} from "@moora/llm";
+import type {
+  ChatCompletionChunk,
+  ChatCompletionCreateParamsStreaming,
+} from "openai/resources/chat/completions";
+import { ToolCallSlots } from "./tool-call-slots.ts";
+
+type Choice = ChatCompletionChunk.Choice;
+
+/** Puts the chunks of a completion together. */
+export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStreaming, ChatCompletionChunk> {
+  readonly #context: ReaderContext;
+  readonly #calls = new ToolCallSlots();
+  readonly #logprobs: number[] = [];
+  #text = "";
+  #reasoning = "";
+  #refusal = "";
+  #model = "";
+  #finish: string | undefined;
+  #usage: LlmUsage | undefined;
+
+  constructor(context: ReaderContext) {
+    this.#context = context;
+  }
+
+  /** A chunk with a finish reason makes the answer whole; the usage comes after it. */
+  take(chunk: ChatCompletionChunk): boolean {
+    if (this.#model === "") this.#model = chunk.model ?? "";
+    if (chunk.usage) this.#usage = usageToUsage(chunk.usage);
+    const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
+    if (choice) this.#takeChoice(choice);
+    return this.#finish !== undefined;
+  }
+
+  partial(): string {
+    return this.#text;
+  }
+
+  usage(): LlmUsage | undefined {
+    return this.#usage;
+  }
+
+  outcome(): LlmOutcome {
+    const raw = this.#finish ?? "";
+    if (this.#refusal !== "") return this.#failed("refusal", this.#refusal, "refusal");
+    const kind = failedFinishes.get(raw);
+    if (kind !== undefined) return this.#failed(kind, `The model stopped with ${raw}.`, raw);
+    const calls = this.#calls.parts(this.#context.sendable.nameOf);
+    if (!calls) return this.#failed("malformed", "A tool call has no name.");
+    const finish = finishOf(raw, calls.length > 0);
+    if (this.#text.trim() === "" && calls.length === 0 && finish.unified !== "length") {
+      return this.#failed("empty", "The model answered with nothing.");
+    }
+    return {
+      ok: true,
+      turn: { origin: this.#context.origin, parts: [...this.#saidParts(), ...calls] },
+      model: this.#model,
+      usage: this.#usage ?? noUsage,
+      ...defined({ confidence: logprobsToConfidence(this.#logprobs) }),
+      ...(this.#usage === undefined && { warnings: ["the server did not tell its usage"] }),
+      finish,
+    };
+  }
+
+  #saidParts(): LlmPart[] {
+    const parts: LlmPart[] = [];
+    if (this.#reasoning !== "")
+      parts.push({ type: "reasoning", text: this.#reasoning.toWellFormed(), raw: null });
+    if (this.#text !== "") parts.push({ type: "text", text: this.#text.toWellFormed() });
+    return parts;
+  }
+
+  #takeChoice({ delta, finish_reason, logprobs }: Choice): void {
+    const { feed, sendable } = this.#context;
+    for (const { text, isReasoning } of piecesOf(delta)) {
+      if (isReasoning) this.#reasoning += text;
+      else this.#text += text;
+      if (isReasoning) feed.reasoning(text);
+      else feed.text(text);
+    }
+    this.#refusal += delta?.refusal ?? "";
+    for (const call of delta?.tool_calls ?? []) {
+      const name = this.#calls.add(call);
+      if (name !== undefined) feed.toolCall(sendable.nameOf(name));
+    }
+    this.#logprobs.push(...(logprobs?.content ?? []).map(({ logprob }) => logprob));
+    if (finish_reason) this.#finish = finish_reason;
+  }
+
+  #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
+    return failed(failureOf(kind, message, defined({ raw })), this.#text, this.#usage);
+  }
+}
+
+interface Piece {
+  readonly text: string;
+  readonly isReasoning: boolean;
+}
+
+/**
+ * What a delta says. Reasoning stands in `reasoning_content` or `reasoning`, or in a list of content as `thinking`: the
+ * client's types know neither.
+ */
+function piecesOf(delta: Choice["delta"] | undefined): readonly Piece[] {
+  if (!isJsonObject(delta)) return [];
+  const { content } = delta;
+  const reasoning = delta["reasoning_content"] ?? delta["reasoning"];
+  return [
+    ...(typeof reasoning === "string" ? [{ text: reasoning, isReasoning: true }] : []),
+    ...(typeof content === "string" ? [{ text: content, isReasoning: false }] : listedPieces(content)),
+  ];
+}
+
+function listedPieces(content: unknown): readonly Piece[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((piece: unknown): readonly Piece[] => {
+    if (!isJsonObject(piece)) return [];
+    if (typeof piece["text"] === "string") return [{ text: piece["text"], isReasoning: false }];
+    return listedPieces(piece["thinking"]).map(({ text }) => ({ text, isReasoning: true }));
+  });
+}
+
+/** Finish reasons that mean that there is no answer. */
+const failedFinishes: ReadonlyMap<string, LlmFailureKind> = new Map([
+  ["content_filter", "content-filter"],
+  ["error", "server"],
+  ["insufficient_system_resource", "overloaded"],
+]);
+
+const finishes: ReadonlyMap<string, LlmFinish["unified"]> = new Map([
+  ["stop", "stop"],
+  ["eos", "stop"],
+  ["tool_calls", "tool-calls"],
+  ["length", "length"],
+  ["model_length", "length"],
+]);
+
+/** Some servers say `stop` after a tool call. */
+function finishOf(raw: string, hasCalls: boolean): LlmFinish {
+  const unified = finishes.get(raw) ?? "other";
+  return { unified: unified === "stop" && hasCalls ? "tool-calls" : unified, raw };
+}
+
+const usageToUsage = (usage: NonNullable<ChatCompletionChunk["usage"]>): LlmUsage => ({
+  inputTokens: usage.prompt_tokens ?? 0,
+  cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+  cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
+  outputTokens: usage.completion_tokens ?? 0,
+  reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
+});

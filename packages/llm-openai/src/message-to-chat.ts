@@ -1,0 +1,98 @@
+import {
+  fileToUrl,
+  fileToWords,
+  isJsonObject,
+  type LlmContent,
+  type LlmFile,
+  type SendableCall,
+  type SendableMessage,
+  type SendablePart,
+} from "@moora/llm";
+import type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
+  ChatCompletionMessageFunctionToolCall,
+  ChatCompletionMessageParam,
+} from "openai/resources/chat/completions";
+import type { ChatProfile } from "./chat-profile.ts";
+import { resultToText } from "./message-to-items.ts";
+
+type Warn = (warning: string) => void;
+
+/** A message as messages of Chat Completions, in the roles that a server knows. */
+export function messageToChat(
+  message: SendableMessage,
+  profile: ChatProfile,
+  warn: Warn,
+): readonly ChatCompletionMessageParam[] {
+  if (message.role === "user") return [userToChat(message.content, profile, warn)];
+  if (message.role === "note") return [{ role: profile.noteRole, content: message.text }];
+  const calls = message.parts.filter((part) => part.type === "tool-call");
+  const files = calls.flatMap(({ result }) => result.files ?? []);
+  return [
+    turnToChat(message.parts, calls, profile),
+    ...calls.map(
+      ({ id, result }) => ({ role: "tool", tool_call_id: id, content: resultToText(result) }) as const,
+    ),
+    // A tool message is text, so the files of results follow as if the user had shown them.
+    ...(files.length === 0
+      ? []
+      : [
+          userToChat(
+            [{ type: "text", text: "Files of the results above:" }, ...files.map(fileToContent)],
+            profile,
+            warn,
+          ),
+        ]),
+  ];
+}
+
+const fileToContent = (file: LlmFile): LlmContent => ({ type: "file", file });
+
+function turnToChat(
+  parts: readonly SendablePart[],
+  calls: readonly SendableCall[],
+  profile: ChatProfile,
+): ChatCompletionAssistantMessageParam {
+  const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  const reasoning = parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])).join("");
+  const { reasoningField } = profile;
+  return {
+    role: "assistant",
+    content: text === "" ? null : text,
+    ...(calls.length > 0 && { tool_calls: calls.map(callToChat) }),
+    ...(reasoningField !== undefined && reasoning !== "" && { [reasoningField]: reasoning }),
+  };
+}
+
+const callToChat = ({
+  id,
+  name,
+  arguments: made,
+  raw,
+}: SendableCall): ChatCompletionMessageFunctionToolCall => ({
+  ...(isJsonObject(raw) ? raw : {}),
+  id,
+  type: "function",
+  function: { name, arguments: made },
+});
+
+function userToChat(
+  content: readonly LlmContent[],
+  profile: ChatProfile,
+  warn: Warn,
+): ChatCompletionMessageParam {
+  const parts = content.map((piece) => contentToPart(piece, profile, warn));
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return { role: "user", content: texts.length === parts.length ? texts.join("\n\n") : parts };
+}
+
+function contentToPart(piece: LlmContent, profile: ChatProfile, warn: Warn): ChatCompletionContentPart {
+  if (piece.type === "text") return { type: "text", text: piece.text };
+  const { file } = piece;
+  if (file.mediaType.startsWith("image/")) return { type: "image_url", image_url: { url: fileToUrl(file) } };
+  if (file.mediaType === "application/pdf" && profile.takesPdf && "data" in file) {
+    return { type: "file", file: { filename: file.name ?? "file.pdf", file_data: fileToUrl(file) } };
+  }
+  return { type: "text", text: fileToWords(file, warn) };
+}

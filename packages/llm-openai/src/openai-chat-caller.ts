@@ -1,0 +1,70 @@
+import {
+  callProvider,
+  environmentVariable,
+  type ConnectionOptions,
+  type LlmCallOptions,
+  type LlmCaller,
+  type LlmOutcome,
+  type LlmRequest,
+  type Protocol,
+} from "@moora/llm";
+import type {
+  ChatCompletionChunk,
+  ChatCompletionCreateParamsStreaming,
+} from "openai/resources/chat/completions";
+import { chatProfiles, type ChatProfile } from "./chat-profile.ts";
+import { ChatReader } from "./chat-to-outcome.ts";
+import { openAiClient } from "./openai-client.ts";
+import { errorToBody, openAiWords } from "./openai-failure.ts";
+import { requestToChat } from "./request-to-chat.ts";
+
+/** `apiKey` and `baseURL` default to those of the profile. */
+export interface OpenAiChatOptions extends ConnectionOptions {
+  /** Default: OpenAI itself. */
+  readonly profile?: ChatProfile;
+}
+
+/** Chat Completions, of OpenAI or of any server that speaks them. */
+export class OpenAiChatCaller implements LlmCaller {
+  readonly name: string;
+  readonly #options: OpenAiChatOptions;
+  readonly #protocol: Protocol<ChatCompletionCreateParamsStreaming, ChatCompletionChunk>;
+
+  constructor(options: OpenAiChatOptions = {}) {
+    const { profile = chatProfiles.openai } = options;
+    this.name = profile.name;
+    this.#options = options;
+    this.#protocol = {
+      provider: profile.name,
+      api: "chat",
+      baseURL: options.baseURL ?? baseURLOf(profile),
+      keyName: profile.keyName,
+      sendsIdempotencyKey: profile.takesIdempotencyKey,
+      requestToBody: (request, context) => requestToChat(request, context, profile),
+      open: (body, call) =>
+        openAiClient(call, options.dangerouslyAllowBrowser ?? false).chat.completions.create(body, {
+          signal: call.signal,
+        }),
+      reader: (context) => new ChatReader(context),
+      words: openAiWords,
+      errorToBody,
+      // Reasoning is plain text here: there is nothing to verify.
+      rejectsRaw: () => false,
+    };
+  }
+
+  call(request: LlmRequest, options?: LlmCallOptions): Promise<LlmOutcome> {
+    return callProvider(this.#protocol, this.#options, request, options);
+  }
+}
+
+/** The address in the environment is OpenAI's, so it counts for OpenAI only. */
+const baseURLOf = (profile: ChatProfile): string =>
+  (profile === chatProfiles.openai ? environmentVariable("OPENAI_BASE_URL") : undefined) ?? profile.baseURL;
+
+/**
+ * A model behind Chat Completions: `openaiChat("qwen3", { profile: chatProfiles.ollama })`. It is asked wherever a
+ * request names no model.
+ */
+export const openaiChat = (model: string, options: OpenAiChatOptions = {}): LlmCaller =>
+  new OpenAiChatCaller({ ...options, model });

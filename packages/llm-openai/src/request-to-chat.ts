@@ -1,0 +1,126 @@
+import {
+  defined,
+  openAiStrictRules,
+  requestToSendable,
+  strictSchema,
+  wireIds,
+  type BodyContext,
+  type LlmRequest,
+  type LlmTool,
+  type Sendable,
+  type WireRequest,
+} from "@moora/llm";
+import type {
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionFunctionTool,
+  ChatCompletionMessageParam,
+} from "openai/resources/chat/completions";
+import { chatInTurns } from "./chat-in-turns.ts";
+import { chatProfiles, type ChatField, type ChatProfile } from "./chat-profile.ts";
+import { messageToChat } from "./message-to-chat.ts";
+import { formatWarning, schemaToFormat } from "./schema-to-format.ts";
+
+type Warn = (warning: string) => void;
+type ChatFields = Partial<ChatCompletionCreateParamsStreaming>;
+
+/** A request in the words of Chat Completions, as a server of this profile takes them. */
+export function requestToChat(
+  request: LlmRequest,
+  context: BodyContext,
+  profile: ChatProfile = chatProfiles.openai,
+): WireRequest<ChatCompletionCreateParamsStreaming> {
+  const warnings: string[] = [];
+  const warn: Warn = (text) => warnings.push(text);
+  const sendable = requestToSendable(request, { ...context, ids: profile.callIds });
+  const { settings } = request;
+  const body: ChatCompletionCreateParamsStreaming = {
+    model: request.model,
+    messages: messagesToChat(sendable, profile, warn),
+    ...toolsToChat(request, sendable, profile),
+    ...answerToFormat(request, profile, warn),
+    ...defined({
+      [profile.tokenField]: settings.maxOutputTokens,
+      temperature: settings.temperature,
+      top_p: settings.topP,
+    }),
+    ...profiled(
+      {
+        seed: settings.seed,
+        stop: settings.stop,
+        reasoning_effort: settings.reasoningEffort,
+        logprobs: settings.confidence === true ? true : undefined,
+        prompt_cache_key: context.cacheKey === undefined ? undefined : wireIds()(context.cacheKey),
+        parallel_tool_calls: sendable.tools.length > 0 ? request.parallelToolCalls : undefined,
+        stream_options: { include_usage: true },
+      },
+      profile,
+      warn,
+    ),
+    ...settings.providerOptions?.[profile.name],
+    stream: true,
+  };
+  return { body, sendable, warnings };
+}
+
+function messagesToChat(sendable: Sendable, profile: ChatProfile, warn: Warn): ChatCompletionMessageParam[] {
+  const messages = sendable.messages.flatMap((message) => messageToChat(message, profile, warn));
+  const system: ChatCompletionMessageParam[] =
+    sendable.system === undefined ? [] : [{ role: profile.systemRole, content: sendable.system }];
+  return [...system, ...chatInTurns(messages, profile)];
+}
+
+/** Nobody sets these, so nobody misses them. */
+const quiet: readonly string[] = ["prompt_cache_key", "parallel_tool_calls", "stream_options"];
+
+/** The fields under the names of this server, without those that it does not know. */
+function profiled(
+  fields: Readonly<Record<ChatField, unknown>>,
+  profile: ChatProfile,
+  warn: Warn,
+): Record<string, unknown> {
+  const known: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(defined(fields))) {
+    const as = Object.hasOwn(profile.fields, name) ? Reflect.get(profile.fields, name) : name;
+    if (typeof as === "string") known[as] = value;
+    else if (!quiet.includes(name)) warn(`${name} was left out: ${profile.name} does not know it`);
+  }
+  return known;
+}
+
+function toolsToChat(request: LlmRequest, sendable: Sendable, profile: ChatProfile): ChatFields {
+  if (sendable.tools.length === 0) return {};
+  const { toolChoice } = request;
+  return {
+    tools: sendable.tools.map((tool) => toolToChat(tool, profile)),
+    tool_choice:
+      typeof toolChoice === "string"
+        ? toolChoice
+        : { type: "function", function: { name: sendable.toolName(toolChoice.name) } },
+  };
+}
+
+function toolToChat(
+  { name, description, schema }: LlmTool,
+  profile: ChatProfile,
+): ChatCompletionFunctionTool {
+  const strict = profile.strict ? strictSchema(schema, openAiStrictRules) : undefined;
+  return {
+    type: "function",
+    function: {
+      name,
+      ...(description !== "" && { description }),
+      parameters: { ...(strict ?? schema) },
+      ...(profile.strict && { strict: strict !== undefined }),
+    },
+  };
+}
+
+function answerToFormat(request: LlmRequest, profile: ChatProfile, warn: Warn): ChatFields {
+  if (request.answerSchema === undefined) return {};
+  if (profile.formats === "never") warn(`answerSchema was left out: ${profile.name} does not know it`);
+  if (profile.formats === "never" || (profile.formats === "without-tools" && request.tools.length > 0))
+    return {};
+  const format = schemaToFormat(request.answerSchema);
+  if (!format) warn(formatWarning);
+  return format ? { response_format: { type: "json_schema", json_schema: format } } : {};
+}

@@ -1,0 +1,46 @@
+import { llmConformance, type ConformanceSubject, type LlmFeature } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { openHarness } from "../../llm/test/support/open-harness.ts";
+import { chatProfiles, OpenAiChatCaller, type ChatProfile } from "../src/index.ts";
+import { chatDialect } from "./support/chat-dialect.ts";
+import { mistralStrictness, type ChatStrictness } from "./support/chat-rules.ts";
+
+const features: readonly LlmFeature[] = [
+  "http",
+  "reasoning",
+  "refusals",
+  "content-filter",
+  "interleaved-calls",
+  "loose-ids",
+  "images",
+];
+
+const subject = (
+  profile: ChatProfile,
+  more: readonly LlmFeature[],
+  strictness?: ChatStrictness,
+): ConformanceSubject => ({
+  features: [...features, ...more],
+  ...(profile.keyName !== undefined && { keyName: profile.keyName }),
+  open: (setup) =>
+    openHarness(
+      chatDialect(strictness),
+      setup,
+      (baseURL, apiKey) => new OpenAiChatCaller({ profile, baseURL, apiKey }),
+    ),
+});
+
+describe("Chat Completions of OpenAI", () => {
+  it.each(llmConformance(subject(chatProfiles.openai, ["log-probabilities", "cache-key"])))(
+    "$name",
+    async ({ run }) => {
+      await expect(run()).resolves.toBeUndefined();
+    },
+  );
+});
+
+describe("Chat Completions of Mistral, which is strict about ids and turns", () => {
+  it.each(llmConformance(subject(chatProfiles.mistral, [], mistralStrictness)))("$name", async ({ run }) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,89 @@
+import type { JsonObject } from "@moora/llm";
+import type { ScriptedAnswer, ScriptedCall } from "@moora/llm/testing";
+import {
+  nameIn,
+  sse,
+  type ServerDialect,
+  type WireEvent,
+} from "../../../llm/test/support/protocol-server.ts";
+import { whyNotChat, type ChatStrictness } from "./chat-rules.ts";
+import { words } from "./responses-dialect.ts";
+
+/** Chat Completions as a server speaks them. */
+export const chatDialect = (strictness?: ChatStrictness): ServerDialect => ({
+  path: "/chat/completions",
+  whyNot: (body) => whyNotChat(body, strictness),
+  events: answerToEvents,
+  errorBody: (error, message) => ({ error: { ...words[error], message, param: null } }),
+  errorEvent: (error) => sse(undefined, { error: { ...words[error], message: `this is ${error}` } }),
+});
+
+function answerToEvents(answer: ScriptedAnswer, body: JsonObject): WireEvent[] {
+  const { reasoning, text = [], logprobs = [], calls = [], finish, usage } = answer;
+  const chunk = (delta: JsonObject, finishReason: string | null = null, logprob?: number): JsonObject => ({
+    id: "chatcmpl_1",
+    object: "chat.completion.chunk",
+    model: body["model"] ?? "model-a",
+    choices: [
+      {
+        index: 0,
+        delta,
+        finish_reason: finishReason,
+        logprobs:
+          logprob === undefined || body["logprobs"] !== true
+            ? null
+            : { content: [{ token: "t", logprob, bytes: [], top_logprobs: [] }] },
+      },
+    ],
+  });
+  const chunks = [
+    chunk({ role: "assistant", content: "" }),
+    ...(reasoning === undefined ? [] : [chunk({ reasoning_content: reasoning })]),
+    ...text.map((content, index) => chunk({ content }, null, logprobs[index])),
+    ...(finish === "refusal" ? [chunk({ refusal: "I cannot help with that." })] : []),
+    ...callDeltas(calls, body, answer.interleaved ?? false).map((delta) => chunk({ tool_calls: [delta] })),
+  ];
+  const last = chunk({}, finishReasonOf(answer));
+  const told = usage && {
+    prompt_tokens: usage.inputTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedInputTokens },
+    completion_tokens: usage.outputTokens,
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: usage.inputTokens + usage.outputTokens,
+  };
+  return [
+    ...chunks.map((one) => ({ text: sse(undefined, one) })),
+    { text: sse(undefined, last), isLast: true },
+    ...(told ? [{ text: sse(undefined, { ...chunk({}), choices: [], usage: told }) }] : []),
+    { text: sse(undefined, "[DONE]") },
+  ];
+}
+
+function finishReasonOf({ finish, calls }: ScriptedAnswer): string {
+  if (finish === "length") return "length";
+  if (finish === "content-filter") return "content_filter";
+  return calls ? "tool_calls" : "stop";
+}
+
+/** The first piece of a call carries its id and its name, as OpenAI sends them. */
+function callDeltas(calls: readonly ScriptedCall[], body: JsonObject, inTurns: boolean): JsonObject[] {
+  const pieces = calls.map((call, index) => [
+    {
+      index,
+      id: call.id ?? `call_${index}`,
+      type: "function",
+      function: { name: nameIn(call, body, nameOfTool), arguments: "" },
+    },
+    ...call.arguments.map((piece) => ({ index, function: { arguments: piece } })),
+  ]);
+  if (!inTurns) return pieces.flat();
+  const longest = Math.max(...pieces.map((own) => own.length));
+  return Array.from({ length: longest }, (_, turn) => pieces.map((own) => own[turn]))
+    .flat()
+    .filter((piece) => piece !== undefined);
+}
+
+function nameOfTool({ function: called }: JsonObject): string {
+  const name: unknown = typeof called === "object" && called !== null ? Reflect.get(called, "name") : "";
+  return typeof name === "string" ? name : "";
+}
