@@ -1,3 +1,4 @@
+import { fillers } from "@moora/llm";
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,
@@ -25,11 +26,11 @@ export function chatInTurns(
       ordered.push({ role: "assistant", content: "I have the results." });
     }
     if (message.role === "assistant" && last === undefined && profile.takesTurns) {
-      ordered.push(user("(The conversation goes on.)"));
+      ordered.push(user(fillers.first));
     }
     ordered.push(message);
   }
-  if (profile.takesTurns && ordered.at(-1)?.role === "assistant") ordered.push(user("(Go on.)"));
+  if (profile.takesTurns && ordered.at(-1)?.role === "assistant") ordered.push(user(fillers.next));
   return ordered;
 }
 

@@ -26,7 +26,7 @@ export function itemToPart(item: ResponseOutputItem, nameOf: (wireName: string) 
     const raw = fieldsOf(item, "type", "status", "call_id", "name", "arguments");
     return {
       type: "tool-call",
-      id: item.call_id,
+      id: item.call_id ?? "",
       name: nameOf(item.name),
       arguments: item.arguments.trim() === "" ? "{}" : item.arguments.toWellFormed(),
       ...(Object.keys(raw).length > 0 && { raw }),

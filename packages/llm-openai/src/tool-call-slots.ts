@@ -39,9 +39,9 @@ export class ToolCallSlots {
   /** The calls in the order in which they began; undefined when one has no name. */
   parts(nameOf: (wireName: string) => string): readonly LlmPart[] | undefined {
     if (this.#slots.some(({ name }) => name === "")) return undefined;
-    return this.#slots.map(({ id, name, arguments: made, raw }, index) => ({
+    return this.#slots.map(({ id, name, arguments: made, raw }) => ({
       type: "tool-call",
-      id: id === "" ? `call_${index}` : id,
+      id,
       name: nameOf(name),
       arguments: made.trim() === "" ? "{}" : made.toWellFormed(),
       ...(Object.keys(raw).length > 0 && { raw: fieldsOf(raw) }),

@@ -36,6 +36,7 @@ export {
 } from "./provider-call.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
 export {
+  fillers,
   requestToSendable,
   type Sendable,
   type SendableCall,

@@ -101,6 +101,20 @@ export async function callProvider<Body, Event>(
   }
 }
 
+/** Ids of providers are data, but a call needs one: a missing one is made up. */
+const identified = (outcome: LlmOutcome): LlmOutcome =>
+  outcome.ok
+    ? {
+        ...outcome,
+        turn: {
+          ...outcome.turn,
+          parts: outcome.turn.parts.map((part, place) =>
+            part.type === "tool-call" && part.id === "" ? { ...part, id: `call_${place}` } : part,
+          ),
+        },
+      }
+    : outcome;
+
 const keyMessage = (
   type: "missing" | "unsendable",
   { provider, keyName }: { readonly provider: string; readonly keyName?: string | undefined },
@@ -165,7 +179,7 @@ class ProviderCall<Body, Event> {
       if (fault) return failed(faultToFailure(fault, this.#failure), reader.partial(), reader.usage());
       body = reader.continuation?.(asked);
     }
-    return reader.outcome();
+    return identified(reader.outcome());
   }
 
   #limits(): Parameters<typeof readStream>[0] {

@@ -48,6 +48,9 @@ export interface SendableOptions {
   readonly names?: WireDialect | undefined;
 }
 
+/** What the user says where a provider wants the user to speak and the conversation has no word of theirs. */
+export const fillers = { first: "(The conversation goes on.)", next: "(Go on.)" } as const;
+
 const isBlank = (text: string): boolean => text.trim() === "";
 
 /**

@@ -1,0 +1,76 @@
+import Anthropic from "@anthropic-ai/sdk";
+import type {
+  MessageCreateParamsStreaming,
+  RawMessageStreamEvent,
+} from "@anthropic-ai/sdk/resources/messages";
+import {
+  callProvider,
+  environmentVariable,
+  type ConnectionOptions,
+  type LlmCallOptions,
+  type LlmCaller,
+  type LlmOutcome,
+  type LlmRequest,
+  type Protocol,
+  type WireCall,
+} from "@moora/llm";
+import { anthropicWords, errorToBody, rejectsThinking } from "./anthropic-failure.ts";
+import { AnthropicReader } from "./anthropic-to-outcome.ts";
+import { anthropicName, requestToAnthropic, type AnthropicCache } from "./request-to-anthropic.ts";
+
+/** `apiKey` defaults to ANTHROPIC_API_KEY, `baseURL` to ANTHROPIC_BASE_URL or Anthropic's own. */
+export interface AnthropicOptions extends ConnectionOptions {
+  /** The limit of requests that set none; the API wants one. Default: 16,384. */
+  readonly maxOutputTokens?: number;
+  /** How long prefixes stay in the provider's cache. Default: `5m`. */
+  readonly cache?: AnthropicCache;
+}
+
+/** The Anthropic Messages API: always streamed, prefixes cached, signed thinking given back as it came. */
+export class AnthropicCaller implements LlmCaller {
+  readonly name: string = anthropicName;
+  readonly #options: AnthropicOptions;
+  readonly #protocol: Protocol<MessageCreateParamsStreaming, RawMessageStreamEvent>;
+
+  constructor(options: AnthropicOptions = {}) {
+    const { maxOutputTokens, cache, dangerouslyAllowBrowser = false } = options;
+    this.#options = options;
+    this.#protocol = {
+      provider: anthropicName,
+      api: "messages",
+      baseURL: options.baseURL ?? environmentVariable("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com",
+      keyName: "ANTHROPIC_API_KEY",
+      sendsIdempotencyKey: true,
+      requestToBody: (request, context) =>
+        requestToAnthropic(request, { ...context, maxOutputTokens, cache }),
+      open: (body, call) =>
+        anthropicClient(call, dangerouslyAllowBrowser).messages.create(body, { signal: call.signal }),
+      reader: (context) => new AnthropicReader(context),
+      words: anthropicWords,
+      errorToBody,
+      rejectsRaw: rejectsThinking,
+    };
+  }
+
+  call(request: LlmRequest, options?: LlmCallOptions): Promise<LlmOutcome> {
+    return callProvider(this.#protocol, this.#options, request, options);
+  }
+}
+
+/** A client for one request, without retries and logs of its own. */
+const anthropicClient = (call: WireCall, dangerouslyAllowBrowser: boolean): Anthropic =>
+  new Anthropic({
+    apiKey: call.apiKey ?? null,
+    baseURL: call.baseURL,
+    defaultHeaders: call.headers,
+    fetch: call.fetch,
+    maxRetries: 0,
+    // Silence is measured by the guard; this limit must only not come before it.
+    timeout: 2 ** 31 - 1,
+    logLevel: "off",
+    dangerouslyAllowBrowser,
+  });
+
+/** A model of Anthropic: `anthropic("claude-sonnet-5-5")`. It is asked wherever a request names no model. */
+export const anthropic = (model: string, options: AnthropicOptions = {}): LlmCaller =>
+  new AnthropicCaller({ ...options, model });

@@ -1,0 +1,50 @@
+import { fieldsOf, isJsonObject, textToJson, type Json, type JsonObject } from "@moora/llm";
+import type { RawContentBlockDelta } from "@anthropic-ai/sdk/resources/messages";
+import type { WholeBlock } from "./block-to-part.ts";
+
+/** One block of an answer while its pieces come. */
+export class BlockBuilder {
+  readonly #start: JsonObject;
+  readonly #texts = { text: "", thinking: "", signature: "", input: "" };
+  readonly #citations: Json[] = [];
+  isDone = false;
+
+  constructor(start: object) {
+    this.#start = fieldsOf(start);
+    for (const name of ["text", "thinking", "signature"] as const) {
+      const begun = this.#start[name];
+      if (typeof begun === "string") this.#texts[name] = begun;
+    }
+  }
+
+  get type(): Json | undefined {
+    return this.#start["type"];
+  }
+
+  get text(): string {
+    return this.#texts.text;
+  }
+
+  add(delta: RawContentBlockDelta): void {
+    if (delta.type === "text_delta") this.#texts.text += delta.text;
+    if (delta.type === "thinking_delta") this.#texts.thinking += delta.thinking;
+    if (delta.type === "signature_delta") this.#texts.signature += delta.signature;
+    if (delta.type === "input_json_delta") this.#texts.input += delta.partial_json;
+    if (delta.type === "citations_delta") this.#citations.push(fieldsOf(delta.citation));
+  }
+
+  whole(): WholeBlock {
+    const { text, thinking, signature, input } = this.#texts;
+    const parsed = textToJson(input);
+    return {
+      inputText: input,
+      block: {
+        ...this.#start,
+        ...("text" in this.#start && { text }),
+        ...("thinking" in this.#start && { thinking, signature }),
+        ...("input" in this.#start && isJsonObject(parsed) && { input: parsed }),
+        ...(this.#citations.length > 0 && { citations: this.#citations }),
+      },
+    };
+  }
+}

@@ -1,0 +1,116 @@
+import type { ContentBlockParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
+import {
+  fieldsOf,
+  fileToWords,
+  fillers,
+  isJsonObject,
+  type LlmContent,
+  type LlmFile,
+  type SendableCall,
+  type SendableMessage,
+  type SendablePart,
+} from "@moora/llm";
+
+type Warn = (warning: string) => void;
+type Text = Extract<ContentBlockParam, { type: "text" }>;
+type Shown = Text | Extract<ContentBlockParam, { type: "image" | "document" }>;
+
+/** A message whose content is a list of blocks. */
+export interface BlockTurn {
+  readonly role: "user" | "assistant";
+  readonly content: ContentBlockParam[];
+}
+
+/**
+ * The conversation in turns of user and assistant. All results of a turn stand in the one user message after it, before
+ * whatever the user or the harness says next.
+ */
+export function messagesToBlocks(messages: readonly SendableMessage[], warn: Warn): BlockTurn[] {
+  const turns: BlockTurn[] = [];
+  const say = (role: BlockTurn["role"], content: ContentBlockParam[]): void => {
+    const last = turns.at(-1);
+    if (last?.role === role && role === "user") last.content.push(...content);
+    else turns.push({ role, content });
+  };
+  for (const message of messages) {
+    if (message.role === "user")
+      say(
+        "user",
+        message.content.map((piece) => contentToBlock(piece, warn)),
+      );
+    else if (message.role === "note") say("user", [text(`<note>\n${message.text}\n</note>`)]);
+    else {
+      const content = message.parts.flatMap(partToBlock);
+      if (content.length === 0) continue;
+      if (turns.at(-1)?.role !== "user")
+        say("user", [text(turns.length === 0 ? fillers.first : fillers.next)]);
+      say("assistant", content);
+      const calls = message.parts.filter((part) => part.type === "tool-call");
+      if (calls.length > 0)
+        say(
+          "user",
+          calls.map((call) => callToResult(call, warn)),
+        );
+    }
+  }
+  if (turns.at(-1)?.role === "assistant") say("user", [text(fillers.next)]);
+  return turns;
+}
+
+const text = (words: string): Text => ({ type: "text", text: words });
+
+function partToBlock(part: SendablePart): ContentBlockParam[] {
+  const raw = "raw" in part && isJsonObject(part.raw) ? fieldsOf(part.raw) : {};
+  if (part.type === "text") return [{ ...raw, type: "text", text: part.text }];
+  if (part.type === "tool-call") {
+    return [{ ...raw, type: "tool_use", id: part.id, name: part.name, input: part.input }];
+  }
+  if (part.type === "opaque") {
+    // It came from the API, and no type of the client describes all that may come.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return "type" in raw ? [raw as unknown as ContentBlockParam] : [];
+  }
+  if (typeof raw["data"] === "string") return [{ ...raw, type: "redacted_thinking", data: raw["data"] }];
+  // Thinking that nobody signed is not taken back.
+  if (typeof raw["signature"] !== "string" || raw["signature"] === "") return [];
+  return [{ ...raw, type: "thinking", thinking: part.text, signature: raw["signature"] }];
+}
+
+function callToResult({ id, result }: SendableCall, warn: Warn): ToolResultBlockParam {
+  const { content, isError, files = [] } = result;
+  // A failed result may hold nothing but text.
+  const show = (file: LlmFile): Shown => (isError ? text(fileToWords(file, warn)) : fileToBlock(file, warn));
+  return {
+    type: "tool_result",
+    tool_use_id: id,
+    content: files.length === 0 ? content : [text(content), ...files.map(show)],
+    ...(isError && { is_error: true }),
+  };
+}
+
+const contentToBlock = (piece: LlmContent, warn: Warn): Shown =>
+  piece.type === "text" ? text(piece.text) : fileToBlock(piece.file, warn);
+
+const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+
+function fileToBlock(file: LlmFile, warn: Warn): Shown {
+  const media_type = imageTypes.find((type) => type === file.mediaType);
+  if (media_type !== undefined) {
+    return {
+      type: "image",
+      source:
+        "url" in file ? { type: "url", url: file.url } : { type: "base64", media_type, data: file.data },
+    };
+  }
+  if (file.mediaType === "application/pdf") {
+    return {
+      type: "document",
+      source:
+        "url" in file
+          ? { type: "url", url: file.url }
+          : { type: "base64", media_type: "application/pdf", data: file.data },
+      ...(file.name !== undefined && { title: file.name }),
+    };
+  }
+  return text(fileToWords(file, warn));
+}

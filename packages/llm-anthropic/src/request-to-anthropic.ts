@@ -1,0 +1,135 @@
+import type {
+  CacheControlEphemeral,
+  MessageCreateParamsStreaming,
+  OutputConfig,
+  TextBlockParam,
+  Tool,
+  ToolChoice,
+} from "@anthropic-ai/sdk/resources/messages";
+import {
+  anthropicStrictRules,
+  defined,
+  requestToSendable,
+  strictSchema,
+  type BodyContext,
+  type LlmRequest,
+  type LlmSettings,
+  type Sendable,
+  type WireRequest,
+} from "@moora/llm";
+import { withReach } from "./cache-breakpoints.ts";
+import { messagesToBlocks } from "./message-to-blocks.ts";
+
+/** The name under which settings name fields of this API. */
+export const anthropicName = "anthropic";
+
+/** How long a prefix stays in the provider's cache, or `off`. */
+export type AnthropicCache = "off" | "5m" | "1h";
+
+export interface AnthropicContext extends BodyContext {
+  /** The API wants a limit; this is the one where the request sets none. Default: 16,384. */
+  readonly maxOutputTokens?: number | undefined;
+  /** Default: `5m`. */
+  readonly cache?: AnthropicCache | undefined;
+}
+
+type Warn = (warning: string) => void;
+type Fields = Partial<MessageCreateParamsStreaming>;
+
+/** A request in the words of the Messages API, always streamed. */
+export function requestToAnthropic(
+  request: LlmRequest,
+  context: AnthropicContext,
+): WireRequest<MessageCreateParamsStreaming> {
+  const warnings: string[] = [];
+  const warn: Warn = (text) => warnings.push(text);
+  const sendable = requestToSendable(request, context);
+  const { settings } = request;
+  const cached = cacheOf(context.cache);
+  const messages = messagesToBlocks(sendable.messages, warn);
+  const stops = settings.stop?.filter((stop) => stop.trim() !== "") ?? [];
+  warnUnknown(settings, warn);
+  const body: MessageCreateParamsStreaming = {
+    model: request.model,
+    max_tokens: settings.maxOutputTokens ?? context.maxOutputTokens ?? 16_384,
+    ...systemAndTools(request, sendable, cached),
+    messages: cached ? withReach(messages, cached) : messages,
+    ...(cached && { cache_control: cached }),
+    ...(stops.length > 0 && { stop_sequences: stops }),
+    ...thinkingOf(request, warn),
+    ...outputOf(request, warn),
+    ...settings.providerOptions?.[anthropicName],
+    stream: true,
+  };
+  return { body, sendable, warnings };
+}
+
+const cacheOf = (cache: AnthropicCache = "5m"): CacheControlEphemeral | undefined =>
+  cache === "off" ? undefined : { type: "ephemeral", ...(cache === "1h" && { ttl: cache }) };
+
+function warnUnknown(settings: LlmSettings, warn: Warn): void {
+  for (const name of ["temperature", "topP", "seed", "confidence"] as const) {
+    const value = settings[name];
+    if (value !== undefined && value !== false)
+      warn(`${name} was left out: the Messages API does not know it`);
+  }
+}
+
+/** Tools stand before the system prompt in the cached prefix, so one breakpoint after both is enough. */
+function systemAndTools(
+  request: LlmRequest,
+  sendable: Sendable,
+  cached: CacheControlEphemeral | undefined,
+): Fields {
+  const mark = cached && { cache_control: cached };
+  const system: TextBlockParam[] =
+    sendable.system === undefined ? [] : [{ type: "text", text: sendable.system, ...mark }];
+  const tools = sendable.tools.map(({ name, description, schema }, index): Tool => ({
+    name,
+    ...(description !== "" && { description }),
+    input_schema: { ...schema, type: "object" },
+    ...(system.length === 0 && index === sendable.tools.length - 1 && mark),
+  }));
+  return {
+    ...(system.length > 0 && { system }),
+    ...(tools.length > 0 && { tools, tool_choice: choiceOf(request, sendable) }),
+  };
+}
+
+function choiceOf({ toolChoice, parallelToolCalls }: LlmRequest, sendable: Sendable): ToolChoice {
+  if (toolChoice === "none") return { type: "none" };
+  const single = parallelToolCalls ? {} : { disable_parallel_tool_use: true };
+  if (toolChoice === "auto") return { type: "auto", ...single };
+  if (toolChoice === "required") return { type: "any", ...single };
+  return { type: "tool", name: sendable.toolName(toolChoice.name), ...single };
+}
+
+const isForced = ({ toolChoice, tools }: LlmRequest): boolean =>
+  tools.length > 0 && toolChoice !== "auto" && toolChoice !== "none";
+
+function thinkingOf(request: LlmRequest, warn: Warn): Fields {
+  const { reasoningEffort } = request.settings;
+  if (reasoningEffort === undefined) return {};
+  if (reasoningEffort === "none") return { thinking: { type: "disabled" } };
+  if (isForced(request)) {
+    warn("thinking is off: the Messages API does not allow it when a tool is forced");
+    return { thinking: { type: "disabled" } };
+  }
+  return { thinking: { type: "adaptive", display: "summarized" } };
+}
+
+function outputOf(request: LlmRequest, warn: Warn): Fields {
+  const { reasoningEffort: effort } = request.settings;
+  const config: OutputConfig = defined({
+    effort: effort === undefined || effort === "none" ? undefined : effort === "minimal" ? "low" : effort,
+    format: formatOf(request, warn),
+  });
+  return Object.keys(config).length > 0 ? { output_config: config } : {};
+}
+
+function formatOf({ answerSchema }: LlmRequest, warn: Warn): OutputConfig["format"] | undefined {
+  if (answerSchema === undefined) return undefined;
+  const strict = strictSchema(answerSchema, anthropicStrictRules);
+  if (strict === undefined) warn("answerSchema was left out: the Messages API cannot enforce it");
+  return strict && { type: "json_schema", schema: { ...strict } };
+}

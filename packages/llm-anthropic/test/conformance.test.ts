@@ -1,0 +1,18 @@
+import { llmConformance, type ConformanceSubject } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { openHarness } from "../../llm/test/support/open-harness.ts";
+import { AnthropicCaller } from "../src/index.ts";
+import { messagesDialect } from "./support/messages-dialect.ts";
+
+const subject: ConformanceSubject = {
+  features: ["http", "reasoning", "signed-reasoning", "cache-writes", "refusals", "loose-ids", "images"],
+  keyName: "ANTHROPIC_API_KEY",
+  open: (setup) =>
+    openHarness(messagesDialect, setup, (baseURL, apiKey) => new AnthropicCaller({ baseURL, apiKey })),
+};
+
+describe("the Messages API", () => {
+  it.each(llmConformance(subject))("$name", async ({ run }) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
+});
