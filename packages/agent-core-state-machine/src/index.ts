@@ -122,6 +122,7 @@ export {
   agentTransition,
   beginReplay,
   createAgentTransition,
+  fire,
   replay,
   step,
   whyIgnored,

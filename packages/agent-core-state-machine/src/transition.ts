@@ -1,4 +1,5 @@
 import type { AgentConfig } from "./config.ts";
+import { move } from "./control/move.ts";
 import { Edit, type AgentChange, type ControlMove } from "./edit.ts";
 import { initialAgentState } from "./initial.ts";
 import type { AgentInput, InputOf, InputType } from "./input.ts";
@@ -86,6 +87,19 @@ export const step =
   (state: AgentState): AgentStep => {
     const edit = new Edit(state, true);
     if (!apply(edit, input)) return { state, moves: [], changes: [] };
+    return { state: edit.finished(), moves: edit.moves, changes: edit.changes ?? [] };
+  };
+
+/**
+ * Fires an event of the control graph by hand, as if it had happened: for tests of a graph, and for tools that show one.
+ * A pair without a row ends in Error with `InvalidTransition`.
+ */
+export const fire =
+  (event: string) =>
+  (state: AgentState): AgentStep => {
+    const edit = new Edit(state, true);
+    edit.timestamp = state.updatedAt;
+    move(edit, { event });
     return { state: edit.finished(), moves: edit.moves, changes: edit.changes ?? [] };
   };
 

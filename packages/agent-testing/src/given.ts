@@ -76,7 +76,8 @@ function checkShown(
   const wanted = Object.keys(effectsAt(state)).toSorted();
   const expected = effectKeys.toSorted();
   if (shown === control && wanted.join() === expected.join()) return;
-  const failure = state.reActContext.control.type === "Error" ? state.reActContext.control.failure : undefined;
+  const failure =
+    state.reActContext.control.type === "Error" ? state.reActContext.control.failure : undefined;
   throw new NotShown(
     [
       `expected ${control} wanting [${expected.join(", ")}]`,

@@ -22,3 +22,5 @@ export {
 } from "./make-inputs.ts";
 export type { MadeCall, MadeTurn } from "./make-inputs.ts";
 export { requestProblems } from "./request-problems.ts";
+export { drawConfig, drawConfigChange, drawInput, drawTools } from "./draw-input.ts";
+export type { Choose } from "./draw-input.ts";

@@ -4,6 +4,7 @@ import {
   controlName,
   loopRuns,
   nextStateName,
+  openCallOf,
   openCallsOf,
   parseState,
   recordOf,
@@ -44,6 +45,7 @@ const lateAnswers = 40;
 export function keepLaws({ from, dialects = {}, replays = true }: LawsOptions): LawKeeper {
   let state = frozen(from);
   const inputs: AgentInput[] = [];
+  const applied: AgentInput[] = [];
   const moves: ControlMove[] = [];
   const keys = new KeyLedger();
   const requests = new RequestLedger(dialects);
@@ -69,8 +71,9 @@ export function keepLaws({ from, dialects = {}, replays = true }: LawsOptions): 
         keys.follow(next);
         requests.follow(next);
         checkReplay(inputs, from, next, replays);
-        checkLate(inputs, next);
-        checkLimits(next);
+        applied.push(input);
+        checkLate(applied, next);
+        checkLimits(before, next);
       }
       checkNeverStuck(next, dialects);
       state = next;
@@ -84,18 +87,30 @@ function checkTransition(input: AgentInput, before: AgentState, next: AgentState
   const difference = firstDifference(again, next);
   assertLaw(difference === undefined, "L1", () => `the same state and input give two states: ${difference}`);
   const ignored = whyIgnored(input)(before);
-  assertLaw((ignored === undefined) === (next !== before), "L3", () =>
-    `an input that ${ignored === undefined ? "applies keeps" : `is ignored (${ignored}) changes`} the reference`,
+  assertLaw(
+    (ignored === undefined) === (next !== before),
+    "L3",
+    () =>
+      `an input that ${ignored === undefined ? "applies keeps" : `is ignored (${ignored}) changes`} the reference`,
   );
   if (next === before) return;
   const thawed: unknown = JSON.parse(JSON.stringify(next));
   const lost = firstDifference(thawed, next);
   assertLaw(lost === undefined, "L2", () => `the state does not survive JSON: ${lost}`);
   const parsed = parseState(thawed);
-  assertLaw(parsed.ok, "L2", () => `the state is none by its schema: ${parsed.ok ? "" : parsed.problem.path}`);
+  assertLaw(
+    parsed.ok,
+    "L2",
+    () => `the state is none by its schema: ${parsed.ok ? "" : parsed.problem.path}`,
+  );
 }
 
-function checkReplay(inputs: readonly AgentInput[], from: AgentState, live: AgentState, whole: boolean): void {
+function checkReplay(
+  inputs: readonly AgentInput[],
+  from: AgentState,
+  live: AgentState,
+  whole: boolean,
+): void {
   if (!whole) return;
   const difference = firstDifference(replay(inputs, from), live);
   assertLaw(difference === undefined, "L9", () => `the replayed state is another: ${difference}`);
@@ -112,7 +127,11 @@ function checkMoves(before: AgentState, next: AgentState, moves: readonly Contro
     at = to;
   }
   const { control } = next.reActContext;
-  assertLaw(at === controlName(control), "L8", () => `control is in ${controlName(control)}, its moves lead to ${at}`);
+  assertLaw(
+    at === controlName(control),
+    "L8",
+    () => `control is in ${controlName(control)}, its moves lead to ${at}`,
+  );
 }
 
 /** The key of the effect that an input answers, as far as it can be told from the state before. */
@@ -146,8 +165,8 @@ function checkAnswer(input: AgentInput, before: AgentState, next: AgentState): v
 }
 
 /** L6: what was answered once, offered again later, changes nothing. */
-function checkLate(inputs: readonly AgentInput[], state: AgentState): void {
-  for (const input of inputs.slice(-lateAnswers)) {
+function checkLate(applied: readonly AgentInput[], state: AgentState): void {
+  for (const input of applied.slice(-lateAnswers)) {
     if (!isAnswer(input)) continue;
     assertLaw(agentTransition(input)(state) === state, "L6", () => `a late ${input.type} changes the state`);
   }
@@ -166,11 +185,17 @@ const isAnswer = (input: AgentInput): boolean =>
 function checkNeverStuck(state: AgentState, dialects: Readonly<Record<string, Dialect>>): void {
   const timestamp = state.updatedAt;
   const cancelled = agentTransition({ type: "re-act-cancelled", timestamp })(state);
-  assertLaw(loopRuns(state) === (cancelled !== state), "L10", () => "a cancel does not work on a running loop");
+  assertLaw(
+    loopRuns(state) === (cancelled !== state),
+    "L10",
+    () => "a cancel does not work on a running loop",
+  );
   assertLaw(!loopRuns(cancelled), "L10", () => "a loop runs on after a cancel");
   assertLaw(Object.keys(effectsAt(cancelled)).length === 0, "L10", () => "work is open after a cancel");
   const messageId = `after-cancel-${state.messages.length}`;
-  const asked = agentTransition({ type: "user-message-received", messageId, content: "?", timestamp })(cancelled);
+  const asked = agentTransition({ type: "user-message-received", messageId, content: "?", timestamp })(
+    cancelled,
+  );
   assertLaw(asked !== cancelled, "L10", () => "a message after a cancel is not taken");
   const request = llmRequestAt(asked);
   if (request === undefined) return checkEndedAtOnce(asked);
@@ -192,18 +217,33 @@ function checkRequest(request: LlmRequest, dialects: Readonly<Record<string, Dia
   }
 }
 
-/** L11: limits are never exceeded, and each open call is open once and has no result. */
-function checkLimits(state: AgentState): void {
+const attemptOf = ({ reActContext: { control } }: AgentState, id: string): number =>
+  openCallOf(control, id)?.attempt ?? 1;
+
+const runningAt = ({ reActContext: { control } }: AgentState): number =>
+  openCallsOf(control).filter((call) => call.status.type === "running").length;
+
+/** L11: limits are never exceeded (a lowered one is not exceeded further), and each open call is open once and has no result. */
+function checkLimits(before: AgentState, state: AgentState): void {
   const { config, reActContext: context } = state;
-  assertLaw(context.step === 0 || context.step <= context.stepLimit, "L11", () => "the step limit is exceeded");
+  assertLaw(
+    context.step === 0 || context.step <= context.stepLimit,
+    "L11",
+    () => "the step limit is exceeded",
+  );
   const calls = openCallsOf(context.control);
-  const running = calls.filter((call) => call.status.type === "running").length;
+  const running = runningAt(state);
   const most = config.parallelTools ? config.maxParallelTools : 1;
-  assertLaw(running <= most, "L11", () => `${running} calls run where ${most} may`);
+  assertLaw(
+    running <= most || running <= runningAt(before),
+    "L11",
+    () => `${running} calls run where ${most} may`,
+  );
   assertLaw(new Set(calls.map((call) => call.id)).size === calls.length, "L11", () => "a call is open twice");
-  for (const { id, attempt } of calls) {
+  for (const { id, attempt, questions } of calls) {
     assertLaw(recordOf(state, id)?.result === null, "L11", () => `the open call ${id} has a result`);
-    assertLaw(attempt <= config.maxToolAttempts + 1, "L11", () => `call ${id} is at attempt ${attempt}`);
+    const most = Math.max(config.maxToolAttempts, attemptOf(before, id)) + questions;
+    assertLaw(attempt <= most, "L11", () => `call ${id} is at attempt ${attempt}`);
   }
 }
 
@@ -250,7 +290,9 @@ class RequestLedger {
     this.last = { messages: request.messages, horizon };
     if (last?.horizon !== horizon) return;
     const kept = last.messages.filter((message, index) => !isTrailingGoOn(last.messages, index, message));
-    const broken = kept.findIndex((message, index) => JSON.stringify(message) !== JSON.stringify(request.messages[index]));
+    const broken = kept.findIndex(
+      (message, index) => JSON.stringify(message) !== JSON.stringify(request.messages[index]),
+    );
     assertLaw(broken === -1, "L7", () => `message ${broken} of the last request is another one in this`);
   }
 }

@@ -7,7 +7,11 @@ import {
 } from "@moora/agent-core-state-machine";
 
 /** Inputs for transcripts, short to write. All in one millisecond unless `at` moves on: time decides nothing. */
-export const asked = (content: string, messageId: string = `m-${content.slice(0, 12)}`, at = 1): AgentInput => ({
+export const asked = (
+  content: string,
+  messageId: string = `m-${content.slice(0, 12)}`,
+  at = 1,
+): AgentInput => ({
   type: "user-message-received",
   messageId,
   content,
@@ -60,7 +64,10 @@ export const answered = (
   text: string,
   made: MadeTurn & { readonly problem?: string } = {},
 ): InputOf<"re-act-observed"> => {
-  const observation = { type: "complete-re-act", ...(made.problem === undefined ? {} : { problem: made.problem }) } as const;
+  const observation = {
+    type: "complete-re-act",
+    ...(made.problem === undefined ? {} : { problem: made.problem }),
+  } as const;
   return observed(key, spoken({ ...made, text }), observation, made);
 };
 
@@ -93,7 +100,12 @@ function observed(
 export const callFailed = (
   key: string,
   kind: string,
-  { retryable = false, partial, retryAfterMs, at = 1 }: {
+  {
+    retryable = false,
+    partial,
+    retryAfterMs,
+    at = 1,
+  }: {
     readonly retryable?: boolean;
     readonly partial?: string;
     readonly retryAfterMs?: number;
@@ -112,7 +124,11 @@ export const callFailed = (
   timestamp: at,
 });
 
-export const llmStarted = (key: string, at = 1): AgentInput => ({ type: "llm-call-started", key, timestamp: at });
+export const llmStarted = (key: string, at = 1): AgentInput => ({
+  type: "llm-call-started",
+  key,
+  timestamp: at,
+});
 
 export const started = (toolCallId: string, attempt = 1, at = 1): AgentInput => ({
   type: "tool-call-started",
@@ -135,7 +151,12 @@ export const failed = (toolCallId: string, error = "broken", at = 1): AgentInput
   timestamp: at,
 });
 
-export const interrupted = (toolCallId: string, outcome: "unknown" | "not-run", attempt = 1, at = 1): AgentInput => ({
+export const interrupted = (
+  toolCallId: string,
+  outcome: "unknown" | "not-run",
+  attempt = 1,
+  at = 1,
+): AgentInput => ({
   type: "tool-call-interrupted",
   toolCallId,
   attempt,
@@ -147,7 +168,12 @@ export const interrupted = (toolCallId: string, outcome: "unknown" | "not-run", 
 export const decided = (
   toolCallId: string,
   decision: "approved" | "rejected" | { readonly modified: string } | { readonly answered: string },
-  { digest, by = "ada", reason, at = 1 }: {
+  {
+    digest,
+    by = "ada",
+    reason,
+    at = 1,
+  }: {
     readonly digest?: string;
     readonly by?: string;
     readonly reason?: string;
@@ -175,7 +201,11 @@ export const summarised = (key: string, summary: string, at = 1): AgentInput => 
   timestamp: at,
 });
 
-export const timePassed = (key: string, at = 1): AgentInput => ({ type: "deadline-passed", key, timestamp: at });
+export const timePassed = (key: string, at = 1): AgentInput => ({
+  type: "deadline-passed",
+  key,
+  timestamp: at,
+});
 
 export const cancelled = (reason?: string, at = 1): AgentInput => ({
   type: "re-act-cancelled",
@@ -183,7 +213,11 @@ export const cancelled = (reason?: string, at = 1): AgentInput => ({
   timestamp: at,
 });
 
-export const opened = (owner = "host", at = 1): AgentInput => ({ type: "session-opened", owner, timestamp: at });
+export const opened = (owner = "host", at = 1): AgentInput => ({
+  type: "session-opened",
+  owner,
+  timestamp: at,
+});
 
 export const handled = (key: string, event: string, note?: string, at = 1): AgentInput => ({
   type: "state-handled",

@@ -14,9 +14,13 @@ export function requestProblems(request: LlmRequest): readonly string[] {
     ...(messages[0]?.role === "assistant" ? ["The first message is the assistant's."] : []),
     ...(isOpenTurn(messages.at(-1)) ? ["The last message is an answer of the assistant's."] : []),
     ...(repeated === undefined ? [] : [`The call id ${repeated} stands twice.`]),
-    ...messages.flatMap((message, index) => messageProblems(message).map((problem) => `Message ${index}: ${problem}`)),
     ...messages.flatMap((message, index) =>
-      isOpenTurn(message) && messages[index + 1]?.role === "assistant" ? [`Two answers follow each other at ${index}.`] : [],
+      messageProblems(message).map((problem) => `Message ${index}: ${problem}`),
+    ),
+    ...messages.flatMap((message, index) =>
+      isOpenTurn(message) && messages[index + 1]?.role === "assistant"
+        ? [`Two answers follow each other at ${index}.`]
+        : [],
     ),
     ...(JSON.stringify(request).isWellFormed() && allWellFormed(request) ? [] : ["A string is ill-formed."]),
   ];
@@ -44,7 +48,10 @@ function messageProblems(message: LlmMessage): readonly string[] {
   }
 }
 
-function turnProblems({ turn: { parts }, results }: Extract<LlmMessage, { role: "assistant" }>): readonly string[] {
+function turnProblems({
+  turn: { parts },
+  results,
+}: Extract<LlmMessage, { role: "assistant" }>): readonly string[] {
   const calls = parts.filter((part) => part.type === "tool-call");
   const spoken = parts.filter((part) => part.type === "text");
   return [

@@ -1,13 +1,35 @@
 import { describe, expect, it } from "vitest";
 import type { InitialAgentOptions } from "@moora/agent-core-state-machine";
 import {
-  answered, asked, callFailed, callsMade, cancelled, decided, failed, given, givenAgent, handled, interrupted,
-  llmStarted, opened, started, succeeded, summarised, timePassed,
+  answered,
+  asked,
+  callFailed,
+  callsMade,
+  cancelled,
+  decided,
+  failed,
+  given,
+  givenAgent,
+  handled,
+  interrupted,
+  llmStarted,
+  opened,
+  started,
+  succeeded,
+  summarised,
+  timePassed,
 } from "../src/index.ts";
 
 const tool = (more = {}) => ({ description: "A tool.", schema: '{"type":"object"}', ...more });
 const withTools = (config: InitialAgentOptions["config"] = {}, more: Record<string, object> = {}) =>
-  givenAgent({ config, tools: { search: tool(), pay: tool({ risk: "high" }), ...Object.fromEntries(Object.entries(more).map(([name, fields]) => [name, tool(fields)])) } });
+  givenAgent({
+    config,
+    tools: {
+      search: tool(),
+      pay: tool({ risk: "high" }),
+      ...Object.fromEntries(Object.entries(more).map(([name, fields]) => [name, tool(fields)])),
+    },
+  });
 const P1 = "plan/1/1/1";
 
 describe("a question and its answer", () => {
@@ -15,7 +37,10 @@ describe("a question and its answer", () => {
   it("is done when the model answers", () => {
     const done = given(asked("hi"), answered(P1, "hello")).shows("Done");
     expect(done.memory.finalAnswer).toBe("hello");
-    expect(done.state.messages.map((message) => [message.id, message.content])).toEqual([["m-hi", "hi"], ["msg_1_1", "hello"]]);
+    expect(done.state.messages.map((message) => [message.id, message.content])).toEqual([
+      ["m-hi", "hi"],
+      ["msg_1_1", "hello"],
+    ]);
   });
   it("opens the next loop with the next message", () => {
     const next = given(asked("hi"), answered(P1, "hello"), asked("and?")).shows("Planning", "plan/2/1/1");
@@ -28,34 +53,61 @@ describe("tools", () => {
   const three = callsMade(P1, { 1: { name: "search" }, 2: { name: "search" }, 3: { name: "search" } });
   it("acts on one call", () => withTools()(asked("q"), one).shows("Acting", "tool/1/1"));
   it("goes on planning with its result", () => {
-    const next = withTools()(asked("q"), one, started("1"), succeeded("1", "found")).shows("Planning", "plan/1/2/1");
+    const next = withTools()(asked("q"), one, started("1"), succeeded("1", "found")).shows(
+      "Planning",
+      "plan/1/2/1",
+    );
     expect(next.walk).toEqual([
-      "Idle --Start--> Planning", "Planning --LlmToolCall--> Acting", "Acting --ToolSuccess--> Observing", "Observing --Continue--> Planning",
+      "Idle --Start--> Planning",
+      "Planning --LlmToolCall--> Acting",
+      "Acting --ToolSuccess--> Observing",
+      "Observing --Continue--> Planning",
     ]);
     expect(next.memory.lastObservation).toBe("SUCCESS: found");
-    expect(next.request?.messages.at(-1)).toMatchObject({ role: "assistant", results: [{ isError: false, content: "found" }] });
+    expect(next.request?.messages.at(-1)).toMatchObject({
+      role: "assistant",
+      results: [{ isError: false, content: "found" }],
+    });
   });
-  it("runs several at once", () => withTools()(asked("q"), three).shows("ParallelActing", "tool/1/1", "tool/2/1", "tool/3/1"));
-  it("fails when all fail", () => expect(withTools()(asked("q"), three, failed("1"), failed("3"), failed("2")).walk).toContain("ParallelActing --ToolFailure--> Observing"));
+  it("runs several at once", () =>
+    withTools()(asked("q"), three).shows("ParallelActing", "tool/1/1", "tool/2/1", "tool/3/1"));
+  it("fails when all fail", () =>
+    expect(withTools()(asked("q"), three, failed("1"), failed("3"), failed("2")).walk).toContain(
+      "ParallelActing --ToolFailure--> Observing",
+    ));
   it("runs one after the other without parallelTools", () => {
     const serial = withTools({ parallelTools: false });
     serial(asked("q"), three).shows("Acting", "tool/1/1");
     serial(asked("q"), three, succeeded("1")).shows("Acting", "tool/2/1");
   });
-  it("keeps to the slots", () => withTools({ maxParallelTools: 2 })(asked("q"), three, succeeded("2")).shows("ParallelActing", "tool/1/1", "tool/3/1"));
+  it("keeps to the slots", () =>
+    withTools({ maxParallelTools: 2 })(asked("q"), three, succeeded("2")).shows(
+      "ParallelActing",
+      "tool/1/1",
+      "tool/3/1",
+    ));
   it("refuses blacklisted calls each for itself", () => {
     const mixed = callsMade(P1, { 1: { name: "pay" }, 2: { name: "search" } });
     const state = withTools({ blacklistedTools: ["pay"] })(asked("q"), mixed).shows("Acting", "tool/2/1");
     expect(state.call("1")?.result).toMatchObject({ isSuccess: false, code: "blacklisted" });
   });
-  it("plans again when all are blacklisted", () => expect(withTools({ blacklistedTools: ["search"] })(asked("q"), one).shows("Planning", "plan/1/2/1").walk).toContain("Planning --ToolBlacklisted--> Planning"));
+  it("plans again when all are blacklisted", () =>
+    expect(
+      withTools({ blacklistedTools: ["search"] })(asked("q"), one).shows("Planning", "plan/1/2/1").walk,
+    ).toContain("Planning --ToolBlacklisted--> Planning"));
   it("does not run the calls of a cut turn, and ends after three", () => {
     const cut = (n: number) => callsMade(`plan/1/${n}/1`, { [n]: { name: "search" } }, { cut: true });
     withTools()(asked("q"), cut(1), cut(2)).shows("Planning", "plan/1/3/1");
-    expect(withTools()(asked("q"), cut(1), cut(2), cut(3)).shows("Error").memory.error?.kind).toBe("Truncated");
+    expect(withTools()(asked("q"), cut(1), cut(2), cut(3)).shows("Error").memory.error?.kind).toBe(
+      "Truncated",
+    );
   });
   it("runs the first of too many calls", () => {
-    const state = withTools({ maxCallsPerTurn: 2 })(asked("q"), three).shows("ParallelActing", "tool/1/1", "tool/2/1");
+    const state = withTools({ maxCallsPerTurn: 2 })(asked("q"), three).shows(
+      "ParallelActing",
+      "tool/1/1",
+      "tool/2/1",
+    );
     expect(state.call("3")?.result).toMatchObject({ code: "too-many-calls" });
   });
 });
@@ -64,54 +116,120 @@ describe("humans", () => {
   const ask = withTools({ approval: { policy: "always" } });
   const two = callsMade(P1, { 1: { name: "search" }, 2: { name: "pay" } });
   it("asks for each call", () => ask(asked("q"), two).shows("WaitingForHuman", "ask/1/1/1/0", "ask/2/1/1/0"));
-  it("lets safe siblings run", () => withTools({ approval: { policy: { above: "high" } } })(asked("q"), two).shows("WaitingForHuman", "tool/1/1", "ask/2/1/1/0"));
-  it("takes decisions in any order", () => ask(asked("q"), two, decided("2", "approved"), decided("1", "rejected")).shows("Acting", "tool/2/1"));
-  it("observes when all are rejected", () => expect(ask(asked("q"), two, decided("2", "rejected"), decided("1", "rejected")).shows("Planning", "plan/1/2/1").walk).toContain("WaitingForHuman --HumanRejected--> Observing"));
-  it("runs both when both are approved", () => ask(asked("q"), two, decided("2", "approved"), decided("1", "approved")).shows("ParallelActing", "tool/1/1", "tool/2/1"));
-  it("ignores a decision about something else", () => ask(asked("q"), two, decided("1", "approved", { digest: "other" })).shows("WaitingForHuman", "ask/1/1/1/0", "ask/2/1/1/0"));
+  it("lets safe siblings run", () =>
+    withTools({ approval: { policy: { above: "high" } } })(asked("q"), two).shows(
+      "WaitingForHuman",
+      "tool/1/1",
+      "ask/2/1/1/0",
+    ));
+  it("takes decisions in any order", () =>
+    ask(asked("q"), two, decided("2", "approved"), decided("1", "rejected")).shows("Acting", "tool/2/1"));
+  it("observes when all are rejected", () =>
+    expect(
+      ask(asked("q"), two, decided("2", "rejected"), decided("1", "rejected")).shows("Planning", "plan/1/2/1")
+        .walk,
+    ).toContain("WaitingForHuman --HumanRejected--> Observing"));
+  it("runs both when both are approved", () =>
+    ask(asked("q"), two, decided("2", "approved"), decided("1", "approved")).shows(
+      "ParallelActing",
+      "tool/1/1",
+      "tool/2/1",
+    ));
+  it("ignores a decision about something else", () =>
+    ask(asked("q"), two, decided("1", "approved", { digest: "other" })).shows(
+      "WaitingForHuman",
+      "ask/1/1/1/0",
+      "ask/2/1/1/0",
+    ));
   it("runs changed arguments and keeps the original", () => {
-    const state = ask(asked("q"), callsMade(P1, { 1: { name: "pay", parameters: { sum: 9 } } }), decided("1", { modified: '{"sum":1}' })).shows("Acting", "tool/1/1");
+    const state = ask(
+      asked("q"),
+      callsMade(P1, { 1: { name: "pay", parameters: { sum: 9 } } }),
+      decided("1", { modified: '{"sum":1}' }),
+    ).shows("Acting", "tool/1/1");
     expect(state.walk).toContain("WaitingForHuman --HumanModified--> Acting");
     expect(state.call("1")).toMatchObject({ parameters: '{"sum":1}', original: '{"sum":9}' });
   });
   it("expires", () => {
     const hasty = withTools({ approval: { policy: "always", expiresAfterMs: 5, remindAfterMs: 2 } });
     const one = callsMade(P1, { 1: { name: "pay" } });
-    hasty(asked("q"), one).shows("WaitingForHuman", "ask/1/1/1/0", "wait/ask/1/1/expiry", "wait/ask/1/1/reminder/1");
-    hasty(asked("q"), one, timePassed("wait/ask/1/1/reminder/1")).shows("WaitingForHuman", "ask/1/1/1/1", "wait/ask/1/1/expiry", "wait/ask/1/1/reminder/2");
+    hasty(asked("q"), one).shows(
+      "WaitingForHuman",
+      "ask/1/1/1/0",
+      "wait/ask/1/1/expiry",
+      "wait/ask/1/1/reminder/1",
+    );
+    hasty(asked("q"), one, timePassed("wait/ask/1/1/reminder/1")).shows(
+      "WaitingForHuman",
+      "ask/1/1/1/1",
+      "wait/ask/1/1/expiry",
+      "wait/ask/1/1/reminder/2",
+    );
     hasty(asked("q"), one, timePassed("wait/ask/1/1/expiry")).shows("Planning", "plan/1/2/1");
   });
   it("answers questions of the model", () => {
     const human = withTools({}, { askHuman: { asksHuman: true } });
     const question = callsMade(P1, { 1: { name: "askHuman", parameters: { question: "Which?" } } });
     human(asked("q"), question).shows("WaitingForHuman", "ask/1/1/1/0");
-    expect(human(asked("q"), question, decided("1", { answered: "the red one" })).shows("Planning", "plan/1/2/1").walk).toContain("WaitingForHuman --HumanAnswered--> Observing");
+    expect(
+      human(asked("q"), question, decided("1", { answered: "the red one" })).shows("Planning", "plan/1/2/1")
+        .walk,
+    ).toContain("WaitingForHuman --HumanAnswered--> Observing");
   });
 });
 
 describe("the model fails", () => {
   it("waits and tries again", () => {
-    const waiting = given(asked("q"), llmStarted(P1), callFailed(P1, "rate-limit", { retryable: true, retryAfterMs: 2000 })).shows("Planning", "wait/plan/1/1/2");
-    waiting.and(timePassed("wait/plan/1/1/2")).shows("Planning", "plan/1/1/2").and(answered("plan/1/1/2", "ok")).shows("Done");
+    const waiting = given(
+      asked("q"),
+      llmStarted(P1),
+      callFailed(P1, "rate-limit", { retryable: true, retryAfterMs: 2000 }),
+    ).shows("Planning", "wait/plan/1/1/2");
+    waiting
+      .and(timePassed("wait/plan/1/1/2"))
+      .shows("Planning", "plan/1/1/2")
+      .and(answered("plan/1/1/2", "ok"))
+      .shows("Done");
   });
   it("gives up when it makes no sense", () => given(asked("q"), callFailed(P1, "auth")).shows("Error"));
   it("withholds what was refused", () => {
-    const next = given(asked("bad"), callFailed(P1, "refusal")).shows("Error").and(asked("good")).shows("Planning", "plan/2/1/1");
+    const next = given(asked("bad"), callFailed(P1, "refusal"))
+      .shows("Error")
+      .and(asked("good"))
+      .shows("Planning", "plan/2/1/1");
     expect(next.request?.messages).toHaveLength(1);
     expect(next.state.messages[0]?.status).toBe("withheld");
   });
 });
 
 describe("reflection", () => {
-  const steps = (n: number) => Array.from({ length: n }, (_, i) => [callsMade(`plan/1/${i + 1}/1`, { [i + 1]: { name: "search" } }), succeeded(String(i + 1))]).flat();
+  const steps = (n: number) =>
+    Array.from({ length: n }, (_, i) => [
+      callsMade(`plan/1/${i + 1}/1`, { [i + 1]: { name: "search" } }),
+      succeeded(String(i + 1)),
+    ]).flat();
   it("comes every n steps and hides what it covers", () => {
     const g = withTools({ reflectEveryNSteps: 2 });
     g(asked("q"), ...steps(2)).shows("Reflecting", "reflect/1/2/1");
-    const after = g(asked("q"), ...steps(2), summarised("reflect/1/2/1", "all known")).shows("Planning", "plan/1/3/1");
+    const after = g(asked("q"), ...steps(2), summarised("reflect/1/2/1", "all known")).shows(
+      "Planning",
+      "plan/1/3/1",
+    );
     expect(after.request?.messages.map((message) => message.role)).toEqual(["user", "note"]);
   });
-  it("keeps everything when it fails", () => expect(withTools({ reflectEveryNSteps: 2 })(asked("q"), ...steps(2), callFailed("reflect/1/2/1", "server", { retryable: true })).request?.messages).toHaveLength(3));
-  it("follows a context that is too long", () => withTools()(asked("q"), ...steps(1), callFailed("plan/1/2/1", "context-length")).shows("Reflecting", "reflect/1/2/1"));
+  it("keeps everything when it fails", () =>
+    expect(
+      withTools({ reflectEveryNSteps: 2 })(
+        asked("q"),
+        ...steps(2),
+        callFailed("reflect/1/2/1", "server", { retryable: true }),
+      ).request?.messages,
+    ).toHaveLength(3));
+  it("follows a context that is too long", () =>
+    withTools()(asked("q"), ...steps(1), callFailed("plan/1/2/1", "context-length")).shows(
+      "Reflecting",
+      "reflect/1/2/1",
+    ));
   it("drops a turn of low confidence", () => {
     const low = given(asked("q"), answered(P1, "maybe", { confidence: 0.1 })).shows("Planning", "plan/1/2/1");
     expect(low.state.messages[1]?.status).toBe("dropped");
@@ -126,42 +244,91 @@ describe("whatever happens meanwhile", () => {
     expect(state.request?.messages.map((message) => message.role)).toEqual(["user", "assistant", "user"]);
   });
   it("a message restarts under restart", () => {
-    const state = withTools({ interjection: "restart" })(asked("one"), callsMade(P1, { 1: { name: "pay" } }), started("1"), asked("two")).shows("Planning", "plan/2/1/1");
+    const state = withTools({ interjection: "restart" })(
+      asked("one"),
+      callsMade(P1, { 1: { name: "pay" } }),
+      started("1"),
+      asked("two"),
+    ).shows("Planning", "plan/2/1/1");
     expect(state.call("1")?.result).toMatchObject({ code: "cancelled" });
   });
-  it("a cancel ends the loop", () => withTools()(asked("q"), callsMade(P1, { 1: { name: "pay" } }), cancelled()).shows("Error"));
+  it("a cancel ends the loop", () =>
+    withTools()(asked("q"), callsMade(P1, { 1: { name: "pay" } }), cancelled()).shows("Error"));
   it("steps have a limit", () => {
-    const state = withTools({ maxSteps: 2 })(asked("q"), callsMade(P1, { 1: { name: "search" } }), succeeded("1"), callsMade("plan/1/2/1", { 2: { name: "search" } }), succeeded("2")).shows("Error");
+    const state = withTools({ maxSteps: 2 })(
+      asked("q"),
+      callsMade(P1, { 1: { name: "search" } }),
+      succeeded("1"),
+      callsMade("plan/1/2/1", { 2: { name: "search" } }),
+      succeeded("2"),
+    ).shows("Error");
     expect(state.memory.error?.kind).toBe("MaxSteps");
   });
 });
 
 describe("a crash", () => {
-  const g = withTools({}, { safe: { replay: "safe" }, keyed: { replay: "keyed" }, once: {}, probed: { probe: true }, asks: { onUnknown: "ask" } });
+  const g = withTools(
+    {},
+    {
+      safe: { replay: "safe" },
+      keyed: { replay: "keyed" },
+      once: {},
+      probed: { probe: true },
+      asks: { onUnknown: "ask" },
+    },
+  );
   const run = (name: string) => [asked("q"), callsMade(P1, { 1: { name } }), started("1")];
   it("runs safe and keyed calls again", () => {
     g(...run("safe"), opened()).shows("Acting", "tool/1/2");
-    g(...run("keyed"), opened(), started("1", 2), opened(), started("1", 3), opened()).shows("Planning", "plan/1/2/1");
+    g(...run("keyed"), opened(), started("1", 2), opened(), started("1", 3), opened()).shows(
+      "Planning",
+      "plan/1/2/1",
+    );
   });
-  it("never runs a once call again", () => expect(g(...run("once"), opened()).shows("Planning", "plan/1/2/1").call("1")?.result).toMatchObject({ code: "outcome-unknown" }));
+  it("never runs a once call again", () =>
+    expect(
+      g(...run("once"), opened())
+        .shows("Planning", "plan/1/2/1")
+        .call("1")?.result,
+    ).toMatchObject({ code: "outcome-unknown" }));
   it("asks the probe", () => {
-    g(...run("probed"), opened()).shows("Acting", "probe/1/1").and(interrupted("1", "not-run")).shows("Acting", "tool/1/2");
+    g(...run("probed"), opened())
+      .shows("Acting", "probe/1/2")
+      .and(interrupted("1", "not-run", 2))
+      .shows("Acting", "tool/1/3");
   });
   it("asks a human", () => {
-    g(...run("asks"), opened()).shows("WaitingForHuman", "ask/1/1/1/0").and(decided("1", { answered: "it was paid" })).shows("Planning", "plan/1/2/1");
+    g(...run("asks"), opened())
+      .shows("WaitingForHuman", "ask/1/1/1/0")
+      .and(decided("1", { answered: "it was paid" }))
+      .shows("Planning", "plan/1/2/1");
     g(...run("asks"), opened(), decided("1", "approved")).shows("Acting", "tool/1/2");
   });
-  it("makes a model call again", () => given(asked("q"), llmStarted(P1), opened()).shows("Planning", "plan/1/1/2"));
+  it("makes a model call again", () =>
+    given(asked("q"), llmStarted(P1), opened()).shows("Planning", "plan/1/1/2"));
 });
 
 describe("a state of one's own", () => {
-  const config = { graph: { states: ["Checking", "Escalated"], rows: { Planning: { LlmFinalAnswer: "Checking" }, Checking: { Ok: "Done", Again: "Planning", Up: "Escalated" } }, terminals: ["Escalated"] } };
+  const config = {
+    graph: {
+      states: ["Checking", "Escalated"],
+      rows: {
+        Planning: { LlmFinalAnswer: "Checking" },
+        Checking: { Ok: "Done", Again: "Planning", Up: "Escalated" },
+      },
+      terminals: ["Escalated"],
+    },
+  };
   const g = withTools(config);
   it("is run, and its event leads on", () => {
     const checking = g(asked("q"), answered(P1, "draft")).shows("Checking", "state/1/1");
     checking.and(handled("state/1/1", "Ok")).shows("Done");
     checking.and(handled("state/1/1", "Again")).shows("Planning", "plan/1/2/1");
-    checking.and(handled("state/1/1", "Up")).shows("Escalated").and(asked("more")).shows("Planning", "plan/2/1/1");
+    checking
+      .and(handled("state/1/1", "Up"))
+      .shows("Escalated")
+      .and(asked("more"))
+      .shows("Planning", "plan/2/1/1");
     checking.and(handled("state/1/1", "Nonsense")).shows("Error");
   });
 });

@@ -78,7 +78,7 @@ export function asked(edit: Edit, call: OpenCall, about: Asking["about"]): OpenC
     type: "asking",
     about,
     question,
-    digest: record === undefined ? "" : (record.digest ?? digestWithoutHash(record)),
+    digest: questionDigest(record, question),
     due: later(edit, edit.config.approval.expiresAfterMs),
     reminder: 0,
     remindAt: later(edit, edit.config.approval.remindAfterMs),
@@ -89,8 +89,12 @@ export function asked(edit: Edit, call: OpenCall, about: Asking["about"]): OpenC
 export const later = (edit: Edit, ms: Approval["expiresAfterMs"]): number | null =>
   ms === undefined ? null : edit.timestamp + ms;
 
-const digestWithoutHash = (record: ToolCallRecord): string =>
-  JSON.stringify([record.name, record.parameters]);
+/** A later question about the same call is another question: what was said to the first one does not answer it. */
+function questionDigest(record: ToolCallRecord | undefined, question: number): string {
+  const digest =
+    record === undefined ? "" : (record.digest ?? JSON.stringify([record.name, record.parameters]));
+  return question === 1 ? digest : `${digest}#${question}`;
+}
 
 export function setCalls(edit: Edit, calls: readonly OpenCall[]): void {
   const { control } = edit.reActContext;

@@ -11,7 +11,8 @@ export function interruptCall(edit: Edit, call: OpenCall, outcome: "unknown" | "
   const tool = toolOf(edit, recordOf(edit, call.id)?.name ?? "");
   const running = call.status.type === "running";
   if (outcome === "not-run" || (running && (tool?.replay ?? "once") !== "once")) return runAgain(edit, call);
-  if (running && tool?.probe === true) return replaceCall(edit, { ...call, status: { type: "probing" } });
+  if (running && tool?.probe === true && call.attempt < edit.config.maxToolAttempts)
+    return replaceCall(edit, { ...call, attempt: call.attempt + 1, status: { type: "probing" } });
   if (tool?.onUnknown === "ask") return replaceCall(edit, asked(edit, call, "outcome"));
   failCall(edit, call.id, "outcome-unknown", wording.outcomeUnknown);
 }

@@ -1,0 +1,166 @@
+import { describe, expect, it } from "vitest";
+import {
+  jsonCopy,
+  maxJsonDepth,
+  maxJsonLength,
+  parseInput,
+  parseState,
+  initialAgentState,
+  agentTransition,
+} from "../src/index.ts";
+
+const good = { type: "user-message-received", messageId: "m", content: "hi", timestamp: 1 };
+const problemOf = (value: unknown) => {
+  const parsed = parseInput(value);
+  return parsed.ok ? undefined : { code: parsed.problem.code, path: parsed.problem.path };
+};
+const nested = (depth: number): unknown => {
+  let value: unknown = 1;
+  for (let level = 0; level < depth; level += 1) value = [value];
+  return value;
+};
+const cyclic: Record<string, unknown> = { ...good };
+cyclic["self"] = cyclic;
+class Instance {
+  readonly type = "user-message-received";
+}
+
+describe("parseInput", () => {
+  it("takes an input and gives a copy without fields that no input has", () => {
+    const given = { ...good, extra: 1 };
+    const parsed = parseInput(given);
+    expect(parsed).toEqual({ ok: true, input: good });
+    given.content = "changed";
+    expect(parsed).toMatchObject({ input: { content: "hi" } });
+  });
+
+  it.each<[string, unknown, string, string]>([
+    ["an unknown type", { ...good, type: "user-message-sent" }, "unknown-type", "type"],
+    ["a type that is a name of Object.prototype", { ...good, type: "toString" }, "unknown-type", "type"],
+    ["no object", "hello", "unknown-type", "type"],
+    ["null", null, "unknown-type", "type"],
+    ["a wrong shape, with its path", { ...good, timestamp: "now" }, "wrong-shape", "timestamp"],
+    ["a missing field", { type: "deadline-passed", timestamp: 1 }, "wrong-shape", "key"],
+    ["an empty id", { ...good, messageId: "" }, "wrong-shape", "messageId"],
+    ["an id of 201 characters", { ...good, messageId: "x".repeat(201) }, "wrong-shape", "messageId"],
+    [
+      "a wrong shape deep inside",
+      {
+        type: "re-act-observed",
+        calledLlmAt: 1,
+        timestamp: 1,
+        observation: { type: "continue-re-act", toolCalls: { 1: { name: "n", parameters: 3, calledAt: 1 } } },
+      },
+      "wrong-shape",
+      "observation.toolCalls.1.parameters",
+    ],
+    ["undefined", undefined, "not-json", ""],
+    ["an undefined field", { ...good, attachments: undefined }, "not-json", "attachments"],
+    ["NaN", { ...good, timestamp: NaN }, "not-json", "timestamp"],
+    ["Infinity", { ...good, timestamp: Infinity }, "not-json", "timestamp"],
+    ["-0", { ...good, timestamp: -0 }, "not-json", "timestamp"],
+    ["a function", { ...good, content: () => "hi" }, "not-json", "content"],
+    ["a bigint", { ...good, timestamp: 1n }, "not-json", "timestamp"],
+    ["a symbol as key", { ...good, [Symbol("s")]: 1 }, "not-json", ""],
+    ["a date", { ...good, timestamp: new Date(0) }, "not-json", "timestamp"],
+    ["an instance of a class", new Instance(), "not-json", ""],
+    ["a hole in an array", { ...good, attachments: Array(1) }, "not-json", "attachments[0]"],
+    [
+      "a getter that throws",
+      {
+        ...good,
+        get content(): string {
+          throw new Error("no");
+        },
+      },
+      "not-json",
+      "",
+    ],
+    ["a cycle", cyclic, "cyclic", "self"],
+    ["a lone surrogate", { ...good, content: "a\ud800b" }, "ill-formed-string", "content"],
+    ["a lone surrogate in a key", { ...good, "\udc00": 1 }, "ill-formed-string", "\udc00"],
+    [
+      "a __proto__ key",
+      JSON.parse('{"type":"user-message-received","__proto__":{"messageId":"m"}}'),
+      "hostile-key",
+      "__proto__",
+    ],
+    ["a text of 50 MB", { ...good, content: "x".repeat(50_000_000) }, "too-large", "content"],
+  ])("refuses %s", (_, value, code, path) => expect(problemOf(value)).toEqual({ code, path }));
+
+  it("refuses a depth of 10,000 and of 1,000,000 without overflowing the stack", () => {
+    expect(problemOf({ ...good, extra: nested(10_000) })?.code).toBe("too-deep");
+    expect(problemOf({ ...good, extra: nested(1_000_000) })?.code).toBe("too-deep");
+  });
+
+  it("takes what is just inside its limits", () => {
+    expect(jsonCopy(nested(maxJsonDepth))).toHaveProperty("copy");
+    expect(jsonCopy(nested(maxJsonDepth + 1))).toHaveProperty("problem");
+    expect(jsonCopy("x".repeat(maxJsonLength))).toHaveProperty("copy");
+  });
+
+  it("leaves the state as it is for an input of an unknown type that was not parsed", () => {
+    const state = initialAgentState();
+    // A host in plain JavaScript can do this.
+    const bogus = { type: "constructor", timestamp: 1 } as unknown as Parameters<typeof agentTransition>[0];
+    expect(agentTransition(bogus)(state)).toBe(state);
+  });
+
+  it("keeps Object.prototype as it was", () => {
+    const before = Reflect.ownKeys(Object.prototype);
+    for (const key of [
+      "__proto__",
+      "constructor",
+      "prototype",
+      "toString",
+      "hasOwnProperty",
+      "valueOf",
+      "then",
+      "toJSON",
+      "length",
+      "",
+    ])
+      parseInput({
+        type: "re-act-observed",
+        calledLlmAt: 1,
+        timestamp: 1,
+        observation: {
+          type: "continue-re-act",
+          toolCalls: Object.defineProperty({}, key, {
+            value: { name: key, parameters: "{}", calledAt: 1 },
+            enumerable: true,
+          }),
+        },
+      });
+    expect(Reflect.ownKeys(Object.prototype)).toEqual(before);
+  });
+});
+
+describe("parseState", () => {
+  it("takes a state that was stored", () => {
+    const state = initialAgentState();
+    expect(parseState(JSON.parse(JSON.stringify(state)))).toEqual({ ok: true, state });
+  });
+
+  it.each<[string, unknown, string, string]>([
+    ["a newer version", { ...initialAgentState(), version: 2 }, "unsupported-version", "version"],
+    ["no version", {}, "unsupported-version", "version"],
+    ["an array", [], "not-a-state", ""],
+    ["a missing field", { ...initialAgentState(), transcript: null }, "not-a-state", "transcript"],
+    [
+      "a graph that cannot work",
+      {
+        ...initialAgentState(),
+        config: { ...initialAgentState().config, graph: { states: [], rows: {}, terminals: ["X"] } },
+      },
+      "not-a-state",
+      "config.graph",
+    ],
+  ])("refuses %s", (_, value, code, path) => {
+    const parsed = parseState(value);
+    expect(parsed.ok ? undefined : { code: parsed.problem.code, path: parsed.problem.path }).toEqual({
+      code,
+      path,
+    });
+  });
+});

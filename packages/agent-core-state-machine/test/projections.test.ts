@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import {
+  agentTransition,
+  beginReplay,
+  memoryAt,
+  replay,
+  step,
+  traceOf,
+  whyIgnored,
+  type AgentInput,
+} from "../src/index.ts";
+import { answered, asked, restingIn, start, succeeded, wants } from "./walk.ts";
+
+describe("the memory view", () => {
+  it("tells the loop in the hybrid machine's words", () => {
+    const memory = memoryAt(replay([asked, wants("search", "search"), succeeded], start));
+    expect(memory).toMatchObject({
+      task: "q",
+      taskType: "default",
+      state: "ParallelActing",
+      step: 1,
+      retryCount: 0,
+      confidenceScore: null,
+      currentToolCall: { toolCallId: "2", observation: null },
+      lastObservation: "SUCCESS: r",
+      pendingApproval: null,
+      finalAnswer: null,
+      error: null,
+      blacklistedTools: [],
+    });
+    expect(memory.parallelResults).toHaveLength(1);
+    expect(memory.history).toHaveLength(1);
+  });
+
+  it("shows who is asked, how it ended and what was answered", () => {
+    expect(memoryAt(replay([asked, wants("pay")], start)).pendingApproval).toMatchObject({ name: "pay" });
+    expect(memoryAt(replay([asked, answered], start)).finalAnswer).toBe("a");
+    expect(
+      memoryAt(replay([asked, { type: "re-act-cancelled", reason: "enough", timestamp: 2 }], start)).error,
+    ).toMatchObject({
+      kind: "Cancelled",
+      message: "enough",
+    });
+    expect(memoryAt(start)).toMatchObject({ task: "", state: "Idle", history: [] });
+  });
+});
+
+describe("the trace", () => {
+  const fold = beginReplay(start);
+  const trace = traceOf(
+    [asked, wants("search"), succeeded].flatMap((input) => fold.apply(input)?.moves ?? []),
+  );
+
+  it("has an entry for each edge that was walked", () => {
+    expect(trace.entries.map(({ from, event, to }) => `${from} ${event} ${to}`)).toEqual([
+      "Idle Start Planning",
+      "Planning LlmToolCall Acting",
+      "Acting ToolSuccess Observing",
+      "Observing NeedsReflection Reflecting",
+    ]);
+    expect(trace.length).toBe(4);
+    expect(trace.forState("Planning")).toHaveLength(1);
+    expect(JSON.parse(JSON.stringify(trace))).toEqual(trace.entries);
+  });
+
+  it("prints as a table", () => {
+    const lines = trace.print().split("\n");
+    expect(lines[0]).toMatch(/^# {2}loop {2}step {2}state/);
+    expect(lines).toHaveLength(6);
+  });
+});
+
+describe("the two carriers", () => {
+  const inputs: readonly AgentInput[] = [
+    asked,
+    wants("search", "pay"),
+    succeeded,
+    asked,
+    { type: "session-opened", owner: "o", timestamp: 5 },
+  ];
+
+  it("give the same bytes", () => {
+    const persistent = inputs.reduce((state, input) => agentTransition(input)(state), start);
+    expect(JSON.stringify(replay(inputs, start))).toBe(JSON.stringify(persistent));
+  });
+
+  it("leave what they gave before untouched", () => {
+    const fold = beginReplay(start);
+    const seen = inputs.map((input) => {
+      fold.apply(input);
+      const state = fold.state();
+      return { state, text: JSON.stringify(state) };
+    });
+    for (const { state, text } of seen) expect(JSON.stringify(state)).toBe(text);
+  });
+
+  it("tell the same changes", () => {
+    const fold = beginReplay(start, { changes: true });
+    let state = start;
+    for (const input of inputs) {
+      const stepped = step(input)(state);
+      expect(fold.apply(input)?.changes ?? []).toEqual(stepped.changes);
+      state = stepped.state;
+    }
+  });
+});
+
+describe("whyIgnored", () => {
+  const planning = restingIn["Planning"] ?? start;
+  it.each<[string, AgentInput]>([
+    ["duplicate-id", asked],
+    ["blank", { type: "user-message-received", messageId: "m2", content: " \n", timestamp: 1 }],
+    ["reserved-id", { type: "user-message-received", messageId: "msg_1_1", content: "x", timestamp: 1 }],
+    ["wrong-key", { type: "llm-call-started", key: "plan/9/9/9", timestamp: 1 }],
+    ["notice", { type: "llm-chunk-received", messageId: "m", text: "t", offset: 0, timestamp: 1 }],
+    ["unknown-call", succeeded],
+    [
+      "unknown-call",
+      {
+        type: "tool-call-decided",
+        toolCallId: "__proto__",
+        digest: "d",
+        by: "x",
+        decision: { type: "approved" },
+        timestamp: 1,
+      },
+    ],
+    ["wrong-key", { type: "deadline-passed", key: "wait/x", timestamp: 1 }],
+    ["nothing-new", { type: "agent-configured", config: { maxSteps: start.config.maxSteps }, timestamp: 1 }],
+    ["unknown-call", { type: "history-tool-calls-added", toolCallIds: ["7"], timestamp: 1 }],
+  ])("says %s", (reason, input) => {
+    expect(whyIgnored(input)(planning)).toBe(reason);
+    expect(agentTransition(input)(planning)).toBe(planning);
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import {
+  builtInStates,
+  controlEdges,
+  controlName,
+  fire,
+  graphProblems,
+  graphToMermaid,
+  initialAgentState,
+  maxMovesPerInput,
+  nextStateName,
+  replay,
+  transitionTable,
+  type ControlGraph,
+} from "../src/index.ts";
+import { answered, asked, restingIn, start } from "./walk.ts";
+
+const events = [
+  ...new Set(builtInStates.flatMap((state) => Object.keys(transitionTable[state]))),
+  "Nonsense",
+  "toString",
+];
+const noGraph: ControlGraph = { states: [], rows: {}, terminals: [] };
+
+describe("every pair of a control state and an event", () => {
+  for (const from of builtInStates) {
+    it(`from ${from}: rows move, all others end in InvalidTransition`, () => {
+      const state = restingIn[from];
+      if (state === undefined) throw new Error(`no state rests in ${from}`);
+      expect(controlName(state.reActContext.control)).toBe(from);
+      for (const event of events) {
+        const fired = fire(event)(state);
+        const row = nextStateName(noGraph, from, event);
+        expect(fired.moves[0], `${from} ${event}`).toMatchObject({ from, event, to: row ?? "Error" });
+        const { control } = fired.state.reActContext;
+        if (row === undefined)
+          expect(control).toMatchObject({
+            type: "Error",
+            failure: { kind: "InvalidTransition", from, event },
+          });
+        else if (control.type === "Error") expect(control.failure.kind).not.toBe("InvalidTransition");
+      }
+    });
+  }
+
+  it("counts the rows of the table", () => {
+    const rows = builtInStates.flatMap((state) => Object.keys(transitionTable[state]));
+    expect(rows).toHaveLength(37);
+    expect(controlEdges()).toHaveLength(37);
+  });
+});
+
+describe("the graph", () => {
+  const graph: ControlGraph = {
+    states: ["Check", "Gone"],
+    rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done", Out: "Gone" } },
+    terminals: ["Gone"],
+  };
+
+  it("is data: the user's rows go before ours", () => {
+    expect(controlEdges(graph)).toContainEqual({ from: "Planning", event: "LlmFinalAnswer", to: "Check" });
+    expect(controlEdges(graph)).toContainEqual({ from: "Check", event: "Cancelled", to: "Error" });
+    expect(controlEdges(graph)).not.toContainEqual({ from: "Planning", event: "LlmFinalAnswer", to: "Done" });
+  });
+
+  it("is a Mermaid diagram", () => {
+    const diagram = graphToMermaid(graph).split("\n");
+    expect(diagram[0]).toBe("stateDiagram-v2");
+    expect(diagram).toContain("  Planning --> Acting: LlmToolCall");
+    expect(diagram).toContain("  Gone --> [*]");
+  });
+
+  it.each<[string, Partial<ControlGraph>]>([
+    ["The state Planning is built in", { states: ["Planning"] }],
+    [
+      "The state A is defined twice",
+      { states: ["A", "A"], rows: { Planning: { X: "A" }, A: { Y: "Done" } } },
+    ],
+    ["The terminal state T is not defined", { terminals: ["T"] }],
+    ["A row starts at Nowhere", { rows: { Nowhere: { X: "Done" } } }],
+    ["A row starts at Done", { rows: { Done: { X: "Planning" } } }],
+    ["leads to no state", { rows: { Planning: { LlmFinalAnswer: "Nowhere" } } }],
+    ["only a new conversation is Idle", { rows: { Planning: { LlmFinalAnswer: "Idle" } } }],
+    ["No row leads to the state A", { states: ["A"], rows: { A: { X: "Done" } } }],
+    ["No row leads out of the state A", { states: ["A"], rows: { Planning: { LlmFinalAnswer: "A" } } }],
+  ])("that cannot work is refused: %s", (problem, part) => {
+    expect(graphProblems({ ...noGraph, ...part }).join(" ")).toContain(problem);
+  });
+
+  it("that can work is taken", () => expect(graphProblems(graph)).toEqual([]));
+
+  it("that goes in a circle ends in SafetyCapExceeded, after the limit of moves", () => {
+    const circle = initialAgentState({
+      config: {
+        maxSteps: 1,
+        graph: { ...noGraph, rows: { Planning: { LlmFinalAnswer: "Planning", MaxSteps: "Planning" } } },
+      },
+    });
+    const state = replay([asked, answered], circle);
+    expect(state.reActContext.control).toMatchObject({
+      type: "Error",
+      failure: { kind: "SafetyCapExceeded" },
+    });
+    expect(maxMovesPerInput).toBeGreaterThan(30);
+  });
+
+  it("never reaches the safety cap before maxSteps: an endless tool loop ends in MaxSteps", () => {
+    let state = { ...start, config: { ...start.config, maxSteps: 200, reflectEveryNSteps: 0 } };
+    state = replay([asked], state);
+    for (let call = 1; call <= 200; call += 1) {
+      const id = String(call);
+      state = replay(
+        [
+          {
+            type: "re-act-observed",
+            calledLlmAt: 1,
+            timestamp: 1,
+            observation: {
+              type: "continue-re-act",
+              toolCalls: { [id]: { name: "search", parameters: "{}", calledAt: 1 } },
+            },
+          },
+          {
+            type: "tool-call-completed",
+            toolCallId: id,
+            timestamp: 1,
+            result: { isSuccess: true, content: "", receivedAt: 1 },
+          },
+        ],
+        state,
+      );
+    }
+    expect(state.reActContext.control).toMatchObject({ type: "Error", failure: { kind: "MaxSteps" } });
+    expect(state.reActContext.step).toBe(200);
+  });
+});
