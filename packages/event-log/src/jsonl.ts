@@ -12,6 +12,7 @@ import { damagedHeader, type HeaderLine, headerToLine } from "./jsonl/header-lin
 import { listed } from "./jsonl/listing.ts";
 import { JsonlSession } from "./jsonl/session.ts";
 import { type Life, SessionFile } from "./jsonl/session-file.ts";
+import { LogError } from "./log-error.ts";
 import type { EventLog, LogNotice, SessionLog } from "./port.ts";
 import { warn } from "./warn.ts";
 
@@ -53,7 +54,7 @@ class JsonlLog implements EventLog {
     const name = fileNameOf(checkedId(id));
     const line: HeaderLine = {
       id,
-      life: randomBytes(16).toString("base64url"),
+      life: newLife(),
       header: checkedHeader(header),
     };
     return this.#directory.run("create", () => {
@@ -62,7 +63,7 @@ class JsonlLog implements EventLog {
       return this.#directory.withLock(name, () => {
         if (this.#living(name, id) !== undefined) throw logExists(id);
         const text = headerToLine(line);
-        files.replace(this.#directory.pathOf(name), text);
+        files.replaceDurably(this.#directory.pathOf(name), text);
         return this.#handle({ ...line, name, header, headerLength: Buffer.byteLength(text) });
       });
     });
@@ -94,10 +95,10 @@ class JsonlLog implements EventLog {
       const { files } = this.#directory;
       if (files.withFile(this.#directory.pathOf(name), "r", () => true) === undefined) return false;
       return this.#directory.withLock(name, () => {
-        const life = this.#living(name, id);
+        const life = this.#removable(name, id);
         if (life === undefined) return false;
-        const tombstone = headerToLine({ id, life: life.life, header: undefined });
-        files.replace(this.#directory.pathOf(name), tombstone);
+        const tombstone = headerToLine({ id, life, header: undefined });
+        files.replaceDurably(this.#directory.pathOf(name), tombstone);
         files.remove(this.#directory.pathOf(name, leaseExtension));
         files.remove(this.#directory.pathOf(name, snapshotExtension));
         this.#watches.notify(name);
@@ -115,6 +116,16 @@ class JsonlLog implements EventLog {
     return new JsonlSession(this.#directory, new SessionFile(this.#directory, life), this.#watches);
   }
 
+  /** What names the life that ends: a damaged file, too, can be removed. */
+  #removable(name: string, id: string): string | undefined {
+    try {
+      return this.#living(name, id)?.life;
+    } catch (error) {
+      if (error instanceof LogError && error.code === "LogCorrupt") return newLife();
+      throw error;
+    }
+  }
+
   /** The life of an id that its file tells of; undefined without file, or when it is a tombstone. */
   #living(name: string, id: string): Life | undefined {
     const { files } = this.#directory;
@@ -127,3 +138,5 @@ class JsonlLog implements EventLog {
     });
   }
 }
+
+const newLife = (): string => randomBytes(16).toString("base64url");

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { checkedHeader, checkedId, logExists } from "./admission.ts";
+import { chainStart } from "./chain.ts";
 import type { EventLog, LogInfo, LogNotice, SessionLog } from "./port.ts";
 import { Connection, type OpenDatabase } from "./sqlite/connection.ts";
 import { DatabaseWatch } from "./sqlite/database-watch.ts";
@@ -20,10 +21,10 @@ export interface SqliteOptions {
 }
 
 const sql = {
-  create: "INSERT INTO moora_sessions (id, header) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING life",
+  create: `INSERT INTO moora_sessions (id, header, head, digest) VALUES (?, ?, 0, ?)
+    ON CONFLICT DO NOTHING RETURNING life`,
   open: "SELECT life, header FROM moora_sessions WHERE id = ?",
-  list: `SELECT id, header, (SELECT max(seq) FROM moora_records r WHERE r.life = s.life) AS head
-    FROM moora_sessions s`,
+  list: "SELECT id, header, head FROM moora_sessions",
   remove: "DELETE FROM moora_sessions WHERE id = ? RETURNING life",
 } as const;
 
@@ -51,7 +52,7 @@ class SqliteLog implements EventLog {
 
   create(id: string, header: string): SessionLog {
     this.#connection.renew();
-    const values = [checkedId(id), checkedHeader(header)] as const;
+    const values = [checkedId(id), checkedHeader(header), chainStart(header).digest] as const;
     const row = this.#connection.run("create", () => this.#connection.one(sql.create, ...values));
     if (row === undefined) throw logExists(id);
     return this.#handle(Number(row["life"]), id, header);
@@ -68,7 +69,7 @@ class SqliteLog implements EventLog {
     return rows
       .map((row) => ({
         id: String(row["id"]),
-        head: Number(row["head"] ?? 0),
+        head: Number(row["head"]),
         header: String(row["header"]),
       }))
       .toSorted((one, other) => (one.id < other.id ? -1 : 1));

@@ -12,6 +12,7 @@ export function fileNameOf(id: string): string {
   const readable = id
     .slice(0, 40)
     .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-");
-  return `${readable}-${hash("sha256", id, "hex").slice(0, 32)}`;
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replace(/^-+/, "");
+  return `${readable === "" ? "session" : readable}-${hash("sha256", id, "hex").slice(0, 32)}`;
 }

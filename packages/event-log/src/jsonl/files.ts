@@ -27,7 +27,7 @@ export class Files {
     try {
       return use(fd);
     } finally {
-      this.#fs.closeSync(fd);
+      this.#close(fd);
     }
   }
 
@@ -49,12 +49,7 @@ export class Files {
 
   /** Writes all the bytes at a position and makes them durable. */
   write(fd: number, bytes: Uint8Array, position: number): void {
-    let length = 0;
-    while (length < bytes.length) {
-      const written = this.#fs.writeSync(fd, bytes, length, bytes.length - length, position + length);
-      if (written === 0) throw new LogError("LogWrite", "the file system wrote nothing and gave no reason");
-      length += written;
-    }
+    this.#writeAll(fd, bytes, position);
     this.sync(fd);
   }
 
@@ -69,10 +64,12 @@ export class Files {
 
   /** Puts a file in place of what was there: a crash leaves the old one or the new one. */
   replace(path: string, text: string): void {
-    const temporary = `${path}.new`;
-    this.withFile(temporary, "w", (fd) => this.write(fd, Buffer.from(text), 0));
-    this.#fs.renameSync(temporary, path);
-    this.#syncDirectory(dirname(path));
+    this.#replace(path, text, this.isDurable);
+  }
+
+  /** The same, durable even in a relaxed log: what is created or removed stays so. */
+  replaceDurably(path: string, text: string): void {
+    this.#replace(path, text, true);
   }
 
   remove(path: string): void {
@@ -100,9 +97,37 @@ export class Files {
     for (let made = directory; made !== top; made = dirname(made)) this.#syncDirectory(dirname(made));
   }
 
+  /** What was written has been synced before, if it had to be: a close that fails takes nothing away. */
+  #close(fd: number): void {
+    try {
+      this.#fs.closeSync(fd);
+    } catch (error) {
+      if (typeof codeOf(error) !== "string") throw error;
+    }
+  }
+
+  #replace(path: string, text: string, isDurable: boolean): void {
+    const temporary = `${path}.new`;
+    this.withFile(temporary, "w", (fd) => {
+      this.#writeAll(fd, Buffer.from(text), 0);
+      if (isDurable) this.#fs.fsyncSync(fd);
+    });
+    this.#fs.renameSync(temporary, path);
+    if (isDurable) this.#syncDirectory(dirname(path));
+  }
+
+  #writeAll(fd: number, bytes: Uint8Array, position: number): void {
+    let length = 0;
+    while (length < bytes.length) {
+      const written = this.#fs.writeSync(fd, bytes, length, bytes.length - length, position + length);
+      if (written === 0) throw new LogError("LogWrite", "the file system wrote nothing and gave no reason");
+      length += written;
+    }
+  }
+
   /** A new name is durable when its directory is. Windows has no such call and needs none. */
   #syncDirectory(directory: string): void {
-    if (!this.isDurable || process.platform === "win32") return;
+    if (process.platform === "win32") return;
     this.withFile(directory, "r", (fd) => this.#fs.fsyncSync(fd));
   }
 }

@@ -57,6 +57,11 @@ export class Connection {
     }
   }
 
+  /** Runs an operation that sees one state of the database, whatever others commit meanwhile. */
+  read<T>(what: string, operation: () => T): T {
+    return this.run(what, () => this.#transaction("BEGIN", operation));
+  }
+
   /** Runs an operation in a transaction that no other writer can come between, for a handle of an epoch. */
   write<T>(what: string, epoch: number, operation: () => T): T {
     if (epoch !== this.#epoch) {
@@ -65,7 +70,7 @@ export class Connection {
       });
     }
     try {
-      return this.run(what, () => this.#transaction(operation));
+      return this.run(what, () => this.#transaction("BEGIN IMMEDIATE", operation));
     } catch (error) {
       if (error instanceof LogError && error.code === "LogWrite") this.#fail(error);
       throw error;
@@ -134,8 +139,8 @@ export class Connection {
     this.#database = undefined;
   }
 
-  #transaction<T>(operation: () => T): T {
-    this.do("BEGIN IMMEDIATE");
+  #transaction<T>(begin: string, operation: () => T): T {
+    this.do(begin);
     try {
       const result = operation();
       this.do("COMMIT");

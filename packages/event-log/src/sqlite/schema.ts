@@ -5,7 +5,8 @@ const format = 1;
 
 /**
  * Every name begins with `moora_`, so a log may share the file of an application. A session's row is one life of its id:
- * AUTOINCREMENT never gives a number twice, so what belongs to a removed life can find no row again.
+ * AUTOINCREMENT never gives a number twice, so what belongs to a removed life can find no row again. Its head stands there
+ * besides, so that records that are missing at the end are missed.
  */
 const tables = `
   CREATE TABLE moora_format (version INTEGER NOT NULL) STRICT;
@@ -14,6 +15,8 @@ const tables = `
     life INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     header TEXT NOT NULL,
+    head INTEGER NOT NULL,
+    digest TEXT NOT NULL,
     lease_owner TEXT,
     lease_until REAL
   ) STRICT;

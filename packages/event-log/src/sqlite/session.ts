@@ -7,16 +7,15 @@ import type { Connection, Row } from "./connection.ts";
 import type { DatabaseWatch } from "./database-watch.ts";
 
 const sql = {
-  /** One row when the session lives: the last record's columns, NULL when there is none. */
-  head: `SELECT seq, digest FROM moora_sessions s LEFT JOIN moora_records r ON r.life = s.life
-    WHERE s.life = ? ORDER BY seq DESC LIMIT 1`,
+  head: "SELECT head, digest FROM moora_sessions WHERE life = ?",
+  setHead: "UPDATE moora_sessions SET head = ?, digest = ? WHERE life = ?",
   insert: "INSERT INTO moora_records (life, seq, changed, digest, body) VALUES (?, ?, ?, ?, ?)",
   read: "SELECT seq, changed, digest, body FROM moora_records WHERE life = ? AND seq >= ? ORDER BY seq",
   lease: "SELECT lease_owner AS owner, lease_until AS until FROM moora_sessions WHERE life = ?",
   saveLease: "UPDATE moora_sessions SET lease_owner = ?, lease_until = ? WHERE life = ?",
   release: `UPDATE moora_sessions SET lease_owner = NULL, lease_until = NULL
     WHERE life = ? AND lease_owner = ?`,
-  snapshot: `SELECT seq, digest, version, body, seal FROM moora_sessions s
+  snapshot: `SELECT seq, p.digest, version, body, seal FROM moora_sessions s
     LEFT JOIN moora_snapshots p ON p.life = s.life WHERE s.life = ?`,
   saveSnapshot: `INSERT OR REPLACE INTO moora_snapshots (life, seq, digest, version, body, seal)
     VALUES (?, ?, ?, ?, ?, ?)`,
@@ -56,24 +55,29 @@ export class SqliteSession implements SessionLog {
 
   append(expectedSeq: number, records: readonly LogRecord[]): void {
     this.#write("append", () => {
-      checkedAppend(this.#head(), expectedSeq, records);
+      const head = checkedAppend(this.#head(), expectedSeq, records);
       for (const { seq, changed, digest, body } of records) {
         this.#connection.do(sql.insert, this.#life, seq, changed, digest, body);
       }
+      if (records.length > 0) this.#connection.do(sql.setHead, head.seq, head.digest, this.#life);
     });
     if (records.length > 0) this.#watch.notify(this.#life);
   }
 
   read(afterSeq?: number): readonly LogRecord[] {
     const seq = readStart(afterSeq);
-    return this.#connection.run("read", () => {
-      const last = this.#head().seq;
-      if (seq >= last) return [];
+    return this.#connection.read("read", () => {
+      const head = this.#head();
+      if (seq >= head.seq) return [];
       const records = this.#connection.all(sql.read, this.#life, seq).map(rowToRecord);
       const before = seq === 0 ? chainStart(this.header) : records.shift();
-      if (before === undefined || (seq === 0 && records.length === 0)) throw logRemoved(this.id);
-      if (before.seq !== seq) throw logCorrupt(seq);
-      return checkedChain(before, records);
+      if (before?.seq !== seq) throw logCorrupt(seq);
+      checkedChain(before, records);
+      const last = records.at(-1) ?? before;
+      if (last.seq !== head.seq || last.digest !== head.digest) {
+        throw logCorrupt(Math.min(last.seq + 1, head.seq));
+      }
+      return records;
     });
   }
 
@@ -127,9 +131,7 @@ export class SqliteSession implements SessionLog {
   #head(): ChainHead {
     const row = this.#connection.one(sql.head, this.#life);
     if (row === undefined) throw logRemoved(this.id);
-    return row["seq"] === null
-      ? chainStart(this.header)
-      : { seq: Number(row["seq"]), digest: String(row["digest"]) };
+    return { seq: Number(row["head"]), digest: String(row["digest"]) };
   }
 }
 

@@ -14,9 +14,9 @@ export interface FileFault {
 export interface FailingFileSystem {
   readonly fs: FileSystem;
   /** How many calls were counted. */
-  calls(): number;
+  readonly calls: () => number;
   /** From now on nothing fails. */
-  heal(): void;
+  readonly heal: () => void;
 }
 
 /** A file system whose n-th call fails. */

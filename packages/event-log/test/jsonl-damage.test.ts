@@ -1,0 +1,170 @@
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { LogError } from "../src/index.ts";
+import { jsonlLog } from "../src/jsonl.ts";
+import { bodies, grow, growSingly, seededRandom } from "../src/testing/index.ts";
+import { linesOf, newerFormat, noNotice, pathOf, Place, writeLines } from "./stores.ts";
+
+const place = new Place();
+const log = jsonlLog(place.path, { onNotice: noNotice });
+const path = pathOf(place.path, "a");
+let sound = Buffer.alloc(0);
+/** Where each line begins: first the header, then record 1 and so on; last the end of the file. */
+let starts: number[] = [];
+
+/** `pnpm run test` tries a sample; with MOORA_PROVE the whole of it. */
+const isProof = process.env["MOORA_PROVE"] !== undefined;
+const flips = isProof ? 10_000 : 500;
+const bursts = isProof ? 1_000 : 60;
+
+beforeAll(async () => {
+  const session = await log.create("a", JSON.stringify({ tools: "t".repeat(1_000) }));
+  await growSingly(session, ...bodies(1_100, `${"text ".repeat(180)}\u{1F600}\uFFFD`));
+  sound = readFileSync(path);
+  starts = [0];
+  for (let at = sound.indexOf(10); at >= 0; at = sound.indexOf(10, at + 1)) starts.push(at + 1);
+});
+
+afterAll(async () => {
+  await log.close();
+  place[Symbol.dispose]();
+});
+
+/** What opening and reading say: the record that is named, or that nothing is wrong. */
+async function named(): Promise<number | undefined | "sound"> {
+  try {
+    await (await log.open("a"))?.read();
+    return "sound";
+  } catch (error) {
+    if (error instanceof LogError && error.code === "LogCorrupt") return error.seq;
+    throw error;
+  }
+}
+
+/** The same while some bytes of the sound file are others. */
+async function namedWith(offset: number, bytes: Buffer): Promise<number | undefined | "sound"> {
+  const fd = openSync(path, "r+");
+  writeSync(fd, bytes, 0, bytes.length, offset);
+  try {
+    return await named();
+  } finally {
+    writeSync(fd, sound, offset, bytes.length, offset);
+    closeSync(fd);
+  }
+}
+
+const flipped = (offset: number, bit: number): Buffer => Buffer.from([sound.readUInt8(offset) ^ (1 << bit)]);
+
+/** The record that a byte belongs to, with the line break after it; 0 is the header. */
+const recordAt = (offset: number): number => starts.findLastIndex((start) => start <= offset);
+
+describe("(B04) a log of one megabyte, damaged outside its last record", () => {
+  it("is that large, and sound as it was written", async () => {
+    expect(sound.length).toBeGreaterThan(1_000_000);
+    expect(await named()).toBe("sound");
+  });
+
+  it(`names the record of each of ${flips} bits that were turned`, async () => {
+    const random = seededRandom(4);
+    const end = starts.at(-2) ?? 0;
+    for (let round = 0; round < flips; round += 1) {
+      const offset = Math.floor(random() * end);
+      const bit = Math.floor(random() * 8);
+      expect(await namedWith(offset, flipped(offset, bit)), `bit ${bit} of byte ${offset}`).toBe(
+        recordAt(offset),
+      );
+    }
+  }, 300_000);
+
+  it(`names the record of each of ${bursts} bursts of eight bytes`, async () => {
+    const random = seededRandom(44);
+    const end = (starts.at(-2) ?? 0) - 8;
+    for (let round = 0; round < bursts; round += 1) {
+      const offset = Math.floor(random() * end);
+      const burst = Buffer.from(Array.from({ length: 8 }, () => Math.floor(random() * 256)));
+      const first = burst.findIndex((byte, at) => byte !== sound[offset + at]);
+      expect(await namedWith(offset, burst), `a burst at ${offset}`).toBe(recordAt(offset + first));
+    }
+  }, 300_000);
+
+  it("names the record of every bit of the first lines, and of each line break", async () => {
+    const offsets = [
+      ...Array.from({ length: 80 }, (_, at) => at),
+      ...Array.from({ length: 60 }, (_, at) => (starts[1] ?? 0) - 60 + at),
+      ...Array.from({ length: 90 }, (_, at) => (starts[1] ?? 0) + at),
+      ...starts.slice(2, 12).map((start) => start - 1),
+    ];
+    for (const offset of offsets) {
+      const record = await namedWith(offset, flipped(offset, offset % 8));
+      expect(record, `byte ${offset}`).toBe(recordAt(offset));
+    }
+  });
+});
+
+describe("(B05) lines that were moved about", () => {
+  const edits: readonly (readonly [string, number, (lines: string[]) => string[]])[] = [
+    ["two swapped", 5, (lines) => lines.with(5, lines[9] ?? "").with(9, lines[5] ?? "")],
+    ["one copied", 6, (lines) => lines.toSpliced(6, 0, lines[5] ?? "")],
+    ["one deleted", 5, (lines) => lines.toSpliced(5, 1)],
+    ["one of another session put between", 5, (lines) => lines.toSpliced(5, 0, otherLine)],
+    ["one of another session put in its place", 5, (lines) => lines.with(5, otherLine)],
+    ["an empty line put between", 5, (lines) => lines.toSpliced(5, 0, "")],
+    ["the header of another session put in its place", 0, (lines) => lines.with(0, otherHeader)],
+    ["all of another session put in its place", 0, () => [otherHeader, otherLine]],
+    ["a byte order mark put before it", 0, (lines) => lines.with(0, `\uFEFF${lines[0]}`)],
+    ["a carriage return put at the end of a line", 5, (lines) => lines.with(5, `${lines[5]}\r`)],
+    ["a space put into a line", 5, (lines) => lines.with(5, lines[5]?.replace(",", ", ") ?? "")],
+  ];
+  let otherHeader = "";
+  let otherLine = "";
+  let twenty: string[] = [];
+
+  beforeAll(async () => {
+    const other = await log.create("other", '{"other":true}');
+    await grow(other, "{}");
+    [otherHeader = "", otherLine = ""] = linesOf(pathOf(place.path, "other"));
+    await log.remove("a");
+    await growSingly(await log.create("a", "{}"), ...bodies(20));
+    twenty = linesOf(path);
+  });
+
+  it.each(edits)("are found out: %s", async (_what, seq, edit) => {
+    writeLines(path, edit(twenty));
+    const bytes = readFileSync(path);
+    expect(await named()).toBe(seq);
+    expect(readFileSync(path)).toEqual(bytes);
+  });
+});
+
+describe("a session whose file is damaged", () => {
+  it("is left out of the list, which says so, and can be removed", async () => {
+    const notices: unknown[] = [];
+    const other = jsonlLog(place.path, { onNotice: (notice) => notices.push(notice) });
+    const session = await other.create("damaged", "{}");
+    await grow(session, "{}");
+    const file = pathOf(place.path, "damaged");
+    const [header = "", ...lines] = linesOf(file);
+    writeLines(file, [header.replace("damaged", "Damaged"), ...lines]);
+    expect((await other.list()).map(({ id }) => id)).not.toContain("damaged");
+    expect(notices).toContainEqual(expect.objectContaining({ type: "unreadable-session" }));
+    expect(await other.remove("damaged")).toBe(true);
+    expect(await other.open("damaged")).toBeUndefined();
+    await other.close();
+  });
+});
+
+describe("(L02) a session that a newer Moora wrote", () => {
+  it("is refused in every call, and its bytes stay as they are", async () => {
+    await grow(await log.create("newer", "{}"), ...bodies(3));
+    const file = pathOf(place.path, "newer");
+    const [header = "", ...lines] = linesOf(file);
+    writeFileSync(file, `${[newerFormat(header), ...lines].join("\n")}\nwhat only it knows`);
+    const bytes = readFileSync(file);
+    const refusal = expect.objectContaining({ code: "UnsupportedVersion" });
+    expect(() => log.open("newer")).toThrow(refusal);
+    expect(() => log.create("newer", "{}")).toThrow(refusal);
+    expect(() => log.remove("newer")).toThrow(refusal);
+    expect((await log.list()).map(({ id }) => id)).not.toContain("newer");
+    expect(readFileSync(file)).toEqual(bytes);
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, it } from "vitest";
+import { type EventLog, LogError, type LogRecord, type SessionLog } from "../src/index.ts";
+import { jsonlLog } from "../src/jsonl.ts";
+import {
+  bodies,
+  failingFileSystem,
+  type FileFault,
+  grow,
+  headOf,
+  PowerLossDisk,
+  recordsAfter,
+} from "../src/testing/index.ts";
+import { noNotice, pathOf, Place } from "./stores.ts";
+
+/** A session of ten turns; each turn is what a session host does: lease, inputs, sometimes a batch, a snapshot. */
+const turns: readonly (readonly string[])[] = Array.from({ length: 10 }, (_, turn) =>
+  bodies(turn % 3 === 0 ? 3 : 1, `turn ${turn}`),
+);
+
+/** Runs the turns on a file system with a fault; after each failure the fault is over and the session opened anew. */
+class FaultyRun {
+  readonly heads: (readonly [seen: number, acknowledged: number])[] = [];
+  readonly #log: EventLog;
+  readonly #heal: () => void;
+  readonly failures: unknown[] = [];
+  readonly acknowledged: LogRecord[] = [];
+
+  constructor(log: EventLog, heal: () => void) {
+    this.#log = log;
+    this.#heal = heal;
+  }
+
+  async finish(): Promise<void> {
+    for (const [turn, texts] of turns.entries()) {
+      await this.#untilDone(async () => {
+        const session = await this.#session();
+        await session.lease({ owner: "me", now: turn, ttlMs: 10 });
+        if (turn % 4 === 3) await session.saveSnapshot({ seq: turn, digest: "d", version: "1", body: "{}" });
+        await this.#append(session, texts);
+      });
+    }
+  }
+
+  async #append(session: SessionLog, texts: readonly string[]): Promise<void> {
+    const head = await headOf(session);
+    this.heads.push([head.seq, this.acknowledged.length]);
+    const records = recordsAfter(head, ...texts);
+    await session.append(head.seq, records);
+    this.acknowledged.push(...records);
+    this.heads.push([await session.head(), this.acknowledged.length]);
+  }
+
+  async #session(): Promise<SessionLog> {
+    return (await this.#log.open("a")) ?? this.#log.create("a", "{}");
+  }
+
+  async #untilDone(turn: () => Promise<void>): Promise<void> {
+    try {
+      return await turn();
+    } catch (error) {
+      this.failures.push(error);
+      this.#heal();
+      return this.#untilDone(turn);
+    }
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof LogError ? error.code : String(error));
+
+/** Lets the n-th call fail, for every n, until a run meets no fault any more; answers how many runs did. */
+async function checkEveryCall(
+  fault: Omit<FileFault, "call">,
+  failsWith: string | undefined,
+): Promise<number> {
+  for (let call = 1; ; call += 1) {
+    using place = new Place();
+    const disk = new PowerLossDisk();
+    const { fs, heal, calls } = failingFileSystem(disk, { ...fault, call });
+    const log = jsonlLog(place.path, { fs, onNotice: noNotice });
+    const run = new FaultyRun(log, heal);
+    await run.finish();
+    await log.close();
+    expect(new Set(run.failures.map(codeOf)).difference(new Set([failsWith]))).toEqual(new Set());
+    expect(run.heads.filter(([seen, acknowledged]) => seen !== acknowledged)).toEqual([]);
+    const again = jsonlLog(place.path, { fs: disk, onNotice: noNotice });
+    expect(await (await again.open("a"))?.read(), `after call ${call} failed`).toEqual(run.acknowledged);
+    await again.close();
+    if (calls() < call) return call;
+  }
+}
+
+describe("(B06) whichever call of the file system fails, the log says so and goes on when it is over", () => {
+  const codes = ["EIO", "ENOSPC", "EACCES", "EDQUOT"] as const;
+  it.each(codes.flatMap((code) => [false, true].map((isSticky) => ({ code, isSticky }))))(
+    "$code, again and again: $isSticky",
+    async (fault) => {
+      expect(await checkEveryCall(fault, "LogWrite")).toBeGreaterThan(100);
+    },
+  );
+
+  it.each([false, true])("a short write is no failure; again and again: %s", async (isSticky) => {
+    expect(await checkEveryCall({ code: "short", isSticky, of: ["writeSync"] }, undefined)).toBeGreaterThan(
+      10,
+    );
+  });
+});
+
+/** A session on a disk in memory, with a fault that begins when `arm` is called. */
+async function armed(code: FileFault["code"], isSticky: boolean, of: FileFault["of"] & object) {
+  const place = new Place();
+  const disk = new PowerLossDisk();
+  let fs = failingFileSystem(disk, { call: Infinity, code, isSticky, of });
+  const log = jsonlLog(place.path, {
+    onNotice: noNotice,
+    fs: new Proxy(disk, { get: (_disk, name) => Reflect.get(fs.fs, name) }),
+  });
+  const session = await log.create("a", "{}");
+  const records = await grow(session, ...bodies(3));
+  return {
+    directory: place.path,
+    disk,
+    log,
+    session,
+    records,
+    arm: () => void (fs = failingFileSystem(disk, { call: 1, code, isSticky, of })),
+    calls: () => fs.calls(),
+    heal: () => fs.heal(),
+    async [Symbol.asyncDispose]() {
+      await log.close();
+      place[Symbol.dispose]();
+    },
+  };
+}
+
+describe("(B08) after a sync that failed once", () => {
+  it("the append is not acknowledged, and no later one on the same handle until it is opened again", async () => {
+    await using test = await armed("EIO", false, ["fsyncSync"]);
+    const { session, records, log, arm } = test;
+    const next = recordsAfter(await headOf(session), '{"next":true}');
+    arm();
+    const failure = expect.objectContaining({ code: "LogWrite" });
+    expect(() => session.append(3, next)).toThrow(failure);
+    for (let again = 0; again < 3; again += 1) expect(() => session.append(3, next)).toThrow(failure);
+    expect(await session.read()).toEqual(records);
+    const opened = await log.open("a");
+    expect(await opened?.read()).toEqual(records);
+    await opened?.append(3, next);
+    expect(() => session.append(4, [])).toThrow(failure);
+    expect(await opened?.read()).toEqual([...records, ...next]);
+  });
+
+  it("a handle that never failed goes on from what was acknowledged", async () => {
+    await using test = await armed("EIO", true, ["fsyncSync", "ftruncateSync"]);
+    const { session, records, log, arm, heal } = test;
+    const other = await log.open("a");
+    arm();
+    expect(() => session.append(3, recordsAfter(records.at(-1) ?? { seq: 0, digest: "" }, "{}"))).toThrow(
+      "EIO",
+    );
+    heal();
+    expect(await other?.head()).toBe(3);
+    expect((await grow(other ?? session, '{"other":true}')).at(0)?.seq).toBe(4);
+  });
+
+  it("what was not acknowledged is at most one append, when the process dies before it can take it back", async () => {
+    await using test = await armed("EIO", true, ["fsyncSync", "ftruncateSync"]);
+    const { session, records, disk, arm } = test;
+    const next = recordsAfter(records.at(-1) ?? { seq: 0, digest: "" }, "[1]", "[2]");
+    arm();
+    expect(() => session.append(3, next)).toThrow("EIO");
+    const after = jsonlLog(test.directory, { fs: disk, onNotice: noNotice });
+    const found = await (await after.open("a"))?.read();
+    expect([records, [...records, ...next]]).toContainEqual(found);
+    await after.close();
+  });
+});
+
+function sizeOf(disk: PowerLossDisk, directory: string): number {
+  const fd = disk.openSync(pathOf(directory, "a"), "r");
+  const { size } = disk.fstatSync(fd);
+  disk.closeSync(fd);
+  return size;
+}
+
+describe("a write that fails", () => {
+  it("leaves nothing behind when the disk was full for once", async () => {
+    await using test = await armed("ENOSPC", false, ["writeSync"]);
+    const { session, records, log, arm, disk, directory } = test;
+    const length = sizeOf(disk, directory);
+    arm();
+    const large = recordsAfter(records.at(-1) ?? { seq: 0, digest: "" }, JSON.stringify("x".repeat(10_000)));
+    expect(() => session.append(3, large)).toThrow("ENOSPC");
+    expect(sizeOf(disk, directory)).toBe(length);
+    expect(await (await log.open("a"))?.read()).toEqual(records);
+  });
+
+  it("does not keep a reader from reading", async () => {
+    await using test = await armed("EIO", true, ["writeSync", "fsyncSync", "ftruncateSync"]);
+    const { session, records, arm, heal } = test;
+    arm();
+    expect(() => session.append(3, recordsAfter(records.at(-1) ?? { seq: 0, digest: "" }, "{}"))).toThrow(
+      "EIO",
+    );
+    heal();
+    expect(await session.read()).toEqual(records);
+    expect(await session.head()).toBe(3);
+  });
+});

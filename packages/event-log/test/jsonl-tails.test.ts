@@ -1,0 +1,194 @@
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { LogError, type LogNotice, type LogRecord, type SessionLog } from "../src/index.ts";
+import { jsonlLog } from "../src/jsonl.ts";
+import { bodies, grow, growSingly, seededRandom } from "../src/testing/index.ts";
+import { pathOf, Place } from "./stores.ts";
+
+/** A file with records in it, to be cut and opened again and again. */
+class Torn implements Disposable {
+  readonly #place = new Place();
+  readonly #notices: LogNotice[] = [];
+  readonly path = pathOf(this.#place.path, "a");
+  readonly log = jsonlLog(this.#place.path, {
+    durability: "relaxed",
+    onNotice: (notice) => this.#notices.push(notice),
+  });
+  bytes = Buffer.alloc(0);
+
+  static async with(...batches: readonly (readonly string[])[]): Promise<Torn> {
+    const torn = new Torn();
+    const session = await torn.log.create("a", '{"header":true}');
+    for (const batch of batches) await grow(session, ...batch);
+    torn.bytes = readFileSync(torn.path);
+    return torn;
+  }
+
+  /** Opens the file cut at a length, or as these bytes, and what was said of it. */
+  async opened(bytes: Buffer): Promise<{ session: SessionLog; notices: readonly LogNotice[] }> {
+    writeFileSync(this.path, bytes);
+    this.#notices.length = 0;
+    const session = await this.log.open("a");
+    if (session === undefined) throw new Error("the session is gone");
+    return { session, notices: [...this.#notices] };
+  }
+
+  /** Where the lines of records begin, and where the file ends. */
+  lineStarts(): readonly number[] {
+    const starts: number[] = [];
+    for (let at = this.bytes.indexOf(10); at >= 0; at = this.bytes.indexOf(10, at + 1)) starts.push(at + 1);
+    return starts;
+  }
+
+  [Symbol.dispose](): void {
+    void this.log.close();
+    this.#place[Symbol.dispose]();
+  }
+}
+
+/** Opens what is left after a cut, and appends: exactly the whole records are there, and one more. */
+async function checkCut(torn: Torn, cut: number, all: readonly LogRecord[], whole: number): Promise<void> {
+  const keptLength = torn.lineStarts()[whole] ?? 0;
+  const { session, notices } = await torn.opened(torn.bytes.subarray(0, cut));
+  expect(await session.read()).toEqual(all.slice(0, whole));
+  const dropped = cut - keptLength;
+  expect(notices).toEqual(
+    dropped === 0 ? [] : [{ type: "torn-tail", id: "a", afterSeq: whole, droppedBytes: dropped }],
+  );
+  const [added] = await grow(session, '{"after":"the cut"}');
+  const again = await torn.log.open("a");
+  expect(await again?.read()).toEqual([...all.slice(0, whole), added]);
+  const raw = readFileSync(torn.path);
+  expect(raw.subarray(0, keptLength).equals(torn.bytes.subarray(0, keptLength))).toBe(true);
+  expect(raw.toString().split("\n").length).toBe(whole + 3);
+}
+
+describe("(B01) a file whose end was cut off", () => {
+  it("keeps all whole records, wherever the last one was cut, and takes the next", async () => {
+    using torn = await Torn.with(...bodies(50).map((body) => [body]));
+    const all = (await (await torn.log.open("a"))?.read()) ?? [];
+    const start = torn.lineStarts()[49] ?? 0;
+    for (let cut = start; cut < torn.bytes.length; cut += 1) await checkCut(torn, cut, all, 49);
+  });
+
+  it("keeps all whole records, wherever the file was cut", async () => {
+    using torn = await Torn.with(...bodies(50).map((body) => [body]));
+    const all = (await (await torn.log.open("a"))?.read()) ?? [];
+    const random = seededRandom(1);
+    const [start = 0] = torn.lineStarts();
+    for (let round = 0; round < 200; round += 1) {
+      const cut = start + Math.floor(random() * (torn.bytes.length - start));
+      await checkCut(torn, cut, all, torn.lineStarts().filter((line) => line <= cut).length - 1);
+    }
+  });
+
+  it("loses a batch as a whole", async () => {
+    using torn = await Torn.with(bodies(3), bodies(5, "batch"));
+    const all = (await (await torn.log.open("a"))?.read()) ?? [];
+    const start = torn.lineStarts()[3] ?? 0;
+    for (let cut = start; cut < torn.bytes.length; cut += 7) await checkCut(torn, cut, all, 3);
+    for (const cut of torn.lineStarts().slice(3, 8)) await checkCut(torn, cut, all, 3);
+  });
+
+  it("is damaged when even its header is cut", async () => {
+    using torn = await Torn.with(bodies(3));
+    const [start = 0] = torn.lineStarts();
+    for (let cut = 0; cut < start; cut += 5) {
+      await expect(torn.opened(torn.bytes.subarray(0, cut))).rejects.toMatchObject({
+        code: "LogCorrupt",
+        seq: 0,
+      });
+    }
+  });
+});
+
+describe("(B02) a cut inside a character of four bytes", () => {
+  it("is like any other", async () => {
+    using torn = await Torn.with(["{}"], [JSON.stringify("\u{1F600}".repeat(10))]);
+    const all = (await (await torn.log.open("a"))?.read()) ?? [];
+    const start = torn.lineStarts()[1] ?? 0;
+    for (let cut = start; cut < torn.bytes.length; cut += 1) await checkCut(torn, cut, all, 1);
+    expect(readFileSync(torn.path, "utf8")).not.toContain("\uFFFD");
+  });
+});
+
+describe("remains of an append that was never acknowledged", () => {
+  const remains: readonly (readonly [string, Buffer])[] = [
+    ["half a line", Buffer.from('{"seq":4,"changed":"c","dig')],
+    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x80, 0xc3])],
+    ["a sector of NUL", Buffer.alloc(512)],
+    ["much NUL", Buffer.alloc(100_000)],
+    ["one brace", Buffer.from("{")],
+  ];
+  it.each(remains)("are cut off: %s", async (_what, left) => {
+    using torn = await Torn.with(bodies(3));
+    const { session, notices } = await torn.opened(Buffer.concat([torn.bytes, left]));
+    expect(notices).toEqual([{ type: "torn-tail", id: "a", afterSeq: 3, droppedBytes: left.length }]);
+    expect(await session.head()).toBe(3);
+    expect(readFileSync(torn.path)).toEqual(torn.bytes);
+  });
+
+  it("are cut off by a handle that was open before, when it next looks", async () => {
+    using torn = await Torn.with(bodies(3));
+    const { session } = await torn.opened(torn.bytes);
+    appendFileSync(torn.path, '{"seq":4,"chan');
+    expect(await session.head()).toBe(3);
+    expect(readFileSync(torn.path)).toEqual(torn.bytes);
+    appendFileSync(torn.path, '{"seq":4,"chan');
+    expect((await grow(session, "{}")).at(0)?.seq).toBe(4);
+  });
+
+  it("are left alone by the list, which counts what is whole", async () => {
+    using torn = await Torn.with(bodies(3));
+    writeFileSync(torn.path, Buffer.concat([torn.bytes, Buffer.from("{")]));
+    expect(await torn.log.list()).toEqual([{ id: "a", head: 3, header: '{"header":true}' }]);
+    expect(readFileSync(torn.path).length).toBe(torn.bytes.length + 1);
+  });
+});
+
+describe("a line break after bytes that are no record", () => {
+  it("makes them damage: an append writes its line break last", async () => {
+    using torn = await Torn.with(bodies(3));
+    const damaged = Buffer.concat([torn.bytes, Buffer.from('{"seq":4,"changed":"c"}\n')]);
+    await expect(torn.opened(damaged)).rejects.toMatchObject({ code: "LogCorrupt", seq: 4 });
+    expect(readFileSync(torn.path)).toEqual(damaged);
+  });
+
+  it("does not, where a power cut lost a sector of the last append", async () => {
+    using place = new Place();
+    const log = jsonlLog(place.path, { onNotice: () => undefined });
+    const session = await log.create("a", "{}");
+    await growSingly(session, ...bodies(3));
+    const length = readFileSync(pathOf(place.path, "a")).length;
+    await grow(session, JSON.stringify("x".repeat(2_000)), JSON.stringify("y".repeat(2_000)), "{}");
+    const bytes = readFileSync(pathOf(place.path, "a"));
+    for (let sector = Math.ceil(length / 512); (sector + 1) * 512 <= bytes.length; sector += 1) {
+      const holed = Buffer.from(bytes).fill(0, sector * 512, (sector + 1) * 512);
+      writeFileSync(pathOf(place.path, "a"), holed);
+      expect(await (await log.open("a"))?.head()).toBe(3);
+    }
+    await log.close();
+  });
+
+  it("does where such a sector is followed by a later append", async () => {
+    using place = new Place();
+    const log = jsonlLog(place.path);
+    const session = await log.create("a", "{}");
+    await growSingly(session, ...bodies(3), JSON.stringify("x".repeat(2_000)), "{}");
+    const bytes = readFileSync(pathOf(place.path, "a"));
+    const start = bytes.indexOf("xxxx");
+    bytes.fill(0, Math.ceil(start / 512) * 512, Math.ceil(start / 512) * 512 + 512);
+    writeFileSync(pathOf(place.path, "a"), bytes);
+    expect(() => log.open("a")).toThrow(LogError);
+    await log.close();
+  });
+});
+
+describe("a file that has become shorter under an open handle", () => {
+  it("is damaged where the first record is missing", async () => {
+    using torn = await Torn.with(...bodies(5).map((body) => [body]));
+    const { session } = await torn.opened(torn.bytes);
+    truncateSync(torn.path, torn.lineStarts()[3]);
+    expect(() => session.head()).toThrow(expect.objectContaining({ code: "LogCorrupt", seq: 4 }));
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import type { EventLog } from "../src/index.ts";
+import { jsonlLog } from "../src/jsonl.ts";
+import { fileNameOf } from "../src/jsonl/file-name.ts";
+import { sqliteLog } from "../src/sqlite.ts";
+import { grow } from "../src/testing/index.ts";
+import { Child } from "./child.ts";
+import { Place } from "./stores.ts";
+
+const stores: readonly (readonly [string, (place: Place) => string, (path: string) => EventLog])[] = [
+  ["jsonl", (place) => place.path, (path) => jsonlLog(path)],
+  ["sqlite", (place) => place.file("log.db"), (path) => sqliteLog(path)],
+];
+
+describe.each(stores)("two processes on one session of a %s log", (store, pathIn, open) => {
+  it("(D01) that each append 1,000 records: one winner for each number, nothing lost, nothing twice", async () => {
+    using place = new Place();
+    const path = pathIn(place);
+    const log = open(path);
+    const session = await log.create("a", "{}");
+    const writers = ["one", "other"].map((name) => new Child("writer.ts", store, path, name, "1000"));
+    await Promise.all(writers.map(async (writer) => writer.said(1)));
+    for (const writer of writers) writer.tell("go");
+    await Promise.all(writers.map(async (writer) => writer.ended()));
+    const acknowledged = writers.flatMap(({ lines }) =>
+      lines.filter((line) => line.startsWith("acknowledged")),
+    );
+    const found = (await session.read()).map(({ seq, body }) => `acknowledged ${seq} ${body}`);
+    expect(found).toHaveLength(2_000);
+    expect(new Set(acknowledged)).toEqual(new Set(found));
+    expect(acknowledged).toHaveLength(2_000);
+    await log.close();
+  });
+
+  it("(C01) of which one is killed as it appends: what it was acknowledged is there, and at most one more", async () => {
+    using place = new Place();
+    const path = pathIn(place);
+    const log = open(path);
+    const session = await log.create("a", "{}");
+    for (const [round, lines] of [40, 60, 25].entries()) {
+      const before = await session.head();
+      const writer = new Child("writer.ts", store, path, `round ${round}`, "100000");
+      await writer.said(1);
+      writer.tell("go");
+      await writer.said(lines);
+      writer.kill();
+      await writer.ended();
+      const acknowledged = writer.lines.filter((line) => line.startsWith("acknowledged"));
+      const mine = (await session.read()).filter(({ body }) => body.includes(`round ${round}`));
+      const found = mine.map(({ seq, body }) => `acknowledged ${seq} ${body}`);
+      expect(found.slice(0, acknowledged.length)).toEqual(acknowledged);
+      expect(found.length - acknowledged.length).toBeLessThanOrEqual(1);
+      expect(await session.head()).toBe(before + found.length);
+      await grow(session, '{"by":"the survivor"}');
+    }
+    await log.close();
+  });
+
+  it("that only watches ends by itself", async () => {
+    using place = new Place();
+    const watcher = new Child("watcher.ts", store, pathIn(place));
+    await watcher.ended();
+    expect(watcher.exitCode).toBe(0);
+  });
+});
+
+describe("the lock of a JSONL log", () => {
+  it("is free when the process that held it was killed", async () => {
+    using place = new Place();
+    const log = jsonlLog(place.path, { busyTimeoutMs: 1 });
+    const session = await log.create("a", "{}");
+    const holder = new Child("lock-holder.ts", place.path, fileNameOf("a"));
+    await holder.said(1);
+    const busy = expect.objectContaining({ code: "LogBusy" });
+    expect(() => session.append(0, [])).toThrow(busy);
+    expect(() => log.remove("a")).toThrow(busy);
+    expect(await session.head()).toBe(0);
+    holder.kill();
+    await holder.ended();
+    expect(await grow(session, "{}")).toEqual(await session.read());
+    await log.close();
+  });
+});

@@ -1,0 +1,199 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it } from "vitest";
+import { LogError } from "../src/index.ts";
+import { type OpenDatabase, sqliteLog } from "../src/sqlite.ts";
+import { bodies, grow, growSingly, headOf, recordsAfter, seededRandom } from "../src/testing/index.ts";
+import { noNotice, Place } from "./stores.ts";
+
+const codeOf = (error: unknown): string => (error instanceof LogError ? error.code : String(error));
+
+/** A database whose statements fail with a result code of SQLite while `failWith` is set. */
+function failingDatabase(): {
+  openDatabase: OpenDatabase;
+  failWith: Map<string, number>;
+  opened: () => number;
+} {
+  const failWith = new Map<string, number>();
+  let opened = 0;
+  const openDatabase: OpenDatabase = (file, options) => {
+    opened += 1;
+    const database = new DatabaseSync(file, options);
+    const prepare = database.prepare.bind(database);
+    database.prepare = (sql) => {
+      const statement = prepare(sql);
+      return new Proxy(statement, {
+        get(target, name) {
+          const errcode = failWith.get(sql.split(" ", 1)[0] ?? "");
+          if (errcode !== undefined) {
+            throw Object.assign(new Error("a fault of this test"), { code: "ERR_SQLITE_ERROR", errcode });
+          }
+          const value: unknown = Reflect.get(target, name);
+          return typeof value === "function" ? value.bind(target) : value;
+        },
+      });
+    };
+    return database;
+  };
+  return { openDatabase, failWith, opened: () => opened };
+}
+
+describe("(B08) a SQLite log whose commit failed", () => {
+  const failures: readonly (readonly [string, number])[] = [
+    ["the disk is full", 13],
+    ["the sync failed", 1034],
+    ["the write failed", 778],
+    ["the file is read-only", 8],
+  ];
+  it.each(failures)(
+    "does not acknowledge, nor any later append until it is opened again: %s",
+    async (_what, code) => {
+      using place = new Place();
+      const { openDatabase, failWith, opened } = failingDatabase();
+      const log = sqliteLog(place.file("log.db"), { openDatabase });
+      const session = await log.create("a", "{}");
+      const other = await log.open("a");
+      const records = await grow(session, ...bodies(3));
+      const next = recordsAfter(await headOf(session), '{"next":true}');
+      const refusal = expect.objectContaining({ code: "LogWrite" });
+      failWith.set("COMMIT", code);
+      expect(() => session.append(3, next)).toThrow(refusal);
+      failWith.clear();
+      expect(() => session.append(3, next)).toThrow(refusal);
+      expect(() => other?.append(3, next)).toThrow(refusal);
+      expect(await session.read()).toEqual(records);
+      const before = opened();
+      const again = await log.open("a");
+      expect(opened()).toBeGreaterThan(before);
+      expect(await again?.read()).toEqual(records);
+      await again?.append(3, next);
+      expect(await session.read()).toEqual([...records, ...next]);
+      await log.close();
+    },
+  );
+
+  it("does not lose what was there when the database is in memory", async () => {
+    const { openDatabase, failWith } = failingDatabase();
+    const log = sqliteLog(":memory:", { openDatabase });
+    const session = await log.create("a", "{}");
+    const records = await grow(session, "{}");
+    failWith.set("COMMIT", 13);
+    expect(() => session.append(1, recordsAfter(records.at(-1) ?? { seq: 0, digest: "" }, "{}"))).toThrow(
+      LogError,
+    );
+    failWith.clear();
+    const again = await log.open("a");
+    expect(await again?.read()).toEqual(records);
+    await log.close();
+  });
+});
+
+describe("(B06) whichever call fails in the middle of a batch, nothing of it is appended", () => {
+  it.each(["INSERT", "COMMIT", "BEGIN"])("%s", async (verb) => {
+    using place = new Place();
+    const { openDatabase, failWith } = failingDatabase();
+    const log = sqliteLog(place.file("log.db"), { openDatabase });
+    const session = await log.create("a", "{}");
+    const records = await grow(session, ...bodies(2));
+    const more = recordsAfter(await headOf(session), ...bodies(3));
+    failWith.set(verb, 10);
+    expect(() => session.append(2, more)).toThrow(expect.objectContaining({ code: "LogWrite" }));
+    failWith.clear();
+    expect(await session.read()).toEqual(records);
+    await log.close();
+  });
+});
+
+describe("a damaged database", () => {
+  it.each([
+    [
+      "that is no database at all",
+      "this is no database, but it is long enough to be taken for one. ".repeat(100),
+    ],
+    ["of zeros", "\0".repeat(8_192)],
+  ])("%s is LogCorrupt when it is opened", (_what, text) => {
+    using place = new Place();
+    writeFileSync(place.file("log.db"), text);
+    expect(() => sqliteLog(place.file("log.db"))).toThrow(expect.objectContaining({ code: "LogCorrupt" }));
+    expect(readFileSync(place.file("log.db"), "utf8")).toBe(text);
+  });
+
+  it("never gives records that were not appended, nor an error of SQLite", async () => {
+    using place = new Place();
+    const log = sqliteLog(place.file("log.db"));
+    const records = await growSingly(await log.create("a", "{}"), ...bodies(300));
+    await log.close();
+    const sound = readFileSync(place.file("log.db"));
+    const random = seededRandom(5);
+    const outcomes = new Map<string, number>();
+    for (let round = 0; round < 300; round += 1) {
+      const bytes = Buffer.from(sound);
+      // A burst in a page is likelier to hit what matters than one bit.
+      const offset = Math.floor(random() * (bytes.length - 64));
+      for (let at = 0; at < 64; at += 1) bytes.writeUInt8(Math.floor(random() * 256), offset + at);
+      writeFileSync(place.file("damaged.db"), bytes);
+      const outcome = await readOutcome(place.file("damaged.db"), JSON.stringify(records));
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+    expect(new Set(outcomes.keys()).difference(new Set(["as appended", "LogCorrupt", "not there"]))).toEqual(
+      new Set(),
+    );
+    expect(outcomes.get("LogCorrupt")).toBeGreaterThan(100);
+  });
+});
+
+async function readOutcome(file: string, expected: string): Promise<string> {
+  try {
+    const log = sqliteLog(file);
+    try {
+      const session = await log.open("a");
+      if (session === undefined) return "not there";
+      return JSON.stringify(await session.read()) === expected ? "as appended" : "other records";
+    } finally {
+      await log.close();
+    }
+  } catch (error) {
+    return codeOf(error);
+  }
+}
+
+describe("(L02) a database of a newer format", () => {
+  it("is refused when it is opened, and its bytes stay as they are", async () => {
+    using place = new Place();
+    const file = place.file("log.db");
+    const log = sqliteLog(file);
+    await grow(await log.create("a", "{}"), ...bodies(3));
+    await log.close();
+    const database = new DatabaseSync(file);
+    database.exec("UPDATE moora_format SET version = 99");
+    database.close();
+    const bytes = readFileSync(file);
+    expect(() => sqliteLog(file)).toThrow(expect.objectContaining({ code: "UnsupportedVersion" }));
+    expect(readFileSync(file)).toEqual(bytes);
+  });
+});
+
+describe("the database of an application", () => {
+  it("may hold a log too; its own version and tables are left alone", async () => {
+    using place = new Place();
+    const file = place.file("app.db");
+    const database = new DatabaseSync(file, { timeout: 5_000 });
+    database.exec("PRAGMA user_version = 41; CREATE TABLE mine (a TEXT); INSERT INTO mine VALUES ('x')");
+    const log = sqliteLog(file);
+    await grow(await log.create("a", "{}"), "{}");
+    expect(database.prepare("SELECT a FROM mine").all()).toEqual([{ a: "x" }]);
+    expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 41 });
+    database.close();
+    await log.close();
+  });
+});
+
+describe("a log in memory", () => {
+  it("holds sessions as long as it is open", async () => {
+    const log = sqliteLog(":memory:", { onNotice: noNotice });
+    const records = await grow(await log.create("a", "{}"), ...bodies(3));
+    expect(await (await log.open("a"))?.read()).toEqual(records);
+    await log.close();
+    expect(() => log.open("a")).toThrow(expect.objectContaining({ code: "LogWrite" }));
+  });
+});
