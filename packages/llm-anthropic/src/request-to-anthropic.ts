@@ -44,20 +44,20 @@ export function requestToAnthropic(
   const warnings: string[] = [];
   const warn: Warn = (text) => warnings.push(text);
   const sendable = requestToSendable(request, context);
-  const { settings } = request;
+  const { settings } = sendable;
   const cached = cacheOf(context.cache);
   const messages = messagesToBlocks(sendable.messages, warn);
   const stops = settings.stop?.filter((stop) => stop.trim() !== "") ?? [];
   warnUnknown(settings, warn);
   const body: MessageCreateParamsStreaming = {
-    model: request.model,
+    model: sendable.model,
     max_tokens: settings.maxOutputTokens ?? context.maxOutputTokens ?? 16_384,
-    ...systemAndTools(request, sendable, cached),
+    ...systemAndTools(sendable, cached),
     messages: cached ? withReach(messages, cached) : messages,
     ...(cached && { cache_control: cached }),
     ...(stops.length > 0 && { stop_sequences: stops }),
-    ...thinkingOf(request, warn),
-    ...outputOf(request, warn),
+    ...thinkingOf(sendable, warn),
+    ...outputOf(sendable, warn),
     ...settings.providerOptions?.[anthropicName],
     stream: true,
   };
@@ -76,11 +76,7 @@ function warnUnknown(settings: LlmSettings, warn: Warn): void {
 }
 
 /** Tools stand before the system prompt in the cached prefix, so one breakpoint after both is enough. */
-function systemAndTools(
-  request: LlmRequest,
-  sendable: Sendable,
-  cached: CacheControlEphemeral | undefined,
-): Fields {
+function systemAndTools(sendable: Sendable, cached: CacheControlEphemeral | undefined): Fields {
   const mark = cached && { cache_control: cached };
   const system: TextBlockParam[] =
     sendable.system === undefined ? [] : [{ type: "text", text: sendable.system, ...mark }];
@@ -92,42 +88,42 @@ function systemAndTools(
   }));
   return {
     ...(system.length > 0 && { system }),
-    ...(tools.length > 0 && { tools, tool_choice: choiceOf(request, sendable) }),
+    ...(tools.length > 0 && { tools, tool_choice: choiceOf(sendable) }),
   };
 }
 
-function choiceOf({ toolChoice, parallelToolCalls }: LlmRequest, sendable: Sendable): ToolChoice {
+function choiceOf({ toolChoice, parallelToolCalls }: Sendable): ToolChoice {
   if (toolChoice === "none") return { type: "none" };
   const single = parallelToolCalls ? {} : { disable_parallel_tool_use: true };
   if (toolChoice === "auto") return { type: "auto", ...single };
   if (toolChoice === "required") return { type: "any", ...single };
-  return { type: "tool", name: sendable.toolName(toolChoice.name), ...single };
+  return { type: "tool", name: toolChoice.name, ...single };
 }
 
-const isForced = ({ toolChoice, tools }: LlmRequest): boolean =>
+const isForced = ({ toolChoice, tools }: Sendable): boolean =>
   tools.length > 0 && toolChoice !== "auto" && toolChoice !== "none";
 
-function thinkingOf(request: LlmRequest, warn: Warn): Fields {
-  const { reasoningEffort } = request.settings;
+function thinkingOf(sendable: Sendable, warn: Warn): Fields {
+  const { reasoningEffort } = sendable.settings;
   if (reasoningEffort === undefined) return {};
   if (reasoningEffort === "none") return { thinking: { type: "disabled" } };
-  if (isForced(request)) {
+  if (isForced(sendable)) {
     warn("thinking is off: the Messages API does not allow it when a tool is forced");
     return { thinking: { type: "disabled" } };
   }
   return { thinking: { type: "adaptive", display: "summarized" } };
 }
 
-function outputOf(request: LlmRequest, warn: Warn): Fields {
-  const { reasoningEffort: effort } = request.settings;
+function outputOf(sendable: Sendable, warn: Warn): Fields {
+  const { reasoningEffort: effort } = sendable.settings;
   const config: OutputConfig = defined({
     effort: effort === undefined || effort === "none" ? undefined : effort === "minimal" ? "low" : effort,
-    format: formatOf(request, warn),
+    format: formatOf(sendable, warn),
   });
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
-function formatOf({ answerSchema }: LlmRequest, warn: Warn): OutputConfig["format"] | undefined {
+function formatOf({ answerSchema }: Sendable, warn: Warn): OutputConfig["format"] | undefined {
   if (answerSchema === undefined) return undefined;
   const strict = strictSchema(answerSchema, anthropicStrictRules);
   if (strict === undefined) warn("answerSchema was left out: the Messages API cannot enforce it");

@@ -32,12 +32,12 @@ export function requestToChat(
   const warnings: string[] = [];
   const warn: Warn = (text) => warnings.push(text);
   const sendable = requestToSendable(request, { ...context, ids: profile.callIds });
-  const { settings } = request;
+  const { settings } = sendable;
   const body: ChatCompletionCreateParamsStreaming = {
-    model: request.model,
+    model: sendable.model,
     messages: messagesToChat(sendable, profile, warn),
-    ...toolsToChat(request, sendable, profile),
-    ...answerToFormat(request, profile, warn),
+    ...toolsToChat(sendable, profile),
+    ...answerToFormat(sendable, profile, warn),
     ...defined({
       [profile.tokenField]: settings.maxOutputTokens,
       temperature: settings.temperature,
@@ -50,7 +50,7 @@ export function requestToChat(
         reasoning_effort: settings.reasoningEffort,
         logprobs: settings.confidence === true ? true : undefined,
         prompt_cache_key: context.cacheKey === undefined ? undefined : wireIds()(context.cacheKey),
-        parallel_tool_calls: sendable.tools.length > 0 ? request.parallelToolCalls : undefined,
+        parallel_tool_calls: sendable.tools.length > 0 ? sendable.parallelToolCalls : undefined,
         stream_options: { include_usage: true },
       },
       profile,
@@ -87,15 +87,13 @@ function profiled(
   return known;
 }
 
-function toolsToChat(request: LlmRequest, sendable: Sendable, profile: ChatProfile): ChatFields {
+function toolsToChat(sendable: Sendable, profile: ChatProfile): ChatFields {
   if (sendable.tools.length === 0) return {};
-  const { toolChoice } = request;
+  const { toolChoice } = sendable;
   return {
     tools: sendable.tools.map((tool) => toolToChat(tool, profile)),
     tool_choice:
-      typeof toolChoice === "string"
-        ? toolChoice
-        : { type: "function", function: { name: sendable.toolName(toolChoice.name) } },
+      typeof toolChoice === "string" ? toolChoice : { type: "function", function: { name: toolChoice.name } },
   };
 }
 
@@ -115,12 +113,11 @@ function toolToChat(
   };
 }
 
-function answerToFormat(request: LlmRequest, profile: ChatProfile, warn: Warn): ChatFields {
-  if (request.answerSchema === undefined) return {};
+function answerToFormat({ answerSchema, tools }: Sendable, profile: ChatProfile, warn: Warn): ChatFields {
+  if (answerSchema === undefined) return {};
   if (profile.formats === "never") warn(`answerSchema was left out: ${profile.name} does not know it`);
-  if (profile.formats === "never" || (profile.formats === "without-tools" && request.tools.length > 0))
-    return {};
-  const format = schemaToFormat(request.answerSchema);
+  if (profile.formats === "never" || (profile.formats === "without-tools" && tools.length > 0)) return {};
+  const format = schemaToFormat(answerSchema);
   if (!format) warn(formatWarning);
   return format ? { response_format: { type: "json_schema", json_schema: format } } : {};
 }

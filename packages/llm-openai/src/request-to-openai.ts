@@ -35,13 +35,13 @@ export function requestToOpenAi(
   const items = sendable.messages.flatMap((message) =>
     messageToItems(message, (text) => warnings.push(text)),
   );
-  const { settings } = request;
+  const { settings } = sendable;
   for (const name of ["seed", "stop"] as const) {
     if (settings[name] !== undefined)
       warnings.push(`${name} was left out: the Responses API does not know it`);
   }
   const body: ResponseCreateParamsStreaming = {
-    model: request.model,
+    model: sendable.model,
     ...defined({
       instructions: sendable.system,
       max_output_tokens: settings.maxOutputTokens,
@@ -50,9 +50,9 @@ export function requestToOpenAi(
       reasoning: settings.reasoningEffort && { effort: settings.reasoningEffort },
       prompt_cache_key: context.cacheKey === undefined ? undefined : wireIds()(context.cacheKey),
     }),
-    ...toolsToOpenAi(request, sendable),
-    ...answerToText(request, (text) => warnings.push(text)),
-    ...included(request, context),
+    ...toolsToOpenAi(sendable),
+    ...answerToText(sendable, (text) => warnings.push(text)),
+    ...included(sendable, context),
     // Items that came from the provider go back as they came, and no type of the client describes them all.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     input: items as unknown as ResponseInputItem[],
@@ -63,12 +63,12 @@ export function requestToOpenAi(
   return { body, sendable, warnings };
 }
 
-function toolsToOpenAi(request: LlmRequest, sendable: Sendable): Partial<ResponseCreateParamsStreaming> {
+function toolsToOpenAi(sendable: Sendable): Partial<ResponseCreateParamsStreaming> {
   if (sendable.tools.length === 0) return {};
   return {
     tools: sendable.tools.map(toolToOpenAi),
-    tool_choice: choiceToOpenAi(request.toolChoice, sendable),
-    parallel_tool_calls: request.parallelToolCalls,
+    tool_choice: choiceToOpenAi(sendable.toolChoice),
+    parallel_tool_calls: sendable.parallelToolCalls,
   };
 }
 
@@ -83,24 +83,24 @@ function toolToOpenAi({ name, description, schema }: LlmTool): FunctionTool {
   };
 }
 
-const choiceToOpenAi = (choice: LlmToolChoice, sendable: Sendable): ToolChoiceOptions | ToolChoiceFunction =>
-  typeof choice === "string" ? choice : { type: "function", name: sendable.toolName(choice.name) };
+const choiceToOpenAi = (choice: LlmToolChoice): ToolChoiceOptions | ToolChoiceFunction =>
+  typeof choice === "string" ? choice : { type: "function", name: choice.name };
 
 function answerToText(
-  request: LlmRequest,
+  { answerSchema }: Sendable,
   warn: (warning: string) => void,
 ): Partial<ResponseCreateParamsStreaming> {
-  if (request.answerSchema === undefined) return {};
-  const format = schemaToFormat(request.answerSchema);
+  if (answerSchema === undefined) return {};
+  const format = schemaToFormat(answerSchema);
   if (!format) warn(formatWarning);
   return format ? { text: { format: { type: "json_schema", ...format } } } : {};
 }
 
 /** Models that do not reason refuse to hear of it, so a neutral request does not ask for it. */
-function included(request: LlmRequest, context: BodyContext): Partial<ResponseCreateParamsStreaming> {
+function included({ settings }: Sendable, context: BodyContext): Partial<ResponseCreateParamsStreaming> {
   const include: ResponseIncludable[] = [
     ...(context.neutral === true ? [] : (["reasoning.encrypted_content"] as const)),
-    ...(request.settings.confidence === true ? (["message.output_text.logprobs"] as const) : []),
+    ...(settings.confidence === true ? (["message.output_text.logprobs"] as const) : []),
   ];
   return include.length > 0 ? { include } : {};
 }

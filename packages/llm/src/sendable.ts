@@ -1,5 +1,13 @@
-import { isJsonObject, textToJson, wellFormed, type Json, type JsonObject } from "./json.ts";
-import type { LlmContent, LlmMessage, LlmPart, LlmRequest, LlmTool, LlmToolResult } from "./request.ts";
+import { defined, isJsonObject, textToJson, wellFormed, type Json, type JsonObject } from "./json.ts";
+import type {
+  LlmContent,
+  LlmMessage,
+  LlmPart,
+  LlmRequest,
+  LlmTool,
+  LlmToolChoice,
+  LlmToolResult,
+} from "./request.ts";
 import { wireIds, wireNames, type WireDialect } from "./wire-ids.ts";
 
 /** A tool call as it may stand in a request: ids and names fit the dialect, the arguments are an object. */
@@ -26,13 +34,17 @@ export type SendableMessage =
   | { readonly role: "note"; readonly text: string }
   | { readonly role: "assistant"; readonly parts: readonly SendablePart[] };
 
-/** The conversation of a request as any provider takes it, and the names of its tools. */
-export interface Sendable {
-  readonly system: string | undefined;
-  readonly tools: readonly LlmTool[];
+/** A request as any provider takes it: well-formed text, names and ids that fit, a conversation without holes. */
+export interface Sendable extends Pick<
+  LlmRequest,
+  "model" | "answerSchema" | "parallelToolCalls" | "settings"
+> {
+  /** Missing when it is blank. */
+  readonly system?: string;
   readonly messages: readonly SendableMessage[];
-  /** The name on the wire of a tool of ours. */
-  readonly toolName: (name: string) => string;
+  /** Tools and the choice of one go by their names on the wire. */
+  readonly tools: readonly LlmTool[];
+  readonly toolChoice: LlmToolChoice;
   /** The tool of ours that a name on the wire stands for; a name that nobody gave stays as it is. */
   readonly nameOf: (wireName: string) => string;
   /** Whether raw parts go along, which the provider may refuse. */
@@ -58,16 +70,20 @@ const isBlank = (text: string): boolean => text.trim() === "";
  * objects, reasoning only where it came from and never at the end of a turn.
  */
 export function requestToSendable(given: LlmRequest, options: SendableOptions): Sendable {
-  const request = wellFormed(given);
+  const { model, answerSchema, parallelToolCalls, settings, system, messages: said } = wellFormed(given);
   const toolName = wireNames(options.names);
   const names = new Map(given.tools.map((tool) => [toolName(tool.name), tool.name]));
   const idOf = uniqueIds(options.ids);
-  const messages = request.messages.flatMap((message) => messageToSendable(message, options, idOf, toolName));
+  const messages = said.flatMap((message) => messageToSendable(message, options, idOf, toolName));
+  const { toolChoice } = given;
   return {
-    system: isBlank(request.system) ? undefined : request.system,
-    tools: given.tools.map((tool) => ({ ...wellFormed(tool), name: toolName(tool.name) })),
+    model,
+    parallelToolCalls,
+    settings,
+    ...defined({ answerSchema, system: isBlank(system) ? undefined : system }),
     messages,
-    toolName,
+    tools: given.tools.map((tool) => ({ ...wellFormed(tool), name: toolName(tool.name) })),
+    toolChoice: typeof toolChoice === "string" ? toolChoice : { name: toolName(toolChoice.name) },
     nameOf: (wireName) => names.get(wireName) ?? wireName,
     carriesRaw: messages.some(hasRaw),
   };

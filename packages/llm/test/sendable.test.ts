@@ -109,9 +109,25 @@ describe("a request made sendable", () => {
 
   it("knows the tools by the names on the wire", () => {
     const tools = ["add", "my tool/ä"].map((name) => ({ name, description: "", schema: {} }));
-    const { toolName, nameOf } = sendable({ tools });
-    expect(toolName("my tool/ä")).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
-    expect(tools.map(({ name }) => nameOf(toolName(name)))).toEqual(["add", "my tool/ä"]);
-    expect(nameOf("unheard_of")).toBe("unheard_of");
+    const made = sendable({ tools, toolChoice: { name: "my tool/ä" } });
+    const [, second] = made.tools.map(({ name }) => name);
+    expect(second).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    expect(made.toolChoice).toEqual({ name: second });
+    expect(made.tools.map(({ name }) => made.nameOf(name))).toEqual(["add", "my tool/ä"]);
+    expect(made.nameOf("unheard_of")).toBe("unheard_of");
+  });
+
+  it("has no half characters anywhere", () => {
+    const half = "\ud83d";
+    const made = sendable({
+      model: half,
+      system: half,
+      messages: [userSays(half), turnOf([call(half, JSON.stringify({ half }))], [half])],
+      tools: [{ name: half, description: half, schema: { description: half } }],
+      answerSchema: { description: half },
+      settings: { stop: [half], providerOptions: { openai: { user: half } } },
+    });
+    expect(JSON.stringify(made)).not.toMatch(/\\ud83d/);
+    expect(made.nameOf(made.tools[0]?.name ?? "")).toBe(half);
   });
 });

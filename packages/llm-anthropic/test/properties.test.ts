@@ -1,0 +1,62 @@
+import { originOf, type LlmPart, type LlmRequest } from "@moora/llm";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryRequest } from "../../llm/test/support/arbitrary-request.ts";
+import { requestToAnthropic } from "../src/index.ts";
+import { signatureOf, whyNotMessages } from "./support/messages-rules.ts";
+
+const origin = originOf("anthropic", "messages", "https://api.anthropic.com", "some-model");
+
+/** Thinking as this origin made it: signed, hidden, or unsigned, as a stream that was cut leaves it. */
+const reasoning: fc.Arbitrary<LlmPart> = fc.oneof(
+  fc.string().map((text) => ({ type: "reasoning", text, raw: { signature: signatureOf(text) } }) as const),
+  fc.constant({ type: "reasoning", text: "", raw: { data: "hidden" } } as const),
+  fc.constant({ type: "reasoning", text: "half", raw: { signature: "" } } as const),
+);
+
+const requests = arbitraryRequest(origin, reasoning);
+
+const issuedIn = (request: LlmRequest): readonly string[] => [
+  "hidden",
+  ...request.messages.flatMap((message) =>
+    message.role === "assistant"
+      ? message.turn.parts.map((part) => (part.type === "reasoning" ? signatureOf(part.text) : ""))
+      : [],
+  ),
+];
+
+describe("any request that the port allows", () => {
+  it("obeys the rules of the Messages API", () => {
+    fc.assert(
+      fc.property(requests, (request) => {
+        const body = JSON.parse(JSON.stringify(requestToAnthropic(request, { origin }).body));
+        expect(whyNotMessages(body, issuedIn(request))).toBeUndefined();
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("is the beginning of the same request with more messages", () => {
+    fc.assert(
+      fc.property(requests, requests, (request, { messages }) => {
+        const context = { origin, cache: "off" } as const;
+        const longer = { ...request, messages: [...request.messages, ...messages] };
+        const short = requestToAnthropic(request, context).body.messages;
+        const long = requestToAnthropic(longer, context).body.messages;
+        expect(long.slice(0, short.length - 1)).toEqual(short.slice(0, -1));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("is not changed by the one who sends it", () => {
+    fc.assert(
+      fc.property(requests, (request) => {
+        const before = structuredClone(request);
+        requestToAnthropic(request, { origin });
+        expect(request).toEqual(before);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
