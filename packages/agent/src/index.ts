@@ -20,12 +20,16 @@ export type {
   ToolContext,
 } from "@moora/agent-core-effects";
 
-export { AgentError } from "./agent-error.ts";
+export { AgentError, failureToError } from "./agent-error.ts";
 export type { AgentErrorDetails, AgentErrorKind } from "./agent-error.ts";
 export type { AgentEvent, ApprovalRequested, Decision, Question } from "./agent-event.ts";
 export { AgentRun } from "./agent-run.ts";
 export type { RunResult } from "./agent-run.ts";
+export { answerTextAt } from "./answer-text-at.ts";
 export { systemClock } from "./clock.ts";
+export { decisionProblem } from "./decision-problem.ts";
+export type { DecisionProblem } from "./decision-problem.ts";
+export { decisionToInput } from "./decision-to-input.ts";
 export { defineAgent, initialStateOf } from "./define-agent.ts";
 export type { Agent, AgentOptions } from "./define-agent.ts";
 export { performWith } from "./perform-with.ts";
@@ -34,6 +38,7 @@ export type { ModelPrice, PriceList } from "./price-list.ts";
 export { runTask } from "./run-task.ts";
 export type { TaskOptions } from "./run-task.ts";
 export type { OnApproval } from "./session/create-session.ts";
+export { effectToQuestion } from "./session/questions.ts";
 export { InputRefused } from "./session/session.ts";
 export type { Receipt, Session, SessionView } from "./session/session.ts";
 export { startSession } from "./start-session.ts";

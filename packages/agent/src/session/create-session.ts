@@ -3,7 +3,6 @@ import {
   drive,
   effectsAt,
   runOf,
-  schemaCheckOf,
   type AgentEffect,
   type AskHumanEffect,
   type Clock,
@@ -14,7 +13,6 @@ import {
   parseInput,
   recordOf,
   step,
-  toolOf,
   traceOf,
   whyIgnored,
   type AgentInput,
@@ -26,7 +24,8 @@ import { createMoorex, type CommitResult, type EffectRun } from "@moora/moorex";
 import { AgentError } from "../agent-error.ts";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import { AgentRun } from "../agent-run.ts";
-import { decidedText, decisionToInput } from "../decision-to-input.ts";
+import { decisionProblem } from "../decision-problem.ts";
+import { decisionToInput } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import { listeners } from "../listeners.ts";
 import { userMessage } from "../user-message.ts";
@@ -95,7 +94,19 @@ export function createSession<Answer>(agent: Agent<Answer>, base: SessionBase): 
     const unasked = base.onApproval === undefined && base.rejectsUnasked === true && !runs.isWatched;
     tell({ type: "ApprovalRequested", ...question, decide });
     if (unasked) await decide({ reject: "There is nobody to ask." }, "nobody");
-    if (base.onApproval !== undefined) await decide(await approvalOf(base.onApproval, question), "host");
+    if (base.onApproval !== undefined) await decideAtOnce(base.onApproval, question);
+  };
+
+  /** A decision that cannot be taken counts as a rejection: nobody else is asked, and the question would stay open. */
+  const decideAtOnce = async (onApproval: OnApproval, question: Question): Promise<void> => {
+    const decision = await approvalOf(onApproval, question);
+    const problem = await decisionProblem(agent.parts, moorex.current(), question.toolCallId, decision);
+    const reject = (why: string): Promise<Receipt> =>
+      session.decide(question, { reject: `Asking failed: ${why}` }, "host");
+    if (problem !== undefined) return void (await reject(problem.message));
+    const receipt = await session.decide(question, decision, "host");
+    if (receipt.status === "ignored" && receipt.reason === "wrong-decision")
+      await reject("This decision does not answer the question.");
   };
 
   const hostBase = { parts: agent.parts, sessionId: id, clock, limits: agent.limits, notify, digestOf, ask };
@@ -199,7 +210,8 @@ export function createSession<Answer>(agent: Agent<Answer>, base: SessionBase): 
     },
     async decide(question, decision, by = "user") {
       const state = moorex.current();
-      await checkDecision(agent, state, question.toolCallId, decision);
+      const problem = await decisionProblem(agent.parts, state, question.toolCallId, decision);
+      if (problem !== undefined) throw new InputRefused(problem);
       const name = recordOf(state, question.toolCallId)?.name ?? "";
       const digestOfChange = (parameters: string): string =>
         callDigest(state, hostBase, question.toolCallId, name, parameters);
@@ -251,28 +263,6 @@ async function approvalOf(onApproval: OnApproval, question: Question): Promise<D
     return await onApproval(question);
   } catch (error) {
     return { reject: `Asking failed: ${error instanceof Error ? error.message : String(error)}` };
-  }
-}
-
-/** Changed arguments have to fit the tool, and an answer its schema; otherwise the question stays open. */
-async function checkDecision(
-  { parts }: Pick<Agent<unknown>, "parts">,
-  state: AgentState,
-  toolCallId: string,
-  decision: Decision,
-): Promise<void> {
-  const record = recordOf(state, toolCallId);
-  if (record === undefined || typeof decision === "string") return;
-  if ("approve" in decision) {
-    const problem = await parts.tools.get(record.name)?.check(decidedText(decision.approve));
-    if (problem !== undefined)
-      throw new InputRefused({ code: "invalid-arguments", path: "decision.approve", message: problem });
-  }
-  const schema = toolOf(state, record.name)?.answerSchema;
-  if ("answer" in decision && schema !== undefined) {
-    const checked = await schemaCheckOf(JSON.parse(schema), undefined).check(decision.answer);
-    if (!checked.ok)
-      throw new InputRefused({ code: "invalid-answer", path: "decision.answer", message: checked.problem });
   }
 }
 

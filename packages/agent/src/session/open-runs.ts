@@ -8,6 +8,7 @@ import {
 import { AgentError, failureToError } from "../agent-error.ts";
 import type { AgentEvent } from "../agent-event.ts";
 import type { AgentRun, RunResult } from "../agent-run.ts";
+import { answerTextAt } from "../answer-text-at.ts";
 import type { Agent } from "../define-agent.ts";
 
 /** The loops under way, and those who wait for them. */
@@ -61,7 +62,7 @@ export function openRuns<Answer>(
     if (!isLast)
       return Promise.resolve(new AgentError("Cancelled", "The user wrote again.", { state, trace }));
     if (control.type === "Error") return Promise.resolve(failureToError(control.failure, state, trace));
-    const text = control.type === "Done" ? control.answer : lastText(state);
+    const text = answerTextAt(state);
     return agent.answerOf(text).then(
       (answer): RunResult<Answer> => ({ answer, text, steps, usage, state, trace }),
       (cause: unknown) =>
@@ -110,7 +111,3 @@ export function openRuns<Answer>(
     moves,
   };
 }
-
-/** What the model said last: the answer of a loop that ended in a terminal state of the user's own. */
-const lastText = ({ messages }: AgentState): string =>
-  messages.findLast((message) => message.role === "assistant")?.content ?? "";
