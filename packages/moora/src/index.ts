@@ -1,1 +1,66 @@
-export {};
+// The hybrid machine's words: one task, one engine.
+export { AgentBuilder } from "./engine/agent-builder.ts";
+export type { BuilderApprovalPolicy } from "./engine/agent-builder.ts";
+export { AgentEngine } from "./engine/agent-engine.ts";
+export type { EngineHost, EngineOptions } from "./engine/agent-engine.ts";
+
+// Agents, tools, tasks and sessions.
+export {
+  AgentError,
+  agentTransition,
+  defineAgent,
+  defineTool,
+  effectsAt,
+  initialStateOf,
+  InputRefused,
+  llmRequestAt,
+  memoryAt,
+  performWith,
+  runTask,
+  startSession,
+  ToolRegistry,
+  toolReply,
+  userMessage,
+} from "@moora/agent";
+export type {
+  Agent,
+  AgentConfig,
+  AgentEffect,
+  AgentErrorKind,
+  AgentEvent,
+  AgentInput,
+  AgentMemory,
+  AgentMessage,
+  AgentOptions,
+  AgentRun,
+  AgentState,
+  AgentUsage,
+  ApprovalRequested,
+  Clock,
+  ControlMove,
+  Decision,
+  ModelPrice,
+  OnApproval,
+  PerformOptions,
+  PriceList,
+  Question,
+  Receipt,
+  RunLimits,
+  RunResult,
+  Session,
+  SessionView,
+  StartOptions,
+  StateHandler,
+  TaskOptions,
+  Tool,
+  ToolContext,
+  Trace,
+  UserContent,
+} from "@moora/agent";
+
+// Models.
+export type { LlmCaller } from "@moora/llm";
+export { anthropic, AnthropicCaller } from "@moora/llm-anthropic";
+export type { AnthropicOptions } from "@moora/llm-anthropic";
+export { chatProfiles, openai, OpenAiCaller, openaiChat, OpenAiChatCaller } from "@moora/llm-openai";
+export type { ChatProfile, OpenAiChatOptions, OpenAiOptions } from "@moora/llm-openai";

@@ -1,0 +1,231 @@
+import {
+  AgentError,
+  defineAgent,
+  type AgentConfig,
+  type OnApproval,
+  type StateHandler,
+  type Tool,
+} from "@moora/agent";
+import type { ApprovalPredicate } from "@moora/agent-core-effects";
+import type { ApprovalPolicy, BuiltInState, ControlEvent } from "@moora/agent-core-state-machine";
+import type { LlmCaller } from "@moora/llm";
+import { AnthropicCaller, type AnthropicOptions } from "@moora/llm-anthropic";
+import {
+  chatProfiles,
+  OpenAiCaller,
+  OpenAiChatCaller,
+  type ChatProfileName,
+  type OpenAiChatOptions,
+  type OpenAiOptions,
+} from "@moora/llm-openai";
+import { AgentEngine, type EngineHost } from "./agent-engine.ts";
+import { builderDefaults, mergedConfig } from "./builder-config.ts";
+
+/** A policy that is data, or a function that says of each call whether a human has to approve it. */
+export type BuilderApprovalPolicy =
+  | Exclude<ApprovalPolicy, { readonly predicate: string }>
+  | ApprovalPredicate;
+
+type ChatOptions = Omit<OpenAiChatOptions, "profile">;
+
+interface Parts {
+  readonly task: string;
+  readonly config: AgentConfig;
+  readonly tools: readonly Tool[];
+  readonly handlers: readonly (readonly [state: string, handler: StateHandler])[];
+  readonly llm?: LlmCaller;
+  readonly onApproval?: OnApproval;
+  readonly predicate?: ApprovalPredicate;
+}
+
+/** The name of the one predicate that a builder can have. */
+const predicateName = "approvalPolicy";
+
+// Any other word is allowed, but editors offer ours.
+type Word<Known extends string> = Known | (string & {});
+
+/**
+ * An agent for one task, in the words of the hybrid state machine. Immutable: every word gives a new builder, so a
+ * builder can be the beginning of many. The order of words does not matter, but that of two equal ones: the last counts.
+ *
+ * Defaults: maxSteps 15, reflectEveryNSteps 5, minAnswerLength 20, otherwise those of `defineAgent`.
+ */
+export class AgentBuilder {
+  #parts: Parts;
+
+  constructor(task: string) {
+    this.#parts = { task, config: builderDefaults, tools: [], handlers: [] };
+  }
+
+  #with(change: Partial<Parts>): AgentBuilder {
+    const next = new AgentBuilder(this.#parts.task);
+    next.#parts = { ...this.#parts, ...change };
+    return next;
+  }
+
+  /** The model that is called. Every other provider word is this one with a caller made for you. */
+  llm(caller: LlmCaller): AgentBuilder {
+    return this.#with({ llm: caller });
+  }
+
+  /** OpenAI's Responses API. The key defaults to OPENAI_API_KEY. */
+  openai(options: OpenAiOptions = {}): AgentBuilder {
+    return this.llm(new OpenAiCaller(options));
+  }
+
+  /** Anthropic's Messages API. The key defaults to ANTHROPIC_API_KEY. */
+  anthropic(options: AnthropicOptions = {}): AgentBuilder {
+    return this.llm(new AnthropicCaller(options));
+  }
+
+  /** Key: OPENROUTER_API_KEY. */
+  openrouter(options: ChatOptions = {}): AgentBuilder {
+    return this.#chat("openrouter", options);
+  }
+
+  /** Key: GROQ_API_KEY. */
+  groq(options: ChatOptions = {}): AgentBuilder {
+    return this.#chat("groq", options);
+  }
+
+  /** Key: DEEPSEEK_API_KEY. */
+  deepseek(options: ChatOptions = {}): AgentBuilder {
+    return this.#chat("deepseek", options);
+  }
+
+  /** Key: MISTRAL_API_KEY. */
+  mistral(options: ChatOptions = {}): AgentBuilder {
+    return this.#chat("mistral", options);
+  }
+
+  /** Key: TOGETHER_API_KEY. */
+  together(options: ChatOptions = {}): AgentBuilder {
+    return this.#chat("together", options);
+  }
+
+  /** Ollama on this machine, or at `baseURL`. */
+  ollama(options: ChatOptions = {}): AgentBuilder {
+    return this.#chat("ollama", options);
+  }
+
+  /** vLLM on this machine, or at `baseURL`. */
+  vllm(options: ChatOptions = {}): AgentBuilder {
+    return this.#chat("vllm", options);
+  }
+
+  /** Any other server that speaks Chat Completions, by its `baseURL`. Default: llama.cpp's. */
+  local(options: ChatOptions = {}): AgentBuilder {
+    return this.#chat("local", options);
+  }
+
+  #chat(name: ChatProfileName, options: ChatOptions): AgentBuilder {
+    return this.llm(new OpenAiChatCaller({ ...options, profile: chatProfiles[name] }));
+  }
+
+  /** The model for everything that `modelFor` does not name. */
+  model(name: string): AgentBuilder {
+    return this.modelFor("default", name);
+  }
+
+  /** The model for a type of task; `reflect` is the type of the summaries that the agent makes of its history. */
+  modelFor(taskType: string, name: string): AgentBuilder {
+    return this.config({ models: { [taskType]: name } });
+  }
+
+  taskType(taskType: string): AgentBuilder {
+    return this.config({ taskType });
+  }
+
+  systemPrompt(systemPrompt: string): AgentBuilder {
+    return this.config({ systemPrompt });
+  }
+
+  /**
+   * Any field that is data. Fields replace what was there; models, settings, budget, approval, blacklistedTools and
+   * graph are added to.
+   */
+  config(change: Partial<AgentConfig>): AgentBuilder {
+    return this.#with({ config: mergedConfig(this.#parts.config, change) });
+  }
+
+  tool(tool: Tool): AgentBuilder {
+    return this.#with({ tools: [...this.#parts.tools, tool] });
+  }
+
+  /** Calls of this tool are refused; the model reads why. */
+  blacklistTool(name: string): AgentBuilder {
+    return this.config({ blacklistedTools: [name] });
+  }
+
+  /** Model calls for the plan, at most. */
+  maxSteps(maxSteps: number): AgentBuilder {
+    return this.config({ maxSteps });
+  }
+
+  /** Whether the calls of one turn run side by side. Default: true. */
+  parallelTools(parallelTools: boolean): AgentBuilder {
+    return this.config({ parallelTools });
+  }
+
+  /** When a human is asked before a call runs. A function that throws asks. Default: "never". */
+  approvalPolicy(policy: BuilderApprovalPolicy): AgentBuilder {
+    if (typeof policy !== "function") return this.config({ approval: { policy } });
+    return this.config({ approval: { policy: { predicate: predicateName } } }).#with({ predicate: policy });
+  }
+
+  /** Answers what is asked of a human. Without it `run` and `runSync` reject such calls. */
+  onApproval(onApproval: OnApproval): AgentBuilder {
+    return this.#with({ onApproval });
+  }
+
+  /** The budget of the run: input and output tokens of all its model calls. The call that reaches it is the last. */
+  maxTokens(maxTokens: number): AgentBuilder {
+    return this.config({ budget: { maxTokens } });
+  }
+
+  /** A state of your own. Its handler says which event leaves it; it does not run where the state is a terminal one. */
+  state(name: string, handler: StateHandler): AgentBuilder {
+    return this.#graph({ states: [name] }).#with({ handlers: [...this.#parts.handlers, [name, handler]] });
+  }
+
+  /** A row of the transition table. It goes before the built-in row for the same state and event. */
+  transition(from: Word<BuiltInState>, event: Word<ControlEvent>, to: Word<BuiltInState>): AgentBuilder {
+    return this.#graph({ rows: { [from]: { [event]: to } } });
+  }
+
+  /** A state that ends the run; its answer is what the model said last. */
+  terminalState(name: string): AgentBuilder {
+    return this.#graph({ states: [name], terminals: [name] });
+  }
+
+  #graph(change: Partial<AgentConfig["graph"]>): AgentBuilder {
+    return this.config({ graph: { states: [], rows: {}, terminals: [], ...change } });
+  }
+
+  /**
+   * An engine that runs the task once; each `build` gives another one. `host` is for tests: a clock moved by hand, ids
+   * that are the same each time. Throws `BuildError` without a model or a task, and for what can never work: a bad
+   * limit, a name taken twice, a row that leads nowhere, a state without a handler.
+   */
+  build(host: EngineHost = {}): AgentEngine {
+    const { task, llm, config, tools, handlers, predicate, onApproval } = this.#parts;
+    if (llm === undefined)
+      throw new AgentError("BuildError", "An agent needs a model: add llm(...) or openai().");
+    if (task.trim() === "") throw new AgentError("BuildError", "An agent needs a task that is not blank.");
+    const agent = defineAgent({
+      llm,
+      config,
+      tools,
+      states: statesOf(handlers),
+      predicates: predicate === undefined ? {} : { [predicateName]: predicate },
+    });
+    return new AgentEngine(agent, task, { ...host, ...(onApproval === undefined ? {} : { onApproval }) });
+  }
+}
+
+function statesOf(handlers: Parts["handlers"]): Readonly<Record<string, StateHandler>> {
+  const names = handlers.map(([name]) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new AgentError("BuildError", `The state ${twice} is defined twice.`);
+  return Object.fromEntries(handlers);
+}

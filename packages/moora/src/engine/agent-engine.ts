@@ -1,0 +1,145 @@
+import {
+  AgentError,
+  initialStateOf,
+  memoryAt,
+  startSession,
+  type Agent,
+  type AgentEvent,
+  type AgentMemory,
+  type AgentRun,
+  type AgentState,
+  type Clock,
+  type OnApproval,
+  type Trace,
+} from "@moora/agent";
+import { controlName, traceOf } from "@moora/agent-core-state-machine";
+import { SynchronousWalk } from "./synchronous-walk.ts";
+
+/** What of the world an engine uses. Defaults: the clock of the machine, random ids. */
+export interface EngineHost {
+  readonly clock?: Clock;
+  /** Makes the ids of the session and its message. */
+  readonly newId?: (prefix: string) => string;
+}
+
+export interface EngineOptions extends EngineHost {
+  /** Answers what is asked of a human. */
+  readonly onApproval?: OnApproval;
+}
+
+/** A task on its way, as its engine sees it: a session, or a walk that never waits. */
+interface Walk {
+  current(): AgentState;
+  trace(): Trace;
+  cancel(reason?: string): unknown;
+}
+
+/**
+ * One task for one agent, run once: by `run`, `runSync` or `runStreaming`, whichever comes first. A second run is
+ * refused with an `AgentError` of kind `Conflict`: another run is another engine, going on talking is a session
+ * (`startSession(engine.agent)`). What the run did stays here to be looked at.
+ */
+export class AgentEngine {
+  readonly agent: Agent;
+  readonly task: string;
+  readonly #options: EngineOptions;
+  #walk: Walk | undefined;
+
+  constructor(agent: Agent, task: string, options: EngineOptions = {}) {
+    this.agent = agent;
+    this.task = task;
+    this.#options = options;
+  }
+
+  /**
+   * Runs the task; resolves with the text of the answer. Rejects with an `AgentError` that carries state, usage and
+   * trace. Calls that need an approval are rejected where no `onApproval` answers for them.
+   */
+  async run(): Promise<string> {
+    const { text } = await this.#ask(this.#options.onApproval ?? nobody);
+    return text;
+  }
+
+  /**
+   * The same without a promise, for models that answer at once (`callSync`) and code that returns no promise; throws
+   * where `run` rejects. Nothing is waited for: a retry that is due later ends the run as `LlmError`, a tool that
+   * answers later as `ToolError`, and a decision that comes as a promise counts as a rejection.
+   */
+  runSync(): string {
+    this.#refuseTwice();
+    const { clock, newId = randomId, onApproval = nobody } = this.#options;
+    const walk = new SynchronousWalk(this.agent, { clock, newId, onApproval });
+    this.#walk = walk;
+    return walk.run(this.task);
+  }
+
+  /**
+   * What the agent does as it does it, with `FinalAnswer` or `Error` as the last event. The task begins with the first
+   * event that is asked for, and whoever leaves the loop early cancels it. Where no `onApproval` answers, an
+   * `ApprovalRequested` waits for its `decide`.
+   */
+  async *runStreaming(): AsyncGenerator<AgentEvent, void, undefined> {
+    const run = this.#ask(this.#options.onApproval);
+    try {
+      yield* run;
+    } finally {
+      run.cancel("Nobody follows this run any more.");
+    }
+  }
+
+  /** The walk through the control graph so far. */
+  trace(): Trace {
+    const trace = this.#walk?.trace() ?? traceOf([]);
+    return { ...trace, print: () => printed(trace.print()) };
+  }
+
+  /** The name of the control state, such as `Planning` or one of your own. */
+  currentState(): string {
+    return controlName(this.#current().reActContext.control);
+  }
+
+  /** The agent as the hybrid machine tells it: task, step, history, last observation, final answer. */
+  memory(): AgentMemory {
+    return { ...memoryAt(this.#current()), task: this.task };
+  }
+
+  /** Ends the run as `Cancelled`, at any instant; what runs has its signal aborted. Without a run it does nothing. */
+  cancel(reason?: string): void {
+    void this.#walk?.cancel(reason);
+  }
+
+  #current(): AgentState {
+    return this.#walk?.current() ?? initialStateOf(this.agent);
+  }
+
+  #ask(onApproval: OnApproval | undefined): AgentRun {
+    this.#refuseTwice();
+    const { clock, newId = randomId } = this.#options;
+    const session = startSession(this.agent, {
+      id: newId("task"),
+      newId,
+      ...(clock === undefined ? {} : { clock }),
+      ...(onApproval === undefined ? {} : { onApproval }),
+    });
+    this.#walk = session;
+    return session.ask(this.task);
+  }
+
+  #refuseTwice(): void {
+    if (this.#walk !== undefined)
+      throw new AgentError(
+        "Conflict",
+        "This engine has been run. Build another one, or go on talking with startSession(engine.agent).",
+        { reason: "AlreadyRun" },
+      );
+  }
+}
+
+const nobody: OnApproval = () => ({ reject: "There is nobody to ask." });
+
+const randomId = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`;
+
+function printed(table: string): string {
+  console.log(table);
+  return table;
+}

@@ -1,0 +1,41 @@
+import { defaultAgentConfig, type AgentConfig } from "@moora/agent-core-state-machine";
+
+/** What an AgentBuilder begins with: the limits of the hybrid machine over the defaults of every agent. */
+export const builderDefaults: AgentConfig = {
+  ...defaultAgentConfig,
+  maxSteps: 15,
+  reflectEveryNSteps: 5,
+  minAnswerLength: 20,
+};
+
+/**
+ * One configuration over another. A plain field replaces what was there; models, settings, budget, approval, the
+ * blacklist and the graph are added to, so that no limit is lost because another one is set.
+ */
+export const mergedConfig = (config: AgentConfig, change: Partial<AgentConfig>): AgentConfig => ({
+  ...config,
+  ...change,
+  models: { ...config.models, ...change.models },
+  settings: { ...config.settings, ...change.settings },
+  budget: { ...config.budget, ...change.budget },
+  approval: { ...config.approval, ...change.approval },
+  blacklistedTools: unique(config.blacklistedTools, change.blacklistedTools),
+  graph: mergedGraph(config.graph, change.graph),
+});
+
+type Graph = AgentConfig["graph"];
+
+const mergedGraph = (graph: Graph, change: Partial<Graph> = {}): Graph => ({
+  states: unique(graph.states, change.states),
+  terminals: unique(graph.terminals, change.terminals),
+  rows: mergedRows(graph.rows, change.rows ?? {}),
+});
+
+const mergedRows = (rows: Graph["rows"], change: Graph["rows"]): Graph["rows"] =>
+  Object.fromEntries(
+    unique(Object.keys(rows), Object.keys(change)).map((from) => [from, { ...rows[from], ...change[from] }]),
+  );
+
+const unique = (before: readonly string[], added: readonly string[] = []): readonly string[] => [
+  ...new Set([...before, ...added]),
+];

@@ -1,0 +1,62 @@
+import {
+  decisionProblem,
+  decisionToInput,
+  effectToQuestion,
+  type AgentInput,
+  type AgentState,
+  type Decision,
+  type OnApproval,
+  type Question,
+} from "@moora/agent";
+import { callDigest, type AskHumanEffect, type RunHost } from "@moora/agent-core-effects";
+
+/**
+ * What answers a question without waiting, as inputs of which the first that applies is meant: the host's decision, and
+ * a rejection for when that cannot be taken. A promise is not waited for and counts as a rejection.
+ */
+export function decisionsNow(
+  effect: AskHumanEffect,
+  state: AgentState,
+  host: Pick<RunHost, "parts" | "sessionId" | "digestOf" | "clock">,
+  onApproval: OnApproval,
+): readonly AgentInput[] {
+  const { toolCallId, name } = effect;
+  const question = effectToQuestion(effect);
+  const toInput = (decision: Decision): AgentInput =>
+    decisionToInput(question, decision, {
+      by: "host",
+      timestamp: host.clock.now(),
+      digestOfChange: (parameters) => callDigest(state, host, toolCallId, name, parameters),
+    });
+  const decision = decisionNow(onApproval, question);
+  const problem = problemNow(host, state, toolCallId, decision);
+  if (problem !== undefined) return [toInput({ reject: `Asking failed: ${problem}` })];
+  return [
+    toInput(decision),
+    toInput({ reject: "Asking failed: This decision does not answer the question." }),
+  ];
+}
+
+function decisionNow(onApproval: OnApproval, question: Question): Decision {
+  try {
+    const decision = onApproval(question);
+    return decision instanceof Promise ? { reject: `Asking failed: ${late(decision)}` } : decision;
+  } catch (error) {
+    return { reject: `Asking failed: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function problemNow(
+  { parts }: Pick<RunHost, "parts">,
+  state: AgentState,
+  toolCallId: string,
+  decision: Decision,
+): string | undefined {
+  const problem = decisionProblem(parts, state, toolCallId, decision);
+  return problem instanceof Promise ? late(problem) : problem?.message;
+}
+
+function late(promise: Promise<unknown>): string {
+  promise.catch(() => undefined);
+  return "The decision would come later, and this run does not wait.";
+}

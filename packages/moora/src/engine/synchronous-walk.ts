@@ -1,0 +1,149 @@
+import {
+  AgentError,
+  agentTransition,
+  answerTextAt,
+  effectsAt,
+  failureToError,
+  initialStateOf,
+  systemClock,
+  userMessage,
+  type Agent,
+  type AgentEffect,
+  type AgentErrorKind,
+  type AgentInput,
+  type AgentState,
+  type Clock,
+  type ControlMove,
+  type OnApproval,
+  type Trace,
+} from "@moora/agent";
+import { inputsNow, NotSynchronous, runOf, type RunHost } from "@moora/agent-core-effects";
+import { loopRuns, parseInput, step, traceOf, whyIgnored } from "@moora/agent-core-state-machine";
+import { digestOf } from "@moora/event-log";
+import { decisionsNow } from "./decisions-now.ts";
+
+/** What a walk uses of the world. */
+export interface SynchronousHost {
+  readonly clock: Clock | undefined;
+  readonly newId: (prefix: string) => string;
+  readonly onApproval: OnApproval;
+}
+
+/** One walk through a task that waits for nothing. */
+export class SynchronousWalk {
+  readonly #abort = new AbortController();
+  readonly #clock: Clock;
+  readonly #newId: (prefix: string) => string;
+  readonly #onApproval: OnApproval;
+  readonly #host: RunHost;
+  readonly #moves: ControlMove[] = [];
+  #state: AgentState;
+
+  /** Throws `LlmError` for a model that cannot answer at once, before anything has happened. */
+  constructor(agent: Agent, { clock = systemClock, newId, onApproval }: SynchronousHost) {
+    const { parts, limits } = agent;
+    if (parts.llm.callSync === undefined)
+      throw new AgentError("LlmError", `The model ${parts.llm.name} has no callSync: use run().`, {
+        reason: "NotSynchronous",
+      });
+    this.#clock = clock;
+    this.#newId = newId;
+    this.#onApproval = onApproval;
+    this.#state = initialStateOf(agent);
+    this.#host = {
+      parts,
+      limits,
+      sessionId: newId("task"),
+      clock,
+      digestOf,
+      signal: this.#abort.signal,
+      synchronous: true,
+      notify: () => undefined,
+    };
+  }
+
+  current(): AgentState {
+    return this.#state;
+  }
+
+  trace(): Trace {
+    return traceOf([...this.#moves]);
+  }
+
+  /** From within: by a tool, a handler or whoever answers for a human. */
+  cancel(reason?: string): void {
+    this.#abort.abort();
+    this.#apply({
+      type: "re-act-cancelled",
+      ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
+      timestamp: this.#clock.now(),
+    });
+  }
+
+  /** From the message to the text of the answer. Throws the `AgentError` that the loop ended in. */
+  run(task: string): string {
+    this.#begin(task);
+    while (loopRuns(this.#state)) {
+      const before = this.#state;
+      const effect = Object.values(effectsAt(before)).find(this.#isDue);
+      if (effect !== undefined) this.#perform(effect);
+      if (this.#state === before) throw this.#error("AgentFailed", "Nothing can happen any more.", "Stuck");
+    }
+    const { control } = this.#state.reActContext;
+    if (control.type === "Error") throw failureToError(control.failure, this.#state, this.trace());
+    return answerTextAt(this.#state);
+  }
+
+  #begin(task: string): void {
+    const message = userMessage(task, { messageId: this.#newId("user"), timestamp: this.#clock.now() });
+    const parsed = parseInput(message);
+    if (!parsed.ok) throw this.#error("AgentFailed", parsed.problem.message, "InputRefused");
+    const reason = whyIgnored(parsed.input)(this.#state);
+    if (reason !== undefined)
+      throw this.#error("AgentFailed", `The message was not taken: ${reason}.`, reason);
+    this.#apply(parsed.input);
+  }
+
+  #perform(effect: AgentEffect): void {
+    if (effect.type === "ask-human")
+      decisionsNow(effect, this.#state, this.#host, this.#onApproval).some((input) => this.#apply(input));
+    else for (const input of this.#inputsOf(effect)) this.#apply(this.#withoutWait(input));
+  }
+
+  #inputsOf(effect: AgentEffect): readonly AgentInput[] {
+    try {
+      return inputsNow(runOf(effect, this.#state, this.#host));
+    } catch (cause) {
+      if (!(cause instanceof NotSynchronous)) throw cause;
+      const isTool = effect.type === "call-tool";
+      const who = isTool ? `The tool ${effect.name}` : `The work of ${effect.key}`;
+      const message = `${who} gave a promise, which a synchronous run does not wait for: use run().`;
+      this.cancel(message);
+      throw this.#error(isTool ? "ToolError" : "AgentFailed", message, "NotSynchronous");
+    }
+  }
+
+  /** A failed model call whose retry is due later is final here. */
+  #withoutWait(input: AgentInput): AgentInput {
+    if (input.type !== "llm-call-failed") return input;
+    const next = Object.values(effectsAt(agentTransition(input)(this.#state)));
+    if (next.length === 0 || next.some(this.#isDue)) return input;
+    const message = `${input.failure.message} A retry would have to wait, which a synchronous run does not.`;
+    return { ...input, failure: { ...input.failure, retryable: false, message } };
+  }
+
+  #apply(input: AgentInput): boolean {
+    const { state, moves } = step(input)(this.#state);
+    if (state === this.#state) return false;
+    this.#state = state;
+    this.#moves.push(...moves);
+    return true;
+  }
+
+  readonly #isDue = (effect: AgentEffect): boolean =>
+    effect.type !== "wait-until" || effect.due <= this.#clock.now();
+
+  #error(kind: AgentErrorKind, message: string, reason: string): AgentError {
+    return new AgentError(kind, message, { reason, state: this.#state, trace: this.trace() });
+  }
+}
