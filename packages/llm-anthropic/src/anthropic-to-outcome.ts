@@ -44,7 +44,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   #text = "";
   #model = "";
   #tokens: Tokens | undefined;
-  #earlierUsage: LlmUsage = noUsage;
+  #earlierUsage: LlmUsage | undefined;
   #stopReason: StopReason | null = null;
   #stopDetails: RefusalStopDetails | null | undefined;
 
@@ -87,7 +87,9 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   }
 
   usage(): LlmUsage | undefined {
-    return this.#tokens && addUsage(this.#earlierUsage, tokensToUsage(this.#tokens));
+    return this.#tokens
+      ? addUsage(this.#earlierUsage ?? noUsage, tokensToUsage(this.#tokens))
+      : this.#earlierUsage;
   }
 
   continuation(body: MessageCreateParamsStreaming): MessageCreateParamsStreaming | undefined {
@@ -101,7 +103,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     );
     this.#pauses += 1;
     this.#earlier.push(...blocks);
-    this.#earlierUsage = this.usage() ?? this.#earlierUsage;
+    this.#earlierUsage = this.usage();
     this.#tokens = undefined;
     this.#stopReason = null;
     this.#blocks = new Map();

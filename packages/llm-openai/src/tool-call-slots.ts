@@ -32,10 +32,6 @@ export class ToolCallSlots {
     return isNamed ? slot.name : undefined;
   }
 
-  get isEmpty(): boolean {
-    return this.#slots.length === 0;
-  }
-
   /** The calls in the order in which they began; undefined when one has no name. */
   parts(nameOf: (wireName: string) => string): readonly LlmPart[] | undefined {
     if (this.#slots.some(({ name }) => name === "")) return undefined;

@@ -1,0 +1,250 @@
+import { isJsonObject, type JsonObject, type LlmOutcome, type LlmRequest } from "@moora/llm";
+import { describe, expect, it } from "vitest";
+import { sse } from "../../llm/test/support/protocol-server.ts";
+import { AnthropicCaller, requestToAnthropic } from "../src/index.ts";
+import { messageEvents, textBlock } from "./support/messages-dialect.ts";
+
+const request: LlmRequest = {
+  purpose: "plan",
+  model: "some-model",
+  system: "",
+  messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
+  tools: [],
+  toolChoice: "auto",
+  parallelToolCalls: true,
+  settings: {},
+};
+
+interface Event extends JsonObject {
+  readonly type: string;
+}
+
+/** What streams of these events come to, one stream for each request, and the bodies of the requests. */
+async function exchange(
+  ...streams: readonly (readonly Event[])[]
+): Promise<{ readonly outcome: LlmOutcome; readonly bodies: readonly JsonObject[] }> {
+  const bodies: JsonObject[] = [];
+  const caller = new AnthropicCaller({
+    apiKey: "some-key",
+    fetch: async (_, init) => {
+      const events = streams[bodies.length] ?? [];
+      bodies.push(typeof init?.body === "string" ? JSON.parse(init.body) : {});
+      return new Response(events.map((event) => sse(event.type, event)).join(""), {
+        headers: { "content-type": "text/event-stream" },
+      });
+    },
+  });
+  return { outcome: await caller.call(request), bodies };
+}
+
+const outcomeOf = async (...events: readonly Event[]): Promise<LlmOutcome> =>
+  (await exchange(events)).outcome;
+
+const usage = {
+  inputTokens: 100,
+  cachedInputTokens: 40,
+  cacheWriteTokens: 10,
+  outputTokens: 30,
+  reasoningTokens: 12,
+};
+const message = (blocks: Parameters<typeof messageEvents>[0], stop?: string): Event[] =>
+  messageEvents(blocks, { usage }, { model: "snapshot" }, stop);
+
+const whole = (start: JsonObject): Parameters<typeof messageEvents>[0][number] => ({ start, deltas: [] });
+const citation = { type: "char_location", cited_text: "x", document_index: 0 };
+const search = {
+  type: "server_tool_use",
+  id: "srv_1",
+  name: "web_search",
+  input: {},
+  caller: { type: "direct" },
+};
+const found = { type: "web_search_tool_result", tool_use_id: "srv_1", content: [] };
+
+describe("a message", () => {
+  it("is its blocks, with all input counted", async () => {
+    expect(await outcomeOf(...message([textBlock(["Hel", "lo"])]))).toEqual({
+      ok: true,
+      model: "snapshot",
+      turn: {
+        origin: "anthropic/messages/api.anthropic.com/some-model",
+        parts: [{ type: "text", text: "Hello" }],
+      },
+      usage,
+      finish: { unified: "stop", raw: "end_turn" },
+    });
+  });
+
+  it("gives back what it was made of, block by block", async () => {
+    const blocks = [
+      {
+        start: { type: "thinking", thinking: "", signature: "" },
+        deltas: [
+          { type: "thinking_delta", thinking: "hm" },
+          { type: "signature_delta", signature: "sig" },
+        ],
+      },
+      whole({ type: "redacted_thinking", data: "hidden" }),
+      {
+        start: search,
+        deltas: [
+          { type: "input_json_delta", partial_json: '{"query":' },
+          { type: "input_json_delta", partial_json: '"x"}' },
+        ],
+      },
+      whole(found),
+      {
+        start: { type: "text", text: "", citations: [] },
+        deltas: [
+          { type: "text_delta", text: "See x." },
+          { type: "citations_delta", citation },
+        ],
+      },
+      {
+        start: {
+          type: "tool_use",
+          id: "toolu_1",
+          name: "add",
+          input: {},
+          caller: { type: "code_execution_20260120", tool_id: "srv_1" },
+        },
+        deltas: [{ type: "input_json_delta", partial_json: '{"a": 1}' }],
+      },
+    ];
+    const outcome = await outcomeOf(...message(blocks, "tool_use"));
+    if (!outcome.ok) throw new Error(JSON.stringify(outcome));
+    expect(outcome.turn.parts).toMatchObject([
+      { type: "reasoning", text: "hm", raw: { signature: "sig" } },
+      { type: "reasoning", text: "", raw: { data: "hidden" } },
+      { type: "opaque" },
+      { type: "opaque" },
+      { type: "text", text: "See x.", raw: { citations: [citation] } },
+      { type: "tool-call", arguments: '{"a": 1}' },
+    ]);
+    const messages: LlmRequest["messages"] = [
+      ...request.messages,
+      { role: "assistant", turn: outcome.turn, results: [{ isError: false, content: "ok" }] },
+    ];
+    const { body } = requestToAnthropic({ ...request, messages }, { origin: outcome.turn.origin });
+    expect(body.messages[1]?.content).toEqual([
+      { type: "thinking", thinking: "hm", signature: "sig" },
+      { type: "redacted_thinking", data: "hidden" },
+      { ...search, input: { query: "x" } },
+      found,
+      { type: "text", text: "See x.", citations: [citation] },
+      {
+        type: "tool_use",
+        id: "toolu_1",
+        name: "add",
+        input: { a: 1 },
+        caller: { type: "code_execution_20260120", tool_id: "srv_1" },
+      },
+    ]);
+  });
+
+  it("keeps nothing beside a text or a call that says nothing more", async () => {
+    const call = {
+      type: "tool_use",
+      id: "toolu_1",
+      name: "add",
+      input: { a: 1 },
+      caller: { type: "direct" },
+    };
+    expect(await outcomeOf(...message([textBlock(["so"]), whole(call)], "tool_use"))).toMatchObject({
+      turn: {
+        parts: [
+          { type: "text", text: "so" },
+          { type: "tool-call", id: "toolu_1", name: "add", arguments: '{"a":1}' },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ["end_turn", "stop"],
+    ["stop_sequence", "stop"],
+    ["tool_use", "tool-calls"],
+    ["max_tokens", "length"],
+    ["something_new", "other"],
+  ])("that stopped with %s has the finish %s", async (raw, unified) => {
+    expect(await outcomeOf(...message([textBlock(["so"])], raw))).toMatchObject({ finish: { unified, raw } });
+  });
+
+  it("that was refused is a failure with the category and the reason", async () => {
+    expect(await outcomeOf(...message([textBlock(["so"])], "refusal"))).toEqual({
+      ok: false,
+      failure: { kind: "refusal", message: "Not with this.", retryable: false, raw: "cyber" },
+      partial: "so",
+      usage,
+    });
+  });
+
+  it("that did not fit is too long a context", async () => {
+    expect(await outcomeOf(...message([textBlock(["so"])], "model_context_window_exceeded"))).toMatchObject({
+      failure: { kind: "context-length", retryable: false },
+      partial: "so",
+    });
+  });
+
+  it("is malformed when a block never ended, or never began", async () => {
+    const events = message([textBlock(["so"])]);
+    const malformed = { ok: false, failure: { kind: "malformed", retryable: true } };
+    expect(await outcomeOf(...events.filter(({ type }) => type !== "content_block_stop"))).toMatchObject(
+      malformed,
+    );
+    expect(await outcomeOf(...events.filter(({ type }) => type !== "content_block_start"))).toMatchObject(
+      malformed,
+    );
+  });
+
+  it("may end in the middle of a block when the token limit cut it", async () => {
+    const events = message([textBlock(["so"])], "max_tokens").filter(
+      ({ type }) => type !== "content_block_stop",
+    );
+    expect(await outcomeOf(...events)).toMatchObject({ ok: true, finish: { unified: "length" } });
+    expect(await outcomeOf(...message([], "max_tokens"))).toMatchObject({ ok: true, turn: { parts: [] } });
+  });
+
+  it("skips events that nobody has heard of", async () => {
+    const [start, ...rest] = message([textBlock(["so"])]);
+    if (!start) throw new Error("a message begins with something");
+    expect(await outcomeOf(start, { type: "message_hum" }, ...rest)).toMatchObject({ ok: true });
+  });
+});
+
+const lastMessages = (body: JsonObject | undefined): unknown =>
+  isJsonObject(body) && Array.isArray(body["messages"]) ? body["messages"].slice(1) : undefined;
+
+describe("a turn that pauses", () => {
+  it("is continued inside the call, with what was made so far as it came", async () => {
+    const { outcome, bodies } = await exchange(
+      message([whole({ ...search, input: { query: "x" } })], "pause_turn"),
+      message([whole(found)], "pause_turn"),
+      message([textBlock(["So."])]),
+    );
+    expect(outcome).toMatchObject({
+      ok: true,
+      turn: { parts: [{ type: "opaque" }, { type: "opaque" }, { type: "text", text: "So." }] },
+      usage: { inputTokens: 300, outputTokens: 90, reasoningTokens: 36 },
+      finish: { unified: "stop", raw: "end_turn" },
+    });
+    const made = { ...search, input: { query: "x" } };
+    expect(bodies.map(lastMessages)).toEqual([
+      [],
+      [{ role: "assistant", content: [made] }],
+      [{ role: "assistant", content: [made, found] }],
+    ]);
+  });
+
+  it("fails with what was said so far when its continuation fails", async () => {
+    const { outcome } = await exchange(message([textBlock(["First, "])], "pause_turn"), []);
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: "empty" }, partial: "First, ", usage });
+  });
+
+  it("is not continued for ever", async () => {
+    const pause = message([textBlock(["again "])], "pause_turn");
+    const { outcome, bodies } = await exchange(...Array.from({ length: 40 }, () => pause));
+    expect(outcome).toMatchObject({ ok: true, finish: { unified: "other", raw: "pause_turn" } });
+    expect(bodies).toHaveLength(17);
+  });
+});

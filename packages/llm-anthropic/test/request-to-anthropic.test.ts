@@ -1,0 +1,252 @@
+import type { LlmMessage, LlmRequest } from "@moora/llm";
+import { describe, expect, it } from "vitest";
+import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
+import { richRequest } from "../../llm/test/support/rich-request.ts";
+import { AnthropicCaller, requestToAnthropic, type AnthropicContext } from "../src/index.ts";
+import { messagesDialect } from "./support/messages-dialect.ts";
+
+const origin = "anthropic/messages/api.anthropic.com/some-model";
+const rich = richRequest(origin, { text: "Two cities.", raw: { signature: "sig" } });
+
+const made = (
+  known: Partial<LlmRequest>,
+  context: Partial<AnthropicContext> = {},
+): ReturnType<typeof requestToAnthropic> => requestToAnthropic({ ...rich, ...known }, { origin, ...context });
+
+describe("a request to the Messages API", () => {
+  it("is exactly this", async () => {
+    const { fetch, bodies, urls, headers } = recordingFetch(messagesDialect);
+    const caller = new AnthropicCaller({ apiKey: "some-key", fetch, headers: { "x-team": "weather" } });
+    const outcome = await caller.call(rich, { idempotencyKey: "plan/1/2/1", cacheKey: "session-7" });
+    expect(outcome).toMatchObject({ ok: true, turn: { origin } });
+    expect(outcome).not.toHaveProperty("warnings");
+    expect(urls).toEqual(["https://api.anthropic.com/v1/messages"]);
+    expect(Object.fromEntries(headers[0] ?? [])).toMatchObject({
+      authorization: "Bearer some-key",
+      "anthropic-version": "2026-10-21",
+      "idempotency-key": "plan/1/2/1",
+      "x-team": "weather",
+    });
+    expect(bodies[0]).toEqual({
+      model: "some-model",
+      max_tokens: 500,
+      system: [{ type: "text", text: "You are a clerk.", cache_control: { type: "ephemeral" } }],
+      tools: [
+        {
+          name: "weather",
+          description: "The weather in a city now.",
+          input_schema: {
+            $schema: "https://json-schema.org/draft/2020-12/schema",
+            type: "object",
+            properties: { city: { type: "string" } },
+            required: ["city"],
+          },
+        },
+        {
+          name: expect.stringMatching(/_files_search$/),
+          input_schema: {
+            type: "object",
+            properties: { query: { type: "string" }, limit: { type: "integer" } },
+            required: ["query"],
+          },
+        },
+      ],
+      tool_choice: { type: "auto" },
+      messages: [
+        { role: "user", content: [{ type: "text", text: "What is the weather in Oslo, and in Turin?" }] },
+        {
+          role: "assistant",
+          content: [
+            { type: "thinking", thinking: "Two cities.", signature: "sig" },
+            { type: "text", text: "Let me look." },
+            { type: "tool_use", id: "1", name: "weather", input: { city: "Oslo" } },
+            { type: "tool_use", id: "2", name: "weather", input: {} },
+          ],
+        },
+        {
+          role: "user",
+          content: [
+            { type: "tool_result", tool_use_id: "1", content: '{"celsius":3}' },
+            { type: "tool_result", tool_use_id: "2", content: "the arguments are no JSON", is_error: true },
+            { type: "text", text: "<note>\nTwo steps are left.\n</note>" },
+            { type: "text", text: "And here?" },
+            { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } },
+          ],
+        },
+      ],
+      cache_control: { type: "ephemeral" },
+      thinking: { type: "adaptive", display: "summarized" },
+      output_config: {
+        effort: "low",
+        format: {
+          type: "json_schema",
+          schema: {
+            type: "object",
+            properties: { celsius: { type: "number", description: "(minimum: -90)" } },
+            required: ["celsius"],
+            additionalProperties: false,
+          },
+        },
+      },
+      stream: true,
+    });
+  });
+
+  it("has a limit of its own where the request sets none", () => {
+    expect(made({ settings: {} }).body.max_tokens).toBe(16_384);
+    expect(made({ settings: {} }, { maxOutputTokens: 99 }).body.max_tokens).toBe(99);
+  });
+
+  it.each<[LlmRequest["toolChoice"], boolean, object]>([
+    ["auto", false, { type: "auto", disable_parallel_tool_use: true }],
+    ["required", true, { type: "any" }],
+    ["none", false, { type: "none" }],
+    [{ name: "weather" }, false, { type: "tool", name: "weather", disable_parallel_tool_use: true }],
+  ])("lets the model choose as it may: %j, parallel: %j", (toolChoice, parallelToolCalls, expected) => {
+    expect(made({ toolChoice, parallelToolCalls }).body.tool_choice).toEqual(expected);
+  });
+
+  it("has neither tools nor a choice of them when there are none", () => {
+    const { body } = made({ tools: [], toolChoice: "required" });
+    expect(body).not.toHaveProperty("tools");
+    expect(body).not.toHaveProperty("tool_choice");
+  });
+
+  it.each<[LlmRequest["settings"], string | undefined, string | undefined]>([
+    [{}, undefined, undefined],
+    [{ reasoningEffort: "none" }, "disabled", undefined],
+    [{ reasoningEffort: "minimal" }, "adaptive", "low"],
+    [{ reasoningEffort: "high" }, "adaptive", "high"],
+    [{ reasoningEffort: "max" }, "adaptive", "max"],
+  ])("thinks as much as it is told to: %j", (settings, thinking, effort) => {
+    const { body } = made({ settings });
+    expect([body.thinking?.type, body.output_config?.effort]).toEqual([thinking, effort]);
+  });
+
+  it("does not think when a tool is forced, and says so", () => {
+    const { body, warnings } = made({ toolChoice: "required", settings: { reasoningEffort: "high" } });
+    expect(body.thinking).toEqual({ type: "disabled" });
+    expect(warnings).toEqual(["thinking is off: the Messages API does not allow it when a tool is forced"]);
+  });
+
+  it("leaves out what the API does not know, with a warning each", () => {
+    const settings = { temperature: 0, topP: 1, seed: 1, confidence: true, stop: ["x", " "] };
+    const { body, warnings } = made({ settings, answerSchema: { type: "array" } });
+    expect(warnings).toEqual([
+      "temperature was left out: the Messages API does not know it",
+      "topP was left out: the Messages API does not know it",
+      "seed was left out: the Messages API does not know it",
+      "confidence was left out: the Messages API does not know it",
+      "answerSchema was left out: the Messages API cannot enforce it",
+    ]);
+    expect(body.stop_sequences).toEqual(["x"]);
+    expect(body).not.toHaveProperty("temperature");
+    expect(body).not.toHaveProperty("output_config");
+  });
+
+  it("carries fields of the provider as they are, but stays a stream", () => {
+    const settings = {
+      providerOptions: { anthropic: { service_tier: "auto", stream: false }, openai: { store: true } },
+    };
+    expect(made({ settings }).body).toMatchObject({ service_tier: "auto", stream: true });
+    expect(made({ settings }).body).not.toHaveProperty("store");
+  });
+
+  it("sends files that the API takes, and puts the others into words", () => {
+    const files = [
+      { mediaType: "image/webp", url: "https://files.test/a.webp" },
+      { mediaType: "application/pdf", name: "b.pdf", data: "AAAA" },
+      { mediaType: "application/pdf", url: "https://files.test/b.pdf" },
+      { mediaType: "text/csv", name: "c.csv", data: "YSxi" },
+      { mediaType: "image/bmp", name: "d.bmp", data: "AAAA" },
+    ];
+    const content = files.map((file) => ({ type: "file", file }) as const);
+    const { body, warnings } = made({ messages: [{ role: "user", content }] });
+    expect(body.messages[0]?.content).toEqual([
+      { type: "image", source: { type: "url", url: "https://files.test/a.webp" } },
+      {
+        type: "document",
+        source: { type: "base64", media_type: "application/pdf", data: "AAAA" },
+        title: "b.pdf",
+      },
+      { type: "document", source: { type: "url", url: "https://files.test/b.pdf" } },
+      { type: "text", text: "File c.csv:\na,b" },
+      { type: "text", text: "(A file that cannot be shown here: d.bmp (image/bmp).)" },
+    ]);
+    expect(warnings).toEqual(["d.bmp (image/bmp) was left out: this API does not take it"]);
+  });
+
+  it("shows the files of a result, but a failed one in words only", () => {
+    const file = { mediaType: "image/png", data: "iVBORw0KGgo=" };
+    const messages = rich.messages
+      .slice(0, 2)
+      .map((message) =>
+        message.role === "assistant"
+          ? { ...message, results: message.results.map((result) => ({ ...result, files: [file] })) }
+          : message,
+      );
+    expect(made({ messages }).body.messages.at(-1)?.content).toEqual([
+      {
+        type: "tool_result",
+        tool_use_id: "1",
+        content: [
+          { type: "text", text: '{"celsius":3}' },
+          { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } },
+        ],
+      },
+      {
+        type: "tool_result",
+        tool_use_id: "2",
+        content: [
+          { type: "text", text: "the arguments are no JSON" },
+          { type: "text", text: "(A file that cannot be shown here: image/png.)" },
+        ],
+        is_error: true,
+      },
+    ]);
+  });
+
+  it("does not give back thinking that nobody signed", () => {
+    const unsigned = richRequest(origin, { text: "Two cities.", raw: {} });
+    const content = requestToAnthropic(unsigned, { origin }).body.messages[1]?.content;
+    expect(Array.isArray(content) && content[0]?.type).toBe("text");
+  });
+});
+
+const marks = (body: object): number => JSON.stringify(body).split('"cache_control"').length - 1;
+
+describe("what the provider may cache", () => {
+  it("is everything up to the end, with marks where nothing else can be found by", () => {
+    expect(made({}, { cache: "1h" }).body).toMatchObject({
+      system: [{ cache_control: { type: "ephemeral", ttl: "1h" } }],
+      cache_control: { type: "ephemeral", ttl: "1h" },
+    });
+    const { tools } = made({ system: "" }).body;
+    expect(tools?.map((tool) => "cache_control" in tool)).toEqual([false, true]);
+    expect(marks(made({}, { cache: "off" }).body)).toBe(0);
+  });
+
+  it("leaves messages without marks, so that they stay the same bytes", () => {
+    expect(marks(made({}).body.messages)).toBe(0);
+  });
+
+  it("has a mark at the end of the request before, when the turn since then is too long to reach over", () => {
+    const calls = Array.from({ length: 12 }, (_, index) => ({
+      type: "tool-call" as const,
+      id: `${index}`,
+      name: "weather",
+      arguments: "{}",
+    }));
+    const long: LlmMessage = {
+      role: "assistant",
+      turn: { origin, parts: calls },
+      results: calls.map(() => ({ isError: false, content: "ok" })),
+    };
+    const { messages } = made({ messages: [...rich.messages, long] }).body;
+    expect(messages.map((message) => marks(message))).toEqual([0, 0, 1, 0, 0]);
+    expect(messages[2]?.content.at(-1)).toMatchObject({
+      type: "image",
+      cache_control: { type: "ephemeral" },
+    });
+  });
+});

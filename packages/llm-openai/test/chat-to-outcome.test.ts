@@ -1,0 +1,128 @@
+import type { LlmChunk, LlmOutcome, LlmRequest } from "@moora/llm";
+import { describe, expect, it } from "vitest";
+import { sse } from "../../llm/test/support/protocol-server.ts";
+import { chatProfiles, openaiChat } from "../src/index.ts";
+
+const request: LlmRequest = {
+  purpose: "plan",
+  model: "",
+  system: "",
+  messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
+  tools: [],
+  toolChoice: "auto",
+  parallelToolCalls: true,
+  settings: {},
+};
+
+/** What a stream of these choices comes to; a choice is a delta and perhaps a finish reason. */
+function outcomeOf(choices: readonly object[], onChunk?: (chunk: LlmChunk) => void): Promise<LlmOutcome> {
+  const chunks = choices.map((choice) =>
+    sse(undefined, { model: "snapshot", choices: [{ index: 0, ...choice }] }),
+  );
+  const fetch: typeof globalThis.fetch = async () =>
+    new Response([...chunks, sse(undefined, "[DONE]")].join(""), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  return openaiChat("some-model", { profile: chatProfiles.local, fetch }).call(
+    request,
+    onChunk && { onChunk },
+  );
+}
+
+const delta = (fields: object, finish_reason: string | null = null): object => ({
+  delta: fields,
+  finish_reason,
+});
+const stop = delta({}, "stop");
+
+describe("a completion", () => {
+  it("is its text, of the model that answered", async () => {
+    expect(await outcomeOf([delta({ content: "Hel" }), delta({ content: "lo" }), stop])).toEqual({
+      ok: true,
+      model: "snapshot",
+      turn: { origin: "local/chat/localhost:8080/some-model", parts: [{ type: "text", text: "Hello" }] },
+      usage: {
+        inputTokens: 0,
+        cachedInputTokens: 0,
+        cacheWriteTokens: 0,
+        outputTokens: 0,
+        reasoningTokens: 0,
+      },
+      warnings: ["the server did not tell its usage"],
+      finish: { unified: "stop", raw: "stop" },
+    });
+  });
+
+  it.each([
+    ["reasoning_content", { reasoning_content: "hm" }, { content: "so" }],
+    ["reasoning", { reasoning: "hm" }, { content: "so" }],
+    [
+      "a list of content",
+      { content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] },
+      { content: [{ type: "text", text: "so" }] },
+    ],
+  ])("may reason in %s", async (_, thought, said) => {
+    const chunks: LlmChunk[] = [];
+    const outcome = await outcomeOf([delta(thought), delta(said), stop], (chunk) => chunks.push(chunk));
+    expect(outcome).toMatchObject({
+      turn: {
+        parts: [
+          { type: "reasoning", text: "hm" },
+          { type: "text", text: "so" },
+        ],
+      },
+    });
+    expect(chunks).toEqual([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "so" },
+    ]);
+  });
+
+  it.each([
+    ["stop", "stop"],
+    ["eos", "stop"],
+    ["length", "length"],
+    ["model_length", "length"],
+    ["tool_calls", "tool-calls"],
+    ["constructor", "other"],
+  ])("that finished with %s has the finish %s", async (raw, unified) => {
+    expect(await outcomeOf([delta({ content: "so" }, raw)])).toMatchObject({ finish: { unified, raw } });
+  });
+
+  it.each([
+    ["content_filter", "content-filter"],
+    ["error", "server"],
+    ["insufficient_system_resource", "overloaded"],
+  ])("that finished with %s is a failure: %s", async (raw, kind) => {
+    expect(await outcomeOf([delta({ content: "so" }, raw)])).toMatchObject({
+      ok: false,
+      failure: { kind, raw },
+      partial: "so",
+    });
+  });
+
+  it("calls tools, also when the server says that it stopped", async () => {
+    const call = { index: 0, id: "a", function: { name: "add", arguments: "{}" } };
+    expect(await outcomeOf([delta({ tool_calls: [call] }), stop])).toMatchObject({
+      turn: { parts: [{ type: "tool-call", id: "a", name: "add", arguments: "{}" }] },
+      finish: { unified: "tool-calls", raw: "stop" },
+    });
+  });
+
+  it("fails closed when a call has no name", async () => {
+    const call = { index: 0, id: "a", function: { arguments: "{}" } };
+    expect(await outcomeOf([delta({ tool_calls: [call] }), stop])).toMatchObject({
+      failure: { kind: "malformed" },
+    });
+  });
+
+  it("is one choice only, whatever else the server sends", async () => {
+    const outcome = await outcomeOf([
+      { index: 1, ...delta({ content: "other" }) },
+      { index: undefined, ...delta({ content: "mine" }) },
+      { delta: null },
+      stop,
+    ]);
+    expect(outcome).toMatchObject({ turn: { parts: [{ text: "mine" }] } });
+  });
+});

@@ -1,0 +1,233 @@
+import type { LlmRequest } from "@moora/llm";
+import { describe, expect, it } from "vitest";
+import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
+import { richRequest } from "../../llm/test/support/rich-request.ts";
+import { chatProfiles, OpenAiChatCaller, requestToChat, type ChatProfileName } from "../src/index.ts";
+import { chatDialect } from "./support/chat-dialect.ts";
+import { messagesIn } from "./support/chat-rules.ts";
+
+const origin = "openai-chat/chat/api.openai.com/some-model";
+const rich = richRequest(origin, { text: "Two cities.", raw: {} });
+
+const user = (text: string): LlmRequest["messages"][number] => ({
+  role: "user",
+  content: [{ type: "text", text }],
+});
+
+const bodyOf = (profile: ChatProfileName, known: Partial<LlmRequest> = {}): Record<string, never> =>
+  JSON.parse(JSON.stringify(requestToChat({ ...rich, ...known }, { origin }, chatProfiles[profile]).body));
+const warningsOf = (profile: ChatProfileName, known: Partial<LlmRequest>): readonly string[] =>
+  requestToChat({ ...rich, ...known }, { origin }, chatProfiles[profile]).warnings;
+
+const hasFormat = (profile: ChatProfileName, tools: LlmRequest["tools"]): boolean =>
+  "response_format" in bodyOf(profile, { tools });
+
+describe("a request to Chat Completions", () => {
+  it("is exactly this at OpenAI", async () => {
+    const { fetch, bodies, urls, headers } = recordingFetch(chatDialect());
+    const caller = new OpenAiChatCaller({ apiKey: "some-key", fetch });
+    const outcome = await caller.call(rich, { idempotencyKey: "plan/1/2/1", cacheKey: "session-7" });
+    expect(outcome).toMatchObject({ ok: true, turn: { origin } });
+    expect(urls).toEqual(["https://api.openai.com/v1/chat/completions"]);
+    expect(headers[0]?.get("authorization")).toBe("Bearer some-key");
+    expect(headers[0]?.get("idempotency-key")).toBe("plan/1/2/1");
+    expect(bodies[0]).toEqual({
+      model: "some-model",
+      messages: [
+        { role: "developer", content: "You are a clerk." },
+        { role: "user", content: "What is the weather in Oslo, and in Turin?" },
+        {
+          role: "assistant",
+          content: "Let me look.",
+          tool_calls: [
+            { id: "1", type: "function", function: { name: "weather", arguments: '{"city": "Oslo"}' } },
+            { id: "2", type: "function", function: { name: "weather", arguments: "{}" } },
+          ],
+        },
+        { role: "tool", tool_call_id: "1", content: '{"celsius":3}' },
+        { role: "tool", tool_call_id: "2", content: "Error: the arguments are no JSON" },
+        { role: "developer", content: "Two steps are left." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "And here?" },
+            { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
+          ],
+        },
+      ],
+      tools: [
+        {
+          type: "function",
+          function: {
+            name: "weather",
+            description: "The weather in a city now.",
+            parameters: {
+              type: "object",
+              properties: { city: { type: "string" } },
+              required: ["city"],
+              additionalProperties: false,
+            },
+            strict: true,
+          },
+        },
+        {
+          type: "function",
+          function: {
+            name: expect.stringMatching(/_files_search$/),
+            parameters: {
+              type: "object",
+              properties: { query: { type: "string" }, limit: { type: "integer" } },
+              required: ["query"],
+            },
+            strict: false,
+          },
+        },
+      ],
+      tool_choice: "auto",
+      parallel_tool_calls: true,
+      response_format: {
+        type: "json_schema",
+        json_schema: {
+          name: "answer",
+          schema: {
+            type: "object",
+            properties: { celsius: { type: "number", minimum: -90 } },
+            required: ["celsius"],
+            additionalProperties: false,
+          },
+          strict: true,
+        },
+      },
+      max_completion_tokens: 500,
+      reasoning_effort: "low",
+      prompt_cache_key: "session-7",
+      stream_options: { include_usage: true },
+      stream: true,
+    });
+  });
+
+  it("is in turns of user and assistant where the server wants them, with ids that it takes", () => {
+    expect(bodyOf("mistral")["messages"]).toEqual([
+      { role: "system", content: "You are a clerk." },
+      { role: "user", content: "What is the weather in Oslo, and in Turin?" },
+      {
+        role: "assistant",
+        content: "Let me look.",
+        tool_calls: [
+          {
+            id: expect.stringMatching(/^[A-Za-z0-9]{9}$/),
+            type: "function",
+            function: { name: "weather", arguments: '{"city": "Oslo"}' },
+          },
+          {
+            id: expect.stringMatching(/^[A-Za-z0-9]{9}$/),
+            type: "function",
+            function: { name: "weather", arguments: "{}" },
+          },
+        ],
+      },
+      { role: "tool", tool_call_id: expect.any(String), content: '{"celsius":3}' },
+      { role: "tool", tool_call_id: expect.any(String), content: "Error: the arguments are no JSON" },
+      { role: "assistant", content: "I have the results." },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Two steps are left." },
+          { type: "text", text: "And here?" },
+          { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
+        ],
+      },
+    ]);
+    expect(bodyOf("mistral", { messages: [user("a"), user("b")] })["messages"]).toEqual([
+      { role: "system", content: "You are a clerk." },
+      { role: "user", content: "a\n\nb" },
+    ]);
+  });
+
+  it("names the fields as the server does, and leaves out what it does not know, with a warning", () => {
+    const settings = { seed: 7, maxOutputTokens: 5, confidence: true };
+    const mistral = bodyOf("mistral", { settings });
+    expect(mistral).toMatchObject({ random_seed: 7, max_tokens: 5 });
+    for (const field of ["seed", "logprobs", "stream_options", "prompt_cache_key", "max_completion_tokens"]) {
+      expect(mistral).not.toHaveProperty(field);
+    }
+    expect(warningsOf("mistral", { settings })).toEqual(["logprobs was left out: mistral does not know it"]);
+    expect(bodyOf("vllm", { settings })).toMatchObject({ seed: 7, logprobs: true });
+  });
+
+  it("gives reasoning back only where the server wants it, and only its own", () => {
+    const own = messagesIn(bodyOf("deepseek"))[2];
+    expect(own).toMatchObject({ role: "assistant", reasoning_content: "Two cities." });
+    expect(messagesIn(bodyOf("groq"))[2]).not.toHaveProperty("reasoning_content");
+    const foreign = requestToChat(rich, { origin: "elsewhere" }, chatProfiles.deepseek).body;
+    expect(foreign.messages[2]).not.toHaveProperty("reasoning_content");
+  });
+
+  it("asks for the form of an answer where the server knows of it", () => {
+    expect([
+      hasFormat("openai", rich.tools),
+      hasFormat("vllm", rich.tools),
+      hasFormat("deepseek", rich.tools),
+    ]).toEqual([true, false, false]);
+    expect([hasFormat("vllm", []), hasFormat("deepseek", [])]).toEqual([true, false]);
+    expect(warningsOf("deepseek", {})).toEqual(["answerSchema was left out: deepseek does not know it"]);
+  });
+
+  it("shows the files of results after them, since a tool message is text", () => {
+    const file = { mediaType: "image/png", data: "iVBORw0KGgo=" };
+    const messages = rich.messages
+      .slice(0, 2)
+      .map((message) =>
+        message.role === "assistant"
+          ? { ...message, results: message.results.map((result) => ({ ...result, files: [file] })) }
+          : message,
+      );
+    expect(messagesIn(bodyOf("openai", { messages })).slice(-2)).toEqual([
+      { role: "tool", tool_call_id: "2", content: "Error: the arguments are no JSON" },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Files of the results above:" },
+          { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
+          { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
+        ],
+      },
+    ]);
+  });
+
+  it("sends a PDF where the server takes it, and puts it into words elsewhere", () => {
+    const file = { mediaType: "application/pdf", name: "a.pdf", data: "AAAA" };
+    const messages: LlmRequest["messages"] = [{ role: "user", content: [{ type: "file", file }] }];
+    expect(messagesIn(bodyOf("openai", { messages })).at(-1)).toEqual({
+      role: "user",
+      content: [{ type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AAAA" } }],
+    });
+    expect(messagesIn(bodyOf("groq", { messages })).at(-1)).toEqual({
+      role: "user",
+      content: "(A file that cannot be shown here: a.pdf (application/pdf).)",
+    });
+  });
+
+  it("carries fields of the server under the name of its profile", () => {
+    const settings = {
+      providerOptions: { openrouter: { provider: { sort: "price" } }, openai: { store: true } },
+    };
+    expect(bodyOf("openrouter", { settings })).toMatchObject({ provider: { sort: "price" }, stream: true });
+    expect(bodyOf("openrouter", { settings })).not.toHaveProperty("store");
+  });
+});
+
+describe("a server on this machine", () => {
+  it("needs no key and gets none, and no header that a browser would have to ask for", async () => {
+    const { fetch, headers, urls } = recordingFetch(chatDialect({ known: ["max_tokens", "stream_options"] }));
+    const caller = new OpenAiChatCaller({ profile: chatProfiles.ollama, model: "qwen3", fetch });
+    const outcome = await caller.call(
+      { ...rich, model: "", tools: [], settings: {} },
+      { idempotencyKey: "k" },
+    );
+    expect(outcome).toMatchObject({ ok: true, turn: { origin: "ollama/chat/localhost:11434/qwen3" } });
+    expect(urls).toEqual(["http://localhost:11434/v1/chat/completions"]);
+    expect(headers[0]?.has("authorization")).toBe(false);
+    expect(headers[0]?.has("idempotency-key")).toBe(false);
+  });
+});

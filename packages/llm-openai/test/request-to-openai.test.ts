@@ -1,0 +1,210 @@
+import type { LlmRequest } from "@moora/llm";
+import { describe, expect, it } from "vitest";
+import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
+import { richRequest } from "../../llm/test/support/rich-request.ts";
+import { OpenAiCaller, requestToOpenAi } from "../src/index.ts";
+import { responsesDialect } from "./support/responses-dialect.ts";
+
+const origin = "openai/responses/api.openai.com/some-model";
+const rich = richRequest(origin, {
+  text: "Two cities.\n\nOne tool.",
+  raw: { id: "rs_7", encrypted_content: "gAAA", summary: [11, 9] },
+});
+
+const body = (known: Partial<LlmRequest>): object => requestToOpenAi({ ...rich, ...known }, { origin }).body;
+const warnings = (known: Partial<LlmRequest>): readonly string[] =>
+  requestToOpenAi({ ...rich, ...known }, { origin }).warnings;
+
+describe("a request to the Responses API", () => {
+  it("is exactly this", async () => {
+    const { fetch, bodies, urls, headers } = recordingFetch(responsesDialect);
+    const caller = new OpenAiCaller({ apiKey: "some-key", fetch, headers: { "x-team": "weather" } });
+    const outcome = await caller.call(rich, { idempotencyKey: "plan/1/2/1", cacheKey: "session-7" });
+    expect(outcome).toMatchObject({ ok: true, turn: { origin } });
+    expect(outcome).not.toHaveProperty("warnings");
+    expect(urls).toEqual(["https://api.openai.com/v1/responses"]);
+    expect(Object.fromEntries(headers[0] ?? [])).toMatchObject({
+      authorization: "Bearer some-key",
+      "content-type": "application/json",
+      "idempotency-key": "plan/1/2/1",
+      "x-team": "weather",
+      "x-stainless-retry-count": "0",
+    });
+    expect(bodies[0]).toEqual({
+      model: "some-model",
+      instructions: "You are a clerk.",
+      max_output_tokens: 500,
+      reasoning: { effort: "low" },
+      prompt_cache_key: "session-7",
+      tools: [
+        {
+          type: "function",
+          name: "weather",
+          description: "The weather in a city now.",
+          parameters: {
+            type: "object",
+            properties: { city: { type: "string" } },
+            required: ["city"],
+            additionalProperties: false,
+          },
+          strict: true,
+        },
+        {
+          type: "function",
+          name: expect.stringMatching(/^x0[A-Za-z0-9]{10}_files_search$/),
+          parameters: {
+            type: "object",
+            properties: { query: { type: "string" }, limit: { type: "integer" } },
+            required: ["query"],
+          },
+          strict: false,
+        },
+      ],
+      tool_choice: "auto",
+      parallel_tool_calls: true,
+      text: {
+        format: {
+          type: "json_schema",
+          name: "answer",
+          schema: {
+            type: "object",
+            properties: { celsius: { type: "number", minimum: -90 } },
+            required: ["celsius"],
+            additionalProperties: false,
+          },
+          strict: true,
+        },
+      },
+      include: ["reasoning.encrypted_content"],
+      input: [
+        {
+          type: "message",
+          role: "user",
+          content: [{ type: "input_text", text: "What is the weather in Oslo, and in Turin?" }],
+        },
+        {
+          type: "reasoning",
+          id: "rs_7",
+          encrypted_content: "gAAA",
+          summary: [
+            { type: "summary_text", text: "Two cities." },
+            { type: "summary_text", text: "One tool." },
+          ],
+        },
+        { type: "message", role: "assistant", content: "Let me look." },
+        { type: "function_call", call_id: "1", name: "weather", arguments: '{"city": "Oslo"}' },
+        { type: "function_call", call_id: "2", name: "weather", arguments: "{}" },
+        { type: "function_call_output", call_id: "1", output: '{"celsius":3}' },
+        { type: "function_call_output", call_id: "2", output: "Error: the arguments are no JSON" },
+        {
+          type: "message",
+          role: "developer",
+          content: [{ type: "input_text", text: "Two steps are left." }],
+        },
+        {
+          type: "message",
+          role: "user",
+          content: [
+            { type: "input_text", text: "And here?" },
+            { type: "input_image", detail: "auto", image_url: "data:image/png;base64,iVBORw0KGgo=" },
+          ],
+        },
+      ],
+      store: false,
+      stream: true,
+    });
+  });
+
+  it("names a tool that has to be called by its name on the wire", () => {
+    const { tools, tool_choice: choice } = requestToOpenAi(
+      { ...rich, toolChoice: { name: "files/search" } },
+      { origin },
+    ).body;
+    expect(choice).toEqual({ type: "function", name: tools?.[1]?.type === "function" ? tools[1].name : "" });
+  });
+
+  it("asks for log-probabilities when confidence is wanted", () => {
+    expect(body({ settings: { confidence: true } })).toMatchObject({
+      include: ["reasoning.encrypted_content", "message.output_text.logprobs"],
+    });
+  });
+
+  it("carries fields of the provider as they are, but stays a stream", () => {
+    const settings = {
+      temperature: 0.5,
+      providerOptions: { openai: { service_tier: "flex", stream: false }, anthropic: { speed: "fast" } },
+    };
+    const made = body({ settings });
+    expect(made).toMatchObject({ service_tier: "flex", stream: true, temperature: 0.5 });
+    expect(made).not.toHaveProperty("speed");
+  });
+
+  it("leaves out what the API does not know, with a warning each", () => {
+    expect(warnings({ settings: { seed: 1, stop: ["x"] }, answerSchema: { type: "array" } })).toEqual([
+      "seed was left out: the Responses API does not know it",
+      "stop was left out: the Responses API does not know it",
+      "answerSchema was left out: only a schema of an object can be asked for",
+    ]);
+  });
+
+  it("asks for an answer that cannot be enforced without strictness", () => {
+    const schema = {
+      type: "object",
+      properties: { note: { type: "string", minLength: 1 } },
+      required: ["note"],
+    };
+    expect(body({ answerSchema: schema })).toMatchObject({ text: { format: { schema, strict: false } } });
+  });
+
+  it("has neither tools nor a choice of them when there are none", () => {
+    const made = body({ tools: [] });
+    for (const field of ["tools", "tool_choice", "parallel_tool_calls"])
+      expect(made).not.toHaveProperty(field);
+  });
+
+  it("sends files that the API takes, and puts the others into words", () => {
+    const files = [
+      { mediaType: "application/pdf", name: "a.pdf", data: "AAAA" },
+      { mediaType: "application/pdf", url: "https://files.test/b.pdf" },
+      { mediaType: "text/plain", name: "c.txt", data: "aGVsbG8=" },
+      { mediaType: "video/mp4", name: "d.mp4", url: "https://files.test/d.mp4" },
+    ];
+    const content = files.map((file) => ({ type: "file", file }) as const);
+    const made = requestToOpenAi({ ...rich, messages: [{ role: "user", content }] }, { origin });
+    expect(made.body.input).toEqual([
+      {
+        type: "message",
+        role: "user",
+        content: [
+          { type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,AAAA" },
+          { type: "input_file", file_url: "https://files.test/b.pdf" },
+          { type: "input_text", text: "File c.txt:\nhello" },
+          {
+            type: "input_text",
+            text: "(A file that cannot be shown here: d.mp4 (video/mp4) at https://files.test/d.mp4.)",
+          },
+        ],
+      },
+    ]);
+    expect(made.warnings).toEqual(["d.mp4 (video/mp4) was left out: this API does not take it"]);
+  });
+
+  it("shows files of a result beside its text", () => {
+    const [question, turn] = rich.messages;
+    if (question === undefined || turn?.role !== "assistant") throw new Error("the rich request has changed");
+    const file = { mediaType: "image/png", data: "iVBORw0KGgo=" };
+    const results = turn.results.map((result) => ({ ...result, files: [file] }));
+    const { input } = requestToOpenAi(
+      { ...rich, messages: [question, { ...turn, results }] },
+      { origin },
+    ).body;
+    expect(input?.at(-1)).toEqual({
+      type: "function_call_output",
+      call_id: "2",
+      output: [
+        { type: "input_text", text: "Error: the arguments are no JSON" },
+        { type: "input_image", detail: "auto", image_url: "data:image/png;base64,iVBORw0KGgo=" },
+      ],
+    });
+  });
+});

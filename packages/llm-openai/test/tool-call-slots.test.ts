@@ -1,0 +1,105 @@
+import type { LlmPart } from "@moora/llm";
+import { describe, expect, it } from "vitest";
+import { ToolCallSlots } from "../src/tool-call-slots.ts";
+
+interface Piece {
+  readonly index?: number;
+  readonly id?: string;
+  readonly name?: string;
+  readonly args?: string;
+  readonly extra?: object;
+}
+
+/** The calls that come of pieces, in the order of their coming. */
+function assembled(...pieces: readonly Piece[]): readonly LlmPart[] | undefined {
+  const slots = new ToolCallSlots();
+  for (const { index, id, name, args, extra } of pieces) {
+    const delta: unknown = { index, id, function: { name, arguments: args }, ...extra };
+    // Servers send what they like; the type is the client's wish.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    slots.add(delta as Parameters<ToolCallSlots["add"]>[0]);
+  }
+  return slots.parts((name) => name);
+}
+
+const call = (id: string, name: string, made: string): LlmPart => ({
+  type: "tool-call",
+  id,
+  name,
+  arguments: made,
+});
+
+describe("pieces of tool calls", () => {
+  it("go to the call at their index, in any order, with gaps", () => {
+    expect(
+      assembled(
+        { index: 5, id: "b", name: "two" },
+        { index: 2, id: "a", name: "one", args: '{"a"' },
+        { index: 5, args: '{"b":2}' },
+        { index: 2, args: ":1}" },
+      ),
+    ).toEqual([call("b", "two", '{"b":2}'), call("a", "one", '{"a":1}')]);
+  });
+
+  it("may name the call once, again and again, with an empty name or in pieces", () => {
+    expect(
+      assembled(
+        { index: 0, id: "a", name: "one" },
+        { index: 0, name: "", args: '{"a":' },
+        { index: 0, id: "a", name: "one", args: "1}" },
+      ),
+    ).toEqual([call("a", "one", '{"a":1}')]);
+    expect(assembled({ index: 0, id: "a", name: "on" }, { index: 0, name: "e", args: "{}" })).toEqual([
+      call("a", "one", "{}"),
+    ]);
+  });
+
+  it("may bring arguments before the name", () => {
+    expect(assembled({ index: 0, args: '{"a":1}' }, { index: 0, id: "a", name: "one" })).toEqual([
+      call("a", "one", '{"a":1}'),
+    ]);
+  });
+
+  it("begin another call when they bring another id to the same index", () => {
+    expect(
+      assembled(
+        { index: 0, id: "a", name: "one", args: '{"a":1}' },
+        { index: 0, id: "b", name: "one", args: '{"b":' },
+        { index: 0, args: "2}" },
+      ),
+    ).toEqual([call("a", "one", '{"a":1}'), call("b", "one", '{"b":2}')]);
+  });
+
+  it("begin another call when a name follows arguments that are complete", () => {
+    expect(
+      assembled({ index: 0, name: "one", args: '{"a":1}' }, { index: 0, name: "one", args: '{"b":2}' }),
+    ).toEqual([call("", "one", '{"a":1}'), call("", "one", '{"b":2}')]);
+  });
+
+  it("may come without an index", () => {
+    expect(
+      assembled(
+        { id: "a", name: "one", args: '{"a"' },
+        { args: ":1}" },
+        { id: "b", name: "two", args: "{" },
+        { id: "a" },
+        { args: "}" },
+      ),
+    ).toEqual([call("a", "one", '{"a":1}'), call("b", "two", "{}")]);
+  });
+
+  it("fail closed when a call never gets a name", () => {
+    expect(assembled({ index: 0, id: "a", args: "{}" })).toBeUndefined();
+  });
+
+  it("keep what the server adds of its own", () => {
+    const extra = { extra_content: { google: { thought_signature: "sig" } } };
+    expect(assembled({ index: 0, id: "a", name: "one", args: "{}", extra })).toEqual([
+      { ...call("a", "one", "{}"), raw: extra },
+    ]);
+  });
+
+  it("are an empty object when there were no arguments", () => {
+    expect(assembled({ index: 0, id: "a", name: "one" })).toEqual([call("a", "one", "{}")]);
+  });
+});
