@@ -18,7 +18,8 @@ import type { AgentEffect, CallLlmEffect } from "./effect.ts";
 
 /** Everything the agent wants done now, by key. Equal keys mean equal effects. Costs the open work, not the history. */
 export function effectsAt(state: AgentState): Readonly<Record<string, AgentEffect>> {
-  const wanted: Record<string, AgentEffect> = {};
+  // Without a prototype the record is a dictionary from the start: its keys are new each time.
+  const wanted: Record<string, AgentEffect> = Object.create(null);
   const { control } = state.reActContext;
   const add = (effect: AgentEffect): void => {
     wanted[effect.key] = effect;

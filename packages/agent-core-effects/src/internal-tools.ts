@@ -6,6 +6,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmTool } from "@moora/llm";
 import { jsonObjectOf } from "./request/json-object.ts";
+import { hasSummaryAt } from "./request/messages.ts";
 import { shortened } from "./shortened.ts";
 
 const schemaOf = (properties: JsonObject, required: readonly string[]): JsonObject => ({
@@ -42,14 +43,8 @@ export const internalTools: readonly LlmTool[] = [
 export const isInternalTool = (name: string): boolean => internalTools.some((tool) => tool.name === name);
 
 /** Offered only where there is something to load: behind the window, or hidden by a summary. */
-export function wantsInternalTools({ transcript, reActContext: { windowStart, seen } }: AgentState): boolean {
-  if (windowStart > 0) return true;
-  for (let index = seen - 1; index >= 0; index -= 1) {
-    const entry = transcript[index];
-    if (entry?.type === "summary") return true;
-  }
-  return false;
-}
+export const wantsInternalTools = (state: AgentState): boolean =>
+  state.reActContext.windowStart > 0 || hasSummaryAt(state);
 
 /** What an internal call comes to: an answer for the model, and what has to happen to its context. */
 export interface InternalAnswer {

@@ -21,6 +21,7 @@ export {
   timePassed,
 } from "./make-inputs.ts";
 export type { MadeCall, MadeTurn } from "./make-inputs.ts";
+export { seededChoose } from "./seeded-choose.ts";
 export { requestProblems } from "./request-problems.ts";
 export { drawConfig, drawConfigChange, drawInput, drawTools } from "./draw-input.ts";
 export type { Choose } from "./draw-input.ts";

@@ -1,21 +1,22 @@
 import type { AgentState, ContextEntry } from "@moora/agent-core-state-machine";
 
-/** The entries of `[from, to)` that the model may see, each with its index: not withheld, not hidden by a summary. */
-export function visibleEntries(
-  { transcript }: AgentState,
-  from: number,
-  to: number,
-): readonly { readonly index: number; readonly entry: ContextEntry }[] {
-  const visible: { index: number; entry: ContextEntry }[] = [];
-  const hidden: { since: number; until: number }[] = [];
+/** A part of the transcript that a summary stands for. */
+export interface Hidden {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** What the summaries of `[from, to)` hide, leaving out those that a later one hides. */
+export function hiddenBySummaries({ transcript }: AgentState, from: number, to: number): readonly Hidden[] {
+  const hidden: Hidden[] = [];
   for (let index = to - 1; index >= from; index -= 1) {
     const entry = transcript[index];
-    if (entry === undefined || entry.withheld === true) continue;
-    const covered =
-      entry.type !== "message" && hidden.some(({ since, until }) => since <= index && index < until);
-    if (covered) continue;
-    visible.push({ index, entry });
-    if (entry.type === "summary") hidden.push(entry);
+    if (entry?.type === "summary" && isVisible(entry, index, hidden)) hidden.push(entry);
   }
-  return visible.toReversed();
+  return hidden;
 }
+
+/** Whether the model may see an entry: not withheld, and no summary stands for it. User messages are never hidden. */
+export const isVisible = (entry: ContextEntry, index: number, hidden: readonly Hidden[]): boolean =>
+  entry.withheld !== true &&
+  (entry.type === "message" || hidden.every(({ since, until }) => index < since || index >= until));

@@ -20,7 +20,7 @@ export function llmRequestAt(state: AgentState): LlmRequest | undefined {
 function planRequest(state: AgentState): LlmRequest {
   const { config } = state;
   const tools = wantsInternalTools(state) ? [...toolsAt(state), ...internalTools] : toolsAt(state);
-  const answerSchema = jsonObjectOf(config.answerSchema ?? "");
+  const answerSchema = config.answerSchema === null ? undefined : jsonObjectOf(config.answerSchema);
   return {
     purpose: "plan",
     model: modelOf(state, config.taskType),

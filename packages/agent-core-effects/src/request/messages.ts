@@ -4,12 +4,10 @@ import {
   type AgentState,
   type ContextEntry,
   type ToolCallRecord,
-  type TurnEntry,
-  type TurnPart,
 } from "@moora/agent-core-state-machine";
-import type { LlmContent, LlmMessage, LlmPart, LlmToolResult } from "@moora/llm";
-import { visibleEntries } from "./entries.ts";
-import { jsonObjectOf } from "./json-object.ts";
+import type { LlmContent, LlmMessage } from "@moora/llm";
+import { isVisible, hiddenBySummaries } from "./entries.ts";
+import { loadedCallsToMessage, turnToMessage } from "./turn-to-message.ts";
 
 /**
  * The messages of the next plan, by the rules that every provider shares: the first is the user's, the last never the
@@ -17,33 +15,107 @@ import { jsonObjectOf } from "./json-object.ts";
  * last, arguments are an object, an empty result says so.
  */
 export function messagesAt(state: AgentState): readonly LlmMessage[] {
-  const { windowStart, seen } = state.reActContext;
-  const messages: LlmMessage[] = [];
-  for (const { index, entry } of visibleEntries(state, windowStart, seen)) {
-    const message = messageOf(state, index, entry);
-    if (message === undefined || (messages.length === 0 && message.role !== "user")) continue;
-    if (message.role === "assistant" && endsWithoutUser(messages.at(-1))) messages.push(goOn);
-    messages.push(message);
-  }
-  return endsWithoutUser(messages.at(-1)) ? [...messages, goOn] : messages;
+  const { messages } = lineageAt(state);
+  const last = messages.at(-1);
+  return last !== undefined && isAnswer(last) ? [...messages, goOn] : messages.slice();
 }
+
+/** Whether a summary stands in the window: then there is something for the model to load. */
+export const hasSummaryAt = (state: AgentState): boolean => lineageAt(state).hasSummary;
 
 /** Between two turns without calls, and after the last one: a state of the user's own may plan again without a word. */
 const goOn: LlmMessage = { role: "note", text: "Go on." };
 
-const endsWithoutUser = (message: LlmMessage | undefined): boolean =>
-  message?.role === "assistant" && message.results.length === 0;
+const isAnswer = (message: LlmMessage): boolean =>
+  message.role === "assistant" && message.results.length === 0;
 
-interface Memo {
-  readonly index: number;
-  readonly records: readonly (ToolCallRecord | undefined)[];
-  readonly message: LlmMessage | undefined;
+/** What a window was mapped to, as far as it had come, and what that depended on. */
+interface Lineage {
+  readonly windowStart: number;
+  readonly transcript: readonly ContextEntry[];
+  readonly seen: number;
+  readonly messages: LlmMessage[];
+  readonly callIds: string[];
+  readonly records: ToolCallRecord[];
+  readonly hasSummary: boolean;
 }
 
-/** A memo beside each turn, good for as long as its results are the same: a long loop maps each of its turns once. */
-const memo = new WeakMap<ContextEntry, Memo>();
+/**
+ * A memo beside the first entry of a window. The next request is the last one and a little more, so only what is new is
+ * mapped; it decides nothing, for everything that it depends on is compared first.
+ */
+const memo = new WeakMap<ContextEntry, Lineage>();
 
-function messageOf(state: AgentState, index: number, entry: ContextEntry): LlmMessage | undefined {
+function lineageAt(state: AgentState): Lineage {
+  const { windowStart, seen } = state.reActContext;
+  const first = state.transcript[windowStart];
+  const known = first === undefined ? undefined : memo.get(first);
+  if (known !== undefined && known.seen === seen && isPrefix(known, state)) return known;
+  const lineage =
+    known !== undefined && isPrefix(known, state) && onlyAdds(state, known.seen)
+      ? mapped(state, known, known.seen, [])
+      : mapped(state, undefined, windowStart, hiddenBySummaries(state, windowStart, seen));
+  if (first !== undefined) memo.set(first, lineage);
+  return lineage;
+}
+
+function isPrefix(known: Lineage, { transcript, toolCalls, reActContext }: AgentState): boolean {
+  if (known.windowStart !== reActContext.windowStart || known.seen > reActContext.seen) return false;
+  if (known.transcript !== transcript)
+    for (let index = known.windowStart; index < known.seen; index += 1)
+      if (known.transcript[index] !== transcript[index]) return false;
+  for (let index = 0; index < known.callIds.length; index += 1)
+    if (toolCalls[known.callIds[index] ?? ""] !== known.records[index]) return false;
+  return true;
+}
+
+/** A summary hides what stands before it: then everything is mapped anew. */
+function onlyAdds({ transcript, reActContext: { seen } }: AgentState, from: number): boolean {
+  for (let index = from; index < seen; index += 1) if (transcript[index]?.type === "summary") return false;
+  return true;
+}
+
+type Hidden = ReturnType<typeof hiddenBySummaries>;
+
+function mapped(state: AgentState, known: Lineage | undefined, from: number, hidden: Hidden): Lineage {
+  const { transcript, reActContext } = state;
+  const { windowStart, seen } = reActContext;
+  // The lists of an older lineage are taken over: nobody else holds them.
+  const messages: LlmMessage[] = known?.messages ?? [];
+  const callIds: string[] = known?.callIds ?? [];
+  const records: ToolCallRecord[] = known?.records ?? [];
+  let hasSummary = known?.hasSummary ?? false;
+  for (let index = from; index < seen; index += 1) {
+    const entry = transcript[index];
+    if (entry === undefined || !isVisible(entry, index, hidden)) continue;
+    hasSummary ||= entry.type === "summary";
+    addMessage(messages, entryToMessage(state, index, entry));
+    for (const id of callIdsOfEntry(entry)) {
+      const record = recordOf(state, id);
+      if (record === undefined) continue;
+      callIds.push(id);
+      records.push(record);
+    }
+  }
+  return { windowStart, transcript, seen, messages, callIds, records, hasSummary };
+}
+
+function addMessage(messages: LlmMessage[], message: LlmMessage | undefined): void {
+  const last = messages.at(-1);
+  if (message === undefined || (last === undefined && message.role !== "user")) return;
+  if (message.role === "assistant" && last !== undefined && isAnswer(last)) messages.push(goOn);
+  messages.push(message);
+}
+
+function callIdsOfEntry(entry: ContextEntry): readonly string[] {
+  if (entry.type === "tool-calls") return entry.toolCallIds;
+  if (entry.type !== "turn") return [];
+  const ids: string[] = [];
+  for (const part of entry.parts) if (part.type === "call") ids.push(part.toolCallId);
+  return ids;
+}
+
+function entryToMessage(state: AgentState, index: number, entry: ContextEntry): LlmMessage | undefined {
   switch (entry.type) {
     case "message":
       return userMessage(state, entry.messageId);
@@ -52,29 +124,10 @@ function messageOf(state: AgentState, index: number, entry: ContextEntry): LlmMe
     case "summary":
       return { role: "note", text: `Summary of the work so far: ${entry.text}` };
     case "tool-calls":
-      return loadedCalls(state, index, entry.toolCallIds);
+      return loadedCallsToMessage(state, index, entry.toolCallIds);
     case "turn":
-      return remembered(state, index, entry);
+      return turnToMessage(state, index, entry);
   }
-}
-
-function remembered(state: AgentState, index: number, turn: TurnEntry): LlmMessage | undefined {
-  const known = memo.get(turn);
-  if (known !== undefined && known.index === index && sameRecords(state, turn, known.records))
-    return known.message;
-  const message = turnMessage(state, index, turn);
-  const records = turn.parts.flatMap((part) =>
-    part.type === "call" ? [recordOf(state, part.toolCallId)] : [],
-  );
-  memo.set(turn, { index, records, message });
-  return message;
-}
-
-function sameRecords(state: AgentState, turn: TurnEntry, records: Memo["records"]): boolean {
-  let next = 0;
-  for (const part of turn.parts)
-    if (part.type === "call" && recordOf(state, part.toolCallId) !== records[next++]) return false;
-  return true;
 }
 
 function userMessage({ messages }: AgentState, id: string): LlmMessage | undefined {
@@ -84,81 +137,4 @@ function userMessage({ messages }: AgentState, id: string): LlmMessage | undefin
   const files = (message.attachments ?? []).map((file): LlmContent => ({ type: "file", file }));
   const content = [...text, ...files];
   return content.length === 0 ? undefined : { role: "user", content };
-}
-
-/** A turn with its results. Without text and calls there is nothing to send, whatever else it had. */
-function turnMessage(state: AgentState, index: number, turn: TurnEntry): LlmMessage | undefined {
-  const parts = withoutTrailingReasoning(turn.parts).flatMap((part, at) =>
-    partOf(state, part, `internal/${index}/${at}`),
-  );
-  if (!parts.some((part) => part.type === "text" || part.type === "tool-call")) return undefined;
-  const raw = turn.raw === undefined ? {} : { raw: turn.raw };
-  const results = turn.parts.flatMap((part) => resultOf(state, part));
-  return { role: "assistant", turn: { origin: turn.origin, parts, ...raw }, results };
-}
-
-function withoutTrailingReasoning(parts: readonly TurnPart[]): readonly TurnPart[] {
-  const last = parts.findLastIndex(
-    (part) => part.type !== "reasoning" && part.type !== "opaque" && !isBlank(part),
-  );
-  const tail = parts.slice(last + 1).filter((part) => part.type === "opaque");
-  return [...parts.slice(0, last + 1), ...tail];
-}
-
-const isBlank = (part: TurnPart): boolean => part.type === "text" && part.text.trim() === "";
-
-function partOf(state: AgentState, part: TurnPart, internalId: string): readonly LlmPart[] {
-  switch (part.type) {
-    case "text":
-      return isBlank(part) ? [] : [part];
-    case "reasoning":
-    case "opaque":
-      return [part];
-    case "internal-call":
-      return [callPart(internalId, part.name, part.arguments, part.raw)];
-    case "call": {
-      const record = recordOf(state, part.toolCallId);
-      if (record === undefined) return [];
-      return [callPart(part.toolCallId, record.name, record.original ?? record.parameters, part.raw)];
-    }
-  }
-}
-
-/** What the model asked for, as it stands; what is no object is shown as an empty one, and the result says why. */
-const callPart = (id: string, name: string, text: string, raw: TurnPart["raw"]): LlmPart => ({
-  type: "tool-call",
-  id,
-  name,
-  arguments: jsonObjectOf(text) === undefined ? "{}" : text,
-  ...(raw === undefined ? {} : { raw }),
-});
-
-function resultOf(state: AgentState, part: TurnPart): readonly LlmToolResult[] {
-  if (part.type === "internal-call") return [resultText(part.answer.isError, part.answer.content)];
-  if (part.type !== "call") return [];
-  const record = recordOf(state, part.toolCallId);
-  return record === undefined ? [] : [recordResult(record)];
-}
-
-function recordResult({ result, original, parameters }: ToolCallRecord): LlmToolResult {
-  if (result === null) return resultText(true, "This call has no result.");
-  if (!result.isSuccess) return resultText(true, result.error);
-  const changed = original === undefined ? "" : `A human changed the arguments to ${parameters}.\n`;
-  const shown = resultText(false, changed + result.content);
-  return result.files === undefined ? shown : { ...shown, files: result.files };
-}
-
-const resultText = (isError: boolean, content: string): LlmToolResult => ({
-  isError,
-  content: content.trim() === "" ? "(no output)" : content,
-});
-
-/** Calls of history that were loaded again: a round of its own, so that their results stay inside result blocks. */
-function loadedCalls(state: AgentState, index: number, ids: readonly string[]): LlmMessage | undefined {
-  const records = ids.flatMap((id) => recordOf(state, id) ?? []);
-  if (records.length === 0) return undefined;
-  const parts = records.map(({ name, parameters }, at) =>
-    callPart(`loaded/${index}/${at}`, name, parameters, undefined),
-  );
-  return { role: "assistant", turn: { origin: "", parts }, results: records.map(recordResult) };
 }

@@ -9,7 +9,7 @@ import {
   type ControlOf,
 } from "@moora/agent-core-state-machine";
 import type { LlmMessage } from "@moora/llm";
-import { visibleEntries } from "./entries.ts";
+import { hiddenBySummaries, isVisible } from "./entries.ts";
 import { shortened } from "../shortened.ts";
 
 export const reflectionPrompt =
@@ -23,9 +23,11 @@ export function reflectionMessages(
   state: AgentState,
   control: ControlOf<"Reflecting">,
 ): readonly LlmMessage[] {
-  const lines = visibleEntries(state, control.since, control.covers).flatMap(({ entry }) =>
-    linesOf(state, entry),
-  );
+  const { since, covers } = control;
+  const hidden = hiddenBySummaries(state, since, covers);
+  const lines = state.transcript
+    .slice(since, covers)
+    .flatMap((entry, offset) => (isVisible(entry, since + offset, hidden) ? linesOf(state, entry) : []));
   const text = [reflectionPrompt, `Task: ${taskAt(state)}`, "History:", ...lines].join("\n\n");
   return [{ role: "user", content: [{ type: "text", text }] }];
 }

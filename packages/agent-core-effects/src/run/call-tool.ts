@@ -27,7 +27,7 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: RunHo
 export function* probeTool(effect: ProbeToolEffect, state: AgentState, host: RunHost): Run<void> {
   const { toolCallId, attempt, key } = effect;
   const tool = host.parts.tools.get(effect.name);
-  const found = yield* waitFor(probeOutcome(tool, effect, contextOf(effect, state, host, host.signal)));
+  const found = yield* waitFor(probeOutcome(tool, effect, contextOf(effect, state, host)));
   if (host.signal.aborted) return;
   const timestamp = host.clock.now();
   if (found === "not-run" || found === "unknown")
@@ -76,8 +76,7 @@ function outcomeInTime(
   host: RunHost,
 ): ToolOutcome | Promise<ToolOutcome> {
   const late = new AbortController();
-  const signal = AbortSignal.any([host.signal, late.signal]);
-  const running = runSafely(tool, effect.parameters, contextOf(effect, state, host, signal));
+  const running = runSafely(tool, effect.parameters, contextOf(effect, state, host, late.signal));
   return running instanceof Promise ? raced(running, late, tool, host) : running;
 }
 
@@ -115,21 +114,47 @@ async function raced(
   }
 }
 
-function contextOf(
-  { toolCallId, attempt }: CallToolEffect | ProbeToolEffect,
+const contextOf = (
+  effect: CallToolEffect | ProbeToolEffect,
   state: AgentState,
-  { sessionId, notify }: RunHost,
-  signal: AbortSignal,
-): ToolContext {
-  const decision = recordOf(state, toolCallId)?.decision;
-  return {
-    toolCallId,
-    attempt,
-    signal,
-    idempotencyKey: `${sessionId}/${toolCallId}`,
-    ...(decision === undefined ? {} : { approvedBy: decision.by }),
-    progress: (text) => notify({ type: "tool-progress", toolCallId, text }),
-  };
+  host: RunHost,
+  late?: AbortSignal,
+): ToolContext => new CallContext(effect, state, host, late);
+
+/** What a tool is told of its call. */
+class CallContext implements ToolContext {
+  readonly toolCallId: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly approvedBy?: string;
+  private readonly host: RunHost;
+  private readonly late: AbortSignal | undefined;
+  private joined: AbortSignal | undefined;
+
+  constructor(
+    { toolCallId, attempt }: CallToolEffect | ProbeToolEffect,
+    state: AgentState,
+    host: RunHost,
+    late: AbortSignal | undefined,
+  ) {
+    this.toolCallId = toolCallId;
+    this.attempt = attempt;
+    this.idempotencyKey = `${host.sessionId}/${toolCallId}`;
+    const decision = recordOf(state, toolCallId)?.decision;
+    if (decision !== undefined) this.approvedBy = decision.by;
+    this.host = host;
+    this.late = late;
+  }
+
+  /** Joined when it is asked for: most tools never look, and a joined signal costs more than their call. */
+  get signal(): AbortSignal {
+    const { signal } = this.host;
+    this.joined ??= this.late === undefined ? signal : AbortSignal.any([signal, this.late]);
+    return this.joined;
+  }
+
+  readonly progress = (text: string): void =>
+    this.host.notify({ type: "tool-progress", toolCallId: this.toolCallId, text });
 }
 
 /** A result that fits: cut to the limit with a mark that says how long the whole was. */

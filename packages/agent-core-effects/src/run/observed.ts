@@ -1,4 +1,5 @@
 import {
+  needsHuman,
   recordOf,
   toolOf,
   type AgentInput,
@@ -50,13 +51,18 @@ export function numberedTurn(
       if (input !== undefined) before.push(input);
       return { type: "internal-call", name, arguments: parameters, answer, ...raw };
     }
-    const id = ids();
-    const digest = callDigest(state, host, id, name, parameters);
-    calls.push({ id, name, parameters, calledAt: now, digest });
-    return { type: "call", toolCallId: id, ...raw };
+    const call = { id: ids(), name, parameters, calledAt: now };
+    calls.push(
+      mayAsk(state, call) ? { ...call, digest: callDigest(state, host, call.id, name, parameters) } : call,
+    );
+    return { type: "call", toolCallId: call.id, ...raw };
   });
   return { parts, calls, before };
 }
+
+/** A digest is worth its time where a human may have to decide about the call. */
+const mayAsk = (state: AgentState, call: Omit<ObservedToolCall, "needsApproval">): boolean =>
+  needsHuman(state, { ...call, result: null });
 
 function newIds(state: AgentState): () => string {
   let next = state.toolCallCount;

@@ -71,7 +71,7 @@ export function createSession<Answer>(agent: Agent<Answer>, base: SessionBase): 
   const overlay = streamingOverlay();
   const runs = openRuns(agent, eventListeners.emit);
   /** What each transition did, for those states that are on their way to be seen. */
-  const made = new WeakMap<AgentState, AgentStep>();
+  const made = new Map<AgentState, AgentStep>();
   let seq = base.seq;
 
   const tell = (event: AgentEvent<Answer>): void => {
@@ -130,13 +130,15 @@ export function createSession<Answer>(agent: Agent<Answer>, base: SessionBase): 
     ...(commit === undefined
       ? {}
       : {
-          commit: (steps) =>
-            commit(
-              steps.flatMap(({ input, after }) => {
-                const stepped = made.get(after);
-                return stepped === undefined ? [] : [{ input, step: stepped }];
-              }),
-            ),
+          commit: (steps) => {
+            const committed = steps.flatMap(({ input, after }) => {
+              const stepped = made.get(after);
+              return stepped === undefined ? [] : [{ input, step: stepped }];
+            });
+            made.clear();
+            for (const { step: stepped } of committed) made.set(stepped.state, stepped);
+            return commit(committed);
+          },
         }),
   });
 
@@ -149,6 +151,7 @@ export function createSession<Answer>(agent: Agent<Answer>, base: SessionBase): 
   const published = (input: AgentInput, state: AgentState): void => {
     seq += 1;
     const stepped = made.get(state);
+    made.delete(state);
     inputListeners.emit(input, state, seq);
     if (stepped !== undefined) {
       runs.follow(input, stepped);

@@ -1,0 +1,95 @@
+import {
+  recordOf,
+  type AgentState,
+  type ToolCallRecord,
+  type TurnEntry,
+  type TurnPart,
+} from "@moora/agent-core-state-machine";
+import type { LlmMessage, LlmPart, LlmToolResult } from "@moora/llm";
+import { jsonObjectOf } from "./json-object.ts";
+
+/** A turn with its results. Without text and calls there is nothing to send, whatever else it had. */
+export function turnToMessage(state: AgentState, index: number, turn: TurnEntry): LlmMessage | undefined {
+  const parts: LlmPart[] = [];
+  const results: LlmToolResult[] = [];
+  let sends = false;
+  const end = endOfTurn(turn.parts);
+  for (let at = 0; at < turn.parts.length; at += 1) {
+    const part = turn.parts[at];
+    if (part === undefined || (at >= end && part.type !== "opaque")) continue;
+    const made = partOf(state, part, `internal/${index}/${at}`);
+    if (made === undefined) continue;
+    parts.push(made);
+    if (made.type === "text" || made.type === "tool-call") sends = true;
+    const result = resultOf(state, part);
+    if (result !== undefined) results.push(result);
+  }
+  if (!sends) return undefined;
+  const raw = turn.raw === undefined ? {} : { raw: turn.raw };
+  return { role: "assistant", turn: { origin: turn.origin, parts, ...raw }, results };
+}
+
+/** Reasoning with nothing after it has led to nothing, and providers refuse it. */
+const endOfTurn = (parts: readonly TurnPart[]): number =>
+  parts.findLastIndex((part) => part.type !== "reasoning" && part.type !== "opaque" && !isBlank(part)) + 1;
+
+const isBlank = (part: TurnPart): boolean => part.type === "text" && part.text.trim() === "";
+
+function partOf(state: AgentState, part: TurnPart, internalId: string): LlmPart | undefined {
+  switch (part.type) {
+    case "text":
+      return isBlank(part) ? undefined : part;
+    case "reasoning":
+    case "opaque":
+      return part;
+    case "internal-call":
+      return callPart(internalId, part.name, part.arguments, part.raw);
+    case "call": {
+      const record = recordOf(state, part.toolCallId);
+      if (record === undefined) return undefined;
+      return callPart(part.toolCallId, record.name, record.original ?? record.parameters, part.raw);
+    }
+  }
+}
+
+/** What the model asked for, as it stands; what is no object is shown as an empty one, and the result says why. */
+const callPart = (id: string, name: string, text: string, raw: TurnPart["raw"]): LlmPart => ({
+  type: "tool-call",
+  id,
+  name,
+  arguments: jsonObjectOf(text) === undefined ? "{}" : text,
+  ...(raw === undefined ? {} : { raw }),
+});
+
+function resultOf(state: AgentState, part: TurnPart): LlmToolResult | undefined {
+  if (part.type === "internal-call") return resultText(part.answer.isError, part.answer.content);
+  const record = part.type === "call" ? recordOf(state, part.toolCallId) : undefined;
+  return record === undefined ? undefined : recordResult(record);
+}
+
+function recordResult({ result, original, parameters }: ToolCallRecord): LlmToolResult {
+  if (result === null) return resultText(true, "This call has no result.");
+  if (!result.isSuccess) return resultText(true, result.error);
+  const changed = original === undefined ? "" : `A human changed the arguments to ${parameters}.\n`;
+  const shown = resultText(false, changed + result.content);
+  return result.files === undefined ? shown : { ...shown, files: result.files };
+}
+
+const resultText = (isError: boolean, content: string): LlmToolResult => ({
+  isError,
+  content: content.trim() === "" ? "(no output)" : content,
+});
+
+/** Calls of history that were loaded again: a round of its own, so that their results stay inside result blocks. */
+export function loadedCallsToMessage(
+  state: AgentState,
+  index: number,
+  ids: readonly string[],
+): LlmMessage | undefined {
+  const records = ids.flatMap((id) => recordOf(state, id) ?? []);
+  if (records.length === 0) return undefined;
+  const parts = records.map(({ name, parameters }, at) =>
+    callPart(`loaded/${index}/${at}`, name, parameters, undefined),
+  );
+  return { role: "assistant", turn: { origin: "", parts }, results: records.map(recordResult) };
+}
