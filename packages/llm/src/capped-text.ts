@@ -18,4 +18,6 @@ export const redacted = (text: string, secrets: readonly string[]): string =>
       encodeURIComponent(secret.toWellFormed()),
       JSON.stringify(secret).slice(1, -1),
     ])
-    .reduce((safe, secret) => safe.replaceAll(secret, "[secret]"), text);
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((pieces, secret) => pieces.flatMap((piece) => piece.split(secret)), [text])
+    .join("[secret]");

@@ -25,6 +25,10 @@ describe("a redacted text", () => {
     expect(redacted(text, [secret])).toBe('a [secret] b [secret] c {"secret":"[secret]"}');
   });
 
+  it("may stand for secrets that are parts of each other, or of what stands for them", () => {
+    expect(redacted("a secret, a secretary", ["secret", "secretary"])).toBe("a [secret], a [secret]");
+  });
+
   it("leaves the rest alone, and takes no short word for a secret", () => {
     expect(redacted("a key of mine", ["", "a", "key"])).toBe("a key of mine");
   });

@@ -1,0 +1,55 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { apiKeyOf, environmentVariable, headerValue, secretsOf } from "../src/index.ts";
+
+afterEach(() => void vi.unstubAllEnvs());
+
+describe("an API key", () => {
+  it("is the one that is given, or else the variable's, without white space around it", () => {
+    vi.stubEnv("TOY_KEY", " from-env\n");
+    expect(apiKeyOf(" given\n", "TOY_KEY")).toEqual({ type: "key", key: "given" });
+    expect(apiKeyOf(undefined, "TOY_KEY")).toEqual({ type: "key", key: "from-env" });
+  });
+
+  it("is missing when it is nowhere, or empty where it is given", () => {
+    vi.stubEnv("TOY_KEY", "");
+    expect(apiKeyOf(undefined, "TOY_KEY")).toEqual({ type: "missing" });
+    expect(apiKeyOf(undefined, undefined)).toEqual({ type: "missing" });
+    vi.stubEnv("TOY_KEY", "from-env");
+    expect(apiKeyOf("", "TOY_KEY")).toEqual({ type: "missing" });
+  });
+
+  it("cannot be sent with characters that no header carries", () => {
+    expect(apiKeyOf("two words", undefined)).toEqual({ type: "unsendable" });
+    expect(apiKeyOf("schlüssel", undefined)).toEqual({ type: "unsendable" });
+  });
+});
+
+describe("the environment", () => {
+  it("may be missing, as in a browser", () => {
+    vi.stubGlobal("process", undefined);
+    const value = environmentVariable("PATH");
+    vi.unstubAllGlobals();
+    expect(value).toBeUndefined();
+  });
+
+  it("has no variables from a prototype", () => {
+    expect(environmentVariable("constructor")).toBeUndefined();
+  });
+});
+
+describe("the secrets of a connection", () => {
+  it("are the key, the values of headers, and who is in the URL", () => {
+    const options = { baseURL: "https://ada:pass@toy.test/v1", headers: { "x-api-key": "header-key" } };
+    expect(secretsOf(options, "some-key")).toEqual(["some-key", "header-key", "ada", "pass"]);
+  });
+});
+
+describe("a header value", () => {
+  it("is the text where a header can carry it, and stands for it where not", () => {
+    expect(headerValue("plan/1/2/1")).toBe("plan/1/2/1");
+    expect(headerValue("ä")).toMatch(/^moora-[a-z0-9-]+$/);
+    expect(headerValue("ä")).toBe(headerValue("ä"));
+    expect(headerValue("ä")).not.toBe(headerValue("ö"));
+    expect(headerValue("long ".repeat(100)).length).toBeLessThan(100);
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from "vitest";
+import {
+  callProvider,
+  failureOf,
+  noUsage,
+  requestToSendable,
+  type AnswerReader,
+  type ConnectionOptions,
+  type LlmCallOptions,
+  type LlmOutcome,
+  type LlmRequest,
+  type Protocol,
+} from "../src/index.ts";
+import { requestOf, turnOf, userSays } from "./fixtures.ts";
+
+interface Body {
+  readonly model: string;
+  readonly origin: string;
+  readonly neutral: boolean;
+}
+
+/** A protocol of one event, which is the whole answer. */
+function protocolOf(known: Partial<Protocol<Body, string>> = {}): Protocol<Body, string> {
+  return {
+    provider: "toy",
+    api: "talk",
+    baseURL: "https://user:secret@toy.test/v1",
+    sendsIdempotencyKey: true,
+    requestToBody: ({ model, ...request }, { origin, neutral = false }) => ({
+      body: { model, origin, neutral },
+      sendable: requestToSendable({ model, ...request }, { origin, neutral }),
+      warnings: [],
+    }),
+    open: async (body) => answer(`${body.model} at ${body.origin}`),
+    reader: ({ origin, sendable }) => readerOf((text) => ok(origin, sendable.nameOf(text))),
+    words: {},
+    errorToBody: () => undefined,
+    rejectsRaw: (failure, carriesRaw) => carriesRaw && failure.kind === "invalid-request",
+    ...known,
+  };
+}
+
+async function* answer(...events: readonly string[]): AsyncGenerator<string> {
+  yield* events;
+}
+
+const ok = (origin: string, text: string): LlmOutcome => ({
+  ok: true,
+  turn: { origin, parts: [{ type: "text", text }] },
+  model: "toy-1",
+  usage: noUsage,
+  finish: { unified: "stop", raw: "stop" },
+});
+
+const readerOf = (end: (text: string) => LlmOutcome): AnswerReader<Body, string> => {
+  let text = "";
+  return {
+    take: (event) => {
+      text += event;
+      return true;
+    },
+    partial: () => text,
+    usage: () => undefined,
+    outcome: () => end(text),
+  };
+};
+
+const asked = (
+  known: Partial<Protocol<Body, string>>,
+  connection: ConnectionOptions = {},
+  request: Partial<LlmRequest> = {},
+  options: LlmCallOptions = {},
+): Promise<LlmOutcome> => callProvider(protocolOf(known), connection, requestOf(request), options);
+
+const textOf = (outcome: LlmOutcome): string => {
+  const part = outcome.ok ? outcome.turn.parts[0] : undefined;
+  return part?.type === "text" ? part.text : JSON.stringify(outcome);
+};
+
+const cannotMap = (): never => {
+  throw new Error("cannot map some-key for secret");
+};
+
+/** Takes a request without raw parts only. */
+const choosy: Protocol<Body, string>["reader"] = ({ origin }) =>
+  readerOf((text) =>
+    text === "ok"
+      ? ok(origin, text)
+      : { ok: false, failure: failureOf("invalid-request", "the signature is wrong"), partial: "" },
+  );
+
+/** Pauses once. */
+const pausing: Protocol<Body, string>["reader"] = ({ origin }) => ({
+  ...readerOf((text) => ok(origin, text)),
+  continuation: (body) => (body.model === "some-model" ? { ...body, model: "again" } : undefined),
+});
+
+describe("a call through a protocol", () => {
+  it("asks the model of the request, or else that of the caller, at an origin without secrets", async () => {
+    expect(textOf(await asked({}))).toBe("some-model at toy/talk/toy.test/some-model");
+    expect(textOf(await asked({}, { model: "mine" }, { model: "" }))).toBe("mine at toy/talk/toy.test/mine");
+  });
+
+  it("fails clearly when nobody names a model", async () => {
+    expect(await asked({}, {}, { model: "" })).toMatchObject({
+      failure: {
+        kind: "invalid-request",
+        message: "toy: neither the request nor the caller names a model.",
+      },
+    });
+  });
+
+  it("turns a fault of its own into a failure without secrets", async () => {
+    expect(await asked({ requestToBody: cannotMap }, { apiKey: "some-key" })).toEqual({
+      ok: false,
+      failure: failureOf("unknown", "toy: Error: cannot map [secret] for [secret]"),
+      partial: "",
+    });
+  });
+
+  it("sends the key of idempotency only where it is taken, and another one with another body", async () => {
+    const keys: (string | undefined)[] = [];
+    const open: Protocol<Body, string>["open"] = async ({ neutral }, { headers }) => {
+      keys.push(headers["idempotency-key"]);
+      return answer(neutral ? "ok" : "rejected");
+    };
+    const origin = "toy/talk/toy.test/some-model";
+    const thought = { type: "reasoning", text: "hm", raw: 1 } as const;
+    const messages = [userSays("Hello"), turnOf([thought, { type: "text", text: "so" }], [], origin)];
+    const options = { idempotencyKey: "plan/1" };
+    const outcome = await asked({ open, reader: choosy }, {}, { messages }, options);
+    expect(outcome).toMatchObject({
+      ok: true,
+      warnings: ["reasoning was rejected and left out: the signature is wrong"],
+    });
+    expect(keys).toEqual(["plan/1", "plan/1-neutral"]);
+    await asked({ open, sendsIdempotencyKey: false }, {}, {}, options);
+    expect(keys[2]).toBeUndefined();
+  });
+
+  it("goes on with an answer that pauses, under a key of its own", async () => {
+    const keys: (string | undefined)[] = [];
+    const open: Protocol<Body, string>["open"] = async ({ model }, { headers }) => {
+      keys.push(headers["idempotency-key"]);
+      return answer(`${model} `);
+    };
+    expect(textOf(await asked({ open, reader: pausing }, {}, {}, { idempotencyKey: "k" }))).toBe(
+      "some-model again ",
+    );
+    expect(keys).toEqual(["k", "k-1"]);
+  });
+
+  it("makes up an id for a call that came without one", async () => {
+    const call = { type: "tool-call", id: "", name: "add", arguments: "{}" } as const;
+    const reader: Protocol<Body, string>["reader"] = ({ origin }) =>
+      readerOf(() => {
+        const outcome = ok(origin, "");
+        return outcome.ok
+          ? { ...outcome, turn: { origin, parts: [call, { ...call, id: "b" }, call] } }
+          : outcome;
+      });
+    expect(await asked({ reader })).toMatchObject({
+      turn: { parts: [{ id: "call_0" }, { id: "b" }, { id: "call_2" }] },
+    });
+  });
+});
