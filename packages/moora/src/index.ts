@@ -64,3 +64,11 @@ export { anthropic, AnthropicCaller } from "@moora/llm-anthropic";
 export type { AnthropicOptions } from "@moora/llm-anthropic";
 export { chatProfiles, openai, OpenAiCaller, openaiChat, OpenAiChatCaller } from "@moora/llm-openai";
 export type { ChatProfile, OpenAiChatOptions, OpenAiOptions } from "@moora/llm-openai";
+
+// Tools that come with it: they only read.
+export { calculatorTool } from "./tools/calculator.ts";
+export { currentTimeTool } from "./tools/current-time.ts";
+export type { CurrentTimeOptions } from "./tools/current-time.ts";
+export { fetchUrlTool } from "./tools/fetch-url.ts";
+export type { FetchUrlOptions } from "./tools/fetch-url.ts";
+export { fileTools } from "./tools/file-tools.ts";

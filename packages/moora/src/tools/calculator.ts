@@ -1,0 +1,41 @@
+import { defineTool, toolReply, type Tool } from "@moora/agent-core-effects";
+import { amountToText } from "./calculator/amount-to-text.ts";
+import { CalculatorError } from "./calculator/calculator-error.ts";
+import { evaluate, maxExpressionLength } from "./calculator/evaluate.ts";
+import { textAt } from "./tool-input.ts";
+
+/** Arithmetic, exact where the result is a fraction. Nothing of the expression is ever run as code. */
+export const calculatorTool = (): Tool =>
+  defineTool({
+    name: "calculator",
+    description:
+      "Calculates the value of an arithmetic expression, such as (2 + 3)^2 / 7. Knows + - * / ^, " +
+      "% (10 % 3 is the remainder, 15% is 0.15), parentheses, sqrt, abs, min, max, round(value, digits), " +
+      "floor, ceil, log (base 10), ln, exp, sin, cos, tan (radians), pi, tau, e.",
+    input: {
+      type: "object",
+      properties: {
+        expression: {
+          type: "string",
+          minLength: 1,
+          maxLength: maxExpressionLength,
+          description: "The expression to calculate. No units and no thousands separators.",
+        },
+      },
+      required: ["expression"],
+      additionalProperties: false,
+    },
+    risk: "low",
+    approval: "never",
+    replay: "safe",
+    execute(input) {
+      const expression = textAt(input, "expression").trim();
+      try {
+        const { text, isRounded } = amountToText(evaluate(expression));
+        return `${expression} ${isRounded ? "\u2248" : "="} ${text}`;
+      } catch (error) {
+        if (!(error instanceof CalculatorError)) throw error;
+        return toolReply({ content: error.message, isError: true });
+      }
+    },
+  });

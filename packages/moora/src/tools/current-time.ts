@@ -1,0 +1,70 @@
+import { defineTool, toolReply, type Clock, type Tool } from "@moora/agent-core-effects";
+import { textAt } from "./tool-input.ts";
+
+export interface CurrentTimeOptions {
+  /** Default: the clock of the machine. */
+  readonly clock?: Pick<Clock, "now">;
+  /** IANA name of the zone where a call names none. Default: that of the machine. */
+  readonly timeZone?: string;
+}
+
+/** The date and time now. */
+export function currentTimeTool(options: CurrentTimeOptions = {}): Tool {
+  const { clock = Date, timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone } = options;
+  return defineTool({
+    name: "current_time",
+    description:
+      "Tells the current date, weekday and time (what time it is now, what day is today), here or in a time zone.",
+    input: {
+      type: "object",
+      properties: {
+        time_zone: {
+          type: "string",
+          description: `IANA name such as Europe/Oslo, or a city that names a zone. Default: ${timeZone}.`,
+        },
+      },
+      additionalProperties: false,
+    },
+    risk: "low",
+    approval: "never",
+    replay: "safe",
+    execute(input) {
+      const asked = textAt(input, "time_zone", timeZone).trim();
+      const zone = zoneOf(asked);
+      if (zone !== undefined) return timeIn(zone, clock.now());
+      return toolReply({
+        content: `There is no time zone "${asked.slice(0, 60)}". Give an IANA name, such as Europe/Oslo or UTC.`,
+        isError: true,
+      });
+    },
+  });
+}
+
+const timeIn = (zone: string, now: number): string =>
+  `It is ${readable(zone, now)} in ${zone} (${isoIn(zone, now)}).`;
+
+const readable = (timeZone: string, now: number): string =>
+  new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "medium", timeZone }).format(now);
+
+/** ISO 8601 with the offset of the zone at that time. */
+function isoIn(timeZone: string, now: number): string {
+  const format = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
+  const name = format.formatToParts(now).find((part) => part.type === "timeZoneName")?.value ?? "GMT";
+  const offset = name.slice("GMT".length);
+  const [hours = "0", minutes = "0", seconds = "0"] = offset.slice(1).split(":");
+  const sign = offset.startsWith("-") ? -1 : 1;
+  const shiftMs = sign * ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
+  return `${new Date(now + shiftMs).toISOString().slice(0, 19)}${offset === "" ? "Z" : offset}`;
+}
+
+/** The zone by its IANA name, or by the city at the end of one. */
+function zoneOf(asked: string): string | undefined {
+  const name = asked.replaceAll(/\s+/g, "_");
+  try {
+    const { timeZone } = new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions();
+    return name.includes("/") ? name : timeZone;
+  } catch {
+    const city = `/${name.toLowerCase()}`;
+    return Intl.supportedValuesOf("timeZone").find((zone) => zone.toLowerCase().endsWith(city));
+  }
+}

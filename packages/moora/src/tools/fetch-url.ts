@@ -1,0 +1,94 @@
+import { TextDecoder } from "node:util";
+import { defineTool, shortened, toolReply, type Tool } from "@moora/agent-core-effects";
+import { isBinary } from "./files/file-text.ts";
+import { textAt } from "./tool-input.ts";
+import { resolveName } from "./web/checked-lookup.ts";
+import { FetchRefused } from "./web/fetch-refused.ts";
+import { getPage, type Page } from "./web/get-page.ts";
+import { htmlToText } from "./web/html-to-text.ts";
+import { isPublicAddress } from "./web/public-address.ts";
+
+export interface FetchUrlOptions {
+  /** Every address of a name. Default: the resolver of the system. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>;
+  /** Which addresses may be connected to. Default: those of the public internet. */
+  readonly isAllowed?: (address: string) => boolean;
+  /** For a whole page with its redirects. Default: 20,000. */
+  readonly timeoutMs?: number;
+}
+
+const maxBytes = 2_000_000;
+const maxLength = 40_000;
+
+/**
+ * Reads pages of the public internet. A URL can carry data out, so its risk is medium: let a human see each call, or
+ * give it to no agent that reads what must stay inside.
+ */
+export function fetchUrlTool(options: FetchUrlOptions = {}): Tool {
+  const { resolve = resolveName, isAllowed = isPublicAddress, timeoutMs = 20_000 } = options;
+  return defineTool({
+    name: "fetch_url",
+    description:
+      "Fetches a page from the web (a site, a link) by its URL and gives its readable text. " +
+      "Only http and https, only public addresses, only text.",
+    input: {
+      type: "object",
+      properties: {
+        url: {
+          type: "string",
+          maxLength: 2_000,
+          description: "The address of the page, with http:// or https://.",
+        },
+      },
+      required: ["url"],
+      additionalProperties: false,
+    },
+    risk: "medium",
+    replay: "safe",
+    async execute(input, context) {
+      const late = AbortSignal.timeout(timeoutMs);
+      const signal = AbortSignal.any([context.signal, late]);
+      try {
+        const page = await getPage(textAt(input, "url"), { resolve, isAllowed, maxBytes, signal });
+        return toolReply({ content: pageToText(page), isError: page.status >= 400 });
+      } catch (error) {
+        if (late.aborted)
+          throw new Error(`The page did not arrive within ${timeoutMs} ms.`, { cause: error });
+        throw error instanceof FetchRefused ? error : new Error(connectionProblem(error), { cause: error });
+      }
+    },
+  });
+}
+
+function pageToText({ url, status, type, charset, body, isCut }: Page): string {
+  const head = `${url.href} answered ${status}`;
+  if (body.length === 0) return `${head} without content.`;
+  if (!isText(type) || isBinary(body.subarray(0, 8_192)))
+    throw new FetchRefused(`${url.href} is no text: it is of type ${type.slice(0, 80) || "unknown"}.`);
+  const text = decoderOf(charset).decode(body);
+  const mark = isCut ? `\n[cut: only the first ${maxBytes} bytes were read]` : "";
+  const isHtml = type === "text/html" || type === "application/xhtml+xml";
+  const page = isHtml ? htmlToText(text, url) : { title: "", text };
+  const title = page.title === "" ? "" : `\nTitle: ${page.title}`;
+  return `${head}:${title}\n\n${shortened(page.text, maxLength)}${mark}`;
+}
+
+const isText = (type: string): boolean =>
+  type === "" ||
+  /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml|yaml|javascript)$|^application\/xhtml/.test(type);
+
+function decoderOf(charset: string): TextDecoder {
+  try {
+    return new TextDecoder(charset || "utf-8");
+  } catch {
+    return new TextDecoder("utf-8");
+  }
+}
+
+/** What went wrong on the way, in the system's own short word. */
+function connectionProblem(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "There is no host of this name.";
+  if (code === "ABORT_ERR") return "Cancelled.";
+  return `The page could not be fetched (${code || (error instanceof Error ? error.message : "unknown")}).`;
+}

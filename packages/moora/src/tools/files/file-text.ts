@@ -1,0 +1,57 @@
+import type { FileHandle } from "node:fs/promises";
+import type { RootFolder } from "./root-folder.ts";
+
+/** What a file holds: its text, or why there is none to be had. */
+export type FileText =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "binary"; readonly bytes: number }
+  | { readonly type: "too-large"; readonly bytes: number };
+
+/** Bytes from which a file is judged to be text or not. */
+const probeLength = 8_192;
+
+/** Reads at most `maxBytes` of a file inside the root; a longer one is not read at all. */
+export async function fileText(
+  root: RootFolder,
+  path: string,
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
+): Promise<FileText> {
+  const handle = await root.open(path, "file");
+  try {
+    const { size } = await handle.stat();
+    if (size > maxBytes) return { type: "too-large", bytes: size };
+    const bytes = await bytesOf(handle, maxBytes, signal);
+    if (bytes.length > maxBytes) return { type: "too-large", bytes: bytes.length };
+    if (isBinary(bytes.subarray(0, probeLength))) return { type: "binary", bytes: bytes.length };
+    return { type: "text", text: new TextDecoder("utf-8").decode(bytes) };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The whole file, or one byte more than allowed: it may grow while it is read. */
+async function bytesOf(handle: FileHandle, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for (let total = 0; total <= maxBytes;) {
+    signal.throwIfAborted();
+    const chunk = Buffer.alloc(Math.min(65_536, maxBytes + 1 - total));
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, null);
+    if (bytesRead === 0) break;
+    chunks.push(chunk.subarray(0, bytesRead));
+    total += bytesRead;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A zero byte, or more control characters than any text has. */
+export function isBinary(bytes: Uint8Array): boolean {
+  let controls = 0;
+  for (const byte of bytes) {
+    if (byte === 0) return true;
+    if (byte < 32 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13 && byte !== 27) controls += 1;
+  }
+  return controls * 10 > bytes.length;
+}
+
+export const kilobytes = (bytes: number): string =>
+  bytes < 1_000 ? `${bytes} bytes` : `${(bytes / 1_000).toFixed(bytes < 10_000 ? 1 : 0)} kB`;

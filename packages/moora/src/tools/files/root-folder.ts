@@ -1,0 +1,139 @@
+import { constants, realpathSync, statSync, type BigIntStats } from "node:fs";
+import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+
+/** Why a path is not opened. The message is for the model: it names the path as it was asked for, and nothing else. */
+export class PathRefused extends Error {
+  override readonly name = "PathRefused";
+  readonly code: "outside" | "missing" | "not-a-file" | "not-a-folder" | "unreadable";
+
+  constructor(code: PathRefused["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** What a path is expected to be. */
+export type PathKind = "file" | "folder";
+
+/**
+ * One folder, and nothing above it. A path is checked four times: as text, by where it really leads, by what it is
+ * before it is opened, and by where the opened file lies; nothing is read before the last.
+ */
+export class RootFolder {
+  /** The real path. */
+  readonly path: string;
+
+  /** Throws where there is no such folder. */
+  constructor(path: string) {
+    this.path = realpathSync.native(path);
+    if (!statSync(this.path).isDirectory()) throw new TypeError(`${path} is no folder.`);
+  }
+
+  /** An open file or folder. Rejects with `PathRefused`. The caller closes it. */
+  async open(path: string, kind: PathKind): Promise<FileHandle> {
+    return await this.openReal(path, await this.realPathOf(path), kind);
+  }
+
+  /** Where a path inside the root really leads. Rejects with `PathRefused` for one that leads out. */
+  async realPathOf(path: string): Promise<string> {
+    const candidate = join(this.path, ...segmentsOf(path));
+    let real: string;
+    try {
+      real = await realpath(candidate);
+    } catch (error) {
+      throw await this.whyNotReal(path, candidate, error);
+    }
+    if (!this.contains(real)) throw outside(path);
+    return real;
+  }
+
+  /** Opens what a check has just found at a real path, and checks again: things move. */
+  async openReal(path: string, real: string, kind: PathKind): Promise<FileHandle> {
+    const expected = await refusing(path, lstat(real, { bigint: true }));
+    checkKind(path, expected, kind);
+    const handle = await refusing(path, open(real, openFlags(kind)));
+    try {
+      const opened = await handle.stat({ bigint: true });
+      checkKind(path, opened, kind);
+      const isSame = opened.dev === expected.dev && opened.ino === expected.ino;
+      if (!isSame || !this.contains(await realPathOfOpened(handle, real))) throw outside(path);
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  private contains(real: string): boolean {
+    const prefix = this.path.endsWith(sep) ? this.path : this.path + sep;
+    return real === this.path || real.startsWith(prefix);
+  }
+
+  /** A path that does not exist must not tell what exists outside. */
+  private async whyNotReal(path: string, candidate: string, error: unknown): Promise<PathRefused> {
+    if (codeOf(error) !== "ENOENT") return failure(path, error);
+    for (let at = candidate; at.length > this.path.length; at = dirname(at)) {
+      const found = await lstat(at).catch(() => undefined);
+      if (found === undefined) continue;
+      const real = await realpath(at).catch(() => undefined);
+      if (real === undefined || !this.contains(real)) return outside(path);
+      break;
+    }
+    return new PathRefused("missing", `There is nothing at "${shown(path)}".`);
+  }
+}
+
+/** The parts of a relative path. Nothing is decoded: "%2e" is a name like any other. */
+function segmentsOf(path: string): readonly string[] {
+  if (path.includes("\0")) throw outside(path);
+  if (/^[/\\]/.test(path) || (sep === "\\" && path.includes(":")))
+    throw new PathRefused("outside", `"${shown(path)}" is not relative: paths start at the root folder.`);
+  const segments = path.split(sep === "\\" ? /[/\\]/ : "/");
+  if (segments.includes("..")) throw outside(path);
+  return segments.filter((segment) => segment !== "" && segment !== ".");
+}
+
+/** No link is followed, and a pipe does not make anyone wait. */
+const openFlags = (kind: PathKind): number =>
+  constants.O_RDONLY |
+  (constants.O_NOFOLLOW ?? 0) |
+  (constants.O_NONBLOCK ?? 0) |
+  (kind === "folder" ? (constants.O_DIRECTORY ?? 0) : 0);
+
+function checkKind(path: string, stats: BigIntStats, kind: PathKind): void {
+  if (kind === "file" ? stats.isFile() : stats.isDirectory()) return;
+  if (kind === "folder") throw new PathRefused("not-a-folder", `"${shown(path)}" is no folder.`);
+  const what = stats.isDirectory() ? "a folder" : "no regular file";
+  throw new PathRefused("not-a-file", `"${shown(path)}" is ${what}.`);
+}
+
+/** Linux tells where an opened file lies; elsewhere the path is resolved once more. */
+const realPathOfOpened = async (handle: FileHandle, real: string): Promise<string> =>
+  process.platform === "linux" ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(real);
+
+async function refusing<Value>(path: string, value: Promise<Value>): Promise<Value> {
+  try {
+    return await value;
+  } catch (error) {
+    throw failure(path, error);
+  }
+}
+
+/** The system's own message would name real paths. */
+function failure(path: string, error: unknown): PathRefused {
+  const code = codeOf(error);
+  if (code === "ENOENT") return new PathRefused("missing", `There is nothing at "${shown(path)}".`);
+  if (code === "ENOTDIR")
+    return new PathRefused("missing", `A part of "${shown(path)}" is a file and no folder.`);
+  if (code === "ELOOP") return outside(path);
+  return new PathRefused("unreadable", `"${shown(path)}" cannot be opened (${code}).`);
+}
+
+const outside = (path: string): PathRefused =>
+  new PathRefused("outside", `"${shown(path)}" leads out of the root folder.`);
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
+
+const shown = (path: string): string => JSON.stringify(path.slice(0, 200)).slice(1, -1);

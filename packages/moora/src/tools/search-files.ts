@@ -1,0 +1,141 @@
+import { defineTool, type Tool } from "@moora/agent-core-effects";
+import { fileText } from "./files/file-text.ts";
+import { patternMatcher, PatternTooSlow, textMatcher, type LineMatcher } from "./files/line-matcher.ts";
+import { fitsNamePattern } from "./files/name-pattern.ts";
+import { refusedToReply } from "./files/refused-to-reply.ts";
+import { PathRefused, type RootFolder } from "./files/root-folder.ts";
+import { walk } from "./files/walk.ts";
+import { flagAt, textAt } from "./tool-input.ts";
+
+const maxMatches = 200;
+const maxFiles = 10_000;
+const maxFileBytes = 2_000_000;
+const shownLineLength = 300;
+/** Time for matching by regular expression in one search; nothing else runs in it. */
+const matchingMs = 1_000;
+
+/** Finds text in the files under one root folder. */
+export const searchFilesTool = (root: RootFolder): Tool =>
+  defineTool({
+    name: "search_files",
+    description:
+      "Searches the contents of files (find, grep): which lines of which files contain (mention, use) a text. " +
+      `Gives file:line: text, at most ${maxMatches}. Leaves out node_modules, .git and binary files.`,
+    input: {
+      type: "object",
+      properties: {
+        query: { type: "string", minLength: 1, maxLength: 1_000, description: "The text to look for." },
+        path: { type: "string", description: "The folder or file to search. Default: all." },
+        name: {
+          type: "string",
+          maxLength: 200,
+          description: "Only files whose name fits this pattern, such as *.ts.",
+        },
+        regex: {
+          type: "boolean",
+          description: "Whether the query is a regular expression, for single lines.",
+        },
+        ignore_case: { type: "boolean", description: "Whether capitals make no difference." },
+      },
+      required: ["query"],
+      additionalProperties: false,
+    },
+    risk: "low",
+    replay: "safe",
+    timeoutMs: 60_000,
+    execute: (input, { signal }) =>
+      refusedToReply(async () => {
+        const query = textAt(input, "query");
+        const ignoresCase = flagAt(input, "ignore_case");
+        const matcher = flagAt(input, "regex")
+          ? patternMatcher(query, ignoresCase, matchingMs)
+          : textMatcher(query, ignoresCase);
+        const search = new FileSearch(root, matcher, signal);
+        await search.run(textAt(input, "path", "."), textAt(input, "name"));
+        return search.report();
+      }),
+  });
+
+/** One search: what was found, what was passed over, and why it stopped. */
+class FileSearch {
+  private readonly root: RootFolder;
+  private readonly matcher: LineMatcher;
+  private readonly signal: AbortSignal;
+  private readonly found: string[] = [];
+  private searched = 0;
+  private tooLarge = 0;
+  private cut = "";
+
+  constructor(root: RootFolder, matcher: LineMatcher, signal: AbortSignal) {
+    this.root = root;
+    this.matcher = matcher;
+    this.signal = signal;
+  }
+
+  async run(path: string, name: string): Promise<void> {
+    try {
+      for await (const file of this.files(path)) {
+        if (name !== "" && !fitsNamePattern(name, file)) continue;
+        if (this.searched === maxFiles) this.cut = `only ${maxFiles} files were searched`;
+        if (this.cut !== "") return;
+        await this.searchFile(file);
+      }
+    } catch (error) {
+      if (!(error instanceof PatternTooSlow)) throw error;
+      this.cut = "the expression takes too long to match; use a simpler one";
+    }
+  }
+
+  report(): string {
+    const skipped = this.tooLarge === 0 ? "" : ` ${this.tooLarge} large files were left out.`;
+    const mark = this.cut === "" ? [] : [`[cut: ${this.cut}]`];
+    if (this.found.length === 0)
+      return [`No line matches in ${this.searched} files.${skipped}`, ...mark].join("\n");
+    const count = this.found.length === 1 ? "1 line matches" : `${this.found.length} lines match`;
+    return [`${count} in ${this.searched} files.${skipped}`, ...this.found, ...mark].join("\n");
+  }
+
+  private async *files(path: string): AsyncGenerator<string, void, undefined> {
+    try {
+      const { signal } = this;
+      for await (const entry of walk(this.root, path, { depth: Number.POSITIVE_INFINITY, signal }))
+        if (entry.kind === "file") yield entry.path;
+    } catch (error) {
+      if (!(error instanceof PathRefused) || error.code !== "not-a-folder") throw error;
+      yield path;
+    }
+  }
+
+  private async searchFile(path: string): Promise<void> {
+    const file = await this.textOf(path);
+    if (file === undefined || file.type === "binary") return;
+    if (file.type === "too-large") {
+      this.tooLarge += 1;
+      return;
+    }
+    this.searched += 1;
+    const lines = file.text.split(/\r?\n/);
+    for (const index of this.matcher.matches(lines)) {
+      if (this.found.length === maxMatches) {
+        this.cut = `the first ${maxMatches} lines are shown`;
+        return;
+      }
+      this.found.push(`${path}:${index + 1}: ${shownLine(lines[index] ?? "")}`);
+    }
+  }
+
+  /** A file that is gone or cannot be read is passed over. */
+  private async textOf(path: string): Promise<Awaited<ReturnType<typeof fileText>> | undefined> {
+    try {
+      return await fileText(this.root, path, { maxBytes: maxFileBytes, signal: this.signal });
+    } catch (error) {
+      if (error instanceof PathRefused) return undefined;
+      throw error;
+    }
+  }
+}
+
+function shownLine(line: string): string {
+  const text = line.trim();
+  return text.length <= shownLineLength ? text : `${text.slice(0, shownLineLength).toWellFormed()} [cut]`;
+}

@@ -1,0 +1,53 @@
+import { lookup } from "node:dns/promises";
+import { isIP, type LookupFunction } from "node:net";
+import { callbackify } from "node:util";
+import { FetchRefused } from "./fetch-refused.ts";
+
+/** Who may be connected to, and how names become addresses. */
+export interface AddressRules {
+  readonly resolve: (name: string) => Promise<readonly string[]>;
+  readonly isAllowed: (address: string) => boolean;
+}
+
+/** Every address that the system knows for a name. */
+export const resolveName = async (name: string): Promise<readonly string[]> =>
+  (await lookup(name, { all: true })).map(({ address }) => address);
+
+/** Refuses a host that is an address itself and may not be connected to: for those nothing is looked up. */
+export function checkHost({ hostname }: URL, { isAllowed }: AddressRules): void {
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  if (isIP(host) !== 0 && !isAllowed(host)) throw closedAddress(hostname);
+}
+
+/**
+ * The lookup of one connection. The addresses it checks are those the socket connects to: a name that resolves
+ * differently the next time gains nothing.
+ */
+export const checkedLookup =
+  (rules: AddressRules): LookupFunction =>
+  (name, { all }, callback) => {
+    const addresses = callbackify(checkedAddresses);
+    addresses(name, rules, (error, found) => {
+      if (error !== null) return callback(error, "", 0);
+      const [first = ""] = found;
+      if (all !== true) return callback(null, first, isIP(first));
+      return callback(
+        null,
+        found.map((address) => ({ address, family: isIP(address) })),
+      );
+    });
+  };
+
+/** One address that is not allowed closes the whole name. */
+async function checkedAddresses(
+  name: string,
+  { resolve, isAllowed }: AddressRules,
+): Promise<readonly string[]> {
+  const addresses = await resolve(name);
+  if (addresses.length === 0) throw new FetchRefused(`The name ${name} has no address.`);
+  if (!addresses.every((address) => isAllowed(address))) throw closedAddress(name);
+  return addresses;
+}
+
+const closedAddress = (host: string): FetchRefused =>
+  new FetchRefused(`${host} is not on the public internet; only public addresses are fetched.`);

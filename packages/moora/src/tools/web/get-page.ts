@@ -1,0 +1,110 @@
+import { Agent, request as requestHttp, type IncomingMessage } from "node:http";
+import { Agent as SecureAgent, request as requestHttps } from "node:https";
+import type { Readable } from "node:stream";
+import { createBrotliDecompress, createUnzip } from "node:zlib";
+import { checkedLookup, checkHost, type AddressRules } from "./checked-lookup.ts";
+import { FetchRefused } from "./fetch-refused.ts";
+
+/** What a URL answered. `url` is where the last redirect led. */
+export interface Page {
+  readonly url: URL;
+  readonly status: number;
+  /** The content type without parameters, in small letters; "" where the server names none. */
+  readonly type: string;
+  readonly charset: string;
+  readonly body: Buffer;
+  /** Whether the body was longer than allowed. */
+  readonly isCut: boolean;
+}
+
+export interface GetOptions extends AddressRules {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+const maxRedirects = 5;
+
+/** Gets a page over HTTP or HTTPS, each redirect checked like the first URL. Rejects with `FetchRefused`. */
+export async function getPage(address: string, options: GetOptions): Promise<Page> {
+  let url = checkedUrl(address, undefined, options);
+  for (let hop = 0; hop <= maxRedirects; hop += 1) {
+    const response = await responseOf(url, options);
+    const location = redirectOf(response);
+    if (location === undefined) return await pageOf(url, response, options);
+    response.destroy();
+    url = checkedUrl(location, url, options);
+  }
+  throw new FetchRefused(`${address} redirects more than ${maxRedirects} times.`);
+}
+
+function checkedUrl(address: string, base: URL | undefined, rules: AddressRules): URL {
+  const url = URL.parse(address, base?.href);
+  if (url === null) throw new FetchRefused("This is no URL.");
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new FetchRefused(`Only http and https are fetched, not ${url.protocol}`);
+  if (url.username !== "" || url.password !== "")
+    throw new FetchRefused("A URL with a user name or password is not fetched.");
+  checkHost(url, rules);
+  return url;
+}
+
+/** One connection for one request, past every proxy: a proxy would look the name up again. */
+function responseOf(url: URL, options: GetOptions): Promise<IncomingMessage> {
+  const isSecure = url.protocol === "https:";
+  const agent = isSecure ? new SecureAgent({ keepAlive: false }) : new Agent({ keepAlive: false });
+  const headers = {
+    accept: "text/html, text/*, application/json, application/xml;q=0.9, */*;q=0.1",
+    "accept-encoding": "gzip, deflate, br",
+    "user-agent": "moora (fetch_url)",
+  };
+  return new Promise((resolve, reject) => {
+    const { signal } = options;
+    const request = isSecure ? requestHttps : requestHttp;
+    request(url, { agent, headers, signal, lookup: checkedLookup(options) }, resolve)
+      .on("error", reject)
+      .end();
+  });
+}
+
+function redirectOf({ statusCode = 0, headers }: IncomingMessage): string | undefined {
+  return [301, 302, 303, 307, 308].includes(statusCode) ? headers.location : undefined;
+}
+
+async function pageOf(url: URL, response: IncomingMessage, { maxBytes }: GetOptions): Promise<Page> {
+  const header = response.headers["content-type"] ?? "";
+  const chunks: Buffer[] = [];
+  let left = maxBytes;
+  let isCut = false;
+  try {
+    for await (const chunk of decoded(response)) {
+      const bytes = Buffer.from(chunk);
+      isCut = bytes.length > left;
+      chunks.push(bytes.subarray(0, left));
+      left -= bytes.length;
+      if (isCut) break;
+    }
+  } finally {
+    response.destroy();
+  }
+  return {
+    url,
+    status: response.statusCode ?? 0,
+    type: (header.split(";")[0] ?? "").trim().toLowerCase(),
+    charset: /charset="?([\w-]+)/i.exec(header)?.[1] ?? "",
+    body: Buffer.concat(chunks),
+    isCut,
+  };
+}
+
+/** The body without its encoding; the limit counts what comes out, so a bomb stops where it grows. */
+function decoded(response: IncomingMessage): AsyncIterable<Uint8Array> {
+  const encoding = (response.headers["content-encoding"] ?? "identity").toLowerCase();
+  const through = (decoder: NodeJS.ReadWriteStream & Readable): AsyncIterable<Uint8Array> => {
+    response.on("error", (error) => decoder.destroy(error));
+    return response.pipe(decoder);
+  };
+  if (encoding === "identity" || encoding === "") return response;
+  if (encoding === "br") return through(createBrotliDecompress());
+  if (["gzip", "x-gzip", "deflate"].includes(encoding)) return through(createUnzip());
+  throw new FetchRefused(`The page comes in an encoding that is not known: ${encoding.slice(0, 40)}.`);
+}

@@ -1,0 +1,206 @@
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import type { Tool } from "@moora/agent-core-effects";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fileTools } from "../../src/tools/file-tools.ts";
+import { Place, runTool, textOf } from "./run-tool.ts";
+
+const place = new Place();
+const text = async (name: string, input: object): Promise<string> =>
+  textOf(await runTool(toolNamed(name), input));
+
+beforeAll(() => {
+  for (const folder of ["src/deep", "node_modules/x", ".git", "many"])
+    mkdirSync(place.at(folder), { recursive: true });
+  writeFileSync(place.at("README.md"), "# Title\n\nThe answer is 42.\n");
+  writeFileSync(place.at("src", "a.ts"), "const one = 1;\r\nconst two = 2;\r\n");
+  writeFileSync(place.at("src", "deep", "b.test.ts"), "// TODO: answer\n");
+  writeFileSync(place.at("node_modules", "x", "answer.js"), "answer");
+  writeFileSync(place.at(".git", "config"), "answer");
+  writeFileSync(place.at("empty"), "");
+  writeFileSync(place.at("image.png"), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 13]));
+  writeFileSync(place.at("latin.txt"), Buffer.from("caf\xe9\n", "latin1"));
+  writeFileSync(place.at("long.txt"), Array.from({ length: 3_000 }, (_, at) => `line ${at + 1}`).join("\n"));
+  writeFileSync(place.at("wide.txt"), "\u{1f600}".repeat(40_000));
+  writeFileSync(place.at("line\nbreak"), "");
+  symlinkSync("README.md", place.at("link"));
+  writeFileSync(place.at("huge.log"), "");
+});
+beforeAll(() => {
+  for (let at = 0; at < 600; at += 1) writeFileSync(place.at("many", `file-${at}.txt`), "needle\n");
+});
+afterAll(() => place[Symbol.dispose]());
+
+describe("list_files", () => {
+  it("lists a folder in the order of its names, with sizes, without what is ignored", async () => {
+    const lines = (await text("list_files", {})).split("\n");
+    expect(lines).toContain("README.md (27 bytes)");
+    expect(lines).toContain("src/");
+    expect(lines).toContain("link (link)");
+    expect(lines.join("\n")).not.toMatch(/node_modules|\.git/);
+    const names = lines.filter((line) => !line.startsWith('"'));
+    expect(names).toEqual(names.toSorted());
+  });
+
+  it("goes below when asked to, and by a pattern", async () => {
+    expect(await text("list_files", { path: "src", recursive: true })).toBe(
+      "src/a.ts (32 bytes)\nsrc/deep/\nsrc/deep/b.test.ts (16 bytes)",
+    );
+    expect(await text("list_files", { recursive: true, name: "*.test.ts" })).toBe(
+      "src/deep/b.test.ts (16 bytes)",
+    );
+    expect(await text("list_files", { name: "*.rs" })).toBe("There are no such files.");
+  });
+
+  it("lists an ignored folder that is named", async () => {
+    expect(await text("list_files", { path: "node_modules/x" })).toBe("node_modules/x/answer.js (6 bytes)");
+  });
+
+  it("cuts a long list, and says so", async () => {
+    const lines = (await text("list_files", { path: "many" })).split("\n");
+    expect(lines).toHaveLength(501);
+    expect(lines.at(-1)).toBe("[cut: the first 500 entries are shown; ask for a folder or a name]");
+  });
+
+  it("quotes a name that could pass for two lines", async () => {
+    expect(await text("list_files", { name: "line*" })).toBe('"line\\nbreak" (0 bytes)');
+  });
+
+  it("says what a file is", async () => {
+    expect(await text("list_files", { path: "README.md" })).toBe('"README.md" is no folder.');
+  });
+});
+
+describe("read_file", () => {
+  it("shows the lines and says which", async () => {
+    expect(await text("read_file", { path: "README.md" })).toBe(
+      "README.md, lines 1 to 3 of 3:\n# Title\n\nThe answer is 42.",
+    );
+    expect(await text("read_file", { path: "src/a.ts" })).toBe(
+      "src/a.ts, lines 1 to 2 of 2:\nconst one = 1;\nconst two = 2;",
+    );
+  });
+
+  it("reads a part, and says what is left", async () => {
+    expect(await text("read_file", { path: "long.txt", from_line: 10, line_count: 2 })).toBe(
+      "long.txt, lines 10 to 11 of 3000:\nline 10\nline 11\n[cut: 2989 more lines, from line 12]",
+    );
+    expect(await text("read_file", { path: "long.txt" })).toContain("[cut: 1000 more lines, from line 2001]");
+    expect(await text("read_file", { path: "long.txt", from_line: 5_000 })).toBe(
+      "long.txt has 3000 lines; there is no line 5000.",
+    );
+  });
+
+  it("cuts a line that is too long between characters", async () => {
+    const shown = await text("read_file", { path: "wide.txt" });
+    expect(shown).toContain("[cut: a long line]");
+    expect(shown.isWellFormed()).toBe(true);
+    expect(shown.length).toBeLessThan(61_000);
+  });
+
+  it("does not show a binary file, an empty one or one that is too large", async () => {
+    expect(await text("read_file", { path: "image.png" })).toBe(
+      "image.png is a binary file of 8 bytes; it is not shown.",
+    );
+    expect(await text("read_file", { path: "empty" })).toBe("empty is empty.");
+    truncateSync(place.at("huge.log"), 20_000_000);
+    expect(await text("read_file", { path: "huge.log" })).toBe(
+      "huge.log is too large: 20000 kB, at most 10000 kB are read.",
+    );
+  });
+
+  it("reads text that is no UTF-8 as far as it goes", async () => {
+    expect(await text("read_file", { path: "latin.txt" })).toContain("caf\ufffd");
+  });
+
+  it.each([{}, { path: 1 }, { path: "README.md", from_line: 0 }, { path: "README.md", other: 1 }])(
+    "does not take %j",
+    async (input) => {
+      expect(await runTool(toolNamed("read_file"), input)).toMatchObject({
+        isSuccess: false,
+        code: "invalid-arguments",
+      });
+    },
+  );
+
+  it("stops when it is aborted", async () => {
+    const outcome = await runTool(toolNamed("read_file"), { path: "README.md" }, AbortSignal.abort());
+    expect(outcome.isSuccess).toBe(false);
+  });
+});
+
+describe("search_files", () => {
+  it("finds lines, file by file, without what is ignored or binary", async () => {
+    const lines = (await text("search_files", { query: "answer" })).split("\n");
+    expect(lines[0]).toMatch(/^2 lines match in \d+ files\./);
+    expect(lines.slice(1)).toEqual([
+      "README.md:3: The answer is 42.",
+      "src/deep/b.test.ts:1: // TODO: answer",
+    ]);
+  });
+
+  it("takes a folder, a file, a pattern of names", async () => {
+    expect(await text("search_files", { query: "answer", path: "src" })).toContain("1 line matches");
+    expect(await text("search_files", { query: "answer", path: "README.md" })).toBe(
+      "1 line matches in 1 files.\nREADME.md:3: The answer is 42.",
+    );
+    expect(await text("search_files", { query: "answer", name: "*.md" })).toContain("README.md:3:");
+  });
+
+  it("tells capitals apart unless told not to", async () => {
+    expect(await text("search_files", { query: "ANSWER" })).toContain("No line matches");
+    expect(await text("search_files", { query: "ANSWER", ignore_case: true })).toContain("2 lines match");
+  });
+
+  it("takes a text as it is, and an expression as one", async () => {
+    expect(await text("search_files", { query: "answer.*2" })).toContain("No line matches");
+    expect(await text("search_files", { query: "answer.*2\\.$", regex: true })).toContain("README.md:3:");
+    expect(await text("search_files", { query: "^const (one|two)", regex: true })).toContain("src/a.ts:2:");
+    expect(await text("search_files", { query: "(", regex: true })).toContain("Invalid regular expression");
+    expect(await text("search_files", { query: "a".repeat(201), regex: true })).toContain("longer than 200");
+  });
+
+  it("cuts a long list, and says so", async () => {
+    const lines = (await text("search_files", { query: "needle" })).split("\n");
+    expect(lines.at(-1)).toBe("[cut: the first 200 lines are shown]");
+    expect(lines).toHaveLength(202);
+  });
+
+  it.each(["(a+)+$", "(a|aa)+$", "^(\\w+\\s?)*$"])(
+    "an expression that backtracks for ever is ended: %s",
+    async (query) => {
+      using slow = new Place();
+      writeFileSync(slow.at("a.txt"), `${"a".repeat(1_500)}!\n`.repeat(200));
+      const began = performance.now();
+      const found = textOf(await runTool(toolNamed("search_files", slow.path), { query, regex: true }));
+      expect(performance.now() - began).toBeLessThan(5_000);
+      expect(found).toContain("[cut: the expression takes too long to match; use a simpler one]");
+    },
+  );
+
+  it("leaves out what is too large, and says so", async () => {
+    using big = new Place();
+    writeFileSync(big.at("a.txt"), "needle");
+    writeFileSync(big.at("b.txt"), "needle".repeat(400_000));
+    expect(textOf(await runTool(toolNamed("search_files", big.path), { query: "needle" }))).toBe(
+      "1 line matches in 1 files. 1 large files were left out.\na.txt:1: needle",
+    );
+  });
+
+  it("stops when it is aborted", async () => {
+    const outcome = await runTool(toolNamed("search_files"), { query: "x" }, AbortSignal.abort());
+    expect(outcome.isSuccess).toBe(false);
+  });
+});
+
+describe("what the tools are declared as", () => {
+  it("they only read: all may be repeated", () => {
+    for (const { definition } of fileTools({ root: place.path }))
+      expect(definition).toMatchObject({ risk: "low", replay: "safe" });
+  });
+});
+
+function toolNamed(name: string, root: string = place.path): Tool {
+  const tool = fileTools({ root }).find((candidate) => candidate.name === name);
+  if (tool === undefined) throw new Error(`There is no tool ${name}.`);
+  return tool;
+}

@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Tool, ToolContext, ToolOutcome } from "@moora/agent-core-effects";
+
+export const aloneContext = (signal: AbortSignal = new AbortController().signal): ToolContext => ({
+  toolCallId: "1",
+  idempotencyKey: "1",
+  attempt: 1,
+  signal,
+  progress: () => undefined,
+});
+
+/** One call of a tool, by itself. */
+export const runTool = async (tool: Tool, input: object, signal?: AbortSignal): Promise<ToolOutcome> =>
+  await tool.run(JSON.stringify(input), aloneContext(signal));
+
+/** What the model would read, whether it went well or not. */
+export const textOf = (outcome: ToolOutcome): string => (outcome.isSuccess ? outcome.content : outcome.error);
+
+/** A new folder that is gone when the block ends. */
+export class Place implements Disposable {
+  readonly path: string = mkdtempSync(join(tmpdir(), "moora-tools-"));
+
+  at(...names: readonly string[]): string {
+    return join(this.path, ...names);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
