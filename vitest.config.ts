@@ -4,11 +4,16 @@ import projects from "./vitest.workspace.ts";
 
 const source = "@moora/source";
 
+/** Where the counts of a run go, for whoever wants to add them up. */
+const report = process.env["MOORA_TEST_REPORT"];
+
 export default defineConfig({
   resolve: { conditions: [source, ...defaultClientConditions] },
   ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
   test: {
     projects,
+    testTimeout: 60_000,
+    ...(report === undefined ? {} : { reporters: ["default", ["json", { outputFile: report }]] }),
     execArgv: [`--conditions=${source}`],
     coverage: { provider: "v8", include: ["packages/*/src/**"], reporter: ["text", "json-summary"] },
   },
