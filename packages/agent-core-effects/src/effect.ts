@@ -38,8 +38,10 @@ export interface AskHumanEffect {
   readonly parameters: string;
   readonly digest: string;
   readonly due: number | null;
-  /** 0 at first, then counted with each reminder. */
+  /** 0 at first, then counted each time it is shown again. */
   readonly reminder: number;
+  /** Whether it has waited long enough to be put before others. */
+  readonly escalated: boolean;
 }
 
 /** Runs the handler of a state of the user's own. */

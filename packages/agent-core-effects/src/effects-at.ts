@@ -83,6 +83,7 @@ function callEffect(state: AgentState, call: OpenCall): AgentEffect | undefined 
         digest: status.digest,
         due: status.due,
         reminder: status.reminder,
+        escalated: status.escalated,
       };
   }
 }

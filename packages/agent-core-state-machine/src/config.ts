@@ -26,6 +26,8 @@ export const approvalSchema = z.object({
   expiresAfterMs: z.exactOptional(positive),
   /** How long until a request is shown again, and again. */
   remindAfterMs: z.exactOptional(positive),
+  /** How long until a request is shown again as escalated: for whoever answers when the first ones do not. */
+  escalateAfterMs: z.exactOptional(positive),
 });
 
 /** Most that may be spent: by one loop, or by the whole conversation. Costs are in the unit of the host's price list. */

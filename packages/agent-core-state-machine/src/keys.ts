@@ -35,6 +35,10 @@ export const expiryWaitKey = ({ id }: OpenCall, { question }: Asking): string =>
 export const reminderWaitKey = ({ id }: OpenCall, { question, reminder }: Asking): string =>
   `wait/ask/${id}/${question}/reminder/${reminder + 1}`;
 
+/** The wait after which a question is put before others. */
+export const escalationWaitKey = ({ id }: OpenCall, { question }: Asking): string =>
+  `wait/ask/${id}/${question}/escalation`;
+
 /** The id of the message that a plan streams into. */
 export const answerMessageId = (context: ReActContext, { attempt }: ControlOf<"Planning">): string =>
   attempt === 1 ? `msg_${context.loop}_${context.step}` : `msg_${context.loop}_${context.step}_${attempt}`;

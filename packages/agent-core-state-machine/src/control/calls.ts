@@ -82,6 +82,8 @@ export function asked(edit: Edit, call: OpenCall, about: Asking["about"]): OpenC
     due: later(edit, edit.config.approval.expiresAfterMs),
     reminder: 0,
     remindAt: later(edit, edit.config.approval.remindAfterMs),
+    escalateAt: later(edit, edit.config.approval.escalateAfterMs),
+    escalated: false,
   };
   return { ...call, questions: question, status };
 }

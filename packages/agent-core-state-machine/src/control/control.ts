@@ -5,8 +5,9 @@ import * as z from "zod/mini";
 const about = z.enum(["approval", "outcome", "answer"]);
 
 /**
- * Where an open call stands. `started` is the durable intent; `asking` binds to the digest of what is shown; `due` and
- * `remindAt` are times in milliseconds since 1970, or null.
+ * Where an open call stands. `started` is the durable intent; `asking` binds to the digest of what is shown; `due`,
+ * `remindAt` and `escalateAt` are times in milliseconds since 1970, or null; `reminder` counts how often it was shown
+ * again.
  */
 const openCallStatusSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("queued") }),
@@ -20,6 +21,8 @@ const openCallStatusSchema = z.discriminatedUnion("type", [
     due: z.nullable(z.number()),
     reminder: z.number(),
     remindAt: z.nullable(z.number()),
+    escalateAt: z.nullable(z.number()),
+    escalated: z.boolean(),
   }),
 ]);
 

@@ -1,4 +1,4 @@
-import { expiryWaitKey, reminderWaitKey, retryWaitKey } from "../keys.ts";
+import { escalationWaitKey, expiryWaitKey, reminderWaitKey, retryWaitKey } from "../keys.ts";
 import type { AgentState } from "../state.ts";
 import { openCallsOf } from "./calls.ts";
 import type { OpenCall } from "./control.ts";
@@ -7,7 +7,7 @@ import type { OpenCall } from "./control.ts";
 export type Wait =
   | { readonly type: "retry"; readonly key: string; readonly due: number }
   | {
-      readonly type: "expiry" | "reminder";
+      readonly type: "expiry" | "reminder" | "escalation";
       readonly key: string;
       readonly due: number;
       readonly call: OpenCall;
@@ -24,10 +24,12 @@ export function waitsAt({ reActContext: context }: AgentState): readonly Wait[] 
 function waitsOf(call: OpenCall): readonly Wait[] {
   const { status } = call;
   if (status.type !== "asking") return [];
-  const { due, remindAt } = status;
+  const { due, remindAt, escalateAt } = status;
   const waits: Wait[] = [];
   if (due !== null) waits.push({ type: "expiry", key: expiryWaitKey(call, status), due, call });
   if (remindAt !== null)
     waits.push({ type: "reminder", key: reminderWaitKey(call, status), due: remindAt, call });
+  if (escalateAt !== null)
+    waits.push({ type: "escalation", key: escalationWaitKey(call, status), due: escalateAt, call });
   return waits;
 }

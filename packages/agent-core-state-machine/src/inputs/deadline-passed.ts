@@ -18,6 +18,7 @@ export const deadlinePassed: Row<DeadlinePassedInput> = {
     if (wait?.type === "retry") move(edit, { event: "LlmRetry" });
     if (wait?.type === "expiry") expireQuestion(edit, wait.call);
     if (wait?.type === "reminder") remind(edit, wait.call);
+    if (wait?.type === "escalation") escalate(edit, wait.call);
   },
 };
 
@@ -26,4 +27,12 @@ function remind(edit: Edit, call: OpenCall): void {
   if (status.type !== "asking") return;
   const remindAt = later(edit, edit.config.approval.remindAfterMs);
   replaceCall(edit, { ...call, status: { ...status, reminder: status.reminder + 1, remindAt } });
+}
+
+/** Shown again, to others; an escalation happens once for each question. */
+function escalate(edit: Edit, call: OpenCall): void {
+  const { status } = call;
+  if (status.type !== "asking") return;
+  const reminder = status.reminder + 1;
+  replaceCall(edit, { ...call, status: { ...status, reminder, escalateAt: null, escalated: true } });
 }
