@@ -1,0 +1,61 @@
+import type { LlmRequest } from "@moora/llm";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { outputOf } from "../../llm/test/support/ends.ts";
+import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
+import { anthropic } from "../src/index.ts";
+import { messagesDialect } from "./support/messages-dialect.ts";
+
+afterEach(() => void vi.unstubAllEnvs());
+
+const request: LlmRequest = {
+  purpose: "plan",
+  model: "",
+  system: "",
+  messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
+  tools: [],
+  toolChoice: "auto",
+  parallelToolCalls: true,
+  settings: {},
+};
+
+describe("a caller", () => {
+  it("can be made without a key, and asks for it when it is called", async () => {
+    vi.stubEnv("ANTHROPIC_API_KEY", "");
+    const caller = anthropic("m");
+    expect(caller.name).toBe("anthropic");
+    expect(await caller.call(request)).toMatchObject({
+      failure: {
+        kind: "auth",
+        message: "anthropic: there is no API key. Set ANTHROPIC_API_KEY or give apiKey.",
+      },
+    });
+  });
+
+  it("reads key and address from the environment, at the time of the call", async () => {
+    vi.stubEnv("ANTHROPIC_API_KEY", "from-env");
+    vi.stubEnv("ANTHROPIC_AUTH_TOKEN", "token-canary");
+    vi.stubEnv("ANTHROPIC_BASE_URL", "https://proxy.test");
+    const { fetch, urls, headers, bodies } = recordingFetch(messagesDialect);
+    const outcome = await anthropic("m", { fetch, maxOutputTokens: 9, cache: "off" }).call(request);
+    expect(outcome).toMatchObject({ ok: true, turn: { origin: "anthropic/messages/proxy.test/m" } });
+    expect(urls).toEqual(["https://proxy.test/v1/messages"]);
+    expect(headers[0]?.get("authorization")).toBe("Bearer from-env");
+    expect(bodies[0]).toMatchObject({ model: "m", max_tokens: 9 });
+  });
+
+  it("may send its key in another header, for gateways that want it there", async () => {
+    const { fetch, headers } = recordingFetch(messagesDialect);
+    await anthropic("m", { apiKey: "some-key", headers: { "x-api-key": "gateway-key" }, fetch }).call(
+      request,
+    );
+    expect(headers[0]?.get("x-api-key")).toBe("gateway-key");
+  });
+});
+
+describe("a call", () => {
+  it("leaves nothing alive behind it, however it ends", async () => {
+    const ends = ["ok", "interrupted", "server", "timeout", "timeout", "aborted"];
+    const output = await outputOf(`${import.meta.dirname}/support/every-end.ts`);
+    expect(output).toBe(JSON.stringify([ends]));
+  });
+});

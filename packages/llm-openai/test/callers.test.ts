@@ -1,0 +1,93 @@
+import type { LlmRequest } from "@moora/llm";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { outputOf } from "../../llm/test/support/ends.ts";
+import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
+import { chatProfiles, openai, OpenAiCaller, openaiChat } from "../src/index.ts";
+import { chatDialect } from "./support/chat-dialect.ts";
+import { responsesDialect } from "./support/responses-dialect.ts";
+
+afterEach(() => void vi.unstubAllEnvs());
+
+const request: LlmRequest = {
+  purpose: "plan",
+  model: "",
+  system: "",
+  messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
+  tools: [],
+  toolChoice: "auto",
+  parallelToolCalls: true,
+  settings: {},
+};
+
+describe("a caller", () => {
+  it("has the name under which settings speak to it", () => {
+    const names = [openai("m"), openaiChat("m"), openaiChat("m", { profile: chatProfiles.groq })];
+    expect(names.map(({ name }) => name)).toEqual(["openai", "openai-chat", "groq"]);
+  });
+
+  it("can be made without a key, and asks for it when it is called", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "");
+    vi.stubEnv("GROQ_API_KEY", "");
+    expect(await openai("m").call(request)).toMatchObject({
+      failure: { kind: "auth", message: "openai: there is no API key. Set OPENAI_API_KEY or give apiKey." },
+    });
+    expect(await openaiChat("m", { profile: chatProfiles.groq }).call(request)).toMatchObject({
+      failure: { kind: "auth", message: "groq: there is no API key. Set GROQ_API_KEY or give apiKey." },
+    });
+  });
+
+  it("reads key and address from the environment, at the time of the call and for their owner only", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "from-env");
+    vi.stubEnv("OPENAI_BASE_URL", "https://proxy.test/v1");
+    vi.stubEnv("OPENAI_ORG_ID", "org-canary");
+    vi.stubEnv("OPENAI_PROJECT_ID", "project-canary");
+    vi.stubEnv("MISTRAL_API_KEY", "mistral-key");
+    const responses = recordingFetch(responsesDialect);
+    await openai("m", { fetch: responses.fetch }).call(request);
+    const chat = recordingFetch(chatDialect());
+    await openaiChat("m", { fetch: chat.fetch }).call(request);
+    await openaiChat("m", { fetch: chat.fetch, profile: chatProfiles.mistral }).call(request);
+    expect([...responses.urls, ...chat.urls]).toEqual([
+      "https://proxy.test/v1/responses",
+      "https://proxy.test/v1/chat/completions",
+      "https://api.mistral.ai/v1/chat/completions",
+    ]);
+    const keys = [...responses.headers, ...chat.headers].map((headers) => headers.get("authorization"));
+    expect(keys).toEqual(["Bearer from-env", "Bearer from-env", "Bearer mistral-key"]);
+    expect(
+      JSON.stringify([...responses.headers, ...chat.headers].map((headers) => [...headers])),
+    ).not.toContain("canary");
+  });
+
+  it("fails clearly when its address is none", async () => {
+    const caller = new OpenAiCaller({ apiKey: "some-key", baseURL: "nowhere", model: "m" });
+    expect(await caller.call(request)).toMatchObject({
+      failure: { kind: "invalid-request", retryable: false },
+    });
+  });
+
+  it("asks once more without reasoning when a model cannot encrypt it", async () => {
+    const { fetch, bodies } = recordingFetch(responsesDialect);
+    const message = "Encrypted content is not supported with this model.";
+    const refusing: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      return bodies.at(-1)?.["include"] === undefined
+        ? response
+        : Response.json(
+            { error: { message, type: "invalid_request_error", param: "include", code: null } },
+            { status: 400 },
+          );
+    };
+    const outcome = await openai("m", { apiKey: "some-key", fetch: refusing }).call(request);
+    expect(outcome).toMatchObject({ ok: true, warnings: [expect.stringContaining(message)] });
+    expect(bodies).toHaveLength(2);
+  });
+});
+
+describe("a call", () => {
+  it("leaves nothing alive behind it, however it ends", async () => {
+    const ends = ["ok", "interrupted", "server", "timeout", "timeout", "aborted"];
+    const output = await outputOf(`${import.meta.dirname}/support/every-end.ts`);
+    expect(output).toBe(JSON.stringify([ends, ends]));
+  });
+});
