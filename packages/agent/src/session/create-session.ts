@@ -74,10 +74,7 @@ export function createSession<Answer>(agent: Agent<Answer>, base: SessionBase): 
   const made = new Map<AgentState, AgentStep>();
   let seq = base.seq;
 
-  const tell = (event: AgentEvent<Answer>): void => {
-    eventListeners.emit(event);
-    runs.tell(event);
-  };
+  const tell = (event: AgentEvent<Answer>): void => runs.tell(event);
 
   const notify = (notice: RunNotice): void => {
     if (notice.type === "llm-text") {
@@ -154,8 +151,8 @@ export function createSession<Answer>(agent: Agent<Answer>, base: SessionBase): 
     made.delete(state);
     inputListeners.emit(input, state, seq);
     if (stepped !== undefined) {
-      runs.follow(input, stepped);
       for (const event of stepToEvents(input, stepped)) tell(event);
+      runs.follow(input, stepped);
     }
     changeListeners.emit();
   };

@@ -1,12 +1,9 @@
-import type { AgentInput, AgentStep, AgentState } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentStep, AgentState, ControlMove } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine";
 import type { AgentEvent } from "../agent-event.ts";
 
-/** What a transition did, as events; the end of a loop is told by its run. */
-export function stepToEvents(
-  input: AgentInput,
-  { state, moves, changes }: AgentStep,
-): readonly AgentEvent<never>[] {
+/** What a transition did beside its moves, as events. */
+export function stepToEvents(input: AgentInput, { state, changes }: AgentStep): readonly AgentEvent<never>[] {
   const events: AgentEvent<never>[] = [];
   if (input.type === "tool-call-started") {
     const record = recordOf(state, input.toolCallId);
@@ -20,11 +17,17 @@ export function stepToEvents(
     const { name, result } = change.record;
     events.push({ type: "ToolCallFinished", toolCallId: change.id, name, result });
   }
-  for (const { to, event, step } of moves) events.push({ type: "StateStarted", state: to, event, step });
   const due = retryDueAt(state);
   if (input.type === "llm-call-failed" && due !== null) events.push({ type: "LlmRetryScheduled", due });
   return events;
 }
+
+export const moveToEvent = ({ to, event, step }: ControlMove): AgentEvent<never> => ({
+  type: "StateStarted",
+  state: to,
+  event,
+  step,
+});
 
 const retryDueAt = ({ reActContext: { control } }: AgentState): number | null =>
   control.type === "Planning" ? control.retryAt : null;

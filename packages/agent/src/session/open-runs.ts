@@ -10,13 +10,15 @@ import type { AgentEvent } from "../agent-event.ts";
 import type { AgentRun, RunResult } from "../agent-run.ts";
 import { answerTextAt } from "../answer-text-at.ts";
 import type { Agent } from "../define-agent.ts";
+import { moveToEvent } from "./happenings.ts";
 
 /** The loops under way, and those who wait for them. */
 export interface OpenRuns<Answer> {
   /** A run that waits for the loop which takes this message in. */
   add(messageId: string, run: AgentRun<Answer>): void;
-  /** Follows one transition: begins and ends loops as its moves say. */
+  /** Follows one transition: tells its moves, and begins and ends loops as they say. */
   follow(input: AgentInput, step: AgentStep): void;
+  /** To the runs under way, and to whoever listens to the session. */
   tell(event: AgentEvent<Answer>): void;
   failAll(error: AgentError): void;
   fail(run: AgentRun<Answer>, error: AgentError): void;
@@ -34,6 +36,11 @@ export function openRuns<Answer>(
   const active = new Set<AgentRun<Answer>>();
   const moves: ControlMove[] = [];
   let loopBegin = 0;
+
+  const tell = (event: AgentEvent<Answer>): void => {
+    emit(event);
+    for (const run of active) run.tell(event);
+  };
 
   const activate = (messageId: string): void => {
     for (const [run, id] of waiting) {
@@ -88,13 +95,12 @@ export function openRuns<Answer>(
           if (messageId !== undefined) activate(messageId);
         }
         moves.push(move);
+        tell(moveToEvent(move));
         if (isEnd(move, state)) endLoop(endOf(state, index === made.length - 1));
       });
       if (messageId !== undefined) activate(messageId);
     },
-    tell(event) {
-      for (const run of active) run.tell(event);
-    },
+    tell,
     failAll(error) {
       for (const run of [...active, ...waiting.keys()]) run.fail(error);
       active.clear();
