@@ -1,10 +1,8 @@
 import type {
   MessageCreateParamsStreaming,
-  MessageDeltaUsage,
   RawMessageStreamEvent,
   RefusalStopDetails,
   StopReason,
-  Usage,
 } from "@anthropic-ai/sdk/resources/messages";
 import {
   addUsage,
@@ -22,17 +20,10 @@ import {
 import { BlockBuilder } from "./block-builder.ts";
 import { blockToPart, type WholeBlock } from "./block-to-part.ts";
 import { continued } from "./continued.ts";
+import { tokensToUsage, withTokens, type Tokens } from "./tokens-to-usage.ts";
 
 /** How often a turn that pauses is continued before it counts as it stands. */
 const longestPause = 16;
-
-type Tokens = Partial<Pick<Usage & MessageDeltaUsage, TokenField>>;
-type TokenField =
-  | "input_tokens"
-  | "output_tokens"
-  | "cache_creation_input_tokens"
-  | "cache_read_input_tokens"
-  | "output_tokens_details";
 
 /** Puts the events of a message together, and of those that continue it. */
 export class AnthropicReader implements AnswerReader<MessageCreateParamsStreaming, RawMessageStreamEvent> {
@@ -72,8 +63,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
       case "message_delta":
         this.#stopReason = event.delta.stop_reason;
         this.#stopDetails = event.delta.stop_details;
-        // Counts are cumulative; those that are null were told before.
-        this.#tokens = { ...this.#tokens, ...withoutNulls(event.usage ?? {}) };
+        this.#tokens = withTokens(this.#tokens, event.usage ?? {});
         return false;
       case "message_stop":
         return true;
@@ -191,19 +181,3 @@ const finishOf = (reason: StopReason | null): LlmFinish => ({
   unified: finishes.get(reason ?? "") ?? "other",
   raw: reason ?? "",
 });
-
-const withoutNulls = (tokens: object): Tokens =>
-  Object.fromEntries(Object.entries(tokens).filter(([, count]) => count !== null));
-
-/** The API counts new, cached and cache-written input apart. */
-function tokensToUsage(tokens: Tokens): LlmUsage {
-  const cachedInputTokens = tokens.cache_read_input_tokens ?? 0;
-  const cacheWriteTokens = tokens.cache_creation_input_tokens ?? 0;
-  return {
-    inputTokens: (tokens.input_tokens ?? 0) + cachedInputTokens + cacheWriteTokens,
-    cachedInputTokens,
-    cacheWriteTokens,
-    outputTokens: tokens.output_tokens ?? 0,
-    reasoningTokens: tokens.output_tokens_details?.thinking_tokens ?? 0,
-  };
-}

@@ -7,7 +7,6 @@ import type {
   ToolChoice,
 } from "@anthropic-ai/sdk/resources/messages";
 import {
-  anthropicStrictRules,
   defined,
   requestToSendable,
   strictSchema,
@@ -15,6 +14,7 @@ import {
   type LlmRequest,
   type LlmSettings,
   type Sendable,
+  type StrictRules,
   type WireRequest,
 } from "@moora/llm";
 import { withReach } from "./cache-breakpoints.ts";
@@ -123,9 +123,21 @@ function outputOf(sendable: Sendable, warn: Warn): Fields {
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
+/** What is enforced of an answer; the rest is told to the model, for whoever asked checks the answer anyway. */
+const strictRules: StrictRules = {
+  keywords: [],
+  described: [
+    ...["pattern", "minItems", "maxItems", "minLength", "maxLength", "uniqueItems"],
+    ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  ],
+  formats: ["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
+  optionalKeys: true,
+  recursion: false,
+};
+
 function formatOf({ answerSchema }: Sendable, warn: Warn): OutputConfig["format"] | undefined {
   if (answerSchema === undefined) return undefined;
-  const strict = strictSchema(answerSchema, anthropicStrictRules);
+  const strict = strictSchema(answerSchema, strictRules);
   if (strict === undefined) warn("answerSchema was left out: the Messages API cannot enforce it");
   return strict && { type: "json_schema", schema: { ...strict } };
 }

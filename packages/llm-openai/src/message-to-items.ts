@@ -25,9 +25,23 @@ export function messageToItems(
   if (message.role === "note") {
     return [{ type: "message", role: "developer", content: [{ type: "input_text", text: message.text }] }];
   }
-  const calls = message.parts.filter((part) => part.type === "tool-call");
-  return [...message.parts.map(partToItem), ...calls.map((call) => callToOutput(call, warn))];
+  const parts = message.parts.every(isVerifiable) ? message.parts : message.parts.flatMap(neutralPart);
+  const calls = parts.filter((part) => part.type === "tool-call");
+  return [...parts.map(partToItem), ...calls.map((call) => callToOutput(call, warn))];
 }
+
+/** Nothing is stored at the provider, so reasoning that came without its content names what nobody knows any more. */
+const isVerifiable = (part: SendablePart): boolean =>
+  part.type !== "reasoning" ||
+  (isJsonObject(part.raw) &&
+    (typeof part.raw["encrypted_content"] === "string" || Array.isArray(part.raw["content"])));
+
+/** Items refer to each other by their ids: without one of them, the others go without ids too. */
+const neutralPart = (part: SendablePart): readonly SendablePart[] => {
+  if (part.type === "reasoning" || part.type === "opaque") return [];
+  const { raw: _raw, ...rest } = part;
+  return [rest];
+};
 
 function partToItem(part: SendablePart): JsonObject {
   const raw = "raw" in part && isJsonObject(part.raw) ? part.raw : {};

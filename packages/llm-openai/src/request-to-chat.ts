@@ -1,6 +1,5 @@
 import {
   defined,
-  openAiStrictRules,
   requestToSendable,
   strictSchema,
   wireIds,
@@ -18,7 +17,7 @@ import type {
 import { chatInTurns } from "./chat-in-turns.ts";
 import { chatProfiles, type ChatField, type ChatProfile } from "./chat-profile.ts";
 import { messageToChat } from "./message-to-chat.ts";
-import { formatWarning, schemaToFormat } from "./schema-to-format.ts";
+import { formatWarning, openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
 
 type Warn = (warning: string) => void;
 type ChatFields = Partial<ChatCompletionCreateParamsStreaming>;

@@ -1,6 +1,5 @@
 import {
   defined,
-  openAiStrictRules,
   requestToSendable,
   strictSchema,
   wireIds,
@@ -20,7 +19,7 @@ import type {
   ToolChoiceOptions,
 } from "openai/resources/responses/responses";
 import { messageToItems } from "./message-to-items.ts";
-import { formatWarning, schemaToFormat } from "./schema-to-format.ts";
+import { formatWarning, openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
 
 /** The name under which settings name fields of this API. */
 export const openAiName = "openai";

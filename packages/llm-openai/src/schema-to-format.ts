@@ -1,4 +1,16 @@
-import { openAiStrictRules, strictSchema, type JsonObject } from "@moora/llm";
+import { strictSchema, type JsonObject, type StrictRules } from "@moora/llm";
+
+/** What OpenAI, and those who follow it, enforce with `strict: true`. */
+export const openAiStrictRules: StrictRules = {
+  keywords: [
+    ...["pattern", "minItems", "maxItems"],
+    ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  ],
+  described: [],
+  formats: ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
+  optionalKeys: false,
+  recursion: true,
+};
 
 /** The format of an answer: enforced where its schema can be strict, a wish where it cannot. */
 export function schemaToFormat(

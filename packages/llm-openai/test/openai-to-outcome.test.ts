@@ -188,4 +188,14 @@ describe("what goes back to where it came from", () => {
       { type: "function_call_output", call_id: "c1", output: "ok" },
     ]);
   });
+
+  it("is said again without ids when there is reasoning that nobody could verify", async () => {
+    const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "add", arguments: "{}" };
+    const bare = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: null };
+    expect(await roundTrip(bare, said("So."), call)).toEqual([
+      { type: "message", role: "assistant", content: "So." },
+      { type: "function_call", call_id: "c1", name: "add", arguments: "{}" },
+      { type: "function_call_output", call_id: "c1", output: "ok" },
+    ]);
+  });
 });

@@ -7,7 +7,7 @@ import { statusToKind } from "./status-to-kind.ts";
 import type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
 import { transportToFailure } from "./transport-to-failure.ts";
 import { jsonToVendorError, type VendorError } from "./vendor-error.ts";
-import { saysTooLong, vendorWords } from "./vendor-words.ts";
+import { sentenceToKind, vendorWords } from "./vendor-words.ts";
 
 /** What an adapter knows about its provider's failures. */
 export interface FailureContext {
@@ -119,9 +119,11 @@ function kindOf(vendor: VendorError, status: number | undefined, context: Failur
   const words = { ...vendorWords, ...context.words };
   const known = vendor.words.find((word) => Object.hasOwn(words, word));
   const kind = known === undefined ? undefined : words[known];
+  // A limit of tokens a minute is no limit of the context, unless one request alone is over it.
+  const isTold = status !== 429 || /\brequest too large\b/i.test(vendor.message);
   const isVague = kind === undefined || kind === "invalid-request" || kind === "rate-limit";
-  if (isVague && saysTooLong(vendor.message) && status !== 429) return "context-length";
-  if (status === 429 && /\brequest too large\b/i.test(vendor.message)) return "context-length";
+  const told = isVague && isTold ? sentenceToKind(vendor.message) : undefined;
+  if (told !== undefined) return told;
   return kind ?? (status === undefined ? "server" : statusToKind(status));
 }
 

@@ -25,15 +25,15 @@ export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-
 export { fileToText, fileToUrl, fileToWords } from "./file-words.ts";
 export { defined, fieldsOf, isJsonObject, textToJson, wellFormed } from "./json.ts";
 export { hostOf, originOf } from "./origin.ts";
-export {
-  callProvider,
-  type AnswerReader,
-  type BodyContext,
-  type Protocol,
-  type ReaderContext,
-  type WireCall,
-  type WireRequest,
-} from "./provider-call.ts";
+export type {
+  AnswerReader,
+  BodyContext,
+  Protocol,
+  ReaderContext,
+  WireCall,
+  WireRequest,
+} from "./protocol.ts";
+export { callProvider } from "./provider-call.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
 export {
   fillers,
@@ -46,5 +46,5 @@ export {
 } from "./sendable.ts";
 export type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
 export { readStream, type StreamLimits, type Wire } from "./stream-guard.ts";
-export { anthropicStrictRules, openAiStrictRules, strictSchema, type StrictRules } from "./strict-schema.ts";
+export { strictSchema, type StrictRules } from "./strict-schema.ts";
 export { commonDialect, wireIds, wireNames, type WireDialect } from "./wire-ids.ts";

@@ -13,27 +13,6 @@ export interface StrictRules {
   readonly recursion: boolean;
 }
 
-const formats = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
-const numberBounds = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
-
-/** What OpenAI and those who follow it enforce with `strict: true`. */
-export const openAiStrictRules: StrictRules = {
-  keywords: ["pattern", "minItems", "maxItems", ...numberBounds],
-  described: [],
-  formats,
-  optionalKeys: false,
-  recursion: true,
-};
-
-/** What Anthropic enforces of an answer's schema; the rest is told to the model, for the caller validates the answer. */
-export const anthropicStrictRules: StrictRules = {
-  keywords: [],
-  described: ["pattern", "minItems", "maxItems", "minLength", "maxLength", "uniqueItems", ...numberBounds],
-  formats: [...formats, "uri"],
-  optionalKeys: true,
-  recursion: false,
-};
-
 const limits = { depth: 10, properties: 5000, enumValues: 1000 };
 const dropped = ["$schema", "$id", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"];
 const kept = ["title", "description", "type", "required", "const"];

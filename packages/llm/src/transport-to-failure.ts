@@ -2,7 +2,13 @@ import type { Fail } from "./failure.ts";
 import type { LlmFailure } from "./outcome.ts";
 import type { BrokenStream } from "./stream-fault.ts";
 
-const timeouts = ["ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
+const timeouts = [
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+  "TimeoutError",
+];
 
 /** Certificates and protocols do not mend themselves. */
 const isTls = (code: string): boolean =>
@@ -27,7 +33,7 @@ export function transportToFailure(fault: BrokenStream, host: string, fail: Fail
     : fail("connection", `No answer from ${host}: ${message}`, raw);
 }
 
-/** The innermost cause that has a code, or the innermost message. */
+/** The innermost cause that has a code, or the innermost message. A signal that timed out has only a name. */
 function rootOf(error: unknown): { readonly message: string; readonly code?: string } {
   let message = error instanceof Error ? error.message : String(error);
   let at: unknown = error;
@@ -35,6 +41,7 @@ function rootOf(error: unknown): { readonly message: string; readonly code?: str
   for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
     message = at.message || message;
     if ("code" in at && typeof at.code === "string") return { message: at.message || at.code, code: at.code };
+    if (at.name === "TimeoutError") return { message, code: at.name };
     at = at.cause;
   }
   return { message };

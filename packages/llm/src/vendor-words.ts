@@ -40,14 +40,18 @@ export const vendorWords: Readonly<Record<string, LlmFailureKind>> = {
   request_too_large: "invalid-request",
 };
 
-/** Several providers tell it only in the sentence that comes with a 400 or a 413. */
-const tooLong = [
-  /\bcontext[ _-]?(length|window|size|limit)\b/i,
-  /\b(prompt|input|conversation)\b.{0,40}\btoo (long|large)\b/i,
-  /\bprompt contains \d+ tokens\b/i,
-  /\btoo many (input |prompt )?tokens\b/i,
-  /\breduce the length of\b/i,
-  /\brequest too large\b.*\btokens\b/is,
+/** What several providers tell only in the sentence that comes with a 400 or a 413. */
+const sentences: readonly (readonly [RegExp, LlmFailureKind])[] = [
+  [/\bcontext[ _-]?(length|window|size|limit)\b/i, "context-length"],
+  [/\b(prompt|input|conversation)\b.{0,40}\btoo (long|large)\b/i, "context-length"],
+  [/\bprompt contains \d+ tokens\b/i, "context-length"],
+  [/\btoo many (input |prompt )?tokens\b/i, "context-length"],
+  [/\breduce the length of\b/i, "context-length"],
+  [/\brequest too large\b.*\btokens\b/is, "context-length"],
+  [/\bcontent (filter|management|filtering|usage) polic(y|ies)\b/i, "content-filter"],
+  [/\bcredit balance is too low\b/i, "billing"],
 ];
 
-export const saysTooLong = (message: string): boolean => tooLong.some((sentence) => sentence.test(message));
+/** What a sentence says that its error code does not, or undefined. */
+export const sentenceToKind = (message: string): LlmFailureKind | undefined =>
+  sentences.find(([pattern]) => pattern.test(message))?.[1];

@@ -53,6 +53,13 @@ describe("an error of the transport", () => {
     });
   });
 
+  it("is a time-out when it says so by its name", () => {
+    expect(broken(new DOMException("too slow", "TimeoutError"))).toMatchObject({
+      kind: "timeout",
+      raw: "TimeoutError",
+    });
+  });
+
   it("may be anything, also a circle of causes", () => {
     const circle = new Error("round");
     circle.cause = circle;
@@ -110,6 +117,17 @@ describe("an error that the provider tells", () => {
     "Could not find context for this tool call.",
   ])("is not too long a context when it only sounds like it: %s", (message) => {
     expect(response(400, { error: { message, type: "invalid_request_error" } }).kind).toBe("invalid-request");
+  });
+
+  it.each([
+    ["Your credit balance is too low to access the API.", "billing"],
+    ["Output blocked by content filtering policy", "content-filter"],
+    ["The response was filtered: it triggers our content management policy.", "content-filter"],
+  ])("may tell more in its sentence than in its word: %s", (message, kind) => {
+    expect(response(400, { error: { message, type: "invalid_request_error" } })).toMatchObject({
+      kind,
+      retryable: false,
+    });
   });
 
   it("keeps the status, the word and the sentence", () => {

@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  anthropicStrictRules,
-  openAiStrictRules,
-  strictSchema,
-  type Json,
-  type JsonObject,
-} from "../src/index.ts";
+import { strictSchema, type Json, type JsonObject, type StrictRules } from "../src/index.ts";
 
 const object = (properties: JsonObject, known: JsonObject = {}): JsonObject => ({
   type: "object",
@@ -14,8 +8,25 @@ const object = (properties: JsonObject, known: JsonObject = {}): JsonObject => (
   additionalProperties: false,
   ...known,
 });
-const openAi = (schema: JsonObject): JsonObject | undefined => strictSchema(schema, openAiStrictRules);
-const anthropic = (schema: JsonObject): JsonObject | undefined => strictSchema(schema, anthropicStrictRules);
+
+/** A provider that wants every key, and enforces bounds. */
+const everyKey: StrictRules = {
+  keywords: ["pattern", "minimum", "maximum"],
+  described: [],
+  formats: ["date-time"],
+  optionalKeys: false,
+  recursion: true,
+};
+/** A provider that lets keys be missing, and enforces only types. */
+const typesOnly: StrictRules = {
+  keywords: [],
+  described: ["minimum", "maximum", "minLength"],
+  formats: ["uri"],
+  optionalKeys: true,
+  recursion: false,
+};
+const strict = (schema: JsonObject): JsonObject | undefined => strictSchema(schema, everyKey);
+const loose = (schema: JsonObject): JsonObject | undefined => strictSchema(schema, typesOnly);
 const branch = (kind: string, known: JsonObject = {}): JsonObject =>
   object({ kind: { const: kind }, ...known });
 
@@ -26,12 +37,12 @@ describe("a schema that can be made strict", () => {
       properties: { list: { type: "array", items: { type: "object", properties: {} } } },
       required: ["list"],
     };
-    expect(openAi(open)).toEqual(object({ list: { type: "array", items: object({}) } }));
+    expect(strict(open)).toEqual(object({ list: { type: "array", items: object({}) } }));
   });
 
   it("loses what is only an annotation", () => {
     expect(
-      openAi({
+      strict({
         $schema: "https://json-schema.org/draft/2020-12/schema",
         ...object({ a: { type: "string", description: "A letter.", default: "a", examples: ["b"] } }),
       }),
@@ -49,30 +60,30 @@ describe("a schema that can be made strict", () => {
       { default: { type: "string" }, additionalProperties: { type: "string" } },
     ],
   ])("keeps %s", (_, properties) => {
-    expect(openAi(object(properties))).toEqual(object(properties));
+    expect(strict(object(properties))).toEqual(object(properties));
   });
 
   it.each<[string, Json[]]>([
     ["a key that tells them apart", [branch("a"), branch("b", { x: { type: "string" } })]],
     ["their types", [{ type: "string" }, { type: "number" }, { type: "null" }]],
   ])("turns oneOf into anyOf where the branches exclude each other by %s", (_, branches) => {
-    expect(openAi(object({ a: { oneOf: branches } }))).toEqual(object({ a: { anyOf: branches } }));
+    expect(strict(object({ a: { oneOf: branches } }))).toEqual(object({ a: { anyOf: branches } }));
   });
 
   it("follows references to see whether branches exclude each other", () => {
     const $defs = { a: branch("a"), b: branch("b") };
     const refs = [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }];
-    expect(openAi(object({ x: { oneOf: refs } }, { $defs }))).toEqual(
+    expect(strict(object({ x: { oneOf: refs } }, { $defs }))).toEqual(
       object({ x: { anyOf: refs } }, { $defs }),
     );
   });
 
   it("may contain itself where the provider allows it", () => {
     const node = object({ next: { anyOf: [{ $ref: "#" }, { type: "null" }] } });
-    expect(openAi(node)).toEqual(node);
-    expect(anthropic(node)).toBeUndefined();
+    expect(strict(node)).toEqual(node);
+    expect(loose(node)).toBeUndefined();
     const list = object({ a: { $ref: "#/$defs/n" } }, { $defs: { n: object({ n: { $ref: "#/$defs/n" } }) } });
-    expect(anthropic(list)).toBeUndefined();
+    expect(loose(list)).toBeUndefined();
   });
 });
 
@@ -100,29 +111,29 @@ describe("a schema that would come to mean something else", () => {
     ["a root that is no object", { type: "string" }],
     ["a root of branches", { anyOf: [object({})] }],
   ])("is left as it is: %s", (_, schema) => {
-    expect(openAi(schema)).toBeUndefined();
+    expect(strict(schema)).toBeUndefined();
   });
 
   it("is left as it is when it is too deep or too large", () => {
     let deep: JsonObject = object({});
     for (let depth = 0; depth < 11; depth += 1) deep = object({ deep });
-    expect(openAi(deep)).toBeUndefined();
+    expect(strict(deep)).toBeUndefined();
     const values = Array.from({ length: 1001 }, (_, index) => `v${index}`);
-    expect(openAi(object({ a: { enum: values } }))).toBeUndefined();
+    expect(strict(object({ a: { enum: values } }))).toBeUndefined();
   });
 });
 
-describe("an answer's schema for Anthropic", () => {
+describe("a schema for a provider that enforces less", () => {
   it("may have optional keys", () => {
     const schema = { ...object({ a: { type: "string", format: "uri" } }), required: [] };
-    expect(anthropic(schema)).toEqual(schema);
+    expect(loose(schema)).toEqual(schema);
   });
 
   it("tells the model what is not enforced", () => {
     expect(
-      anthropic(object({ age: { type: "integer", description: "In years.", minimum: 0, maximum: 150 } })),
+      loose(object({ age: { type: "integer", description: "In years.", minimum: 0, maximum: 150 } })),
     ).toEqual(object({ age: { type: "integer", description: "In years. (minimum: 0, maximum: 150)" } }));
-    expect(anthropic(object({ a: { type: "string", minLength: 1 } }))).toEqual(
+    expect(loose(object({ a: { type: "string", minLength: 1 } }))).toEqual(
       object({ a: { type: "string", description: "(minLength: 1)" } }),
     );
   });

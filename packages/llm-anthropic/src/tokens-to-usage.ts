@@ -1,0 +1,30 @@
+import type { MessageDeltaUsage, Usage } from "@anthropic-ai/sdk/resources/messages";
+import type { LlmUsage } from "@moora/llm";
+
+/** Counts as the events of one message tell them, piece by piece. */
+export type Tokens = Partial<Pick<Usage & MessageDeltaUsage, TokenField>>;
+type TokenField =
+  | "input_tokens"
+  | "output_tokens"
+  | "cache_creation_input_tokens"
+  | "cache_read_input_tokens"
+  | "output_tokens_details";
+
+/** Counts are cumulative; those that are null were told before. */
+export const withTokens = (tokens: Tokens | undefined, told: object): Tokens => ({
+  ...tokens,
+  ...Object.fromEntries(Object.entries(told).filter(([, count]) => count !== null)),
+});
+
+/** The API counts new, cached and cache-written input apart. */
+export function tokensToUsage(tokens: Tokens): LlmUsage {
+  const cachedInputTokens = tokens.cache_read_input_tokens ?? 0;
+  const cacheWriteTokens = tokens.cache_creation_input_tokens ?? 0;
+  return {
+    inputTokens: (tokens.input_tokens ?? 0) + cachedInputTokens + cacheWriteTokens,
+    cachedInputTokens,
+    cacheWriteTokens,
+    outputTokens: tokens.output_tokens ?? 0,
+    reasoningTokens: tokens.output_tokens_details?.thinking_tokens ?? 0,
+  };
+}
