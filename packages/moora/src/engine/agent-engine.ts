@@ -37,7 +37,7 @@ interface Walk {
 /**
  * One task for one agent, run once: by `run`, `runSync` or `runStreaming`, whichever comes first. A second run is
  * refused with an `AgentError` of kind `Conflict`: another run is another engine, going on talking is a session
- * (`startSession(engine.agent)`). What the run did stays here to be looked at.
+ * (`startSession(engine.agent, { state: engine.state })`). What the run did stays here to be looked at.
  */
 export class AgentEngine {
   readonly agent: Agent;
@@ -87,6 +87,11 @@ export class AgentEngine {
     }
   }
 
+  /** The whole agent as it is now. A session may go on from it: `startSession(engine.agent, { state })`. */
+  get state(): AgentState {
+    return this.#walk?.current() ?? initialStateOf(this.agent);
+  }
+
   /** The walk through the control graph so far. */
   trace(): Trace {
     const trace = this.#walk?.trace() ?? traceOf([]);
@@ -95,21 +100,17 @@ export class AgentEngine {
 
   /** The name of the control state, such as `Planning` or one of your own. */
   currentState(): string {
-    return controlName(this.#current().reActContext.control);
+    return controlName(this.state.reActContext.control);
   }
 
   /** The agent as the hybrid machine tells it: task, step, history, last observation, final answer. */
   memory(): AgentMemory {
-    return { ...memoryAt(this.#current()), task: this.task };
+    return { ...memoryAt(this.state), task: this.task };
   }
 
   /** Ends the run as `Cancelled`, at any instant; what runs has its signal aborted. Without a run it does nothing. */
   cancel(reason?: string): void {
     void this.#walk?.cancel(reason);
-  }
-
-  #current(): AgentState {
-    return this.#walk?.current() ?? initialStateOf(this.agent);
   }
 
   #ask(onApproval: OnApproval | undefined): AgentRun {
@@ -121,7 +122,14 @@ export class AgentEngine {
       ...(clock === undefined ? {} : { clock }),
       ...(onApproval === undefined ? {} : { onApproval }),
     });
-    this.#walk = session;
+    this.#walk = {
+      current() {
+        const { streaming: _, ...state } = session.current();
+        return state;
+      },
+      trace: () => session.trace(),
+      cancel: (reason) => session.cancel(reason),
+    };
     return session.ask(this.task);
   }
 
@@ -129,7 +137,7 @@ export class AgentEngine {
     if (this.#walk !== undefined)
       throw new AgentError(
         "Conflict",
-        "This engine has been run. Build another one, or go on talking with startSession(engine.agent).",
+        "This engine has been run. Build another one, or go on from its state in a session.",
         { reason: "AlreadyRun" },
       );
   }

@@ -17,10 +17,11 @@ import {
   type OnApproval,
   type Trace,
 } from "@moora/agent";
-import { inputsNow, NotSynchronous, runOf, type RunHost } from "@moora/agent-core-effects";
+import { NotSynchronous, runOf, type RunHost } from "@moora/agent-core-effects";
 import { loopRuns, parseInput, step, traceOf, whyIgnored } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
 import { decisionsNow } from "./decisions-now.ts";
+import { driveNow } from "./drive-now.ts";
 
 /** What a walk uses of the world. */
 export interface SynchronousHost {
@@ -105,22 +106,24 @@ export class SynchronousWalk {
   }
 
   #perform(effect: AgentEffect): void {
-    if (effect.type === "ask-human")
-      decisionsNow(effect, this.#state, this.#host, this.#onApproval).some((input) => this.#apply(input));
-    else for (const input of this.#inputsOf(effect)) this.#apply(this.#withoutWait(input));
+    if (effect.type === "ask-human") {
+      decisionsNow(effect, this.#state, this.#host, this.#onApproval).some(this.#apply);
+      return;
+    }
+    try {
+      const run = runOf(effect, this.#state, this.#host);
+      driveNow(run, (inputs) => inputs.filter((input) => this.#apply(this.#withoutWait(input))).length > 0);
+    } catch (cause) {
+      throw cause instanceof NotSynchronous ? this.#endedBy(effect) : cause;
+    }
   }
 
-  #inputsOf(effect: AgentEffect): readonly AgentInput[] {
-    try {
-      return inputsNow(runOf(effect, this.#state, this.#host));
-    } catch (cause) {
-      if (!(cause instanceof NotSynchronous)) throw cause;
-      const isTool = effect.type === "call-tool";
-      const who = isTool ? `The tool ${effect.name}` : `The work of ${effect.key}`;
-      const message = `${who} gave a promise, which a synchronous run does not wait for: use run().`;
-      this.cancel(message);
-      throw this.#error(isTool ? "ToolError" : "AgentFailed", message, "NotSynchronous");
-    }
+  #endedBy(effect: AgentEffect): AgentError {
+    const isTool = effect.type === "call-tool";
+    const who = isTool ? `The tool ${effect.name}` : `The work of ${effect.key}`;
+    const message = `${who} gave a promise, which a synchronous run does not wait for: use run().`;
+    this.cancel(message);
+    return this.#error(isTool ? "ToolError" : "AgentFailed", message, "NotSynchronous");
   }
 
   /** A failed model call whose retry is due later is final here. */
@@ -132,13 +135,13 @@ export class SynchronousWalk {
     return { ...input, failure: { ...input.failure, retryable: false, message } };
   }
 
-  #apply(input: AgentInput): boolean {
+  readonly #apply = (input: AgentInput): boolean => {
     const { state, moves } = step(input)(this.#state);
     if (state === this.#state) return false;
     this.#state = state;
     this.#moves.push(...moves);
     return true;
-  }
+  };
 
   readonly #isDue = (effect: AgentEffect): boolean =>
     effect.type !== "wait-until" || effect.due <= this.#clock.now();

@@ -1,0 +1,49 @@
+import { MockLlmCaller, answers, callsTools } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import {
+  AgentBuilder,
+  AgentEngine,
+  AgentError,
+  anthropic,
+  chatProfiles,
+  defineAgent,
+  defineTool,
+  openai,
+  openaiChat,
+  runTask,
+  startSession,
+  ToolRegistry,
+} from "../../src/index.ts";
+
+describe("the package moora", () => {
+  it("has what an agent needs, in one import", async () => {
+    const weather = defineTool({
+      name: "weather",
+      description: "The weather in a city now.",
+      input: z.object({ city: z.string() }),
+      execute: ({ city }) => ({ city, celsius: 21 }),
+    });
+    const llm = new MockLlmCaller((_, call) =>
+      call % 2 === 0
+        ? callsTools([{ name: "weather", arguments: { city: "Oslo" } }])
+        : answers("No coat: it is 21 degrees."),
+    );
+    const engine = new AgentBuilder("Do I need a coat in Oslo?").llm(llm).tool(weather).maxSteps(10).build();
+    expect(engine).toBeInstanceOf(AgentEngine);
+    expect(await engine.run()).toBe("No coat: it is 21 degrees.");
+
+    const agent = defineAgent({ llm, tools: [weather] });
+    expect((await runTask(agent, "Do I need a coat in Oslo?")).answer).toBe("No coat: it is 21 degrees.");
+    await using session = startSession(agent);
+    expect((await session.ask("Do I need a coat in Oslo?")).answer).toBe("No coat: it is 21 degrees.");
+
+    await expect(new ToolRegistry().execute("weather", "{}")).rejects.toBeInstanceOf(AgentError);
+  });
+
+  it("has the models of both dialects", () => {
+    expect(openai("a").name).toBe("openai");
+    expect(anthropic("a").name).toBe("anthropic");
+    expect(openaiChat("a", { profile: chatProfiles.groq }).name).toBe("groq");
+  });
+});

@@ -1,0 +1,129 @@
+import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
+import type { LlmOutcome, LlmRequest } from "@moora/llm";
+import { describe, expect, it } from "vitest";
+import { AgentBuilder } from "../../src/engine/agent-builder.ts";
+import { answer, movesOf, notesIn, resultsIn, task } from "./support/runs.ts";
+import { weatherIn, weatherTool } from "./support/tools.ts";
+
+const cities = ["Oslo", "Rome", "Lima", "Cairo", "Quito"];
+const summary = "All five cities were asked; Oslo has 3 degrees.";
+
+/** A model that asks for one city a step, sums up when it is asked to, and then answers. */
+const traveller = (reflection: LlmOutcome = answers(summary)): MockLlmCaller =>
+  new MockLlmCaller((request, call) => {
+    if (request.purpose === "reflect") return reflection;
+    const city = cities[call];
+    return city === undefined ? answers(answer) : callsTools([weatherIn(city)]);
+  });
+
+const textOf = (request: LlmRequest | undefined): string =>
+  (request?.messages ?? [])
+    .flatMap((message) => (message.role === "user" ? message.content : []))
+    .map((content) => (content.type === "text" ? content.text : ""))
+    .join("\n");
+
+describe("what a step leaves behind", () => {
+  it("observing_commits_to_history", async () => {
+    const llm = new MockLlmCaller([
+      callsTools([weatherIn("Oslo")], { text: "I look it up." }),
+      answers(answer),
+    ]);
+    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    await engine.run();
+    expect(engine.memory()).toMatchObject({
+      task,
+      step: 2,
+      lastObservation: 'SUCCESS: {"city":"Oslo","celsius":3}',
+      finalAnswer: answer,
+      history: [
+        {
+          step: 1,
+          thought: "I look it up.",
+          calls: [
+            {
+              name: "weather",
+              parameters: '{"city":"Oslo"}',
+              observation: 'SUCCESS: {"city":"Oslo","celsius":3}',
+            },
+          ],
+        },
+      ],
+    });
+    expect(resultsIn(llm.requests[1])).toEqual([{ isError: false, content: '{"city":"Oslo","celsius":3}' }]);
+  });
+});
+
+describe("reflection", () => {
+  it("observing_triggers_reflection_at_step_5", async () => {
+    const llm = traveller();
+    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    expect(await engine.run()).toBe(answer);
+    expect(llm.requests.map(({ purpose }) => purpose)).toEqual([
+      ...Array.from({ length: 5 }, () => "plan"),
+      "reflect",
+      "plan",
+    ]);
+    expect(movesOf(engine).slice(-4)).toEqual([
+      "Acting ToolSuccess Observing",
+      "Observing NeedsReflection Reflecting",
+      "Reflecting ReflectDone Planning",
+      "Planning LlmFinalAnswer Done",
+    ]);
+  });
+
+  it("keeps the facts: the model sums up the task and every call, and goes on from the summary", async () => {
+    const llm = traveller();
+    const engine = new AgentBuilder(task)
+      .llm(llm)
+      .tool(weatherTool())
+      .model("big")
+      .modelFor("reflect", "small")
+      .build();
+    await engine.run();
+    const [reflection, next] = [llm.requests[5], llm.requests[6]];
+    expect(reflection).toMatchObject({ purpose: "reflect", model: "small", tools: [] });
+    expect(textOf(reflection)).toContain(
+      "Summarize the following tool call history into a single concise paragraph that preserves all key facts, findings, and data needed to continue the task.",
+    );
+    expect(textOf(reflection)).toContain(task);
+    for (const city of cities)
+      expect(textOf(reflection)).toContain(
+        `weather({"city":"${city}"}): SUCCESS: {"city":"${city}","celsius":3}`,
+      );
+    expect(next?.model).toBe("big");
+    expect(textOf(next)).toBe(task);
+    expect(notesIn(next)).toEqual([`Summary of the work so far: ${summary}`]);
+    expect(resultsIn(next)).toEqual([]);
+    expect(engine.memory().history).toHaveLength(5);
+  });
+
+  it("that fails loses nothing", async () => {
+    const llm = traveller(fails("server"));
+    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    expect(await engine.run()).toBe(answer);
+    expect(resultsIn(llm.requests[6])).toHaveLength(5);
+  });
+
+  it("lets the model load a result again that the summary hides", async () => {
+    const script = traveller();
+    const llm = new MockLlmCaller((request, call) => {
+      if (call === 6) return callsTools([{ name: "load_tool_results", arguments: { ids: ["2"] } }]);
+      return script.callSync(request);
+    });
+    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    expect(await engine.run()).toBe(answer);
+    expect(llm.requests[6]?.tools.map(({ name }) => name)).toContain("load_tool_results");
+    expect(resultsIn(llm.requests[7])).toContainEqual({
+      isError: false,
+      content: '{"city":"Rome","celsius":3}',
+    });
+    expect(movesOf(engine)).toContain("Planning ContextChanged Planning");
+  });
+
+  it("can be turned off", async () => {
+    const llm = traveller();
+    await new AgentBuilder(task).llm(llm).tool(weatherTool()).config({ reflectEveryNSteps: 0 }).build().run();
+    expect(llm.requests.map(({ purpose }) => purpose)).not.toContain("reflect");
+    expect(llm.callCount).toBe(6);
+  });
+});
