@@ -3,8 +3,14 @@ import { strictSchema, type JsonObject, type StrictRules } from "@moora/llm";
 /** What OpenAI, and those who follow it, enforce with `strict: true`. */
 export const openAiStrictRules: StrictRules = {
   keywords: [
-    ...["pattern", "minItems", "maxItems"],
-    ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+    "pattern",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
   ],
   described: [],
   formats: ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
