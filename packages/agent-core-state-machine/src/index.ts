@@ -102,6 +102,7 @@ export {
   toolCallRecordSchema,
   toolCallResultSchema,
   toolDefinitionSchema,
+  toolsSchema,
   turnPartSchema,
 } from "./state.ts";
 export type {

@@ -1,7 +1,7 @@
 import { agentAttachmentSchema, type Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
 import { agentConfigChangeSchema } from "./config.ts";
-import { observedTurnSchema, toolCallResultSchema, toolDefinitionSchema } from "./state.ts";
+import { observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.ts";
 import { usageSchema } from "./usage.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
@@ -166,7 +166,7 @@ export const sessionOpenedInputSchema = z.object({
 export const agentConfiguredInputSchema = z.object({
   type: z.literal("agent-configured"),
   config: z.exactOptional(agentConfigChangeSchema),
-  tools: z.exactOptional(z.record(z.string(), toolDefinitionSchema)),
+  tools: z.exactOptional(toolsSchema),
   timestamp,
 });
 

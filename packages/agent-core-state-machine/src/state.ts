@@ -25,6 +25,9 @@ export const toolDefinitionSchema = z.object({
   maxParallel: z.exactOptional(z.int().check(z.positive())),
 });
 
+/** Tools by name. */
+export const toolsSchema = z.record(z.string(), toolDefinitionSchema);
+
 /** `code` is stable and for programs, such as `rejected` or `timeout`; `error` is what the model reads. */
 export const toolCallResultSchema = z.discriminatedUnion("isSuccess", [
   z.object({
@@ -145,7 +148,7 @@ export const agentStateSchema = z.object({
   version: z.literal(1),
   config: agentConfigSchema,
   messages: z.array(agentMessageSchema),
-  tools: z.record(z.string(), toolDefinitionSchema),
+  tools: toolsSchema,
   toolCalls: z.record(z.string(), toolCallRecordSchema),
   /** How many calls there have been: the next one gets the next number as its id. */
   toolCallCount: z.number(),

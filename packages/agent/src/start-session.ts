@@ -2,7 +2,8 @@ import type { Clock } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { systemClock } from "./clock.ts";
 import { initialStateOf, type Agent } from "./define-agent.ts";
-import { createSession, type OnApproval } from "./session/create-session.ts";
+import type { OnApproval } from "./session/asking.ts";
+import { createSession } from "./session/create-session.ts";
 import type { Session } from "./session/session.ts";
 import { randomId } from "./user-message.ts";
 

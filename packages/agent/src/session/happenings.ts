@@ -1,3 +1,4 @@
+import type { RunNotice } from "@moora/agent-core-effects";
 import type { AgentInput, AgentStep, AgentState, ControlMove } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine";
 import type { AgentEvent } from "../agent-event.ts";
@@ -31,3 +32,19 @@ export const moveToEvent = ({ to, event, step }: ControlMove): AgentEvent<never>
 
 const retryDueAt = ({ reActContext: { control } }: AgentState): number | null =>
   control.type === "Planning" ? control.retryAt : null;
+
+/** What viewers are told while an effect runs, as an event. */
+export function noticeToEvent(notice: RunNotice): AgentEvent<never> {
+  switch (notice.type) {
+    case "llm-text":
+      return { type: "LlmToken", messageId: notice.messageId, text: notice.text };
+    case "llm-reasoning":
+      return { type: "LlmReasoning", text: notice.text };
+    case "llm-tool-call":
+      return { type: "LlmToolCall", name: notice.name };
+    case "llm-warning":
+      return { type: "LlmWarning", text: notice.text };
+    case "tool-progress":
+      return { type: "ToolCallProgress", toolCallId: notice.toolCallId, text: notice.text };
+  }
+}

@@ -1,0 +1,149 @@
+import {
+  drive,
+  effectsAt,
+  runOf,
+  type AgentEffect,
+  type AskHumanEffect,
+  type Clock,
+  type RunHost,
+  type RunNotice,
+} from "@moora/agent-core-effects";
+import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
+import { digestOf } from "@moora/event-log";
+import { createMoorex, type CommitResult, type EffectRun, type Moorex } from "@moora/moorex";
+import type { Agent } from "../define-agent.ts";
+
+/** An accepted input, and what it did in full. */
+export interface CommittedStep {
+  readonly input: AgentInput;
+  readonly step: AgentStep;
+}
+
+/** What a machine is made on: where it begins, what it may do, and where its inputs go before anyone sees them. */
+export interface MachineBase {
+  readonly id: string;
+  readonly initial: AgentState;
+  /** How many inputs led there. */
+  readonly seq: number;
+  readonly clock: Clock;
+  /** Whether this host runs effects; otherwise it only looks on and posts. */
+  readonly runsEffects: boolean;
+  /** Whether it may start new ones just now; what runs goes on. Default: yes. */
+  readonly startsEffects?: () => boolean;
+  /** Inputs that are part of the state already, though they are offered again. */
+  readonly ignores?: (input: AgentInput) => boolean;
+  readonly commit?: (
+    steps: readonly CommittedStep[],
+  ) => CommitResult<AgentInput> | Promise<CommitResult<AgentInput>>;
+}
+
+export interface MachineHooks {
+  readonly notify: (notice: RunNotice) => void;
+  readonly ask: (effect: AskHumanEffect) => Promise<void>;
+  /** Each accepted input, when its state has become the current one. */
+  readonly published: (input: AgentInput, stepped: AgentStep, seq: number) => void;
+  readonly commitFailed: (error: unknown) => void;
+}
+
+export interface AgentMachine extends Pick<
+  Moorex<AgentState, AgentInput, AgentEffect>,
+  "dispatch" | "current" | "settled" | "stop"
+> {
+  /** Resolves when what runs now has ended, or after `ms`. */
+  drained(ms: number): Promise<void>;
+}
+
+/** The reducer, the effects and their hands in one runner. */
+export function agentMachine(
+  { parts, limits }: Pick<Agent<unknown>, "parts" | "limits">,
+  base: MachineBase,
+  hooks: MachineHooks,
+): AgentMachine {
+  const { id, clock, commit } = base;
+  /** What each transition did, for those states that are on their way to be seen. */
+  const made = new Map<AgentState, AgentStep>();
+  const running = new Set<string>();
+  let seq = base.seq;
+
+  const hostBase = { parts, limits, sessionId: id, clock, digestOf, notify: hooks.notify, ask: hooks.ask };
+
+  const runEffect = (effect: AgentEffect, state: AgentState): EffectRun<AgentState, AgentInput> => ({
+    start(dispatch, signal) {
+      const host: RunHost = { ...hostBase, signal, tellNow: (input) => void dispatch(input) };
+      return drive(runOf(effect, state, host), async (...inputs) => (await dispatch(...inputs)).applied > 0);
+    },
+  });
+
+  const wantedAt = (state: AgentState): Readonly<Record<string, AgentEffect>> => {
+    if (!base.runsEffects) return {};
+    const wanted = effectsAt(state);
+    if (base.startsEffects === undefined || base.startsEffects()) return wanted;
+    return Object.fromEntries(Object.entries(wanted).filter(([key]) => running.has(key)));
+  };
+
+  const moorex = createMoorex<AgentState, AgentInput, AgentEffect>({
+    initial: () => base.initial,
+    transition: (input) => (state) => {
+      if (base.ignores?.(input) === true) return state;
+      const stepped = step(input)(state);
+      if (stepped.state !== state) made.set(stepped.state, stepped);
+      return stepped.state;
+    },
+    effectsAt: wantedAt,
+    runEffect,
+    ...(commit === undefined
+      ? {}
+      : {
+          commit: (steps) => {
+            const committed = steps.flatMap(({ input, after }) => {
+              const stepped = made.get(after);
+              return stepped === undefined ? [] : [{ input, step: stepped }];
+            });
+            made.clear();
+            for (const { step: stepped } of committed) made.set(stepped.state, stepped);
+            return commit(committed);
+          },
+        }),
+  });
+
+  moorex.subscribe((notice) => {
+    switch (notice.type) {
+      case "state-updated": {
+        seq += 1;
+        const stepped = made.get(notice.state);
+        made.delete(notice.state);
+        if (stepped !== undefined) hooks.published(notice.input, stepped, seq);
+        return;
+      }
+      case "error-caught":
+        if (notice.source === "commit") hooks.commitFailed(notice.error);
+        return;
+      case "effect-started":
+        running.add(notice.key);
+        return;
+      case "effect-completed":
+      case "effect-failed":
+      case "effect-canceled":
+        running.delete(notice.key);
+        return;
+      case "input-received":
+      case "input-ignored":
+        return;
+    }
+  });
+
+  return {
+    dispatch: moorex.dispatch,
+    current: moorex.current,
+    settled: moorex.settled,
+    stop: moorex.stop,
+    drained: (ms) =>
+      new Promise((resolve) => {
+        const callOff = clock.after(ms, resolve);
+        void moorex.settled().then(() => {
+          callOff();
+          resolve();
+        });
+      }),
+  };
+}
