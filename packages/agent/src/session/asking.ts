@@ -23,8 +23,6 @@ export interface AskingHost {
 export const askingWith =
   ({ onApproval, nobodyAnswers, tell, decide, problemOf }: AskingHost) =>
   async (effect: AskHumanEffect): Promise<void> => {
-    // A question of the state that a session begins with comes while the session is being made.
-    await Promise.resolve();
     const question = effectToQuestion(effect);
     const unasked = onApproval === undefined && nobodyAnswers();
     tell({

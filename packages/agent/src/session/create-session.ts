@@ -1,4 +1,4 @@
-import { callDigest, type RunNotice } from "@moora/agent-core-effects";
+import { callDigest, type AskHumanEffect, type RunNotice } from "@moora/agent-core-effects";
 import {
   parseInput,
   recordOf,
@@ -76,7 +76,8 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     changeListeners.emit();
   };
 
-  const ask = askingWith({
+  let isMade = false;
+  const asking = askingWith({
     onApproval: base.onApproval,
     nobodyAnswers: () => base.rejectsUnasked === true && !runs.isWatched,
     tell: runs.tell,
@@ -84,6 +85,12 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     problemOf: ({ toolCallId }, decision) =>
       decisionProblem(agent.parts, machine.current(), toolCallId, decision),
   });
+
+  /** A question of the state that a session begins with comes while the session is being made. */
+  const ask = async (effect: AskHumanEffect): Promise<void> => {
+    if (!isMade) await Promise.resolve();
+    await asking(effect);
+  };
 
   const commitFailed = (error: unknown): void => {
     runs.failAll(new AgentError("MemoryError", "The log could not be written.", { cause: error }));
@@ -203,6 +210,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     [Symbol.asyncDispose]: close,
   };
 
+  isMade = true;
   return {
     session,
     dispatch: async (...inputs) => void (await machine.dispatch(...inputs)),
