@@ -18,7 +18,7 @@ export { addUsage, noUsage } from "./outcome.ts";
 // For those who write an adapter: what every one of them needs, and needs to be the same.
 export { chunkFeed, type ChunkFeed } from "./chunk-feed.ts";
 export { logprobsToConfidence } from "./confidence.ts";
-export { apiKeyOf, headerValue, secretsOf, type ApiKey, type ConnectionOptions } from "./connection.ts";
+export type { ConnectionOptions } from "./connection.ts";
 export { environmentVariable } from "./environment.ts";
 export { failed, failing, failureOf, warned, type Fail } from "./failure.ts";
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";

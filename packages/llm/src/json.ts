@@ -18,6 +18,20 @@ export function textToJson(text: string): Json | undefined {
   }
 }
 
+const deepest = 512;
+
+/** Whether a value is nested deeper than any provider or stack should be asked to follow. */
+export function isTooDeep(value: Json): boolean {
+  let level = containersIn([value]);
+  for (let depth = 0; depth < deepest && level.length > 0; depth += 1) {
+    level = level.flatMap((container) => containersIn(Object.values(container)));
+  }
+  return level.length > 0;
+}
+
+const containersIn = (values: readonly Json[]): readonly object[] =>
+  values.filter((value) => typeof value === "object" && value !== null);
+
 /** The same value with every lone surrogate replaced: providers refuse text that is not well-formed. */
 export const wellFormed = <Value>(value: Value): Value =>
   // The value keeps its shape: only the characters of its strings may change.

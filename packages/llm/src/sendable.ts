@@ -1,4 +1,12 @@
-import { defined, isJsonObject, textToJson, wellFormed, type Json, type JsonObject } from "./json.ts";
+import {
+  defined,
+  isJsonObject,
+  isTooDeep,
+  textToJson,
+  wellFormed,
+  type Json,
+  type JsonObject,
+} from "./json.ts";
 import type {
   LlmContent,
   LlmMessage,
@@ -141,10 +149,10 @@ function partToSendable(
   return [answered({ type: "tool-call", id, name, ...argumentsToInput(part.arguments), ...raw })];
 }
 
-/** The arguments as an object; they may hide half a character behind an escape. */
+/** The arguments as an object; they may hide half a character behind an escape, or be too deep to be written again. */
 function argumentsToInput(made: string): Pick<SendableCall, "arguments" | "input"> {
   const parsed = textToJson(made);
-  if (!isJsonObject(parsed)) return { arguments: "{}", input: {} };
+  if (!isJsonObject(parsed) || isTooDeep(parsed)) return { arguments: "{}", input: {} };
   const input = wellFormed(parsed);
   const isIntact = JSON.stringify(input) === JSON.stringify(parsed);
   return { arguments: isIntact ? made : JSON.stringify(input), input };

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { apiKeyOf, environmentVariable, headerValue, secretsOf } from "../src/index.ts";
+import { apiKeyOf, headerValue, secretsOf } from "../src/connection.ts";
+import { environmentVariable } from "../src/index.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defined, wellFormed } from "../src/index.ts";
+import { isTooDeep } from "../src/json.ts";
 
 describe("a well-formed value", () => {
   it("has no lone surrogate in it, in values and in keys", () => {
@@ -31,5 +32,16 @@ describe("defined fields", () => {
       d: "",
       e: false,
     });
+  });
+});
+
+const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+
+describe("a value that is too deep", () => {
+  it("is nested more than 512 times, however wide it is", () => {
+    expect(isTooDeep(JSON.parse(nested(512)))).toBe(false);
+    expect(isTooDeep(JSON.parse(nested(513)))).toBe(true);
+    expect(isTooDeep(JSON.parse(nested(100_000)))).toBe(true);
+    expect(isTooDeep(Array.from({ length: 10_000 }, () => ({ a: 1 })))).toBe(false);
   });
 });

@@ -101,12 +101,16 @@ export const historyCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "malformed arguments go back as an empty object",
+    name: "malformed arguments, and those that are too deep, go back as an empty object",
     needs: ["http"],
     async run(harness) {
-      const malformed = ["", '{"a":1', "null", "[1]", '"text"', "{'a':1}"];
+      const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+      const malformed = ["", '{"a":1', "null", "[1]", '"text"', "{'a':1}", deep];
       const turn = turnOfCalls(...malformed.map((made, index) => ({ id: `${index}`, arguments: made })));
-      await isTaken(harness, askingWithTools({ messages: [user("Hello"), answered(turn, ...malformed)] }));
+      await isTaken(
+        harness,
+        askingWithTools({ messages: [user("Hello"), answered(turn, ...malformed.map(() => "no"))] }),
+      );
     },
   },
   {
