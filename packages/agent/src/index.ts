@@ -51,3 +51,18 @@ export type { StartOptions } from "./start-session.ts";
 export { ToolRegistry } from "./tool-registry.ts";
 export { userMessage } from "./user-message.ts";
 export type { UserContent } from "./user-message.ts";
+
+export { diffSessions } from "./time-travel/diff-sessions.ts";
+export type { SessionDiff, SessionRef } from "./time-travel/diff-sessions.ts";
+export { differencesOf } from "./time-travel/differences.ts";
+export type { Difference } from "./time-travel/differences.ts";
+export { forkSession } from "./time-travel/fork-session.ts";
+export type { Forked, ForkOptions, OpenWork } from "./time-travel/fork-session.ts";
+export { exportSession, importSession, parsePortable } from "./time-travel/portable-session.ts";
+export type { PortableSession } from "./time-travel/portable-session.ts";
+export { readSession, stateAt } from "./time-travel/read-session.ts";
+export type { Position, RecordedSession } from "./time-travel/read-session.ts";
+export { rerunSession } from "./time-travel/rerun-session.ts";
+export type { Rerun, RerunOptions } from "./time-travel/rerun-session.ts";
+export { verifySession } from "./time-travel/verify-session.ts";
+export type { VerifyReport } from "./time-travel/verify-session.ts";

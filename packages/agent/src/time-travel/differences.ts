@@ -1,0 +1,34 @@
+/** A place at which two JSON values differ; a side that has nothing there is undefined. */
+export interface Difference {
+  readonly path: string;
+  readonly a: unknown;
+  readonly b: unknown;
+}
+
+/** Where two JSON values differ, in order, up to `most` places. */
+export function differencesOf(a: unknown, b: unknown, most = 100): readonly Difference[] {
+  const found: Difference[] = [];
+  compare(a, b, "", (difference) => {
+    found.push(difference);
+    return found.length < most;
+  });
+  return found;
+}
+
+function compare(a: unknown, b: unknown, path: string, tell: (difference: Difference) => boolean): boolean {
+  if (Object.is(a, b)) return true;
+  if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b))
+    return tell({ path, a, b });
+  const left: Readonly<Record<string, unknown>> = { ...a };
+  const right: Readonly<Record<string, unknown>> = { ...b };
+  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
+    const at = Array.isArray(a) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
+    if (!compare(own(left, key), own(right, key), at, tell)) return false;
+  }
+  return true;
+}
+
+const own = (record: Readonly<Record<string, unknown>>, key: string): unknown =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
+
+const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null;
