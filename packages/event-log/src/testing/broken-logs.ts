@@ -155,8 +155,9 @@ export const brokenLogs: readonly BrokenLog[] = [
           return () => listeners.delete(listener);
         },
         append: (expectedSeq, records) => {
+          const appended = session.append(expectedSeq, records);
           for (const listener of listeners) listener();
-          return session.append(expectedSeq, records);
+          return appended;
         },
       };
     },

@@ -1,87 +1,106 @@
+import type { SessionLog } from "../../port.ts";
 import { bodies, grow } from "../chain-of.ts";
 import { check, checkEqual } from "../expectations.ts";
 import type { LogCase } from "../log-storage.ts";
-import type { SessionLog } from "../../port.ts";
 import { logCase } from "../scene.ts";
 
-/** A listener, and what resolves when it has been called. */
-function listening(session: SessionLog): { called: Promise<void>; count: () => number; stop: () => void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let count = 0;
-  const stop = session.watch(() => {
-    count += 1;
-    resolve();
-  });
-  return { called: promise, count: () => count, stop };
+/** A listener that looks where the log ends whenever it is called. */
+class Listener {
+  readonly stop: () => void;
+  #calls = 0;
+  readonly #session: SessionLog;
+  readonly #looks: Promise<void>[] = [];
+  #waiting: { readonly seq: number; readonly resolve: () => void }[] = [];
+
+  constructor(session: SessionLog) {
+    this.#session = session;
+    this.stop = session.watch(() => {
+      this.#calls += 1;
+      this.#looks.push(this.#look());
+    });
+  }
+
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** When a call has found a record with this number. */
+  async told(seq: number): Promise<void> {
+    await new Promise<void>((resolve) => this.#waiting.push({ seq, resolve }));
+  }
+
+  /** When it has been stopped and has finished looking. */
+  async end(): Promise<void> {
+    this.stop();
+    await Promise.allSettled(this.#looks);
+  }
+
+  async #look(): Promise<void> {
+    const head = await this.#session.head();
+    this.#waiting = this.#waiting.filter(({ seq, resolve }) => {
+      if (seq <= head) resolve();
+      return seq > head;
+    });
+  }
 }
 
-/** A watch may take a moment to begin to work: appends until it has told of one. */
-async function growUntil(session: SessionLog, called: Promise<void>): Promise<void> {
+/** A watch may take a moment to begin to work: appends until it tells of one, and then it must tell of a single one. */
+async function checkTold(listener: Listener, writer: SessionLog): Promise<void> {
   const waiting = { isOver: false };
-  const end = called.then(() => (waiting.isOver = true));
+  const first = listener.told(1).then(() => (waiting.isOver = true));
   while (!waiting.isOver) {
-    await grow(session, "{}");
-    await Promise.race([end, new Promise((resolve) => setImmediate(resolve))]);
+    await grow(writer, "{}");
+    await Promise.race([first, new Promise((resolve) => setImmediate(resolve))]);
   }
+  const single = listener.told((await writer.head()) + 1);
+  await grow(writer, "{}");
+  await single;
 }
 
 export const watchingCases: readonly LogCase[] = [
   logCase("a watch tells of an append by the same handle", async (scene) => {
     const session = await scene.create();
-    const watch = listening(session);
-    await growUntil(session, watch.called);
-    watch.stop();
+    const listener = new Listener(session);
+    await checkTold(listener, session);
+    await listener.end();
   }),
   logCase("a watch tells of an append by another handle", async (scene) => {
-    const watch = listening(await scene.create());
-    await growUntil(await scene.open(), watch.called);
-    watch.stop();
+    const listener = new Listener(await scene.create());
+    await checkTold(listener, await scene.open());
+    await listener.end();
   }),
   logCase("a watch tells of an append by another process", async (scene) => {
-    const watch = listening(await scene.create());
-    await growUntil(await scene.openElsewhere(), watch.called);
-    watch.stop();
+    const listener = new Listener(await scene.create());
+    await checkTold(listener, await scene.openElsewhere());
+    await listener.end();
   }),
   logCase("a watch tells of the removal", async (scene) => {
     const session = await scene.create();
-    const watch = listening(session);
-    await growUntil(session, watch.called);
-    const next = listening(session);
+    const listener = new Listener(session);
+    await checkTold(listener, session);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = session.watch(resolve);
     await scene.log.remove("a");
-    await next.called;
-    watch.stop();
-    next.stop();
-  }),
-  logCase("what a watch tells of can be read", async (scene) => {
-    const session = await scene.create();
-    const seen: Promise<number>[] = [];
-    const watch = listening(session);
-    const stop = session.watch(() => seen.push((async () => session.head())()));
-    await growUntil(session, watch.called);
-    check(
-      (await Promise.all(seen)).every((head) => head > 0),
-      "every head that was seen in a watch",
-    );
+    await promise;
     stop();
-    watch.stop();
+    await listener.end();
   }),
   logCase("a watch that was stopped tells nothing more; others go on", async (scene) => {
     const session = await scene.create();
-    const [stopped, going] = [listening(session), listening(session)];
-    await growUntil(session, going.called);
+    const [stopped, going] = [new Listener(session), new Listener(session)];
+    await checkTold(going, session);
+    await stopped.end();
     stopped.stop();
-    stopped.stop();
-    const count = stopped.count();
-    const next = listening(session);
-    await growUntil(session, next.called);
-    checkEqual(stopped.count(), count, "how often the stopped one was called");
-    going.stop();
-    next.stop();
+    const { calls } = stopped;
+    const next = going.told((await session.head()) + 1);
+    await grow(session, "{}");
+    await next;
+    checkEqual(stopped.calls, calls, "how often the stopped one was called");
+    await going.end();
   }),
   logCase("a watch never calls back inside the append that it tells of", async (scene) => {
     const session = await scene.create();
     const appending = { isUnderWay: false, wasSeen: false };
-    const watch = listening(session);
     const stop = session.watch(() => (appending.wasSeen ||= appending.isUnderWay));
     const append = session.append.bind(session);
     session.append = (...args) => {
@@ -90,28 +109,29 @@ export const watchingCases: readonly LogCase[] = [
       appending.isUnderWay = false;
       return result;
     };
-    await growUntil(session, watch.called);
+    const listener = new Listener(session);
+    await checkTold(listener, session);
     check(!appending.wasSeen, "no callback came while the call was on the stack");
     stop();
-    watch.stop();
+    await listener.end();
   }),
   logCase("closing the log ends its watches", async (scene) => {
-    const log = await scene.storage.open();
     await scene.create();
-    const ended = listening(await scene.open("a", log));
+    const log = await scene.storage.open();
+    const ended = new Listener(await scene.open("a", log));
     await log.close();
-    const count = ended.count();
-    const watch = listening(await scene.open());
-    await growUntil(await scene.open(), watch.called);
-    checkEqual(ended.count(), count, "how often it was called after the end");
-    watch.stop();
-    ended.stop();
+    const { calls } = ended;
+    const listener = new Listener(await scene.open());
+    await checkTold(listener, await scene.open());
+    checkEqual(ended.calls, calls, "how often it was called after the end");
+    await ended.end();
+    await listener.end();
   }),
   logCase("a watch does not disturb what is appended", async (scene) => {
     const session = await scene.create();
-    const watches = Array.from({ length: 10 }, () => listening(session));
+    const stops = Array.from({ length: 10 }, () => session.watch(() => undefined));
     const records = await grow(session, ...bodies(20));
     checkEqual(await session.read(), records, "the records");
-    for (const { stop } of watches) stop();
+    for (const stop of stops) stop();
   }),
 ];

@@ -1,0 +1,103 @@
+import { LogError } from "@moora/event-log";
+import type { PostgresClient } from "./postgres-pool.ts";
+
+const format = 1;
+
+/** The names of a log's tables, ready to stand in SQL, and of the channel that tells of new records. */
+export interface Tables {
+  readonly schema: string | undefined;
+  readonly format: string;
+  readonly sessions: string;
+  readonly records: string;
+  readonly snapshots: string;
+  readonly channel: string;
+}
+
+const maxNameLength = 40;
+
+/** Throws a RangeError for names that PostgreSQL would cut. */
+export function tablesOf(schema: string | undefined, prefix: string): Tables {
+  for (const name of [schema ?? "", prefix]) {
+    if (name.length > maxNameLength || !/^[\w$ -]*$/.test(name)) {
+      throw new RangeError(
+        `a schema or prefix has at most ${maxNameLength} letters, digits, _, $, - and spaces`,
+      );
+    }
+  }
+  const table = (name: string): string =>
+    schema === undefined ? `"${prefix}${name}"` : `"${schema}"."${prefix}${name}"`;
+  return {
+    schema,
+    format: table("format"),
+    sessions: table("sessions"),
+    records: table("records"),
+    snapshots: table("snapshots"),
+    channel: `${prefix}appended`,
+  };
+}
+
+/** The primary key of the records is the lock on the head: of two that append at one place the second violates it. */
+const definitions = ({ schema, format: formats, sessions, records, snapshots }: Tables): string => `
+  ${schema === undefined ? "" : `CREATE SCHEMA IF NOT EXISTS "${schema}";`}
+  CREATE TABLE IF NOT EXISTS ${formats} (version integer NOT NULL);
+  INSERT INTO ${formats} SELECT ${format} WHERE NOT EXISTS (SELECT FROM ${formats});
+  CREATE TABLE IF NOT EXISTS ${sessions} (
+    life uuid PRIMARY KEY,
+    id text COLLATE "C" NOT NULL UNIQUE,
+    header text NOT NULL,
+    lease_owner text,
+    lease_until double precision
+  );
+  CREATE TABLE IF NOT EXISTS ${records} (
+    life uuid NOT NULL REFERENCES ${sessions} ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    changed text NOT NULL,
+    digest text NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (life, seq)
+  );
+  CREATE TABLE IF NOT EXISTS ${snapshots} (
+    life uuid PRIMARY KEY REFERENCES ${sessions} ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    digest text NOT NULL,
+    version text NOT NULL,
+    body text NOT NULL,
+    seal text NOT NULL
+  );`;
+
+/** Makes the tables unless they are there, one process at a time. `UnsupportedVersion` for tables of a newer format. */
+export async function prepareTables(client: PostgresClient, tables: Tables): Promise<void> {
+  await checkEncoding(client);
+  if (!(await hasTables(client, tables))) await makeTables(client, tables);
+}
+
+async function checkEncoding(client: PostgresClient): Promise<void> {
+  const { rows } = await client.query("SELECT current_setting('server_encoding') AS encoding");
+  if (rows[0]?.["encoding"] === "UTF8") return;
+  throw new LogError("UnsupportedVersion", "a log needs a database whose encoding is UTF8");
+}
+
+async function hasTables(client: PostgresClient, tables: Tables): Promise<boolean> {
+  const found = await client.query("SELECT to_regclass($1) IS NOT NULL AS is_there", [tables.format]);
+  if (found.rows[0]?.["is_there"] !== true) return false;
+  const { rows } = await client.query(`SELECT version FROM ${tables.format}`);
+  const version = rows[0]?.["version"];
+  if (version === format) return true;
+  throw new LogError(
+    "UnsupportedVersion",
+    `this log has format ${String(version)}; this Moora reads ${format}`,
+  );
+}
+
+/** Another process may have made them while this one waited for its turn: a second look could still miss them. */
+async function makeTables(client: PostgresClient, tables: Tables): Promise<void> {
+  await client.query("BEGIN");
+  try {
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [tables.format]);
+    await client.query(definitions(tables));
+    await client.query("COMMIT");
+  } catch (error) {
+    await client.query("ROLLBACK");
+    throw error;
+  }
+}

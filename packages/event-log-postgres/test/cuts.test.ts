@@ -1,0 +1,195 @@
+import { chainStart, LogError, type LogRecord } from "@moora/event-log";
+import {
+  bodies,
+  checkInterleaving,
+  grow,
+  interleavings,
+  recordsAfter,
+  seededRandom,
+} from "@moora/event-log/testing";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { postgresLog } from "../src/index.ts";
+import { type Cut, CuttingProxy } from "./cutting-proxy.ts";
+import { poolOn, PostgresServer, urlAt } from "./server.ts";
+import { postgresStorage } from "./storage.ts";
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+}, 60_000);
+
+afterAll(async () => server[Symbol.asyncDispose]());
+
+/** What appending records one by one through cut connections comes to: those that were acknowledged. */
+async function appendThroughCuts(id: string, texts: readonly string[], cutNext: () => Cut) {
+  await using proxy = await CuttingProxy.before(server.port);
+  const log = postgresLog(urlAt(proxy.port), { busyTimeoutMs: 60_000 });
+  const session = await log.create(id, "{}");
+  proxy.cutNext = cutNext;
+  const records = recordsAfter(chainStart("{}"), ...texts);
+  for (const record of records) await session.append(record.seq - 1, [record]);
+  const found = await session.read();
+  await log.close();
+  return { records, found, cuts: proxy.cuts };
+}
+
+describe("(B11) a connection that is cut in the middle of appends", () => {
+  it("leaves every one of 1,000 records there once, and nothing unresolved", async () => {
+    const random = seededRandom(11);
+    const cuts = ["before", "during", "after"] as const;
+    const cutNext = (): Cut => (random() < 0.25 ? (cuts[Math.floor(random() * 3)] ?? "never") : "never");
+    const { records, found, cuts: count } = await appendThroughCuts("cut", bodies(1_000), cutNext);
+    expect(found).toEqual(records);
+    expect(count).toBeGreaterThan(200);
+  }, 60_000);
+
+  it.each(["before", "during", "after"] as const)(
+    "%s the server has it: nothing is lost or doubled",
+    async (cut) => {
+      let asked = 0;
+      const everySecond = (): Cut => ((asked += 1) % 2 === 1 ? cut : "never");
+      const { records, found, cuts } = await appendThroughCuts(`cut ${cut}`, bodies(20), everySecond);
+      expect(found).toEqual(records);
+      expect(cuts).toBeGreaterThanOrEqual(10);
+    },
+  );
+
+  it("tells two writers apart whose connections are cut: each record is of the one that was told so", async () => {
+    const random = seededRandom(12);
+    await using proxy = await CuttingProxy.before(server.port);
+    const logs = [1, 2].map(() => postgresLog(urlAt(proxy.port), { busyTimeoutMs: 60_000 }));
+    await logs[0]?.create("two", "{}");
+    proxy.cutNext = () => (random() < 0.5 ? "after" : "never");
+    const acknowledged: LogRecord[] = [];
+    const refusals: unknown[] = [];
+    const write = async (log: (typeof logs)[number], name: string): Promise<void> => {
+      const session = await log.open("two");
+      for (let index = 0; index < 60; index += 1) {
+        const before = (await session?.read())?.at(-1) ?? chainStart("{}");
+        const [record] = recordsAfter(before, JSON.stringify({ name, index }));
+        const [outcome] = await Promise.allSettled([
+          session?.append(before.seq, record === undefined ? [] : [record]),
+        ]);
+        if (outcome.status === "fulfilled" && record !== undefined) acknowledged.push(record);
+        if (outcome.status === "rejected") refusals.push(outcome.reason);
+      }
+    };
+    await Promise.all(logs.map(async (log, index) => write(log, `writer ${index}`)));
+    expect(refusals.filter((reason) => !(reason instanceof LogError && reason.code === "Conflict"))).toEqual(
+      [],
+    );
+    const found = await (await logs[0]?.open("two"))?.read();
+    expect(found).toEqual(acknowledged.toSorted((one, other) => one.seq - other.seq));
+    for (const log of logs) await log.close();
+  }, 60_000);
+
+  it("is no longer waited for when the server does not answer; what was sent may be there, once", async () => {
+    await using proxy = await CuttingProxy.before(server.port);
+    const log = postgresLog(urlAt(proxy.port), { busyTimeoutMs: 200, answerTimeoutMs: 400 });
+    const session = await log.create("hung", "{}");
+    proxy.cutNext = () => "hang";
+    const records = recordsAfter(chainStart("{}"), "{}");
+    await expect(session.append(0, records)).rejects.toMatchObject({ code: "LogWrite" });
+    proxy.cutNext = () => "never";
+    expect([[], records]).toContainEqual(await session.read());
+    await log.close();
+  });
+});
+
+describe("a server that comes and goes", () => {
+  it("is waited for, and has every record that was acknowledged", async () => {
+    const log = postgresLog(server.url, { busyTimeoutMs: 60_000 });
+    const session = await log.create("restarted", "{}");
+    const records = recordsAfter(chainStart("{}"), ...bodies(60));
+    const restarts = [20, 40];
+    for (const record of records) {
+      const restarting = restarts.includes(record.seq) ? server.restart() : undefined;
+      await session.append(record.seq - 1, [record]);
+      await restarting;
+    }
+    expect(await session.read()).toEqual(records);
+    await log.close();
+  }, 60_000);
+
+  it("does no harm to a process whose connections were idle", async () => {
+    const log = postgresLog(server.url);
+    const session = await log.create("idle", "{}");
+    await Promise.all([session.head(), session.head(), session.head()]);
+    await server.restart();
+    expect(await grow(session, "{}")).toEqual(await session.read());
+    await log.close();
+  });
+
+  it("is heard again by a watch that was there before", async () => {
+    const [log, other] = [postgresLog(server.url), postgresLog(server.url)];
+    const session = await log.create("watched through a restart", "{}");
+    const elsewhere = await other.open("watched through a restart");
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let known = 0;
+    const look = async (): Promise<void> => {
+      if ((await session.head()) > known) resolve();
+    };
+    const stop = session.watch(() => void look());
+    known = 1;
+    await grow(session, "{}");
+    await server.restart();
+    await elsewhere?.append(1, recordsAfter((await session.read()).at(-1) ?? chainStart("{}"), "[]"));
+    await promise;
+    expect(await session.head()).toBe(2);
+    stop();
+    await log.close();
+    await other.close();
+  });
+});
+
+/** Runs a file of `children/` to its end; answers what it said. */
+async function child(file: string, ...args: readonly string[]): Promise<readonly string[]> {
+  const spawned = spawn(
+    process.execPath,
+    ["--conditions=@moora/source", join(import.meta.dirname, "children", file), ...args],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  const [said, [code]] = await Promise.all([text(spawned.stdout), once(spawned, "exit")]);
+  expect(code).toBe(0);
+  return said.split("\n").slice(0, -1);
+}
+
+describe("processes of their own", () => {
+  it("(D01) that each append 1,000 records: one winner for each number, nothing lost, nothing twice", async () => {
+    const log = postgresLog(server.url);
+    const session = await log.create("a", "{}");
+    const said = await Promise.all(
+      ["one", "other"].map(async (name) => child("writer.ts", server.url, name, "1000")),
+    );
+    const found = (await session.read()).map(({ seq, body }) => `${seq} ${body}`);
+    expect(found).toHaveLength(2_000);
+    expect(said.flat()).toHaveLength(2_000);
+    expect(new Set(said.flat())).toEqual(new Set(found));
+    await log.close();
+  }, 60_000);
+
+  it("(V13) end by themselves when all they do is watch", async () => {
+    expect(await child("watcher.ts", server.url)).toEqual([]);
+  });
+});
+
+describe("the orders in which two writers take six steps each", () => {
+  const every = process.env["MOORA_PROVE"] === undefined ? 8 : 1;
+
+  it(`give the log that they should, ${Math.ceil(924 / every)} of them`, async () => {
+    const pool = poolOn(server.url);
+    const storage = postgresStorage(pool, server.url);
+    const orders = [...interleavings(6, 6)].filter((_, index) => index % every === 0);
+    for (const [index, order] of orders.entries()) await checkInterleaving(storage, `order ${index}`, order);
+    expect(orders).toHaveLength(Math.ceil(924 / every));
+    await storage.dispose();
+    await pool.end();
+  }, 60_000);
+});

