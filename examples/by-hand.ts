@@ -1,0 +1,40 @@
+// An agent without a runner: the state goes in, effects come out, inputs go back. Everything else is up to you.
+// Run it: node --conditions=@moora/source examples/by-hand.ts
+import {
+  agentTransition,
+  defineAgent,
+  defineTool,
+  effectsAt,
+  initialStateOf,
+  performWith,
+  userMessage,
+} from "@moora/agent";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { z } from "zod";
+
+const add = defineTool({
+  name: "add",
+  description: "Adds two numbers.",
+  input: z.object({ a: z.number(), b: z.number() }),
+  execute: ({ a, b }) => a + b,
+});
+
+const llm = new MockLlmCaller([
+  callsTools([{ name: "add", arguments: { a: 2, b: 2 } }]),
+  answers("2 + 2 is 4."),
+]);
+
+const agent = defineAgent({ llm, tools: [add] });
+const perform = performWith(agent);
+
+let state = agentTransition(userMessage("What is 2 + 2?"))(initialStateOf(agent));
+for (let open = Object.values(effectsAt(state)); open[0]; open = Object.values(effectsAt(state))) {
+  console.log("wants", open.map((effect) => effect.key).join(", "));
+  for await (const input of perform(open[0], state)) {
+    console.log("  told", input.type);
+    state = agentTransition(input)(state);
+  }
+}
+
+const { control } = state.reActContext;
+console.log(control.type === "Done" ? control.answer : control);
