@@ -1,0 +1,85 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { LLMock } from "@copilotkit/aimock";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { graphToMermaid } from "@moora/agent-core-state-machine";
+import { root } from "../scripts/workspace.ts";
+
+/** Programs of the documentation: every `ts` fence is a module that compiles and runs. */
+const pages = globSync(["README.md", "ARCHITECTURE.md", "docs/*.md", "packages/*/README.md"], { cwd: root }).toSorted();
+const folder = join(root, ".fences");
+
+interface Fence {
+  readonly title: string;
+  readonly file: string;
+  readonly code: string;
+}
+
+const fences: readonly Fence[] = pages.flatMap((page) =>
+  [...readFileSync(join(root, page), "utf8").matchAll(/^```ts\n([\s\S]*?)^```/gm)].map((match, index) => ({
+    title: `${page}, program ${index + 1}`,
+    file: join(folder, `${page.replaceAll(/[^A-Za-z0-9]+/g, "-")}-${index + 1}.ts`),
+    code: match[1] ?? "",
+  })),
+);
+
+let provider: LLMock;
+
+beforeAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const { file, code } of fences) writeFileSync(file, `${code}\nexport {};\n`);
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ extends: "../tsconfig.json", include: ["."], exclude: [] }));
+  provider = await LLMock.create({ port: 0 });
+  provider.on({ predicate: () => true }, { content: "Hello from the model." });
+});
+
+afterAll(async () => {
+  await provider.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("the documentation", () => {
+  it("has a page for every package", () => {
+    for (const page of globSync("packages/*", { cwd: root })) expect(existsSync(join(root, page, "README.md")), page).toBe(true);
+  });
+
+  it("compiles", () => {
+    const { stdout, status } = spawnSync("tsc", ["-p", folder], { cwd: root, encoding: "utf8" });
+    expect(status, stdout).toBe(0);
+  });
+
+  it.each(fences)("$title runs", async ({ file }) => {
+    const { code, output } = await run(file);
+    expect(code, output).toBe(0);
+  });
+
+  it("shows the control graph as it is", () => {
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    expect(readme).toContain(`\`\`\`mermaid\n${graphToMermaid()}\n\`\`\``);
+  });
+
+  it("speaks of no path of a machine", () => {
+    for (const page of pages) expect(readFileSync(join(root, page), "utf8"), page).not.toMatch(/\/(?:home|root|work|Users)\//);
+  });
+});
+
+/** Providers are asked at the loopback address, with a key that opens nothing. */
+const run = (file: string): Promise<{ code: number | null; output: string }> =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, ["--conditions=@moora/source", file], {
+      cwd: folder,
+      env: {
+        ...process.env,
+        OPENAI_BASE_URL: `${provider.url}/v1`,
+        OPENAI_API_KEY: "none",
+        ANTHROPIC_BASE_URL: provider.url,
+        ANTHROPIC_API_KEY: "none",
+      },
+    });
+    let output = "";
+    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    child.on("close", (code) => resolve({ code, output }));
+  });
