@@ -85,12 +85,14 @@ export class DatabaseWatch {
       client.unref?.();
       listening.resolve();
       await ended.promise;
+      // From here on somebody may wait for it to be closed.
+      client.ref?.();
     };
     void this.#database
       .keepClient(hear)
       .then(listening.resolve, listening.reject)
       .finally(() => {
-        this.#stopListening = undefined;
+        if (this.#stopListening === ended.resolve) this.#stopListening = undefined;
       });
     await listening.promise;
     this.#stopListening = ended.resolve;

@@ -3,8 +3,9 @@ export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
   on(event: "error" | "end", listener: () => void): unknown;
   on(event: "notification", listener: (message: { readonly payload?: string | undefined }) => void): unknown;
-  /** Lets the process end while the connection is open. */
+  /** Lets the process end while the connection is open, and no longer so. */
   unref?(): void;
+  ref?(): void;
   /** True destroys the connection. */
   release(isBroken?: boolean): void;
 }

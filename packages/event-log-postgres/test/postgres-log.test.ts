@@ -173,6 +173,29 @@ describe("an acknowledged append", () => {
   });
 });
 
+describe("watches that come and go", () => {
+  it("(V13) leave no connection behind that listens", async () => {
+    const log = postgresLog(server.url);
+    const session = await log.create("coming and going", "{}");
+    for (let round = 0; round < 30; round += 1) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const stop = session.watch(resolve);
+      await (round % 3 === 0 ? promise : session.head());
+      stop();
+    }
+    // It waits for every connection that is lent out: one that was forgotten would keep it for ever.
+    await log.close();
+    // A process of the server takes a moment to end.
+    for (let left = 1; left > 0;) {
+      const { rows } = await admin.query(
+        "SELECT query FROM pg_stat_activity WHERE application_name = 'moora' AND query LIKE 'LISTEN%'",
+      );
+      left = rows.length;
+    }
+    await expect((async () => log.list())()).rejects.toMatchObject({ code: "LogWrite" });
+  });
+});
+
 describe("a watch without messages", () => {
   it("finds new records by looking", async () => {
     const [log, other] = [open(server.url, { notify: false }), open(server.url, { notify: false })];

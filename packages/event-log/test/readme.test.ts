@@ -1,0 +1,40 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Place } from "./stores.ts";
+
+const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
+const fences = [...readme.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code);
+
+/** Runs code as a module of this package, so that its own name means its sources. */
+function said(code: string): string {
+  using place = new Place();
+  const script = `process.chdir(${JSON.stringify(place.path)});\n${code}`;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--conditions=@moora/source", "--input-type=module-typescript", "--eval", script],
+    { cwd: join(import.meta.dirname, ".."), encoding: "utf8" },
+  );
+  expect(stderr).toBe("");
+  expect(status).toBe(0);
+  return stdout;
+}
+
+describe("the README", () => {
+  it("has an example of a log and one of the suite", () => {
+    expect(fences).toHaveLength(2);
+  });
+
+  it("shows how to append a record", () => {
+    expect(said(fences[0] ?? "")).toBe("the log ends at 1\n");
+  });
+
+  it("shows how to run the suite", () => {
+    const lines = said(fences[1] ?? "")
+      .trim()
+      .split("\n");
+    expect(lines.length).toBeGreaterThan(150);
+    expect(lines.at(-1)).toMatch(/^\d+ broken logs show what the suite finds$/);
+  });
+});
