@@ -18,7 +18,7 @@ export interface Wire {
   readonly signal: AbortSignal;
 }
 
-/** How long a stream may stay open after its last event: enough to end by itself and leave the connection for reuse. */
+/** How long, at most, a stream may stay open after its last event: enough to end by itself and leave the connection for reuse. */
 const graceMs = 1000;
 
 /**
@@ -112,7 +112,8 @@ class StreamGuard<Event> {
     this.#heard = true;
     // Bytes may still trickle in after the end; they must not start a timer again.
     if (this.#controller.signal.aborted) return;
-    this.#silence.start(this.#whole ? graceMs : this.#limits.idleTimeoutMs);
+    const { idleTimeoutMs } = this.#limits;
+    this.#silence.start(this.#whole ? Math.min(graceMs, idleTimeoutMs) : idleTimeoutMs);
   }
 
   #stop(cause: StreamFault): void {
