@@ -20,6 +20,12 @@ import type {
 } from "openai/resources/responses/responses";
 import { itemToPart, summaryJoint } from "./item-to-part.ts";
 
+const endings = {
+  "response.completed": "completed",
+  "response.incomplete": "incomplete",
+  "response.failed": "failed",
+} as const;
+
 /** Puts the events of a response together. */
 export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming, ResponseStreamEvent> {
   readonly #context: ReaderContext;
@@ -63,7 +69,8 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
       case "response.completed":
       case "response.incomplete":
       case "response.failed":
-        this.#response = event.response;
+        // The name of the event says it too, for servers that leave the status out.
+        this.#response = { ...event.response, status: event.response.status ?? endings[event.type] };
         return true;
       default:
         return false;

@@ -99,6 +99,12 @@ describe("an answer of the Responses API", () => {
     expect(outcome).toMatchObject({ ok: true, turn: { parts: [{ type: "text", text: "Hello." }] } });
   });
 
+  it("has ended as the name of its last event says, where the server tells no status", async () => {
+    const bare = { type: "response.completed", response: { model: "m", output: null } };
+    const outcome = await outcomeOf(done(0, said("Hello.")), bare);
+    expect(outcome).toMatchObject({ ok: true, finish: { unified: "stop", raw: "completed" } });
+  });
+
   it("is malformed when an item began and never came", async () => {
     const call = { type: "function_call", call_id: "c", name: "add", arguments: "" };
     const outcome = await outcomeOf(done(0, said("Hello.")), added(1, call), end("completed"));
