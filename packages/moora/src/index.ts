@@ -72,3 +72,6 @@ export type { CurrentTimeOptions } from "./tools/current-time.ts";
 export { fetchUrlTool } from "./tools/fetch-url.ts";
 export type { FetchUrlOptions } from "./tools/fetch-url.ts";
 export { fileTools } from "./tools/file-tools.ts";
+
+// A stand-in for a model, so that everything runs without a key. It is no language model.
+export { planner, Planner } from "./planner/planner.ts";

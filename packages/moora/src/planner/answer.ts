@@ -1,0 +1,50 @@
+import { callsFor } from "./planned-calls.ts";
+import type { Progress } from "./progress.ts";
+import type { RoutedClause } from "./request-to-clauses.ts";
+import { resultToText } from "./result-to-text.ts";
+import type { Profile } from "./route.ts";
+
+/** Tools that are named where none fits. */
+const maxListed = 20;
+
+/** The answer to a request, from what its calls found and nothing else. */
+export function answerTo(
+  clauses: readonly RoutedClause[],
+  progress: Progress,
+  profiles: readonly Profile[],
+): string {
+  const summary = progress.summary === undefined ? [] : [`What was found so far: ${progress.summary}`];
+  const isLost = clauses.every(({ route }) => route === undefined) && progress.calls.length === 0;
+  if (isLost) return summary[0] ?? nothingFits(profiles);
+  const parts = clauses.map((clause, index) => clauseAnswer(clause, index, progress));
+  return [...summary, ...parts].filter((part) => part !== "").join("\n\n");
+}
+
+/** What became of one clause. A call whose place was taken by a better one is not told of. */
+function clauseAnswer({ clause, route }: RoutedClause, index: number, progress: Progress): string {
+  const own = callsFor(progress, index, "own");
+  const good = own.filter(({ isError }) => !isError);
+  const toolWords = route?.profile.ownWords ?? new Set();
+  const told = good.length > 0 ? good : own.slice(-1);
+  if (told.length > 0) return told.map((call) => resultToText(clause, call, toolWords)).join("\n\n");
+  if (progress.summary !== undefined) return "";
+  const asked = `"${clause.text.slice(0, 200).toWellFormed()}"`;
+  if (route === undefined) return `None of my tools fits ${asked}.`;
+  const missing = route.filled.missing.map(({ name }) => name).join(" and ");
+  const { name } = route.profile.tool;
+  return missing === ""
+    ? `I did not get to ${asked}.`
+    : `For ${asked} I would call ${name}, but I cannot tell what its ${missing} should be.`;
+}
+
+function nothingFits(profiles: readonly Profile[]): string {
+  const what =
+    "I am the planner that comes with Moora, not a language model: I hand requests to tools by their words";
+  if (profiles.length === 0) return `${what}, and I have no tools here.`;
+  const listed = profiles.slice(0, maxListed).map(({ tool: { name, description } }) => {
+    const [first = ""] = description.split(/(?<=[.!?])\s|[:(]\s/);
+    return `- ${name}: ${first}`;
+  });
+  const rest = profiles.length > maxListed ? [`- and ${profiles.length - maxListed} more`] : [];
+  return [`${what}. None of them fits this request. I have:`, ...listed, ...rest].join("\n");
+}

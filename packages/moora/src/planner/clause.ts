@@ -1,0 +1,28 @@
+import { mentionsOf, type Mention } from "./mentions.ts";
+import { plainWords, wordsOf } from "./words.ts";
+
+/** One piece of work that a request asks for. */
+export interface Clause {
+  readonly text: string;
+  readonly mentions: readonly Mention[];
+  /** The words that count, as they are compared. */
+  readonly words: ReadonlySet<string>;
+  /** All words, in small letters. */
+  readonly plain: ReadonlySet<string>;
+  /** Whether it has to wait for what stands before it: "and then". */
+  readonly isLater: boolean;
+}
+
+export const clauseOf = (text: string, isLater: boolean = false): Clause => ({
+  text,
+  mentions: mentionsOf(text),
+  words: new Set(wordsOf(text)),
+  plain: new Set(plainWords(text)),
+  isLater,
+});
+
+/** Whether it speaks of something that was found before: "read it", "the first of them". */
+export const refersBack = ({ text }: Clause): boolean =>
+  /\b(?:it|its|them|those|these|that|this|each|the (?:first|second|third|last|result|results|same))\b/i.test(
+    text,
+  );

@@ -1,0 +1,59 @@
+import { internalTools } from "@moora/agent-core-effects";
+import type { LlmRequest, LlmTool } from "@moora/llm";
+import { answerJson } from "./answer-json.ts";
+import { answerTo } from "./answer.ts";
+import { historyToSummary } from "./history-to-summary.ts";
+import { forcedCall, plannedCalls, type PlannedCall } from "./planned-calls.ts";
+import { messagesToProgress, type Progress } from "./progress.ts";
+import { requestToClauses, type RoutedClause } from "./request-to-clauses.ts";
+import { profileOf, type Profile } from "./route.ts";
+
+/** What the planner says next: calls, an answer, or that this is nothing for it. */
+export type NextTurn =
+  | { readonly type: "calls"; readonly calls: readonly PlannedCall[] }
+  | { readonly type: "answer"; readonly text: string }
+  | { readonly type: "refusal"; readonly why: string };
+
+/** Characters of a request that are read; rounds of calls, and calls, that one request may take. */
+const maxRead = 4_000;
+const maxRounds = 8;
+const maxCalls = 16;
+
+/** A pure function of the request: the same request gives the same turn. */
+export function nextTurn(request: LlmRequest): NextTurn {
+  const progress = messagesToProgress(request.messages);
+  if (request.purpose === "reflect") return { type: "answer", text: historyToSummary(progress.text) };
+  const profiles = request.tools.filter(isOffered(request)).map(profileOf);
+  const clauses = requestToClauses(progress.text.slice(0, maxRead), profiles);
+  const calls = nextCalls(request, clauses, progress, profiles);
+  if (calls.length > 0) return { type: "calls", calls };
+  const text = answerTo(clauses, progress, profiles);
+  if (request.answerSchema === undefined) return { type: "answer", text };
+  const json = answerJson(request.answerSchema, progress, text);
+  return json === undefined
+    ? { type: "refusal", why: "The planner cannot give an answer of this form; use a language model." }
+    : { type: "answer", text: json };
+}
+
+/** The tools of the harness itself are no answer to anybody's request. */
+const isOffered =
+  ({ toolChoice }: LlmRequest) =>
+  ({ name }: LlmTool): boolean =>
+    typeof toolChoice === "object"
+      ? toolChoice.name === name
+      : !internalTools.some((internal) => internal.name === name);
+
+function nextCalls(
+  { toolChoice, parallelToolCalls }: LlmRequest,
+  clauses: readonly RoutedClause[],
+  progress: Progress,
+  profiles: readonly Profile[],
+): readonly PlannedCall[] {
+  const isSpent = progress.rounds >= maxRounds || progress.calls.length >= maxCalls;
+  if (toolChoice === "none" || isSpent || progress.summary !== undefined) return [];
+  const planned = plannedCalls(clauses, progress, profiles);
+  const mustCall = toolChoice !== "auto" && progress.rounds === 0 && planned.length === 0;
+  const forced = mustCall ? forcedCall(progress.text.slice(0, maxRead), profiles) : undefined;
+  const calls = forced === undefined ? planned : [forced];
+  return calls.slice(0, parallelToolCalls ? maxCalls - progress.calls.length : 1);
+}

@@ -1,0 +1,85 @@
+import {
+  chunkFeed,
+  failed,
+  failureOf,
+  noUsage,
+  type LlmCallOptions,
+  type LlmCaller,
+  type LlmOutcome,
+  type LlmPart,
+  type LlmRequest,
+} from "@moora/llm";
+import { nextTurn, type NextTurn } from "./next-turn.ts";
+
+/** Who made the turns of a planner. */
+export const plannerOrigin = "moora/planner";
+
+/**
+ * A planner behind the port of language models, and no language model itself: it compares the words of a request with
+ * the names, descriptions and schemas of the tools, fills their arguments from the request, and answers by quoting what
+ * they gave. Deterministic, without network and without cost; for demonstrations, tests and hosts without a model.
+ */
+export class Planner implements LlmCaller {
+  readonly name: string = "planner";
+
+  async call(request: LlmRequest, options: LlmCallOptions = {}): Promise<LlmOutcome> {
+    if (options.signal?.aborted === true) return aborted("");
+    const outcome = this.callSync(request);
+    return outcome.ok ? await streamed(outcome, options) : outcome;
+  }
+
+  callSync(request: LlmRequest): LlmOutcome {
+    try {
+      return turnToOutcome(nextTurn(request));
+    } catch (error) {
+      return failed(failureOf("unknown", `The planner failed: ${String(error)}`));
+    }
+  }
+}
+
+/** The planner, in the place of a model: `defineAgent({ llm: planner(), tools })`. */
+export const planner = (): Planner => new Planner();
+
+type Answered = Extract<LlmOutcome, { ok: true }>;
+
+function turnToOutcome(turn: NextTurn): LlmOutcome {
+  if (turn.type === "refusal") return failed(failureOf("invalid-request", turn.why));
+  const parts: readonly LlmPart[] =
+    turn.type === "answer"
+      ? [{ type: "text", text: turn.text.toWellFormed() }]
+      : turn.calls.map(({ name, values, mark }, index) => ({
+          type: "tool-call",
+          id: `call_${index + 1}`,
+          name,
+          arguments: JSON.stringify(values).toWellFormed(),
+          raw: { ...mark },
+        }));
+  const finish = turn.type === "answer" ? "stop" : "tool-calls";
+  return {
+    ok: true,
+    turn: { origin: plannerOrigin, parts },
+    model: "planner",
+    usage: noUsage,
+    finish: { unified: finish, raw: finish },
+  };
+}
+
+const aborted = (partial: string): LlmOutcome =>
+  failed(failureOf("aborted", "The call was aborted."), partial);
+
+/** Gives the turn out word by word, each in a turn of its own, as a model would. */
+async function streamed(outcome: Answered, { onChunk, signal }: LlmCallOptions): Promise<LlmOutcome> {
+  const feed = chunkFeed(onChunk);
+  let text = "";
+  for (const part of outcome.turn.parts) {
+    if (part.type === "tool-call") feed.toolCall(part.name);
+    for (const word of part.type === "text" ? part.text.split(/(?<=\s)(?=\S)/) : []) {
+      await Promise.resolve();
+      if (signal?.aborted === true) return aborted(text);
+      feed.text(word);
+      text += word;
+    }
+  }
+  feed.end();
+  return outcome;
+}

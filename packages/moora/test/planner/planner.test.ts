@@ -1,0 +1,341 @@
+import { defineTool, toolReply, type Tool } from "@moora/agent";
+import type { LlmChunk, LlmMessage, LlmRequest } from "@moora/llm";
+import { describe, expect, it } from "vitest";
+import { planner, plannerOrigin } from "../../src/planner/planner.ts";
+import { calculatorTool } from "../../src/tools/calculator.ts";
+import { currentTimeTool } from "../../src/tools/current-time.ts";
+import { answerIn, callsIn, plannedFor, requestOf, shop, taskOf, user } from "./plan.ts";
+
+const textTool = (
+  name: string,
+  description: string,
+  properties: object,
+  required: string[],
+  execute: (input: Record<string, unknown>) => unknown,
+): Tool =>
+  defineTool({
+    name,
+    description,
+    input: { type: "object", properties: JSON.parse(JSON.stringify(properties)), required },
+    execute,
+  });
+
+const files: Readonly<Record<string, string>> = {
+  "README.md": "# Shop\nWe sell printers.\nThe licence is MIT.",
+  "src/printer.ts": "export const printer = 1;",
+  "src/price.ts": "export const price = 2;",
+};
+const list = textTool("list_files", "Lists files.", { recursive: { type: "boolean" } }, [], () =>
+  Object.keys(files)
+    .map((name) => `${name} (10 bytes)`)
+    .join("\n"),
+);
+const read = textTool("read_file", "Reads a file.", { path: { type: "string" } }, ["path"], ({ path }) =>
+  Object.hasOwn(files, String(path))
+    ? files[String(path)]
+    : toolReply({ content: `There is no ${String(path)}.`, isError: true }),
+);
+const search = textTool(
+  "search_files",
+  "Searches the contents of files.",
+  { query: { type: "string" } },
+  ["query"],
+  ({ query }) => {
+    const found = Object.entries(files).filter(([, text]) => text.includes(String(query)));
+    return found.length === 0 ? "Nothing was found." : found.map(([name]) => `${name}:1: ...`).join("\n");
+  },
+);
+const disk = [list, read, search];
+
+describe("chains", () => {
+  it("what was found is read, one after the other", async () => {
+    const { calls, answer } = await taskOf('Search for "price", then read the first one', disk);
+    expect(calls).toEqual([
+      ["search_files", { query: "price" }],
+      ["read_file", { path: "src/price.ts" }],
+    ]);
+    expect(answer).toContain("export const price = 2;");
+  });
+
+  it("all that was found is read, in one turn", async () => {
+    const { calls } = await taskOf('Find "export" and read the files', disk);
+    expect(calls.map(([name, values]) => [name, JSON.stringify(values)])).toEqual([
+      ["search_files", '{"query":"export"}'],
+      ["read_file", '{"path":"src/printer.ts"}'],
+      ["read_file", '{"path":"src/price.ts"}'],
+    ]);
+  });
+
+  it("by its name among what was found", async () => {
+    const { calls } = await taskOf("List the files, then read the one about the printer", disk);
+    expect(calls.at(-1)).toEqual(["read_file", { path: "src/printer.ts" }]);
+  });
+
+  it("what a tool does not know by its name, another one finds", async () => {
+    const { calls, answer } = await taskOf("What does the README say about the licence?", disk);
+    expect(calls).toEqual([
+      ["read_file", { path: "README" }],
+      ["list_files", { recursive: true }],
+      ["read_file", { path: "README.md" }],
+    ]);
+    expect(answer).toContain("The licence is MIT.");
+  });
+
+  it("when nothing was found, nothing else is read in its place", async () => {
+    const { calls, answer } = await taskOf('Search for "unicorn", then read the first one', disk);
+    expect(calls).toHaveLength(1);
+    expect(answer).toBe(
+      'According to search_files: Nothing was found.\n\nFor "read the first one" I would call read_file, but I cannot tell what its path should be.',
+    );
+  });
+
+  it("a value under the name of the argument, in JSON", async () => {
+    const orders = textTool(
+      "list_orders",
+      "Lists the orders of a customer.",
+      { customer: { type: "string" } },
+      ["customer"],
+      () => [
+        { order_id: "A-17", total: 3 },
+        { order_id: "A-18", total: 4 },
+      ],
+    );
+    const refund = textTool(
+      "refund_order",
+      "Refunds an order.",
+      { order_id: { type: "string" } },
+      ["order_id"],
+      () => "refunded",
+    );
+    const { calls } = await taskOf("List the orders of Ada and then refund the last one", [orders, refund]);
+    expect(calls).toEqual([
+      ["list_orders", { customer: "Ada" }],
+      ["refund_order", { order_id: "A-18" }],
+    ]);
+  });
+
+  it("what does not depend on another goes in one turn, and what says so waits", () => {
+    const tools = requestTools([calculatorTool(), currentTimeTool(), ...disk]);
+    expect(plannedFor("What is 2+2 and what time is it in Oslo?", tools)).toEqual([
+      ["calculator", { expression: "2+2" }],
+      ["current_time", { time_zone: "Oslo" }],
+    ]);
+    expect(plannedFor("Calculate 2+2, then read README.md", tools)).toEqual([
+      ["calculator", { expression: "2+2" }],
+    ]);
+  });
+});
+
+describe("answers", () => {
+  it("quote what was found, each piece of work for itself", async () => {
+    const { answer } = await taskOf("What is 15% of 80 and what time is it in Oslo?", [
+      calculatorTool(),
+      currentTimeTool({ clock: { now: () => 0 } }),
+    ]);
+    expect(answer).toBe(
+      "According to calculator: 15% * 80 = 12.\n\n" +
+        "According to current_time: It is Thursday, 1 January 1970 at 01:00:00 in Europe/Oslo (1970-01-01T01:00:00+01:00).",
+    );
+  });
+
+  it("say what failed, and what fits no tool", async () => {
+    const { answer } = await taskOf("Calculate 1/0. Sing a song.", [calculatorTool()]);
+    expect(answer).toBe(
+      'calculator (1/0) failed: This divides by zero. (at position 2)\n\nNone of my tools fits "Sing a song.".',
+    );
+  });
+
+  it("without a fitting tool say what it is, and what it has", async () => {
+    const { calls, answer } = await taskOf("Tell me a joke", disk);
+    expect(calls).toEqual([]);
+    expect(answer).toContain("not a language model");
+    expect(answer).toContain("- read_file: Reads a file.");
+  });
+
+  it("of a long result give the lines that speak of what was asked, and count the rest", async () => {
+    const lines = Array.from(
+      { length: 100 },
+      (_, at) => `line ${at} speaks of ${at % 5 === 0 ? "apples" : "pears"}`,
+    );
+    const notes = textTool("read_notes", "Reads the notes.", {}, [], () => lines.join("\n"));
+    const { answer } = await taskOf("What do the notes say about apples?", [notes]);
+    expect(answer.split("\n")).toHaveLength(14);
+    expect(answer).not.toContain("pears");
+    expect(answer).toContain("... and 8 more lines.");
+  });
+
+  it("never hold anything but words of the request, of the tools and of what was found", async () => {
+    const { answer } = await taskOf("read src/price.ts", disk);
+    expect(answer).toBe("According to read_file: export const price = 2;.");
+  });
+});
+
+describe("the port", () => {
+  it("says who it is", () => {
+    const outcome = planner().callSync(requestOf("weather in Oslo", shop));
+    expect(planner().name).toBe("planner");
+    expect(outcome).toMatchObject({
+      ok: true,
+      model: "planner",
+      turn: { origin: plannerOrigin },
+      finish: { unified: "tool-calls" },
+      usage: { inputTokens: 0, outputTokens: 0 },
+    });
+  });
+
+  it("answers the same at once and over time, and every time", async () => {
+    for (const text of ["weather in Oslo", "Tell me a joke", "refund order 7 and order 8"]) {
+      const request = requestOf(text, shop);
+      const first = planner().callSync(request);
+      expect(await planner().call(request)).toEqual(first);
+      expect(planner().callSync(structuredClone(request))).toEqual(first);
+    }
+  });
+
+  it("streams its words, and its calls by name", async () => {
+    const chunks: LlmChunk[] = [];
+    const onChunk = (chunk: LlmChunk): void => void chunks.push(chunk);
+    const outcome = await planner().call(requestOf("Tell me a joke", shop), { onChunk });
+    const texts = chunks.map((chunk) => (chunk.type === "text" ? chunk.text : ""));
+    expect(texts.length).toBeGreaterThan(10);
+    expect(texts.join("")).toBe(answerIn(outcome));
+    chunks.length = 0;
+    await planner().call(requestOf("weather in Oslo", shop), { onChunk });
+    expect(chunks).toEqual([{ type: "tool-call", name: "weather" }]);
+  });
+
+  it("stops when it is told to, with what it had said", async () => {
+    const cancel = new AbortController();
+    let said = "";
+    const outcome = await planner().call(requestOf("Tell me a joke", shop), {
+      signal: cancel.signal,
+      onChunk(chunk) {
+        said += chunk.type === "text" ? chunk.text : "";
+        if (said.split(" ").length > 4) cancel.abort();
+      },
+    });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: "aborted" }, partial: said });
+    expect(await planner().call(requestOf("x", shop), { signal: AbortSignal.abort() })).toMatchObject({
+      ok: false,
+      partial: "",
+    });
+  });
+
+  it("makes one call at a time where only one is allowed", async () => {
+    const change = { parallelToolCalls: false };
+    expect(plannedFor("weather in Oslo and Paris", shop, change)).toEqual([["weather", { city: "Oslo" }]]);
+    const after = planner().callSync(
+      requestOf("", shop, {
+        ...change,
+        messages: afterRound("weather in Oslo and Paris", ["sunny"], change),
+      }),
+    );
+    expect(callsIn(after)).toEqual([["weather", { city: "Paris" }]]);
+  });
+
+  it("keeps to the choice of tools", () => {
+    expect(plannedFor("weather in Oslo", shop, { toolChoice: "none" })).toEqual([]);
+    expect(plannedFor('"Oslo"', shop, { toolChoice: { name: "weather" } })).toEqual([
+      ["weather", { city: "Oslo" }],
+    ]);
+    expect(plannedFor("refund order 7", shop, { toolChoice: { name: "weather" } })).toEqual([
+      ["weather", { city: "refund order 7" }],
+    ]);
+    const forced = plannedFor("Norway", shop, { toolChoice: "required" });
+    expect(forced).toHaveLength(1);
+  });
+
+  it("gives an answer of a form that is asked for, from what it found, or says that it cannot", async () => {
+    const answerSchema = {
+      type: "object",
+      properties: { celsius: { type: "number" }, city: { type: "string" } },
+      required: ["celsius"],
+    };
+    const messages = afterRound("weather in Oslo", ['{"city":"Oslo","celsius":21}']);
+    const outcome = planner().callSync(requestOf("", shop, { messages, answerSchema }));
+    expect(JSON.parse(answerIn(outcome))).toEqual({ city: "Oslo", celsius: 21 });
+    const nothing = planner().callSync(
+      requestOf("", shop, { messages: afterRound("weather in Oslo", ["rain"]), answerSchema }),
+    );
+    expect(nothing).toMatchObject({ ok: false, failure: { kind: "invalid-request", retryable: false } });
+  });
+
+  it("sums up a history by quoting it, and goes on from a summary", () => {
+    const history =
+      "Summarize the following.\n\nTask: weather in Oslo\n\nHistory:\n\nUser: weather in Oslo\n\nTool weather({}): SUCCESS: sunny";
+    const summary = answerIn(planner().callSync(requestOf(history, [], { purpose: "reflect" })));
+    expect(summary).toBe("User: weather in Oslo Tool weather({}): SUCCESS: sunny");
+    const messages: LlmMessage[] = [
+      user("weather in Oslo"),
+      { role: "note", text: `Summary of the work so far: ${summary}` },
+    ];
+    expect(answerIn(planner().callSync(requestOf("", shop, { messages })))).toBe(
+      `What was found so far: ${summary}`,
+    );
+  });
+
+  it("takes the newest message as the request, and finds what it speaks of in what came before", () => {
+    const before = afterRound("list the orders of Ada", ['[{"order_id":"A-1"}]']);
+    const refund = planner().callSync(requestOf("", shop, { messages: [...before, user("refund it")] }));
+    expect(callsIn(refund)).toEqual([["refund_order", { order_id: "A-1" }]]);
+  });
+
+  it("gives no call to the tools of the harness", () => {
+    const internal = {
+      name: "find_tool_calls",
+      description: "Finds earlier tool calls.",
+      schema: { type: "object" },
+    };
+    expect(plannedFor("find earlier tool calls", [internal])).toEqual([]);
+  });
+
+  it.each([
+    "\ud800 weather in Oslo \udc00",
+    "a".repeat(100_000),
+    "weather in Oslo\n".repeat(2_000),
+    "(((".repeat(3_000),
+  ])("a strange request is answered quickly", (text) => {
+    const began = performance.now();
+    const outcome = planner().callSync(requestOf(text, shop));
+    expect(outcome.ok).toBe(true);
+    expect(JSON.stringify(outcome).isWellFormed()).toBe(true);
+    expect(performance.now() - began).toBeLessThan(3_000);
+  });
+
+  it("ends, whatever its tools give", async () => {
+    const loop = textTool(
+      "list_loops",
+      "Lists the loops of a loop.",
+      { path: { type: "string" } },
+      ["path"],
+      () => "loop (1 bytes)",
+    );
+    const { calls } = await taskOf("list the loops and then list them and then list those", [loop]);
+    expect(calls.length).toBeLessThanOrEqual(16);
+  });
+});
+
+/** The messages after the planner has called tools for a request, and these are the results. */
+function afterRound(
+  text: string,
+  results: readonly string[],
+  change: Partial<LlmRequest> = {},
+): LlmMessage[] {
+  const outcome = planner().callSync(requestOf(text, shop, change));
+  if (!outcome.ok) throw new Error(outcome.failure.message);
+  return [
+    user(text),
+    {
+      role: "assistant",
+      turn: outcome.turn,
+      results: results.map((content) => ({ isError: false, content })),
+    },
+  ];
+}
+
+const requestTools = (tools: readonly Tool[]): LlmRequest["tools"] =>
+  tools.map(({ name, definition: { description, schema } }) => ({
+    name,
+    description,
+    schema: JSON.parse(schema),
+  }));
