@@ -14,7 +14,7 @@ type Given = { readonly agent: Agent; readonly question: string };
 
 export function Answer({ agent, question }: Given): JSX.Element {
   const [state, tell] = useReducer(
-    (state: ReturnType<typeof initialStateOf>, input: AgentInput) => agentTransition(input)(state),
+    (before: ReturnType<typeof initialStateOf>, input: AgentInput) => agentTransition(input)(before),
     agent,
     initialStateOf,
   );

@@ -19,5 +19,7 @@ export interface Manifest {
 /** The folders below `packages`, in order of name. */
 export const packageNames: readonly string[] = readdirSync(join(root, "packages")).toSorted();
 
+/** Manifests are this workspace's own: their form is checked by the package manager. */
 export const manifestOf = (name: string): Manifest =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as Manifest;

@@ -28,7 +28,7 @@ export function parseState(value: unknown): ParsedState {
   const { copy } = copied;
   if (typeof copy !== "object" || copy === null || Array.isArray(copy))
     return refused("not-a-state", "", "A state is an object.");
-  let stored: Readonly<Record<string, unknown>> = { ...copy };
+  let stored: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(copy));
   while (stored["version"] !== stateVersion) {
     const { version } = stored;
     const migrate =

@@ -305,7 +305,12 @@ export function drawConfigChange(choose: Choose): Partial<AgentConfig> {
     { maxToolAttempts: 1 + choose(3) },
     { maxLlmAttempts: 1 + choose(3) },
     { blacklistedTools: choose(2) === 0 ? ["plain"] : [] },
-    { approval: { policy: "always", ...(choose(2) === 0 ? { expiresAfterMs: 50, remindAfterMs: 10, escalateAfterMs: 20 } : {}) } },
+    {
+      approval: {
+        policy: "always",
+        ...(choose(2) === 0 ? { expiresAfterMs: 50, remindAfterMs: 10, escalateAfterMs: 20 } : {}),
+      },
+    },
     {
       approval: {
         policy: oneOf<AgentConfig["approval"]["policy"]>(choose, [

@@ -136,24 +136,26 @@ function checkMoves(before: AgentState, next: AgentState, moves: readonly Contro
 
 /** The key of the effect that an input answers, as far as it can be told from the state before. */
 export function answeredKey(input: AgentInput, before: AgentState): string | undefined {
-  switch (input.type) {
-    case "re-act-observed":
-      return planKeyAt(before);
-    case "llm-call-failed":
-    case "history-reflected":
-    case "state-handled":
-    case "deadline-passed":
-      return input.key;
-    case "tool-call-completed":
-    case "tool-call-interrupted":
-    case "tool-call-decided":
-      return Object.values(effectsAt(before)).find(
-        (effect) => "toolCallId" in effect && effect.toolCallId === input.toolCallId,
-      )?.key;
-    default:
-      return undefined;
-  }
+  if (input.type === "re-act-observed") return planKeyAt(before);
+  if (answersByKey.has(input.type)) return "key" in input ? input.key : undefined;
+  if (!answersByCall.has(input.type) || !("toolCallId" in input)) return undefined;
+  return Object.values(effectsAt(before)).find(
+    (effect) => "toolCallId" in effect && effect.toolCallId === input.toolCallId,
+  )?.key;
 }
+
+const answersByKey: ReadonlySet<string> = new Set([
+  "llm-call-failed",
+  "history-reflected",
+  "state-handled",
+  "deadline-passed",
+]);
+
+const answersByCall: ReadonlySet<string> = new Set([
+  "tool-call-completed",
+  "tool-call-interrupted",
+  "tool-call-decided",
+]);
 
 const planKeyAt = (state: AgentState): string | undefined =>
   Object.values(effectsAt(state)).find((effect) => effect.type === "call-llm")?.key;
@@ -242,8 +244,8 @@ function checkLimits(before: AgentState, state: AgentState): void {
   assertLaw(new Set(calls.map((call) => call.id)).size === calls.length, "L11", () => "a call is open twice");
   for (const { id, attempt, questions } of calls) {
     assertLaw(recordOf(state, id)?.result === null, "L11", () => `the open call ${id} has a result`);
-    const most = Math.max(config.maxToolAttempts, attemptOf(before, id)) + questions;
-    assertLaw(attempt <= most, "L11", () => `call ${id} is at attempt ${attempt}`);
+    const mostAttempts = Math.max(config.maxToolAttempts, attemptOf(before, id)) + questions;
+    assertLaw(attempt <= mostAttempts, "L11", () => `call ${id} is at attempt ${attempt}`);
   }
 }
 

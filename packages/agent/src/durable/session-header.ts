@@ -34,30 +34,39 @@ export const headerToText = (header: SessionHeader): string => JSON.stringify(he
 
 /** Throws `UnsupportedVersion` for a newer format, and for what is no header. */
 export function textToHeader(text: string): SessionHeader {
-  const stored = JSON.parse(text) as Partial<SessionHeader>;
-  if (stored.format !== logFormat)
-    throw new SessionError(
-      "UnsupportedVersion",
-      `This release reads logs of format ${logFormat}, this one is of ${stored.format}.`,
-      { seq: 0 },
-    );
-  const config = agentConfigSchema.safeParse({ ...defaultAgentConfig, ...stored.config });
-  const tools = toolsSchema.safeParse(stored.tools);
-  if (!config.success || !tools.success || stored.agent === undefined)
-    throw new SessionError(
-      "UnsupportedVersion",
-      "The header of this log is none that this release can read.",
-      { seq: 0 },
-    );
-  const { agent, parent } = stored;
+  const stored = fieldsOf(jsonOf(text));
+  const { format } = stored;
+  if (format !== logFormat)
+    throw unsupported(`This release reads logs of format ${logFormat}, this one says ${String(format)}.`);
+  const agent = fieldsOf(stored["agent"]);
+  const parent = fieldsOf(stored["parent"]);
+  const config = agentConfigSchema.safeParse({ ...defaultAgentConfig, ...fieldsOf(stored["config"]) });
+  const tools = toolsSchema.safeParse(stored["tools"]);
+  if (!config.success || !tools.success)
+    throw unsupported("The header of this log is none that this release can read.");
+  const { id, seq } = parent;
   return {
     format: logFormat,
-    agent,
+    agent: { name: String(agent["name"]), version: String(agent["version"]) },
     config: config.data,
     tools: tools.data,
-    ...(parent === undefined ? {} : { parent }),
+    ...(typeof id === "string" && typeof seq === "number" ? { parent: { id, seq } } : {}),
   };
 }
+
+const unsupported = (message: string): SessionError =>
+  new SessionError("UnsupportedVersion", message, { seq: 0 });
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 
 /** The state before the first record. */
 export const headerToState = ({ config, tools }: SessionHeader): AgentState =>

@@ -27,7 +27,7 @@ const bodyVersion = 1;
 
 /** The input of a record. Throws `UnsupportedVersion` for a body that a newer release wrote. */
 export function recordToInput({ seq, body }: Pick<LogRecord, "seq" | "body">): AgentInput {
-  let stored = JSON.parse(body) as Readonly<Record<string, unknown>>;
+  let stored = fieldsOf(body, seq);
   for (let version = versionOf(stored); version !== bodyVersion; version = versionOf(stored)) {
     const upcast = Object.hasOwn(upcasters, version) ? upcasters[version] : undefined;
     if (upcast === undefined) throw unsupported(seq, `version ${version}`);
@@ -36,6 +36,12 @@ export function recordToInput({ seq, body }: Pick<LogRecord, "seq" | "body">): A
   const parsed = parseInput(stored);
   if (parsed.ok) return parsed.input;
   throw unsupported(seq, `${parsed.problem.code} at ${parsed.problem.path}`);
+}
+
+function fieldsOf(body: string, seq: number): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(body);
+  if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value));
+  throw unsupported(seq, "no object");
 }
 
 const versionOf = ({ v = 1 }: Readonly<Record<string, unknown>>): number => (typeof v === "number" ? v : 0);
