@@ -1,4 +1,5 @@
 import {
+  callIdsOf,
   recordOf,
   type AddToolCallsToContextInput,
   type AgentState,
@@ -76,13 +77,24 @@ function olderMessages(state: AgentState, timestamp: number): InternalAnswer {
   };
 }
 
+/** The calls of this conversation, newest first; those of a loop that was withheld are not to be seen again. */
+function* newestCalls({ transcript }: AgentState): Generator<string> {
+  for (let index = transcript.length - 1; index >= 0; index -= 1) {
+    const entry = transcript[index];
+    if (entry?.type === "turn" && entry.withheld !== true) yield* callIdsOf(entry).toReversed();
+  }
+}
+
 const maxFound = 20;
 
 function foundCalls(state: AgentState, text: unknown): InternalAnswer {
   if (typeof text !== "string") return { isError: true, content: "The argument text is missing." };
   const lines: string[] = [];
-  for (const [id, { name, parameters, result }] of Object.entries(state.toolCalls).toReversed()) {
-    if (lines.length === maxFound || result === null) continue;
+  for (const id of newestCalls(state)) {
+    if (lines.length === maxFound) break;
+    const record = recordOf(state, id);
+    if (record === undefined || record.result === null) continue;
+    const { name, parameters, result } = record;
     const shown = result.isSuccess ? result.content : result.error;
     if (![name, parameters, shown].some((field) => field.includes(text))) continue;
     lines.push(`${id}: ${name}(${shortened(parameters, 200)}) ${result.isSuccess ? "succeeded" : "failed"}`);
@@ -91,8 +103,11 @@ function foundCalls(state: AgentState, text: unknown): InternalAnswer {
 }
 
 function loadedResults(state: AgentState, ids: unknown, timestamp: number): InternalAnswer {
-  const asked = Array.isArray(ids) ? ids.filter((id): id is string => typeof id === "string") : [];
-  const toolCallIds = [...new Set(asked)].filter((id) => (recordOf(state, id)?.result ?? null) !== null);
+  // Models write the ids as numbers, too.
+  const asked = new Set((Array.isArray(ids) ? ids : []).map(String));
+  const known = new Set(newestCalls(state));
+  const isFinished = (id: string): boolean => known.has(id) && (recordOf(state, id)?.result ?? null) !== null;
+  const toolCallIds = [...asked].filter(isFinished);
   if (toolCallIds.length === 0) return { isError: true, content: "None of these ids is a finished call." };
   return {
     isError: false,

@@ -1,5 +1,5 @@
-import type { AgentState, ControlOf } from "@moora/agent-core-state-machine";
-import type { LlmRequest, LlmSettings, LlmToolChoice } from "@moora/llm";
+import { toolOf, type AgentState, type ControlOf } from "@moora/agent-core-state-machine";
+import type { LlmRequest, LlmSettings, LlmTool, LlmToolChoice } from "@moora/llm";
 import { internalTools, wantsInternalTools } from "../internal-tools.ts";
 import { jsonObjectOf } from "./json-object.ts";
 import { messagesAt } from "./messages.ts";
@@ -19,7 +19,7 @@ export function llmRequestAt(state: AgentState): LlmRequest | undefined {
 
 function planRequest(state: AgentState): LlmRequest {
   const { config } = state;
-  const tools = wantsInternalTools(state) ? [...toolsAt(state), ...internalTools] : toolsAt(state);
+  const tools = offeredTools(state);
   const answerSchema = config.answerSchema === null ? undefined : jsonObjectOf(config.answerSchema);
   return {
     purpose: "plan",
@@ -34,11 +34,24 @@ function planRequest(state: AgentState): LlmRequest {
   };
 }
 
-/** On the last step the model has to answer. A tool that must be called is called on the first step of a loop only. */
-function toolChoiceOf({ config, reActContext: { step, stepLimit } }: AgentState): LlmToolChoice {
+/** A tool of the host's own goes before an internal one of the same name: providers refuse a name that comes twice. */
+function offeredTools(state: AgentState): readonly LlmTool[] {
+  const own = toolsAt(state);
+  if (!wantsInternalTools(state)) return own;
+  return [...own, ...internalTools.filter(({ name }) => toolOf(state, name) === undefined)];
+}
+
+/**
+ * On the last step the model has to answer. A tool that must be called is called on the first step of a loop only; one
+ * that is no longer there need not be called.
+ */
+function toolChoiceOf(state: AgentState): LlmToolChoice {
+  const { toolChoice } = state.config;
+  const { step, stepLimit } = state.reActContext;
   if (step === stepLimit) return "none";
-  if (config.toolChoice === "auto" || config.toolChoice === "none") return config.toolChoice;
-  return step === 1 ? config.toolChoice : "auto";
+  if (toolChoice === "auto" || toolChoice === "none") return toolChoice;
+  const isThere = toolChoice === "required" || toolOf(state, toolChoice.name) !== undefined;
+  return step === 1 && isThere ? toolChoice : "auto";
 }
 
 const reflectRequest = (state: AgentState, control: ControlOf<"Reflecting">): LlmRequest => ({

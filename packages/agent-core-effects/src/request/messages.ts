@@ -1,6 +1,7 @@
 import {
   messagePosition,
   recordOf,
+  type AgentMessage,
   type AgentState,
   type ContextEntry,
   type ToolCallRecord,
@@ -36,7 +37,9 @@ interface Lineage {
   readonly seen: number;
   readonly messages: LlmMessage[];
   readonly callIds: string[];
-  readonly records: ToolCallRecord[];
+  readonly records: (ToolCallRecord | undefined)[];
+  readonly userIds: string[];
+  readonly users: (AgentMessage | undefined)[];
   readonly hasSummary: boolean;
 }
 
@@ -59,14 +62,16 @@ function lineageAt(state: AgentState): Lineage {
   return lineage;
 }
 
-function isPrefix(known: Lineage, { transcript, toolCalls, reActContext }: AgentState): boolean {
+function isPrefix(known: Lineage, state: AgentState): boolean {
+  const { transcript, reActContext } = state;
   if (known.windowStart !== reActContext.windowStart || known.seen > reActContext.seen) return false;
   if (known.transcript !== transcript)
     for (let index = known.windowStart; index < known.seen; index += 1)
       if (known.transcript[index] !== transcript[index]) return false;
+  // An id without a record of its own finds nothing equal, and everything is mapped anew.
   for (let index = 0; index < known.callIds.length; index += 1)
-    if (toolCalls[known.callIds[index] ?? ""] !== known.records[index]) return false;
-  return true;
+    if (state.toolCalls[known.callIds[index] ?? ""] !== known.records[index]) return false;
+  return known.userIds.every((id, index) => messageOf(state, id) === known.users[index]);
 }
 
 /** A summary hides what stands before it: then everything is mapped anew. */
@@ -83,7 +88,9 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
   // The lists of an older lineage are taken over: nobody else holds them.
   const messages: LlmMessage[] = known?.messages ?? [];
   const callIds: string[] = known?.callIds ?? [];
-  const records: ToolCallRecord[] = known?.records ?? [];
+  const records: Lineage["records"] = known?.records ?? [];
+  const userIds: string[] = known?.userIds ?? [];
+  const users: Lineage["users"] = known?.users ?? [];
   let hasSummary = known?.hasSummary ?? false;
   for (let index = from; index < seen; index += 1) {
     const entry = transcript[index];
@@ -91,13 +98,14 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
     hasSummary ||= entry.type === "summary";
     addMessage(messages, entryToMessage(state, index, entry));
     for (const id of callIdsOfEntry(entry)) {
-      const record = recordOf(state, id);
-      if (record === undefined) continue;
       callIds.push(id);
-      records.push(record);
+      records.push(recordOf(state, id));
     }
+    if (entry.type !== "message") continue;
+    userIds.push(entry.messageId);
+    users.push(messageOf(state, entry.messageId));
   }
-  return { windowStart, transcript, seen, messages, callIds, records, hasSummary };
+  return { windowStart, transcript, seen, messages, callIds, records, userIds, users, hasSummary };
 }
 
 function addMessage(messages: LlmMessage[], message: LlmMessage | undefined): void {
@@ -130,8 +138,11 @@ function entryToMessage(state: AgentState, index: number, entry: ContextEntry): 
   }
 }
 
-function userMessage({ messages }: AgentState, id: string): LlmMessage | undefined {
-  const message = messages[messagePosition(messages, id)];
+const messageOf = ({ messages }: AgentState, id: string): AgentMessage | undefined =>
+  messages[messagePosition(messages, id)];
+
+function userMessage(state: AgentState, id: string): LlmMessage | undefined {
+  const message = messageOf(state, id);
   if (message === undefined) return undefined;
   const text: LlmContent[] = message.content.trim() === "" ? [] : [{ type: "text", text: message.content }];
   const files = (message.attachments ?? []).map((file): LlmContent => ({ type: "file", file }));

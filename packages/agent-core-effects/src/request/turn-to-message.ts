@@ -69,8 +69,10 @@ function resultOf(state: AgentState, part: TurnPart): LlmToolResult | undefined 
 
 function recordResult({ result, original, parameters }: ToolCallRecord): LlmToolResult {
   if (result === null) return resultText(true, "This call has no result.");
-  if (!result.isSuccess) return resultText(true, result.error);
-  const changed = original === undefined ? "" : `A human changed the arguments to ${parameters}.\n`;
+  const isRefused = !result.isSuccess && result.code === "blacklisted";
+  const isChanged = original !== undefined && !isRefused;
+  const changed = isChanged ? `A human changed the arguments to ${parameters}.\n` : "";
+  if (!result.isSuccess) return resultText(true, changed + result.error);
   const shown = resultText(false, changed + result.content);
   return result.files === undefined ? shown : { ...shown, files: result.files };
 }
@@ -88,8 +90,8 @@ export function loadedCallsToMessage(
 ): LlmMessage | undefined {
   const records = ids.flatMap((id) => recordOf(state, id) ?? []);
   if (records.length === 0) return undefined;
-  const parts = records.map(({ name, parameters }, at) =>
-    callPart(`loaded/${index}/${at}`, name, parameters, undefined),
+  const parts = records.map(({ name, parameters, original }, at) =>
+    callPart(`loaded/${index}/${at}`, name, original ?? parameters, undefined),
   );
   return { role: "assistant", turn: { origin: "", parts }, results: records.map(recordResult) };
 }

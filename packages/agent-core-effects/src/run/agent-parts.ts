@@ -25,8 +25,8 @@ export interface AgentParts {
   readonly predicates: Readonly<Record<string, ApprovalPredicate>>;
   /** What is wrong with an answer, undefined when it fits. */
   readonly answerProblem?: (answer: string) => string | undefined | Promise<string | undefined>;
-  /** What a call cost, by the host's price list. */
-  readonly costOf?: (model: string, usage: LlmUsage) => number;
+  /** What a call cost, by the host's price list: for the model that answered, and the name that it was asked by. */
+  readonly costOf?: (model: string, usage: LlmUsage, askedModel: string) => number;
 }
 
 /** A time source. Tests bring one that is moved by hand. */

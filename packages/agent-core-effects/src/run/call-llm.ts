@@ -5,7 +5,8 @@ import { llmRequestAt } from "../request/llm-request-at.ts";
 import type { RunHost } from "./agent-parts.ts";
 import { judged } from "./judged.ts";
 import { llmFailed, numberedTurn, planObserved, reflected } from "./observed.ts";
-import { tell, waitFor, type Run } from "./run-steps.ts";
+import { recordable } from "./recordable.ts";
+import { NotSynchronous, tell, waitFor, type Run } from "./run-steps.ts";
 
 /** Calls the model and tells what came of it. The request is the state's, so equal keys send equal bytes. */
 export function* callLlm(effect: CallLlmEffect, state: AgentState, host: RunHost): Run<void> {
@@ -17,13 +18,16 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: RunHost
   const outcome = yield* waitFor(outcomeOf(effect, request, host));
   if (signal.aborted) return;
   const now = clock.now();
-  if (!outcome.ok) return void (yield* tell(llmFailed(effect, outcome, host, request.model, now)));
+  const { model } = request;
+  if (!outcome.ok) return void (yield* tell(recordable(llmFailed(effect, outcome, host, model, now))));
   for (const text of outcome.warnings ?? []) host.notify({ type: "llm-warning", text });
-  if (effect.purpose === "reflect") return void (yield* tell(reflected(effect, outcome, host, now)));
+  if (effect.purpose === "reflect")
+    return void (yield* tell(recordable(reflected(effect, outcome, host, model, now))));
   const turn = numberedTurn(state, outcome, host, now);
   const judgement = yield* judged(state, turn, host.parts);
   if (signal.aborted) return;
-  yield* tell(...planObserved(effect, outcome, turn, judgement, host, { calledAt, now: clock.now() }));
+  const time = { calledAt, now: clock.now() };
+  yield* tell(...planObserved(effect, outcome, turn, judgement, host, model, time));
 }
 
 /** A caller promises not to reject; one that does anyway has failed, and the agent goes on. */
@@ -33,12 +37,9 @@ function outcomeOf(
   host: RunHost,
 ): LlmOutcome | Promise<LlmOutcome> {
   const { llm } = host.parts;
-  try {
-    if (host.synchronous === true && llm.callSync !== undefined) return llm.callSync(request);
-    return llm.call(request, callOptions(effect, host)).catch(brokenCaller);
-  } catch (error) {
-    return brokenCaller(error);
-  }
+  if (host.synchronous !== true) return llm.call(request, callOptions(effect, host));
+  if (llm.callSync === undefined) throw new NotSynchronous(`The model ${llm.name} has no callSync.`);
+  return llm.callSync(request);
 }
 
 function callOptions(effect: CallLlmEffect, host: RunHost): LlmCallOptions {
@@ -55,24 +56,18 @@ function callOptions(effect: CallLlmEffect, host: RunHost): LlmCallOptions {
   };
 }
 
-const brokenCaller = (error: unknown): LlmOutcome => ({
-  ok: false,
-  failure: {
-    kind: "unknown",
-    message: error instanceof Error ? error.message : String(error),
-    retryable: false,
-  },
-  partial: "",
-});
-
-/** Tells viewers what is being made. The first text opens its message; half of a surrogate pair waits for the rest. */
+/**
+ * Tells viewers what is being made, until the call is no longer wanted. The first text opens its message; half of a
+ * surrogate pair waits for the rest.
+ */
 function chunkTeller(
   { key, messageId }: CallLlmEffect,
-  { tellNow, notify, clock }: RunHost,
+  { tellNow, notify, clock, signal }: RunHost,
 ): (chunk: LlmChunk) => void {
   let offset = 0;
   let held = "";
   return (chunk) => {
+    if (signal.aborted) return;
     if (chunk.type === "reasoning") return notify({ type: "llm-reasoning", text: chunk.text });
     if (chunk.type === "tool-call") return notify({ type: "llm-tool-call", name: chunk.name });
     const whole = held + chunk.text;

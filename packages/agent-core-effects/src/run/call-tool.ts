@@ -1,57 +1,85 @@
-import { recordOf, type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
+import type { AgentState, ToolCallResult } from "@moora/agent-core-state-machine";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
+import { isPromise } from "../is-promise.ts";
 import { shortened } from "../shortened.ts";
-import type { Tool, ToolContext } from "../tool/define-tool.ts";
+import type { Tool } from "../tool/define-tool.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
 import type { RunHost } from "./agent-parts.ts";
+import { callContext } from "./call-context.ts";
+import { inTime } from "./in-time.ts";
+import { recordable } from "./recordable.ts";
 import { tell, waitFor, type Run } from "./run-steps.ts";
 
 /** Runs a tool, after its intent is durable, and tells its one result. */
 export function* callTool(effect: CallToolEffect, state: AgentState, host: RunHost): Run<void> {
-  const { toolCallId, attempt, key } = effect;
-  const { clock, signal, limits } = host;
+  const { toolCallId, attempt } = effect;
+  const { clock, signal } = host;
   const intended = yield* tell({ type: "tool-call-started", toolCallId, attempt, timestamp: clock.now() });
   if (!intended || signal.aborted) return;
   const tool = host.parts.tools.get(effect.name);
   const outcome =
     tool === undefined
       ? unknownTool(effect.name, host)
-      : yield* waitFor(outcomeInTime(tool, effect, state, host));
-  if (signal.aborted) return;
-  const timestamp = clock.now();
-  const result = outcomeToResult(outcome, limits.maxResultLength, timestamp);
-  yield* tell({ type: "tool-call-completed", toolCallId, key, result, timestamp });
+      : yield* waitFor(toolOutcome(tool, effect, state, host));
+  if (!signal.aborted) yield* tellResult(effect, outcome, host);
 }
 
 /** Asks the tool what became of a call that was broken off, and tells what it knows. */
 export function* probeTool(effect: ProbeToolEffect, state: AgentState, host: RunHost): Run<void> {
-  const { toolCallId, attempt, key } = effect;
+  const { toolCallId, attempt } = effect;
   const tool = host.parts.tools.get(effect.name);
-  const found = yield* waitFor(probeOutcome(tool, effect, contextOf(effect, state, host)));
+  const found = yield* waitFor(probeOutcome(tool, effect, state, host));
   if (host.signal.aborted) return;
+  if (found !== "not-run" && found !== "unknown") return yield* tellResult(effect, found, host);
   const timestamp = host.clock.now();
-  if (found === "not-run" || found === "unknown")
-    return void (yield* tell({
-      type: "tool-call-interrupted",
-      toolCallId,
-      attempt,
-      outcome: found,
-      timestamp,
-    }));
-  const result = outcomeToResult(found, host.limits.maxResultLength, timestamp);
-  yield* tell({ type: "tool-call-completed", toolCallId, key, result, timestamp });
+  yield* tell({ type: "tool-call-interrupted", toolCallId, attempt, outcome: found, timestamp });
 }
 
+function* tellResult(
+  { toolCallId, key }: CallToolEffect | ProbeToolEffect,
+  outcome: ToolOutcome,
+  { clock, limits }: RunHost,
+): Run<void> {
+  const timestamp = clock.now();
+  const result = outcomeToResult(outcome, limits.maxResultLength, timestamp);
+  const input = { type: "tool-call-completed", toolCallId, key, result, timestamp } as const;
+  yield* tell("files" in result ? recordable(input) : input);
+}
+
+/** The tool's outcome, at once where it is there at once. */
+function toolOutcome(
+  tool: Tool,
+  effect: CallToolEffect,
+  state: AgentState,
+  host: RunHost,
+): ToolOutcome | Promise<ToolOutcome> {
+  const late = new AbortController();
+  const running = tool.run(effect.parameters, callContext(effect, state, host, late.signal));
+  // `Tool` promises not to reject; one that a host wrote by hand may do so all the same.
+  return isPromise(running) ? inTime(running.catch(thrownToOutcome), tool, host, late) : running;
+}
+
+type Found = Awaited<ReturnType<NonNullable<Tool["probe"]>>>;
+
+/** A tool that is gone, has no probe, fails or does not answer in time does not know. */
 async function probeOutcome(
   tool: Tool | undefined,
-  { parameters }: ProbeToolEffect,
-  context: ToolContext,
-): Promise<"not-run" | "unknown" | ToolOutcome> {
-  try {
-    return (await tool?.probe?.(parameters, context)) ?? "unknown";
-  } catch {
-    return "unknown";
-  }
+  effect: ProbeToolEffect,
+  state: AgentState,
+  host: RunHost,
+): Promise<Found> {
+  if (tool?.probe === undefined) return "unknown";
+  const late = new AbortController();
+  const found = tool.probe(effect.parameters, callContext(effect, state, host, late.signal));
+  const outcome = await inTime(
+    found.catch((): Found => "unknown"),
+    tool,
+    host,
+    late,
+  );
+  return typeof outcome !== "string" && !outcome.isSuccess && outcome.code === "timeout"
+    ? "unknown"
+    : outcome;
 }
 
 const maxNames = 20;
@@ -68,100 +96,13 @@ function unknownTool(name: string, { parts }: Pick<RunHost, "parts">): ToolOutco
   };
 }
 
-/** The tool's outcome, at once where it is there at once. */
-function outcomeInTime(
-  tool: Tool,
-  effect: CallToolEffect,
-  state: AgentState,
-  host: RunHost,
-): ToolOutcome | Promise<ToolOutcome> {
-  const late = new AbortController();
-  const running = runSafely(tool, effect.parameters, contextOf(effect, state, host, late.signal));
-  return running instanceof Promise ? raced(running, late, tool, host) : running;
-}
-
-/** `Tool` promises not to throw; one that a host wrote by hand may do so all the same. */
-function runSafely(tool: Tool, parameters: string, context: ToolContext): ToolOutcome | Promise<ToolOutcome> {
-  try {
-    const outcome = tool.run(parameters, context);
-    return outcome instanceof Promise ? outcome.catch(thrownToOutcome) : outcome;
-  } catch (error) {
-    return thrownToOutcome(error);
-  }
-}
-
-/** A failure when the tool's time is up, or the call no longer wanted; a tool that goes on then speaks to nobody. */
-async function raced(
-  running: Promise<ToolOutcome>,
-  late: AbortController,
-  tool: Tool,
-  { clock, limits, signal }: RunHost,
-): Promise<ToolOutcome> {
-  const timeoutMs = tool.definition.timeoutMs ?? limits.toolTimeoutMs;
-  const ended = Promise.withResolvers<ToolOutcome>();
-  const callOff = clock.after(timeoutMs, () => {
-    const error = `The tool did not answer within ${timeoutMs} ms. It may have had its effect.`;
-    late.abort(new DOMException(error, "TimeoutError"));
-    ended.resolve({ isSuccess: false, error, code: "timeout" });
-  });
-  const stop = (): void => ended.resolve({ isSuccess: false, error: "Cancelled.", code: "cancelled" });
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([running, ended.promise]);
-  } finally {
-    callOff();
-    signal.removeEventListener("abort", stop);
-  }
-}
-
-const contextOf = (
-  effect: CallToolEffect | ProbeToolEffect,
-  state: AgentState,
-  host: RunHost,
-  late?: AbortSignal,
-): ToolContext => new CallContext(effect, state, host, late);
-
-/** What a tool is told of its call. */
-class CallContext implements ToolContext {
-  readonly toolCallId: string;
-  readonly attempt: number;
-  readonly idempotencyKey: string;
-  readonly approvedBy?: string;
-  private readonly host: RunHost;
-  private readonly late: AbortSignal | undefined;
-  private joined: AbortSignal | undefined;
-
-  constructor(
-    { toolCallId, attempt }: CallToolEffect | ProbeToolEffect,
-    state: AgentState,
-    host: RunHost,
-    late: AbortSignal | undefined,
-  ) {
-    this.toolCallId = toolCallId;
-    this.attempt = attempt;
-    this.idempotencyKey = `${host.sessionId}/${toolCallId}`;
-    const decision = recordOf(state, toolCallId)?.decision;
-    if (decision !== undefined) this.approvedBy = decision.by;
-    this.host = host;
-    this.late = late;
-  }
-
-  /** Joined when it is asked for: most tools never look, and a joined signal costs more than their call. */
-  get signal(): AbortSignal {
-    const { signal } = this.host;
-    this.joined ??= this.late === undefined ? signal : AbortSignal.any([signal, this.late]);
-    return this.joined;
-  }
-
-  readonly progress = (text: string): void =>
-    this.host.notify({ type: "tool-progress", toolCallId: this.toolCallId, text });
-}
-
 /** A result that fits: cut to the limit with a mark that says how long the whole was. */
 function outcomeToResult(outcome: ToolOutcome, maxLength: number, receivedAt: number): ToolCallResult {
-  if (!outcome.isSuccess)
-    return { isSuccess: false, error: shortened(outcome.error, maxLength), receivedAt, code: outcome.code };
-  const content = shortened(outcome.content, maxLength);
+  if (!outcome.isSuccess) {
+    const error = shortened(outcome.error.toWellFormed(), maxLength);
+    return { isSuccess: false, error, receivedAt, code: String(outcome.code) };
+  }
+  const content = shortened(outcome.content.toWellFormed(), maxLength);
   return {
     isSuccess: true,
     content,

@@ -5,6 +5,7 @@ import {
   type AgentInput,
   type AgentState,
   type AgentUsage,
+  type Json,
   type ObservedToolCall,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
@@ -12,6 +13,7 @@ import type { LlmOutcome, LlmUsage } from "@moora/llm";
 import type { CallLlmEffect } from "../effect.ts";
 import { answerInternalCall, isInternalTool } from "../internal-tools.ts";
 import type { RunHost } from "./agent-parts.ts";
+import { readFinish, readTurn } from "./read-turn.ts";
 
 type Answered = Extract<LlmOutcome, { ok: true }>;
 type Failed = Extract<LlmOutcome, { ok: false }>;
@@ -28,6 +30,8 @@ export interface NumberedTurn {
   readonly parts: readonly TurnPart[];
   readonly calls: readonly NumberedCall[];
   readonly before: readonly AgentInput[];
+  readonly origin: string;
+  readonly raw: Json | undefined;
 }
 
 /** Numbers the calls through the session: ids of providers are data, never keys. */
@@ -40,11 +44,10 @@ export function numberedTurn(
   const calls: NumberedCall[] = [];
   const before: AgentInput[] = [];
   const ids = newIds(state);
-  const parts = turn.parts.map((part): TurnPart => {
-    if (part.type !== "tool-call")
-      return part.type === "text" ? { ...part, text: part.text.toWellFormed() } : part;
-    const name = part.name.toWellFormed();
-    const parameters = part.arguments.toWellFormed();
+  const { origin, parts: made, raw: rawTurn } = readTurn(turn);
+  const parts = made.map((part): TurnPart => {
+    if (part.type !== "tool-call") return part;
+    const { name, arguments: parameters } = part;
     const raw = part.raw === undefined ? {} : { raw: part.raw };
     if (isInternalTool(name) && toolOf(state, name) === undefined) {
       const { input, ...answer } = answerInternalCall(state, name, parameters, now);
@@ -57,12 +60,12 @@ export function numberedTurn(
     );
     return { type: "call", toolCallId: call.id, ...raw };
   });
-  return { parts, calls, before };
+  return { parts, calls, before, origin, raw: rawTurn };
 }
 
 /** A digest is worth its time where a human may have to decide about the call. */
 const mayAsk = (state: AgentState, call: Omit<ObservedToolCall, "needsApproval">): boolean =>
-  needsHuman(state, { ...call, result: null });
+  needsHuman(state, { ...call, result: null }) || toolOf(state, call.name)?.onUnknown === "ask";
 
 function newIds(state: AgentState): () => string {
   let next = state.toolCallCount;
@@ -99,16 +102,16 @@ export function planObserved(
   turn: NumberedTurn,
   judged: Judgement,
   host: ObservingHost,
+  model: string,
   time: { readonly calledAt: number; readonly now: number },
 ): readonly AgentInput[] {
-  const { parts, calls, before } = turn;
+  const { parts, calls, before, origin, raw } = turn;
   const internal = parts.some((part) => part.type === "internal-call");
   const toolCalls: Record<string, ObservedToolCall> = {};
   for (const { id, ...call } of calls) {
     const needsApproval = judged.needsApproval.get(id);
     toolCalls[id] = needsApproval === undefined ? call : { ...call, needsApproval };
   }
-  const { origin, raw } = outcome.turn;
   return [
     ...before,
     {
@@ -122,9 +125,9 @@ export function planObserved(
         calls.length > 0 || internal
           ? { type: "continue-re-act", toolCalls }
           : { type: "complete-re-act", ...(judged.problem === undefined ? {} : { problem: judged.problem }) },
-      usage: usageOf(host, outcome.model, outcome.usage),
-      ...(outcome.confidence === undefined ? {} : { confidence: outcome.confidence }),
-      finish: { unified: outcome.finish.unified, raw: outcome.finish.raw },
+      usage: usageOf(host, outcome.usage, outcome.model, model),
+      ...(Number.isFinite(outcome.confidence) ? { confidence: outcome.confidence } : {}),
+      finish: readFinish(outcome.finish),
     },
   ];
 }
@@ -133,9 +136,10 @@ export function reflected(
   effect: CallLlmEffect,
   outcome: Answered,
   host: ObservingHost,
+  model: string,
   timestamp: number,
 ): AgentInput {
-  const usage = usageOf(host, outcome.model, outcome.usage);
+  const usage = usageOf(host, outcome.usage, outcome.model, model);
   const summary = answerText(outcome.turn.parts).toWellFormed();
   return { type: "history-reflected", key: effect.key, summary, usage, timestamp };
 }
@@ -155,13 +159,29 @@ export function llmFailed(
       kind,
       message: message.toWellFormed(),
       retryable,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(retryAfterMs !== undefined && retryAfterMs >= 0 ? { retryAfterMs } : {}),
     },
-    ...(usage === undefined ? {} : { usage: usageOf(host, model, usage) }),
+    ...(usage === undefined ? {} : { usage: usageOf(host, usage, model, model) }),
     ...(partial === "" ? {} : { partial: partial.toWellFormed() }),
     timestamp,
   };
 }
 
-const usageOf = ({ parts: { costOf } }: ObservingHost, model: string, usage: LlmUsage): AgentUsage =>
-  costOf === undefined ? usage : { ...usage, cost: costOf(model, usage) };
+/** What a call used and cost. A number that is none counts as nothing: the answer is worth more than its bill. */
+function usageOf(
+  { parts: { costOf } }: ObservingHost,
+  usage: LlmUsage,
+  model: string,
+  asked: string,
+): AgentUsage {
+  const counted = {
+    inputTokens: amount(usage.inputTokens),
+    cachedInputTokens: amount(usage.cachedInputTokens),
+    cacheWriteTokens: amount(usage.cacheWriteTokens),
+    outputTokens: amount(usage.outputTokens),
+    reasoningTokens: amount(usage.reasoningTokens),
+  };
+  return costOf === undefined ? counted : { ...counted, cost: amount(costOf(model, counted, asked)) };
+}
+
+const amount = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0);

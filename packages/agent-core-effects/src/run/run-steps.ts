@@ -1,4 +1,5 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
+import { isPromise } from "../is-promise.ts";
 
 /** One step of an effect under way: inputs to be told, or a value of the world to wait for. */
 export type RunStep = { readonly tell: readonly AgentInput[] } | { readonly wait: Promise<unknown> };
@@ -16,7 +17,7 @@ export function* tell(...inputs: readonly AgentInput[]): Run<boolean> {
 
 /** The value, at once where it is there at once. Drivers resume a wait with what its promise came to. */
 export function* waitFor<Value>(value: Value | Promise<Value>): Run<Value> {
-  return value instanceof Promise ? ((yield { wait: value }) as Value) : value;
+  return isPromise(value) ? ((yield { wait: value }) as Value) : value;
 }
 
 /** Drives a run to its end; `dispatch` answers whether a batch applied. */
@@ -68,10 +69,13 @@ export function inputsNow(run: Run<void>): readonly AgentInput[] {
   const inputs: AgentInput[] = [];
   let step = run.next();
   while (step.done !== true) {
-    if (!("tell" in step.value))
+    if (!("tell" in step.value)) {
+      // What it comes to is nobody's business any more.
+      step.value.wait.catch(() => undefined);
       throw new NotSynchronous(
         "A synchronous run needs a model with `callSync` and tools that return no promise.",
       );
+    }
     inputs.push(...step.value.tell);
     step = run.next(true);
   }

@@ -1,5 +1,8 @@
-import type { ToolDefinition } from "@moora/agent-core-state-machine";
+import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
+import { errorText } from "../error-text.ts";
+import { after, isPromise } from "../is-promise.ts";
+import { shortenedToBytes } from "../shortened.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { schemaCheckOf, type CheckedValue, type SchemaCheck } from "./schema-check.ts";
 import type { OutputOf, StandardSchema } from "./standard-schema.ts";
@@ -49,7 +52,10 @@ export interface Tool {
   probe?(parameters: string, context: ToolContext): Promise<"not-run" | "unknown" | ToolOutcome>;
 }
 
-/** Defines a tool; the input of `execute` has the type that the schema gives. Throws for a name no provider takes. */
+/**
+ * Defines a tool; the input of `execute` has the type that the schema gives. Throws for a name no provider takes, for an
+ * input that is no object, and for limits that are none.
+ */
 export function defineTool<const Schema extends StandardSchema | JsonObject>(
   options: ToolOptions<Schema, OutputOf<Schema>>,
 ): Tool {
@@ -59,6 +65,8 @@ export function defineTool<const Schema extends StandardSchema | JsonObject>(
     );
   const { name, execute, probe } = options;
   const schema = schemaCheckOf(options.input, options.schema);
+  if ("type" in schema.json && schema.json["type"] !== "object")
+    throw new TypeError(`The input of the tool ${name} has to be an object.`);
   return {
     name,
     definition: definitionOf(options, schema),
@@ -75,7 +83,8 @@ export function defineTool<const Schema extends StandardSchema | JsonObject>(
             const it = await checked<OutputOf<Schema>>(schema, parameters);
             if (!it.ok) return "not-run";
             const found = await probe(it.value, context);
-            return typeof found === "string" ? found : outputToOutcome(found.output);
+            if (found === "not-run" || found === "unknown") return found;
+            return outputToOutcome(found.output);
           },
         }),
   };
@@ -112,35 +121,41 @@ function definitionOf<Schema, Input>(
     probe: probe === undefined ? undefined : true,
   };
   const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
-  return { description, schema: JSON.stringify(schema.json), ...given };
+  const parsed = toolDefinitionSchema.safeParse({
+    description,
+    schema: JSON.stringify(schema.json),
+    ...given,
+  });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new TypeError(`This is no tool: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "wrong"}.`);
 }
 
-/** Arguments that parse and fit. The schema's own output type stands for what it checked. */
+/** Arguments that parse and fit. The schema's own output type stands for what it checked. A schema that throws refuses. */
 function checked<Input>(
   schema: SchemaCheck<unknown>,
   parameters: string,
 ): CheckedValue<Input> | Promise<CheckedValue<Input>> {
   const parsed = parseArguments(parameters);
-  return parsed.ok
-    ? (schema.check(parsed.value) as CheckedValue<Input> | Promise<CheckedValue<Input>>)
-    : parsed;
+  if (!parsed.ok) return parsed;
+  try {
+    const found = schema.check(parsed.value) as CheckedValue<Input> | Promise<CheckedValue<Input>>;
+    return isPromise(found) ? found.catch(unchecked) : found;
+  } catch (error) {
+    return unchecked(error);
+  }
 }
+
+const unchecked = (error: unknown): { readonly ok: false; readonly problem: string } => ({
+  ok: false,
+  problem: `The arguments could not be checked: ${shortenedToBytes(errorText(error), 1_000)}`,
+});
 
 function outcomeOf(run: () => unknown): ToolOutcome | Promise<ToolOutcome> {
   try {
     const output = run();
-    return output instanceof Promise
-      ? output.then(outputToOutcome, thrownToOutcome)
-      : outputToOutcome(output);
+    return isPromise(output) ? output.then(outputToOutcome).catch(thrownToOutcome) : outputToOutcome(output);
   } catch (error) {
     return thrownToOutcome(error);
   }
-}
-
-/** Goes on with a value now, or when it is there. */
-function after<From, To>(
-  value: From | Promise<From>,
-  next: (value: From) => To | Promise<To>,
-): To | Promise<To> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }

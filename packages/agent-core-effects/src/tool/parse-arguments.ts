@@ -1,6 +1,7 @@
 import { jsonCopy } from "@moora/agent-core-state-machine";
 import type { Json } from "@moora/llm";
-import { shortened } from "../shortened.ts";
+import { errorText } from "../error-text.ts";
+import { shortened, shortenedToBytes } from "../shortened.ts";
 
 export type ParsedArguments =
   | { readonly ok: true; readonly value: Json }
@@ -13,10 +14,7 @@ export function parseArguments(text: string): ParsedArguments {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return wrong(
-      `The arguments are not valid JSON: ${error instanceof Error ? error.message : "unreadable"}.`,
-      text,
-    );
+    return wrong(`The arguments are not valid JSON: ${errorText(error)}.`, text);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return wrong("The arguments are not a JSON object.", text);
@@ -31,26 +29,48 @@ export function parseArguments(text: string): ParsedArguments {
       );
 }
 
+/**
+ * What came is quoted: the request shows such a call with `{}`, so the model could not know what it had sent. Two
+ * kilobytes at most.
+ */
 const wrong = (problem: string, text: string): ParsedArguments => ({
   ok: false,
-  problem: `${shortened(problem, 500)} You sent: ${shortened(text, 1_000)}`,
+  problem: `${shortenedToBytes(problem, 400)} You sent: ${shortenedToBytes(text, 1_400)}`.toWellFormed(),
 });
 
 /** The first key that an object of this valid JSON text has twice. `JSON.parse` would silently keep the last. */
 function repeatedKey(text: string): { readonly key: string; readonly offset: number } | undefined {
   const objects: (Set<string> | undefined)[] = [];
-  const token = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/gsu;
-  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const [found, colon] = match;
-    if (found === "{") objects.push(new Set());
-    else if (found === "[") objects.push(undefined);
-    else if (found === "}" || found === "]") objects.pop();
-    else if (colon !== undefined) {
-      const key = String(JSON.parse(found.slice(0, found.length - colon.length)));
-      const keys = objects.at(-1);
-      if (keys?.has(key)) return { key, offset: match.index };
-      keys?.add(key);
+  for (let offset = 0; offset < text.length; offset += 1) {
+    const character = text[offset];
+    if (character === "{") objects.push(new Set());
+    else if (character === "[") objects.push(undefined);
+    else if (character === "}" || character === "]") objects.pop();
+    if (character !== '"') continue;
+    const end = endOfString(text, offset);
+    const keys = isKey(text, end) ? objects.at(-1) : undefined;
+    if (keys !== undefined) {
+      const key = String(JSON.parse(text.slice(offset, end)));
+      if (keys.has(key)) return { key, offset };
+      keys.add(key);
     }
+    offset = end - 1;
   }
   return undefined;
+}
+
+/** Where the string that begins at `start` ends: after the first quote that no backslash escapes. */
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (text[quote - 1 - backslashes] === "\\") backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+  }
+  return text.length;
+}
+
+function isKey(text: string, end: number): boolean {
+  let next = end;
+  while (/\s/.test(text[next] ?? "")) next += 1;
+  return text[next] === ":";
 }

@@ -1,5 +1,6 @@
 import { Validator, type Schema } from "@cfworker/json-schema";
 import type { JsonObject } from "@moora/llm";
+import { after } from "../is-promise.ts";
 import {
   isStandardSchema,
   issuesToText,
@@ -32,17 +33,14 @@ export function schemaCheckOf(
     throw new TypeError(`This ${vendor} schema gives no JSON Schema; put one beside it as \`schema\`.`);
   return {
     json: withoutDialect(json),
-    check(value) {
-      const result = validate(value);
-      return result instanceof Promise ? result.then(standardToChecked) : standardToChecked(result);
-    },
+    check: (value) => after(validate(value), (result) => standardToChecked(result, value)),
   };
 }
 
-const standardToChecked = (result: StandardResult<unknown>): CheckedValue<unknown> =>
+const standardToChecked = (result: StandardResult<unknown>, given: unknown): CheckedValue<unknown> =>
   result.issues === undefined
     ? { ok: true, value: result.value }
-    : { ok: false, problem: issuesToText(result.issues) };
+    : { ok: false, problem: issuesToText(result.issues, given) };
 
 function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
   const json = withoutDialect(schema);
@@ -57,10 +55,7 @@ function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
         message: error,
         path: instanceLocation.split("/").slice(1),
       }));
-      return {
-        ok: false,
-        problem: issuesToText(issues.length === 0 ? [{ message: "It does not fit the schema." }] : issues),
-      };
+      return { ok: false, problem: issuesToText(issues, value) };
     },
   };
 }

@@ -1,3 +1,5 @@
+import { shortened, shortenedToBytes } from "../shortened.ts";
+import { valueAt, withoutValues } from "./without-values.ts";
 import type { JsonObject } from "@moora/llm";
 
 /** The part of the Standard Schema interface (version 1) that tools use; zod, valibot, arktype and others have it. */
@@ -29,12 +31,18 @@ export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Out
 export const isStandardSchema = (schema: unknown): schema is StandardSchema =>
   (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema;
 
-/** Issues as the model reads them: where and what, never the value itself. */
-export function issuesToText(issues: readonly StandardIssue[]): string {
+/** Bytes of one list of issues, at most. */
+const mostBytes = 1_600;
+
+/** Issues as the model reads them: where and what, never the value itself. Names of fields are shown. */
+export function issuesToText(issues: readonly StandardIssue[], value: unknown): string {
   const shown = issues.slice(0, 10).map(({ path = [], message }) => {
-    const where = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
-    return where === "" ? message : `${where}: ${message}`;
+    const keys = path.map((part) => (typeof part === "object" ? part.key : part));
+    const where = keys.map((key) => shortened(String(key), 40)).join(".");
+    const what = withoutValues(message, valueAt(value, keys));
+    return where === "" ? what : `${where}: ${what}`;
   });
   const rest = issues.length - shown.length;
-  return [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ");
+  const text = [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ");
+  return shortenedToBytes(text === "" ? "It does not fit the schema." : text, mostBytes).toWellFormed();
 }

@@ -1,4 +1,5 @@
-import type { AgentAttachment } from "@moora/agent-core-state-machine";
+import { jsonCopy, type AgentAttachment } from "@moora/agent-core-state-machine";
+import { errorText } from "../error-text.ts";
 
 /** What a tool gives back when text or JSON is not enough. */
 export interface ToolReply {
@@ -10,8 +11,9 @@ export interface ToolReply {
 /** Known by identity: a tool that returns an object of this shape without `toolReply` returns JSON. */
 const replies = new WeakSet<object>();
 
-/** A reply with files, or one that the model reads as an error. */
+/** A reply with files, or one that the model reads as an error. Throws for a content that is no text. */
 export function toolReply(reply: ToolReply): ToolReply {
+  if (typeof reply.content !== "string") throw new TypeError("The content of a toolReply is text.");
   const made = { ...reply };
   replies.add(made);
   return made;
@@ -29,20 +31,26 @@ export function outputToOutcome(output: unknown): ToolOutcome {
     return replyToOutcome(output as ToolReply);
   const text = jsonText(output);
   return text === undefined
-    ? { isSuccess: false, error: "The tool returned something that is not JSON.", code: "not-json" }
+    ? notJson("The tool returned something that is not JSON.")
     : { isSuccess: true, content: text.toWellFormed() };
 }
 
 function replyToOutcome({ content, files, isError }: ToolReply): ToolOutcome {
   const text = content.toWellFormed();
   if (isError === true) return { isSuccess: false, error: text, code: "tool-error" };
-  return { isSuccess: true, content: text, ...(files === undefined ? {} : { files }) };
+  if (files === undefined) return { isSuccess: true, content: text };
+  const copied = jsonCopy(files);
+  return "problem" in copied
+    ? notJson(`The files of the tool's reply cannot be kept: ${copied.problem.message}`)
+    : { isSuccess: true, content: text, files };
 }
 
+const notJson = (error: string): ToolOutcome => ({ isSuccess: false, error, code: "not-json" });
+
 function jsonText(value: unknown): string | undefined {
-  if (typeof value === "object" && value !== null && "then" in value && typeof value.then === "function")
-    return undefined;
   try {
+    if (typeof value === "object" && value !== null && "then" in value && typeof value.then === "function")
+      return undefined;
     return JSON.stringify(value);
   } catch {
     return undefined;
@@ -52,6 +60,6 @@ function jsonText(value: unknown): string | undefined {
 /** What a tool threw, for the model: the message, not the stack. */
 export const thrownToOutcome = (error: unknown): ToolOutcome => ({
   isSuccess: false,
-  error: (error instanceof Error && error.message !== "" ? error.message : String(error)).toWellFormed(),
+  error: errorText(error),
   code: "tool-error",
 });

@@ -1,0 +1,63 @@
+import { jsonCopy, maxJsonLength, type Json } from "@moora/agent-core-state-machine";
+import { wellFormed, type LlmFinish, type LlmPart, type LlmTurn } from "@moora/llm";
+import { NotRecordable } from "./recordable.ts";
+
+/**
+ * A turn as a log keeps it: parts of the right form, well-formed text, raw JSON that JSON keeps. Callers are code of
+ * others. Written by hand and not as a schema, since it is on the way of every step. Throws `NotRecordable`.
+ */
+export function readTurn({ origin, parts, raw }: LlmTurn): LlmTurn {
+  const read = parts.map(readPart);
+  const length = read.reduce((sum, part) => sum + lengthOf(part), 0);
+  if (length > maxJsonLength) throw new NotRecordable(`The turn is longer than ${maxJsonLength} characters.`);
+  return { origin: text(origin, "origin"), parts: read, ...rawOf(raw) };
+}
+
+function readPart(part: LlmPart): LlmPart {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: text(part.text, "text"), ...rawOf(part.raw) };
+    case "reasoning":
+      return { type: "reasoning", text: text(part.text, "text"), raw: kept(part.raw ?? null) };
+    case "tool-call": {
+      const { id, name, arguments: given } = part;
+      return {
+        type: "tool-call",
+        id,
+        name: text(name, "name"),
+        arguments: text(given, "arguments"),
+        ...rawOf(part.raw),
+      };
+    }
+    case "opaque":
+      return { type: "opaque", raw: kept(part.raw ?? null) };
+  }
+  throw new NotRecordable("The turn has a part of no known type.");
+}
+
+const lengthOf = (part: LlmPart): number => {
+  if (part.type === "opaque") return 0;
+  return part.type === "tool-call" ? part.name.length + part.arguments.length : part.text.length;
+};
+
+function text(value: string, what: string): string {
+  if (typeof value !== "string") throw new NotRecordable(`The ${what} of the turn is no text.`);
+  return value.toWellFormed();
+}
+
+const rawOf = (raw: Json | undefined): { readonly raw?: Json } =>
+  raw === undefined ? {} : { raw: kept(raw) };
+
+function kept(raw: Json): Json {
+  const copied = jsonCopy(wellFormed(raw));
+  if ("copy" in copied) return copied.copy;
+  throw new NotRecordable(`The turn has raw JSON that cannot be kept: ${copied.problem.message}`);
+}
+
+const finishes: readonly LlmFinish["unified"][] = ["stop", "tool-calls", "length", "other"];
+
+/** Why the model stopped; a word that is none of ours is `other`. */
+export const readFinish = ({ unified, raw }: LlmFinish): LlmFinish => ({
+  unified: finishes.includes(unified) ? unified : "other",
+  raw: text(raw, "finish"),
+});
