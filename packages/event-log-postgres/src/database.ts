@@ -53,19 +53,20 @@ export class Database {
   async run<T>(what: string, operation: (query: Query, isAgain: boolean) => Promise<T>): Promise<T> {
     const start = performance.now();
     let isAgain = false;
+    let hasBegun = false;
     for (let waitMs = shortestWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 2)) {
       if (this.#isClosed) throw new LogError("LogWrite", `${what} failed: the log is closed`);
       try {
-        const again = isAgain;
-        return await this.#withClient(async (client) =>
-          operation(async (sql, ...values) => this.#answer(client, sql, values), again),
-        );
+        return await this.#withClient(async (client) => {
+          hasBegun = true;
+          return operation(async (sql, ...values) => this.#answer(client, sql, values), isAgain);
+        });
       } catch (error) {
         const trouble = troubleOf(error);
         if (trouble === "refused" || performance.now() - start >= this.#options.busyTimeoutMs) {
           throw postgresFailure(what, error);
         }
-        isAgain ||= trouble === "lost";
+        isAgain ||= hasBegun && trouble === "lost";
         await new Promise((resolve) => setTimeout(resolve, waitMs * (0.5 + Math.random())));
       }
     }

@@ -4,7 +4,7 @@ import type { LogRecord } from "./port.ts";
 
 /** The longest id of a session, in UTF-16 code units. */
 export const maxIdLength = 200;
-/** The longest header or body, in UTF-16 code units: what every store can hold as one value. */
+/** The longest header, and the longest bodies of one append together, in UTF-16 code units: what every store can take. */
 export const maxTextLength: number = 64 * 1024 * 1024;
 /** The longest `changed` of a record, in UTF-16 code units. */
 export const maxChangedLength = 200;
@@ -32,12 +32,13 @@ export function checkedAppend(
 ): ChainHead {
   if (expectedSeq !== head.seq) throw conflict(expectedSeq, head.seq);
   let last = head;
+  let room = maxTextLength;
   for (const record of records) {
-    if (!isKept(record.body, maxTextLength) || !isKept(record.changed, maxChangedLength)) {
+    if (!isKept(record.body, room) || !isKept(record.changed, maxChangedLength)) {
       throw new LogError(
         "InvalidRecord",
-        `record ${last.seq + 1} must be well-formed text: a body of at most ${maxTextLength} characters, ` +
-          `a digest of what it changed of at most ${maxChangedLength}`,
+        `record ${last.seq + 1} must be well-formed text: bodies of at most ${maxTextLength} characters in one ` +
+          `append, and at most ${maxChangedLength} for what it changed`,
         { seq: last.seq + 1 },
       );
     }
@@ -49,6 +50,7 @@ export function checkedAppend(
       );
     }
     last = record;
+    room -= record.body.length;
   }
   return last;
 }

@@ -14,7 +14,7 @@ export interface MemoryLife {
   isRemoved: boolean;
 }
 
-/** What a memory log keeps: the newest life of each id. Two logs over one storage see each other's records. */
+/** What a memory log keeps: the living sessions by id. Two logs over one storage see each other's records. */
 export class MemoryStorage {
   readonly lives: Map<string, MemoryLife> = new Map();
   readonly listeners: Listeners = new Listeners();
@@ -24,10 +24,7 @@ export class MemoryStorage {
 export function memoryLog(storage: MemoryStorage = new MemoryStorage()): EventLog {
   const stops = new Set<() => void>();
   const handle = (life: MemoryLife): SessionLog => new MemorySession(life, storage.listeners, stops);
-  const living = (id: string): MemoryLife | undefined => {
-    const life = storage.lives.get(checkedId(id));
-    return life?.isRemoved === false ? life : undefined;
-  };
+  const living = (id: string): MemoryLife | undefined => storage.lives.get(checkedId(id));
   return {
     name: "memory",
     create(id, header) {
@@ -48,14 +45,17 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): EventLo
       return life === undefined ? undefined : handle(life);
     },
     list() {
-      return [...storage.lives.keys()].toSorted().flatMap((id): LogInfo[] => {
-        const life = living(id);
-        return life === undefined ? [] : [{ id, head: life.records.length, header: life.header }];
-      });
+      const infos = [...storage.lives.values()].map(({ id, header, records }): LogInfo => ({
+        id,
+        head: records.length,
+        header,
+      }));
+      return infos.toSorted((one, other) => (one.id < other.id ? -1 : 1));
     },
     remove(id) {
       const life = living(id);
       if (life === undefined) return false;
+      storage.lives.delete(id);
       life.isRemoved = true;
       life.records = [];
       life.lease = undefined;

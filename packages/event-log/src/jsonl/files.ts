@@ -93,8 +93,9 @@ export class Files {
   makeDirectory(directory: string): void {
     const first = this.#fs.mkdirSync(directory, { recursive: true });
     if (first === undefined) return;
-    const top = dirname(first);
-    for (let made = directory; made !== top; made = dirname(made)) this.#syncDirectory(dirname(made));
+    for (let made = directory; made.length >= first.length; made = dirname(made)) {
+      this.#syncDirectory(dirname(made));
+    }
   }
 
   /** What was written has been synced before, if it had to be: a close that fails takes nothing away. */
