@@ -173,9 +173,10 @@ describe("a synchronous run from within", () => {
       name: "stop",
       description: "Stops the run.",
       input: z.object({}),
-      execute() {
+      execute(_, { signal }) {
         seen.push(engine.currentState(), String(engine.trace().length));
         engine.cancel("The tool said so.");
+        seen.push(signal.aborted ? "aborted" : "not aborted");
         return "stopped";
       },
     });
@@ -183,7 +184,7 @@ describe("a synchronous run from within", () => {
     const engine: AgentEngine = new AgentBuilder(task).llm(llm).tool(stop).build();
     const error = thrownBy(() => engine.runSync());
     expect(error).toMatchObject({ kind: "Cancelled", message: "The tool said so." });
-    expect(seen).toEqual(["Acting", "2"]);
+    expect(seen).toEqual(["Acting", "2", "aborted"]);
     expect(stateOf(error).toolCalls["1"]?.result).toMatchObject(whileItRan);
   });
 });
