@@ -64,7 +64,7 @@ export class Database {
       } catch (error) {
         const trouble = troubleOf(error);
         if (trouble === "refused" || performance.now() - start >= this.#options.busyTimeoutMs) {
-          throw postgresFailure(what, error);
+          throw isAgain ? inDoubt(what, error) : postgresFailure(what, error);
         }
         isAgain ||= hasBegun && trouble === "lost";
         await new Promise((resolve) => setTimeout(resolve, waitMs * (0.5 + Math.random())));
@@ -140,6 +140,14 @@ export class Database {
       clearTimeout(timer);
     }
   }
+}
+
+/** After a break nobody can say any more that surely nothing was done. */
+function inDoubt(what: string, error: unknown): unknown {
+  const failure = postgresFailure(what, error);
+  if (!(failure instanceof LogError) || failure.code !== "LogBusy") return failure;
+  const message = `${what} may have been done when the connection broke; since then: ${failure.message}`;
+  return new LogError("LogWrite", message, { cause: error });
 }
 
 const quieted = new WeakSet<PostgresClient>();

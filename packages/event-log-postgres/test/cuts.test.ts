@@ -88,9 +88,24 @@ describe("(B11) a connection that is cut in the middle of appends", () => {
     for (const log of logs) await log.close();
   }, 60_000);
 
+  it("is not called busy, which would mean that nothing was done, when the tables are locked", async () => {
+    await using proxy = await CuttingProxy.before(server.port);
+    const log = postgresLog(urlAt(proxy.port), { busyTimeoutMs: 500 });
+    const session = await log.create("cut and locked", "{}");
+    const admin = poolOn(server.url, 1);
+    await admin.query("BEGIN; LOCK TABLE moora_records IN ACCESS EXCLUSIVE MODE");
+    proxy.cutNext = () => "during";
+    const records = recordsAfter(chainStart("{}"), "{}");
+    await expect(session.append(0, records)).rejects.toMatchObject({ code: "LogWrite" });
+    await admin.query("ROLLBACK");
+    expect([[], records]).toContainEqual(await session.read());
+    await admin.end();
+    await log.close();
+  });
+
   it("is no longer waited for when the server does not answer; what was sent may be there, once", async () => {
     await using proxy = await CuttingProxy.before(server.port);
-    const log = postgresLog(urlAt(proxy.port), { busyTimeoutMs: 200, answerTimeoutMs: 400 });
+    const log = postgresLog(urlAt(proxy.port), { busyTimeoutMs: 500, answerTimeoutMs: 700 });
     const session = await log.create("hung", "{}");
     proxy.cutNext = () => "hang";
     const records = recordsAfter(chainStart("{}"), "{}");

@@ -36,7 +36,7 @@ const [first = { seq: 1, body: "", changed: "", digest: "" }] = recordsAfter(cha
 
 describe("a log whose tables are locked", () => {
   it("(B10) is busy for longer than the limit: LogBusy, and nothing appended", async () => {
-    const session = await open(server.url, { busyTimeoutMs: 60 }).create("locked", "{}");
+    const session = await open(server.url, { busyTimeoutMs: 500 }).create("locked", "{}");
     const holder = await admin.connect();
     await holder.query("BEGIN; LOCK TABLE moora_records IN ACCESS EXCLUSIVE MODE");
     await expect(session.append(0, [first])).rejects.toMatchObject({ code: "LogBusy" });
@@ -63,7 +63,7 @@ describe("a pool", () => {
   it("that has no connection to give is busy, and gets back the one that came too late", async () => {
     const pool = poolOn(server.url, 1);
     const listeners = pool.listenerCount("error");
-    const log = open(pool, { busyTimeoutMs: 40 });
+    const log = open(pool, { busyTimeoutMs: 300 });
     const held = await pool.connect();
     await expect((async () => log.open("a"))()).rejects.toMatchObject({ code: "LogBusy" });
     held.release();
@@ -94,7 +94,7 @@ describe("a server", () => {
     await once(silent, "listening");
     const address = silent.address();
     const port = typeof address === "object" ? address?.port : 0;
-    const log = open(`postgres://postgres@127.0.0.1:${port}/postgres`, { busyTimeoutMs: 40 });
+    const log = open(`postgres://postgres@127.0.0.1:${port}/postgres`, { busyTimeoutMs: 300 });
     await expect((async () => log.open("a"))()).rejects.toMatchObject({ code: /^Log(Busy|Write)$/ });
     silent.close();
   });

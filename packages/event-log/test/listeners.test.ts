@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { Listeners } from "../src/index.ts";
+
+/** Counts its calls. */
+function counter(): { (): void; calls: number } {
+  const count = Object.assign(() => void (count.calls += 1), { calls: 0 });
+  return count;
+}
+
+describe("listeners", () => {
+  it("are called once for all that came before, after the caller is done", async () => {
+    const listeners = new Listeners();
+    const heard = counter();
+    listeners.add("a", heard);
+    for (let round = 0; round < 5; round += 1) listeners.notify("a");
+    expect(heard.calls).toBe(0);
+    await Promise.resolve();
+    expect(heard.calls).toBe(1);
+    listeners.notify("a");
+    await Promise.resolve();
+    expect(heard.calls).toBe(2);
+  });
+
+  it("hear only of their own key, and the same function twice if it was added twice", async () => {
+    const listeners = new Listeners();
+    const [heard, other] = [counter(), counter()];
+    const stop = listeners.add("a", heard);
+    listeners.add("a", heard);
+    listeners.add("b", other);
+    listeners.notify("a");
+    await Promise.resolve();
+    expect([heard.calls, other.calls]).toEqual([2, 0]);
+    stop();
+    listeners.notify("a");
+    await Promise.resolve();
+    expect(heard.calls).toBe(3);
+  });
+
+  it("are not called once they were stopped or cleared, even when they were due", async () => {
+    const listeners = new Listeners();
+    const [stopped, cleared] = [counter(), counter()];
+    const stop = listeners.add("a", stopped);
+    listeners.add("a", cleared);
+    listeners.notify("a");
+    stop();
+    listeners.clear();
+    await Promise.resolve();
+    expect([stopped.calls, cleared.calls]).toEqual([0, 0]);
+    expect(listeners.keys).toEqual([]);
+  });
+
+  it("are forgotten with the last of a key, also when it was added again in between", () => {
+    const listeners = new Listeners();
+    const stop = listeners.add("a", counter());
+    listeners.clear();
+    const stopNext = listeners.add("a", counter());
+    stop();
+    expect(listeners.has("a")).toBe(true);
+    stopNext();
+    stopNext();
+    expect(listeners.has("a")).toBe(false);
+  });
+});
