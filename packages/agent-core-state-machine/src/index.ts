@@ -22,7 +22,7 @@ export type {
 export { controlName } from "./control/fired.ts";
 export { controlEdges, graphProblems, graphToMermaid } from "./control/graph.ts";
 export type { ControlEdge } from "./control/graph.ts";
-export { maxMovesPerInput } from "./control/move.ts";
+export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { builtInStates, nextStateName, transitionTable } from "./control/transition-table.ts";
 export type { BuiltInState, ControlEvent } from "./control/transition-table.ts";
 export { waitsAt } from "./control/waits.ts";

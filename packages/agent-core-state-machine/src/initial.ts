@@ -47,6 +47,7 @@ const initialContext = (contextWindowSize: number): ReActContext => ({
   loopStart: 0,
   queued: [],
   entries: 0,
+  entriesSincePlan: 0,
   startedAt: 0,
   updatedAt: 0,
   control: { type: "Idle" },

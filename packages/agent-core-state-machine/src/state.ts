@@ -136,8 +136,9 @@ export const reActContextSchema = z.object({
   loopStart: z.number(),
   /** What came while the model was at work; the next plan takes it into the transcript. */
   queued: z.array(contextEntrySchema),
-  /** Entries into custom states, counted. */
+  /** Entries into states of the user's own: in this loop, and since the last plan. */
   entries: z.number(),
+  entriesSincePlan: z.number(),
   startedAt: z.number(),
   updatedAt: z.number(),
   control: controlSchema,

@@ -7,6 +7,7 @@ import {
   graphProblems,
   graphToMermaid,
   initialAgentState,
+  maxEntriesWithoutPlan,
   maxMovesPerInput,
   nextStateName,
   replay,
@@ -132,5 +133,48 @@ describe("the graph", () => {
     }
     expect(state.reActContext.control).toMatchObject({ type: "Error", failure: { kind: "MaxSteps" } });
     expect(state.reActContext.step).toBe(200);
+  });
+});
+
+describe("states of one's own", () => {
+  const graph: ControlGraph = {
+    states: ["A", "B"],
+    rows: { Planning: { LlmFinalAnswer: "A" }, A: { go: "B" }, B: { go: "A" } },
+    terminals: [],
+  };
+  const handledIn = (state: ReturnType<typeof replay>, event: string, note?: string) =>
+    replay(
+      [
+        {
+          type: "state-handled",
+          key: `state/1/${state.reActContext.entries}`,
+          event,
+          ...(note === undefined ? {} : { note }),
+          timestamp: 1,
+        },
+      ],
+      state,
+    );
+
+  it("that lead to each other for ever end in SafetyCapExceeded", () => {
+    let state = replay([asked, answered], initialAgentState({ config: { graph } }));
+    let entries = 0;
+    for (; state.reActContext.control.type === "Custom"; entries += 1) state = handledIn(state, "go");
+    expect(entries).toBe(maxEntriesWithoutPlan);
+    expect(state.reActContext.control).toMatchObject({
+      type: "Error",
+      failure: { kind: "SafetyCapExceeded" },
+    });
+  });
+
+  it("say why their handler failed", () => {
+    const state = handledIn(
+      replay([asked, answered], initialAgentState({ config: { graph } })),
+      "HandlerFailed",
+      "no network",
+    );
+    expect(state.reActContext.control).toMatchObject({
+      failure: { kind: "InvalidTransition", message: "There is no row for HandlerFailed in A. no network" },
+    });
   });
 });

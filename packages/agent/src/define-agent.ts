@@ -96,6 +96,8 @@ export const initialStateOf = ({ config, tools }: Pick<Agent<unknown>, "config" 
   initialAgentState({ config, tools });
 
 function checkedConfig(config: AgentConfig): AgentConfig {
+  const unknown = Object.keys(config).find((name) => !Object.hasOwn(defaultAgentConfig, name));
+  if (unknown !== undefined) throw new AgentError("BuildError", `config.${unknown}: there is no such field.`);
   const parsed = agentConfigSchema.safeParse(config);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

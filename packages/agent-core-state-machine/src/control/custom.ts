@@ -7,6 +7,10 @@ export function enterCustom(edit: Edit, name: string): undefined {
   const entry = edit.reActContext.entries + 1;
   if (edit.config.graph.terminals.includes(name))
     for (const id of unansweredIds(edit)) failCall(edit, id, "not-run", wording.leftBehind);
-  edit.setContext({ entries: entry, control: { type: "Custom", name, entry, calls: callsOnEntry(edit) } });
+  edit.setContext({
+    entries: entry,
+    entriesSincePlan: edit.reActContext.entriesSincePlan + 1,
+    control: { type: "Custom", name, entry, calls: callsOnEntry(edit) },
+  });
   return undefined;
 }

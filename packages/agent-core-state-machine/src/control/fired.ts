@@ -1,10 +1,11 @@
 import type { Edit } from "../edit.ts";
 import type { AgentFailure, Control } from "./control.ts";
 
-/** An event on its way along an edge; `failure` is what an Error state will say. */
+/** An event on its way along an edge; `failure` is what an Error state will say, `detail` what was said of the event. */
 export interface Fired {
   readonly event: string;
   readonly failure?: AgentFailure;
+  readonly detail?: string;
 }
 
 /** Builds the data of a state that is entered from another; an event goes on at once, without it the state rests. */

@@ -1,4 +1,5 @@
 import type { Edit } from "../edit.ts";
+import type { AgentFailure } from "./control.ts";
 import { enterActing, enterParallelActing, enterWaitingForHuman } from "./acting.ts";
 import { enterCustom } from "./custom.ts";
 import { enterDone, enterError } from "./ended.ts";
@@ -25,15 +26,19 @@ const enter: Readonly<Record<BuiltInState, Enter>> = {
 
 const isBuiltIn = (name: string): name is BuiltInState => Object.hasOwn(enter, name);
 
+/** States of the user's own may lead to each other so often without a plan between them. */
+export const maxEntriesWithoutPlan = 1_000;
+
 /** Fires an event and follows the edges until a state rests. A pair without a row ends the loop as InvalidTransition. */
 export function move(edit: Edit, first: Fired): void {
   let fired: Fired | undefined = first;
   let from = controlName(edit.reActContext.control);
   for (let moves = 0; fired !== undefined; moves += 1) {
     const to = nextStateName(edit.config.graph, from, fired.event);
-    if (to === undefined || moves >= maxMovesPerInput) {
+    const endless = moves >= maxMovesPerInput || edit.reActContext.entriesSincePlan >= maxEntriesWithoutPlan;
+    if (to === undefined || (endless && to !== "Error" && to !== "Done")) {
       record(edit, from, fired.event, "Error");
-      enterError(edit, { event: fired.event, failure: brokenGraph(from, fired.event, to) }, from);
+      enterError(edit, { event: fired.event, failure: brokenGraph(from, fired, to) }, from);
       return;
     }
     record(edit, from, fired.event, to);
@@ -42,15 +47,17 @@ export function move(edit: Edit, first: Fired): void {
   }
 }
 
-const brokenGraph = (from: string, event: string, to: string | undefined) =>
-  to === undefined
-    ? { kind: "InvalidTransition", message: `There is no row for ${event} in ${from}.`, from, event }
-    : {
-        kind: "SafetyCapExceeded",
-        message: `More than ${maxMovesPerInput} moves followed from one input; the rows of this graph go in a circle.`,
-        from,
-        event,
-      };
+const brokenGraph = (from: string, { event, detail }: Fired, to: string | undefined): AgentFailure => {
+  if (to !== undefined)
+    return { kind: "SafetyCapExceeded", message: "The rows of this graph go in a circle.", from, event };
+  const said = detail === undefined ? "" : ` ${detail}`;
+  return {
+    kind: "InvalidTransition",
+    message: `There is no row for ${event} in ${from}.${said}`,
+    from,
+    event,
+  };
+};
 
 function record(edit: Edit, from: string, event: string, to: string): void {
   const { loop, step } = edit.reActContext;

@@ -19,7 +19,13 @@ export const enterPlanning: Enter = (edit, { event }) => {
   if (step >= stepLimit) return { event: "MaxSteps" };
   if (budgetExceeded(edit)) return { event: "BudgetExceeded" };
   if (step + 1 === stepLimit && hasTools(edit)) edit.addEntry({ type: "note", text: wording.lastStep });
-  edit.setContext({ ...windowOnEntry(edit), step: step + 1, stepLimit, control: planning(edit) });
+  edit.setContext({
+    ...windowOnEntry(edit),
+    step: step + 1,
+    stepLimit,
+    entriesSincePlan: 0,
+    control: planning(edit),
+  });
   return undefined;
 };
 

@@ -56,7 +56,7 @@ export const stateHandled: Row<StateHandledInput> = {
   },
   apply(edit, { event, note }) {
     if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });
-    move(edit, { event });
+    move(edit, note === undefined ? { event } : { event, detail: note });
   },
 };
 

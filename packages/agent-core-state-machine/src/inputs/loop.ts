@@ -29,6 +29,7 @@ export function openLoop(edit: Edit, entry: ContextEntry): void {
     loopStart: edit.transcript.length,
     queued: [...last.queued, entry],
     entries: 0,
+    entriesSincePlan: 0,
     startedAt: timestamp,
     control: { type: "Idle" },
   });

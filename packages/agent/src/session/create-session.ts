@@ -131,7 +131,8 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 
   const runLoop = (content: UserContent): AgentRun<Answer> => {
-    const run = new AgentRun<Answer>((reason) => void session.cancel(reason));
+    // A cancel that comes too late, or that the log refuses, has its say in the run itself.
+    const run = new AgentRun<Answer>((reason) => void cancel(reason).catch(() => undefined));
     let input: AgentInput;
     try {
       input = messageOf(content);
