@@ -35,8 +35,7 @@ export function move(edit: Edit, first: Fired): void {
   let from = controlName(edit.reActContext.control);
   for (let moves = 0; fired !== undefined; moves += 1) {
     const to = nextStateName(edit.config.graph, from, fired.event);
-    const endless = moves >= maxMovesPerInput || edit.reActContext.entriesSincePlan >= maxEntriesWithoutPlan;
-    if (to === undefined || (endless && to !== "Error" && to !== "Done")) {
+    if (to === undefined || moves >= maxMovesPerInput || isOneTooMany(edit, to)) {
       record(edit, from, fired.event, "Error");
       enterError(edit, { event: fired.event, failure: brokenGraph(from, fired, to) }, from);
       return;
@@ -46,6 +45,9 @@ export function move(edit: Edit, first: Fired): void {
     from = to;
   }
 }
+
+const isOneTooMany = ({ reActContext }: Edit, to: string): boolean =>
+  !isBuiltIn(to) && reActContext.entriesSincePlan >= maxEntriesWithoutPlan;
 
 const brokenGraph = (from: string, { event, detail }: Fired, to: string | undefined): AgentFailure => {
   if (to !== undefined)
