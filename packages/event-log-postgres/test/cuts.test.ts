@@ -149,7 +149,8 @@ describe("a server that comes and goes", () => {
     const look = async (): Promise<void> => {
       if ((await session.head()) > known) resolve();
     };
-    const stop = session.watch(() => void look());
+    const looks: Promise<void>[] = [];
+    const stop = session.watch(() => looks.push(look()));
     known = 1;
     await grow(session, "{}");
     await server.restart();
@@ -157,6 +158,7 @@ describe("a server that comes and goes", () => {
     await promise;
     expect(await session.head()).toBe(2);
     stop();
+    await Promise.all(looks);
     await log.close();
     await other.close();
   });

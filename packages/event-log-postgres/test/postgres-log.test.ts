@@ -205,11 +205,13 @@ describe("a watch without messages", () => {
       const head = await session.head();
       if (head > 0) resolve(head);
     };
-    const stop = session.watch(() => void look());
+    const looks: Promise<void>[] = [];
+    const stop = session.watch(() => looks.push(look()));
     const elsewhere = await other.open("quiet");
     await elsewhere?.append(0, [first]);
     expect(await promise).toBe(1);
     stop();
+    await Promise.all(looks);
   });
 });
 

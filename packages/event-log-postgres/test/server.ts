@@ -90,7 +90,7 @@ function initialise(directory: string): void {
 /** Not synced: no test takes the power away from the server, only connections and the process. */
 function launch(directory: string, port: number): ChildProcess {
   const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
-  return spawn(
+  const server = spawn(
     "/bin/sh",
     [
       "-c",
@@ -102,6 +102,9 @@ function launch(directory: string, port: number): ChildProcess {
     ],
     { ...asNobody, cwd: directory, stdio: "ignore" },
   );
+  // A run of tests that is broken off leaves no server behind.
+  process.once("exit", () => server.kill("SIGQUIT"));
+  return server;
 }
 
 function copyBinaries(target: string): void {
