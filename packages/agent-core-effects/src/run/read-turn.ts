@@ -48,10 +48,21 @@ function text(value: string, what: string): string {
 const rawOf = (raw: Json | undefined): { readonly raw?: Json } =>
   raw === undefined ? {} : { raw: kept(raw) };
 
+/** Repaired where it is ill-formed only: to repair what is in a circle would have no end. */
 function kept(raw: Json): Json {
-  const copied = jsonCopy(wellFormed(raw));
-  if ("copy" in copied) return copied.copy;
-  throw new NotRecordable(`The turn has raw JSON that cannot be kept: ${copied.problem.message}`);
+  const found = jsonCopy(raw);
+  if ("copy" in found) return found.copy;
+  const repaired = found.problem.code === "ill-formed-string" ? repairedCopy(raw) : found;
+  if ("copy" in repaired) return repaired.copy;
+  throw new NotRecordable(`The turn has raw JSON that cannot be kept: ${repaired.problem.message}`);
+}
+
+function repairedCopy(raw: Json): ReturnType<typeof jsonCopy> {
+  try {
+    return jsonCopy(wellFormed(raw));
+  } catch {
+    return jsonCopy(undefined);
+  }
 }
 
 const finishes: readonly LlmFinish["unified"][] = ["stop", "tool-calls", "length", "other"];

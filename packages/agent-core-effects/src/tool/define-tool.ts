@@ -83,8 +83,8 @@ export function defineTool<const Schema extends StandardSchema | JsonObject>(
             const it = await checked<OutputOf<Schema>>(schema, parameters);
             if (!it.ok) return "not-run";
             const found = await probe(it.value, context);
-            if (found === "not-run" || found === "unknown") return found;
-            return outputToOutcome(found.output);
+            if (found === "not-run") return found;
+            return typeof found === "object" && "output" in found ? outputToOutcome(found.output) : "unknown";
           },
         }),
   };

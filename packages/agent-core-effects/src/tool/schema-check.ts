@@ -42,6 +42,16 @@ const standardToChecked = (result: StandardResult<unknown>, given: unknown): Che
     ? { ok: true, value: result.value }
     : { ok: false, problem: issuesToText(result.issues, given) };
 
+/** What these say is that something within does not fit, which is told by itself. */
+const onTheWay: ReadonlySet<string> = new Set([
+  "properties",
+  "items",
+  "prefixItems",
+  "patternProperties",
+  "$ref",
+  "allOf",
+]);
+
 function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
   const json = withoutDialect(schema);
   // The validator's own type of a schema is a mutable record of the same things.
@@ -51,7 +61,8 @@ function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
     check(value) {
       const { valid, errors } = validator.validate(value);
       if (valid) return { ok: true, value };
-      const issues = errors.map(({ instanceLocation, error }) => ({
+      const own = errors.filter(({ keyword }) => !onTheWay.has(keyword));
+      const issues = (own.length === 0 ? errors : own).map(({ instanceLocation, error }) => ({
         message: error,
         path: instanceLocation.split("/").slice(1),
       }));

@@ -1,5 +1,8 @@
 /** Values of fewer characters are only known by the quotes around them: they may be part of any word. */
-const shortestKnown = 6;
+const shortestKnown = 4;
+
+/** Characters of a longer value that tell it from any other text. */
+const telling = 8;
 
 /** Values that are looked for in one message, at most. */
 const mostValues = 1_000;
@@ -15,11 +18,9 @@ export function withoutValues(message: string, value: unknown): string {
     shown = shown.replaceAll(JSON.stringify(text), "(hidden)").replaceAll(`"${text}"`, "(hidden)");
     if (text.length >= shortestKnown) shown = shown.replaceAll(text, "(hidden)");
   }
-  const shows = values.some((text) => text.length > shortestKnown && shown.includes(beginningOf(text)));
+  const shows = values.some((text) => text.length > telling && shown.includes(text.slice(0, telling)));
   return shows ? "This value does not fit." : shown;
 }
-
-const beginningOf = (text: string): string => text.slice(0, shortestKnown);
 
 /** The texts and numbers in a value, the longest first. */
 function leavesOf(value: unknown): readonly string[] {

@@ -1,0 +1,295 @@
+import { noUsage, type LlmCaller, type LlmChunk, type LlmOutcome, type LlmPart } from "@moora/llm";
+import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
+import { describe, expect, it, vi } from "vitest";
+import { World } from "../world.ts";
+
+const plan = "plan/1/1/1";
+
+/** A caller written by hand, of which the port's promises need not be true. */
+const caller = (call: LlmCaller["call"]): Partial<World["host"]["parts"]> => ({ llm: { name: "own", call } });
+
+const turnOf = (
+  parts: readonly LlmPart[],
+  more: Partial<Extract<LlmOutcome, { ok: true }>> = {},
+): LlmOutcome => ({
+  ok: true,
+  turn: { origin: "own", parts },
+  model: "own",
+  usage: noUsage,
+  finish: { unified: "stop", raw: "stop" },
+  ...more,
+});
+
+const untyped = (json: string): never => JSON.parse(json) as never;
+
+describe("a model call", () => {
+  it("is told before it is made, and not made when what was told did not apply", async () => {
+    const world = new World({ script: [answers("Hi.")] });
+    const running = world.say("q").perform(plan);
+    expect(world.inputs.at(-1)).toMatchObject({ type: "llm-call-started", key: plan });
+    expect(world.llm.callCount).toBe(0);
+    await running;
+    expect(world.llm.callCount).toBe(1);
+
+    const again = new World({ script: [answers("Hi.")] }).say("q");
+    again.apply({ type: "llm-call-started", key: plan, timestamp: 1 });
+    await again.perform(plan);
+    expect(again.llm.callCount).toBe(0);
+  });
+
+  it("is not made when it was called off meanwhile", async () => {
+    const world = new World({ script: [answers("Hi.")] }).say("q");
+    const cancel = new AbortController();
+    const running = world.perform(plan, cancel.signal);
+    cancel.abort();
+    await running;
+    expect(world.llm.callCount).toBe(0);
+  });
+
+  it("C10 has an idempotency key that its repetition after a crash has, too, and a key for caches", async () => {
+    const world = new World({ script: [hangs("Never"), answers("Hi.")] }).say("q");
+    const cancel = new AbortController();
+    const running = world.perform(plan, cancel.signal);
+    await vi.waitFor(() => expect(world.llm.callCount).toBe(1));
+    cancel.abort();
+    await running;
+    world.apply({ type: "session-opened", owner: "host", timestamp: 1 });
+    await world.perform("plan/1/1/2");
+    expect(world.llm.options.map(({ idempotencyKey, cacheKey }) => [idempotencyKey, cacheKey])).toEqual([
+      [`session/${plan}`, "session"],
+      [`session/${plan}`, "session"],
+    ]);
+    expect(JSON.stringify(world.llm.requests[1])).toBe(JSON.stringify(world.llm.requests[0]));
+  });
+
+  it("has another idempotency key when it is made again after a failure", async () => {
+    const world = new World({ script: [fails("server"), answers("Hi.")], config: { retryDelayMs: 0 } });
+    await world.say("q").settle();
+    expect(world.llm.options.map(({ idempotencyKey }) => idempotencyKey)).toEqual([
+      "session/plan/1/1/1",
+      "session/plan/1/1/2",
+    ]);
+  });
+
+  it("passes on the limits of silence, where the host has any", async () => {
+    const limits = { toolTimeoutMs: 1, maxResultLength: 1, llmFirstChunkTimeoutMs: 11, llmIdleTimeoutMs: 12 };
+    const world = new World({ script: [answers("Hi.")], host: { limits } });
+    await world.say("q").perform(plan);
+    expect(world.llm.options[0]).toMatchObject({ firstChunkTimeoutMs: 11, idleTimeoutMs: 12 });
+  });
+
+  it("tells the warnings of the caller", async () => {
+    const world = new World({ script: [answers("Hi.", { warnings: ["no seed here"] })] });
+    await world.say("q").perform(plan);
+    expect(world.notices).toContainEqual({ type: "llm-warning", text: "no seed here" });
+  });
+
+  it("answers nothing when it was called off while the model was at work", async () => {
+    const world = new World({ script: [hangs("He")] }).say("q");
+    const cancel = new AbortController();
+    const running = world.perform(plan, cancel.signal);
+    await vi.waitFor(() => expect(world.notices).toHaveLength(1));
+    const before = world.state;
+    cancel.abort();
+    await running;
+    expect(world.state).toBe(before);
+  });
+});
+
+describe("what a model streams", () => {
+  const streams = async (chunks: readonly LlmChunk[]): Promise<World> => {
+    const call: LlmCaller["call"] = async (_, options) => {
+      for (const chunk of chunks) options?.onChunk?.(chunk);
+      return turnOf([{ type: "text", text: "Hi." }]);
+    };
+    const world = new World({ parts: caller(call) });
+    await world.say("q").perform(plan);
+    return world;
+  };
+  const textsOf = (world: World): readonly unknown[] =>
+    world.notices.map((notice) => (notice.type === "llm-text" ? [notice.text, notice.offset] : notice));
+
+  it("opens its message with the first text, once", async () => {
+    const world = await streams([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "" },
+      { type: "text", text: "He" },
+      { type: "tool-call", name: "work" },
+      { type: "text", text: "llo" },
+    ]);
+    expect(world.inputs.filter(({ type }) => type === "llm-message-started")).toHaveLength(1);
+    expect(textsOf(world)).toEqual([
+      { type: "llm-reasoning", text: "hm" },
+      ["He", 0],
+      { type: "llm-tool-call", name: "work" },
+      ["llo", 2],
+    ]);
+    expect(world.state.messages.map(({ id, content }) => [id, content])).toEqual([
+      ["user-0", "q"],
+      ["msg_1_1", "Hi."],
+    ]);
+  });
+
+  it("J05 joins a pair of surrogates that came in two pieces", async () => {
+    const world = await streams(
+      [..."a😀b"]
+        .join("")
+        .split("")
+        .map((text) => ({ type: "text", text })),
+    );
+    expect(textsOf(world)).toEqual([
+      ["a", 0],
+      ["😀", 1],
+      ["b", 3],
+    ]);
+  });
+
+  it("is not passed on once the call is no longer wanted", async () => {
+    let stream = (_: LlmChunk): void => undefined;
+    const call: LlmCaller["call"] = (_, options) => {
+      stream = options?.onChunk ?? stream;
+      return new Promise(() => undefined);
+    };
+    const world = new World({ parts: caller(call) }).say("q");
+    const cancel = new AbortController();
+    void world.perform(plan, cancel.signal);
+    await vi.waitFor(() => expect(stream.length).toBe(1));
+    stream({ type: "text", text: "early" });
+    cancel.abort();
+    const { state } = world;
+    stream({ type: "text", text: "late" });
+    stream({ type: "reasoning", text: "late" });
+    expect(world.notices).toEqual([{ type: "llm-text", messageId: "msg_1_1", text: "early", offset: 0 }]);
+    expect(world.state).toBe(state);
+  });
+});
+
+describe("a caller that breaks its promises", () => {
+  const failureOf = (world: World): unknown => {
+    const { control } = world.state.reActContext;
+    return control.type === "Error" ? control.failure : control.type;
+  };
+
+  it.each<[string, LlmCaller["call"], RegExp]>([
+    [
+      "throws",
+      () => {
+        throw new Error("broken");
+      },
+      /^broken$/,
+    ],
+    ["rejects", () => Promise.reject(new Error("broken")), /^broken$/],
+    ["rejects with what is no error", () => Promise.reject({ code: 5 }), /^\{"code":5\}$/],
+    ["answers nothing", async () => untyped("null"), /null/],
+    ["answers a number", async () => untyped("7"), /undefined/],
+    ["answers a failure without words", async () => untyped('{"ok":false}'), /undefined/],
+  ])("fails the call, and the agent goes on: it %s", async (_, call, message) => {
+    const world = new World({ parts: caller(call) });
+    await world.say("q").settle();
+    expect(failureOf(world)).toMatchObject({ kind: "unknown", message: expect.stringMatching(message) });
+    world.say("again");
+    expect(world.keys).toEqual(["plan/2/1/1"]);
+  });
+
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+  const deep = JSON.parse(`${"[".repeat(500)}${"]".repeat(500)}`);
+  it.each<[string, LlmOutcome]>([
+    ["a part of no known type", turnOf(untyped('[{"type":"song"}]'))],
+    ["a text that is none", turnOf(untyped('[{"type":"text","text":7}]'))],
+    ["a call without a name", turnOf(untyped('[{"type":"tool-call","id":"1","arguments":"{}"}]'))],
+    [
+      "arguments that are no text",
+      turnOf(untyped('[{"type":"tool-call","id":"1","name":"a","arguments":{}}]')),
+    ],
+    [
+      "raw JSON with a key that is a trap",
+      turnOf(untyped('[{"type":"opaque","raw":{"__proto__":{"x":1}}}]')),
+    ],
+    ["raw JSON in a circle", turnOf([{ type: "opaque", raw: circle as never }])],
+    [
+      "raw JSON in a circle that has half a character",
+      turnOf([{ type: "opaque", raw: ["\ud800", circle] as never }]),
+    ],
+    ["raw JSON that is too deep", turnOf([{ type: "reasoning", text: "", raw: deep }])],
+    ["what no JSON keeps", turnOf([{ type: "text", text: "x", raw: { n: Number.NaN } }])],
+    ["a turn beyond all size", turnOf([{ type: "text", text: "x".repeat(17_000_000) }])],
+  ])("is asked again, for a log could not keep %s", async (_, outcome) => {
+    const calls = vi.fn<LlmCaller["call"]>(async () => outcome);
+    const world = new World({ parts: caller(calls), config: { retryDelayMs: 0, maxLlmAttempts: 2 } });
+    await world.say("q").settle();
+    expect(calls).toHaveBeenCalledTimes(2);
+    expect(failureOf(world)).toMatchObject({ kind: "malformed" });
+  });
+
+  it("is read as far as it makes sense", async () => {
+    const outcome = turnOf([{ type: "text", text: "a\ud800", raw: { t: "\udc00" } }], {
+      usage: { ...noUsage, inputTokens: Number.NaN, outputTokens: -3 },
+      confidence: Number.NaN,
+      finish: untyped('{"unified":"weird","raw":"weird"}'),
+    });
+    const world = new World({ parts: caller(async () => outcome) });
+    await world.say("q").settle();
+    expect(world.inputs.at(-1)).toMatchObject({
+      turn: { parts: [{ type: "text", text: "a\ufffd", raw: { t: "\ufffd" } }] },
+      usage: noUsage,
+      finish: { unified: "other", raw: "weird" },
+    });
+    expect(world.inputs.at(-1)).not.toHaveProperty("confidence");
+    expect(JSON.parse(JSON.stringify(world.state))).toEqual(world.state);
+  });
+
+  it.each([Number.NaN, -5])("is not waited for when it says to wait %s ms", async (retryAfterMs) => {
+    const world = new World({ script: [fails("rate-limit", { retryAfterMs })] });
+    await world.say("q").perform(plan);
+    expect(world.inputs.at(-1)).toMatchObject({ type: "llm-call-failed", failure: { kind: "rate-limit" } });
+    expect(world.inputs.at(-1)).not.toHaveProperty("failure.retryAfterMs");
+  });
+});
+
+describe("a reflection", () => {
+  it("becomes a summary, and streams nothing", async () => {
+    const world = new World({
+      script: [callsTools([{ name: "none" }]), answers("All is known."), answers("Done.")],
+      config: { reflectEveryNSteps: 1 },
+    });
+    await world.say("q").settle();
+    expect(world.llm.requests[1]?.purpose).toBe("reflect");
+    expect(world.llm.options[1]).not.toHaveProperty("onChunk");
+    expect(world.state.transcript).toContainEqual(
+      expect.objectContaining({ type: "summary", text: "All is known." }),
+    );
+  });
+
+  it("that fails, or throws, keeps everything", async () => {
+    for (const broken of [fails("server"), untyped("null")]) {
+      const world = new World({
+        script: [callsTools([{ name: "none" }]), broken, answers("Done.")],
+        config: { reflectEveryNSteps: 1 },
+      });
+      await world.say("q").settle();
+      expect(world.state.transcript.some(({ type }) => type === "summary")).toBe(false);
+      expect(world.state.reActContext.control.type).toBe("Done");
+    }
+  });
+});
+
+describe("what a call cost", () => {
+  it("is asked of the host, by the model that answered and the name it was asked by", async () => {
+    const costOf = vi.fn(() => 0.25);
+    const world = new World({
+      script: [answers("Hi.", { model: "big-2026", usage: { inputTokens: 3 } })],
+      config: { models: { default: "big" } },
+      parts: { costOf },
+    });
+    await world.say("q").settle();
+    expect(costOf).toHaveBeenCalledWith("big-2026", { ...noUsage, inputTokens: 3 }, "big");
+    expect(world.state.usage).toMatchObject({ inputTokens: 3, cost: 0.25 });
+  });
+
+  it("is nothing where the host cannot say", async () => {
+    const world = new World({ script: [answers("Hi.")], parts: { costOf: () => Number.NaN } });
+    await world.say("q").settle();
+    expect(world.state.usage.cost).toBe(0);
+  });
+});

@@ -1,0 +1,345 @@
+import { answers, callsTools } from "@moora/llm/testing";
+import { describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+import { defineTool, type Tool, type ToolContext } from "../../src/index.ts";
+import { World, type WorldOptions } from "../world.ts";
+
+const tool = (execute: (context: ToolContext) => unknown, more: object = {}): Tool =>
+  defineTool({
+    name: "work",
+    description: "Works.",
+    input: z.looseObject({}),
+    execute: (_, context) => execute(context),
+    ...more,
+  });
+
+/** An agent that has asked for `work` and not run it yet. */
+async function working(made: Tool, options: WorldOptions = {}): Promise<World> {
+  const script = [callsTools([{ name: "work" }]), answers("Done.")];
+  const world = new World({ script, tools: [made], ...options });
+  await world.say("Work.").perform("plan/1/1/1");
+  return world;
+}
+
+const resultOf = (world: World, id = "1"): unknown => world.state.toolCalls[id]?.result;
+
+describe("the call of a tool", () => {
+  it("is told before the tool runs, and not run when what was told did not apply", async () => {
+    const execute = vi.fn(() => "ok");
+    const world = await working(tool(execute));
+    const early = world.state;
+    const key = "tool/1/1";
+    const running = world.perform(key);
+    expect(world.inputs.at(-1)).toMatchObject({ type: "tool-call-started", toolCallId: "1", attempt: 1 });
+    expect(execute).not.toHaveBeenCalled();
+    await running;
+    expect(execute).toHaveBeenCalledTimes(1);
+
+    const again = await working(tool(execute));
+    again.apply({ type: "tool-call-started", toolCallId: "1", attempt: 1, timestamp: 1 });
+    await again.perform(key);
+    expect(execute).toHaveBeenCalledTimes(1);
+    expect(early.toolCalls["1"]?.result).toBeNull();
+  });
+
+  it("gives the tool its ids, an idempotency key that every attempt has, and who approved", async () => {
+    const seen: ToolContext[] = [];
+    const made = tool((context) => void seen.push({ ...context }), { replay: "keyed", approval: "always" });
+    const world = await working(made);
+    world.apply({
+      type: "tool-call-decided",
+      toolCallId: "1",
+      digest: world.state.toolCalls["1"]?.digest ?? "",
+      by: "ada",
+      decision: { type: "approved" },
+      timestamp: 1,
+    });
+    world.apply(
+      { type: "tool-call-started", toolCallId: "1", attempt: 1, timestamp: 1 },
+      { type: "session-opened", owner: "host", timestamp: 1 },
+    );
+    await world.perform("tool/1/2");
+    expect(seen[0]).toMatchObject({
+      toolCallId: "1",
+      idempotencyKey: "session/1",
+      attempt: 2,
+      approvedBy: "ada",
+    });
+    expect(seen[0]?.signal).toBeInstanceOf(AbortSignal);
+  });
+
+  it("names nobody where nobody had to approve", async () => {
+    const seen: ToolContext[] = [];
+    await (await working(tool((context) => void seen.push(context)))).settle();
+    expect(seen[0]).not.toHaveProperty("approvedBy");
+  });
+
+  it("passes on how far it is, until it has ended", async () => {
+    let late = (): void => undefined;
+    const made = tool(({ progress }) => {
+      progress("half");
+      late = () => progress("too late");
+      return new Promise(() => undefined);
+    });
+    const world = await working(made);
+    const cancel = new AbortController();
+    const running = world.perform("tool/1/1", cancel.signal);
+    const told = (): unknown => world.notices.filter(({ type }) => type === "tool-progress");
+    await vi.waitFor(() => expect(told()).toHaveLength(1));
+    cancel.abort();
+    await running;
+    late();
+    expect(told()).toEqual([{ type: "tool-progress", toolCallId: "1", text: "half" }]);
+  });
+
+  it("E10 fails for a tool that is not there, and names those that are", async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `tool${index}`);
+    const tools = names.map((name) =>
+      defineTool({ name, description: name, input: z.object({}), execute: () => "" }),
+    );
+    const wanted = ["toString", "constructor", "__proto__", "hasOwnProperty", "then", "", "x".repeat(5_000)];
+    const world = new World({
+      script: [callsTools(wanted.map((name) => ({ name }))), answers("Sorry.")],
+      tools,
+    });
+    await world.say("q").settle();
+    expect(world.results).toHaveLength(wanted.length);
+    for (const { isError, content } of world.results) {
+      expect(isError).toBe(true);
+      expect(content).toMatch(/^There is no tool .*tool0, tool1, .*tool19, and 10 more\.$/s);
+      expect(content.length).toBeLessThan(600);
+    }
+    expect(world.state.toolCalls["3"]).toMatchObject({ name: "__proto__", result: { code: "unknown-tool" } });
+    expect(world.state.reActContext.control.type).toBe("Done");
+  });
+
+  it("E10 fails for a tool that was removed between the call and its run", async () => {
+    const execute = vi.fn(() => "ok");
+    const world = await working(tool(execute));
+    world.apply({ type: "agent-configured", tools: {}, timestamp: 1 });
+    expect(resultOf(world)).toMatchObject({ isSuccess: false, code: "tool-changed" });
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  it("fails when a tool written by hand throws, rejects or gives what is no outcome", async () => {
+    const runs: Tool["run"][] = [
+      () => {
+        throw new Error("no");
+      },
+      () => Promise.reject(new Error("no")),
+      () => JSON.parse("7"),
+      () => JSON.parse('{"isSuccess":true}'),
+      async () => JSON.parse("null"),
+      () => JSON.parse('{"isSuccess":true,"content":"x","files":[{"mediaType":7}]}'),
+      () => JSON.parse('{"isSuccess":false,"error":{},"code":"x"}'),
+    ];
+    for (const run of runs) {
+      const world = await working({ ...tool(() => ""), run });
+      await world.settle();
+      expect(resultOf(world)).toMatchObject({ isSuccess: false, code: "tool-error" });
+      expect(world.state.reActContext.control.type).toBe("Done");
+    }
+  });
+});
+
+describe("a tool that takes its time", () => {
+  it("fails when its time is up, and its signal says why", async () => {
+    let given: AbortSignal | undefined;
+    const made = tool(
+      ({ signal }) => {
+        given = signal;
+        return new Promise(() => undefined);
+      },
+      { timeoutMs: 50 },
+    );
+    const world = await working(made);
+    const running = world.perform("tool/1/1");
+    await vi.waitFor(() => expect(world.clock.pending).toBe(1));
+    world.clock.advance(49);
+    expect(given?.aborted).toBe(false);
+    world.clock.advance(1);
+    await running;
+    expect(given?.reason).toMatchObject({ name: "TimeoutError" });
+    expect(resultOf(world)).toMatchObject({
+      isSuccess: false,
+      code: "timeout",
+      error: "The tool did not answer within 50 ms. It may have had its effect.",
+    });
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it("has the runner's time where it names none, and leaves no timer when it is done", async () => {
+    let finish = (_: string): void => undefined;
+    const made = tool(() => new Promise<string>((resolve) => (finish = resolve)));
+    const world = await working(made);
+    const running = world.perform("tool/1/1");
+    await vi.waitFor(() => expect(world.clock.longest).toBe(120_000));
+    finish("ok");
+    await running;
+    expect(resultOf(world)).toMatchObject({ isSuccess: true, content: "ok" });
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it("may take longer than a timer can wait", async () => {
+    const world = await working(tool(() => new Promise(() => undefined), { timeoutMs: 2 ** 31 + 1_000 }));
+    const running = world.perform("tool/1/1");
+    await vi.waitFor(() => expect(world.clock.pending).toBe(1));
+    expect(world.clock.longest).toBe(2 ** 31 - 1);
+    world.clock.advance(2 ** 31 + 999);
+    expect(resultOf(world)).toBeNull();
+    world.clock.advance(1);
+    await running;
+    expect(resultOf(world)).toMatchObject({ code: "timeout" });
+  });
+
+  it("G05 and ignores its signal speaks to nobody when the call is no longer wanted", async () => {
+    let finish = (_: string): void => undefined;
+    let given: AbortSignal | undefined;
+    const made = tool(({ signal }) => {
+      given = signal;
+      return new Promise<string>((resolve) => (finish = resolve));
+    });
+    const world = await working(made);
+    const cancel = new AbortController();
+    const running = world.perform("tool/1/1", cancel.signal);
+    await vi.waitFor(() => expect(world.clock.pending).toBe(1));
+    world.apply({ type: "re-act-cancelled", timestamp: 1 });
+    cancel.abort();
+    expect(given?.aborted).toBe(true);
+    await running;
+    const closed = world.state;
+    expect(resultOf(world)).toMatchObject({
+      code: "cancelled",
+      error: expect.stringContaining("may have had"),
+    });
+    finish("too late");
+    await Promise.resolve();
+    expect(world.state).toBe(closed);
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it("and rejects after its time is up is nobody's unhandled rejection", async () => {
+    let fail = (_: Error): void => undefined;
+    const made = tool(() => new Promise((_, reject) => (fail = reject)), { timeoutMs: 5 });
+    const world = await working(made);
+    const unhandled = vi.fn();
+    process.on("unhandledRejection", unhandled);
+    const running = world.perform("tool/1/1");
+    await vi.waitFor(() => expect(world.clock.pending).toBe(1));
+    world.clock.advance(5);
+    await running;
+    fail(new Error("too late"));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+});
+
+describe("a result", () => {
+  it("J07 of a hundred million characters is cut, and says how long it was", async () => {
+    const world = await working(tool(() => "x".repeat(100_000_000)));
+    await world.settle();
+    const [result] = world.results;
+    expect(result?.content).toHaveLength(100_000 + "\n[cut: 100000 of 100000000 characters shown]".length);
+    expect(result?.content.endsWith("\n[cut: 100000 of 100000000 characters shown]")).toBe(true);
+  });
+
+  it.each([10, 11])("is never cut within a character, at a limit of %i", async (maxResultLength) => {
+    const world = await working(
+      tool(() => "😀".repeat(20)),
+      { host: { limits: { toolTimeoutMs: 1, maxResultLength } } },
+    );
+    await world.settle();
+    expect(world.results[0]?.content).toBe("😀😀😀😀😀\n[cut: 10 of 40 characters shown]");
+  });
+
+  it("that fails is cut as well", async () => {
+    const made = tool(() => {
+      throw new Error("x".repeat(200_000));
+    });
+    const world = await working(made);
+    await world.settle();
+    expect(world.results[0]?.content.length).toBeLessThan(100_100);
+  });
+
+  it("may have files, which the request carries", async () => {
+    const files = [{ mediaType: "image/png", url: "https://example.test/a.png" }];
+    const made = { ...tool(() => ""), run: () => ({ isSuccess: true, content: "see", files }) as const };
+    const world = await working(made);
+    await world.settle();
+    expect(world.results[0]).toEqual({ isError: false, content: "see", files });
+  });
+});
+
+describe("a probe", () => {
+  const broken = async (made: Tool): Promise<World> => {
+    const world = await working(made);
+    world.apply(
+      { type: "tool-call-started", toolCallId: "1", attempt: 1, timestamp: 1 },
+      { type: "session-opened", owner: "host", timestamp: 1 },
+    );
+    expect(world.keys).toEqual(["probe/1/2"]);
+    return world;
+  };
+  const probed = (probe: (input: object, context: ToolContext) => unknown, more: object = {}): Tool =>
+    tool(() => expect.unreachable(), { probe, ...more });
+
+  it("that knows the output gives the result", async () => {
+    const world = await broken(probed(() => ({ output: { id: 7 } })));
+    await world.perform("probe/1/2");
+    expect(resultOf(world)).toMatchObject({ isSuccess: true, content: '{"id":7}' });
+  });
+
+  it("that knows it did not run lets it run", async () => {
+    const world = await broken(probed(() => "not-run"));
+    await world.perform("probe/1/2");
+    expect(world.keys).toEqual(["tool/1/3"]);
+  });
+
+  it.each([
+    ["does not know", probed(() => "unknown")],
+    ["throws", probed(() => JSON.parse("{"))],
+    ["rejects", probed(() => Promise.reject(new Error("no")))],
+    ["says what is no outcome", probed(() => "perhaps")],
+    ["says nothing", probed(() => undefined)],
+    ["is written by hand and throws", { ...probed(() => "unknown"), probe: () => JSON.parse("{") }],
+  ])("that %s leaves the outcome unknown, and nothing runs", async (_, made) => {
+    const world = await broken(made);
+    await world.perform("probe/1/2");
+    expect(resultOf(world)).toMatchObject({ isSuccess: false, code: "outcome-unknown" });
+  });
+
+  it("of a tool that is gone leaves it unknown, too", async () => {
+    const world = await broken(probed(() => "unknown"));
+    const host = { ...world.host, parts: { ...world.host.parts, tools: new Map<string, Tool>() } };
+    const gone = new World({ state: world.state, host });
+    await gone.perform("probe/1/2");
+    expect(resultOf(gone)).toMatchObject({ code: "outcome-unknown" });
+  });
+
+  it("that does not answer in time leaves it unknown, and its signal is aborted", async () => {
+    let given: AbortSignal | undefined;
+    const made = probed(
+      (_, { signal }) => {
+        given = signal;
+        return new Promise(() => undefined);
+      },
+      { timeoutMs: 20 },
+    );
+    const world = await broken(made);
+    const running = world.perform("probe/1/2");
+    await vi.waitFor(() => expect(world.clock.pending).toBe(1));
+    world.clock.advance(20);
+    await running;
+    expect(given?.aborted).toBe(true);
+    expect(resultOf(world)).toMatchObject({ code: "outcome-unknown" });
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it("knows the idempotency key of the call", async () => {
+    const keys: string[] = [];
+    const world = await broken(probed((_, { idempotencyKey }) => (keys.push(idempotencyKey), "unknown")));
+    await world.perform("probe/1/2");
+    expect(keys).toEqual(["session/1"]);
+  });
+});

@@ -1,0 +1,249 @@
+import { initialAgentState } from "@moora/agent-core-state-machine";
+import { answers, callsTools, fails } from "@moora/llm/testing";
+import { describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+import {
+  defineTool,
+  drive,
+  effectsAt,
+  inputsNow,
+  inputsOf,
+  NotSynchronous,
+  runOf,
+  type StateHandler,
+  type Tool,
+} from "../../src/index.ts";
+import { World } from "../world.ts";
+
+const graph = {
+  states: ["Checking"],
+  rows: { Planning: { LlmFinalAnswer: "Checking" }, Checking: { Ok: "Done", HandlerFailed: "Planning" } },
+  terminals: [],
+};
+
+describe("a state of the host's own", () => {
+  const checking = async (handler?: StateHandler): Promise<World> => {
+    const states = handler === undefined ? {} : { Checking: handler };
+    const world = new World({ script: [answers("4"), answers("5")], config: { graph }, parts: { states } });
+    await world.say("2+2?").perform("plan/1/1/1");
+    expect(world.keys).toEqual(["state/1/1"]);
+    await world.perform("state/1/1");
+    return world;
+  };
+
+  it.each<[string, StateHandler]>([
+    ["now", () => "Ok"],
+    ["later", async () => ({ event: "Ok", note: "All is well." })],
+  ])("is left by the event that its handler names %s", async (_, handler) => {
+    expect((await checking(handler)).state.reActContext.control.type).toBe("Done");
+  });
+
+  it("gives its handler the state and a signal", async () => {
+    const handler = vi.fn<StateHandler>(() => "Ok");
+    await checking(handler);
+    expect(handler.mock.calls[0]?.[0].messages.at(-1)?.content).toBe("4");
+    expect(handler.mock.calls[0]?.[1].signal).toBeInstanceOf(AbortSignal);
+  });
+
+  it.each<[string, StateHandler, string]>([
+    [
+      "throws",
+      () => {
+        throw new Error("out of order");
+      },
+      "out of order",
+    ],
+    ["rejects", () => Promise.reject(new Error("out of order")), "out of order"],
+    ["says nothing", () => JSON.parse("null"), "null"],
+    ["says what is no event", () => JSON.parse("7"), "undefined"],
+    ["says an event that is no text", () => JSON.parse('{"event":7}'), "function"],
+  ])("is left by HandlerFailed, with a note for the model, where it %s", async (_, handler, words) => {
+    const world = await checking(handler);
+    expect(world.keys).toEqual(["plan/1/2/1"]);
+    expect(JSON.stringify(world.state.transcript.at(-1))).toContain(words);
+  });
+
+  it("ends the loop where it has no handler", async () => {
+    expect((await checking()).state.reActContext.control).toMatchObject({
+      failure: { kind: "InvalidTransition", event: "NoHandlerForState" },
+    });
+  });
+});
+
+describe("a wait", () => {
+  const waiting = async (retryAfterMs: number): Promise<World> => {
+    const world = new World({
+      script: [fails("rate-limit", { retryAfterMs }), answers("4")],
+      config: { maxRetryDelayMs: 2 ** 40 },
+    });
+    await world.say("2+2?").perform("plan/1/1/1");
+    return world;
+  };
+  const key = "wait/plan/1/1/2";
+
+  it("F05 ends when its time has come by the clock", async () => {
+    const world = await waiting(2_000);
+    expect(world.keys).toEqual([key]);
+    const running = world.perform(key);
+    world.clock.advance(1_999);
+    await Promise.resolve();
+    expect(world.keys).toEqual([key]);
+    world.clock.advance(1);
+    await running;
+    expect(world.keys).toEqual(["plan/1/1/2"]);
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it("is over at once when its time has passed meanwhile, as after a restart", async () => {
+    const world = await waiting(2_000);
+    world.clock.advance(5_000);
+    await world.perform(key);
+    expect(world.keys).toEqual(["plan/1/1/2"]);
+  });
+
+  it("may be longer than a timer can wait", async () => {
+    const world = await waiting(2 ** 32);
+    const running = world.perform(key);
+    expect(world.clock.longest).toBe(2 ** 31 - 1);
+    world.clock.advance(2 ** 32 - 1);
+    expect(world.clock.pending).toBe(1);
+    world.clock.advance(1);
+    await running;
+    expect(world.keys).toEqual(["plan/1/1/2"]);
+  });
+
+  it("leaves no timer when it is called off, and tells nothing", async () => {
+    const world = await waiting(2_000);
+    const cancel = new AbortController();
+    const running = world.perform(key, cancel.signal);
+    expect(world.clock.pending).toBe(1);
+    cancel.abort();
+    await running;
+    expect(world.clock.pending).toBe(0);
+    expect(world.keys).toEqual([key]);
+  });
+});
+
+describe("a question", () => {
+  const pay = defineTool({ name: "pay", description: "Pays.", input: z.object({}), execute: () => "paid" });
+  const asking = async (host: ConstructorParameters<typeof World>[0]): Promise<World> => {
+    const script = [callsTools([{ name: "pay" }]), answers("Done.")];
+    const config = { approval: { policy: "always" as const } };
+    return await new World({ script, tools: [pay], config, ...host }).say("Pay.").settle();
+  };
+
+  it("is put before whoever answers for the host, and waits for a decision", async () => {
+    const ask = vi.fn();
+    const world = await asking({ host: { ask } });
+    await world.perform("ask/1/1/1/0");
+    expect(ask).toHaveBeenCalledWith(
+      expect.objectContaining({ type: "ask-human", name: "pay", toolCallId: "1" }),
+    );
+    expect(world.keys).toEqual(["ask/1/1/1/0"]);
+  });
+
+  it("that cannot be put stays open", async () => {
+    const world = await asking({ host: { ask: () => Promise.reject(new Error("no line")) } });
+    await expect(world.perform("ask/1/1/1/0")).rejects.toThrow("no line");
+    expect(world.keys).toEqual(["ask/1/1/1/0"]);
+  });
+});
+
+describe("the drivers", () => {
+  const add = (execute: () => unknown): Tool =>
+    defineTool({ name: "add", description: "Adds.", input: z.object({}), execute });
+  const acting = async (tool: Tool): Promise<World> => {
+    const world = new World({ script: [callsTools([{ name: "add" }])], tools: [tool] });
+    await world.say("q").perform("plan/1/1/1");
+    return world;
+  };
+  const runAt = ({ state, host }: World, synchronous = false): ReturnType<typeof runOf> => {
+    const [effect] = Object.values(effectsAt(state));
+    if (effect === undefined) throw new Error("Nothing is wanted.");
+    return runOf(effect, state, { ...host, synchronous });
+  };
+  const types = (inputs: readonly { readonly type: string }[]): readonly string[] =>
+    inputs.map(({ type }) => type);
+
+  it("drive: tells each batch and goes on with what came of it", async () => {
+    const world = await acting(add(async () => "3"));
+    const told: string[] = [];
+    await drive(runAt(world), async (...inputs) => {
+      told.push(...types(inputs));
+      return world.apply(...inputs);
+    });
+    expect(told).toEqual(["tool-call-started", "tool-call-completed"]);
+  });
+
+  it("drive: rejects when telling does, and the effect does nothing more", async () => {
+    const execute = vi.fn(() => "3");
+    const world = await acting(add(execute));
+    await expect(drive(runAt(world), () => Promise.reject(new Error("stopped")))).rejects.toThrow("stopped");
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  it("inputsOf: gives the inputs one after the other, and acts only when the next one is taken", async () => {
+    const execute = vi.fn(async () => "3");
+    const inputs = inputsOf(runAt(await acting(add(execute))));
+    expect((await inputs.next()).value).toMatchObject({ type: "tool-call-started" });
+    expect(execute).not.toHaveBeenCalled();
+    expect((await inputs.next()).value).toMatchObject({
+      type: "tool-call-completed",
+      result: { content: "3" },
+    });
+    expect(await inputs.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it("inputsOf: whoever stops taking them leaves nothing behind", async () => {
+    const execute = vi.fn(() => "3");
+    const world = await acting(add(execute));
+    for await (const input of inputsOf(runAt(world))) {
+      expect(input.type).toBe("tool-call-started");
+      break;
+    }
+    expect(execute).not.toHaveBeenCalled();
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it("inputsOf: tells a failed wait to the effect", async () => {
+    const told: unknown[] = [];
+    for await (const input of inputsOf(runAt(await acting(add(() => Promise.reject(new Error("no")))))))
+      told.push(input);
+    expect(told[1]).toMatchObject({ result: { isSuccess: false, error: "no" } });
+  });
+
+  it("inputsNow: gives them all where nothing is waited for", async () => {
+    expect(types(inputsNow(runAt(await acting(add(() => "3")), true)))).toEqual([
+      "tool-call-started",
+      "tool-call-completed",
+    ]);
+  });
+
+  it("inputsNow: throws where something is waited for, and leaves neither timer nor rejection", async () => {
+    const unhandled = vi.fn();
+    process.on("unhandledRejection", unhandled);
+    const world = await acting(add(() => Promise.reject(new Error("no"))));
+    expect(() => inputsNow(runAt(world, true))).toThrow(NotSynchronous);
+    expect(world.clock.pending).toBe(0);
+    const predicate = new World({
+      script: [callsTools([{ name: "add" }])],
+      tools: [add(() => "")],
+      config: { approval: { policy: { predicate: "late" } } },
+      parts: { predicates: { late: () => Promise.reject(new Error("no")) } },
+    }).say("q");
+    expect(() => inputsNow(runAt(predicate, true))).toThrow(NotSynchronous);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  it("inputsNow: throws for a model that cannot answer at once, and does not call it", () => {
+    const call = vi.fn();
+    const world = new World({ parts: { llm: { name: "slow", call } } }).say("q");
+    expect(() => inputsNow(runAt(world, true))).toThrow("The model slow has no callSync.");
+    expect(call).not.toHaveBeenCalled();
+  });
+
+  it("an effect of a state that wants nothing does not exist", () =>
+    expect(Object.keys(effectsAt(initialAgentState()))).toEqual([]));
+});

@@ -1,0 +1,241 @@
+import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import { type } from "arktype";
+import * as v from "valibot";
+import { describe, expect, expectTypeOf, it, vi } from "vitest";
+import * as z from "zod";
+import { defineTool, isStandardSchema, type StandardSchema, type Tool } from "../../src/index.ts";
+import { alone, runAlone } from "./run-alone.ts";
+
+const citySchema = {
+  type: "object",
+  properties: { city: { type: "string" } },
+  required: ["city"],
+} as const;
+
+const options = { name: "weather", description: "The weather in a city." };
+const shown = ({ city }: { readonly city: string }): string => `sunny in ${city}`;
+
+const tools: Readonly<Record<string, Tool>> = {
+  zod: defineTool({ ...options, input: z.object({ city: z.string() }), execute: shown }),
+  valibot: defineTool({
+    ...options,
+    input: toStandardJsonSchema(v.object({ city: v.string() })),
+    execute: shown,
+  }),
+  "valibot with its JSON Schema beside it": defineTool({
+    ...options,
+    input: v.object({ city: v.string() }),
+    schema: citySchema,
+    execute: shown,
+  }),
+  arktype: defineTool({ ...options, input: type({ city: "string" }), execute: shown }),
+  "a JSON Schema": defineTool({
+    ...options,
+    input: citySchema,
+    execute: ({ city }) => (typeof city === "string" ? shown({ city }) : expect.unreachable()),
+  }),
+};
+
+describe.each(Object.entries(tools))("a tool whose input is %s", (_, tool) => {
+  it("tells the model the JSON Schema, without the name of its dialect", () => {
+    const schema = JSON.parse(tool.definition.schema);
+    expect(schema).toMatchObject(citySchema);
+    expect(schema).not.toHaveProperty("$schema");
+    expect(tool.definition.description).toBe("The weather in a city.");
+  });
+
+  it("runs with arguments that fit", async () => {
+    expect(tool.check('{"city":"Oslo"}')).toBeUndefined();
+    expect(await runAlone(tool, { city: "Oslo" })).toEqual({ isSuccess: true, content: "sunny in Oslo" });
+  });
+
+  it("does not run with arguments that do not fit, and says where", async () => {
+    expect(await tool.check('{"city":7}')).toContain("city");
+    expect(await runAlone(tool, { city: 7 })).toMatchObject({
+      isSuccess: false,
+      code: "invalid-arguments",
+      error: expect.stringContaining("city"),
+    });
+    expect(await runAlone(tool, {})).toMatchObject({ code: "invalid-arguments" });
+  });
+});
+
+describe("the input of execute", () => {
+  it("is what the schema makes of the arguments, in its type", async () => {
+    const seen = vi.fn();
+    const tool = defineTool({
+      name: "wait",
+      description: "Waits.",
+      input: z.object({ seconds: z.string().transform(Number), tag: z.string().default("none") }),
+      execute(input) {
+        expectTypeOf(input).toEqualTypeOf<{ seconds: number; tag: string }>();
+        seen(input);
+      },
+    });
+    await runAlone(tool, { seconds: "12" });
+    expect(seen).toHaveBeenCalledWith({ seconds: 12, tag: "none" });
+  });
+
+  it("has the types of valibot and arktype, too, and is JSON for a JSON Schema", () => {
+    defineTool({
+      ...options,
+      input: toStandardJsonSchema(v.object({ city: v.string() })),
+      execute: (input) => expectTypeOf(input).toEqualTypeOf<{ city: string }>(),
+    });
+    defineTool({
+      ...options,
+      input: type({ city: "string" }),
+      execute: (input) => expectTypeOf(input).toEqualTypeOf<{ city: string }>(),
+    });
+    const tool = defineTool({
+      ...options,
+      input: citySchema,
+      execute: (input) => expectTypeOf(input).toHaveProperty("city"),
+    });
+    expect(tool.name).toBe("weather");
+  });
+
+  it("is what the runner sent, and none of its objects", async () => {
+    const inputs: unknown[] = [];
+    const tool = defineTool({ ...options, input: citySchema, execute: (input) => void inputs.push(input) });
+    await runAlone(tool, '{"city":"Oslo"}');
+    await runAlone(tool, '{"city":"Oslo"}');
+    expect(inputs[0]).toEqual({ city: "Oslo" });
+    expect(inputs[0]).not.toBe(inputs[1]);
+  });
+});
+
+describe("a schema that answers later", () => {
+  const later = defineTool({
+    ...options,
+    input: z.object({ city: z.string().refine(async (city) => city !== "Atlantis", "No such city.") }),
+    execute: shown,
+  });
+
+  it("is waited for", async () => {
+    expect(later.check('{"city":"Oslo"}')).toBeInstanceOf(Promise);
+    expect(await later.check('{"city":"Oslo"}')).toBeUndefined();
+    expect(await later.check('{"city":"Atlantis"}')).toBe("city: No such city.");
+    expect(await runAlone(later, { city: "Atlantis" })).toMatchObject({ code: "invalid-arguments" });
+  });
+});
+
+describe("a schema that throws", () => {
+  const throwing = (validate: StandardSchema["~standard"]["validate"]): Tool =>
+    defineTool({
+      ...options,
+      input: { "~standard": { version: 1, vendor: "test", validate } },
+      schema: citySchema,
+      execute: () => expect.unreachable(),
+    });
+
+  it.each([
+    [
+      "now",
+      throwing(() => {
+        throw new Error("out of order");
+      }),
+    ],
+    ["later", throwing(() => Promise.reject(new Error("out of order")))],
+  ])("refuses the arguments instead: %s", async (_, tool) => {
+    const problem = "The arguments could not be checked: out of order";
+    expect(await tool.check("{}")).toBe(problem);
+    expect(await runAlone(tool, {})).toEqual({ isSuccess: false, code: "invalid-arguments", error: problem });
+  });
+});
+
+describe("what cannot be a tool throws when it is defined", () => {
+  const input = z.object({});
+  const define = (change: object) => () =>
+    defineTool({ name: "fine", description: "Fine.", input, execute: () => "", ...change });
+
+  it.each(["", "a b", "ü", "a".repeat(65), "a.b", "tool\n", "<tool>"])("the name %j", (name) =>
+    expect(define({ name })).toThrow(/is no tool name/),
+  );
+  it.each(["toString", "constructor", "__proto__", "hasOwnProperty", "valueOf", "isPrototypeOf"])(
+    "J01 the name %s, which every object has",
+    (name) => expect(define({ name })).toThrow(/is no tool name/),
+  );
+  it.each(["then", "toJSON", "length", "prototype", "10"])("J01 but not the name %s", (name) => {
+    expect(define({ name })().name).toBe(name);
+  });
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, "10", 1.5])("K04 the time-out %s", (timeoutMs) =>
+    expect(define({ timeoutMs })).toThrow(/timeoutMs/),
+  );
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, "10", 1.5])("K04 maxParallel %s", (maxParallel) =>
+    expect(define({ maxParallel })).toThrow(/maxParallel/),
+  );
+  it("an unknown risk, replay or approval", () => {
+    expect(define({ risk: "huge" })).toThrow(/risk/);
+    expect(define({ replay: "maybe" })).toThrow(/replay/);
+    expect(define({ approval: "sometimes" })).toThrow(/approval/);
+  });
+  it("an input that is no object", () =>
+    expect(define({ input: z.string() })).toThrow("The input of the tool fine has to be an object."));
+  it("a schema that has no JSON Schema", () =>
+    expect(define({ input: v.object({}) })).toThrow(
+      "This valibot schema gives no JSON Schema; put one beside it as `schema`.",
+    ));
+});
+
+describe("a definition", () => {
+  it("is data, and says only what was said", () => {
+    expect(JSON.parse(JSON.stringify(tools["zod"]?.definition))).toEqual(tools["zod"]?.definition);
+    expect(Object.keys(tools["zod"]?.definition ?? {})).toEqual(["description", "schema"]);
+  });
+
+  it("carries risk, replay and limits", () => {
+    const tool = defineTool({
+      ...options,
+      input: z.object({}),
+      execute: () => "",
+      probe: () => "unknown",
+      risk: "high",
+      approval: "always",
+      replay: "keyed",
+      onUnknown: "ask",
+      timeoutMs: 5,
+      maxParallel: 1,
+    });
+    expect(tool.definition).toMatchObject({
+      risk: "high",
+      approval: "always",
+      replay: "keyed",
+      onUnknown: "ask",
+      timeoutMs: 5,
+      maxParallel: 1,
+      probe: true,
+    });
+  });
+});
+
+describe("isStandardSchema", () => {
+  it("knows schemas that are objects and schemas that are functions", () => {
+    expect([z.string(), v.string(), type("string")].every(isStandardSchema)).toBe(true);
+    expect([citySchema, null, undefined, "x", () => 1].some(isStandardSchema)).toBe(false);
+  });
+});
+
+describe("a probe", () => {
+  const probed = (probe: () => unknown): Tool =>
+    defineTool({ ...options, input: z.object({}), execute: () => "", probe: probe as () => "unknown" });
+
+  it.each([
+    ["not-run", "not-run", "not-run"],
+    ["unknown", "unknown", "unknown"],
+    ["an output", { output: { id: 4 } }, { isSuccess: true, content: '{"id":4}' }],
+  ])("tells %s", async (_, found, outcome) => {
+    expect(await probed(() => found).probe?.("{}", alone())).toEqual(outcome);
+    expect(await probed(async () => found).probe?.("{}", alone())).toEqual(outcome);
+  });
+
+  it("is not asked about arguments that cannot have run", async () => {
+    const tool = defineTool({
+      ...options,
+      input: citySchema,
+      execute: () => "",
+      probe: () => expect.unreachable(),
+    });
+    expect(await tool.probe?.("{}", alone())).toBe("not-run");
+  });
+});
