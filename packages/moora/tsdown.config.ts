@@ -1,6 +1,9 @@
 import type { UserConfig } from "tsdown";
 import { library } from "../../tsdown.shared.ts";
 
-const config: UserConfig = library({ platform: "node",  });
+const config: UserConfig = library({
+  platform: "node",
+  entry: { index: "src/index.ts", cli: "src/cli/main.ts" },
+});
 
 export default config;

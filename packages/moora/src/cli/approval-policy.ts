@@ -1,0 +1,26 @@
+import type { AgentConfig } from "@moora/agent";
+import { nearest } from "./nearest.ts";
+import { UsageError } from "./usage-error.ts";
+
+type Policy = AgentConfig["approval"]["policy"];
+
+const policies: Readonly<Record<string, Policy>> = {
+  ask: "always",
+  never: "never",
+  "above:low": { above: "low" },
+  "above:medium": { above: "medium" },
+  "above:high": { above: "high" },
+  "above:critical": { above: "critical" },
+};
+
+/** What `--approve` says. Throws `UsageError` for anything else. */
+export function textToPolicy(text: string = "above:medium"): Policy {
+  const policy = Object.hasOwn(policies, text) ? policies[text] : undefined;
+  if (policy !== undefined) return policy;
+  const names = Object.keys(policies);
+  const meant = nearest(text, names);
+  throw new UsageError(
+    `--approve cannot be ${text}.`,
+    meant === undefined ? `It is one of ${names.join(", ")}.` : `Did you mean ${meant}?`,
+  );
+}

@@ -1,0 +1,95 @@
+import { createInterface, type Interface } from "node:readline";
+import type { CliHost } from "./cli-host.ts";
+
+/** What came of waiting for a line. */
+export type LineRead =
+  | { readonly type: "line"; readonly text: string }
+  | { readonly type: "end" }
+  | { readonly type: "interrupted" }
+  | { readonly type: "called-off" };
+
+/**
+ * Lines from a person or from a pipe, in order and none lost. A terminal is read only while a line is waited for: in
+ * between it belongs to the shell, so that Ctrl-C is a signal again.
+ */
+export class Lines {
+  private readonly host: CliHost;
+  private readonly isTerminal: boolean;
+  private readonly ready: string[] = [];
+  private readonly history: string[] = [];
+  private reader: Interface | undefined;
+  private waiting: ((read: LineRead) => void) | undefined;
+  private isOver = false;
+
+  constructor(host: CliHost) {
+    this.host = host;
+    this.isTerminal = host.stdin.isTTY === true && host.stderr.isTTY === true;
+  }
+
+  /** The next line. The prompt is shown to people only. */
+  async next(prompt: string, signal?: AbortSignal): Promise<LineRead> {
+    const [text] = this.ready.splice(0, 1);
+    if (text !== undefined) return { type: "line", text };
+    if (this.isOver || this.host.stdin.readableEnded || this.host.stdin.destroyed) return { type: "end" };
+    if (signal?.aborted === true) return { type: "called-off" };
+    const read = Promise.withResolvers<LineRead>();
+    const callOff = (): void => this.settle({ type: "called-off" });
+    this.waiting = read.resolve;
+    signal?.addEventListener("abort", callOff, { once: true });
+    this.open(prompt);
+    try {
+      return await read.promise;
+    } finally {
+      signal?.removeEventListener("abort", callOff);
+      if (this.isTerminal) this.close();
+    }
+  }
+
+  /** Everything up to the end of the input, as one text. */
+  async rest(): Promise<string> {
+    const lines: string[] = [];
+    for (let read = await this.next(""); read.type === "line"; read = await this.next(""))
+      lines.push(read.text);
+    return lines.join("\n");
+  }
+
+  /** Lets the input go. */
+  close(): void {
+    const { reader } = this;
+    this.reader = undefined;
+    reader?.close();
+  }
+
+  private open(prompt: string): void {
+    if (this.reader !== undefined) return;
+    const { stdin, stderr } = this.host;
+    const reader = this.isTerminal
+      ? createInterface({ input: stdin, output: stderr, terminal: true, prompt, history: this.history })
+      : createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY, terminal: false });
+    this.reader = reader;
+    reader.on("line", (text) => this.take(text));
+    reader.on("SIGINT", () => this.settle({ type: "interrupted" }));
+    reader.on("close", () => this.closed(reader));
+    if (this.isTerminal) reader.prompt();
+  }
+
+  private take(text: string): void {
+    if (this.isTerminal && text.trim() !== "") this.history.unshift(text);
+    if (this.waiting === undefined) this.ready.push(text);
+    else this.settle({ type: "line", text });
+  }
+
+  private settle(read: LineRead): void {
+    const { waiting } = this;
+    this.waiting = undefined;
+    waiting?.(read);
+  }
+
+  /** Closed by the other side: there is no more. Closed by us, a terminal is read again later. */
+  private closed(reader: Interface): void {
+    if (this.reader !== reader) return;
+    this.reader = undefined;
+    this.isOver = !this.isTerminal;
+    this.settle({ type: "end" });
+  }
+}

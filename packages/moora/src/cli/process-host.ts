@@ -1,0 +1,16 @@
+import { systemClock } from "@moora/agent";
+import type { CliHost } from "./cli-host.ts";
+
+/** This process as the host of a command line. */
+export const processHost = (): CliHost => ({
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  cwd: process.cwd(),
+  clock: systemClock,
+  onInterrupt(listener) {
+    process.on("SIGINT", listener);
+    return () => void process.off("SIGINT", listener);
+  },
+});

@@ -1,0 +1,49 @@
+import type { ConnectionOptions, LlmCaller } from "@moora/llm";
+import { AnthropicCaller } from "@moora/llm-anthropic";
+import { chatProfiles, OpenAiCaller, OpenAiChatCaller, type ChatProfileName } from "@moora/llm-openai";
+import { planner } from "../planner/planner.ts";
+
+/** Who can run a model, and where its key stands. */
+export interface Provider {
+  readonly name: string;
+  /** The variable that holds the key; missing where none is needed. */
+  readonly keyName?: string;
+  readonly needsModel: boolean;
+  readonly callerOf: (connection: ConnectionOptions) => LlmCaller;
+}
+
+const chat = (name: ChatProfileName, shown: string = name): Provider => {
+  const profile = chatProfiles[name];
+  return {
+    name: shown,
+    ...("keyName" in profile && { keyName: profile.keyName }),
+    needsModel: true,
+    callerOf: (connection) => new OpenAiChatCaller({ ...connection, profile }),
+  };
+};
+
+/** In the order in which keys are looked for when nobody names a provider. */
+export const providers: readonly Provider[] = [
+  {
+    name: "openai",
+    keyName: "OPENAI_API_KEY",
+    needsModel: true,
+    callerOf: (connection) => new OpenAiCaller(connection),
+  },
+  {
+    name: "anthropic",
+    keyName: "ANTHROPIC_API_KEY",
+    needsModel: true,
+    callerOf: (connection) => new AnthropicCaller(connection),
+  },
+  chat("openrouter"),
+  chat("groq"),
+  chat("mistral"),
+  chat("deepseek"),
+  chat("together"),
+  chat("openai", "openai-chat"),
+  chat("ollama"),
+  chat("vllm"),
+  chat("local"),
+  { name: "planner", needsModel: false, callerOf: () => planner() },
+];

@@ -1,0 +1,160 @@
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { afterEach, describe, expect, it } from "vitest";
+import { Place } from "../tools/run-tool.ts";
+import { FakeProvider, hangs, says } from "./fake-provider.ts";
+
+const source = join(import.meta.dirname, "../../src/cli");
+
+/** A command in a process of its own. */
+class Child {
+  stdout = "";
+  stderr = "";
+  readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
+  private readonly seen = new Set<() => void>();
+
+  constructor(
+    args: readonly string[],
+    cwd: string = import.meta.dirname,
+    script: readonly string[] = [join(source, "main.ts")],
+  ) {
+    const flags = script[0]?.endsWith(".ts") === true ? ["--conditions=@moora/source"] : [];
+    this.process = spawn(process.execPath, [...flags, ...script, ...args], {
+      cwd,
+      env: { PATH: process.env["PATH"], NODE_NO_WARNINGS: "1" },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    this.process.stdout.on("data", (chunk: Buffer) => this.take("stdout", chunk));
+    this.process.stderr.on("data", (chunk: Buffer) => this.take("stderr", chunk));
+    children.add(this);
+  }
+
+  /** Resolves when this text has come out. */
+  async shows(where: "stdout" | "stderr", text: string): Promise<void> {
+    while (!this[where].includes(text)) await new Promise<void>((resolve) => this.seen.add(resolve));
+  }
+
+  /** The exit code, or the name of the signal that ended it. */
+  async ended(): Promise<number | string> {
+    const { exitCode, signalCode } = this.process;
+    if (exitCode !== null || signalCode !== null) return exitCode ?? signalCode ?? "";
+    const [code, signal] = (await once(this.process, "close")) as [number | null, string | null];
+    return code ?? signal ?? "";
+  }
+
+  private take(where: "stdout" | "stderr", chunk: Buffer): void {
+    this[where] += chunk.toString();
+    for (const resolve of this.seen) resolve();
+    this.seen.clear();
+  }
+}
+
+const children = new Set<Child>();
+afterEach(() => {
+  for (const child of children) child.process.kill("SIGKILL");
+  children.clear();
+});
+
+describe("the command in a process of its own", { timeout: 60_000 }, () => {
+  it("answers and ends, although nobody closed its input", async () => {
+    const child = new Child(["run", "What is 2 + 2?"]);
+    expect(await child.ended()).toBe(0);
+    expect(child.stdout).toBe("According to calculator: 2 + 2 = 4.\n");
+  });
+
+  it("reads its task, or a chat, from a pipe", async () => {
+    const run = new Child(["run", "-"]);
+    run.process.stdin.end("what is\n12.5% of 640?\n");
+    expect(await run.ended()).toBe(0);
+    expect(run.stdout).toContain("= 80");
+    const chat = new Child(["chat"]);
+    chat.process.stdin.end("1+1\n2+2");
+    expect(await chat.ended()).toBe(0);
+    expect(chat.stdout.split("\n")).toHaveLength(3);
+  });
+
+  it("asks, and takes the answer from its input", async () => {
+    using place = new Place();
+    writeFileSync(place.at("a.txt"), "the text\n");
+    const child = new Child(["run", "read a.txt", "--approve", "ask"], place.path);
+    await child.shows("stderr", "The agent wants to call read_file");
+    child.process.stdin.write("y\n");
+    expect(await child.ended()).toBe(0);
+    expect(child.stdout).toContain("the text");
+  });
+
+  it("prints lines of JSON that parse", async () => {
+    const child = new Child(["run", "--json", "2+2"]);
+    expect(await child.ended()).toBe(0);
+    const rows = child.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(rows.at(-1)).toMatchObject({ type: "Result", ok: true });
+  });
+
+  it("ends with 2 for a command line that makes no sense", async () => {
+    const child = new Child(["run", "--jsno"]);
+    expect(await child.ended()).toBe(2);
+    expect(child.stderr).toBe("moora: There is no option --jsno. Did you mean --json?\n");
+  });
+
+  it("Ctrl-C ends a run with 130, and what it had said stays", async () => {
+    await using provider = await FakeProvider.start(hangs("Let me see, "));
+    const child = new Child(["run", "x", ...provider.options]);
+    await child.shows("stdout", "Let me see, ");
+    child.process.kill("SIGINT");
+    expect(await child.ended()).toBe(130);
+    expect(child.stdout).toBe("Let me see, \n");
+    expect(child.stderr).toBe("Cancelled.\n");
+  });
+
+  it("Ctrl-C ends the answer of a chat and not the chat; at the prompt it does", async () => {
+    await using provider = await FakeProvider.start(hangs("Let me see, "), says("Here I am."));
+    const child = new Child(["chat", ...provider.options]);
+    child.process.stdin.write("one\n");
+    await child.shows("stdout", "Let me see, ");
+    child.process.kill("SIGINT");
+    await child.shows("stderr", "Cancelled.");
+    child.process.stdin.write("two\n/tools\n");
+    await child.shows("stdout", "Here I am.");
+    await child.shows("stderr", "calculator:");
+    child.process.kill("SIGINT");
+    expect(await child.ended()).toBe(130);
+  });
+
+  it("ends quietly when nobody reads on", async () => {
+    const child = new Child(["chat"]);
+    child.process.stdin.write("1+1\n");
+    await child.shows("stdout", "= 2");
+    child.process.stdout.destroy();
+    child.process.stdin.write("2+2\n".repeat(50));
+    child.process.stdin.end();
+    expect(await child.ended()).toBe(0);
+    expect(child.stderr).not.toContain("EPIPE");
+  });
+
+  it("runs from a clone by its short name", async () => {
+    const child = new Child(["run", "3*4"], undefined, [join(source, "../../bin/moora.js")]);
+    expect(await child.ended()).toBe(0);
+    expect(child.stdout).toContain("3*4 = 12");
+    const wrong = new Child(["no"], undefined, [join(source, "../../bin/moora.js")]);
+    expect(await wrong.ended()).toBe(2);
+  });
+});
+
+describe("the demonstration", { timeout: 60_000 }, () => {
+  it("shows calls alone, in parallel and in a chain, the trace, and the same state again", async () => {
+    const child = new Child([], undefined, [join(source, "demo.ts")]);
+    expect(await child.ended()).toBe(0);
+    expect(child.stderr).toBe("");
+    expect(child.stdout).toMatch(/-> list_files .*\n-> read_file .*\n-> search_files /);
+    expect(child.stdout).toMatch(/-> search_files .*\n<- search_files .*\n-> read_file .*create-moorex\.ts/);
+    expect(child.stdout).toContain("= 125");
+    expect(child.stdout).toMatch(/Planning\s+LlmParallelToolCalls\s+ParallelActing/);
+    expect(child.stdout).toContain("give the same state, byte for byte.");
+  });
+});

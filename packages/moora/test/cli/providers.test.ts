@@ -1,0 +1,195 @@
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "@moora/agent";
+import { describe, expect, it } from "vitest";
+import { chooseLlm } from "../../src/cli/choose-llm.ts";
+import { GivenOptions, type OptionName } from "../../src/cli/options.ts";
+import { providers } from "../../src/cli/providers.ts";
+import { FakeProvider, refuses, says, type ProviderStep } from "./fake-provider.ts";
+import { TestHost } from "./test-host.ts";
+
+const chosen = (options: Partial<Record<OptionName, string>>, env: Record<string, string> = {}) =>
+  chooseLlm(new GivenOptions(new Map(Object.entries(options) as [OptionName, string][])), env);
+
+describe("which model answers", () => {
+  it("the planner, when nothing is said and no key is set", () => {
+    expect(chosen({}).provider.name).toBe("planner");
+    expect(chosen({}, { OPENAI_API_KEY: "  " }).provider.name).toBe("planner");
+  });
+
+  it.each(providers.filter(({ keyName, name }) => keyName !== undefined && name !== "openai-chat"))(
+    "$name, when its key alone is set",
+    ({ name, keyName = "" }) => {
+      const { provider, model, llm } = chosen({ model: "m" }, { [keyName]: "key" });
+      expect([provider.name, model]).toEqual([name, "m"]);
+      expect(llm.name).toBe(name);
+    },
+  );
+
+  it("the first in the order of the table, when several keys are set", () => {
+    expect(chosen({ model: "m" }, { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "o" }).provider.name).toBe(
+      "openai",
+    );
+  });
+
+  it("what the options say, then what the environment says", () => {
+    const env = { MOORA_PROVIDER: "ollama", MOORA_MODEL: "small", OPENAI_API_KEY: "o" };
+    expect(chosen({}, env)).toMatchObject({ provider: { name: "ollama" }, model: "small" });
+    expect(chosen({ provider: "OpenAI", model: "large" }, env)).toMatchObject({
+      provider: { name: "openai" },
+      model: "large",
+    });
+    expect(chosen({ provider: "planner" }, env)).toMatchObject({ provider: { name: "planner" }, model: "" });
+  });
+
+  it("reaches every provider that has an address of its own", async () => {
+    for (const { name, keyName } of providers) {
+      if (name === "planner" || name === "openai" || name === "anthropic") continue;
+      await using server = await FakeProvider.start(says("hi"));
+      const host = new TestHost({ env: keyName === undefined ? {} : { [keyName]: "key" } });
+      const code = await host.run(["run", "x", "--provider", name, "--model", "m", "--base-url", server.url]);
+      expect([name, code, host.stdout.text]).toEqual([name, 0, "hi\n"]);
+    }
+  });
+});
+
+/** A clock on which every wait is over at once: retries need no time. */
+class HastyClock implements Clock {
+  private time = 0;
+  readonly now = (): number => this.time;
+  readonly after = (ms: number, callback: () => void): (() => void) => {
+    const timer = setImmediate(() => {
+      this.time += ms;
+      callback();
+    });
+    return () => clearImmediate(timer);
+  };
+}
+
+async function toldBy(
+  ...script: readonly ProviderStep[]
+): Promise<{ code: number; words: string; tries: number }> {
+  await using server = await FakeProvider.start(...script);
+  const host = new TestHost();
+  host.clock = new HastyClock();
+  const code = await host.run(["run", "x", ...server.options]);
+  return { code, words: host.stderr.lines.at(-1) ?? "", tries: server.bodies.length };
+}
+
+describe("what goes wrong is told in a sentence or two", () => {
+  it.each([
+    [
+      401,
+      { error: { message: "Incorrect API key provided" } },
+      "local does not accept the key. Incorrect API key provided",
+    ],
+    [
+      429,
+      { error: { message: "You exceeded your quota", code: "insufficient_quota" } },
+      "The account at local has no credit left. insufficient_quota You exceeded your quota",
+    ],
+    [
+      404,
+      { error: { message: "The model `fake` does not exist", code: "model_not_found" } },
+      "local does not know the model fake. Name another one with --model.",
+    ],
+    [
+      400,
+      {
+        error: {
+          message: "This model's maximum context length is 8 tokens",
+          code: "context_length_exceeded",
+        },
+      },
+      "The conversation is too long for fake. Begin a new one, or read less at a time.",
+    ],
+    [
+      400,
+      { error: { message: "temperature is out of range" } },
+      "local did not answer. temperature is out of range",
+    ],
+  ])("status %i %j", async (status, body, words) => {
+    const told = await toldBy(...Array.from({ length: 3 }, () => refuses(status, body)));
+    expect(told).toMatchObject({ code: 1, words: expect.stringContaining(words) });
+  });
+
+  it.each([
+    [429, "local has had too many requests from this account. Try again later."],
+    [500, "local has a fault on its side."],
+    [529, "local is overloaded at present. Try again later."],
+  ])("status %i is tried again first, and people are told", async (status, words) => {
+    const told = await toldBy(
+      ...Array.from({ length: 8 }, () => refuses(status, { error: { message: "no" } })),
+    );
+    expect(told).toMatchObject({ code: 1, words: expect.stringContaining(words), tries: 4 });
+    const better = await toldBy(refuses(status, { error: { message: "no" } }), says("ok"));
+    expect(better).toMatchObject({
+      code: 0,
+      words: expect.stringMatching(/^The model did not answer; trying again in \d+ s\.$/),
+    });
+  });
+
+  it("no connection", async () => {
+    const server = await FakeProvider.start();
+    const { options } = server;
+    await server[Symbol.asyncDispose]();
+    const host = new TestHost();
+    host.clock = new HastyClock();
+    expect(await host.run(["run", "x", ...options])).toBe(1);
+    expect(host.stderr.lines.at(-1)).toMatch(/^There is no connection to local: check the network/);
+  });
+});
+
+describe("(M06) keys do not get out", () => {
+  const key = "sk-canary/7f3a+q?x";
+  const forms = [
+    key,
+    encodeURIComponent(key),
+    Buffer.from(key).toString("base64").replace(/=+$/, ""),
+    JSON.stringify(key).slice(1, -1),
+  ];
+  const echo = (request: IncomingMessage): object => ({
+    error: {
+      message: `Bad key ${request.headers.authorization}, that is ${encodeURIComponent(key)} or ${forms[2]}`,
+      param: key,
+    },
+  });
+
+  it.each([["run"], ["run", "--json"], ["run", "--trace"]])(
+    "%s %s: not from a server that repeats them",
+    async (...args) => {
+      for (const status of [400, 401, 403, 404, 422]) {
+        await using server = await FakeProvider.start(refuses(status, echo), refuses(status, echo));
+        const host = new TestHost({
+          env: { OPENAI_API_KEY: key, GROQ_API_KEY: `${key}-other`, MISTRAL_API_KEY: "canary-mistral" },
+        });
+        await host.run([...args, "x", "--provider", "openai-chat", "--model", "m", "--base-url", server.url]);
+        for (const form of [...forms, "canary-mistral"])
+          expect(host.stdout.text + host.stderr.text).not.toContain(form);
+      }
+    },
+  );
+
+  it("not from an address with a password in it", async () => {
+    const host = new TestHost({ env: { OPENAI_API_KEY: key } });
+    host.clock = new HastyClock();
+    await host.run([
+      "run",
+      "x",
+      "--provider",
+      "openai",
+      "--model",
+      "m",
+      "--base-url",
+      "http://user-canary:pass-canary@127.0.0.1:1/v1",
+    ]);
+    expect(host.stdout.text + host.stderr.text).not.toMatch(/user-canary|pass-canary/);
+    expect(host.stdout.text + host.stderr.text).not.toContain(key);
+  });
+
+  it("not from a command line that makes no sense", async () => {
+    const host = new TestHost({ env: { OPENAI_API_KEY: key } });
+    await host.run(["run", "x"]);
+    expect(host.stderr.text).toContain("Which model of openai?");
+    expect(host.stderr.text).not.toContain(key);
+  });
+});

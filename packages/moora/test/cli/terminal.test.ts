@@ -1,0 +1,145 @@
+import type { Clock } from "@moora/agent";
+import { describe, expect, it } from "vitest";
+import { Screen, visible } from "../../src/cli/screen.ts";
+import { FakeProvider, hangs, says } from "./fake-provider.ts";
+import { TestHost } from "./test-host.ts";
+
+/** A clock that is moved by hand. */
+class HandClock implements Clock {
+  private time = 0;
+  private readonly timers = new Map<() => void, number>();
+
+  readonly now = (): number => this.time;
+
+  readonly after = (ms: number, callback: () => void): (() => void) => {
+    const fire = (): void => callback();
+    this.timers.set(fire, this.time + ms);
+    return () => void this.timers.delete(fire);
+  };
+
+  pass(ms: number): void {
+    this.time += ms;
+    for (const [fire, due] of this.timers)
+      if (due <= this.time) {
+        this.timers.delete(fire);
+        fire();
+      }
+  }
+}
+
+describe("the line that says what is waited for", () => {
+  const screenOf = (isTTY: boolean, env: Record<string, string> = {}) => {
+    const host = new TestHost({ isTTY, env });
+    const clock = new HandClock();
+    host.clock = clock;
+    return { host, clock, screen: new Screen(host) };
+  };
+
+  it("turns while it waits, and is wiped before anything else is written", () => {
+    const { host, clock, screen } = screenOf(true);
+    screen.wait("thinking");
+    clock.pass(120);
+    clock.pass(120);
+    expect(host.stderr.text).toBe("\r\u001b[K| thinking\r\u001b[K/ thinking\r\u001b[K- thinking");
+    screen.answer("Hello");
+    clock.pass(1_000);
+    expect(host.stderr.text.endsWith("- thinking\r\u001b[K")).toBe(true);
+    expect(host.stdout.text).toBe("Hello");
+  });
+
+  it("is not there where nobody looks", () => {
+    const { host, clock, screen } = screenOf(false);
+    screen.wait("thinking");
+    clock.pass(1_000);
+    screen.aside("-> read_file");
+    expect(host.stderr.text).toBe("-> read_file\n");
+  });
+
+  it("what matters less is dim for people who want colours", () => {
+    const coloured = screenOf(true);
+    coloured.screen.aside("x");
+    expect(coloured.host.stderr.text).toBe("\u001b[2mx\u001b[0m\n");
+    const plain = screenOf(true, { NO_COLOR: "1" });
+    plain.screen.aside("x");
+    expect(plain.host.stderr.text).toBe("x\n");
+  });
+});
+
+describe("on a terminal", () => {
+  const terminal = (): TestHost => new TestHost({ isTTY: true, env: { NO_COLOR: "1", TERM: "xterm" } });
+
+  it("a chat greets, prompts, takes lines that can be edited, and leaves with Ctrl-D", async () => {
+    await using provider = await FakeProvider.start(says("Hello."));
+    const host = terminal();
+    const code = host.run(["chat", ...provider.options]);
+    await host.stderr.shows("> ");
+    expect(host.stderr.text).toContain("fake at local.");
+    host.stdin.write("helxx\u007f\u007flo\r");
+    await host.stdout.shows("Hello.\n");
+    expect(JSON.stringify(provider.bodies[0])).toContain('"hello"');
+    host.stdin.write("\u0004");
+    expect(await code).toBe(0);
+  });
+
+  it("lines that are pasted together are taken one after the other", async () => {
+    await using provider = await FakeProvider.start(says("One."), says("Two."));
+    const host = terminal();
+    const code = host.run(["chat", ...provider.options]);
+    await host.stderr.shows("> ");
+    host.stdin.write("first\rsecond\r/exit\r");
+    expect(await code).toBe(0);
+    expect(host.stdout.text).toBe("One.\nTwo.\n");
+  });
+
+  it("Ctrl-C at the prompt leaves", async () => {
+    const host = terminal();
+    const code = host.run(["chat"]);
+    await host.stderr.shows("> ");
+    host.stdin.write("half a mess\u0003");
+    expect(await code).toBe(130);
+  });
+
+  it("Ctrl-C at a question ends the loop", async () => {
+    const host = terminal();
+    const code = host.run(["run", "list the files", "--approve", "ask"]);
+    await host.stderr.shows("Allow it?");
+    host.stdin.write("\u0003");
+    expect(await code).toBe(130);
+    expect(host.stderr.text).toContain("Cancelled.");
+  });
+
+  it("a question that a signal ends does not keep the chat", async () => {
+    const host = terminal();
+    const code = host.run(["chat", "--approve", "ask"]);
+    await host.stderr.shows("> ");
+    host.stdin.write("list the files\r");
+    await host.stderr.shows("Allow it?");
+    host.interrupt();
+    await host.stderr.shows("Cancelled.");
+    host.stdin.write("/exit\r");
+    expect(await code).toBe(0);
+  });
+
+  it("shows that it waits for the model", async () => {
+    await using provider = await FakeProvider.start(hangs("Well"));
+    const host = terminal();
+    const code = host.run(["run", "x", ...provider.options]);
+    await host.stderr.shows("| thinking");
+    await host.stdout.shows("Well");
+    host.interrupt();
+    expect(await code).toBe(130);
+  });
+});
+
+describe("text that others wrote", () => {
+  it.each([
+    ["\u001b]0;title\u0007", "\\x1b]0;title\\x07"],
+    ["a\rb", "a\\x0db"],
+    ["a\r\nb\tc\n", "a\nb\tc\n"],
+    ["\u009b31m", "\\x9b31m"],
+    ["\u202egnp.exe", "\\x202egnp.exe"],
+    ["h\u00e9llo \u{1f600} \u4e2d\u6587", "h\u00e9llo \u{1f600} \u4e2d\u6587"],
+  ])("%j is shown as %j", (text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+});

@@ -1,0 +1,74 @@
+import { PassThrough } from "node:stream";
+import { systemClock } from "@moora/agent";
+import type { CliHost } from "../../src/cli/cli-host.ts";
+import { runCli } from "../../src/cli/run-cli.ts";
+
+/** Collects what is written, and tells when a text has come. */
+export class Output extends PassThrough {
+  text = "";
+  isTTY: boolean | undefined;
+  private readonly waiting = new Map<string, () => void>();
+
+  constructor(isTTY: boolean | undefined) {
+    super();
+    this.isTTY = isTTY;
+    this.on("data", (chunk: Buffer) => {
+      this.text += chunk.toString();
+      for (const [wanted, found] of this.waiting) if (this.text.includes(wanted)) found();
+    });
+  }
+
+  /** Resolves when this text has been written. */
+  async shows(wanted: string): Promise<void> {
+    if (this.text.includes(wanted)) return;
+    await new Promise<void>((resolve) => this.waiting.set(wanted, resolve));
+    this.waiting.delete(wanted);
+  }
+
+  get lines(): readonly string[] {
+    return this.text.split("\n").filter((line) => line !== "");
+  }
+}
+
+class Input extends PassThrough {
+  isTTY: boolean | undefined;
+}
+
+/** A host whose streams are at hand. */
+export class TestHost implements CliHost {
+  readonly stdin = new Input();
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Record<string, string>;
+  readonly cwd: string;
+  clock: CliHost["clock"] = systemClock;
+  private readonly listeners = new Set<() => void>();
+
+  constructor({
+    isTTY,
+    env = {},
+    cwd = import.meta.dirname,
+  }: { isTTY?: boolean; env?: Record<string, string>; cwd?: string } = {}) {
+    this.stdin.isTTY = isTTY;
+    this.stdout = new Output(isTTY);
+    this.stderr = new Output(isTTY);
+    this.env = env;
+    this.cwd = cwd;
+  }
+
+  readonly onInterrupt = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  };
+
+  /** Ctrl-C, as a signal. */
+  interrupt(): void {
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Runs a command; `input` is all that standard input has. */
+  async run(args: readonly string[], input?: string): Promise<number> {
+    if (input !== undefined) this.stdin.end(input);
+    return await runCli(args, this);
+  }
+}
