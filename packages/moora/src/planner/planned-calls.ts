@@ -45,7 +45,7 @@ function callsOf(plan: Plan): readonly PlannedCall[] {
   const own = callsFor(progress, index, "own");
   const found = callsFor(progress, index, "find");
   if (own.some(({ isError }) => !isError) || own.length > 1) return [];
-  if (own.length === 1) return again(plan, found);
+  if (own.length === 1) return own.some(isNotFound) ? again(plan, found) : [];
   if (route.filled.missing.length === 0) return [ownCall(plan, route.filled.values)];
   return completed(plan, found);
 }
@@ -78,6 +78,11 @@ function completed(plan: Plan, found: readonly PastCall[]): readonly PlannedCall
     return values.map((value) => ownCall(plan, withValue(route.filled.values, field, value)));
   return found.length > 0 ? [] : finding(plan, field, clause.text);
 }
+
+/** Whether a tool says that there is no such thing. What somebody forbade is not looked for elsewhere. */
+const isNotFound = ({ content }: PastCall): boolean =>
+  /\b(?:no|not|nothing|unknown|missing)\b/i.test(content) &&
+  !/reject|refus|denied|allowed|forbidden|approv|cancel|leads out/i.test(content);
 
 /** What a tool did not find by the name it was given may be found by another one that lists such things. */
 function again(plan: Plan, found: readonly PastCall[]): readonly PlannedCall[] {

@@ -35,7 +35,7 @@ const rows: readonly RoleRow[] = [
     role: "path",
     names: ["path", "file", "filename", "filepath", "folder", "directory", "dir"],
     formats: [],
-    kinds: ["path"],
+    kinds: ["path", "quoted"],
   },
   { role: "time-zone", names: ["timezone", "tz", "zone"], formats: [], kinds: ["time-zone", "name"] },
   {

@@ -5,7 +5,7 @@ const stopWords = new Set(
     "from get give had has have he her here his how i if in into is it its just let like may me might more most my " +
     "no not now of off on only or our out over please put she should show so some such take tell than that the their " +
     "them then there these they this those to too up us use using very want was we were what when where which while " +
-    "who whom why will with would you your much many say says said know make need help thing way one ones"
+    "who whom why will with would you your much many say says said know make need help thing way one ones first second third last"
   ).split(" "),
 );
 

@@ -81,6 +81,14 @@ describe("chains", () => {
     expect(answer).toContain("The licence is MIT.");
   });
 
+  it("what was forbidden is not looked for elsewhere", async () => {
+    const forbids = textTool("read_file", "Reads a file.", { path: { type: "string" } }, ["path"], () =>
+      toolReply({ content: "A human rejected this call: not this one.", isError: true }),
+    );
+    const { calls } = await taskOf("read README.md", [list, forbids]);
+    expect(calls).toHaveLength(1);
+  });
+
   it("when nothing was found, nothing else is read in its place", async () => {
     const { calls, answer } = await taskOf('Search for "unicorn", then read the first one', disk);
     expect(calls).toHaveLength(1);
