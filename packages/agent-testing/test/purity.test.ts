@@ -1,0 +1,169 @@
+import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
+import {
+  agentTransition,
+  initialAgentState,
+  memoryAt,
+  parseInput,
+  replay,
+  step,
+  whyIgnored,
+  type AgentInput,
+  type AgentState,
+} from "@moora/agent-core-state-machine";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { drawConfig, drawInput, drawTools, seededChoose } from "../src/index.ts";
+
+interface Conversation {
+  readonly initial: AgentState;
+  readonly inputs: readonly AgentInput[];
+}
+
+function conversation(seed: number, length: number): Conversation {
+  const choose = seededChoose(seed);
+  const initial = initialAgentState({ config: drawConfig(choose), tools: drawTools(choose) });
+  const inputs: AgentInput[] = [];
+  let state = initial;
+  for (let count = 0; count < length; count += 1) {
+    const input = drawInput(state, inputs, choose);
+    inputs.push(input);
+    state = agentTransition(input)(state);
+  }
+  return { initial, inputs };
+}
+
+/** Everything that is computed from a state, at every step. */
+function told({ initial, inputs }: Conversation): readonly string[] {
+  let state = initial;
+  const lines = inputs.map((input) => {
+    const parsed = parseInput(input);
+    const before = state;
+    state = step(parsed.ok ? parsed.input : input)(state).state;
+    return JSON.stringify([
+      state,
+      effectsAt(state),
+      llmRequestAt(state),
+      memoryAt(state),
+      whyIgnored(input)(before),
+    ]);
+  });
+  return [...lines, JSON.stringify(replay(inputs, initial))];
+}
+
+const conversations = Array.from({ length: 150 }, (_, index) => conversation(index + 1, 40));
+
+/** Names of the world that a pure function has no business with. */
+const worldly = [
+  "Date",
+  "crypto",
+  "performance",
+  "process",
+  "fetch",
+  "setTimeout",
+  "setInterval",
+  "setImmediate",
+  "clearTimeout",
+  "queueMicrotask",
+  "Intl",
+  "AbortController",
+  "TextEncoder",
+  "console",
+] as const;
+
+describe("A03 the world", () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  });
+
+  it("is not asked while transcripts are folded and effects and requests computed", () => {
+    const before = conversations.map(told);
+    const touched: string[] = [];
+    const trap = (name: string) => () => {
+      touched.push(name);
+      throw new Error(`${name} was used.`);
+    };
+    vi.spyOn(Math, "random").mockImplementation(trap("Math.random"));
+    for (const name of ["localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"] as const)
+      vi.spyOn(String.prototype, name).mockImplementation(trap(name));
+    for (const prototype of [Number.prototype, Array.prototype, Object.prototype])
+      vi.spyOn(prototype, "toLocaleString").mockImplementation(trap("toLocaleString"));
+    for (const name of worldly)
+      vi.stubGlobal(
+        name,
+        new Proxy(() => undefined, { apply: trap(name), construct: trap(name), get: trap(name) }),
+      );
+    let after: readonly (readonly string[])[] = [];
+    let thrown: unknown;
+    try {
+      after = conversations.map(told);
+    } catch (error) {
+      thrown = error;
+    }
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+    expect(thrown).toBeUndefined();
+    expect(touched).toEqual([]);
+    expect(after).toEqual(before);
+  });
+});
+
+describe("A04 what was given is left as it was", () => {
+  /** Frozen all the way down, without recursion. */
+  const frozen = <T>(value: T): T => {
+    const open: unknown[] = [value];
+    while (open.length > 0) {
+      const next = open.pop();
+      if (typeof next !== "object" || next === null || Object.isFrozen(next)) continue;
+      Object.freeze(next);
+      open.push(...Object.values(next));
+    }
+    return value;
+  };
+
+  it("through 100,000 transitions of frozen states by frozen inputs, with their effects and requests", () => {
+    let accepted = 0;
+    for (let seed = 1; accepted < 100_000; seed += 1) {
+      const choose = seededChoose(200_000 + seed);
+      let state = frozen(initialAgentState({ config: drawConfig(choose), tools: drawTools(choose) }));
+      const inputs: AgentInput[] = [];
+      for (let count = 0; count < 100; count += 1) {
+        const input = frozen(drawInput(state, inputs, choose));
+        inputs.push(input);
+        const next = frozen(agentTransition(input)(state));
+        if (next === state) continue;
+        accepted += 1;
+        frozen(effectsAt(next));
+        frozen(llmRequestAt(next));
+        state = next;
+      }
+    }
+    expect(accepted).toBeGreaterThanOrEqual(100_000);
+  });
+
+  it("and says so itself: neither state nor input is another one afterwards", () => {
+    for (const { initial, inputs } of conversations) {
+      let state = initial;
+      for (const input of inputs) {
+        const [before, given] = [JSON.stringify(state), JSON.stringify(input)];
+        const next = agentTransition(input)(state);
+        effectsAt(next);
+        llmRequestAt(next);
+        expect(JSON.stringify(state)).toBe(before);
+        expect(JSON.stringify(input)).toBe(given);
+        state = next;
+      }
+    }
+  });
+
+  it("A08 every prefix gives the same effects live, twice and replayed", () => {
+    for (const { initial, inputs } of conversations.slice(0, 40)) {
+      let live = initial;
+      inputs.forEach((input, index) => {
+        live = agentTransition(input)(live);
+        const replayed = replay(inputs.slice(0, index + 1), initial);
+        expect(JSON.stringify(effectsAt(replayed))).toBe(JSON.stringify(effectsAt(live)));
+        expect(JSON.stringify(llmRequestAt(replayed))).toBe(JSON.stringify(llmRequestAt(live)));
+      });
+    }
+  });
+});
