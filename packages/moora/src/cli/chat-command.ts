@@ -1,7 +1,6 @@
 import { AgentDesk } from "./agent-desk.ts";
-import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
+import { exitCodes, type ExitCode } from "./cli-host.ts";
 import { agentOptions, type Command } from "./command.ts";
-import type { LineRead } from "./lines.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** A conversation, a message a line. */
@@ -15,33 +14,22 @@ export const chatCommand: Command = {
       throw new UsageError("chat takes no words.", `For one task say moora run "${call.words.join(" ")}".`);
     await using desk = new AgentDesk(call, host);
     if (desk.screen.isInteractive) desk.screen.aside(greeting(desk));
-    return await conversation(desk, host);
+    return await conversation(desk);
   },
 };
 
 const greeting = ({ chosen: { provider, model } }: AgentDesk): string =>
   `${model === "" ? provider.name : `${model} at ${provider.name}`}. /help shows what can be said besides messages.`;
 
-async function conversation(desk: AgentDesk, host: CliHost): Promise<ExitCode> {
+async function conversation(desk: AgentDesk): Promise<ExitCode> {
   for (;;) {
-    const read = await nextMessage(desk, host);
+    const read = await desk.line("> ");
     if (read.type === "end") return exitCodes.answered;
     if (read.type !== "line") return exitCodes.cancelled;
     const text = read.text.trim();
     if (text === "/exit" || text === "/quit") return exitCodes.answered;
     if (/^\/\w*$/.test(text)) desk.screen.note(asideOf(text, desk));
     else if (text !== "") await desk.turn(text);
-  }
-}
-
-/** A message, or Ctrl-C while it is waited for: from the terminal itself, or as a signal where there is none. */
-async function nextMessage(desk: AgentDesk, host: CliHost): Promise<LineRead> {
-  const interrupted = new AbortController();
-  const stopListening = host.onInterrupt(() => interrupted.abort());
-  try {
-    return await desk.lines.next("> ", interrupted.signal);
-  } finally {
-    stopListening();
   }
 }
 

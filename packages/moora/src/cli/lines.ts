@@ -45,14 +45,6 @@ export class Lines {
     }
   }
 
-  /** Everything up to the end of the input, as one text. */
-  async rest(): Promise<string> {
-    const lines: string[] = [];
-    for (let read = await this.next(""); read.type === "line"; read = await this.next(""))
-      lines.push(read.text);
-    return lines.join("\n");
-  }
-
   /** Lets the input go. */
   close(): void {
     const { reader } = this;

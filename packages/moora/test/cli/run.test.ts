@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Interrupts } from "../../src/cli/interrupts.ts";
 import { Place } from "../tools/run-tool.ts";
 import { calls, FakeProvider, hangs, refuses, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
@@ -107,6 +108,33 @@ describe("moora run", () => {
     expect(await code).toBe(130);
     expect(at.stdout.text).toBe("I was about to \n");
     expect(at.stderr.lines).toEqual(["Cancelled."]);
+  });
+});
+
+describe("Ctrl-C", () => {
+  it("while the task is read ends the command", async () => {
+    const at = host();
+    const code = at.run(["run", "-"]);
+    at.stdin.write("half a ta");
+    at.interrupt();
+    expect(await code).toBe(130);
+    expect(at.stdout.text).toBe("");
+  });
+
+  it("that nobody was there to hear goes to the next who is", async () => {
+    const at = host();
+    using interrupts = new Interrupts(at);
+    at.interrupt();
+    const heard: string[] = [];
+    await interrupts.during(
+      () => void heard.push("first"),
+      () => Promise.resolve(),
+    );
+    await interrupts.during(
+      () => void heard.push("second"),
+      () => Promise.resolve(),
+    );
+    expect(heard).toEqual(["first"]);
   });
 });
 

@@ -25,7 +25,8 @@ beforeAll(() => {
   symlinkSync("../nowhere.txt", place.at("data", "dangling-out.txt"));
   symlinkSync("inside.txt", place.at("data", "link-in.txt"));
   symlinkSync("loop", place.at("data", "loop"));
-  execFileSync("mkfifo", [place.at("data", "pipe")]);
+  const makePipe = "mkfifo";
+  execFileSync(makePipe, [place.at("data", "pipe")]);
   symlinkSync("/dev/zero", place.at("data", "zero"));
 });
 afterAll(() => place[Symbol.dispose]());
