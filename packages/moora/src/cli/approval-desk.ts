@@ -6,6 +6,8 @@ import type { Screen } from "./screen.ts";
 /** Characters of the arguments that are shown; longer ones are not for a decision at a glance. */
 const maxShown = 4_000;
 
+const prompt = "Allow it? [y]es, [n]o, [a]lways, [e]dit: ";
+
 /** What a person's line means: a decision, or that it has to be said again. */
 type Reply =
   | { readonly type: "decision"; readonly decision: Decision; readonly always?: true }
@@ -45,7 +47,7 @@ export class ApprovalDesk {
     if (this.allowed.has(question.name)) return void (await question.decide("approve", "user"));
     this.show(question);
     for (;;) {
-      const read = await this.lines.next("Allow it? [y]es, [n]o, [a]lways, [e]dit: ", signal);
+      const read = await this.screen.held(() => this.lines.next(prompt, signal));
       if (read.type === "called-off") return;
       if (read.type === "interrupted") return interrupt();
       if (read.type === "end") {

@@ -21,7 +21,10 @@ export type OptionName =
 
 /** Every option that any command takes. A command names those it knows. */
 const optionRows: Readonly<Record<OptionName, OptionRow>> = {
-  provider: { value: "NAME", help: "Who runs the model; see below. Default: the first whose key is set." },
+  provider: {
+    value: "NAME",
+    help: "Who runs the model; see below. Default: MOORA_PROVIDER, or the first whose key is set.",
+  },
   model: { value: "NAME", help: "The model, as its provider names it. Default: MOORA_MODEL." },
   "base-url": { value: "URL", help: "Another address of the provider's API." },
   system: { value: "TEXT", help: "What the model is told before anything else." },

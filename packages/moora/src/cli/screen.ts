@@ -15,6 +15,7 @@ export class Screen {
   private frame = 0;
   private waitingFor = "";
   private callOff: (() => void) | undefined;
+  private isHeld = false;
 
   constructor(host: CliHost, secrets: readonly string[] = []) {
     this.host = host;
@@ -50,9 +51,20 @@ export class Screen {
 
   /** Shows that something is waited for, until something else is written. */
   wait(what: string): void {
-    if (!this.isInteractive) return;
+    if (!this.isInteractive || this.isHeld) return;
     this.waitingFor = what;
     if (this.callOff === undefined) this.draw();
+  }
+
+  /** Keeps the bottom line free for somebody who types there. */
+  async held<Result>(typing: () => Promise<Result>): Promise<Result> {
+    this.wipe();
+    this.isHeld = true;
+    try {
+      return await typing();
+    } finally {
+      this.isHeld = false;
+    }
   }
 
   /** Nothing is waited for any more. */

@@ -47,6 +47,21 @@ describe("the line that says what is waited for", () => {
     expect(host.stdout.text).toBe("Hello");
   });
 
+  it("keeps away while somebody types there", async () => {
+    const { host, clock, screen } = screenOf(true);
+    screen.wait("thinking");
+    const typed = Promise.withResolvers<string>();
+    const held = screen.held(() => typed.promise);
+    const before = host.stderr.text;
+    screen.wait("read_file");
+    clock.pass(1_000);
+    expect(host.stderr.text).toBe(before);
+    typed.resolve("y");
+    expect(await held).toBe("y");
+    screen.wait("read_file");
+    expect(host.stderr.text).not.toBe(before);
+  });
+
   it("is not there where nobody looks", () => {
     const { host, clock, screen } = screenOf(false);
     screen.wait("thinking");
