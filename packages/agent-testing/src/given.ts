@@ -11,7 +11,7 @@ import {
   type ToolCallRecord,
 } from "@moora/agent-core-state-machine";
 import type { LlmRequest } from "@moora/llm";
-import { keepLaws, type LawsOptions } from "./laws.ts";
+import { keepLaws, type LawsOptions } from "./laws/keep-laws.ts";
 
 /** Where a transcript has led, after every law was checked at every step. */
 export interface Transcript {

@@ -1,8 +1,10 @@
 export { given, givenAgent, NotShown } from "./given.ts";
 export type { Transcript } from "./given.ts";
-export { firstDifference, LawBroken } from "./law-broken.ts";
-export { answeredKey, keepLaws } from "./laws.ts";
-export type { Dialect, LawKeeper, LawsOptions } from "./laws.ts";
+export { firstDifference, LawBroken } from "./laws/law-broken.ts";
+export { answeredKey } from "./laws/effect-laws.ts";
+export { keepLaws } from "./laws/keep-laws.ts";
+export type { LawKeeper, LawsOptions } from "./laws/keep-laws.ts";
+export type { Dialect, Dialects } from "./laws/request-laws.ts";
 export {
   answered,
   asked,
@@ -22,6 +24,6 @@ export {
 } from "./make-inputs.ts";
 export type { MadeCall, MadeTurn } from "./make-inputs.ts";
 export { seededChoose } from "./seeded-choose.ts";
-export { requestProblems } from "./request-problems.ts";
+export { requestProblems } from "./laws/request-problems.ts";
 export { drawConfig, drawConfigChange, drawInput, drawTools } from "./draw-input.ts";
 export type { Choose } from "./draw-input.ts";

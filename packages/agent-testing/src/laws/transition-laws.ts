@@ -1,0 +1,122 @@
+import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
+import {
+  agentTransition,
+  controlName,
+  loopRuns,
+  nextStateName,
+  openCallOf,
+  openCallsOf,
+  parseState,
+  recordOf,
+  whyIgnored,
+  type AgentInput,
+  type AgentState,
+  type ControlMove,
+} from "@moora/agent-core-state-machine";
+import { assertLaw, firstDifference } from "./law-broken.ts";
+import { checkRequest, type Dialects } from "./request-laws.ts";
+
+/** L1: the same state and input give the same next state. */
+export function checkSame(input: AgentInput, before: AgentState, next: AgentState): void {
+  const difference = firstDifference(agentTransition(input)(before), next);
+  assertLaw(difference === undefined, "L1", () => `the same state and input give two states: ${difference}`);
+}
+
+/** L2: a state survives JSON, and is one by its schema. */
+export function checkJson(state: AgentState): void {
+  const thawed: unknown = JSON.parse(JSON.stringify(state));
+  const lost = firstDifference(thawed, state);
+  assertLaw(lost === undefined, "L2", () => `the state does not survive JSON: ${lost}`);
+  const parsed = parseState(thawed);
+  assertLaw(
+    parsed.ok,
+    "L2",
+    () => `the state is none by its schema: ${parsed.ok ? "" : parsed.problem.path}`,
+  );
+}
+
+/** L3: no change is the same reference, and the reason says so. */
+export function checkReference(input: AgentInput, before: AgentState, next: AgentState): void {
+  const ignored = whyIgnored(input)(before);
+  assertLaw(
+    (ignored === undefined) === (next !== before),
+    "L3",
+    () =>
+      `an input that ${ignored === undefined ? "applies keeps" : `is ignored (${ignored}) changes`} the reference`,
+  );
+}
+
+/** L8: the walk is along rows, without a gap, or it ends in Error for a reason of the graph's own. */
+export function checkMoves(before: AgentState, next: AgentState, moves: readonly ControlMove[]): void {
+  let at = controlName(before.reActContext.control);
+  for (const { from, event, to } of moves) {
+    const opensLoop = from === "Idle";
+    assertLaw(from === at || opensLoop, "L8", () => `a move leaves ${from} while control is in ${at}`);
+    const row = nextStateName(next.config.graph, from, event);
+    assertLaw(to === row || to === "Error", "L8", () => `${from} --${event}--> ${to} is no row`);
+    at = to;
+  }
+  const { control } = next.reActContext;
+  assertLaw(
+    at === controlName(control),
+    "L8",
+    () => `control is in ${controlName(control)}, its moves lead to ${at}`,
+  );
+}
+
+/** L10: whatever the state, a cancel ends its loop and leaves nothing open, and the next message can be sent. */
+export function checkNeverStuck(state: AgentState, dialects: Dialects): void {
+  const timestamp = state.updatedAt;
+  const cancelled = agentTransition({ type: "re-act-cancelled", timestamp })(state);
+  assertLaw(
+    loopRuns(state) === (cancelled !== state),
+    "L10",
+    () => "a cancel does not work on a running loop",
+  );
+  assertLaw(!loopRuns(cancelled), "L10", () => "a loop runs on after a cancel");
+  assertLaw(Object.keys(effectsAt(cancelled)).length === 0, "L10", () => "work is open after a cancel");
+  const messageId = `after-cancel-${state.messages.length}`;
+  const asked = agentTransition({ type: "user-message-received", messageId, content: "?", timestamp })(
+    cancelled,
+  );
+  assertLaw(asked !== cancelled, "L10", () => "a message after a cancel is not taken");
+  const request = llmRequestAt(asked);
+  if (request === undefined) return checkEndedAtOnce(asked);
+  checkRequest(request, dialects, "L10");
+}
+
+/** A new loop that makes no request ended on a limit that was reached before: the total budget. */
+function checkEndedAtOnce({ reActContext: { control } }: AgentState): void {
+  const ended = control.type === "Error" && control.failure.kind === "BudgetExceeded";
+  assertLaw(ended || control.type === "Custom", "L10", () => "a message leads to no request");
+}
+
+const attemptOf = ({ reActContext: { control } }: AgentState, id: string): number =>
+  openCallOf(control, id)?.attempt ?? 1;
+
+const runningAt = ({ reActContext: { control } }: AgentState): number =>
+  openCallsOf(control).filter((call) => call.status.type === "running").length;
+
+/** L11: limits are never exceeded (a lowered one is not exceeded further); an open call is open once, without a result. */
+export function checkLimits(before: AgentState, state: AgentState): void {
+  const { config, reActContext: context } = state;
+  assertLaw(
+    context.step === 0 || context.step <= context.stepLimit,
+    "L11",
+    () => "the step limit is exceeded",
+  );
+  const calls = openCallsOf(context.control);
+  const running = runningAt(state);
+  const most = config.parallelTools ? config.maxParallelTools : 1;
+  assertLaw(
+    running <= most || running <= runningAt(before),
+    "L11",
+    () => `${running} calls run where ${most} may`,
+  );
+  assertLaw(new Set(calls.map((call) => call.id)).size === calls.length, "L11", () => "a call is open twice");
+  for (const { id, attempt, questions } of calls) {
+    assertLaw(recordOf(state, id)?.result === null, "L11", () => `the open call ${id} has a result`);
+    const mostAttempts = Math.max(config.maxToolAttempts, attemptOf(before, id)) + questions;
+    assertLaw(attempt <= mostAttempts, "L11", () => `call ${id} is at attempt ${attempt}`);
+  }
+}
