@@ -15,7 +15,8 @@ export interface RunResult<Answer = string> {
 
 /**
  * A loop under way: await it for its result, or go through its events, or both. It runs whether or not anybody does.
- * Events wait from the beginning for the first who asks for them; once it is only awaited, they are let go.
+ * Events wait from the beginning for the first who asks for them; where it is awaited and nobody has asked by then, they
+ * are let go. Whoever asks later gets those from then on.
  */
 export class AgentRun<Answer = string>
   implements PromiseLike<RunResult<Answer>>, AsyncIterable<AgentEvent<Answer>>
@@ -24,6 +25,8 @@ export class AgentRun<Answer = string>
   private readonly readers = new Set<EventReader<AgentEvent<Answer>>>();
   private early: AgentEvent<Answer>[] | undefined = [];
   private ended = false;
+  private onEnd: (() => void) | undefined;
+  private onUnwatched: (() => void) | undefined;
   /** Ends the loop; its events then end in an error of kind `Cancelled`. */
   readonly cancel: (reason?: string) => void;
 
@@ -38,12 +41,15 @@ export class AgentRun<Answer = string>
     onDone?: ((result: RunResult<Answer>) => Done | PromiseLike<Done>) | null,
     onFailed?: ((error: unknown) => Failed | PromiseLike<Failed>) | null,
   ): Promise<Done | Failed> {
-    this.early = undefined;
+    // Not at once: the next line of who awaits may begin to go through the events.
+    queueMicrotask(() => (this.early = undefined));
     return this.outcome.promise.then(onDone, onFailed);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent<Answer>, undefined> {
-    const reader = new EventReader<AgentEvent<Answer>>(() => this.readers.delete(reader));
+    const reader = new EventReader<AgentEvent<Answer>>(() => {
+      if (this.readers.delete(reader) && this.readers.size === 0) this.onUnwatched?.();
+    });
     for (const event of this.early ?? []) reader.push(event);
     this.early = undefined;
     if (this.ended) reader.end();
@@ -56,6 +62,13 @@ export class AgentRun<Answer = string>
     return this.readers.size > 0;
   }
 
+  /** For the one who runs it: `ended` is called once, `unwatched` whenever the last who went through the events left. */
+  observe({ ended, unwatched }: { readonly ended: () => void; readonly unwatched: () => void }): void {
+    if (this.ended) return ended();
+    this.onEnd = ended;
+    this.onUnwatched = unwatched;
+  }
+
   /** For the session that runs it. */
   tell(event: AgentEvent<Answer>): void {
     if (this.ended) return;
@@ -65,6 +78,7 @@ export class AgentRun<Answer = string>
 
   /** For the session that runs it. */
   succeed(result: RunResult<Answer>): void {
+    if (this.ended) return;
     this.tell({ type: "FinalAnswer", answer: result.answer, text: result.text });
     this.finish();
     this.outcome.resolve(result);
@@ -72,6 +86,7 @@ export class AgentRun<Answer = string>
 
   /** For the session that runs it. */
   fail(error: AgentError): void {
+    if (this.ended) return;
     this.tell({ type: "Error", error });
     this.finish();
     this.outcome.reject(error);
@@ -81,6 +96,9 @@ export class AgentRun<Answer = string>
     this.ended = true;
     for (const reader of this.readers) reader.end();
     this.readers.clear();
+    this.onEnd?.();
+    this.onEnd = undefined;
+    this.onUnwatched = undefined;
   }
 }
 
@@ -88,7 +106,7 @@ export class AgentRun<Answer = string>
 class EventReader<Event> implements AsyncIterator<Event, undefined> {
   private events: Event[] = [];
   private position = 0;
-  private waiting: ((result: IteratorResult<Event, undefined>) => void) | undefined;
+  private waiting: ((result: IteratorResult<Event, undefined>) => void)[] = [];
   private over = false;
   private readonly onReturn: () => void;
 
@@ -97,16 +115,14 @@ class EventReader<Event> implements AsyncIterator<Event, undefined> {
   }
 
   push(event: Event): void {
-    const { waiting } = this;
-    this.waiting = undefined;
+    const waiting = this.waiting.shift();
     if (waiting === undefined) this.events.push(event);
     else waiting({ done: false, value: event });
   }
 
   end(): void {
     this.over = true;
-    this.waiting?.({ done: true, value: undefined });
-    this.waiting = undefined;
+    for (const waiting of this.waiting.splice(0)) waiting({ done: true, value: undefined });
   }
 
   next(): Promise<IteratorResult<Event, undefined>> {
@@ -120,7 +136,7 @@ class EventReader<Event> implements AsyncIterator<Event, undefined> {
       return Promise.resolve({ done: false, value: event });
     }
     if (this.over) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve) => (this.waiting = resolve));
+    return new Promise((resolve) => void this.waiting.push(resolve));
   }
 
   return(): Promise<IteratorResult<Event, undefined>> {

@@ -43,10 +43,20 @@ export function decisionProblem(
   );
 }
 
-/** Hosts without types may say anything. */
+/** Hosts without types may say anything; what is said instead of a call or an answer has to be JSON. */
 function isDecision(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
-  return "reject" in value ? typeof value.reject === "string" : "approve" in value || "answer" in value;
+  if ("reject" in value) return typeof value.reject === "string";
+  if ("approve" in value) return isJson(value.approve);
+  return "answer" in value && isJson(value.answer);
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 const after = <From, To>(value: From | Promise<From>, toResult: (value: From) => To): To | Promise<To> =>

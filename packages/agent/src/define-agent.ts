@@ -1,26 +1,22 @@
-import {
-  defaultRunLimits,
-  schemaCheckOf,
-  type AgentParts,
-  type ApprovalPredicate,
-  type OutputOf,
-  type RunLimits,
-  type SchemaCheck,
-  type StandardSchema,
-  type StateHandler,
-  type Tool,
+import type {
+  AgentParts,
+  ApprovalPredicate,
+  OutputOf,
+  RunLimits,
+  StandardSchema,
+  StateHandler,
+  Tool,
 } from "@moora/agent-core-effects";
 import {
-  agentConfigSchema,
   defaultAgentConfig,
-  graphProblems,
   initialAgentState,
   type AgentConfig,
   type AgentState,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmCaller } from "@moora/llm";
-import { AgentError } from "./agent-error.ts";
+import { answerCheck } from "./answer-check.ts";
+import { checkedConfig, checkedLimits, checkNames, checkPrices } from "./checked-config.ts";
 import { costOf, type PriceList } from "./price-list.ts";
 import { toolRegistry } from "./tool-registry.ts";
 
@@ -69,20 +65,21 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
     ...(answers === undefined ? {} : { answerSchema: JSON.stringify(answers.json) }),
   });
   const { states = {}, predicates = {}, prices } = options;
-  checkCode(config, states, predicates);
+  checkNames(config, { states, predicates, tools: tools.definitions });
+  if (prices !== undefined) checkPrices(prices);
   return {
     name: options.name ?? "agent",
     version: options.version ?? "0",
     config,
     tools: tools.definitions,
-    limits: { ...defaultRunLimits, ...options.limits },
+    limits: checkedLimits(options.limits),
     parts: {
       llm: options.llm,
       tools: tools.byName,
       states,
       predicates,
       ...(answers === undefined ? {} : { answerProblem: answers.problem }),
-      ...(prices === undefined ? {} : { costOf: (model, usage) => costOf(prices, model, usage) }),
+      ...(prices === undefined ? {} : { costOf: (...call) => costOf(prices, ...call) }),
     },
     // The schema decides the type: with one it is what `value` gives, without one it is the text itself.
     answerOf: (answers?.value ?? ((text: string) => Promise.resolve(text))) as Agent<
@@ -94,66 +91,3 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
 /** The agent before its first message. */
 export const initialStateOf = ({ config, tools }: Pick<Agent<unknown>, "config" | "tools">): AgentState =>
   initialAgentState({ config, tools });
-
-function checkedConfig(config: AgentConfig): AgentConfig {
-  const unknown = Object.keys(config).find((name) => !Object.hasOwn(defaultAgentConfig, name));
-  if (unknown !== undefined) throw new AgentError("BuildError", `config.${unknown}: there is no such field.`);
-  const parsed = agentConfigSchema.safeParse(config);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new AgentError("BuildError", `config.${issue?.path.join(".") ?? ""}: ${issue?.message ?? "wrong"}`);
-  }
-  const [problem] = graphProblems(parsed.data.graph);
-  if (problem !== undefined) throw new AgentError("BuildError", problem);
-  return parsed.data;
-}
-
-function checkCode(
-  { graph, approval: { policy } }: AgentConfig,
-  states: Readonly<Record<string, StateHandler>>,
-  predicates: Readonly<Record<string, ApprovalPredicate>>,
-): void {
-  for (const name of graph.states)
-    if (!graph.terminals.includes(name) && !Object.hasOwn(states, name))
-      throw new AgentError("BuildError", `The state ${name} has no handler.`);
-  for (const name of Object.keys(states))
-    if (!graph.states.includes(name))
-      throw new AgentError("BuildError", `A handler is given for ${name}, which is no state of the graph.`);
-  if (typeof policy !== "string" && "predicate" in policy && !Object.hasOwn(predicates, policy.predicate))
-    throw new AgentError(
-      "BuildError",
-      `The approval policy names the predicate ${policy.predicate}, which is not given.`,
-    );
-}
-
-interface AnswerCheck {
-  readonly json: JsonObject;
-  problem(text: string): string | undefined | Promise<string | undefined>;
-  value(text: string): Promise<unknown>;
-}
-
-function answerCheck(schema: StandardSchema | JsonObject): AnswerCheck {
-  const check: SchemaCheck<unknown> = schemaCheckOf(schema, undefined);
-  const checked = (text: string): ReturnType<typeof check.check> => {
-    try {
-      return check.check(JSON.parse(text));
-    } catch {
-      return { ok: false, problem: "It is not JSON." };
-    }
-  };
-  return {
-    json: check.json,
-    problem(text) {
-      const result = checked(text);
-      if (result instanceof Promise) return result.then((it) => (it.ok ? undefined : it.problem));
-      return result.ok ? undefined : result.problem;
-    },
-    async value(text) {
-      const result = await checked(text);
-      if (result.ok) return result.value;
-      throw new AgentError("AgentFailed", `The answer does not fit its schema: ${result.problem}`, {
-        reason: "AnswerInvalid",
-      });
-    },
-  };
-}

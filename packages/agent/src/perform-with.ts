@@ -1,7 +1,15 @@
-import { inputsOf, runOf, type AgentEffect, type Clock, type RunHost } from "@moora/agent-core-effects";
+import {
+  inputsOf,
+  runOf,
+  type AgentEffect,
+  type AskHumanEffect,
+  type Clock,
+  type RunHost,
+} from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
 import { systemClock } from "./clock.ts";
+import { decisionToInput } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 
 export interface PerformOptions extends Partial<Pick<RunHost, "signal" | "notify" | "ask">> {
@@ -11,7 +19,8 @@ export interface PerformOptions extends Partial<Pick<RunHost, "signal" | "notify
 
 /**
  * The hands of an agent without a session: does what an effect says and gives the inputs that tell of it, one after the
- * other. Apply each before you take the next one: what an effect does depends on whether its intent was taken.
+ * other. Apply each before you take the next one: what an effect does depends on whether its intent was taken. Without
+ * `ask` there is nobody to ask, and questions are rejected; with it they wait for a decision that you apply.
  */
 export function performWith(
   { parts, limits }: Pick<Agent<unknown>, "parts" | "limits">,
@@ -27,5 +36,13 @@ export function performWith(
     notify: notify ?? (() => undefined),
     ...(ask === undefined ? {} : { ask }),
   };
-  return (effect, state) => inputsOf(runOf(effect, state, host));
+  return (effect, state) =>
+    effect.type === "ask-human" && ask === undefined
+      ? unasked(effect, clock.now())
+      : inputsOf(runOf(effect, state, host));
+}
+
+async function* unasked(effect: AskHumanEffect, timestamp: number): AsyncGenerator<AgentInput> {
+  const rejection = { reject: "There is nobody to ask." };
+  yield decisionToInput(effect, rejection, { by: "nobody", timestamp, digestOfChange: () => "" });
 }

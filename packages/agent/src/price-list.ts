@@ -8,11 +8,20 @@ export interface ModelPrice {
   readonly cacheWrite?: number;
 }
 
-/** By model, as the provider names it; `default` for all others. Without a price a call costs nothing. */
+/**
+ * By model, as the provider names the one that answered, else as it was asked for; `default` for all others. Without a
+ * price a call costs nothing.
+ */
 export type PriceList = Readonly<Record<string, ModelPrice>>;
 
-export function costOf(prices: PriceList, model: string, usage: LlmUsage): number {
-  const price = Object.hasOwn(prices, model) ? prices[model] : prices["default"];
+export function costOf(
+  prices: PriceList,
+  model: string,
+  usage: LlmUsage,
+  askedModel: string = model,
+): number {
+  const name = [model, askedModel, "default"].find((candidate) => Object.hasOwn(prices, candidate));
+  const price = name === undefined ? undefined : prices[name];
   if (price === undefined) return 0;
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens } = usage;
   const plain = inputTokens - cachedInputTokens - cacheWriteTokens;

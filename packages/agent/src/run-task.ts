@@ -1,9 +1,8 @@
-import { systemClock } from "./clock.ts";
-import { initialStateOf, type Agent } from "./define-agent.ts";
+import type { Agent } from "./define-agent.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { createSession } from "./session/create-session.ts";
-import type { StartOptions } from "./start-session.ts";
-import { randomId, type UserContent } from "./user-message.ts";
+import { baseOf, type StartOptions } from "./start-session.ts";
+import type { UserContent } from "./user-message.ts";
 
 export interface TaskOptions extends StartOptions {
   /** Aborting it cancels the task. */
@@ -19,24 +18,29 @@ export function runTask<Answer>(
   task: UserContent,
   options: TaskOptions = {},
 ): AgentRun<Answer> {
+  const { onApproval } = options;
   const session = createSession(agent, {
-    id: options.id ?? randomId("task"),
-    initial: options.state ?? initialStateOf(agent),
-    seq: 0,
-    clock: options.clock ?? systemClock,
-    newId: options.newId ?? randomId,
-    runsEffects: true,
-    onApproval: options.onApproval,
+    ...baseOf(agent, "task", options),
+    onApproval,
     rejectsUnasked: true,
   });
   const run = session.ask(task);
   const cancel = (): void => run.cancel("The signal was aborted.");
-  if (options.signal?.aborted === true) cancel();
-  options.signal?.addEventListener("abort", cancel, { once: true });
-  session.onEvent((event) => {
-    if (event.type !== "FinalAnswer" && event.type !== "Error") return;
-    options.signal?.removeEventListener("abort", cancel);
-    queueMicrotask(() => void session.close());
+  const { signal } = options;
+  if (signal?.aborted === true) cancel();
+  signal?.addEventListener("abort", cancel, { once: true });
+  run.observe({
+    ended() {
+      signal?.removeEventListener("abort", cancel);
+      // After those have heard of the end who are told of it just now.
+      queueMicrotask(() => void session.close());
+    },
+    // Whoever went through the events was the one to ask.
+    unwatched() {
+      if (onApproval !== undefined) return;
+      for (const question of session.questions())
+        void session.decide(question, { reject: "There is nobody to ask." }, "nobody").catch(() => undefined);
+    },
   });
   return run;
 }

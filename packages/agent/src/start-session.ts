@@ -1,16 +1,16 @@
 import type { Clock } from "@moora/agent-core-effects";
-import type { AgentState } from "@moora/agent-core-state-machine";
+import { replay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { systemClock } from "./clock.ts";
 import { initialStateOf, type Agent } from "./define-agent.ts";
 import type { OnApproval } from "./session/asking.ts";
-import { createSession } from "./session/create-session.ts";
+import { createSession, type SessionBase } from "./session/create-session.ts";
 import type { Session } from "./session/session.ts";
 import { randomId } from "./user-message.ts";
 
 export interface StartOptions {
   /** Default: a new random id. */
   readonly id?: string;
-  /** A state to go on from, of the same agent. */
+  /** A state to go on from, of the same agent. What was broken off in it is resumed by the policy of its tool. */
   readonly state?: AgentState;
   readonly clock?: Clock;
   /** Answers questions at once; without it they wait for `decide`. */
@@ -21,13 +21,25 @@ export interface StartOptions {
 
 /** A session in memory. Every method has its effect before it returns; only what the world does takes time. */
 export function startSession<Answer>(agent: Agent<Answer>, options: StartOptions = {}): Session<Answer> {
-  return createSession(agent, {
-    id: options.id ?? randomId("session"),
-    initial: options.state ?? initialStateOf(agent),
-    seq: 0,
-    clock: options.clock ?? systemClock,
-    newId: options.newId ?? randomId,
-    runsEffects: true,
-    onApproval: options.onApproval,
-  });
+  return createSession(agent, { ...baseOf(agent, "session", options), onApproval: options.onApproval });
+}
+
+/** What a session in memory is made on. */
+export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOptions): SessionBase {
+  const { id = randomId(prefix), clock = systemClock, newId = randomId } = options;
+  const initial =
+    options.state === undefined ? initialStateOf(agent) : takenUp(agent, options.state, id, clock);
+  return { id, initial, seq: 0, clock, newId, runsEffects: true };
+}
+
+/** The state as a new host finds it: what had started is interrupted, and the agent is the one that it has now. */
+function takenUp(
+  { config, tools }: Agent<unknown>,
+  state: AgentState,
+  owner: string,
+  clock: Clock,
+): AgentState {
+  const timestamp = clock.now();
+  const opened: AgentInput = { type: "session-opened", owner, timestamp };
+  return replay([opened, { type: "agent-configured", config, tools, timestamp }], state);
 }

@@ -1,5 +1,5 @@
 import { internalTools, type Tool, type ToolContext, type ToolOutcome } from "@moora/agent-core-effects";
-import type { ToolDefinition } from "@moora/agent-core-state-machine";
+import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
 import { AgentError } from "./agent-error.ts";
 
 /** Tools by name. Names are those that every provider takes, none twice, none of an object's own. */
@@ -18,7 +18,7 @@ export class ToolRegistry {
     return Object.fromEntries([...this.tools].map(([name, { definition }]) => [name, definition]));
   }
 
-  /** Throws `BuildError` for a name that is hostile, taken, or one of the internal tools'. */
+  /** Throws `BuildError` for a name that is hostile, taken, or one of the internal tools', and for a bad definition. */
   register(tool: Tool): this {
     const { name } = tool;
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(name) || name in {})
@@ -26,6 +26,14 @@ export class ToolRegistry {
     if (this.tools.has(name)) throw new AgentError("BuildError", `The tool ${name} is registered twice.`);
     if (internalTools.some((internal) => internal.name === name))
       throw new AgentError("BuildError", `The name ${name} belongs to an internal tool.`);
+    const parsed = toolDefinitionSchema.safeParse(tool.definition);
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      throw new AgentError(
+        "BuildError",
+        `The tool ${name} is none: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "wrong"}`,
+      );
+    }
     this.tools.set(name, tool);
     return this;
   }

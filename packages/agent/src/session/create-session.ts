@@ -1,6 +1,5 @@
 import { callDigest, type AskHumanEffect, type RunNotice } from "@moora/agent-core-effects";
 import {
-  parseInput,
   recordOf,
   traceOf,
   whyIgnored,
@@ -11,17 +10,17 @@ import {
 import { digestOf } from "@moora/event-log";
 import { AgentError } from "../agent-error.ts";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
-import { AgentRun } from "../agent-run.ts";
 import { decisionProblem } from "../decision-problem.ts";
 import { decisionToInput } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import { listeners } from "../listeners.ts";
-import { userMessage, type UserContent } from "../user-message.ts";
 import { agentMachine, type MachineBase } from "./agent-machine.ts";
 import { askingWith, type OnApproval } from "./asking.ts";
 import { noticeToEvent, stepToEvents } from "./happenings.ts";
 import { openRuns } from "./open-runs.ts";
 import { questionsAt } from "./questions.ts";
+import { parsed } from "./parsed.ts";
+import { sayingWith } from "./saying.ts";
 import { InputRefused, type Receipt, type Session } from "./session.ts";
 import { streamingOverlay } from "./streaming.ts";
 
@@ -77,6 +76,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 
   let isMade = false;
+  let stopped: AgentError | undefined;
   const asking = askingWith({
     onApproval: base.onApproval,
     nobodyAnswers: () => base.rejectsUnasked === true && !runs.isWatched,
@@ -102,6 +102,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   /** Offers inputs from outside; the receipt is the last one's. */
   const offer = async (...inputs: readonly AgentInput[]): Promise<Receipt> => {
     const last = inputs.at(-1);
+    if (stopped !== undefined) throw stopped;
     if (last === undefined) return { status: "ignored", reason: "nothing-new" };
     for (const input of inputs) {
       const refusal = base.refuses?.(input);
@@ -115,46 +116,6 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     } finally {
       places.delete(last);
     }
-  };
-
-  const messageOf = (content: UserContent): AgentInput =>
-    parsed(userMessage(content, { messageId: base.newId("user"), timestamp: clock.now() }));
-
-  /** Under `restart` a message ends the loop; what was streamed of its answer so far is kept with it. */
-  const say = (input: AgentInput): Promise<Receipt> => {
-    const partial = overlay.partialAt(machine.current());
-    const restarts = machine.current().config.interjection === "restart" && partial !== "";
-    const { timestamp } = input;
-    return restarts
-      ? offer({ type: "re-act-cancelled", reason: "The user wrote again.", partial, timestamp }, input)
-      : offer(input);
-  };
-
-  const runLoop = (content: UserContent): AgentRun<Answer> => {
-    // A cancel that comes too late, or that the log refuses, has its say in the run itself.
-    const run = new AgentRun<Answer>((reason) => void cancel(reason).catch(() => undefined));
-    let input: AgentInput;
-    try {
-      input = messageOf(content);
-    } catch (cause) {
-      run.fail(new AgentError("AgentFailed", "This is no message.", { reason: "InputRefused", cause }));
-      return run;
-    }
-    if (input.type === "user-message-received") runs.add(input.messageId, run);
-    say(input).then(
-      (taken) => {
-        if (taken.status === "ignored")
-          runs.fail(
-            run,
-            new AgentError("AgentFailed", `The message was not taken: ${taken.reason}.`, {
-              reason: taken.reason,
-            }),
-          );
-      },
-      (cause: unknown) =>
-        runs.fail(run, new AgentError("MemoryError", "The message could not be stored.", { cause })),
-    );
-    return run;
   };
 
   const decide = async (
@@ -183,20 +144,31 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     });
   };
 
+  const saying = sayingWith({
+    newId: base.newId,
+    clock,
+    state: machine.current,
+    overlay,
+    runs,
+    offer,
+    cancel,
+  });
+
   const stop = (error: AgentError): void => {
+    stopped ??= error;
     machine.stop();
     runs.failAll(error);
   };
 
-  const close = (): Promise<void> =>
-    Promise.resolve(
-      stop(new AgentError("Cancelled", "The session was closed.", { reason: "SessionClosed" })),
-    );
+  const close = async (): Promise<void> => {
+    const about = { reason: "SessionClosed", state: machine.current(), trace: traceOf([...runs.moves]) };
+    stop(new AgentError("Cancelled", "The session was closed.", about));
+  };
 
   const session: Session<Answer> = {
     id,
-    ask: runLoop,
-    send: async (content) => await say(messageOf(content)),
+    ask: saying.ask,
+    send: saying.send,
     dispatch: async (input) => await offer(parsed(input)),
     decide,
     cancel,
@@ -219,12 +191,6 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     drained: machine.drained,
     stop,
   };
-}
-
-function parsed(value: unknown): AgentInput {
-  const result = parseInput(value);
-  if (!result.ok) throw new InputRefused(result.problem);
-  return result.input;
 }
 
 function ignored(input: AgentInput, state: AgentState): Receipt {

@@ -11,6 +11,7 @@ import type { AgentRun, RunResult } from "../agent-run.ts";
 import { answerTextAt } from "../answer-text-at.ts";
 import type { Agent } from "../define-agent.ts";
 import { moveToEvent } from "./happenings.ts";
+import { inOrder } from "./in-order.ts";
 
 /** The loops under way, and those who wait for them. */
 export interface OpenRuns<Answer> {
@@ -26,7 +27,7 @@ export interface OpenRuns<Answer> {
   readonly moves: readonly ControlMove[];
 }
 
-type LoopEnd<Answer> = Promise<RunResult<Answer> | AgentError>;
+type LoopEnd<Answer> = RunResult<Answer> | AgentError;
 
 export function openRuns<Answer>(
   agent: Agent<Answer>,
@@ -35,11 +36,16 @@ export function openRuns<Answer>(
   const waiting = new Map<AgentRun<Answer>, string>();
   const active = new Set<AgentRun<Answer>>();
   const moves: ControlMove[] = [];
+  /** An answer may take time to be checked: what happens meanwhile is told after it. */
+  const told = inOrder();
   let loopBegin = 0;
 
   const tell = (event: AgentEvent<Answer>): void => {
-    emit(event);
-    for (const run of active) run.tell(event);
+    const runs = active.size === 0 ? [] : [...active];
+    told(() => {
+      emit(event);
+      for (const run of runs) run.tell(event);
+    });
   };
 
   const activate = (messageId: string): void => {
@@ -50,25 +56,29 @@ export function openRuns<Answer>(
     }
   };
 
-  const endLoop = (end: LoopEnd<Answer>): void => {
+  const endLoop = (end: LoopEnd<Answer> | Promise<LoopEnd<Answer>>): void => {
     const runs = [...active];
     active.clear();
-    void end.then((result) => {
-      if (result instanceof AgentError) emit({ type: "Error", error: result });
-      else emit({ type: "FinalAnswer", answer: result.answer, text: result.text });
+    const tellEnd = (result: LoopEnd<Answer>): void => {
+      const failed = result instanceof AgentError;
+      emit(
+        failed
+          ? { type: "Error", error: result }
+          : { type: "FinalAnswer", answer: result.answer, text: result.text },
+      );
       for (const run of runs) {
-        if (result instanceof AgentError) run.fail(result);
+        if (failed) run.fail(result);
         else run.succeed(result);
       }
-    });
+    };
+    told(() => (end instanceof Promise ? end.then(tellEnd) : tellEnd(end)));
   };
 
-  const endOf = (state: AgentState, isLast: boolean): LoopEnd<Answer> => {
+  const endOf = (state: AgentState, isLast: boolean): LoopEnd<Answer> | Promise<LoopEnd<Answer>> => {
     const trace = traceOf(moves.slice(loopBegin));
     const { control, step: steps, usage } = state.reActContext;
-    if (!isLast)
-      return Promise.resolve(new AgentError("Cancelled", "The user wrote again.", { state, trace }));
-    if (control.type === "Error") return Promise.resolve(failureToError(control.failure, state, trace));
+    if (!isLast) return new AgentError("Cancelled", "The user wrote again.", { state, trace });
+    if (control.type === "Error") return failureToError(control.failure, state, trace);
     const text = answerTextAt(state);
     return agent.answerOf(text).then(
       (answer): RunResult<Answer> => ({ answer, text, steps, usage, state, trace }),

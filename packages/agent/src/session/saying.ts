@@ -1,0 +1,86 @@
+import type { Clock } from "@moora/agent-core-effects";
+import { whyIgnored, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { AgentError } from "../agent-error.ts";
+import { AgentRun } from "../agent-run.ts";
+import { SessionError } from "../durable/session-error.ts";
+import { userMessage, type UserContent } from "../user-message.ts";
+import type { OpenRuns } from "./open-runs.ts";
+import { parsed } from "./parsed.ts";
+import type { Receipt, Session } from "./session.ts";
+import type { StreamingOverlay } from "./streaming.ts";
+
+export interface SayingHost<Answer> {
+  readonly newId: (prefix: string) => string;
+  readonly clock: Clock;
+  readonly state: () => AgentState;
+  readonly overlay: StreamingOverlay;
+  readonly runs: OpenRuns<Answer>;
+  readonly offer: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
+  readonly cancel: Session["cancel"];
+}
+
+/** What a user says to a session, with and without waiting for what comes of it. */
+export function sayingWith<Answer>({
+  newId,
+  clock,
+  state,
+  overlay,
+  runs,
+  offer,
+  cancel,
+}: SayingHost<Answer>): Pick<Session<Answer>, "ask" | "send"> {
+  const messageOf = (content: UserContent): AgentInput => {
+    const meta = { messageId: newId("user"), timestamp: clock.now() };
+    return parsed(
+      isContent(content) ? userMessage(content, meta) : { type: "user-message-received", content },
+    );
+  };
+
+  /** Under `restart` a message that is taken ends the loop; what was streamed of its answer so far is kept with it. */
+  const say = (input: AgentInput): Promise<Receipt> => {
+    const partial = overlay.partialAt(state());
+    const restarts = state().config.interjection === "restart" && partial !== "";
+    const { timestamp } = input;
+    return restarts && whyIgnored(input)(state()) === undefined
+      ? offer({ type: "re-act-cancelled", reason: "The user wrote again.", partial, timestamp }, input)
+      : offer(input);
+  };
+
+  const ask = (content: UserContent): AgentRun<Answer> => {
+    // A cancel that comes too late, or that the log refuses, has its say in the run itself.
+    const run = new AgentRun<Answer>((reason) => void cancel(reason).catch(() => undefined));
+    let input: AgentInput;
+    try {
+      input = messageOf(content);
+    } catch (cause) {
+      run.fail(new AgentError("AgentFailed", "This is no message.", { reason: "InputRefused", cause }));
+      return run;
+    }
+    if (input.type === "user-message-received") runs.add(input.messageId, run);
+    say(input).then(
+      (taken) => {
+        if (taken.status === "ignored") runs.fail(run, notTaken(taken.reason));
+      },
+      (cause: unknown) => runs.fail(run, notStored(cause)),
+    );
+    return run;
+  };
+
+  return { ask, send: async (content) => await say(messageOf(content)) };
+}
+
+/** Hosts without types may say anything. */
+const isContent = (said: unknown): said is UserContent =>
+  typeof said === "string" ||
+  (typeof said === "object" && said !== null && "content" in said && typeof said.content === "string");
+
+const notTaken = (reason: string): AgentError =>
+  new AgentError("AgentFailed", `The message was not taken: ${reason}.`, { reason });
+
+/** Why a message did not become part of the session. */
+function notStored(cause: unknown): AgentError {
+  if (cause instanceof AgentError) return cause;
+  if (cause instanceof SessionError)
+    return new AgentError("Conflict", cause.message, { reason: cause.code, cause });
+  return new AgentError("MemoryError", "The message could not be stored.", { cause });
+}
