@@ -46,7 +46,7 @@ export class AgentDesk {
     const over = new AbortController();
     return await this.interrupts.during(
       () => over.abort(),
-      () => this.lines.next(prompt, over.signal),
+      () => this.lines.message(prompt, over.signal),
     );
   }
 

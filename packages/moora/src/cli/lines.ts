@@ -26,7 +26,14 @@ export class Lines {
     this.isTerminal = host.stdin.isTTY === true && host.stderr.isTTY === true;
   }
 
-  /** The next line. The prompt is shown to people only. */
+  /** The next line, to be had again by the arrow keys. The prompt is shown to people only. */
+  async message(prompt: string, signal?: AbortSignal): Promise<LineRead> {
+    const read = await this.next(prompt, signal);
+    if (read.type === "line" && read.text.trim() !== "") this.history.unshift(read.text);
+    return read;
+  }
+
+  /** The next line. */
   async next(prompt: string, signal?: AbortSignal): Promise<LineRead> {
     const [text] = this.ready.splice(0, 1);
     if (text !== undefined) return { type: "line", text };
@@ -55,8 +62,10 @@ export class Lines {
   private open(prompt: string): void {
     if (this.reader !== undefined) return;
     const { stdin, stderr } = this.host;
+    // A copy: the reader puts every line into it, answers to questions too.
+    const history = [...this.history];
     const reader = this.isTerminal
-      ? createInterface({ input: stdin, output: stderr, terminal: true, prompt, history: this.history })
+      ? createInterface({ input: stdin, output: stderr, terminal: true, prompt, history })
       : createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY, terminal: false });
     this.reader = reader;
     reader.on("line", (text) => this.take(text));
@@ -66,7 +75,6 @@ export class Lines {
   }
 
   private take(text: string): void {
-    if (this.isTerminal && text.trim() !== "") this.history.unshift(text);
     if (this.waiting === undefined) this.ready.push(text);
     else this.settle({ type: "line", text });
   }
@@ -74,6 +82,8 @@ export class Lines {
   private settle(read: LineRead): void {
     const { waiting } = this;
     this.waiting = undefined;
+    // Nobody pressed Enter: what comes next begins in a line of its own.
+    if (waiting !== undefined && read.type !== "line" && this.isTerminal) this.host.stderr.write("\n");
     waiting?.(read);
   }
 

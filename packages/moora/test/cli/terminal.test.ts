@@ -1,7 +1,7 @@
 import type { Clock } from "@moora/agent";
 import { describe, expect, it } from "vitest";
 import { Screen, visible } from "../../src/cli/screen.ts";
-import { FakeProvider, hangs, says } from "./fake-provider.ts";
+import { calls, FakeProvider, hangs, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 
 /** A clock that is moved by hand. */
@@ -92,6 +92,22 @@ describe("on a terminal", () => {
     host.stdin.write("helxx\u007f\u007flo\r");
     await host.stdout.shows("Hello.\n");
     expect(JSON.stringify(provider.bodies[0])).toContain('"hello"');
+    host.stdin.write("\u0004");
+    expect(await code).toBe(0);
+  });
+
+  it("brings messages back by the arrow keys, and no answers to questions", async () => {
+    await using provider = await FakeProvider.start(calls(["list_files", {}]), says("One."), says("Two."));
+    const host = terminal();
+    const code = host.run(["chat", "--approve", "ask", ...provider.options]);
+    await host.stderr.shows("> ");
+    host.stdin.write("first\r");
+    await host.stderr.shows("Allow it?");
+    host.stdin.write("y\r");
+    await host.stdout.shows("One.\n");
+    host.stdin.write("\u001b[A\r");
+    await host.stdout.shows("Two.\n");
+    expect(JSON.stringify(provider.bodies[2]).match(/"first"/g)).toHaveLength(2);
     host.stdin.write("\u0004");
     expect(await code).toBe(0);
   });
