@@ -1,0 +1,77 @@
+import type { AgentInput } from "@moora/agent-core-state-machine";
+import { MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import * as z from "zod";
+import {
+  defineAgent,
+  defineTool,
+  startSession,
+  type Agent,
+  type AgentConfig,
+  type AgentEvent,
+  type Session,
+  type StartOptions,
+  type Tool,
+  type ToolContext,
+} from "../src/index.ts";
+import { HandClock } from "./hand-clock.ts";
+
+/** A tool that takes any object. */
+export const toolOf = (
+  name: string,
+  execute: (input: Readonly<Record<string, unknown>>, context: ToolContext) => unknown = () => "ok",
+  more: Pick<Tool["definition"], "approval" | "risk" | "replay" | "timeoutMs" | "maxParallel"> = {},
+): Tool =>
+  defineTool({
+    name,
+    description: `Does ${name}.`,
+    input: z.record(z.string(), z.unknown()),
+    execute,
+    ...more,
+  });
+
+export interface Scene {
+  readonly agent: Agent;
+  readonly llm: MockLlmCaller;
+  readonly clock: HandClock;
+  readonly session: Session;
+  readonly events: AgentEvent[];
+  readonly inputs: AgentInput[];
+}
+
+/** A session with a scripted model and a clock that is moved by hand; ids count up. */
+export function scene(
+  script: MockScript,
+  {
+    tools = [],
+    config = {},
+    options = {},
+  }: {
+    readonly tools?: readonly Tool[];
+    readonly config?: Partial<AgentConfig>;
+    readonly options?: StartOptions;
+  } = {},
+): Scene {
+  const llm = new MockLlmCaller(script);
+  const clock = new HandClock();
+  const agent = defineAgent({ llm, tools, config });
+  let ids = 0;
+  const newId = (prefix: string): string => `${prefix}-${(ids += 1)}`;
+  const session = startSession(agent, { id: "ada", clock, newId, ...options });
+  const events: AgentEvent[] = [];
+  const inputs: AgentInput[] = [];
+  session.onEvent((event) => void events.push(event));
+  session.onInput((input) => void inputs.push(input));
+  return { agent, llm, clock, session, events, inputs };
+}
+
+/** Everything that is waiting in this turn of the event loop has happened. */
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** The error that a promise rejects with. */
+export const failureOf = (promise: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(promise).then(
+    () => {
+      throw new Error("It did not fail.");
+    },
+    (error: unknown) => error,
+  );
