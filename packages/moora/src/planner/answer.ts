@@ -13,11 +13,9 @@ export function answerTo(
   progress: Progress,
   profiles: readonly Profile[],
 ): string {
-  const summary = progress.summary === undefined ? [] : [`What was found so far: ${progress.summary}`];
   const isLost = clauses.every(({ route }) => route === undefined) && progress.calls.length === 0;
-  if (isLost) return summary[0] ?? nothingFits(profiles);
-  const parts = clauses.map((clause, index) => clauseAnswer(clause, index, progress));
-  return [...summary, ...parts].filter((part) => part !== "").join("\n\n");
+  if (isLost) return progress.summary === "" ? nothingFits(profiles) : progress.summary;
+  return clauses.map((clause, index) => clauseAnswer(clause, index, progress)).join("\n\n");
 }
 
 /** What became of one clause. A call whose place was taken by a better one is not told of. */
@@ -27,7 +25,6 @@ function clauseAnswer({ clause, route }: RoutedClause, index: number, progress: 
   const toolWords = route?.profile.ownWords ?? new Set();
   const told = good.length > 0 ? good : own.slice(-1);
   if (told.length > 0) return told.map((call) => resultToText(clause, call, toolWords)).join("\n\n");
-  if (progress.summary !== undefined) return "";
   const asked = `"${clause.text.slice(0, 200).toWellFormed()}"`;
   if (route === undefined) return `None of my tools fits ${asked}.`;
   const missing = route.filled.missing.map(({ name }) => name).join(" and ");

@@ -2,11 +2,11 @@ import { internalTools } from "@moora/agent-core-effects";
 import type { LlmRequest, LlmTool } from "@moora/llm";
 import { answerJson } from "./answer-json.ts";
 import { answerTo } from "./answer.ts";
-import { historyToSummary } from "./history-to-summary.ts";
 import { forcedCall, plannedCalls, type PlannedCall } from "./planned-calls.ts";
 import { messagesToProgress, type Progress } from "./progress.ts";
 import { requestToClauses, type RoutedClause } from "./request-to-clauses.ts";
 import { profileOf, type Profile } from "./route.ts";
+import { historyToSummary, summaryToCalls } from "./summaries.ts";
 
 /** What the planner says next: calls, an answer, or that this is nothing for it. */
 export type NextTurn =
@@ -21,13 +21,15 @@ const maxCalls = 16;
 
 /** A pure function of the request: the same request gives the same turn. */
 export function nextTurn(request: LlmRequest): NextTurn {
-  const progress = messagesToProgress(request.messages);
-  if (request.purpose === "reflect") return { type: "answer", text: historyToSummary(progress.text) };
+  const seen = messagesToProgress(request.messages);
+  if (request.purpose === "reflect") return { type: "answer", text: historyToSummary(seen.text) };
   const profiles = request.tools.filter(isOffered(request)).map(profileOf);
-  const clauses = requestToClauses(progress.text.slice(0, maxRead), profiles);
+  const clauses = requestToClauses(seen.text.slice(0, maxRead), profiles);
+  const progress = { ...seen, calls: [...summaryToCalls(seen.summary, clauses), ...seen.calls] };
   const calls = nextCalls(request, clauses, progress, profiles);
   if (calls.length > 0) return { type: "calls", calls };
-  const text = answerTo(clauses, progress, profiles);
+  const unread = seen.text.length > maxRead ? `\n\nI read only the first ${maxRead} characters of this.` : "";
+  const text = answerTo(clauses, progress, profiles) + unread;
   if (request.answerSchema === undefined) return { type: "answer", text };
   const json = answerJson(request.answerSchema, progress, text);
   return json === undefined
@@ -50,7 +52,7 @@ function nextCalls(
   profiles: readonly Profile[],
 ): readonly PlannedCall[] {
   const isSpent = progress.rounds >= maxRounds || progress.calls.length >= maxCalls;
-  if (toolChoice === "none" || isSpent || progress.summary !== undefined) return [];
+  if (toolChoice === "none" || isSpent) return [];
   const planned = plannedCalls(clauses, progress, profiles);
   const mustCall = toolChoice !== "auto" && progress.rounds === 0 && planned.length === 0;
   const forced = mustCall ? forcedCall(progress.text.slice(0, maxRead), profiles) : undefined;

@@ -14,6 +14,9 @@ export interface PlannedCall {
   readonly mark: CallMark;
 }
 
+/** Pieces of work that are done for one request. */
+const maxDone = 8;
+
 /** What is known while the calls of one clause are planned. */
 interface Plan {
   readonly index: number;
@@ -30,7 +33,7 @@ export function plannedCalls(
   profiles: readonly Profile[],
 ): readonly PlannedCall[] {
   const calls: PlannedCall[] = [];
-  for (const [index, { clause, route }] of clauses.entries()) {
+  for (const [index, { clause, route }] of clauses.slice(0, maxDone).entries()) {
     if (route === undefined) continue;
     const waits = clause.isLater || route.filled.missing.length > 0;
     if (waits && calls.length > 0) break;

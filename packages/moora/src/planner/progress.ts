@@ -23,8 +23,8 @@ export interface Progress {
   readonly rounds: number;
   /** What had been found before it. */
   readonly earlier: readonly PastCall[];
-  /** What a reflection left of calls since the request. */
-  readonly summary: string | undefined;
+  /** What a reflection left of calls since the request; "" when there was none. */
+  readonly summary: string;
 }
 
 const summaryBegin = "Summary of the work so far: ";
@@ -39,7 +39,7 @@ export function messagesToProgress(messages: readonly LlmMessage[]): Progress {
     calls: since.flatMap(callsIn),
     rounds: since.filter((message) => message.role === "assistant").length,
     earlier: messages.slice(0, Math.max(0, at)).flatMap(callsIn),
-    summary: notes.findLast((text) => text.startsWith(summaryBegin))?.slice(summaryBegin.length),
+    summary: notes.findLast((text) => text.startsWith(summaryBegin))?.slice(summaryBegin.length) ?? "",
   };
 }
 

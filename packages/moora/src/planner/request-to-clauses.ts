@@ -7,8 +7,8 @@ export interface RoutedClause {
   readonly route: Route | undefined;
 }
 
-/** More than this is not done for one request. */
-export const maxClauses = 8;
+/** More than this is not looked at. */
+const maxClauses = 40;
 
 /** The pieces of work in a request, in order, each with its tool. */
 export function requestToClauses(text: string, profiles: readonly Profile[]): readonly RoutedClause[] {

@@ -1,6 +1,7 @@
 import { defineTool, toolReply, type Tool } from "@moora/agent";
 import type { LlmChunk, LlmMessage, LlmRequest } from "@moora/llm";
 import { describe, expect, it } from "vitest";
+import { AgentBuilder } from "../../src/index.ts";
 import { planner, plannerOrigin } from "../../src/planner/planner.ts";
 import { calculatorTool } from "../../src/tools/calculator.ts";
 import { currentTimeTool } from "../../src/tools/current-time.ts";
@@ -268,18 +269,29 @@ describe("the port", () => {
     expect(nothing).toMatchObject({ ok: false, failure: { kind: "invalid-request", retryable: false } });
   });
 
-  it("sums up a history by quoting it, and goes on from a summary", () => {
+  it("sums up a history by quoting it, and goes on where the summary leaves off", () => {
     const history =
-      "Summarize the following.\n\nTask: weather in Oslo\n\nHistory:\n\nUser: weather in Oslo\n\nTool weather({}): SUCCESS: sunny";
+      "Summarize the following.\n\nTask: weather in Oslo and Paris\n\nHistory:\n\nUser: weather in Oslo and Paris\n\n" +
+      'Tool weather({"city":"Oslo"}): SUCCESS: sunny,\nand warm';
     const summary = answerIn(planner().callSync(requestOf(history, [], { purpose: "reflect" })));
-    expect(summary).toBe("User: weather in Oslo Tool weather({}): SUCCESS: sunny");
+    expect(summary).toBe('Tool weather({"city":"Oslo"}): SUCCESS: sunny, and warm');
     const messages: LlmMessage[] = [
-      user("weather in Oslo"),
+      user("weather in Oslo and Paris"),
       { role: "note", text: `Summary of the work so far: ${summary}` },
     ];
-    expect(answerIn(planner().callSync(requestOf("", shop, { messages })))).toBe(
-      `What was found so far: ${summary}`,
-    );
+    const next = planner().callSync(requestOf("", shop, { messages }));
+    expect(callsIn(next)).toEqual([["weather", { city: "Paris" }]]);
+    const last = planner().callSync(requestOf("", shop, { messages, toolChoice: "none" }));
+    expect(answerIn(last)).toMatch(/^According to weather: sunny, and warm\.\n\nI did not get to "Paris"\.$/);
+  });
+
+  it("reaches the end of a long task in an agent that reflects", async () => {
+    const task = Array.from({ length: 7 }, (_, at) => `calculate ${at} + ${at}`).join(", then ");
+    const engine = new AgentBuilder(task).llm(planner()).tool(calculatorTool()).build();
+    const answer = await engine.run();
+    expect(engine.trace().forState("Reflecting")).not.toEqual([]);
+    for (let at = 0; at < 7; at += 1) expect(answer).toContain(`${at} + ${at} = ${at + at}`);
+    expect(engine.state.toolCallCount).toBe(7);
   });
 
   it("takes the newest message as the request, and finds what it speaks of in what came before", () => {
@@ -308,6 +320,19 @@ describe("the port", () => {
     expect(outcome.ok).toBe(true);
     expect(JSON.stringify(outcome).isWellFormed()).toBe(true);
     expect(performance.now() - began).toBeLessThan(3_000);
+  });
+
+  it("says what it leaves undone of a request that is too long", async () => {
+    const many = await taskOf(Array.from({ length: 10 }, (_, at) => `calculate ${at}+1`).join("\n"), [
+      calculatorTool(),
+    ]);
+    expect(many.calls).toHaveLength(8);
+    expect(many.answer).toMatch(
+      /I did not get to "calculate 8\+1"\.\n\nI did not get to "calculate 9\+1"\.$/,
+    );
+    const long = await taskOf(`calculate 1+1. ${"x ".repeat(3_000)}`, [calculatorTool()]);
+    expect(long.answer).toContain("1+1 = 2");
+    expect(long.answer).toMatch(/I read only the first 4000 characters of this\.$/);
   });
 
   it("ends, whatever its tools give", async () => {

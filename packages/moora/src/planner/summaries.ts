@@ -1,0 +1,43 @@
+import { isJsonObject, textToJson } from "@moora/llm";
+import type { PastCall } from "./progress.ts";
+import type { RoutedClause } from "./request-to-clauses.ts";
+
+/** Characters of a whole summary, and of one entry in it. */
+const maxLength = 6_000;
+const maxEntryLength = 600;
+
+/** A summary of a history that quotes the beginning of each of its entries, one a line. */
+export function historyToSummary(text: string): string {
+  const at = text.indexOf("\n\nHistory:");
+  const history = at === -1 ? text : text.slice(at + "\n\nHistory:".length);
+  const entries = history
+    .split("\n\n")
+    .map((entry) => entry.replaceAll(/\s+/g, " ").trim())
+    .filter((entry) => entry !== "" && !entry.startsWith("User: "))
+    .map((entry) => (entry.length > maxEntryLength ? `${entry.slice(0, maxEntryLength)}...` : entry));
+  const whole = entries.join("\n");
+  return (whole.length > maxLength ? `${whole.slice(0, maxLength)}...` : whole).toWellFormed();
+}
+
+const entry = /\bTool ([\w-]{1,64})\((\{.*?\})\): (SUCCESS|ERROR): (.*?)(?=\s+Tool [\w-]{1,64}\(\{|$)/gs;
+
+/** The calls that a summary tells of, each given back to the clause that it was made for. */
+export function summaryToCalls(summary: string, clauses: readonly RoutedClause[]): readonly PastCall[] {
+  const open = new Set(clauses.keys());
+  return [...summary.matchAll(entry)].flatMap(([, name = "", parameters = "", state, content = ""]) => {
+    const values = textToJson(parameters);
+    if (!isJsonObject(values)) return [];
+    const call = { name, values, isError: state === "ERROR", content: content.trim() };
+    const clause = [...open].find((index) => isFor(clauses[index], call));
+    if (clause === undefined) return [call];
+    open.delete(clause);
+    return [{ ...call, mark: { clause, purpose: "own" } as const }];
+  });
+}
+
+/** A call is for a clause that goes to its tool with these arguments, or could not say its arguments itself. */
+function isFor(routed: RoutedClause | undefined, { name, values }: PastCall): boolean {
+  const route = routed?.route;
+  if (route?.profile.tool.name !== name) return false;
+  return route.filled.missing.length > 0 || JSON.stringify(route.filled.values) === JSON.stringify(values);
+}
