@@ -38,6 +38,8 @@ export interface Scene {
   readonly inputs: AgentInput[];
 }
 
+let ids = 0;
+
 /** A session with a scripted model and a clock that is moved by hand; ids count up. */
 export function scene(
   script: MockScript,
@@ -54,7 +56,6 @@ export function scene(
   const llm = new MockLlmCaller(script);
   const clock = new HandClock();
   const agent = defineAgent({ llm, tools, config });
-  let ids = 0;
   const newId = (prefix: string): string => `${prefix}-${(ids += 1)}`;
   const session = startSession(agent, { id: "ada", clock, newId, ...options });
   const events: AgentEvent[] = [];

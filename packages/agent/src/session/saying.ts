@@ -31,9 +31,8 @@ export function sayingWith<Answer>({
 }: SayingHost<Answer>): Pick<Session<Answer>, "ask" | "send"> {
   const messageOf = (content: UserContent): AgentInput => {
     const meta = { messageId: newId("user"), timestamp: clock.now() };
-    return parsed(
-      isContent(content) ? userMessage(content, meta) : { type: "user-message-received", content },
-    );
+    if (isContent(content)) return parsed(userMessage(content, meta));
+    return parsed({ type: "user-message-received", ...meta, content: null });
   };
 
   /** Under `restart` a message that is taken ends the loop; what was streamed of its answer so far is kept with it. */
