@@ -5,6 +5,15 @@ import type { Decision, Question } from "./agent-event.ts";
 export const decidedText = (value: unknown): string =>
   (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).toWellFormed();
 
+/** The decision as JSON keeps it: nothing that the host does with its objects later changes what was decided. */
+export function fixedDecision(decision: Decision): Decision {
+  try {
+    return typeof decision === "object" ? JSON.parse(JSON.stringify(decision)) : decision;
+  } catch {
+    return decision;
+  }
+}
+
 /** The input for a human's word. `digestOfChange` binds changed arguments. */
 export function decisionToInput(
   { toolCallId, digest }: Pick<Question, "toolCallId" | "digest">,

@@ -11,7 +11,7 @@ import { digestOf } from "@moora/event-log";
 import { AgentError } from "../agent-error.ts";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import { decisionProblem } from "../decision-problem.ts";
-import { decisionToInput } from "../decision-to-input.ts";
+import { decisionToInput, fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import { listeners } from "../listeners.ts";
 import { agentMachine, type MachineBase } from "./agent-machine.ts";
@@ -120,9 +120,10 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 
   const decide = async (
     question: Pick<Question, "toolCallId" | "digest">,
-    decision: Decision,
+    given: Decision,
     by = "user",
   ): Promise<Receipt> => {
+    const decision = fixedDecision(given);
     const state = machine.current();
     const problem = await decisionProblem(agent.parts, state, question.toolCallId, decision);
     if (problem !== undefined) throw new InputRefused(problem);

@@ -1,0 +1,391 @@
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+import {
+  defineAgent,
+  defineTool,
+  InputRefused,
+  runTask,
+  type Decision,
+  type Question,
+} from "../../src/index.ts";
+import { failureOf, scene, settled, toolOf, type Scene } from "../support.ts";
+
+const paying = (
+  names: readonly string[] = ["a"],
+  config: NonNullable<Parameters<typeof scene>[1]>["config"] = {},
+): Scene & { readonly ran: [string, unknown][] } => {
+  const ran: [string, unknown][] = [];
+  const pay = defineTool({
+    name: "pay",
+    description: "Pays.",
+    input: z.object({ to: z.string(), sum: z.number().max(100) }),
+    execute: (input) => {
+      ran.push([input.to, input]);
+      return `paid ${input.sum} to ${input.to}`;
+    },
+  });
+  const calls = names.map((to) => ({ name: "pay", arguments: { to, sum: 9 } }));
+  const made = scene([callsTools(calls), answers("Done."), answers("Next.")], {
+    tools: [pay],
+    config: { approval: { policy: "always" }, ...config },
+  });
+  return { ...made, ran };
+};
+
+/** Asks, and waits until every call is a question. */
+async function asking<Made extends Scene>(made: Made, count = 1): Promise<readonly Question[]> {
+  void made.session.send("Pay.");
+  await vi.waitFor(() => expect(made.session.questions()).toHaveLength(count));
+  return made.session.questions();
+}
+
+const first = (questions: readonly Question[]): Question => {
+  const [question] = questions;
+  if (question === undefined) throw new Error("Nothing is asked.");
+  return question;
+};
+
+const resultOf = ({ session }: Scene, id = "1"): unknown => session.current().toolCalls[id]?.result;
+
+describe("a question", () => {
+  it("shows what is asked, parsed, and binds to its digest", async () => {
+    const made = paying();
+    const question = first(await asking(made));
+    expect(question).toMatchObject({
+      toolCallId: "1",
+      about: "approval",
+      name: "pay",
+      parameters: { to: "a", sum: 9 },
+      digest: expect.stringMatching(/^.{22}$/),
+      due: null,
+    });
+    expect(made.session.questions()).toEqual([question]);
+    expect(made.events.find(({ type }) => type === "ApprovalRequested")).toMatchObject({ toolCallId: "1" });
+  });
+
+  it.each<[string, Decision, object]>([
+    ["yes", "approve", { isSuccess: true, content: "paid 9 to a" }],
+    [
+      "no",
+      { reject: "too dear" },
+      { isSuccess: false, code: "rejected", error: "A human rejected this call: too dear" },
+    ],
+    ["no, without a reason", { reject: "" }, { code: "rejected", error: "A human rejected this call." }],
+    ["yes, but", { approve: { to: "b", sum: 1 } }, { isSuccess: true, content: "paid 1 to b" }],
+    ["yes, but in text", { approve: '{"to":"c","sum":2}' }, { isSuccess: true, content: "paid 2 to c" }],
+  ])("takes a decision of every form: %s", async (_, decision, result) => {
+    const made = paying();
+    const question = first(await asking(made));
+    expect(await made.session.decide(question, decision, "ada")).toMatchObject({ status: "accepted" });
+    await made.session.settled();
+    expect(resultOf(made)).toMatchObject(result);
+    expect(made.session.current().toolCalls["1"]?.decision).toMatchObject({ by: "ada" });
+    expect(made.session.current().reActContext.control.type).toBe("Done");
+  });
+
+  it("takes an answer where the call is itself a question to the human, and holds it to its schema", async () => {
+    const humanTool = {
+      ...toolOf("ask_human"),
+      definition: {
+        description: "Asks the user.",
+        schema: "{}",
+        asksHuman: true,
+        answerSchema: '{"type":"object","properties":{"size":{"type":"number"}},"required":["size"]}',
+      },
+    };
+    const made = scene(
+      [callsTools([{ name: "ask_human", arguments: { question: "Which size?" } }]), answers("Done.")],
+      {
+        tools: [humanTool],
+      },
+    );
+    const question = first(await asking(made));
+    expect(question.about).toBe("answer");
+    const wrong = await failureOf(made.session.decide(question, { answer: { size: "big" } }));
+    expect(wrong).toMatchObject({ code: "invalid-answer", path: "decision.answer" });
+    expect(await made.session.decide(question, "approve")).toEqual({
+      status: "ignored",
+      reason: "wrong-decision",
+    });
+    await made.session.decide(question, { answer: { size: 42 } });
+    await made.session.settled();
+    expect(resultOf(made)).toMatchObject({ isSuccess: true, content: '{"size":42}' });
+  });
+
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+  it.each<[string, unknown, string]>([
+    ["arguments that do not fit the tool", { approve: { to: "a", sum: 101 } }, "invalid-arguments"],
+    ["arguments that are no JSON text", { approve: "{bad" }, "invalid-arguments"],
+    ["arguments in a circle", { approve: circle }, "invalid-decision"],
+    ["no arguments", { approve: undefined }, "invalid-decision"],
+    ["arguments with a bigint", { approve: { to: "a", sum: 1n } }, "invalid-decision"],
+    ["a word", "perhaps", "invalid-decision"],
+    ["nothing", null, "invalid-decision"],
+    ["an object of another form", { yes: true }, "invalid-decision"],
+    ["a reason that is no text", { reject: 7 }, "invalid-decision"],
+  ])("refuses %s, and stays open", async (_, decision, code) => {
+    const made = paying();
+    const questions = await asking(made);
+    const error = await failureOf(made.session.decide(first(questions), decision as Decision));
+    expect(error).toBeInstanceOf(InputRefused);
+    expect(error).toMatchObject({ code });
+    expect(made.session.questions()).toEqual(questions);
+    expect(made.ran).toEqual([]);
+  });
+});
+
+describe("H01 an approval of something else", () => {
+  it("does not count: other arguments, another tool, another definition, another session, or none", async () => {
+    const made = paying();
+    const question = first(await asking(made));
+    const digestOf = async (other: Scene): Promise<string> => first(await asking(other)).digest;
+    const foreign = [
+      await digestOf(paying(["b"])),
+      await digestOf(
+        scene([callsTools([{ name: "send", arguments: { to: "a", sum: 9 } }])], {
+          tools: [toolOf("send")],
+          config: { approval: { policy: "always" } },
+        }),
+      ),
+      await digestOf(
+        scene([callsTools([{ name: "pay", arguments: { to: "a", sum: 9 } }])], {
+          tools: [toolOf("pay", () => "", { risk: "high" })],
+          config: { approval: { policy: "always" } },
+        }),
+      ),
+      await digestOf(
+        scene([callsTools([{ name: "pay", arguments: { to: "a", sum: 9 } }])], {
+          tools: [toolOf("pay")],
+          options: { id: "bob" },
+          config: { approval: { policy: "always" } },
+        }),
+      ),
+      "",
+      question.digest.toLowerCase(),
+    ];
+    for (const digest of foreign) {
+      expect(digest).not.toBe(question.digest);
+      for (const decision of ["approve", { approve: { to: "a", sum: 1 } }] as const)
+        expect(await made.session.decide({ ...question, digest }, decision)).toEqual({
+          status: "ignored",
+          reason: "digest-mismatch",
+        });
+    }
+    await settled();
+    expect(made.ran).toEqual([]);
+    expect(made.session.questions()).toEqual([question]);
+  });
+
+  it("does not count from another session, though everything else is the same", async () => {
+    const here = paying();
+    const question = first(await asking(here));
+    const llm = new MockLlmCaller([callsTools([{ name: "pay", arguments: { to: "a", sum: 9 } }])]);
+    const there = scene(() => callsTools([{ name: "pay", arguments: { to: "a", sum: 9 } }]), {
+      tools: [...here.agent.parts.tools.values()],
+      options: { id: "bob" },
+      config: { approval: { policy: "always" } },
+    });
+    const other = first(await asking(there));
+    expect(llm.callCount).toBe(0);
+    expect({ ...other, digest: "" }).toEqual({ ...question, digest: "" });
+    expect(await here.session.decide(other, "approve")).toMatchObject({ reason: "digest-mismatch" });
+  });
+});
+
+describe("H02 what was approved is what runs", () => {
+  it("whatever happens to the objects that the host still holds", async () => {
+    const made = paying();
+    const question = first(await asking(made));
+    const change = { to: "b", sum: 1 };
+    const deciding = made.session.decide(question, { approve: change });
+    change.to = "thief";
+    change.sum = 99;
+    Object.assign(Object(question.parameters), { to: "thief" });
+    await deciding;
+    await made.session.settled();
+    expect(made.ran).toEqual([["b", { to: "b", sum: 1 }]]);
+    const record = made.session.current().toolCalls["1"];
+    expect(record).toMatchObject({ parameters: '{"to":"b","sum":1}', original: '{"to":"a","sum":9}' });
+    const logged = made.inputs.find(({ type }) => type === "tool-call-decided");
+    expect(logged).toMatchObject({
+      decision: { type: "modified", parameters: '{"to":"b","sum":1}', digest: record?.digest },
+    });
+  });
+});
+
+describe("H04 two decisions about one question", () => {
+  it.each<[string, Decision, Decision, number]>([
+    ["approve twice", "approve", "approve", 1],
+    ["approve, then reject", "approve", { reject: "no" }, 1],
+    ["reject, then approve", { reject: "no" }, "approve", 0],
+    ["change, then approve", { approve: { to: "b", sum: 1 } }, "approve", 1],
+  ])("the first wins, one after the other and in the same tick: %s", async (_, one, two, runs) => {
+    for (const together of [false, true]) {
+      const made = paying();
+      const question = first(await asking(made));
+      const decide = (decision: Decision, by: string) => made.session.decide(question, decision, by);
+      const receipts = together
+        ? await Promise.all([decide(one, "ada"), decide(two, "bob")])
+        : [await decide(one, "ada"), await decide(two, "bob")];
+      expect(receipts).toEqual([
+        { status: "accepted", seq: expect.any(Number) },
+        { status: "ignored", reason: "already-decided", decidedBy: "ada" },
+      ]);
+      await made.session.settled();
+      expect(made.ran).toHaveLength(runs);
+    }
+  });
+});
+
+describe("H05 three questions of one turn", () => {
+  const ids = ["1", "2", "3"] as const;
+  const orders = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ] as const;
+
+  it("6 orders of 8 combinations: each decision touches its own call, equal combinations give equal requests", async () => {
+    const requests = new Map<number, Set<string>>();
+    for (const order of orders)
+      for (let combination = 0; combination < 8; combination += 1) {
+        const made = paying(["a", "b", "c"]);
+        const questions = await asking(made, 3);
+        const approves = (index: number): boolean => (combination & (1 << index)) !== 0;
+        for (const index of order) {
+          const question = questions[index] ?? first([]);
+          await made.session.decide(question, approves(index) ? "approve" : { reject: "no" });
+        }
+        await made.session.settled();
+        expect(made.ran.map(([to]) => to).toSorted()).toEqual(
+          ["a", "b", "c"].filter((_, index) => approves(index)),
+        );
+        ids.forEach((id, index) =>
+          expect(resultOf(made, id)).toMatchObject(
+            approves(index) ? { content: `paid 9 to ${"abc"[index]}` } : { code: "rejected" },
+          ),
+        );
+        const seen = requests.get(combination) ?? new Set();
+        requests.set(combination, seen.add(JSON.stringify(made.llm.requests[1])));
+      }
+    expect([...requests.values()].map(({ size }) => size)).toEqual(Array.from({ length: 8 }, () => 1));
+    expect(new Set([...requests.values()].flatMap((seen) => [...seen])).size).toBe(8);
+  });
+});
+
+describe("H06 a decision about another call", () => {
+  it("is of no use: unknown, done, of another session", async () => {
+    const made = paying();
+    const question = first(await asking(made));
+    for (const toolCallId of ["2", "", "__proto__", "constructor"]) {
+      const outcome = await made.session
+        .decide({ ...question, toolCallId }, "approve")
+        .catch((error: unknown) => error);
+      expect(outcome).toMatchObject(
+        toolCallId === "" ? { code: "wrong-shape" } : { status: "ignored", reason: "unknown-call" },
+      );
+    }
+    await made.session.decide(question, { reject: "no" });
+    await made.session.settled();
+    expect(await made.session.decide(question, "approve")).toMatchObject({ reason: "already-decided" });
+    expect(made.ran).toEqual([]);
+  });
+});
+
+describe("G06 a decision after the cancel", () => {
+  it("comes too late, and nothing runs", async () => {
+    const made = paying();
+    const question = first(await asking(made));
+    await made.session.cancel();
+    expect(await made.session.decide(question, "approve")).toEqual({ status: "ignored", reason: "not-open" });
+    await settled();
+    expect(made.ran).toEqual([]);
+    expect(made.session.questions()).toEqual([]);
+  });
+
+  it("is late for an onApproval that still thinks, too", async () => {
+    const decided = Promise.withResolvers<Decision>();
+    const made = paying();
+    const ran = vi.fn(() => "paid");
+    const agent = defineAgent({
+      llm: new MockLlmCaller([callsTools([{ name: "pay" }])]),
+      tools: [toolOf("pay", ran)],
+      config: { approval: { policy: "always" } },
+    });
+    const asked = vi.fn(() => decided.promise);
+    const run = runTask(agent, "Pay.", { onApproval: asked });
+    await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+    run.cancel();
+    await failureOf(run);
+    decided.resolve("approve");
+    await settled();
+    expect(ran).not.toHaveBeenCalled();
+    await made.session.close();
+  });
+});
+
+describe("H08 a question that nobody answers", () => {
+  it("expires once, the model reads it, and a late click hears it", async () => {
+    const made = paying(["a"], { approval: { policy: "always", expiresAfterMs: 7 * 86_400_000 } });
+    const question = first(await asking(made));
+    expect(question.due).toBe(1_000 + 7 * 86_400_000);
+    made.clock.advance(30 * 86_400_000);
+    await made.session.settled();
+    expect(resultOf(made)).toMatchObject({
+      code: "expired",
+      error: "Nobody approved this call in time. It was not run.",
+    });
+    expect(JSON.stringify(made.llm.requests[1]?.messages)).toContain("in time");
+    const late = await made.session.decide(question, "approve");
+    expect(late).toMatchObject({ status: "ignored", decidedBy: "deadline" });
+    expect(made.ran).toEqual([]);
+    expect(made.clock.pending).toBe(0);
+  });
+
+  it("is shown again as often as it is reminded of, and one decision answers them all", async () => {
+    const made = paying(["a"], { approval: { policy: "always", remindAfterMs: 1_000 } });
+    const question = first(await asking(made));
+    for (let reminder = 0; reminder < 3; reminder += 1) {
+      made.clock.advance(1_000);
+      await settled();
+    }
+    expect(made.events.filter(({ type }) => type === "ApprovalRequested")).toHaveLength(4);
+    await made.session.decide(question, "approve");
+    await made.session.settled();
+    expect(made.ran).toHaveLength(1);
+    expect(made.clock.pending).toBe(0);
+  });
+});
+
+describe("whoever answers for the host", () => {
+  const withOnApproval = async (onApproval: () => Decision | Promise<Decision>): Promise<unknown> => {
+    const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
+    const agent = defineAgent({ llm, tools: [toolOf("pay")], config: { approval: { policy: "always" } } });
+    return (await runTask(agent, "Pay.", { onApproval })).state.toolCalls["1"]?.result;
+  };
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+
+  it.each<[string, () => Decision | Promise<Decision>, RegExp]>([
+    [
+      "throws",
+      () => {
+        throw new Error("no line");
+      },
+      /Asking failed: no line/,
+    ],
+    ["rejects", () => Promise.reject(new Error("no line")), /Asking failed: no line/],
+    ["decides what is no JSON", () => ({ approve: circle }), /Asking failed: A decision is/],
+    ["decides nothing", () => JSON.parse("null"), /Asking failed: A decision is/],
+  ])("and %s has rejected", async (_, onApproval, error) =>
+    expect(await withOnApproval(onApproval)).toMatchObject({
+      code: "rejected",
+      error: expect.stringMatching(error),
+    }),
+  );
+});
