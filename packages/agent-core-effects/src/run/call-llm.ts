@@ -71,9 +71,10 @@ function chunkTeller(
     if (chunk.type === "reasoning") return notify({ type: "llm-reasoning", text: chunk.text });
     if (chunk.type === "tool-call") return notify({ type: "llm-tool-call", name: chunk.name });
     const whole = held + chunk.text;
-    held = /[\uD800-\uDBFF]$/.test(whole) ? whole.slice(-1) : "";
-    const text = whole.slice(0, whole.length - held.length);
-    if (text === "") return;
+    const end = /[\uD800-\uDBFF]$/.test(whole) ? whole.length - 1 : whole.length;
+    const text = whole.slice(0, end).toWellFormed();
+    held = whole.slice(text.trim() === "" && offset === 0 ? 0 : end);
+    if (held.length === whole.length) return;
     if (offset === 0) tellNow?.({ type: "llm-message-started", messageId, key, timestamp: clock.now() });
     notify({ type: "llm-text", messageId, text, offset });
     offset += text.length;

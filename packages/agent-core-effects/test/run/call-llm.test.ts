@@ -144,6 +144,20 @@ describe("what a model streams", () => {
     ]);
   });
 
+  it("J05 replaces halves of surrogate pairs that do not belong together", async () => {
+    const world = await streams(["a\ud83d", "\ud83d", "b"].map((text) => ({ type: "text", text })));
+    expect(textsOf(world)).toEqual([
+      ["a", 0],
+      ["\ufffd", 1],
+      ["\ufffdb", 2],
+    ]);
+  });
+
+  it("begins with the first text that is not blank", async () => {
+    const world = await streams([" ", "\n", "a "].map((text) => ({ type: "text", text })));
+    expect(textsOf(world)).toEqual([[" \na ", 0]]);
+  });
+
   it("is not passed on once the call is no longer wanted", async () => {
     let stream = (_: LlmChunk): void => undefined;
     const call: LlmCaller["call"] = (_, options) => {
