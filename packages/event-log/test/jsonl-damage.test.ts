@@ -2,7 +2,8 @@ import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "nod
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LogError } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
-import { bodies, grow, growSingly, seededRandom } from "../src/testing/index.ts";
+import { bodies, grow, growSingly, headOf, seededRandom } from "../src/testing/index.ts";
+import { recordsOf } from "../src/testing/chain-of.ts";
 import { linesOf, newerFormat, noNotice, pathOf, Place, writeLines } from "./stores.ts";
 
 const place = new Place();
@@ -21,14 +22,19 @@ beforeAll(async () => {
   const session = await log.create("a", JSON.stringify({ tools: "t".repeat(1_000) }));
   await growSingly(session, ...bodies(1_100, `${"text ".repeat(180)}\u{1F600}\uFFFD`));
   sound = readFileSync(path);
-  starts = [0];
-  for (let at = sound.indexOf(10); at >= 0; at = sound.indexOf(10, at + 1)) starts.push(at + 1);
+  starts = lineStarts(sound);
 });
 
 afterAll(async () => {
   await log.close();
   place[Symbol.dispose]();
 });
+
+function lineStarts(bytes: Buffer): number[] {
+  const found = [0];
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) found.push(at + 1);
+  return found;
+}
 
 /** What opening and reading say: the record that is named, or that nothing is wrong. */
 async function named(): Promise<number | undefined | "sound"> {
@@ -133,6 +139,49 @@ describe("(B05) lines that were moved about", () => {
     const bytes = readFileSync(path);
     expect(await named()).toBe(seq);
     expect(readFileSync(path)).toEqual(bytes);
+  });
+});
+
+describe("a small log with a batch, an escaped change and a text that is no line", () => {
+  it("names the record of every single bit before the last record", async () => {
+    await log.remove("a");
+    const session = await log.create("a", '{"agent":"x"}');
+    await grow(session, '"\uFFFD"');
+    await grow(session, "1", "2", "3");
+    await session.append(
+      4,
+      recordsOf(await headOf(session), ['"a\0\n"'], () => '"/\u0007é'),
+    );
+    await grow(session, "{}");
+    sound = readFileSync(path);
+    starts = lineStarts(sound);
+    expect(await named()).toBe("sound");
+    for (let offset = 0; offset < (starts.at(-2) ?? 0); offset += 1) {
+      for (let bit = 0; bit < 8; bit += 1) {
+        const record = await namedWith(offset, flipped(offset, bit));
+        if (record !== recordAt(offset))
+          expect(record, `bit ${bit} of byte ${offset}`).toBe(recordAt(offset));
+      }
+    }
+  }, 60_000);
+
+  it("notices bytes that a decoder takes for the same character, and escapes that mean the same", async () => {
+    const replacements: readonly (readonly [string, Buffer])[] = [
+      ["\uFFFD", Buffer.from([0xf0, 0x9f, 0x98])],
+      ["\\u0007", Buffer.from("\\U0007")],
+      ["\\n", Buffer.from("\\\n")],
+      ['"/', Buffer.from('"\\')],
+    ];
+    for (const [what, bytes] of replacements) {
+      const offset = sound.indexOf(what);
+      expect(offset).toBeGreaterThan(0);
+      expect(await namedWith(offset, bytes), JSON.stringify(what)).toBe(recordAt(offset));
+    }
+    const escaped = Buffer.from(
+      sound.toString().replace("\\u0007", "\\u0007").replace('é","digest"', '\\u00e9","digest"'),
+    );
+    writeFileSync(path, escaped);
+    expect(await named()).toBe(5);
   });
 });
 

@@ -206,3 +206,34 @@ describe("a write that fails", () => {
     expect(await session.head()).toBe(3);
   });
 });
+
+describe("what a failed append left behind", () => {
+  it("is not taken back where another process has mended the file and gone on", async () => {
+    await using test = await armed("ENOSPC", true, ["writeSync", "ftruncateSync"]);
+    const { session, records, log, disk, directory, arm, heal } = test;
+    const last = records.at(-1) ?? { seq: 0, digest: "" };
+    arm();
+    expect(() => session.append(3, recordsAfter(last, '{"by":"one"}'))).toThrow("ENOSPC");
+    const other = jsonlLog(directory, { fs: disk, onNotice: noNotice });
+    const [added] = await grow((await other.open("a")) ?? session, '{"by":"another"}');
+    heal();
+    expect(await (await log.open("a"))?.read()).toEqual([...records, added]);
+    await other.close();
+  });
+});
+
+describe("a removal that fails half-way", () => {
+  it("has removed the session; lease and snapshot are not those of the next one", async () => {
+    await using test = await armed("EIO", true, ["unlinkSync"]);
+    const { session, log, arm, heal } = test;
+    await session.lease({ owner: "old", now: 0, ttlMs: 1_000_000 });
+    await session.saveSnapshot({ seq: 3, digest: "d", version: "1", body: "{}" });
+    arm();
+    expect(() => log.remove("a")).toThrow(expect.objectContaining({ code: "LogWrite" }));
+    expect(await log.open("a")).toBeUndefined();
+    const next = await log.create("a", "{}");
+    expect(await next.snapshot()).toBeUndefined();
+    expect(await next.lease({ owner: "new", now: 1, ttlMs: 5 })).toEqual({ owner: "new", until: 6 });
+    heal();
+  });
+});

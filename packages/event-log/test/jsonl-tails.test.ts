@@ -9,6 +9,7 @@ import { pathOf, Place } from "./stores.ts";
 class Torn implements Disposable {
   readonly #place = new Place();
   readonly #notices: LogNotice[] = [];
+  readonly directory = this.#place.path;
   readonly path = pathOf(this.#place.path, "a");
   readonly log = jsonlLog(this.#place.path, {
     durability: "relaxed",
@@ -168,6 +169,15 @@ describe("a line break after bytes that are no record", () => {
       expect(await (await log.open("a"))?.head()).toBe(3);
     }
     await log.close();
+  });
+
+  it("does where the NUL characters are those of a body", async () => {
+    using torn = await Torn.with(bodies(3), [`"${"\0".repeat(3_000)}last words"`]);
+    const damaged = Buffer.from(torn.bytes.toString().replace("last words", "past words"));
+    const whole = jsonlLog(torn.directory);
+    writeFileSync(torn.path, damaged);
+    expect(() => whole.open("a")).toThrow(expect.objectContaining({ code: "LogCorrupt", seq: 4 }));
+    await whole.close();
   });
 
   it("does where such a sector is followed by a later append", async () => {

@@ -1,12 +1,4 @@
-import {
-  appendFileSync,
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -83,7 +75,11 @@ export function jsonlStorage(options: JsonlOptions = {}): LogStorage {
       edit(id, ([header = "", ...lines]) => [header.replace('"header":{', '"header":['), ...lines]);
     },
     damageSnapshot(id) {
-      appendFileSync(join(place.path, `${fileNameOf(id)}.snapshot`), "x");
+      const path = join(place.path, `${fileNameOf(id)}.snapshot`);
+      const bytes = readFileSync(path);
+      const at = bytes.length - 12;
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+      writeFileSync(path, bytes);
     },
     raiseFormat(id) {
       edit(id, ([header = "", ...lines]) => [newerFormat(header), ...lines]);

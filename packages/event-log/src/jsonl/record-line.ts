@@ -1,3 +1,4 @@
+import { digestOf } from "../digest.ts";
 import type { LogRecord } from "../port.ts";
 
 /** A record as one line of the file tells it; `at` of `of` is its place in the batch that it was appended with. */
@@ -8,7 +9,7 @@ export interface RecordLine {
 }
 
 const lead =
-  /^\{"seq":([1-9]\d*),(?:"batch":"([1-9]\d*)\/([1-9]\d*)",)?"changed":("(?:[^"\\]|\\.)*"),"digest":"([\w-]{22})","(body|text)":/;
+  /^\{"seq":([1-9]\d*),(?:"batch":"([1-9]\d*)\/([1-9]\d*):([\w-]{4})",)?"changed":("(?:[^"\\]|\\.)*"),"digest":"([\w-]{22})","(body|text)":/;
 
 /** The longest lead: numbers, digest, and a `changed` of 200 characters, each escaped to six. */
 const maxLeadLength = 1_400;
@@ -24,7 +25,7 @@ export function batchToLines(records: readonly LogRecord[]): string {
 
 export function recordToLine({ record, at, of }: RecordLine): string {
   const { seq, body, changed, digest } = record;
-  const batch = of === 1 ? "" : `"batch":"${at}/${of}",`;
+  const batch = of === 1 ? "" : `"batch":"${at}/${of}:${batchCheck(digest, at, of)}",`;
   return `{"seq":${seq},${batch}"changed":${JSON.stringify(changed)},"digest":"${digest}",${textToMember("body", body)}}\n`;
 }
 
@@ -56,11 +57,17 @@ export function unquoted(quoted: string): string | undefined {
 export function lineToRecord(line: string): RecordLine | undefined {
   const match = lead.exec(line.slice(0, maxLeadLength));
   if (match === null || !line.endsWith("}")) return undefined;
-  const [whole, seq, at, of, quoted = "", digest = "", member] = match;
+  const [whole, seq, at, of, check, quoted = "", digest = "", member] = match;
   const changed = unquoted(quoted);
   const body = memberToText(member === "text", line.slice(whole.length, -1));
   if (changed === undefined || body === undefined) return undefined;
-  return { record: { seq: Number(seq), body, changed, digest }, at: Number(at ?? 1), of: Number(of ?? 1) };
+  const place = { at: Number(at ?? 1), of: Number(of ?? 1) };
+  if (check !== undefined && check !== batchCheck(digest, place.at, place.of)) return undefined;
+  return { record: { seq: Number(seq), body, changed, digest }, ...place };
 }
+
+/** The chain does not cover the place in a batch: this does, so that damage to it is found in its own line. */
+const batchCheck = (digest: string, at: number, of: number): string =>
+  digestOf(digest, `${at}/${of}`).slice(0, 4);
 
 const isPlain = (text: string): boolean => !text.includes("\n") && !text.includes("\0");
