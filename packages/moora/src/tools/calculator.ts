@@ -18,8 +18,7 @@ export const calculatorTool = (): Tool =>
         expression: {
           type: "string",
           minLength: 1,
-          maxLength: maxExpressionLength,
-          description: "The expression to calculate. No units and no thousands separators.",
+          description: `The expression to calculate, of at most ${maxExpressionLength} characters. No units and no thousands separators.`,
         },
       },
       required: ["expression"],

@@ -1,0 +1,95 @@
+import type { AgentEvent } from "@moora/agent";
+import { describe, expect, it } from "vitest";
+import { Screen } from "../../src/cli/screen.ts";
+import { TextView } from "../../src/cli/text-view.ts";
+import { TestHost } from "./test-host.ts";
+
+const token = (text: string, messageId: string = "msg_1_1"): AgentEvent => ({
+  type: "LlmToken",
+  messageId,
+  text,
+});
+const answer = (text: string): AgentEvent => ({ type: "FinalAnswer", answer: text, text });
+
+function shown(...events: readonly AgentEvent[]): TestHost {
+  const host = new TestHost();
+  const view = new TextView(new Screen(host), false, () => 1_000);
+  for (const event of events) view.show(event);
+  return host;
+}
+
+describe("what is shown of a run", () => {
+  it("an answer as it comes, once, and its line is ended", () => {
+    expect(shown(token("It "), token("is."), answer("It is.")).stdout.text).toBe("It is.\n");
+    expect(shown(token("It is.\n"), answer("It is.\n")).stdout.text).toBe("It is.\n");
+  });
+
+  it("an answer that was not streamed", () => {
+    expect(shown(answer("It is.")).stdout.text).toBe("It is.\n");
+  });
+
+  it("a message that broke off, and the one that came instead, in lines of their own", () => {
+    const host = shown(
+      token("It i"),
+      { type: "LlmRetryScheduled", due: 3_500 },
+      token("It is."),
+      answer("It is."),
+    );
+    expect(host.stdout.text).toBe("It i\nIt is.\n");
+    expect(host.stderr.text).toBe("The model did not answer; trying again in 3 s.\n");
+  });
+
+  it("what the model says before it calls a tool, the call, and how it went", () => {
+    const host = shown(
+      token("Let me look."),
+      { type: "LlmToolCall", name: "read_file" },
+      { type: "ToolCallStarted", toolCallId: "1", name: "read_file", parameters: '{"path":"a"}' },
+      { type: "ToolCallProgress", toolCallId: "1", text: "half way" },
+      {
+        type: "ToolCallFinished",
+        toolCallId: "1",
+        name: "read_file",
+        result: { isSuccess: true, content: "a\nb", receivedAt: 0 },
+      },
+      {
+        type: "ToolCallFinished",
+        toolCallId: "2",
+        name: "read_file",
+        result: { isSuccess: false, error: "no\nsuch file", receivedAt: 0 },
+      },
+      token("Done.", "msg_1_2"),
+      answer("Done."),
+    );
+    expect(host.stdout.text).toBe("Let me look.\nDone.\n");
+    expect(host.stderr.text).toBe(
+      '-> read_file {"path":"a"}\n<- read_file 2 lines\n<- read_file failed: no such file\n',
+    );
+  });
+
+  it("long arguments and results are cut", () => {
+    const host = shown(
+      { type: "ToolCallStarted", toolCallId: "1", name: "t", parameters: "x".repeat(500) },
+      {
+        type: "ToolCallFinished",
+        toolCallId: "1",
+        name: "t",
+        result: { isSuccess: true, content: "\u{1f600}".repeat(500), receivedAt: 0 },
+      },
+    );
+    for (const line of host.stderr.lines) {
+      expect(line.length).toBeLessThan(140);
+      expect(line.isWellFormed()).toBe(true);
+    }
+  });
+
+  it("warnings, and nothing of states and thoughts where nobody looks", () => {
+    const host = shown(
+      { type: "StateStarted", state: "Planning", event: "Start", step: 1 },
+      { type: "LlmReasoning", text: "hm" },
+      { type: "StateStarted", state: "Reflecting", event: "NeedsReflection", step: 1 },
+      { type: "LlmWarning", text: "temperature was left out" },
+    );
+    expect(host.stderr.text).toBe("warning: temperature was left out\n");
+    expect(host.stdout.text).toBe("");
+  });
+});
