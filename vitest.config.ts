@@ -15,6 +15,6 @@ export default defineConfig({
     testTimeout: 60_000,
     ...(report === undefined ? {} : { reporters: ["default", ["json", { outputFile: report }]] }),
     execArgv: [`--conditions=${source}`],
-    coverage: { provider: "v8", include: ["packages/*/src/**"], reporter: ["text", "json-summary"] },
+    coverage: { provider: "v8", include: ["**/src/**"], reporter: ["text", "json-summary"] },
   },
 });

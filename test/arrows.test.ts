@@ -34,6 +34,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/llm",
     "@moora/llm-anthropic",
     "@moora/llm-openai",
+    "htmlparser2",
   ],
 };
 

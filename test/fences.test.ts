@@ -7,7 +7,9 @@ import { graphToMermaid } from "@moora/agent-core-state-machine";
 import { root } from "../scripts/workspace.ts";
 
 /** Programs of the documentation: every `ts` fence is a module that compiles and runs. */
-const pages = globSync(["README.md", "ARCHITECTURE.md", "docs/*.md", "packages/*/README.md"], { cwd: root }).toSorted();
+const pages = globSync(["README.md", "ARCHITECTURE.md", "docs/*.md", "packages/*/README.md"], {
+  cwd: root,
+}).toSorted();
 const folder = join(root, ".fences");
 
 interface Fence {
@@ -30,7 +32,10 @@ beforeAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const { file, code } of fences) writeFileSync(file, `${code}\nexport {};\n`);
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ extends: "../tsconfig.json", include: ["."], exclude: [] }));
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ extends: "../tsconfig.json", include: ["."], exclude: [] }),
+  );
   provider = await LLMock.create({ port: 0 });
   provider.on({ predicate: () => true }, { content: "Hello from the model." });
 });
@@ -42,7 +47,8 @@ afterAll(async () => {
 
 describe("the documentation", () => {
   it("has a page for every package", () => {
-    for (const page of globSync("packages/*", { cwd: root })) expect(existsSync(join(root, page, "README.md")), page).toBe(true);
+    for (const page of globSync("packages/*", { cwd: root }))
+      expect(existsSync(join(root, page, "README.md")), page).toBe(true);
   });
 
   it("compiles", () => {
@@ -61,7 +67,8 @@ describe("the documentation", () => {
   });
 
   it("speaks of no path of a machine", () => {
-    for (const page of pages) expect(readFileSync(join(root, page), "utf8"), page).not.toMatch(/\/(?:home|root|work|Users)\//);
+    for (const page of pages)
+      expect(readFileSync(join(root, page), "utf8"), page).not.toMatch(/\/(?:home|root|work|Users)\//);
   });
 });
 
