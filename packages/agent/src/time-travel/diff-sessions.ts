@@ -1,15 +1,18 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
+import { canonicalJson } from "../durable/canonical-json.ts";
+import { inputEssence, stateEssence } from "./bookkeeping.ts";
 import { differencesOf, type Difference } from "./differences.ts";
-import { positionOf, readSession } from "./read-session.ts";
+import { end, positionOf, readSession } from "./read-session.ts";
 
 /** Where two runs part, and how their states differ at the end. */
 export interface SessionDiff {
-  /** How many records, from the first on, are the same but for their times. */
+  /** How many records, from the first on, say the same; times, owners and random ids do not count. */
   readonly common: number;
   /** The first inputs that are not the same; undefined for a run that had ended. */
   readonly a: AgentInput | undefined;
   readonly b: AgentInput | undefined;
+  /** Places of the states that differ by more than times, owners and random ids. */
   readonly state: readonly Difference[];
 }
 
@@ -22,28 +25,28 @@ export interface SessionRef {
 
 /** Compares two runs record by record, and the states that they came to. */
 export async function diffSessions(a: SessionRef, b: SessionRef): Promise<SessionDiff> {
-  const [left, right] = [await readSession(a.log, a.id), await readSession(b.log, b.id)];
-  const most = Number.MAX_SAFE_INTEGER;
-  const inputs = [left.inputs.slice(0, a.seq ?? most), right.inputs.slice(0, b.seq ?? most)] as const;
-  let common = 0;
-  while (
-    common < inputs[0].length &&
-    common < inputs[1].length &&
-    sameInput(inputs[0][common], inputs[1][common])
-  )
-    common += 1;
+  const [left, right] = [await runOf(a), await runOf(b)];
+  const common = commonLength(left.inputs, right.inputs);
   return {
     common,
-    a: inputs[0][common],
-    b: inputs[1][common],
-    state: differencesOf(positionOf(left, a.seq ?? most).state, positionOf(right, b.seq ?? most).state),
+    a: left.inputs[common],
+    b: right.inputs[common],
+    state: differencesOf(stateEssence(left.state), stateEssence(right.state)),
   };
 }
 
-/** Times differ between any two runs and decide nothing. */
-const times = new Set(["timestamp", "calledLlmAt", "calledAt", "receivedAt"]);
+async function runOf({ log, id, seq = end }: SessionRef) {
+  const session = await readSession(log, id);
+  const position = positionOf(session, seq);
+  return { state: position.state, inputs: session.inputs.slice(0, position.seq) };
+}
 
-const sameInput = (a: AgentInput | undefined, b: AgentInput | undefined): boolean =>
-  JSON.stringify(a, withoutTimes) === JSON.stringify(b, withoutTimes);
+function commonLength(left: readonly AgentInput[], right: readonly AgentInput[]): number {
+  const parted = left.findIndex((input, index) => {
+    const other = right[index];
+    return other === undefined || textOf(input) !== textOf(other);
+  });
+  return parted < 0 ? left.length : parted;
+}
 
-const withoutTimes = (key: string, value: unknown): unknown => (times.has(key) ? undefined : value);
+const textOf = (input: AgentInput): string => canonicalJson(inputEssence(input));

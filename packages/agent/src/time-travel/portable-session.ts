@@ -1,14 +1,22 @@
-import { chainStart, checkedChain, LogError, type EventLog, type LogRecord } from "@moora/event-log";
+import {
+  chainStart,
+  checkedChain,
+  digestOf,
+  LogError,
+  type EventLog,
+  type LogRecord,
+} from "@moora/event-log";
 import { textToHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 import { sessionLog } from "./read-session.ts";
+import { writeSession } from "./write-session.ts";
 
 /** The word that a portable session begins with. */
 const mark = "moora/session/1";
 
 /**
  * A whole session as one portable text: a line of JSON for its header, one for each record, and one that says where it
- * ends, so that a cut file is noticed. Any log takes it in again; a test replays it as it is.
+ * ends and seals all before it, so that a cut or changed file is noticed. Any log takes it in again; a test replays it.
  */
 export async function exportSession(log: EventLog, id: string): Promise<string> {
   const session = await sessionLog(log, id);
@@ -16,13 +24,12 @@ export async function exportSession(log: EventLog, id: string): Promise<string> 
   const lines = [
     JSON.stringify({ mark, id, header: session.header }),
     ...records.map(({ seq, body, changed, digest }) => JSON.stringify({ seq, body, changed, digest })),
-    JSON.stringify({
-      end: records.length,
-      digest: records.at(-1)?.digest ?? chainStart(session.header).digest,
-    }),
   ];
-  return `${lines.join("\n")}\n`;
+  return `${lines.join("\n")}\n${sealOf(lines)}\n`;
 }
+
+const sealOf = (lines: readonly string[]): string =>
+  JSON.stringify({ end: lines.length - 1, digest: digestOf(lines.join("\n")) });
 
 /** A portable session, read and checked. */
 export interface PortableSession {
@@ -31,23 +38,28 @@ export interface PortableSession {
   readonly records: readonly LogRecord[];
 }
 
-/** Throws `LogCorrupt` for a text that is none, was cut or was changed, and `UnsupportedVersion` for a newer one. */
+/**
+ * Throws `LogCorrupt` for a text that is none, was cut or was changed, naming the first bad record where it can, and
+ * `UnsupportedVersion` for a newer one.
+ */
 export function parsePortable(text: string): PortableSession {
-  const lines = text.split("\n").filter((line) => line !== "");
+  const lines = text.split("\n");
+  if (lines.pop() !== "") throw cutOff(lines.length);
+  const seal = lines.pop();
   const [first, ...rest] = lines.map(lineToObject);
-  const last = rest.pop();
-  if (first?.["mark"] !== mark || typeof first["id"] !== "string" || typeof first["header"] !== "string")
+  const { mark: found, id, header } = first ?? {};
+  if (found !== mark || typeof id !== "string" || typeof header !== "string")
     throw new LogError("LogCorrupt", "This is no session of Moora's, or not from its beginning.", { seq: 0 });
-  if (last?.["end"] !== rest.length)
-    throw new LogError("LogCorrupt", "This session was cut off: it does not say where it ends.", {
-      seq: rest.length,
-    });
   const records = rest.map(objectToRecord);
-  checkedChain(chainStart(first["header"]), records);
-  textToHeader(first["header"]);
+  checkedChain(chainStart(header), records);
+  if (seal !== sealOf(lines)) throw cutOff(records.length);
+  textToHeader(header);
   for (const record of records) recordToInput(record);
-  return { id: first["id"], header: first["header"], records };
+  return { id, header, records };
 }
+
+const cutOff = (seq: number): LogError =>
+  new LogError("LogCorrupt", "This session was cut off or changed: its last line does not seal it.", { seq });
 
 /** Takes a portable session into a log, by its own id or another one. */
 export async function importSession(
@@ -56,8 +68,7 @@ export async function importSession(
   as?: string,
 ): Promise<{ id: string; seq: number }> {
   const { id, header, records } = parsePortable(text);
-  const session = await log.create(as ?? id, header);
-  await session.append(0, records);
+  await writeSession(log, as ?? id, header, records);
   return { id: as ?? id, seq: records.length };
 }
 

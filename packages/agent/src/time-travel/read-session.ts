@@ -20,14 +20,28 @@ export async function sessionLog(log: EventLog, id: string): Promise<SessionLog>
 export interface RecordedSession {
   readonly header: SessionHeader;
   readonly records: readonly LogRecord[];
+  /** As far as this release can read them. */
   readonly inputs: readonly AgentInput[];
+  /** Why there are fewer inputs than records, where a newer release wrote on. */
+  readonly unreadable: SessionError | undefined;
 }
 
-/** Reads a whole session, the chain of its records checked. Rejects with `LogCorrupt` and `UnsupportedVersion`. */
+/** Reads a whole session, the chain of its records checked. Rejects with `LogCorrupt`, and for a newer header. */
 export async function readSession(log: EventLog, id: string): Promise<RecordedSession> {
   const session = await sessionLog(log, id);
   const records = await session.read();
-  return { header: textToHeader(session.header), records, inputs: records.map(recordToInput) };
+  const inputs: AgentInput[] = [];
+  let unreadable: SessionError | undefined;
+  for (const record of records) {
+    try {
+      inputs.push(recordToInput(record));
+    } catch (error) {
+      if (!(error instanceof SessionError)) throw error;
+      unreadable = error;
+      break;
+    }
+  }
+  return { header: textToHeader(session.header), records, inputs, unreadable };
 }
 
 /** A session at one of its positions, and the walk that led there. */
@@ -37,19 +51,28 @@ export interface Position {
   readonly moves: readonly ControlMove[];
 }
 
-/** The state after the first `seq` records; all of them where there are fewer. */
-export async function stateAt(
-  log: EventLog,
-  id: string,
-  seq: number = Number.MAX_SAFE_INTEGER,
-): Promise<Position> {
+/**
+ * The state after the first `seq` records; all of them where there are fewer. Rejects with `UnsupportedVersion` for a
+ * position behind the first record of a newer release.
+ */
+export async function stateAt(log: EventLog, id: string, seq: number = end): Promise<Position> {
   return positionOf(await readSession(log, id), seq);
 }
 
-export function positionOf({ header, inputs }: RecordedSession, seq: number): Position {
-  const replay = beginReplay(headerToState(header));
-  const until = Math.max(0, Math.min(seq, inputs.length));
+/** The last position of a session. */
+export const end: number = Number.MAX_SAFE_INTEGER;
+
+/** The nearest position that there is. Throws `UnsupportedVersion` for one that cannot be read. */
+export function positionIn({ inputs, records, unreadable }: RecordedSession, seq: number): number {
+  const nearest = Math.max(0, Math.min(Math.trunc(seq) || 0, records.length));
+  if (nearest > inputs.length && unreadable !== undefined) throw unreadable;
+  return nearest;
+}
+
+export function positionOf(session: RecordedSession, seq: number): Position {
+  const replay = beginReplay(headerToState(session.header));
+  const until = positionIn(session, seq);
   const moves: ControlMove[] = [];
-  for (const input of inputs.slice(0, until)) moves.push(...(replay.apply(input)?.moves ?? []));
+  for (const input of session.inputs.slice(0, until)) moves.push(...(replay.apply(input)?.moves ?? []));
   return { seq: until, state: replay.state(), moves };
 }

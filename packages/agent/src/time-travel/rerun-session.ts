@@ -1,17 +1,22 @@
-import type { Tool, ToolOutcome } from "@moora/agent-core-effects";
-import { loopRuns, traceOf, type AgentState, type Trace } from "@moora/agent-core-state-machine";
+import type { Clock } from "@moora/agent-core-effects";
+import { replay, traceOf, type AgentState, type Trace } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
-import { canonicalJson } from "../durable/canonical-json.ts";
 import type { Agent } from "../define-agent.ts";
+import { headerToState } from "../durable/session-header.ts";
+import type { Session } from "../session/session.ts";
 import { startSession } from "../start-session.ts";
+import { stateEssence } from "./bookkeeping.ts";
 import { differencesOf, type Difference } from "./differences.ts";
-import { positionOf, readSession } from "./read-session.ts";
+import { isOfOpenWork } from "./open-work.ts";
+import { end, positionOf, readSession } from "./read-session.ts";
+import { recordingsOf, type Recordings } from "./recordings.ts";
 
 export interface RerunOptions {
-  /** The record to begin after. */
+  /** The record to begin after; 0 runs the whole conversation again. */
   readonly from: number;
   /** What a call does that the record knows nothing of: it fails, and the model reads that, or it really runs. */
   readonly unrecorded?: "fail" | "run";
+  readonly clock?: Clock;
 }
 
 /** What another model, prompt or set of limits would have made of a recorded run. */
@@ -19,86 +24,76 @@ export interface Rerun {
   readonly recorded: { readonly state: AgentState; readonly trace: Trace };
   readonly state: AgentState;
   readonly trace: Trace;
+  /** What came out differently, but for times, ids and owners. */
   readonly differences: readonly Difference[];
   /** Calls that the record had no result for. */
   readonly unrecordedCalls: number;
 }
 
 /**
- * Runs a recorded session again from one of its positions, with another agent. Tools answer what they answered then, by
- * name and arguments, so nothing is done twice; nothing is written to the log.
+ * Runs a recorded session again from one of its positions, with another agent. What was under way there begins anew, and
+ * what the user said later is said again, each message when the one before is answered. Tools answer what they answered
+ * then, and people decide what they decided, by name and arguments, so nothing is done twice; a question that was never
+ * asked is rejected. Nothing is written to the log.
  */
 export async function rerunSession<Answer>(
   agent: Agent<Answer>,
   log: EventLog,
   id: string,
-  { from, unrecorded = "fail" }: RerunOptions,
+  { from, unrecorded = "fail", clock }: RerunOptions,
 ): Promise<Rerun> {
   const session = await readSession(log, id);
-  const whole = positionOf(session, Number.MAX_SAFE_INTEGER);
-  const start = positionOf(session, from);
-  const recordings = new Recordings(whole.state, unrecorded);
+  const whole = positionOf(session, end);
+  const { seq, state, moves } = positionOf(session, from);
+  const isUnderWay = isOfOpenWork(state);
+  const begun = session.inputs.slice(0, seq).filter((input) => !isUnderWay(input));
+  const recordings = recordingsOf(whole.state, state, unrecorded);
   const tools = new Map([...agent.parts.tools].map(([name, tool]) => [name, recordings.standInFor(tool)]));
-  const replayed = startSession({ ...agent, parts: { ...agent.parts, tools } }, { id, state: start.state });
-  const { config, tools: definitions } = agent;
-  const timestamp = start.state.updatedAt;
-  await replayed.dispatch({ type: "session-opened", owner: "rerun", timestamp });
-  await replayed.dispatch({ type: "agent-configured", config, tools: definitions, timestamp });
-  await replayed.settled();
-  const { streaming: _, ...state } = replayed.current();
-  const trace = replayed.trace();
-  await replayed.close();
+  const again = startSession(
+    { ...agent, parts: { ...agent.parts, tools } },
+    {
+      // An id of its own: what really runs must not be taken for done because of what the recorded session did.
+      state: replay(begun, headerToState(session.header)),
+      ...(clock === undefined ? {} : { clock }),
+    },
+  );
+  try {
+    answerAsRecorded(again, recordings);
+    await again.settled();
+    for (const input of session.inputs.slice(seq)) {
+      if (input.type !== "user-message-received") continue;
+      await again.dispatch(input);
+      await again.settled();
+    }
+  } finally {
+    await again.close();
+  }
+  const { streaming: _, ...result } = again.current();
   return {
-    recorded: { state: whole.state, trace: traceOf(whole.moves.slice(start.moves.length)) },
-    state,
-    trace,
-    differences: loopRuns(start.state) ? differencesOf(whole.state, state) : [],
+    recorded: { state: whole.state, trace: traceOf(whole.moves.slice(moves.length)) },
+    state: result,
+    trace: again.trace(),
+    differences: differencesOf(stateEssence(whole.state), stateEssence(result)),
     unrecordedCalls: recordings.missing,
   };
 }
 
-/** The results of a recorded session by tool and arguments, each given once, in their order. */
-class Recordings {
-  missing = 0;
-  private readonly outcomes = new Map<string, ToolOutcome[]>();
-  private readonly unrecorded: "fail" | "run";
-
-  constructor({ toolCalls }: AgentState, unrecorded: "fail" | "run") {
-    this.unrecorded = unrecorded;
-    for (const { name, parameters, result } of Object.values(toolCalls)) {
-      if (result === null) continue;
-      const key = keyOf(name, parameters);
-      this.outcomes.set(key, [...(this.outcomes.get(key) ?? []), outcomeOf(result)]);
-    }
-  }
-
-  standInFor(tool: Tool): Tool {
-    return {
-      ...tool,
-      run: (parameters, context) => {
-        const known = this.outcomes.get(keyOf(tool.name, parameters))?.shift();
-        if (known !== undefined) return known;
-        this.missing += 1;
-        if (this.unrecorded === "run") return tool.run(parameters, context);
-        return { isSuccess: false, error: "The recorded run did not make this call.", code: "not-recorded" };
-      },
-    };
-  }
+/** Answers every question as it was answered then. */
+function answerAsRecorded<Answer>(session: Session<Answer>, recordings: Recordings): void {
+  session.onEvent((event) => {
+    if (event.type !== "ApprovalRequested") return;
+    const { decision, by } = recordings.decisionOn(event.name, event.parameters) ?? unasked;
+    const reject = (): Promise<unknown> => session.decide(event, unasked.decision, unasked.by);
+    // What was decided then may not fit the tool, or the question, as they are now.
+    session
+      .decide(event, decision, by)
+      .then((receipt) => (receipt.status === "accepted" ? undefined : reject()))
+      .catch(() => reject())
+      .catch(() => undefined);
+  });
 }
 
-function outcomeOf(result: NonNullable<AgentState["toolCalls"][string]["result"]>): ToolOutcome {
-  if (!result.isSuccess) return { isSuccess: false, error: result.error, code: result.code ?? "tool-error" };
-  return {
-    isSuccess: true,
-    content: result.content,
-    ...(result.files === undefined ? {} : { files: result.files }),
-  };
-}
-
-function keyOf(name: string, parameters: string): string {
-  try {
-    return `${name} ${canonicalJson(JSON.parse(parameters))}`;
-  } catch {
-    return `${name} ${parameters}`;
-  }
-}
+const unasked = {
+  decision: { reject: "The recorded run has no decision on this." },
+  by: "rerun",
+} as const;

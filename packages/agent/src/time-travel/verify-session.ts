@@ -1,5 +1,5 @@
 import { beginReplay, type AgentChange, type AgentInput } from "@moora/agent-core-state-machine";
-import { LogError, type EventLog } from "@moora/event-log";
+import { chainStart, LogError, type EventLog, type LogRecord } from "@moora/event-log";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader } from "../durable/session-header.ts";
 import { changesDigest, recordToInput } from "../durable/session-record.ts";
@@ -22,36 +22,42 @@ export type VerifyReport =
       readonly changes?: readonly AgentChange[];
     };
 
-/** Replays a session and holds every record against its digest. Names the first record that is not what it was. */
+/**
+ * Replays a session and holds every record against its digest. Names the first record that is not what it was. Rejects
+ * with `SessionUnknown`, and with what keeps the log from being read at all.
+ */
 export async function verifySession(log: EventLog, id: string): Promise<VerifyReport> {
-  const session = await sessionLog(log, id);
   try {
-    const records = await session.read();
-    const replay = beginReplay(headerToState(textToHeader(session.header)), { changes: true });
-    for (const record of records) {
-      const input = recordToInput(record);
-      const changes = replay.apply(input)?.changes ?? [];
-      const found = changesDigest(changes);
-      if (found === record.changed) continue;
-      const message = `Record ${record.seq}, ${input.type}, does not change what it changed when it was written.`;
-      return {
-        ok: false,
-        seq: record.seq,
-        reason: "differs",
-        message,
-        input,
-        expected: record.changed,
-        found,
-        changes,
-      };
-    }
-    const last = records.at(-1);
-    return { ok: true, seq: last?.seq ?? 0, digest: last?.digest ?? "" };
+    const session = await sessionLog(log, id);
+    return verified(session.header, await session.read());
   } catch (error) {
-    if (error instanceof LogError && error.code === "LogCorrupt")
-      return { ok: false, seq: error.seq ?? 0, reason: "damaged", message: error.message };
-    if (error instanceof SessionError && error.code === "UnsupportedVersion")
-      return { ok: false, seq: error.seq ?? 0, reason: "unsupported", message: error.message };
-    throw error;
+    const report = error instanceof LogError || error instanceof SessionError ? reportOf(error) : undefined;
+    if (report === undefined) throw error;
+    return report;
   }
+}
+
+function verified(header: string, records: readonly LogRecord[]): VerifyReport {
+  const replay = beginReplay(headerToState(textToHeader(header)), { changes: true });
+  for (const record of records) {
+    const { seq, changed: expected } = record;
+    const input = recordToInput(record);
+    const changes = replay.apply(input)?.changes ?? [];
+    const found = changesDigest(changes);
+    if (found === expected) continue;
+    const message = `Record ${seq}, ${input.type}, does not change what it changed when it was written.`;
+    return { ok: false, seq, reason: "differs", message, input, expected, found, changes };
+  }
+  const { seq, digest } = records.at(-1) ?? chainStart(header);
+  return { ok: true, seq, digest };
+}
+
+const reasons: Readonly<Record<string, "damaged" | "unsupported">> = {
+  LogCorrupt: "damaged",
+  UnsupportedVersion: "unsupported",
+};
+
+function reportOf({ code, message, seq = 0 }: LogError | SessionError): VerifyReport | undefined {
+  const reason = reasons[code];
+  return reason && { ok: false, seq, reason, message };
 }

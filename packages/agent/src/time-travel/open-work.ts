@@ -1,0 +1,131 @@
+import {
+  beginReplay,
+  llmCallKey,
+  loopRuns,
+  openCallOf,
+  openCallsOf,
+  recordOf,
+  type AgentInput,
+  type AgentState,
+  type OpenCall,
+} from "@moora/agent-core-state-machine";
+
+/** Whether an input is the intent, or another trace, of work that is under way in a state. */
+export function isOfOpenWork(state: AgentState): (input: AgentInput) => boolean {
+  if (!loopRuns(state)) return () => false;
+  const begun = new Set(
+    openCallsOf(state.reActContext.control).flatMap((call) => (hasBegun(call) ? [call.id] : [])),
+  );
+  const key = llmCallKey(state) ?? "";
+  return (input) => {
+    if ("toolCallId" in input) return tracesOfCalls.has(input.type) && begun.has(input.toolCallId);
+    return "key" in input && tracesOfLlmCall.has(input.type) && input.key === key;
+  };
+}
+
+const tracesOfCalls: ReadonlySet<string> = new Set(["tool-call-started", "tool-call-interrupted"]);
+
+const tracesOfLlmCall: ReadonlySet<string> = new Set([
+  "llm-call-started",
+  "llm-message-started",
+  "llm-message-completed",
+]);
+
+/** Whether a call was started, also where it is not known what became of it. */
+const hasBegun = ({ status }: OpenCall): boolean =>
+  status.type === "probing" ||
+  (status.type === "running" && status.started) ||
+  (status.type === "asking" && status.about === "outcome");
+
+const notRun = "Not run: the conversation was forked here.";
+
+/** The inputs that close what is open: calls as not run, a model call as cancelled. */
+export function closing(state: AgentState): readonly AgentInput[] {
+  if (!loopRuns(state)) return [];
+  const timestamp = state.updatedAt;
+  const calls = openCallsOf(state.reActContext.control);
+  if (calls.length > 0) return calls.map((call) => closed(call, timestamp));
+  return [{ type: "re-act-cancelled", reason: "The conversation was forked here.", timestamp }];
+}
+
+function closed({ id: toolCallId, status }: OpenCall, timestamp: number): AgentInput {
+  if (status.type === "asking") {
+    const { digest } = status;
+    const decision = { type: "rejected" } as const;
+    return { type: "tool-call-decided", toolCallId, digest, by: "fork", reason: notRun, decision, timestamp };
+  }
+  const result = { isSuccess: false, error: notRun, receivedAt: timestamp, code: "not-run" } as const;
+  return { type: "tool-call-completed", toolCallId, result, timestamp };
+}
+
+/** What a session went on to say of the work that is open in a state: of its calls, or of its one model call. */
+export function answersOf(state: AgentState, later: readonly AgentInput[]): readonly AgentInput[] {
+  if (!loopRuns(state)) return [];
+  const calls = openCallsOf(state.reActContext.control);
+  return calls.length > 0 ? answersOfCalls(state, calls, later) : answersOfLlmCall(state, later);
+}
+
+/** Up to the last result; takings-up stand among them, since attempts are counted by them. */
+function answersOfCalls(
+  state: AgentState,
+  calls: readonly OpenCall[],
+  later: readonly AgentInput[],
+): readonly AgentInput[] {
+  const replay = beginReplay(state);
+  const answers: AgentInput[] = [];
+  const open = new Set(calls.map(({ id }) => id));
+  let settled = 0;
+  for (const input of later) {
+    if (input.type === "re-act-cancelled") break;
+    const about = callOf(input);
+    if (replay.apply(input) === undefined) continue;
+    if (input.type === "session-opened" || (about !== undefined && open.has(about))) answers.push(input);
+    const after = replay.state();
+    for (const id of open) {
+      if (openCallOf(after.reActContext.control, id) !== undefined) continue;
+      if (recordOf(after, id)?.result !== null) settled = answers.length;
+      open.delete(id);
+    }
+    if (open.size === 0) break;
+  }
+  return answers.slice(0, settled).filter((input) => !open.has(callOf(input) ?? ""));
+}
+
+/** The call that an input is about; waits say so in their keys. */
+const callOf = (input: AgentInput): string | undefined =>
+  "toolCallId" in input
+    ? input.toolCallId
+    : input.type === "deadline-passed"
+      ? /^wait\/ask\/([^/]+)\//.exec(input.key)?.[1]
+      : undefined;
+
+const ofLlmCall: ReadonlySet<AgentInput["type"]> = new Set([
+  "llm-call-started",
+  "llm-call-failed",
+  "llm-message-started",
+  "llm-message-completed",
+  "deadline-passed",
+  "session-opened",
+]);
+
+const endsLlmCall: ReadonlySet<AgentInput["type"]> = new Set([
+  "re-act-observed",
+  "history-reflected",
+  "llm-call-failed",
+]);
+
+/** Up to the input that ended the call; nothing where something else ended it, or nothing did. */
+function answersOfLlmCall(state: AgentState, later: readonly AgentInput[]): readonly AgentInput[] {
+  const replay = beginReplay(state);
+  const answers: AgentInput[] = [];
+  for (const input of later) {
+    if (replay.apply(input) === undefined) continue;
+    const isOver = placeOf(replay.state()) !== placeOf(state);
+    if (isOver) return endsLlmCall.has(input.type) ? [...answers, input] : [];
+    if (ofLlmCall.has(input.type)) answers.push(input);
+  }
+  return [];
+}
+
+const placeOf = ({ reActContext: { loop, step, control } }: AgentState): string =>
+  `${loop}/${step}/${control.type}`;

@@ -1,0 +1,121 @@
+import type { Tool, ToolOutcome } from "@moora/agent-core-effects";
+import { recordOf, type AgentState, type ToolCallRecord } from "@moora/agent-core-state-machine";
+import type { Decision } from "../agent-event.ts";
+import { canonicalJson } from "../durable/canonical-json.ts";
+
+/** What a human decided about a call, and who it was. */
+export interface RecordedDecision {
+  readonly decision: Decision;
+  readonly by: string;
+}
+
+/** What tools answered and people decided in a recorded session: by tool and arguments, each once, in their order. */
+export interface Recordings {
+  /** The tool as it was then: it answers what it answered, and does nothing. */
+  standInFor(tool: Tool): Tool;
+  decisionOn(name: string, parameters: unknown): RecordedDecision | undefined;
+  /** Calls that there was no answer for. */
+  readonly missing: number;
+}
+
+/** Calls that were settled at `start` already come last: they are heard of only if they are made again. */
+export function recordingsOf(whole: AgentState, start: AgentState, unrecorded: "fail" | "run"): Recordings {
+  const outcomes = new Shelf<ToolOutcome>();
+  const decisions = new Shelf<RecordedDecision>();
+  let missing = 0;
+  const isSettled = ([id]: readonly [string, ToolCallRecord]): boolean =>
+    (recordOf(start, id)?.result ?? null) !== null;
+  const all = Object.entries(whole.toolCalls);
+  for (const [, record] of [...all.filter((call) => !isSettled(call)), ...all.filter(isSettled)]) {
+    const { name, parameters, original = parameters } = record;
+    const outcome = outcomeOf(record);
+    if (outcome !== undefined) outcomes.put(keyOf(name, parsed(parameters)), outcome);
+    const decision = decisionOf(record);
+    if (decision !== undefined) decisions.put(keyOf(name, parsed(original)), decision);
+  }
+  return {
+    standInFor: (tool) => ({
+      ...tool,
+      run(parameters, context) {
+        const known = outcomes.take(keyOf(tool.name, parsed(parameters)));
+        if (known !== undefined) return known;
+        missing += 1;
+        if (unrecorded === "run") return tool.run(parameters, context);
+        return { isSuccess: false, error: "The recorded run did not make this call.", code: "not-recorded" };
+      },
+    }),
+    decisionOn: (name, parameters) => decisions.take(keyOf(name, parameters)),
+    get missing() {
+      return missing;
+    },
+  };
+}
+
+/** Values by key, each taken once. */
+class Shelf<Value> {
+  readonly #values = new Map<string, Value[]>();
+
+  put(key: string, value: Value): void {
+    const values = this.#values.get(key);
+    if (values === undefined) this.#values.set(key, [value]);
+    else values.push(value);
+  }
+
+  take(key: string): Value | undefined {
+    return this.#values.get(key)?.shift();
+  }
+}
+
+const keyOf = (name: string, parameters: unknown): string => `${name} ${canonicalJson(parameters)}`;
+
+function parsed(parameters: string): unknown {
+  try {
+    return JSON.parse(parameters);
+  } catch {
+    return parameters;
+  }
+}
+
+/** Failures that are the agent's own word, not the tool's: the call was never made. */
+const neverRan: ReadonlySet<string | undefined> = new Set([
+  "rejected",
+  "expired",
+  "blacklisted",
+  "tool-changed",
+  "cancelled",
+  "cut",
+  "too-many-calls",
+  "not-run",
+  "unknown-tool",
+  "invalid-arguments",
+]);
+
+function outcomeOf({ result, decision }: ToolCallRecord): ToolOutcome | undefined {
+  if (result === null || decision?.type === "answered") return undefined;
+  if (!result.isSuccess)
+    return neverRan.has(result.code)
+      ? undefined
+      : { isSuccess: false, error: result.error, code: result.code ?? "tool-error" };
+  return {
+    isSuccess: true,
+    content: result.content,
+    ...(result.files === undefined ? {} : { files: result.files }),
+  };
+}
+
+function decisionOf({ decision, parameters, result }: ToolCallRecord): RecordedDecision | undefined {
+  if (decision === undefined) return undefined;
+  const { by, type, reason } = decision;
+  switch (type) {
+    case "approved":
+      return { by, decision: "approve" };
+    case "rejected":
+      return { by, decision: { reject: reason ?? "" } };
+    case "modified":
+      return { by, decision: { approve: parameters } };
+    case "answered":
+      return { by, decision: { answer: result?.isSuccess === true ? result.content : "" } };
+    case "expired":
+      return { by, decision: { reject: "Nobody answered in time." } };
+  }
+}
