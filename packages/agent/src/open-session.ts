@@ -3,12 +3,20 @@ import type { AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type SessionLog } from "@moora/event-log";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
-import { durableSession, type DurableSession } from "./durable/durable-session.ts";
-import { keepLease, type LeaseKeeper } from "./durable/lease-keeper.ts";
+import { canonicalJson } from "./durable/canonical-json.ts";
+import {
+  durableSession,
+  type Access,
+  type DurableSession,
+  type OpenedSession,
+} from "./durable/durable-session.ts";
+import { keepLease } from "./durable/lease-keeper.ts";
+import { logHandle, type LogHandle } from "./durable/log-handle.ts";
 import { restored, type Restored } from "./durable/restored.ts";
 import { SessionError } from "./durable/session-error.ts";
 import { headerOf, headerToText } from "./durable/session-header.ts";
 import type { OnApproval } from "./session/asking.ts";
+import { parsed } from "./session/parsed.ts";
 import { randomId } from "./user-message.ts";
 
 export interface OpenOptions {
@@ -18,7 +26,7 @@ export interface OpenOptions {
    * What this host does: `run` the agent, under a lease that only one holds; `post` messages, decisions and cancels to
    * whoever runs it; or only `read` along. Default: `run`.
    */
-  readonly access?: "run" | "post" | "read";
+  readonly access?: Access;
   /** Names this host; default: a random name. One who opens with the same name takes over from itself. */
   readonly owner?: string;
   readonly clock?: Clock;
@@ -42,32 +50,59 @@ export async function openSession<Answer>(
   options: OpenOptions,
 ): Promise<DurableSession<Answer>> {
   const { clock = systemClock, owner = randomId("host"), access = "run" } = options;
-  const log = await openLog(agent, options, access);
-  const lease = access === "run" ? await leaseFor(log, owner, clock, options) : undefined;
-  try {
-    const found = await restored(log);
+  for (;;) {
+    const handle = logHandle(options.log, await openLog(agent, options, access));
+    const found = await restored(handle.log);
     checkAgent(agent, found);
-    if (found.unreadable !== undefined) await lease?.keeper.stop();
-    const may = found.unreadable === undefined ? access : "read";
-    const session = durableSession(agent, { ...options, clock, owner, log, found, access: may });
-    if (lease !== undefined && may === "run") {
-      session.holdLease(lease.keeper);
-      lease.whenLost(session.lose);
-      await session.takeOver(opening(agent, found, owner, clock));
-    }
-    return session.session;
+    const base = { ...options, clock, handle, found };
+    if (found.unreadable !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
+    if (access !== "run") return durableSession(agent, { ...base, access }).session;
+    const session = await run(agent, { ...base, owner });
+    if (session !== undefined) return session;
+  }
+}
+
+interface RunOptions extends OpenOptions {
+  readonly clock: Clock;
+  readonly owner: string;
+  readonly handle: LogHandle;
+  readonly found: Restored;
+}
+
+/** Takes the lease and begins to run. Undefined when somebody else took the session up in the meantime. */
+async function run<Answer>(
+  agent: Agent<Answer>,
+  options: RunOptions,
+): Promise<DurableSession<Answer> | undefined> {
+  const { handle, owner, clock, leaseMs = 30_000, isOwnerGone, found } = options;
+  const first = opening(agent, found, owner, clock);
+  let lost: SessionError | undefined;
+  let opened: OpenedSession<Answer> | undefined;
+  const onLost = (error: SessionError): void => {
+    lost = error;
+    opened?.lose(error);
+  };
+  const lease = await keepLease({ handle, owner, clock, ttlMs: leaseMs, isOwnerGone, onLost });
+  try {
+    opened = durableSession(agent, { ...options, access: "run" });
+    await opened.takeOver(lease, first);
+    if (lost !== undefined) throw lost;
+    return opened.session;
   } catch (error) {
-    await lease?.keeper.stop();
+    await (opened?.session ?? lease).close();
+    const reason = lost ?? error;
+    if (reason instanceof SessionError && reason.code === "StaleWriter") return undefined;
     throw error;
   }
 }
 
-async function openLog(agent: Agent<unknown>, { log, id }: OpenOptions, access: string): Promise<SessionLog> {
+async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Access): Promise<SessionLog> {
+  const { log, id, newId = randomId } = options;
   const found = await log.open(id);
   if (found !== undefined) return found;
   if (access !== "run") throw new SessionError("SessionUnknown", `There is no session ${id}.`);
   try {
-    return await log.create(id, headerToText(headerOf(agent)));
+    return await log.create(id, headerToText(headerOf(agent, newId("life"))));
   } catch (error) {
     const raced = error instanceof LogError && error.code === "LogExists" ? await log.open(id) : undefined;
     if (raced === undefined) throw error;
@@ -85,47 +120,13 @@ function checkAgent({ name }: Agent<unknown>, { header }: Restored): void {
 
 /** What a host says when it takes a session up: itself, and how its agent differs from the one that was here before. */
 function opening(
-  agent: Agent<unknown>,
+  { config, tools }: Agent<unknown>,
   { state }: Restored,
   owner: string,
   clock: Clock,
 ): readonly AgentInput[] {
   const timestamp = clock.now();
-  const { config, tools } = agent;
-  const opened: AgentInput = { type: "session-opened", owner, timestamp };
-  const same = JSON.stringify([state.config, state.tools]) === JSON.stringify([config, tools]);
-  return same ? [opened] : [opened, { type: "agent-configured", config, tools, timestamp }];
-}
-
-interface HeldLease {
-  readonly keeper: LeaseKeeper;
-  whenLost(callback: (error: SessionError) => void): void;
-}
-
-async function leaseFor(
-  log: SessionLog,
-  owner: string,
-  clock: Clock,
-  options: OpenOptions,
-): Promise<HeldLease> {
-  const { leaseMs = 30_000, isOwnerGone } = options;
-  let lost: SessionError | undefined;
-  let tell = (error: SessionError): void => {
-    lost = error;
-  };
-  const keeper = await keepLease({
-    log,
-    owner,
-    clock,
-    ttlMs: leaseMs,
-    isOwnerGone,
-    onLost: (error) => tell(error),
-  });
-  return {
-    keeper,
-    whenLost(callback) {
-      tell = callback;
-      if (lost !== undefined) callback(lost);
-    },
-  };
+  const opened = parsed({ type: "session-opened", owner, timestamp });
+  const same = canonicalJson([state.config, state.tools]) === canonicalJson([config, tools]);
+  return same ? [opened] : [opened, parsed({ type: "agent-configured", config, tools, timestamp })];
 }

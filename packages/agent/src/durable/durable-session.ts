@@ -1,22 +1,29 @@
 import type { Clock } from "@moora/agent-core-effects";
-import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
-import type { SessionLog } from "@moora/event-log";
-import type { Agent } from "../define-agent.ts";
+import type { AgentInput } from "@moora/agent-core-state-machine";
+import { LogError } from "@moora/event-log";
 import { AgentError } from "../agent-error.ts";
+import type { Agent } from "../define-agent.ts";
 import type { OnApproval } from "../session/asking.ts";
 import { hostSession } from "../session/create-session.ts";
 import type { Session } from "../session/session.ts";
 import { randomId } from "../user-message.ts";
+import { followLog, inputsAfter, type PlacedInput } from "./follow-log.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { LogHandle } from "./log-handle.ts";
 import { logHead } from "./log-head.ts";
-import { snapshotVersion, type Restored } from "./restored.ts";
+import type { Restored } from "./restored.ts";
+import { retries } from "./retries.ts";
 import { SessionError } from "./session-error.ts";
-import { recordToInput } from "./session-record.ts";
+import { identityOf } from "./session-header.ts";
+import { snapshotKeeper } from "./snapshot-keeper.ts";
+
+/** What this host may do with a session: run its effects, post to whoever runs it, or read along. */
+export type Access = "run" | "post" | "read";
 
 /** What a session says of itself. */
 export interface SessionInfo {
   readonly id: string;
-  readonly access: "run" | "post" | "read";
+  readonly access: Access;
   /** Who runs the session, as far as its log tells. */
   readonly owner: string | null;
   /** The last record that this session has taken in. */
@@ -32,23 +39,22 @@ export interface SessionInfo {
 export interface DurableSession<Answer = string> extends Session<Answer> {
   info(): SessionInfo;
   /** The accepted inputs after a sequence number, from the log. */
-  history(afterSeq?: number): Promise<readonly { readonly seq: number; readonly input: AgentInput }[]>;
+  history(afterSeq?: number): Promise<readonly PlacedInput[]>;
   /** Calls back with every input after a sequence number: first those of the log, then the new ones. */
   follow(afterSeq: number, listener: (seq: number, input: AgentInput) => void): Promise<() => void>;
   /** Takes in what others appended. Happens by itself; call it where nothing may be missed. */
   refresh(): Promise<void>;
   /**
    * Starts nothing new, lets running tools end for up to `graceMs` (default 0), and gives the session up; what was broken
-   * off is resumed by the next one who opens it.
+   * off is resumed by the next one who opens it. A second call does not wait any longer.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 export interface DurableOptions {
-  readonly log: SessionLog;
+  readonly handle: LogHandle;
   readonly found: Restored;
-  readonly access: "run" | "post" | "read";
-  readonly owner: string;
+  readonly access: Access;
   readonly clock: Clock;
   readonly onApproval?: OnApproval;
   readonly newId?: (prefix: string) => string;
@@ -58,9 +64,9 @@ export interface DurableOptions {
 /** The session, and the ends of it that only the one who opens it holds. */
 export interface OpenedSession<Answer> {
   readonly session: DurableSession<Answer>;
-  holdLease(keeper: LeaseKeeper): void;
   readonly lose: (error: SessionError) => void;
-  takeOver(inputs: readonly AgentInput[]): Promise<void>;
+  /** Begins to run: the first of these inputs says so. */
+  takeOver(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void>;
 }
 
 /** What anyone may append at the head; everything else tells of effects, and is the owner's. */
@@ -73,19 +79,33 @@ const posts: ReadonlySet<string> = new Set([
   "context-note-added",
 ]);
 
+/** What a log says that will not change when it is asked again. */
+const finalCodes: ReadonlySet<string> = new Set([
+  "Conflict",
+  "LogCorrupt",
+  "LogRemoved",
+  "UnsupportedVersion",
+]);
+
+const isFinal = (error: unknown): error is SessionError | LogError =>
+  error instanceof SessionError || (error instanceof LogError && finalCodes.has(error.code));
+
 export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOptions): OpenedSession<Answer> {
-  const { log, found, access, owner, clock } = options;
-  const head = logHead({ log, start: found.head, owner: access === "run" ? owner : undefined });
+  const { handle, found, access, clock } = options;
+  const { id } = handle.log;
+  const head = logHead({ handle, start: found.head, runsEffects: access === "run" });
   let lease: LeaseKeeper | undefined;
   let lastError: unknown = found.unreadable;
-  let lost: SessionError | undefined;
-  let opened = access !== "run";
+  let lost: Error | undefined;
+  let opened = false;
   let draining = false;
+  let closing: Promise<void> | undefined;
   let closed = false;
-  let snapshotSeq = found.head.seq;
+  const hurry = Promise.withResolvers<void>();
 
   const hosted = hostSession(agent, {
-    id: log.id,
+    id,
+    identity: identityOf(id, found.header),
     initial: found.state,
     seq: found.head.seq,
     clock,
@@ -94,14 +114,25 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     // Nothing of the state that was found is done before its broken-off work was dealt with, and nothing new on the way out.
     startsEffects: () => opened && !draining,
     onApproval: options.onApproval,
-    ignores: head.knows,
-    commit: (steps) => head.commit(steps),
+    ledger: {
+      ...head,
+      commit(steps) {
+        const committed = head.commit(steps);
+        if (committed instanceof Promise) void committed.then(retry.succeeded, () => undefined);
+        else retry.succeeded();
+        return committed;
+      },
+    },
     refuses: (input) => refusal(input),
-    onCommitFailed: (error) => {
+    onCommitFailed(error) {
       lastError = error;
-      if (error instanceof SessionError && error.code === "StaleWriter") lose(error);
+      if (isFinal(error)) lose(error);
+      else if (!closed) retry.failed();
     },
   });
+
+  // What effects told stays in front of the queue: an empty batch offers it again.
+  const retry = retries(clock, () => void hosted.dispatch().catch(() => undefined));
 
   const refusal = (input: AgentInput): Error | undefined => {
     if (lost !== undefined) return lost;
@@ -112,92 +143,124 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     return undefined;
   };
 
-  const lose = (error: SessionError): void => {
-    if (lost !== undefined) return;
+  const remember = (error: unknown): void => {
+    lastError = error;
+  };
+
+  const snapshots = snapshotKeeper(
+    handle,
+    { state: found.state, at: found.head },
+    found.snapshotSeq,
+    remember,
+  );
+  const keepsSnapshots = access === "run" && options.snapshots !== false;
+
+  const letGo = (): void => {
+    stopWatching();
+    retry.stop();
+  };
+
+  const lose = (error: SessionError | LogError): void => {
+    if (lost !== undefined || closed) return;
     lost = error;
     lastError = error;
-    hosted.stop(new AgentError("Conflict", error.message, { reason: error.code, cause: error }));
+    letGo();
+    void lease?.close().catch(() => undefined);
+    const kind = error.code === "LogCorrupt" ? "LogCorrupt" : "Conflict";
+    const about = { reason: error.code, state: hosted.state(), cause: error };
+    hosted.stop(new AgentError(kind, error.message, about));
   };
 
   const pull = async (): Promise<void> => {
     if (lost !== undefined || closed) return;
     try {
       const inputs = await head.pull();
-      if (inputs.length > 0) await hosted.dispatch(...inputs);
+      if (closed || inputs.length === 0) return;
+      await hosted.dispatch(...inputs);
+      head.taken(inputs);
     } catch (error) {
       lastError = error;
-      if (error instanceof SessionError) lose(error);
+      if (isFinal(error)) lose(error);
     }
   };
 
-  let pulling: Promise<void> = Promise.resolve();
-  const refresh = (): Promise<void> => (pulling = pulling.then(pull));
-  const stopWatching = log.watch(() => void refresh());
+  let pulling: Promise<void> | undefined;
+  let again = false;
+  const pullAll = async (): Promise<void> => {
+    do {
+      again = false;
+      await pull();
+    } while (again);
+  };
+  const refresh = (): Promise<void> => {
+    again = true;
+    return (pulling ??= pullAll().finally(() => (pulling = undefined)));
+  };
+  const stopWatching = handle.log.watch(() => void refresh());
 
-  const saveSnapshot = async (state: AgentState): Promise<void> => {
-    if (options.snapshots === false || access !== "run") return;
-    const { seq, digest } = head.at;
-    if (seq === snapshotSeq) return;
-    await log.saveSnapshot({ seq, digest, version: snapshotVersion, body: JSON.stringify(state) });
-    snapshotSeq = seq;
+  hosted.session.onInput((input, state) => {
+    const at = head.placeOf(input);
+    if (at !== undefined && keepsSnapshots) snapshots.reached({ state, at });
+  });
+
+  const shutDown = async (graceMs: number): Promise<void> => {
+    draining = true;
+    if (graceMs > 0 && access === "run") await drained(graceMs);
+    closed = true;
+    letGo();
+    await hosted.session.close();
+    // An append that is under way ends, and what it made durable is published.
+    await hosted.session.settled();
+    await pulling;
+    if (lost === undefined && keepsSnapshots) await snapshots.save();
+    await lease?.close().catch(remember);
+  };
+
+  const drained = async (graceMs: number): Promise<void> => {
+    const late = Promise.withResolvers<void>();
+    const callOff = clock.after(graceMs, late.resolve);
+    await Promise.race([hosted.drained(), late.promise, hurry.promise]);
+    callOff();
   };
 
   const session: DurableSession<Answer> = {
     ...hosted.session,
     info: () => ({
-      id: log.id,
+      id,
       access: lost === undefined ? access : "read",
       owner: hosted.state().owner,
       seq: head.at.seq,
       leaseUntil: lease?.until,
       lastError,
-      snapshotIgnored: found.snapshotIgnored ?? false,
+      snapshotIgnored: found.snapshotIgnored,
     }),
-    async history(afterSeq = 0) {
-      return (await log.read(afterSeq)).map((record) => ({ seq: record.seq, input: recordToInput(record) }));
-    },
-    async follow(afterSeq, listener) {
-      let told = afterSeq;
-      const tell = (seq: number, input: AgentInput): void => {
-        if (seq !== told + 1) return;
-        told = seq;
-        listener(seq, input);
-      };
-      const waiting: (readonly [number, AgentInput])[] = [];
-      let live = false;
-      const stop = hosted.session.onInput((input, _state, seq) => {
-        if (live) tell(seq, input);
-        else waiting.push([seq, input]);
-      });
-      for (const { seq, input } of await session.history(afterSeq)) tell(seq, input);
-      live = true;
-      for (const [seq, input] of waiting) tell(seq, input);
-      return stop;
-    },
+    history: (afterSeq = 0) => inputsAfter(handle, afterSeq),
+    follow: (afterSeq, listener) =>
+      followLog(
+        handle,
+        (onInput) => hosted.session.onInput((input, _state, seq) => onInput(input, seq)),
+        afterSeq,
+        listener,
+      ),
     refresh,
-    async close({ graceMs = 0 } = {}) {
-      if (closed) return;
-      draining = true;
-      if (graceMs > 0 && access === "run") await hosted.drained(graceMs);
-      closed = true;
-      stopWatching();
-      await hosted.session.close();
-      await pulling;
-      if (lost === undefined) await saveSnapshot(hosted.state());
-      await lease?.stop();
+    close({ graceMs = 0 } = {}) {
+      if (closing !== undefined) hurry.resolve();
+      return (closing ??= shutDown(graceMs));
     },
     [Symbol.asyncDispose]: () => session.close(),
   };
 
   return {
     session,
-    holdLease(keeper) {
-      lease = keeper;
-    },
     lose,
-    async takeOver(inputs) {
-      opened = true;
+    async takeOver(keeper, inputs) {
+      lease = keeper;
+      const [first] = inputs;
+      const stop = hosted.session.onInput((input) => {
+        if (input === first) opened = true;
+      });
       await hosted.dispatch(...inputs);
+      stop();
     },
   };
 }

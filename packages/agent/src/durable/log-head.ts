@@ -1,16 +1,13 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
-import {
-  LogError,
-  type ChainHead,
-  type LogRecord,
-  type MaybePromise,
-  type SessionLog,
-} from "@moora/event-log";
+import { checkedChain, LogError, type ChainHead, type LogRecord, type MaybePromise } from "@moora/event-log";
 import type { CommitResult } from "@moora/moorex";
 import type { CommittedStep } from "../session/agent-machine.ts";
-import { attempt, whenThere } from "./maybe-promise.ts";
+import type { LogHandle } from "./log-handle.ts";
+import { attempt, whenOver, whenThere } from "./maybe-promise.ts";
 import { SessionError } from "./session-error.ts";
 import { inputToRecord, recordToInput } from "./session-record.ts";
+
+type Commit = MaybePromise<CommitResult<AgentInput>>;
 
 /**
  * The end of a log as one session knows it. Writes what the session accepts, and finds what others appended: on a
@@ -18,91 +15,144 @@ import { inputToRecord, recordToInput } from "./session-record.ts";
  */
 export interface LogHead {
   readonly at: ChainHead;
-  /** Makes steps durable; answers what others appended first. Throws `StaleWriter` when one of them took over. */
-  commit(steps: readonly CommittedStep[]): MaybePromise<CommitResult<AgentInput>>;
-  /** What others appended since. Offer it to the session as it is: it is durable already, and `knows` it once taken. */
+  /**
+   * Makes steps durable; answers what stands in the log before them: inputs of others, and own ones whose append had
+   * been reported as failed. Throws `StaleWriter` when another owner took over.
+   */
+  commit(steps: readonly CommittedStep[]): Commit;
+  /** What others appended since. Offer it to the session as it is, and say so with `taken`. */
   pull(): MaybePromise<readonly AgentInput[]>;
-  /** Whether an input that `pull` gave has become part of the session in the meantime. */
+  /** What was pulled is part of the session now, or never will be. */
+  taken(inputs: readonly AgentInput[]): void;
+  /** Whether an input stands in the log and is part of the session already. */
   knows(input: AgentInput): boolean;
+  /** Where an input stands in the log. */
+  placeOf(input: AgentInput): ChainHead | undefined;
 }
 
 export interface LogHeadOptions {
-  readonly log: SessionLog;
+  readonly handle: LogHandle;
   readonly start: ChainHead;
-  /** Set for the one who runs effects: a foreign `session-opened` makes it stale. */
-  readonly owner: string | undefined;
+  /** Whether this session runs effects: then another one's `session-opened` makes it stale. */
+  readonly runsEffects: boolean;
 }
 
-export function logHead({ log, start, owner }: LogHeadOptions): LogHead {
+export function logHead({ handle, start, runsEffects }: LogHeadOptions): LogHead {
   let head = start;
-  /** Records that were read before they were taken, by the input that was made of them. */
-  const pulled = new WeakMap<AgentInput, ChainHead>();
+  const places = new WeakMap<AgentInput, ChainHead>();
+  /** Own inputs of appends of which nobody knows whether they are in the log, by the digests of their records. */
+  const doubtful = new Map<string, AgentInput>();
+  /** Whether the last append failed so that the log has to be looked at before the next one. */
+  let failed = false;
+  let committing: Promise<void> | undefined;
 
-  const inputsOf = (records: readonly LogRecord[]): readonly AgentInput[] =>
-    records.map((record) => {
-      const input = recordToInput(record);
-      if (owner !== undefined && input.type === "session-opened" && input.owner !== owner)
+  const passTo = ({ seq, digest }: ChainHead): void => {
+    if (seq > head.seq) head = { seq, digest };
+  };
+
+  /** The inputs of records that follow the head. Those among `own` come back as what they were. */
+  const inputsOf = (
+    records: readonly LogRecord[],
+    own?: ReadonlyMap<string, AgentInput>,
+  ): readonly AgentInput[] =>
+    checkedChain(head, records).map((record) => {
+      const input = own?.get(record.digest) ?? recordToInput(record);
+      if (runsEffects && input.type === "session-opened" && !doubtful.has(record.digest))
         throw new SessionError("StaleWriter", `The session was taken over by ${input.owner}.`, {
           owner: input.owner,
           seq: record.seq,
         });
+      places.set(input, { seq: record.seq, digest: record.digest });
       return input;
     });
 
-  /** Others were first: their inputs go before the batch, which is then transitioned and offered again. */
-  const takeForeign = (records: readonly LogRecord[]): CommitResult<AgentInput> => {
-    const last = records.at(-1);
-    if (last === undefined)
-      throw new LogError("Conflict", "The log ends before what this session has accepted.", {
-        seq: head.seq,
-      });
-    const before = inputsOf(records);
-    head = { seq: last.seq, digest: last.digest };
+  /** What stands after the head goes before the batch, which is then transitioned and offered again. */
+  const takeIn = (records: readonly LogRecord[]): CommitResult<AgentInput> => {
+    const before = inputsOf(records, doubtful);
+    for (const record of records) passTo(record);
     return { before };
   };
 
-  const append = (steps: readonly CommittedStep[]): MaybePromise<CommitResult<AgentInput>> => {
+  const settleConflict = (): Commit =>
+    whenThere(handle.log.read(head.seq), (records) => {
+      if (records.length > 0) return takeIn(records);
+      throw new LogError("Conflict", "The log ends before what this session has accepted.", {
+        seq: head.seq,
+      });
+    });
+
+  const append = (steps: readonly CommittedStep[], onFailure: (error: unknown) => Commit): Commit => {
     const records: LogRecord[] = [];
-    let last: ChainHead = head;
+    let last = head;
     for (const { input, step } of steps) {
       const record = inputToRecord(last, input, step.changes);
       records.push(record);
       last = record;
     }
     return attempt(
-      () => log.append(head.seq, records),
+      () => handle.log.append(head.seq, records),
       () => {
-        head = { seq: last.seq, digest: last.digest };
+        steps.forEach(({ input }, index) => {
+          const record = records[index];
+          if (record !== undefined) places.set(input, { seq: record.seq, digest: record.digest });
+        });
+        passTo(last);
+        doubtful.clear();
         return undefined;
       },
       (error) => {
-        if (error instanceof LogError && error.code === "Conflict")
-          return whenThere(log.read(head.seq), takeForeign);
-        throw error;
+        if (error instanceof LogError && error.code === "Conflict") return settleConflict();
+        failed = true;
+        steps.forEach(({ input }, index) => doubtful.set(records[index]?.digest ?? "", input));
+        return onFailure(error);
       },
     );
   };
+
+  const giveUp = (error: unknown): never => {
+    throw error;
+  };
+
+  /** After a failed append: opens the log again and looks what is in it, before anything else is written. */
+  const appendAfterLook = (steps: readonly CommittedStep[]): Commit =>
+    whenThere(handle.renew(), () =>
+      whenThere(handle.log.read(head.seq), (records) => {
+        failed = false;
+        return records.length > 0 ? takeIn(records) : append(steps, giveUp);
+      }),
+    );
+
+  /** Stores refuse to go on after a failed write until the session is opened again: done once, and at once. */
+  const onceMore =
+    (steps: readonly CommittedStep[]) =>
+    (error: unknown): Commit =>
+      error instanceof LogError && error.code === "LogWrite" ? appendAfterLook(steps) : giveUp(error);
 
   return {
     get at() {
       return head;
     },
     commit(steps) {
-      const own = steps.filter(({ input }) => !pulled.has(input));
-      if (own.length > 0) return append(own);
-      const last = steps.at(-1);
-      head = (last === undefined ? undefined : pulled.get(last.input)) ?? head;
-      return undefined;
+      const own = steps.filter(({ input }) => !places.has(input));
+      if (own.length === 0) {
+        for (const { input } of steps) passTo(places.get(input) ?? head);
+        return undefined;
+      }
+      const commit = failed ? appendAfterLook(own) : append(own, onceMore(own));
+      committing = whenOver(commit, () => (committing = undefined));
+      return commit;
     },
     pull: () =>
-      whenThere(log.read(head.seq), (records) => {
-        const inputs = inputsOf(records);
-        inputs.forEach((input, index) => {
-          const record = records[index];
-          if (record !== undefined) pulled.set(input, { seq: record.seq, digest: record.digest });
-        });
-        return inputs;
+      whenThere(handle.log.read(head.seq), (records) => {
+        // A commit under way finds out by itself what it has in its way, and may be among these records. Own inputs that
+        // were in doubt are for the next commit to settle, in their order: here they are as anybody else's.
+        const fresh = (): readonly AgentInput[] => inputsOf(records.filter(({ seq }) => seq > head.seq));
+        return committing === undefined ? fresh() : committing.then(fresh);
       }),
-    knows: (input) => (pulled.get(input)?.seq ?? Number.MAX_SAFE_INTEGER) <= head.seq,
+    taken(inputs) {
+      for (const input of inputs) passTo(places.get(input) ?? head);
+    },
+    knows: (input) => (places.get(input)?.seq ?? Number.MAX_SAFE_INTEGER) <= head.seq,
+    placeOf: (input) => places.get(input),
   };
 }

@@ -10,9 +10,11 @@ export interface Restored {
   readonly state: AgentState;
   readonly head: ChainHead;
   /** Set when a newer release wrote on: the state is the one before its first record, and nothing may be appended. */
-  readonly unreadable?: SessionError;
-  /** A snapshot that was there and could not be used; the fold began at the beginning. */
-  readonly snapshotIgnored?: boolean;
+  readonly unreadable: SessionError | undefined;
+  /** The record that the snapshot stands for which the fold began with; 0 where it began at the beginning. */
+  readonly snapshotSeq: number;
+  /** Whether there was a snapshot that could not be used. */
+  readonly snapshotIgnored: boolean;
 }
 
 /** What a snapshot was made by: another version of the state's form is not read. */
@@ -22,10 +24,11 @@ export const snapshotVersion: string = `state-${stateVersion}`;
 export async function restored(log: SessionLog): Promise<Restored> {
   const header = textToHeader(log.header);
   const snapshot = await log.snapshot();
-  const usable = snapshot === undefined ? undefined : await fromSnapshot(log, snapshot);
-  if (usable !== undefined) return folded(header, usable.state, usable.head, usable.tail);
-  const all = folded(header, headerToState(header), chainStart(log.header), await log.read());
-  return snapshot === undefined ? all : { ...all, snapshotIgnored: true };
+  const begun = snapshot === undefined ? undefined : await fromSnapshot(log, snapshot);
+  if (begun !== undefined)
+    return { header, ...folded(begun), snapshotSeq: begun.head.seq, snapshotIgnored: false };
+  const whole = { state: headerToState(header), head: chainStart(log.header), tail: await log.read() };
+  return { header, ...folded(whole), snapshotSeq: 0, snapshotIgnored: snapshot !== undefined };
 }
 
 interface Beginning {
@@ -37,11 +40,10 @@ interface Beginning {
 /** A snapshot counts only if its version is ours, its state is one, and the record it stands for is in the log. */
 async function fromSnapshot(log: SessionLog, snapshot: Snapshot): Promise<Beginning | undefined> {
   if (snapshot.version !== snapshotVersion || snapshot.seq < 1) return undefined;
-  const records = await log.read(snapshot.seq - 1);
-  if (records[0]?.seq !== snapshot.seq || records[0].digest !== snapshot.digest) return undefined;
+  const [record, ...tail] = await log.read(snapshot.seq - 1);
+  if (record?.seq !== snapshot.seq || record.digest !== snapshot.digest) return undefined;
   const state = stateOf(snapshot.body);
-  if (state === undefined) return undefined;
-  return { state, head: { seq: snapshot.seq, digest: snapshot.digest }, tail: records.slice(1) };
+  return state && { state, head: { seq: snapshot.seq, digest: snapshot.digest }, tail };
 }
 
 function stateOf(body: string): AgentState | undefined {
@@ -53,22 +55,19 @@ function stateOf(body: string): AgentState | undefined {
   }
 }
 
-function folded(
-  header: SessionHeader,
-  state: AgentState,
-  start: ChainHead,
-  records: readonly LogRecord[],
-): Restored {
+function folded({ state, head: start, tail }: Beginning): Pick<Restored, "state" | "head" | "unreadable"> {
   const replay = beginReplay(state);
   let head = start;
-  for (const record of records) {
+  let unreadable: SessionError | undefined;
+  for (const record of tail) {
     try {
       replay.apply(recordToInput(record));
     } catch (error) {
-      if (error instanceof SessionError) return { header, state: replay.state(), head, unreadable: error };
-      throw error;
+      if (!(error instanceof SessionError)) throw error;
+      unreadable = error;
+      break;
     }
-    head = record;
+    head = { seq: record.seq, digest: record.digest };
   }
-  return { header, state: replay.state(), head: { seq: head.seq, digest: head.digest } };
+  return { state: replay.state(), head, unreadable };
 }

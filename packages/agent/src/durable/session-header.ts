@@ -16,6 +16,8 @@ export const logFormat = 1;
 /** The first line of a session: what the fold begins with. */
 export interface SessionHeader {
   readonly format: number;
+  /** Tells this session from an earlier one of the same id that was removed. */
+  readonly life?: string;
   readonly agent: { readonly name: string; readonly version: string };
   readonly config: AgentConfig;
   readonly tools: Readonly<Record<string, ToolDefinition>>;
@@ -23,19 +25,27 @@ export interface SessionHeader {
   readonly parent?: { readonly id: string; readonly seq: number };
 }
 
-export const headerOf = ({ name, version, config, tools }: Agent<unknown>): SessionHeader => ({
+export const headerOf = ({ name, version, config, tools }: Agent<unknown>, life: string): SessionHeader => ({
   format: logFormat,
+  life,
   agent: { name, version },
   config,
   tools,
 });
+
+/**
+ * What idempotency keys and digests of questions name a session by: an id that is given to a new session after its old
+ * one was removed must neither be taken for done what that one did, nor for approved what was approved there.
+ */
+export const identityOf = (id: string, { life }: Pick<SessionHeader, "life">): string =>
+  life === undefined ? id : `${id}/${life}`;
 
 export const headerToText = (header: SessionHeader): string => JSON.stringify(header);
 
 /** Throws `UnsupportedVersion` for a newer format, and for what is no header. */
 export function textToHeader(text: string): SessionHeader {
   const stored = fieldsOf(jsonOf(text));
-  const { format } = stored;
+  const { format, life } = stored;
   if (format !== logFormat)
     throw unsupported(`This release reads logs of format ${logFormat}, this one says ${String(format)}.`);
   const agent = fieldsOf(stored["agent"]);
@@ -47,6 +57,7 @@ export function textToHeader(text: string): SessionHeader {
   const { id, seq } = parent;
   return {
     format: logFormat,
+    ...(typeof life === "string" ? { life } : {}),
     agent: { name: String(agent["name"]), version: String(agent["version"]) },
     config: config.data,
     tools: tools.data,

@@ -17,21 +17,30 @@ export function inputToRecord(
   return { seq: head.seq + 1, body, changed, digest: chained(head.digest, body, changed) };
 }
 
-/** One row for each older version of a record's body: what makes it one of the next. A body without `v` is of version 1. */
-const upcasters: Readonly<
-  Record<number, (body: Readonly<Record<string, unknown>>) => Record<string, unknown>>
-> = {};
+/** How the bodies of each older version become those of a newer one; they say which in `v`, where it is not 1. */
+export type Upcasters = Readonly<
+  Record<number, (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>>
+>;
 
-/** The version of bodies that this release writes. */
-const bodyVersion = 1;
+/** What this release reads and writes: bodies of version 1 only, so far. */
+export const bodyVersions: { readonly current: number; readonly upcasters: Upcasters } = {
+  current: 1,
+  upcasters: {},
+};
 
 /** The input of a record. Throws `UnsupportedVersion` for a body that a newer release wrote. */
-export function recordToInput({ seq, body }: Pick<LogRecord, "seq" | "body">): AgentInput {
+export function recordToInput(
+  { seq, body }: Pick<LogRecord, "seq" | "body">,
+  { current, upcasters } = bodyVersions,
+): AgentInput {
   let stored = fieldsOf(body, seq);
-  for (let version = versionOf(stored); version !== bodyVersion; version = versionOf(stored)) {
+  for (let version = versionOf(stored); version !== current;) {
     const upcast = Object.hasOwn(upcasters, version) ? upcasters[version] : undefined;
     if (upcast === undefined) throw unsupported(seq, `version ${version}`);
     stored = upcast(stored);
+    const next = versionOf(stored);
+    if (next <= version) throw new Error(`The upcaster of version ${version} gives version ${next}.`);
+    version = next;
   }
   const parsed = parseInput(stored);
   if (parsed.ok) return parsed.input;
@@ -39,9 +48,17 @@ export function recordToInput({ seq, body }: Pick<LogRecord, "seq" | "body">): A
 }
 
 function fieldsOf(body: string, seq: number): Readonly<Record<string, unknown>> {
-  const value: unknown = JSON.parse(body);
+  const value = jsonOf(body);
   if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value));
   throw unsupported(seq, "no object");
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const versionOf = ({ v = 1 }: Readonly<Record<string, unknown>>): number => (typeof v === "number" ? v : 0);

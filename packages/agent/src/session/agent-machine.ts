@@ -19,9 +19,19 @@ export interface CommittedStep {
   readonly step: AgentStep;
 }
 
+/** Where inputs go before anyone sees them, and where they stand there. */
+export interface InputLedger {
+  commit(steps: readonly CommittedStep[]): CommitResult<AgentInput> | Promise<CommitResult<AgentInput>>;
+  /** Whether an input is part of the state already, though it is offered again. */
+  knows(input: AgentInput): boolean;
+  placeOf(input: AgentInput): { readonly seq: number } | undefined;
+}
+
 /** What a machine is made on: where it begins, what it may do, and where its inputs go before anyone sees them. */
 export interface MachineBase {
   readonly id: string;
+  /** Names the session in idempotency keys and in the digests of questions. Default: its id. */
+  readonly identity?: string;
   readonly initial: AgentState;
   /** How many inputs led there. */
   readonly seq: number;
@@ -30,11 +40,7 @@ export interface MachineBase {
   readonly runsEffects: boolean;
   /** Whether it may start new ones just now; what runs goes on. Default: yes. */
   readonly startsEffects?: () => boolean;
-  /** Inputs that are part of the state already, though they are offered again. */
-  readonly ignores?: (input: AgentInput) => boolean;
-  readonly commit?: (
-    steps: readonly CommittedStep[],
-  ) => CommitResult<AgentInput> | Promise<CommitResult<AgentInput>>;
+  readonly ledger?: InputLedger;
 }
 
 export interface MachineHooks {
@@ -49,9 +55,18 @@ export interface AgentMachine extends Pick<
   Moorex<AgentState, AgentInput, AgentEffect>,
   "dispatch" | "current" | "settled" | "stop"
 > {
-  /** Resolves when what runs now has ended, or after `ms`. */
-  drained(ms: number): Promise<void>;
+  /** Resolves when all work that runs now has ended: models, tools and states, not waits and questions. */
+  drained(): Promise<void>;
 }
+
+const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
+  "call-llm": true,
+  "call-tool": true,
+  "probe-tool": true,
+  "run-state": true,
+  "ask-human": false,
+  "wait-until": false,
+};
 
 /** The reducer, the effects and their hands in one runner. */
 export function agentMachine(
@@ -59,20 +74,41 @@ export function agentMachine(
   base: MachineBase,
   hooks: MachineHooks,
 ): AgentMachine {
-  const { id, clock, commit } = base;
+  const { id, identity = id, clock, ledger } = base;
   /** What each transition did, for those states that are on their way to be seen. */
   const made = new Map<AgentState, AgentStep>();
-  const running = new Set<string>();
+  const running = new Map<string, AgentEffect>();
+  let onDrained: (() => void)[] = [];
   let seq = base.seq;
 
-  const hostBase = { parts, limits, sessionId: id, clock, digestOf, notify: hooks.notify, ask: hooks.ask };
+  const hostBase = {
+    parts,
+    limits,
+    sessionId: identity,
+    clock,
+    digestOf,
+    notify: hooks.notify,
+    ask: hooks.ask,
+  };
 
   const runEffect = (effect: AgentEffect, state: AgentState): EffectRun<AgentState, AgentInput> => ({
     start(dispatch, signal) {
       const host: RunHost = { ...hostBase, signal, tellNow: (input) => void dispatch(input) };
-      return drive(runOf(effect, state, host), async (...inputs) => (await dispatch(...inputs)).applied > 0);
+      return drive(runOf(effect, state, host), async (...inputs) => {
+        const { applied } = await dispatch(...inputs);
+        // An append that was reported as failed may have come through all the same.
+        return applied > 0 || inputs.some((input) => ledger?.knows(input) === true);
+      });
     },
   });
+
+  const isWorking = (): boolean => [...running.values()].some(({ type }) => isWork[type]);
+
+  const ended = (key: string): void => {
+    running.delete(key);
+    if (onDrained.length === 0 || isWorking()) return;
+    for (const tell of onDrained.splice(0)) tell();
+  };
 
   const wantedAt = (state: AgentState): Readonly<Record<string, AgentEffect>> => {
     if (!base.runsEffects) return {};
@@ -84,24 +120,25 @@ export function agentMachine(
   const moorex = createMoorex<AgentState, AgentInput, AgentEffect>({
     initial: () => base.initial,
     transition: (input) => (state) => {
-      if (base.ignores?.(input) === true) return state;
+      if (ledger?.knows(input) === true) return state;
       const stepped = step(input)(state);
       if (stepped.state !== state) made.set(stepped.state, stepped);
       return stepped.state;
     },
     effectsAt: wantedAt,
     runEffect,
-    ...(commit === undefined
+    ...(ledger === undefined
       ? {}
       : {
           commit: (steps) => {
-            const committed = steps.flatMap(({ input, after }) => {
+            const committed = steps.map(({ input, after }) => {
               const stepped = made.get(after);
-              return stepped === undefined ? [] : [{ input, step: stepped }];
+              if (stepped === undefined) throw new Error("A state is to be logged that no transition made.");
+              return { input, step: stepped };
             });
             made.clear();
             for (const { step: stepped } of committed) made.set(stepped.state, stepped);
-            return commit(committed);
+            return ledger.commit(committed);
           },
         }),
   });
@@ -109,7 +146,7 @@ export function agentMachine(
   moorex.subscribe((notice) => {
     switch (notice.type) {
       case "state-updated": {
-        seq += 1;
+        seq = ledger?.placeOf(notice.input)?.seq ?? seq + 1;
         const stepped = made.get(notice.state);
         made.delete(notice.state);
         if (stepped !== undefined) hooks.published(notice.input, stepped, seq);
@@ -119,12 +156,12 @@ export function agentMachine(
         if (notice.source === "commit") hooks.commitFailed(notice.error);
         return;
       case "effect-started":
-        running.add(notice.key);
+        running.set(notice.key, notice.effect);
         return;
       case "effect-completed":
       case "effect-failed":
       case "effect-canceled":
-        running.delete(notice.key);
+        ended(notice.key);
         return;
       case "input-received":
       case "input-ignored":
@@ -137,13 +174,6 @@ export function agentMachine(
     current: moorex.current,
     settled: moorex.settled,
     stop: moorex.stop,
-    drained: (ms) =>
-      new Promise((resolve) => {
-        const callOff = clock.after(ms, resolve);
-        void moorex.settled().then(() => {
-          callOff();
-          resolve();
-        });
-      }),
+    drained: () => (isWorking() ? new Promise((resolve) => onDrained.push(resolve)) : Promise.resolve()),
   };
 }

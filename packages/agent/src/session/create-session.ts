@@ -1,5 +1,6 @@
 import { callDigest, type AskHumanEffect, type RunNotice } from "@moora/agent-core-effects";
 import {
+  openCallOf,
   recordOf,
   traceOf,
   whyIgnored,
@@ -41,7 +42,8 @@ export interface HostedSession<Answer> {
   /** Offers inputs that need no checks. */
   dispatch(...inputs: readonly AgentInput[]): Promise<void>;
   state(): AgentState;
-  drained(ms: number): Promise<void>;
+  /** Resolves when all work that runs now has ended. */
+  drained(): Promise<void>;
   /** Ends everything that runs; those who wait for a loop are told why. */
   stop(error: AgentError): void;
 }
@@ -50,7 +52,7 @@ export const createSession = <Answer>(agent: Agent<Answer>, base: SessionBase): 
   hostSession(agent, base).session;
 
 export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): HostedSession<Answer> {
-  const { id, clock } = base;
+  const { id, identity = id, clock } = base;
   const eventListeners = listeners<[AgentEvent<Answer>]>();
   const changeListeners = listeners<[]>();
   const inputListeners = listeners<[AgentInput, AgentState, number]>();
@@ -93,8 +95,9 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 
   const commitFailed = (error: unknown): void => {
-    runs.failAll(new AgentError("MemoryError", "The log could not be written.", { cause: error }));
+    // First: where it means that the session is over, those who wait are told so.
     base.onCommitFailed?.(error);
+    runs.failAll(new AgentError("MemoryError", "The log could not be written.", { cause: error }));
   };
 
   const machine = agentMachine(agent, base, { notify, ask, published, commitFailed });
@@ -102,12 +105,14 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   /** Offers inputs from outside; the receipt is the last one's. */
   const offer = async (...inputs: readonly AgentInput[]): Promise<Receipt> => {
     const last = inputs.at(-1);
-    if (stopped !== undefined) throw stopped;
     if (last === undefined) return { status: "ignored", reason: "nothing-new" };
     for (const input of inputs) {
       const refusal = base.refuses?.(input);
       if (refusal !== undefined) throw refusal;
     }
+    if (stopped !== undefined) throw stopped;
+    if (comesTooLate(last, machine.current(), clock.now()))
+      return { status: "ignored", reason: "already-decided", decidedBy: "deadline" };
     places.set(last, 0);
     try {
       const { state } = await machine.dispatch(...inputs);
@@ -129,7 +134,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     if (problem !== undefined) throw new InputRefused(problem);
     const name = recordOf(state, question.toolCallId)?.name ?? "";
     const digestOfChange = (parameters: string): string =>
-      callDigest(state, { sessionId: id, digestOf }, question.toolCallId, name, parameters);
+      callDigest(state, { sessionId: identity, digestOf }, question.toolCallId, name, parameters);
     return await offer(
       parsed(decisionToInput(question, decision, { by, timestamp: clock.now(), digestOfChange })),
     );
@@ -192,6 +197,16 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     drained: machine.drained,
     stop,
   };
+}
+
+/**
+ * A question that is due is closed, also where nobody who runs the session has been there to tell: what was asked long
+ * ago must not be approved by a late click.
+ */
+function comesTooLate(input: AgentInput, { reActContext: { control } }: AgentState, now: number): boolean {
+  if (input.type !== "tool-call-decided") return false;
+  const status = openCallOf(control, input.toolCallId)?.status;
+  return status?.type === "asking" && status.due !== null && status.due <= now;
 }
 
 function ignored(input: AgentInput, state: AgentState): Receipt {

@@ -1,0 +1,46 @@
+import type { AgentInput } from "@moora/agent-core-state-machine";
+import type { LogHandle } from "./log-handle.ts";
+import { recordToInput } from "./session-record.ts";
+
+/** An accepted input, and its place in the log. */
+export interface PlacedInput {
+  readonly seq: number;
+  readonly input: AgentInput;
+}
+
+/** The inputs after a sequence number, as the log has them. */
+export const inputsAfter = async ({ log }: LogHandle, seq: number): Promise<readonly PlacedInput[]> =>
+  (await log.read(seq)).map((record) => ({ seq: record.seq, input: recordToInput(record) }));
+
+/**
+ * Calls back with every input after a sequence number, each once, in order: first those of the log, then those that
+ * become part of the session. Answers how to stop.
+ */
+export async function followLog(
+  handle: LogHandle,
+  onInput: (listener: (input: AgentInput, seq: number) => void) => () => void,
+  afterSeq: number,
+  listener: (seq: number, input: AgentInput) => void,
+): Promise<() => void> {
+  let told = afterSeq;
+  let waiting: PlacedInput[] | undefined = [];
+  const tell = ({ seq, input }: PlacedInput): void => {
+    if (seq <= told) return;
+    told = seq;
+    listener(seq, input);
+  };
+  const stop = onInput((input, seq) => {
+    if (waiting === undefined) tell({ seq, input });
+    else waiting.push({ seq, input });
+  });
+  try {
+    for (const placed of await inputsAfter(handle, afterSeq)) tell(placed);
+    // What is told may lead to more: it waits until it has its turn.
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) tell(next);
+    waiting = undefined;
+    return stop;
+  } catch (error) {
+    stop();
+    throw error;
+  }
+}
