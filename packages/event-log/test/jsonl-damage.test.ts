@@ -185,6 +185,21 @@ describe("a small log with a batch, an escaped change and a text that is no line
   });
 });
 
+describe("a damaged last record", () => {
+  it.each([100, 10_000, 50_000, 700_000])(
+    "of %i characters is found when the session is opened",
+    async (length) => {
+      await log.remove("a");
+      const large = JSON.stringify("x".repeat(length));
+      await growSingly(await log.create("a", "{}"), large, large, large);
+      const bytes = readFileSync(path);
+      bytes.writeUInt8(bytes.readUInt8(bytes.length - 10) ^ 1, bytes.length - 10);
+      writeFileSync(path, bytes);
+      expect(() => log.open("a")).toThrow(expect.objectContaining({ code: "LogCorrupt", seq: 3 }));
+    },
+  );
+});
+
 describe("a session whose file is damaged", () => {
   it("is left out of the list, which says so, and can be removed", async () => {
     const notices: unknown[] = [];

@@ -1,10 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { LogError } from "../src/index.ts";
 import { type OpenDatabase, sqliteLog } from "../src/sqlite.ts";
 import { bodies, grow, growSingly, headOf, recordsAfter, seededRandom } from "../src/testing/index.ts";
-import { noNotice, Place } from "./stores.ts";
+import { copied, noNotice, Place } from "./stores.ts";
 
 const codeOf = (error: unknown): string => (error instanceof LogError ? error.code : String(error));
 
@@ -160,17 +161,27 @@ async function readOutcome(file: string, expected: string): Promise<string> {
 describe("(L02) a database of a newer format", () => {
   it("is refused when it is opened, and its bytes stay as they are", async () => {
     using place = new Place();
-    const file = place.file("log.db");
-    const log = sqliteLog(file);
+    const log = sqliteLog(place.file("log.db"));
     await grow(await log.create("a", "{}"), ...bodies(3));
     await log.close();
-    const database = new DatabaseSync(file);
+    const database = new DatabaseSync(place.file("log.db"));
     database.exec("UPDATE moora_format SET version = 99");
+    // Once as it is at rest, and once with a write-ahead log that a process left which was killed.
+    using killed = copied(place.path);
     database.close();
-    const bytes = readFileSync(file);
-    expect(() => sqliteLog(file)).toThrow(expect.objectContaining({ code: "UnsupportedVersion" }));
-    expect(readFileSync(file)).toEqual(bytes);
+    for (const { file } of [place, killed].map(({ path }) => ({ file: join(path, "log.db") }))) {
+      const before = bytesOf(file);
+      expect(() => sqliteLog(file)).toThrow(expect.objectContaining({ code: "UnsupportedVersion" }));
+      expect(bytesOf(file)).toEqual(before);
+    }
+    expect(bytesOf(killed.file("log.db")).wal.length).toBeGreaterThan(0);
   });
+});
+
+/** A database and its write-ahead log, which is empty when there is none. */
+const bytesOf = (file: string): { readonly main: Buffer; readonly wal: Buffer } => ({
+  main: readFileSync(file),
+  wal: existsSync(`${file}-wal`) ? readFileSync(`${file}-wal`) : Buffer.alloc(0),
 });
 
 describe("the database of an application", () => {

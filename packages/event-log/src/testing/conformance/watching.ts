@@ -85,19 +85,21 @@ export const watchingCases: readonly LogCase[] = [
     stop();
     await listener.end();
   }),
-  logCase("a watch that was stopped tells nothing more; others go on", async (scene) => {
-    const session = await scene.create();
-    const [stopped, going] = [new Listener(session), new Listener(session)];
-    await checkTold(going, session);
-    await stopped.end();
-    stopped.stop();
-    const { calls } = stopped;
-    const next = going.told((await session.head()) + 1);
-    await grow(session, "{}");
-    await next;
-    checkEqual(stopped.calls, calls, "how often the stopped one was called");
-    await going.end();
-  }),
+  logCase(
+    "a watch that was stopped tells nothing more; others go on, also for other processes",
+    async (scene) => {
+      const session = await scene.create();
+      const elsewhere = await scene.openElsewhere();
+      const [stopped, going] = [new Listener(session), new Listener(session)];
+      await checkTold(going, session);
+      await stopped.end();
+      stopped.stop();
+      const { calls } = stopped;
+      await checkTold(going, elsewhere);
+      checkEqual(stopped.calls, calls, "how often the stopped one was called");
+      await going.end();
+    },
+  ),
   logCase("a watch never calls back inside the append that it tells of", async (scene) => {
     const session = await scene.create();
     const appending = { isUnderWay: false, wasSeen: false };
