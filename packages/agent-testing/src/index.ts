@@ -33,3 +33,6 @@ export type { SimulateOptions } from "./simulation/simulate.ts";
 export type { Invariant } from "./simulation/invariants.ts";
 export type { SimulationFailure, SimulationReport } from "./simulation/simulation-report.ts";
 export { VirtualClock } from "./simulation/virtual-clock.ts";
+export { explore } from "./exploration/explore.ts";
+export type { ExploredAgent, ExploreOptions, ExploreReport } from "./exploration/explore.ts";
+export type { SmallOutcome } from "./exploration/small-answers.ts";

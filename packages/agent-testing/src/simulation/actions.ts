@@ -37,8 +37,11 @@ function workActions(world: SimWorld): readonly Action[] {
             fault: "none",
             run: () => {
               world.take(pending);
-              const found = world.choose(2) === 0 ? "unknown" : ({ isSuccess: true, content: "it ran" } as const);
-              world.tell(`the probe of ${pending.toolCallId} says ${typeof found === "string" ? found : "it ran"}`);
+              const found =
+                world.choose(2) === 0 ? "unknown" : ({ isSuccess: true, content: "it ran" } as const);
+              world.tell(
+                `the probe of ${pending.toolCallId} says ${typeof found === "string" ? found : "it ran"}`,
+              );
               pending.answer(found);
             },
           },
@@ -119,7 +122,12 @@ function peopleActions(world: SimWorld): readonly Action[] {
         const input = world.keeper.inputs.at(-1 - choose(Math.min(10, world.keeper.inputs.length)));
         const { session } = anyone();
         world.tell(`double ${input?.type ?? "nothing"}`);
-        if (session !== undefined && input !== undefined && input.type !== "session-opened" && input.type !== "re-act-cancelled")
+        if (
+          session !== undefined &&
+          input !== undefined &&
+          input.type !== "session-opened" &&
+          input.type !== "re-act-cancelled"
+        )
           world.offer(session.dispatch(input), input);
       },
     },
@@ -137,19 +145,29 @@ function decisions(world: SimWorld, question: Question, anyone: () => SimHost): 
       const { session } = anyone();
       world.tell(what);
       if (session === undefined) return;
-      world.decided.push({ toolCallId: asked.toolCallId, digest: asked.digest, type: typeof decision === "string" ? "approved" : Object.keys(decision)[0] ?? "" });
+      world.decided.push({
+        toolCallId: asked.toolCallId,
+        digest: asked.digest,
+        type: typeof decision === "string" ? "approved" : (Object.keys(decision)[0] ?? ""),
+      });
       world.offer(session.decide(asked, decision, session.id));
     },
   });
   return [
     decide(question, `decide ${question.toolCallId}`, "none", 5),
-    decide({ ...question, digest: "forged" }, `forged decision on ${question.toolCallId}`, "forged-decision", 1),
+    decide(
+      { ...question, digest: "forged" },
+      `forged decision on ${question.toolCallId}`,
+      "forged-decision",
+      1,
+    ),
   ];
 }
 
 function drawDecision(world: SimWorld, { about, name }: Question, choose: Choose): Decision {
   if (about === "answer") return choose(4) === 0 ? { reject: "I do not know" } : { answer: "the red one" };
-  if (about === "outcome") return oneOf<Decision>(choose, ["approve", { reject: "it failed" }, { answer: "it was done" }]);
+  if (about === "outcome")
+    return oneOf<Decision>(choose, ["approve", { reject: "it failed" }, { answer: "it was done" }]);
   const schema = world.agent.tools[name]?.schema;
   const changed = schema === undefined ? {} : drawJson(JSON.parse(schema), choose);
   return oneOf<Decision>(choose, ["approve", "approve", { reject: "no" }, { approve: changed }]);

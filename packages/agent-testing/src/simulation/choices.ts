@@ -16,9 +16,7 @@ export function choicesFrom(source: Choose | ChoiceScript): Choices {
   const made: number[][] = [[]];
   let at = 0;
   const scripted = (count: number): number =>
-    typeof source === "function"
-      ? source(count)
-      : (source[made.length - 1]?.[at] ?? 0) % Math.max(count, 1);
+    typeof source === "function" ? source(count) : (source[made.length - 1]?.[at] ?? 0) % Math.max(count, 1);
   return {
     made,
     choose(count) {

@@ -16,7 +16,9 @@ export function drawJson(schema: Json, choose: Choose, depth = 0): Json {
     case "object":
       return drawObject(schema, choose, depth);
     case "array":
-      return depth > 4 ? [] : Array.from({ length: choose(3) }, () => drawJson(schema["items"] ?? {}, choose, depth + 1));
+      return depth > 4
+        ? []
+        : Array.from({ length: choose(3) }, () => drawJson(schema["items"] ?? {}, choose, depth + 1));
     case "string":
       return drawString(choose);
     case "integer":
@@ -37,7 +39,8 @@ function drawObject(schema: JsonObject, choose: Choose, depth: number): Json {
   const required = isList(schema["required"]) ? schema["required"] : [];
   const drawn: Record<string, Json> = {};
   for (const [name, property] of Object.entries(properties))
-    if (required.includes(name) || (depth < 4 && choose(2) === 0)) drawn[name] = drawJson(property, choose, depth + 1);
+    if (required.includes(name) || (depth < 4 && choose(2) === 0))
+      drawn[name] = drawJson(property, choose, depth + 1);
   return drawn;
 }
 

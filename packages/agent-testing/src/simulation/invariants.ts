@@ -1,5 +1,11 @@
 import { effectsAt } from "@moora/agent-core-effects";
-import { loopRuns, needsHuman, openCallsOf, recordOf, type AgentState } from "@moora/agent-core-state-machine";
+import {
+  loopRuns,
+  needsHuman,
+  openCallsOf,
+  recordOf,
+  type AgentState,
+} from "@moora/agent-core-state-machine";
 import { readSession, stateAt } from "@moora/agent";
 import { isWanted, type ToolRun } from "./pending.ts";
 import { InvariantBroken, type SimWorld } from "./sim-world.ts";
@@ -23,7 +29,11 @@ export function checkStep(world: SimWorld, own: Readonly<Record<string, Invarian
   if (world.failure !== undefined) throw world.failure;
   checkRuns(world);
   checkUnderWay(world);
-  check(Reflect.ownKeys(Object.prototype).length === prototypeKeys, "V11", () => "Object.prototype was changed");
+  check(
+    Reflect.ownKeys(Object.prototype).length === prototypeKeys,
+    "V11",
+    () => "Object.prototype was changed",
+  );
   const { state, toolRuns } = world;
   for (const [name, invariant] of Object.entries(own)) {
     const found = invariant({ state, toolRuns });
@@ -34,7 +44,8 @@ export function checkStep(world: SimWorld, own: Readonly<Record<string, Invarian
 /** V3: what the owner wants done is under way exactly once, as far as no append stands in between. */
 function checkUnderWay(world: SimWorld): void {
   const { owner } = world;
-  if (owner?.session === undefined || owner.log.failsNext || owner.session.info().lastError !== undefined) return;
+  if (owner?.session === undefined || owner.log.failsNext || owner.session.info().lastError !== undefined)
+    return;
   if (world.pending.some((pending) => pending.type === "append")) return;
   const underWay = world.pending.filter(
     (pending) => pending.host === owner.name && pending.type !== "probe" && isWanted(pending),
@@ -48,21 +59,42 @@ function checkRuns({ toolRuns, keeper, agent }: SimWorld): void {
   const run = toolRuns.at(-1);
   if (run === undefined) return;
   const record = recordOf(keeper.state, run.toolCallId);
-  check(record !== undefined && record.parameters === run.parameters, "V9", () => `call ${run.toolCallId} ran something else than what is recorded`);
+  check(
+    record !== undefined && record.parameters === run.parameters,
+    "V9",
+    () => `call ${run.toolCallId} ran something else than what is recorded`,
+  );
   const approved = record.decision?.type === "approved" || record.decision?.type === "modified";
-  check(!needsHuman(keeper.state, record) || approved || record.needsApproval === false, "V9", () => `call ${run.toolCallId} ran without its approval`);
+  check(
+    !needsHuman(keeper.state, record) || approved || record.needsApproval === false,
+    "V9",
+    () => `call ${run.toolCallId} ran without its approval`,
+  );
   const runs = toolRuns.filter((other) => other.toolCallId === run.toolCallId);
-  check(runs.every((other) => other.key === run.key), "V4", () => `call ${run.toolCallId} ran with two keys`);
-  check(new Set(runs.map((other) => other.attempt)).size === runs.length, "V4", () => `an attempt of call ${run.toolCallId} ran twice`);
+  check(
+    runs.every((other) => other.key === run.key),
+    "V4",
+    () => `call ${run.toolCallId} ran with two keys`,
+  );
+  check(
+    new Set(runs.map((other) => other.attempt)).size === runs.length,
+    "V4",
+    () => `an attempt of call ${run.toolCallId} ran twice`,
+  );
   const replayPolicy = agent.tools[run.name]?.replay ?? "once";
   if (replayPolicy !== "once" || runs.length === 1) return;
   const again = keeper.inputs.filter(
     (input) =>
       "toolCallId" in input &&
       input.toolCallId === run.toolCallId &&
-      (input.type === "tool-call-interrupted" || (input.type === "tool-call-decided" && input.decision.type === "approved")),
+      (input.type === "tool-call-interrupted" ||
+        (input.type === "tool-call-decided" && input.decision.type === "approved")),
   ).length;
-  check(runs.length <= 1 + again, "V4", () => `call ${run.toolCallId}, which may run once, ran ${runs.length} times`);
+  check(
+    runs.length <= 1 + again,
+    "V4",
+    () => `call ${run.toolCallId}, which may run once, ran ${runs.length} times`,
+  );
 }
 
 /** What has to hold at the end, when faults have stopped and everything came to rest. */
@@ -70,9 +102,17 @@ export async function checkEnd(world: SimWorld): Promise<void> {
   const { inputs: log } = await readSession(world.store, "simulated");
   const { state } = await stateAt(world.store, "simulated");
   const { keeper, acknowledged } = world;
-  check(log.length === keeper.inputs.length, "V1", () => `the log has ${log.length} records, ${keeper.inputs.length} were published`);
+  check(
+    log.length === keeper.inputs.length,
+    "V1",
+    () => `the log has ${log.length} records, ${keeper.inputs.length} were published`,
+  );
   for (const { seq, text } of acknowledged)
-    check(seq <= log.length && (text === "" || text === JSON.stringify(log[seq - 1])), "V6", () => `the acknowledged input ${seq} is not in the log`);
+    check(
+      seq <= log.length && (text === "" || text === JSON.stringify(log[seq - 1])),
+      "V6",
+      () => `the acknowledged input ${seq} is not in the log`,
+    );
   const folded = firstDifference(state, keeper.state);
   check(folded === undefined, "V2", () => `the folded log is another state: ${folded}`);
   for (const host of world.hosts) {
@@ -85,5 +125,9 @@ export async function checkEnd(world: SimWorld): Promise<void> {
   }
   const waits = openCallsOf(state.reActContext.control).some((call) => call.status.type === "asking");
   check(!loopRuns(state) || waits, "V14", () => "the session neither rests nor waits for a person");
-  check(Object.keys(effectsAt(state)).every((key) => key.startsWith("ask/") || key.startsWith("wait/ask/")), "V14", () => "work is open and nobody does it");
+  check(
+    Object.keys(effectsAt(state)).every((key) => key.startsWith("ask/") || key.startsWith("wait/ask/")),
+    "V14",
+    () => "work is open and nobody does it",
+  );
 }

@@ -38,7 +38,9 @@ export class SimLog {
   }
 
   asEventLog(): EventLog {
-    const bound = async (log: SessionLog | undefined | Promise<SessionLog | undefined>): Promise<SessionLog | undefined> => {
+    const bound = async (
+      log: SessionLog | undefined | Promise<SessionLog | undefined>,
+    ): Promise<SessionLog | undefined> => {
       const found = await log;
       return found === undefined ? undefined : this.bind(found);
     };
@@ -94,7 +96,10 @@ export class SimLog {
     this.fault = undefined;
     if (fault === "nothing-written") throw new LogError("LogWrite", "Simulated: the disk is full.");
     // The store in memory answers at once.
-    void log.append(expectedSeq, fault === "torn" ? records.slice(0, Math.floor(records.length / 2)) : records);
+    void log.append(
+      expectedSeq,
+      fault === "torn" ? records.slice(0, Math.floor(records.length / 2)) : records,
+    );
     if (fault !== undefined) throw new LogError("LogWrite", "Simulated: the write was not confirmed.");
   }
 }

@@ -1,6 +1,11 @@
 import { openSession, type Agent, type DurableSession, type Question, type Receipt } from "@moora/agent";
 import { effectsAt } from "@moora/agent-core-effects";
-import { controlName, initialAgentState, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import {
+  controlName,
+  initialAgentState,
+  type AgentInput,
+  type AgentState,
+} from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
 import type { Choose } from "../draw-input.ts";
 import { keepLaws, type LawKeeper } from "../laws/keep-laws.ts";
@@ -70,13 +75,22 @@ export class SimWorld {
     this.choose = choose;
     this.isAsync = choose(3) === 0;
     const { config, tools } = agent;
-    this.keeper = keepLaws({ from: initialAgentState({ config, tools }), dialects, replays: false, thoroughly });
+    this.keeper = keepLaws({
+      from: initialAgentState({ config, tools }),
+      dialects,
+      replays: false,
+      thoroughly,
+    });
   }
 
   /** Opens the session in a new process. Answers what went wrong, if something did. */
   async open(access: "run" | "post", isOwnerGone: boolean): Promise<unknown> {
     const name = `host-${(this.names += 1)}`;
-    const log = new SimLog(this.store, name, this.isAsync ? (pending) => this.pending.push(pending) : undefined);
+    const log = new SimLog(
+      this.store,
+      name,
+      this.isAsync ? (pending) => this.pending.push(pending) : undefined,
+    );
     const host: SimHost = { name, log, clock: this.time, session: undefined, access };
     this.hosts.push(host);
     const opening = openSession(this.simulated(host), {
@@ -138,7 +152,10 @@ export class SimWorld {
     work.then(
       (receipt) => {
         if (receipt.status === "accepted")
-          this.acknowledged.push({ seq: receipt.seq, text: input === undefined ? "" : JSON.stringify(input) });
+          this.acknowledged.push({
+            seq: receipt.seq,
+            text: input === undefined ? "" : JSON.stringify(input),
+          });
       },
       () => undefined,
     );
@@ -156,8 +173,9 @@ export class SimWorld {
   wantedBy(host: SimHost): number {
     const state = host.session?.current();
     if (state === undefined) return 0;
-    return Object.values(effectsAt(state)).filter((effect) => effect.type === "call-llm" || effect.type === "call-tool")
-      .length;
+    return Object.values(effectsAt(state)).filter(
+      (effect) => effect.type === "call-llm" || effect.type === "call-tool",
+    ).length;
   }
 
   /** Waits for work that needs nothing but appends to be let through. */
@@ -215,9 +233,13 @@ export class SimWorld {
       const known = this.keeper.inputs.length;
       if (seq <= known) return;
       if (seq !== known + 1) throw new InvariantBroken("V1", `${host.name} publishes ${seq} after ${known}`);
-      if (seq > this.durableHead()) throw new InvariantBroken("V7", `${host.name} publishes ${seq} before it is in the log`);
+      if (seq > this.durableHead())
+        throw new InvariantBroken("V7", `${host.name} publishes ${seq} before it is in the log`);
       const next = this.keeper.apply(input);
-      if (next.updatedAt !== state.updatedAt || controlName(next.reActContext.control) !== controlName(state.reActContext.control))
+      if (
+        next.updatedAt !== state.updatedAt ||
+        controlName(next.reActContext.control) !== controlName(state.reActContext.control)
+      )
         throw new InvariantBroken("V2", `${host.name} is in another state than its log at ${seq}`);
     } catch (error) {
       this.failure ??= error;

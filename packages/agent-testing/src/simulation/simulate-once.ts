@@ -45,7 +45,10 @@ export async function simulateOnce(options: OnceOptions): Promise<Once> {
     for (let count = 0; count < length; count += 1) {
       choices.next();
       const actions = actionsIn(world, faults);
-      const action = weighted(choose, actions.map((candidate) => [candidate.weight, candidate] as const));
+      const action = weighted(
+        choose,
+        actions.map((candidate) => [candidate.weight, candidate] as const),
+      );
       const { control } = world;
       if (action.fault !== "none") hits.push([control, action.fault]);
       const told = world.story.length;
@@ -92,9 +95,18 @@ async function comeToRest(world: SimWorld): Promise<void> {
     if (pending.type === "llm")
       pending.answer({
         ok: true,
-        turn: { origin: "simulated/model", parts: [{ type: "text", text: answerFor(pending.request.answerSchema) }] },
+        turn: {
+          origin: "simulated/model",
+          parts: [{ type: "text", text: answerFor(pending.request.answerSchema) }],
+        },
         model: "simulated",
-        usage: { inputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 1, reasoningTokens: 0 },
+        usage: {
+          inputTokens: 1,
+          cachedInputTokens: 0,
+          cacheWriteTokens: 0,
+          outputTokens: 1,
+          reasoningTokens: 0,
+        },
         finish: { unified: "stop", raw: "stop" },
       });
     if (pending.type === "tool") pending.answer({ isSuccess: true, content: "ok" });
@@ -112,11 +124,15 @@ const answerFor = (schema: unknown): string =>
 function isWaiting(world: SimWorld): boolean {
   const { control } = world.state.reActContext;
   if (control.type === "Planning") return true;
-  return control.type === "Custom" || control.type === "Reflecting" || control.type === "Acting" || control.type === "ParallelActing";
+  return (
+    control.type === "Custom" ||
+    control.type === "Reflecting" ||
+    control.type === "Acting" ||
+    control.type === "ParallelActing"
+  );
 }
 
 function withDrawnConfig(agent: Agent<unknown>, { choose }: Choices): Agent<unknown> {
   const { graph: _, ...drawn } = drawConfig(choose);
   return { ...agent, config: { ...agent.config, ...drawn, approval: agent.config.approval } };
 }
-

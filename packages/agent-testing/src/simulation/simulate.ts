@@ -5,7 +5,12 @@ import { choicesFrom, type ChoiceScript } from "./choices.ts";
 import type { Invariant } from "./invariants.ts";
 import { shrunk } from "./shrink.ts";
 import { simulateOnce, type Once, type OnceOptions } from "./simulate-once.ts";
-import { coverageToText, failureToText, type SimulationFailure, type SimulationReport } from "./simulation-report.ts";
+import {
+  coverageToText,
+  failureToText,
+  type SimulationFailure,
+  type SimulationReport,
+} from "./simulation-report.ts";
 
 export interface SimulateOptions {
   /** Default: 1. The run with number n has the seed `seed + n`. */
@@ -26,8 +31,10 @@ export interface SimulateOptions {
   readonly thoroughEvery?: number;
 }
 
-const without = (names: readonly string[]) => (fault: string): boolean =>
-  !names.some((name) => fault === name || fault.startsWith(`${name}:`));
+const without =
+  (names: readonly string[]) =>
+  (fault: string): boolean =>
+    !names.some((name) => fault === name || fault.startsWith(`${name}:`));
 
 function onceOptions(agent: Agent<unknown>, options: SimulateOptions): Omit<OnceOptions, "choices"> {
   const every = options.thoroughEvery ?? 8;
@@ -47,7 +54,10 @@ function onceOptions(agent: Agent<unknown>, options: SimulateOptions): Omit<Once
  * fail, lie or never answer, people who decide late, twice or never, crashes, failing writes, second hosts. After every
  * step the laws L1 to L11, the invariants V1 to V14 and your own are checked. The first failure is shrunk.
  */
-export async function simulate(agent: Agent<unknown>, options: SimulateOptions = {}): Promise<SimulationReport> {
+export async function simulate(
+  agent: Agent<unknown>,
+  options: SimulateOptions = {},
+): Promise<SimulationReport> {
   const { seed = 1, runs = 100 } = options;
   const once = onceOptions(agent, options);
   const coverage: Record<string, Record<string, number>> = {};
@@ -91,7 +101,9 @@ function missedIn(coverage: Record<string, Record<string, number>>): readonly st
   return Object.entries(coverage).flatMap(([control, row]) => {
     const hits = Object.values(row).reduce((sum, count) => sum + count, 0);
     if (hits < often) return [];
-    return anywhere.filter((fault) => seen.has(fault) && row[fault] === undefined).map((fault) => `${control} ${fault}`);
+    return anywhere
+      .filter((fault) => seen.has(fault) && row[fault] === undefined)
+      .map((fault) => `${control} ${fault}`);
   });
 }
 

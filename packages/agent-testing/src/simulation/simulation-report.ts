@@ -24,7 +24,9 @@ export interface SimulationReport {
 }
 
 export const storyToText = (story: readonly StoryLine[]): string =>
-  story.map(({ what, control, seq }) => `  ${String(seq).padStart(3)} ${control.padEnd(16)} ${what}`).join("\n");
+  story
+    .map(({ what, control, seq }) => `  ${String(seq).padStart(3)} ${control.padEnd(16)} ${what}`)
+    .join("\n");
 
 /** How often each fault came in each state, as a table of text. */
 export function coverageToText(coverage: SimulationReport["coverage"]): string {
@@ -33,7 +35,10 @@ export function coverageToText(coverage: SimulationReport["coverage"]): string {
   const width = Math.max(...faults.map((fault) => fault.length), 5);
   const head = ["fault".padEnd(width), ...controls.map((control) => control.padStart(16))].join("");
   const rows = faults.map((fault) =>
-    [fault.padEnd(width), ...controls.map((control) => String(coverage[control]?.[fault] ?? 0).padStart(16))].join(""),
+    [
+      fault.padEnd(width),
+      ...controls.map((control) => String(coverage[control]?.[fault] ?? 0).padStart(16)),
+    ].join(""),
   );
   return [head, ...rows].join("\n");
 }
@@ -55,7 +60,8 @@ const told = (failure: unknown): string =>
 
 /** The shrunk simulation as a test for vitest. */
 export function failureToTest({ failure, shrunk }: SimulationFailure): string {
-  const title = failure instanceof Error ? failure.message.replaceAll(/["\n]/g, "'").slice(0, 100) : "a found failure";
+  const title =
+    failure instanceof Error ? failure.message.replaceAll(/["\n]/g, "'").slice(0, 100) : "a found failure";
   return [
     `it("${title}", async () => {`,
     `  const choices = ${JSON.stringify(shrunk.choices)};`,

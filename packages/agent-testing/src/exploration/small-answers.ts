@@ -1,0 +1,165 @@
+import { effectsAt, type AgentEffect } from "@moora/agent-core-effects";
+import {
+  loopRuns,
+  openCallOf,
+  type AgentInput,
+  type AgentState,
+  type InputOf,
+  type TurnPart,
+} from "@moora/agent-core-state-machine";
+
+/** What a model may come to in a small world: an answer, calls of tools by name, or a failure. */
+export type SmallOutcome =
+  | { readonly answer: string }
+  | { readonly calls: readonly string[] }
+  | { readonly failure: string; readonly retryable?: boolean };
+
+/** What can happen in a small world. */
+export interface SmallWorld {
+  /** What the model may come to at each plan. */
+  readonly outcomes: readonly SmallOutcome[];
+  /** User messages after the first one. */
+  readonly messages: number;
+  /** Whether hosts may crash and come back. */
+  readonly crashes: boolean;
+  readonly cancels: boolean;
+}
+
+/** Everything that can happen next, the right answers and the wrong ones. All in one millisecond: time decides nothing. */
+export function smallInputs(state: AgentState, world: SmallWorld): readonly AgentInput[] {
+  const answers = Object.values(effectsAt(state)).flatMap((effect) => answersTo(effect, state, world));
+  return [...answers, ...outsideInputs(state, world)];
+}
+
+const timestamp = 1;
+
+function outsideInputs(state: AgentState, { messages, crashes, cancels }: SmallWorld): readonly AgentInput[] {
+  const said = state.messages.filter((message) => message.role === "user").length;
+  const inputs: AgentInput[] = [];
+  if (said <= messages)
+    inputs.push({ type: "user-message-received", messageId: `u${said}`, content: "Go on.", timestamp });
+  if (cancels && loopRuns(state)) inputs.push({ type: "re-act-cancelled", timestamp });
+  if (crashes && hasStarted(state)) inputs.push({ type: "session-opened", owner: "host", timestamp });
+  return inputs;
+}
+
+/** A crash in which nothing was under way leads to the same state, but for a count. */
+function hasStarted({ reActContext: { control } }: AgentState): boolean {
+  if ("started" in control) return control.started;
+  return (
+    "calls" in control &&
+    control.calls.some(
+      ({ status }) => status.type === "probing" || (status.type === "running" && status.started),
+    )
+  );
+}
+
+function answersTo(effect: AgentEffect, state: AgentState, world: SmallWorld): readonly AgentInput[] {
+  switch (effect.type) {
+    case "call-llm":
+      return llmAnswers(effect, state, world);
+    case "call-tool":
+      return toolAnswers(effect, state);
+    case "probe-tool": {
+      const { toolCallId, attempt, key } = effect;
+      return [
+        { type: "tool-call-interrupted", toolCallId, attempt, outcome: "unknown", timestamp },
+        { type: "tool-call-interrupted", toolCallId, attempt, outcome: "not-run", timestamp },
+        { type: "tool-call-completed", toolCallId, key, result: success, timestamp },
+      ];
+    }
+    case "ask-human":
+      return decisions(effect);
+    case "run-state": {
+      const events = Object.keys(state.config.graph.rows[effect.name] ?? {});
+      return [...events, "Nonsense"].map((event) => ({
+        type: "state-handled",
+        key: effect.key,
+        event,
+        timestamp,
+      }));
+    }
+    case "wait-until":
+      return [{ type: "deadline-passed", key: effect.key, timestamp }];
+  }
+}
+
+const success = { isSuccess: true, content: "ok", receivedAt: timestamp } as const;
+const failed = { isSuccess: false, error: "no", receivedAt: timestamp } as const;
+
+function toolAnswers(
+  { toolCallId, attempt, key }: Extract<AgentEffect, { type: "call-tool" }>,
+  state: AgentState,
+): readonly AgentInput[] {
+  const status = openCallOf(state.reActContext.control, toolCallId)?.status;
+  if (status?.type === "running" && !status.started)
+    return [{ type: "tool-call-started", toolCallId, attempt, timestamp }];
+  return [
+    { type: "tool-call-completed", toolCallId, key, result: success, timestamp },
+    { type: "tool-call-completed", toolCallId, key, result: failed, timestamp },
+    { type: "tool-call-interrupted", toolCallId, attempt, outcome: "unknown", timestamp },
+  ];
+}
+
+const decisions = ({
+  toolCallId,
+  digest,
+}: Extract<AgentEffect, { type: "ask-human" }>): readonly AgentInput[] =>
+  (["approved", "rejected", "modified", "answered", "forged"] as const).map((type): AgentInput => {
+    const asked = { type: "tool-call-decided", toolCallId, by: "someone", timestamp } as const;
+    if (type === "forged") return { ...asked, digest: "forged", decision: { type: "approved" } };
+    if (type === "modified") return { ...asked, digest, decision: { type, parameters: '{"changed":true}' } };
+    if (type === "answered") return { ...asked, digest, decision: { type, content: "so" } };
+    return { ...asked, digest, decision: { type } };
+  });
+
+function llmAnswers(
+  { key, purpose, messageId }: Extract<AgentEffect, { type: "call-llm" }>,
+  state: AgentState,
+  { outcomes }: SmallWorld,
+): readonly AgentInput[] {
+  const { control } = state.reActContext;
+  if ("started" in control && !control.started) return [{ type: "llm-call-started", key, timestamp }];
+  if (purpose === "reflect")
+    return [
+      { type: "history-reflected", key, summary: "All of it.", timestamp },
+      { type: "llm-call-failed", key, failure: { kind: "server", message: "", retryable: true }, timestamp },
+    ];
+  return outcomes.map((outcome) => outcomeToInput(outcome, key, messageId, state));
+}
+
+function outcomeToInput(
+  outcome: SmallOutcome,
+  key: string,
+  messageId: string,
+  state: AgentState,
+): AgentInput {
+  if ("failure" in outcome) {
+    const failure = { kind: outcome.failure, message: "", retryable: outcome.retryable ?? false };
+    return { type: "llm-call-failed", key, failure, timestamp };
+  }
+  const names = "calls" in outcome ? outcome.calls : [];
+  const ids = names.map((_, index) => String(state.toolCallCount + index + 1));
+  const parts: TurnPart[] = "answer" in outcome ? [{ type: "text", text: outcome.answer }] : [];
+  const observation: InputOf<"re-act-observed">["observation"] =
+    names.length === 0
+      ? { type: "complete-re-act" }
+      : {
+          type: "continue-re-act",
+          toolCalls: Object.fromEntries(
+            ids.map((id, index) => [id, { name: names[index] ?? "", parameters: "{}", calledAt: timestamp }]),
+          ),
+        };
+  return {
+    type: "re-act-observed",
+    key,
+    messageId,
+    calledLlmAt: timestamp,
+    timestamp,
+    turn: {
+      origin: "small",
+      parts: [...parts, ...ids.map((toolCallId): TurnPart => ({ type: "call", toolCallId }))],
+    },
+    observation,
+  };
+}
