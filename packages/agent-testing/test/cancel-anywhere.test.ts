@@ -1,17 +1,18 @@
-import { defineAgent, defineTool, startSession, type Agent, type Clock, type Session } from "@moora/agent";
+import {
+  AgentError,
+  defineAgent,
+  defineTool,
+  startSession,
+  type Agent,
+  type Clock,
+  type Session,
+} from "@moora/agent";
 import { answers, callsTools, fails, MockLlmCaller, type MockStep } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { requestProblems } from "../src/index.ts";
 
-/** A clock on which everything that is waited for is due at once. */
-const hasty: Clock = {
-  now: () => 1_000,
-  after(_, callback) {
-    let isOff = false;
-    queueMicrotask(() => isOff || callback());
-    return () => void (isOff = true);
-  },
-};
+/** A clock that stands still: what is waited for is due at once, or never. */
+const still: Clock = { now: () => 1_000, after: () => () => undefined };
 
 const tool = (name: string, more: object = {}) =>
   defineTool({
@@ -51,7 +52,7 @@ const transcripts: Readonly<
     script: [call("none", "search", "probe")],
     config: { blacklistedTools: ["probe"] },
   },
-  "a retry": { script: [fails("server"), call("search"), fails("rate-limit", { retryAfterMs: 5 })] },
+  "a retry": { script: [fails("server"), call("search"), fails("rate-limit", { retryAfterMs: 0 })] },
   "a cut stream": { script: [fails("interrupted", { partial: "It is" })] },
   "a reflection": {
     script: [call("search"), answers("All is known."), call("search"), answers("Still.")],
@@ -77,8 +78,8 @@ function begin(name: string): Run {
   let calls = 0;
   const llm = new MockLlmCaller(() => script[(calls += 1) - 1] ?? answers("That is all there is."));
   const own = "graph" in config ? { states: { Check: () => "Ok" } } : {};
-  const agent = defineAgent({ llm, tools, config, ...own });
-  return { agent, llm, session: startSession(agent, { clock: hasty, onApproval: async () => "approve" }) };
+  const agent = defineAgent({ llm, tools, config: { retryDelayMs: 0, ...config }, ...own });
+  return { agent, llm, session: startSession(agent, { clock: still, onApproval: () => "approve" }) };
 }
 
 async function inputsOf(name: string): Promise<number> {
@@ -117,7 +118,7 @@ describe("G01 a cancel at every position, then a message", () => {
       });
       const ended = await session.ask("What is there?").then(
         () => "Done",
-        (error: { kind: string }) => error.kind,
+        (error: unknown) => (error instanceof AgentError ? error.kind : "?"),
       );
       stop();
       await receipt;

@@ -1,0 +1,54 @@
+import { DatabaseSync } from "node:sqlite";
+
+/** One run of a tool. */
+export interface Run {
+  readonly key: string;
+  readonly tool: string;
+  readonly args: string;
+  readonly attempt: number;
+}
+
+/**
+ * The world outside: what tools did, kept in a database of its own that survives those who did it. `keyed` tools leave one
+ * row for each key, as a service does that knows idempotency keys.
+ */
+export class Counter implements Disposable {
+  readonly #database: DatabaseSync;
+
+  constructor(file = ":memory:") {
+    this.#database = new DatabaseSync(file, { timeout: 10_000 });
+    this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
+      CREATE TABLE IF NOT EXISTS runs (key TEXT, tool TEXT, args TEXT, attempt INTEGER);
+      CREATE TABLE IF NOT EXISTS effects (key TEXT PRIMARY KEY, tool TEXT, args TEXT)`);
+  }
+
+  ran({ key, tool, args, attempt }: Run): void {
+    this.#database.prepare("INSERT INTO runs VALUES (?, ?, ?, ?)").run(key, tool, args, attempt);
+    this.#database.prepare("INSERT OR IGNORE INTO effects VALUES (?, ?, ?)").run(key, tool, args);
+  }
+
+  /** Every run, in order. */
+  get runs(): readonly Run[] {
+    const rows = this.#database.prepare("SELECT * FROM runs ORDER BY rowid").all();
+    return rows.map(({ key, tool, args, attempt }) => ({
+      key: String(key),
+      tool: String(tool),
+      args: String(args),
+      attempt: Number(attempt),
+    }));
+  }
+
+  /** What the world has of it: one row for each key. */
+  get effects(): number {
+    return Number(this.#database.prepare("SELECT count(*) AS n FROM effects").get()?.["n"]);
+  }
+
+  /** Whether a call with this key ran. */
+  knows(key: string): boolean {
+    return this.#database.prepare("SELECT 1 FROM runs WHERE key = ?").get(key) !== undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}

@@ -1,0 +1,91 @@
+import type { EventLog, LogRecord, SessionLog } from "@moora/event-log";
+import type { Clock } from "../../../src/index.ts";
+
+/** When a process dies: before it has written record `seq`, or right after. */
+export interface Death {
+  readonly seq: number;
+  readonly when: "before" | "after";
+}
+
+/** Thrown where a process would be no more: nobody lives to catch it. */
+export class Died extends Error {
+  override readonly name = "Died";
+}
+
+/** One life of a process: after its death nothing that it began reaches the world. */
+export class Life {
+  #isOver = false;
+  readonly #end: () => void;
+
+  /** `end` is called at the moment of death: a real process kills itself there. */
+  constructor(end: () => void = () => undefined) {
+    this.#end = end;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  die(): never {
+    this.#isOver = true;
+    this.#end();
+    throw new Died("This process is dead.");
+  }
+
+  check(): void {
+    if (this.#isOver) throw new Died("This process is dead.");
+  }
+
+  /** The clock of a process: the dead are not called back. */
+  clock(clock: Clock): Clock {
+    return {
+      now: () => clock.now(),
+      after: (ms, callback) => clock.after(ms, () => (this.#isOver ? undefined : callback())),
+    };
+  }
+}
+
+/** A log as a process has it that dies at one of its writes. */
+export function mortalLog(log: EventLog, life: Life, death?: Death): EventLog {
+  const handle = (session: SessionLog): SessionLog => ({
+    id: session.id,
+    header: session.header,
+    append(expectedSeq, records) {
+      life.check();
+      const isDue = death !== undefined && holds(expectedSeq, records, death.seq);
+      if (isDue && death.when === "before") life.die();
+      const done = session.append(expectedSeq, records);
+      if (!isDue) return done;
+      if (done instanceof Promise) return done.then(() => life.die());
+      return life.die();
+    },
+    read: alive(life, (afterSeq?: number) => session.read(afterSeq)),
+    head: alive(life, () => session.head()),
+    lease: alive(life, (claim) => session.lease(claim)),
+    release: alive(life, (owner) => session.release(owner)),
+    watch: (listener) => session.watch(() => (life.isOver ? undefined : listener())),
+    snapshot: alive(life, () => session.snapshot()),
+    saveSnapshot: alive(life, (snapshot) => session.saveSnapshot(snapshot)),
+  });
+  return {
+    name: log.name,
+    create: alive(life, (id, header) => mapped(log.create(id, header), handle)),
+    open: alive(life, (id) => mapped(log.open(id), (session) => session && handle(session))),
+    list: alive(life, () => log.list()),
+    remove: alive(life, (id) => log.remove(id)),
+    close: () => undefined,
+  };
+}
+
+const holds = (expectedSeq: number, records: readonly LogRecord[], seq: number): boolean =>
+  seq > expectedSeq && seq <= expectedSeq + records.length;
+
+const alive =
+  <Args extends readonly unknown[], Result>(life: Life, use: (...args: Args) => Result) =>
+  (...args: Args): Result => {
+    life.check();
+    return use(...args);
+  };
+
+const mapped = <From, To>(value: From | Promise<From>, to: (value: From) => To): To | Promise<To> =>
+  value instanceof Promise ? value.then(to) : to(value);

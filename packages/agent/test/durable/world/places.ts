@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { memoryLog, MemoryStorage, type EventLog, type LogNotice } from "@moora/event-log";
+import { jsonlLog, type JsonlOptions } from "@moora/event-log/jsonl";
+import { sqliteLog, type SqliteOptions } from "@moora/event-log/sqlite";
+
+/** A directory of a test's own, removed with it. */
+export class Place implements Disposable {
+  readonly path: string = mkdtempSync(join(tmpdir(), "moora-session-"));
+
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** Notices that a test expects, or wants to know nothing of. */
+const onNotice = (_notice: LogNotice): void => undefined;
+
+export type StoreName = "memory" | "jsonl" | "sqlite";
+
+export const storeNames: readonly StoreName[] = ["memory", "jsonl", "sqlite"];
+
+/** A store that survives those who have it open: each `open` is as one more process would have it. */
+export interface Storage extends AsyncDisposable {
+  readonly name: StoreName;
+  readonly place: Place;
+  open(): EventLog;
+}
+
+/** A fresh storage. What is killed here is no machine, so nothing is waited for that only a power cut could lose. */
+export function storageOf(
+  name: StoreName,
+  options: JsonlOptions & SqliteOptions = { durability: "relaxed" },
+): Storage {
+  const place = new Place();
+  const memory = new MemoryStorage();
+  const opened: EventLog[] = [];
+  const openLog: Readonly<Record<StoreName, () => EventLog>> = {
+    memory: () => memoryLog(memory),
+    jsonl: () => jsonlLog(place.path, { onNotice, ...options }),
+    sqlite: () => sqliteLog(place.file("log.db"), { onNotice, ...options }),
+  };
+  return {
+    name,
+    place,
+    open() {
+      const log = openLog[name]();
+      opened.push(log);
+      return log;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const log of opened) await log.close();
+      place[Symbol.dispose]();
+    },
+  };
+}

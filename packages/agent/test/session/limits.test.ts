@@ -1,0 +1,282 @@
+import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it, vi } from "vitest";
+import { defineAgent, runTask, type AgentEvent } from "../../src/index.ts";
+import { failureOf, scene, settled, toolOf } from "../support.ts";
+
+describe("F05 a model that is too busy", () => {
+  it.each([
+    ["says how long", 2_000, 2_000],
+    ["asks for no time at all", 0, 0],
+    ["asks for years", 1e9, 60_000],
+    ["does not say", undefined, 1_000],
+  ])("is asked again when the clock says so: it %s", async (_, retryAfterMs, wait) => {
+    const { session, clock, llm, events } = scene([
+      fails("rate-limit", retryAfterMs === undefined ? {} : { retryAfterMs }),
+      answers("It is 4."),
+    ]);
+    const run = session.ask("2+2?");
+    await vi.waitFor(() => expect(events.some(({ type }) => type === "LlmRetryScheduled")).toBe(true));
+    expect(events.find(({ type }) => type === "LlmRetryScheduled")).toEqual({
+      type: "LlmRetryScheduled",
+      due: 1_000 + wait,
+    });
+    if (wait > 0) {
+      expect(session.current().reActContext.control).toMatchObject({
+        type: "Planning",
+        retryAt: 1_000 + wait,
+      });
+      clock.advance(wait - 1);
+      await settled();
+      expect(llm.callCount).toBe(1);
+      clock.advance(1);
+    }
+    expect((await run).text).toBe("It is 4.");
+    expect(llm.callCount).toBe(2);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("waits twice as long each time, up to the cap, and no more often than allowed", async () => {
+    const { session, clock, llm } = scene(() => fails("server"), {
+      config: { retryDelayMs: 100, maxRetryDelayMs: 350, maxLlmAttempts: 4 },
+    });
+    const failed = failureOf(session.ask("q"));
+    for (const [calls, wait] of [
+      [1, 100],
+      [2, 200],
+      [3, 350],
+    ] as const) {
+      await vi.waitFor(() => expect(clock.pending).toBe(1));
+      expect(llm.callCount).toBe(calls);
+      clock.advance(wait - 1);
+      await settled();
+      expect(llm.callCount).toBe(calls);
+      clock.advance(1);
+    }
+    expect(await failed).toMatchObject({ kind: "LlmError", reason: "server" });
+    expect(llm.callCount).toBe(4);
+  });
+
+  it("does not run tools again", async () => {
+    const work = vi.fn(() => "ok");
+    const { session, clock } = scene([callsTools([{ name: "work" }]), fails("server"), answers("Done.")], {
+      tools: [toolOf("work", work)],
+    });
+    const run = session.ask("q");
+    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    clock.advance(1_000);
+    await run;
+    expect(work).toHaveBeenCalledTimes(1);
+  });
+
+  it("keeps the wait when it is taken up by another host", async () => {
+    const first = scene([fails("rate-limit", { retryAfterMs: 5_000 })]);
+    void first.session.send("2+2?");
+    await vi.waitFor(() => expect(first.clock.pending).toBe(1));
+    const { streaming: _, ...state } = first.session.current();
+    await first.session.close();
+    const { session, clock, llm } = scene([answers("It is 4.")], { options: { state } });
+    clock.advance(4_999);
+    await settled();
+    expect(llm.callCount).toBe(0);
+    clock.advance(1);
+    await session.settled();
+    expect(session.current().messages.at(-1)?.content).toBe("It is 4.");
+  });
+
+  it.each(["auth", "billing", "invalid-request", "refusal", "content-filter"] as const)(
+    "F04 F07 is not asked again where it makes no sense: %s; the next message works",
+    async (kind) => {
+      const { session, llm } = scene([fails(kind), answers("It is 4.")]);
+      expect(await failureOf(session.ask("q"))).toMatchObject({ kind: "LlmError", reason: kind });
+      expect((await session.ask("2+2?")).text).toBe("It is 4.");
+      expect(llm.callCount).toBe(2);
+    },
+  );
+
+  it("F03 is asked once more where it said nothing, and no later request has an empty text", async () => {
+    const { session, clock, llm } = scene([fails("empty"), fails("empty"), answers("It is 4.")]);
+    const failed = failureOf(session.ask("q"));
+    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    clock.advance(1_000);
+    expect(await failed).toMatchObject({ reason: "empty" });
+    await session.ask("2+2?");
+    expect(llm.requests[2]?.messages.map(({ role }) => role)).not.toContain("assistant");
+  });
+
+  it("F01 keeps what was streamed before it broke off, marked, and no tool of it runs", async () => {
+    const { session, clock } = scene([fails("interrupted", { partial: "It is" }), answers("It is 4.")]);
+    const run = session.ask("2+2?");
+    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    clock.advance(1_000);
+    await run;
+    expect(session.current().messages.map(({ content, status }) => [content, status])).toEqual([
+      ["2+2?", undefined],
+      ["It is", "cut"],
+      ["It is 4.", undefined],
+    ]);
+  });
+
+  it("F02 and cuts its calls off at the token limit runs none of them, and ends after three such turns", async () => {
+    const work = vi.fn(() => "ok");
+    const cut = callsTools([{ name: "work" }, { name: "work" }, { name: "work", arguments: '{"a":' }], {
+      finish: "length",
+    });
+    const { session } = scene(() => cut, { tools: [toolOf("work", work)] });
+    expect(await failureOf(session.ask("q"))).toMatchObject({ kind: "AgentFailed", reason: "Truncated" });
+    expect(work).not.toHaveBeenCalled();
+    const results = Object.values(session.current().toolCalls).map(({ result }) => result);
+    expect(results).toHaveLength(9);
+    for (const result of results) expect(result).toMatchObject({ isSuccess: false, code: "cut" });
+  });
+});
+
+describe("K01 a model that repeats one call for ever", () => {
+  it("stops at the limit of steps; a new message has a new limit", async () => {
+    const work = vi.fn(() => "ok");
+    const { session, llm } = scene(
+      (_, call) => (call < 5 ? callsTools([{ name: "work" }]) : answers("Done.")),
+      {
+        tools: [toolOf("work", work)],
+        config: { maxSteps: 5 },
+      },
+    );
+    expect(await failureOf(session.ask("q"))).toMatchObject({ kind: "AgentFailed", reason: "MaxSteps" });
+    expect([work.mock.calls.length, llm.callCount]).toEqual([5, 5]);
+    expect((await session.ask("again")).text).toBe("Done.");
+  });
+
+  it("stops at its budget of tokens, which a new message does not renew where it is the conversation's", async () => {
+    const spend = callsTools([{ name: "work" }], { usage: { inputTokens: 60, outputTokens: 10 } });
+    const { session, llm } = scene(() => spend, {
+      tools: [toolOf("work")],
+      config: { budget: { maxTokens: 140, maxTotalTokens: 280 } },
+    });
+    for (const total of [140, 280, 280]) {
+      const error = await failureOf(session.ask("q"));
+      expect(error).toMatchObject({ kind: "AgentFailed", reason: "BudgetExceeded" });
+      const { usage } = session.current();
+      expect(usage.inputTokens + usage.outputTokens).toBe(total);
+    }
+    expect(llm.callCount).toBe(4);
+  });
+});
+
+describe("K03 a thousand calls in one turn", () => {
+  it("32 run, never more than 4 at once, and 968 read why they did not", async () => {
+    let now = 0;
+    let most = 0;
+    const work = vi.fn(async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await Promise.resolve();
+      now -= 1;
+      return "ok";
+    });
+    const { session, llm } = scene(
+      [callsTools(Array.from({ length: 1_000 }, () => ({ name: "work" }))), answers("Done.")],
+      {
+        tools: [toolOf("work", work)],
+        config: { maxCallsPerTurn: 32, maxParallelTools: 4 },
+      },
+    );
+    await session.ask("q");
+    expect([work.mock.calls.length, most]).toEqual([32, 4]);
+    const [, turn] = llm.requests[1]?.messages ?? [];
+    const results = turn?.role === "assistant" ? turn.results : [];
+    expect(results).toHaveLength(1_000);
+    expect(results.filter(({ isError }) => isError)).toHaveLength(968);
+    expect(results[999]?.content).toMatch(/only the first 32 calls/);
+  });
+
+  it("a tool's own maxParallel holds, too", async () => {
+    let now = 0;
+    let most = 0;
+    const narrow = toolOf(
+      "narrow",
+      async () => {
+        now += 1;
+        most = Math.max(most, now);
+        await Promise.resolve();
+        now -= 1;
+      },
+      { maxParallel: 2 },
+    );
+    const { session } = scene(
+      [callsTools(Array.from({ length: 10 }, () => ({ name: "narrow" }))), answers("Done.")],
+      {
+        tools: [narrow],
+      },
+    );
+    await session.ask("q");
+    expect(most).toBe(2);
+  });
+});
+
+describe("E05 five calls at once", () => {
+  const permutations = (items: readonly number[]): readonly (readonly number[])[] =>
+    items.length < 2
+      ? [items]
+      : items.flatMap((item) =>
+          permutations(items.filter((other) => other !== item)).map((rest) => [item, ...rest]),
+        );
+
+  it("give the same request in all 120 orders of their ends", async () => {
+    const requests = new Set<string>();
+    for (const order of permutations([0, 1, 2, 3, 4])) {
+      const ends: (() => void)[] = [];
+      const work = toolOf(
+        "work",
+        ({ n }) => new Promise((resolve) => (ends[Number(n)] = () => resolve(`result ${String(n)}`))),
+      );
+      const calls = [0, 1, 2, 3, 4].map((n) => ({ name: "work", arguments: { n } }));
+      const { session, llm } = scene([callsTools(calls), answers("Done.")], { tools: [work] });
+      const run = session.ask("q");
+      await vi.waitFor(() => expect(ends).toHaveLength(5), { interval: 0 });
+      for (const index of order) {
+        ends[index]?.();
+        await Promise.resolve();
+      }
+      await run;
+      requests.add(JSON.stringify(llm.requests[1]));
+    }
+    expect(requests.size).toBe(1);
+  });
+});
+
+describe("E04 E06 a result that comes twice, or late", () => {
+  it("changes nothing, and is told why", async () => {
+    const { session, inputs } = scene([callsTools([{ name: "work" }]), hangs()], { tools: [toolOf("work")] });
+    await session.send("q");
+    await vi.waitFor(() => expect(session.current().toolCalls["1"]?.result?.isSuccess).toBe(true));
+    await vi.waitFor(() => expect(inputs.at(-1)?.type).toBe("llm-call-started"));
+    const [before, count] = [session.current(), inputs.length];
+    const completed = inputs.find(({ type }) => type === "tool-call-completed");
+    const other = { ...completed, result: { isSuccess: false, error: "no", receivedAt: 9 } };
+    for (const input of [completed, completed, other])
+      expect(await session.dispatch(input)).toEqual({ status: "ignored", reason: "not-open" });
+    expect(session.current()).toBe(before);
+    expect(inputs).toHaveLength(count);
+  });
+});
+
+describe("long conversations", () => {
+  it("hold on to no events: 100,000 tokens of a run that is only awaited leave nothing behind", async () => {
+    const words = answers("word ".repeat(100_000));
+    const run = runTask(defineAgent({ llm: new MockLlmCaller([words]) }), "q");
+    let told = 0;
+    const { text } = await run;
+    for await (const event of run) told += Number((event satisfies AgentEvent).type === "LlmToken");
+    expect([text.length, told]).toEqual([500_000, 0]);
+  });
+
+  it("cost the same per token, however many there have been", async () => {
+    const { session } = scene([answers("word ".repeat(20_000))]);
+    let changes = 0;
+    session.subscribe(() => {
+      changes += 1;
+      if (changes % 1_000 === 0) expect(session.current().streaming?.text.length ?? 0).toBeGreaterThan(0);
+    });
+    await session.ask("q");
+    expect(changes).toBeGreaterThan(20_000);
+  });
+});
