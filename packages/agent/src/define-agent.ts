@@ -82,6 +82,7 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
       ...(prices === undefined ? {} : { costOf: (...call) => costOf(prices, ...call) }),
     },
     // The schema decides the type: with one it is what `value` gives, without one it is the text itself.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     answerOf: (answers?.value ?? ((text: string) => Promise.resolve(text))) as Agent<
       AnswerOf<Schema>
     >["answerOf"],

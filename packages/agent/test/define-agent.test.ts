@@ -2,7 +2,14 @@ import { defineTool } from "@moora/agent-core-effects";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import * as z from "zod";
-import { AgentError, defineAgent, initialStateOf, runTask, type AgentConfig } from "../src/index.ts";
+import {
+  AgentError,
+  defineAgent,
+  initialStateOf,
+  runTask,
+  type AgentConfig,
+  type PriceList,
+} from "../src/index.ts";
 import { failureOf, toolOf } from "./support.ts";
 
 const llm = new MockLlmCaller([]);
@@ -256,11 +263,11 @@ describe("the type of an answer", () => {
 
 describe("what a call costs", () => {
   const usage = { inputTokens: 1_000, cachedInputTokens: 400, cacheWriteTokens: 100, outputTokens: 50 };
-  const cost = async (prices: object, model = "big"): Promise<number | undefined> => {
+  const cost = async (prices: PriceList, model = "big"): Promise<number | undefined> => {
     const agent = defineAgent({
       llm: new MockLlmCaller([answers("4", { usage, model })]),
       config: { models: { default: "asked" } },
-      ...{ prices: prices as Record<string, { input: number; output: number }> },
+      prices,
     });
     return (await runTask(agent, "2+2?")).usage.cost;
   };

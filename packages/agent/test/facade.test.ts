@@ -52,7 +52,7 @@ describe("the facade of the design", () => {
       answers("It is done."),
     );
     const agent = defineAgent({ llm, tools: [refund] });
-    const confirm = vi.fn(async (_: unknown) => says);
+    const confirm = vi.fn(async (asked: unknown) => asked !== undefined && says);
     let written = "";
     const process = { stdout: { write: (text: string) => void (written += text) } };
 

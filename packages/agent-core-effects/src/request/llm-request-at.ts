@@ -75,4 +75,4 @@ function modelOf({ config: { models, taskType } }: AgentState, type: string): st
 }
 
 /** Settings are data that goes through as it is; the adapter leaves out, with a warning, what its model does not know. */
-const settingsOf = ({ config }: AgentState): LlmSettings => config.settings as LlmSettings;
+const settingsOf = ({ config }: AgentState): LlmSettings => config.settings;

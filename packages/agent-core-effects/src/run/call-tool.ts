@@ -100,7 +100,7 @@ function unknownTool(name: string, { parts }: Pick<RunHost, "parts">): ToolOutco
 function outcomeToResult(outcome: ToolOutcome, maxLength: number, receivedAt: number): ToolCallResult {
   if (!outcome.isSuccess) {
     const error = shortened(outcome.error.toWellFormed(), maxLength);
-    return { isSuccess: false, error, receivedAt, code: String(outcome.code) };
+    return { isSuccess: false, error, receivedAt, code: outcome.code };
   }
   const content = shortened(outcome.content.toWellFormed(), maxLength);
   return {

@@ -17,6 +17,8 @@ export function* tell(...inputs: readonly AgentInput[]): Run<boolean> {
 
 /** The value, at once where it is there at once. Drivers resume a wait with what its promise came to. */
 export function* waitFor<Value>(value: Value | Promise<Value>): Run<Value> {
+  // Whoever drives it resumes with what the promise came to.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return isPromise(value) ? ((yield { wait: value }) as Value) : value;
 }
 

@@ -139,6 +139,7 @@ function checked<Input>(
   const parsed = parseArguments(parameters);
   if (!parsed.ok) return parsed;
   try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const found = schema.check(parsed.value) as CheckedValue<Input> | Promise<CheckedValue<Input>>;
     return isPromise(found) ? found.catch(unchecked) : found;
   } catch (error) {

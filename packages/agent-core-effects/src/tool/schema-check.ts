@@ -55,6 +55,7 @@ const onTheWay: ReadonlySet<string> = new Set([
 function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
   const json = withoutDialect(schema);
   // The validator's own type of a schema is a mutable record of the same things.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const validator = new Validator(JSON.parse(JSON.stringify(json)) as Schema, "2020-12", false);
   return {
     json,
@@ -74,5 +75,6 @@ function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
 /** Providers refuse, or ignore, the name of the dialect. JSON text is what the schema is kept as: it is JSON. */
 function withoutDialect(schema: Readonly<Record<string, unknown>>): JsonObject {
   const { $schema: _, ...rest } = schema;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return JSON.parse(JSON.stringify(rest)) as JsonObject;
 }

@@ -28,6 +28,8 @@ export function outputToOutcome(output: unknown): ToolOutcome {
   if (typeof output === "string") return { isSuccess: true, content: output.toWellFormed() };
   if (output === undefined) return { isSuccess: true, content: "" };
   if (typeof output === "object" && output !== null && replies.has(output))
+    // Only `toolReply` puts objects into the set.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return replyToOutcome(output as ToolReply);
   const text = jsonText(output);
   return text === undefined

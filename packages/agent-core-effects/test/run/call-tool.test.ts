@@ -169,7 +169,7 @@ describe("a tool that takes its time", () => {
   });
 
   it("has the runner's time where it names none, and leaves no timer when it is done", async () => {
-    let finish = (_: string): void => undefined;
+    let finish: (result: string) => void = () => undefined;
     const made = tool(() => new Promise<string>((resolve) => (finish = resolve)));
     const world = await working(made);
     const running = world.perform("tool/1/1");
@@ -193,7 +193,7 @@ describe("a tool that takes its time", () => {
   });
 
   it("G05 and ignores its signal speaks to nobody when the call is no longer wanted", async () => {
-    let finish = (_: string): void => undefined;
+    let finish: (result: string) => void = () => undefined;
     let given: AbortSignal | undefined;
     const made = tool(({ signal }) => {
       given = signal;
@@ -219,7 +219,7 @@ describe("a tool that takes its time", () => {
   });
 
   it("and rejects after its time is up is nobody's unhandled rejection", async () => {
-    let fail = (_: Error): void => undefined;
+    let fail: (error: Error) => void = () => undefined;
     const made = tool(() => new Promise((_, reject) => (fail = reject)), { timeoutMs: 5 });
     const world = await working(made);
     const unhandled = vi.fn();

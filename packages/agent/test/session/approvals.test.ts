@@ -34,7 +34,7 @@ const paying = (
 };
 
 /** Asks, and waits until every call is a question. */
-async function asking<Made extends Scene>(made: Made, count = 1): Promise<readonly Question[]> {
+async function asking(made: Scene, count = 1): Promise<readonly Question[]> {
   void made.session.send("Pay.");
   await vi.waitFor(() => expect(made.session.questions()).toHaveLength(count));
   return made.session.questions();
