@@ -4,7 +4,7 @@ import { LogError } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
 import { bodies, grow, growSingly, headOf, seededRandom } from "../src/testing/index.ts";
 import { recordsOf } from "../src/testing/chain-of.ts";
-import { linesOf, newerFormat, noNotice, pathOf, Place, writeLines } from "./stores.ts";
+import { isProof, linesOf, newerFormat, noNotice, pathOf, Place, writeLines } from "./stores.ts";
 
 const place = new Place();
 const log = jsonlLog(place.path, { onNotice: noNotice });
@@ -13,9 +13,7 @@ let sound = Buffer.alloc(0);
 /** Where each line begins: first the header, then record 1 and so on; last the end of the file. */
 let starts: number[] = [];
 
-/** `pnpm run test` tries a sample; with MOORA_PROVE the whole of it. */
-const isProof = process.env["MOORA_PROVE"] !== undefined;
-const flips = isProof ? 10_000 : 500;
+const flips = isProof ? 10_000 : 300;
 const bursts = isProof ? 1_000 : 60;
 
 beforeAll(async () => {

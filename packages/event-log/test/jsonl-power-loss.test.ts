@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { LogRecord } from "../src/index.ts";
 import { type FileSystem, jsonlLog } from "../src/jsonl.ts";
 import { bodies, grow, PowerLossDisk, seededRandom } from "../src/testing/index.ts";
-import { noNotice, Place } from "./stores.ts";
+import { isProof, noNotice, Place } from "./stores.ts";
 
-const variants = process.env["MOORA_PROVE"] === undefined ? 50 : 1_000;
+const variants = isProof ? 1_000 : 50;
 
 /** What is appended: singly and in batches, smaller and larger than a sector. */
 const batches: readonly (readonly string[])[] = Array.from({ length: 12 }, (_, round) =>

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { chainStart, type LogRecord } from "../src/index.ts";
 import { type OpenDatabase, sqliteLog } from "../src/sqlite.ts";
 import { bodies, grow, recordsAfter, seededRandom } from "../src/testing/index.ts";
-import { copied, Place } from "./stores.ts";
+import { copied, isProof, Place } from "./stores.ts";
 
-const variants = process.env["MOORA_PROVE"] === undefined ? 12 : 250;
+const variants = isProof ? 250 : 12;
 const sector = 512;
 
 const batches: readonly (readonly string[])[] = Array.from({ length: 8 }, (_, round) =>

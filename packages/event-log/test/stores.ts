@@ -142,6 +142,9 @@ export function sqliteStorage(options: SqliteOptions = {}): LogStorage {
   };
 }
 
+/** `pnpm run test` takes samples of what is many; with MOORA_PROVE set it is tried in full. */
+export const isProof = process.env["MOORA_PROVE"] !== undefined;
+
 /** A store of this package: a storage for each case, and what harm that can do. */
 export interface Store {
   readonly name: string;

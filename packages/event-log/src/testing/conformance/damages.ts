@@ -116,6 +116,19 @@ export const damageCases: readonly LogCase[] = [
     "rewrite",
   ),
   logCase(
+    "a gap is found out also by who reads from there on",
+    async (scene) => {
+      await growSingly(await scene.create(), ...bodies(20));
+      await scene.rewrite("a", (records) => records.toSpliced(7, 1));
+      for (const after of [7, 8]) {
+        await checkRefused("LogCorrupt", `opening, and reading after ${after}`, async () =>
+          (await scene.openAgain()).read(after),
+        );
+      }
+    },
+    "rewrite",
+  ),
+  logCase(
     "an altered header is found out",
     async (scene) => {
       await grow(await scene.create(), ...bodies(3));
