@@ -19,7 +19,13 @@ export class Counter implements Disposable {
     this.#database = new DatabaseSync(file, { timeout: 10_000 });
     this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
       CREATE TABLE IF NOT EXISTS runs (key TEXT, tool TEXT, args TEXT, attempt INTEGER);
-      CREATE TABLE IF NOT EXISTS effects (key TEXT PRIMARY KEY, tool TEXT, args TEXT)`);
+      CREATE TABLE IF NOT EXISTS effects (key TEXT PRIMARY KEY, tool TEXT, args TEXT);
+      CREATE TABLE IF NOT EXISTS firsts (name TEXT PRIMARY KEY)`);
+  }
+
+  /** Whether something happens for the first time. */
+  isFirst(name: string): boolean {
+    return this.#database.prepare("INSERT OR IGNORE INTO firsts VALUES (?)").run(name).changes === 1;
   }
 
   ran({ key, tool, args, attempt }: Run): void {

@@ -1,11 +1,8 @@
 import type { EventLog, LogRecord, SessionLog } from "@moora/event-log";
 import type { Clock } from "../../../src/index.ts";
 
-/** When a process dies: before it has written record `seq`, or right after. */
-export interface Death {
-  readonly seq: number;
-  readonly when: "before" | "after";
-}
+/** When a process dies: before it has written record `seq`, right after, or at its n-th call of the log, counted from 1. */
+export type Death = { readonly seq: number; readonly when: "before" | "after" } | { readonly call: number };
 
 /** Thrown where a process would be no more: nobody lives to catch it. */
 export class Died extends Error {
@@ -45,47 +42,48 @@ export class Life {
   }
 }
 
-/** A log as a process has it that dies at one of its writes. */
+/** A log as a process has it that dies at one of its calls. */
 export function mortalLog(log: EventLog, life: Life, death?: Death): EventLog {
+  let calls = 0;
+  const alive =
+    <Args extends readonly unknown[], Result>(use: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      life.check();
+      calls += 1;
+      if (death !== undefined && "call" in death && death.call === calls) life.die();
+      return use(...args);
+    };
   const handle = (session: SessionLog): SessionLog => ({
     id: session.id,
     header: session.header,
-    append(expectedSeq, records) {
-      life.check();
-      const isDue = death !== undefined && holds(expectedSeq, records, death.seq);
+    append: alive((expectedSeq, records) => {
+      const isDue = death !== undefined && "seq" in death && holds(expectedSeq, records, death.seq);
       if (isDue && death.when === "before") life.die();
       const done = session.append(expectedSeq, records);
       if (!isDue) return done;
       if (done instanceof Promise) return done.then(() => life.die());
       return life.die();
-    },
-    read: alive(life, (afterSeq?: number) => session.read(afterSeq)),
-    head: alive(life, () => session.head()),
-    lease: alive(life, (claim) => session.lease(claim)),
-    release: alive(life, (owner) => session.release(owner)),
+    }),
+    read: alive((afterSeq?: number) => session.read(afterSeq)),
+    head: alive(() => session.head()),
+    lease: alive((claim) => session.lease(claim)),
+    release: alive((owner) => session.release(owner)),
     watch: (listener) => session.watch(() => (life.isOver ? undefined : listener())),
-    snapshot: alive(life, () => session.snapshot()),
-    saveSnapshot: alive(life, (snapshot) => session.saveSnapshot(snapshot)),
+    snapshot: alive(() => session.snapshot()),
+    saveSnapshot: alive((snapshot) => session.saveSnapshot(snapshot)),
   });
   return {
     name: log.name,
-    create: alive(life, (id, header) => mapped(log.create(id, header), handle)),
-    open: alive(life, (id) => mapped(log.open(id), (session) => session && handle(session))),
-    list: alive(life, () => log.list()),
-    remove: alive(life, (id) => log.remove(id)),
+    create: alive((id, header) => mapped(log.create(id, header), handle)),
+    open: alive((id) => mapped(log.open(id), (session) => session && handle(session))),
+    list: alive(() => log.list()),
+    remove: alive((id) => log.remove(id)),
     close: () => undefined,
   };
 }
 
 const holds = (expectedSeq: number, records: readonly LogRecord[], seq: number): boolean =>
   seq > expectedSeq && seq <= expectedSeq + records.length;
-
-const alive =
-  <Args extends readonly unknown[], Result>(life: Life, use: (...args: Args) => Result) =>
-  (...args: Args): Result => {
-    life.check();
-    return use(...args);
-  };
 
 const mapped = <From, To>(value: From | Promise<From>, to: (value: From) => To): To | Promise<To> =>
   value instanceof Promise ? value.then(to) : to(value);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import nodeFileSystem, { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryLog, MemoryStorage, type EventLog, type LogNotice } from "@moora/event-log";
@@ -32,11 +32,14 @@ export interface Storage extends AsyncDisposable {
   open(): EventLog;
 }
 
-/** A fresh storage. What is killed here is no machine, so nothing is waited for that only a power cut could lose. */
-export function storageOf(
-  name: StoreName,
-  options: JsonlOptions & SqliteOptions = { durability: "relaxed" },
-): Storage {
+/** What is killed is no machine: nothing is waited for that only a power cut could lose. */
+const hasty: JsonlOptions & SqliteOptions = {
+  durability: "relaxed",
+  fs: { ...nodeFileSystem, fsyncSync: () => undefined },
+};
+
+/** A fresh storage. */
+export function storageOf(name: StoreName, options: JsonlOptions & SqliteOptions = hasty): Storage {
   const place = new Place();
   const memory = new MemoryStorage();
   const opened: EventLog[] = [];

@@ -19,6 +19,7 @@ export interface Ran {
   readonly session: DurableSession | undefined;
   /** How often it called the model. */
   readonly llmCalls: number;
+  readonly died: boolean;
 }
 
 /**
@@ -61,5 +62,5 @@ export async function runProcess(
   } catch (error) {
     if (!(error instanceof Died) && !life.isOver) throw error;
   }
-  return { session, llmCalls };
+  return { session, llmCalls, died: life.isOver };
 }

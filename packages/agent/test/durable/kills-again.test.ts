@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { stateAt, verifySession } from "../../src/index.ts";
+import { Counter } from "./world/counter.ts";
+import { outcomeOf, problemsAfter } from "./world/outcome.ts";
+import { storageOf, type StoreName } from "./world/places.ts";
+import { runProcess } from "./world/processes.ts";
+import { transcriptOf } from "./world/transcripts.ts";
+import { VirtualClock } from "./world/virtual-clock.ts";
+
+const names = [
+  "two steps",
+  "three parallel calls with two approvals",
+  "a call that can be probed",
+  "a model that has to be asked again",
+];
+
+const stores: readonly StoreName[] = ["memory", "sqlite"];
+
+describe.each(stores)("(C05) a process on %s that dies while it takes up what a dead one left", (store) => {
+  it.each(names)("at each of its calls of the log, in %s: a third one brings it to its end", async (name) => {
+    await using storage = storageOf(store);
+    const log = storage.open();
+    const transcript = transcriptOf(name);
+    using whole = new Counter();
+    const scene = { log, id: "whole", counter: whole, clock: new VirtualClock() };
+    await (await runProcess(scene, transcript)).session?.close();
+    const expected = await stateAt(log, "whole");
+    let deaths = 0;
+    for (let seq = 3; seq <= expected.seq; seq += store === "memory" ? 1 : 3) {
+      for (let call = 1, survived = false; !survived; call += 1) {
+        const id = `${seq}/${call}`;
+        using counter = new Counter();
+        const again = { log, id, counter, clock: new VirtualClock() };
+        await runProcess(again, transcript, { seq, when: "after" });
+        survived = !(await runProcess(again, transcript, { call })).died;
+        deaths += survived ? 0 : 1;
+        await (await runProcess(again, transcript)).session?.close();
+        const { state } = await stateAt(log, id);
+        expect(outcomeOf(state), id).toEqual(outcomeOf(expected.state));
+        expect(await verifySession(log, id), id).toMatchObject({ ok: true });
+        expect(problemsAfter(state), id).toEqual([]);
+        expect(counter.effects, id).toBe(whole.effects);
+      }
+    }
+    expect(deaths).toBeGreaterThan(expected.seq);
+  });
+});

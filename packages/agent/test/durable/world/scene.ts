@@ -1,0 +1,62 @@
+import { memoryLog, MemoryStorage, type EventLog } from "@moora/event-log";
+import type { LlmCaller } from "@moora/llm";
+import { expect } from "vitest";
+import {
+  openSession,
+  stateAt,
+  verifySession,
+  type Agent,
+  type AgentConfig,
+  type DurableSession,
+  type OpenOptions,
+} from "../../../src/index.ts";
+import { Counter } from "./counter.ts";
+import { countingAgent, scripted, type Script } from "./counting-agent.ts";
+import { Life } from "./mortal-log.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+/** One session, "ada", and the means to open it as often as a test likes. */
+export interface Scene {
+  readonly counter: Counter;
+  readonly clock: VirtualClock;
+  readonly agent: Agent;
+  /** A log over the storage of this scene, as one more process would have it. */
+  log(): EventLog;
+  /** Opens the session, by a log of its own. */
+  open(options?: Partial<OpenOptions>): Promise<DurableSession>;
+  post(options?: Partial<OpenOptions>): Promise<DurableSession>;
+}
+
+export interface SceneOptions {
+  readonly log?: () => EventLog;
+  readonly llm?: LlmCaller;
+}
+
+export function sceneOf(
+  script: Script = [],
+  config: Partial<AgentConfig> = {},
+  { log, llm = scripted(script) }: SceneOptions = {},
+): Scene {
+  const storage = new MemoryStorage();
+  const counter = new Counter();
+  const clock = new VirtualClock();
+  const agent = countingAgent({ counter, life: new Life() }, llm, config);
+  const openLog = log ?? (() => memoryLog(storage));
+  const open = (options: Partial<OpenOptions> = {}): Promise<DurableSession> =>
+    openSession(agent, { log: openLog(), id: "ada", clock, ...options });
+  return {
+    counter,
+    clock,
+    agent,
+    log: openLog,
+    open,
+    post: (options) => open({ access: "post", ...options }),
+  };
+}
+
+/** A session is what its log says that it is, and its log is sound. */
+export async function checkSound(session: DurableSession, log: EventLog): Promise<void> {
+  const { streaming: _, ...state } = session.current();
+  expect(await verifySession(log, session.id)).toMatchObject({ ok: true, seq: session.info().seq });
+  expect((await stateAt(log, session.id)).state).toEqual(state);
+}
