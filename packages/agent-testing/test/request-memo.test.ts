@@ -102,6 +102,10 @@ describe("the memo of a request never shows", () => {
     const [message] = state.messages;
     const record = state.toolCalls["1"];
     if (message === undefined || record === undefined) throw new Error("There is no conversation.");
+    const unsaid: AgentState = { ...state, messages: [{ ...message, content: "(redacted)" }] };
+    checkMemo(unsaid, "a message");
+    expect(JSON.stringify(llmRequestAt(unsaid))).not.toContain("my secret");
+    expect(JSON.stringify(llmRequestAt(state))).toContain("my secret");
     const redacted: AgentState = {
       ...state,
       messages: [{ ...message, content: "(redacted)" }],

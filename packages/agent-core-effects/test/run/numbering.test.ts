@@ -74,6 +74,33 @@ describe("the calls of a session are numbered, whatever ids a provider gives", (
     expect(world.results.map(({ content }) => content).slice(0, 5)).toEqual(names.map((id) => `of ${id}`));
   });
 
+  it("a number that a host has taken already is passed by", async () => {
+    const world = new World({
+      script: [callsTools([{ name: "echo" }, { name: "echo" }]), answers("Done.")],
+      tools: [echo],
+    });
+    world.say("q").apply(
+      {
+        type: "re-act-observed",
+        calledLlmAt: 1,
+        timestamp: 1,
+        observation: {
+          type: "continue-re-act",
+          toolCalls: { 2: { name: "echo", parameters: "{}", calledAt: 1 } },
+        },
+      },
+      {
+        type: "tool-call-completed",
+        toolCallId: "2",
+        result: { isSuccess: true, content: "of the host", receivedAt: 1 },
+        timestamp: 1,
+      },
+    );
+    await world.settle();
+    expect(callsIn(world)).toEqual(["2", "3", "4"]);
+    expect(world.state.reActContext.control.type).toBe("Done");
+  });
+
   it("a call keeps its arguments as the model wrote them, and shows {} for what is no object", async () => {
     const texts = ['{ "n" : 1 }', "[1]", "{bad", ""];
     const turn = callsTools(texts.map((text) => ({ name: "echo", arguments: text })));
