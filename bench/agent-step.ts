@@ -1,9 +1,20 @@
 /**
- * What one step of an agent costs in memory (a model call and a tool call, answered at once), at 10, 100 and 1,000 steps,
- * beside a hand-written loop that does the same with nothing kept but its messages.
+ * What one step of an agent costs in memory (a model call and a tool call, answered at once) at 10, 100 and 1,000 steps:
+ * in a session, and by hand without one; beside a hand-written loop that keeps nothing but its messages.
  */
-import { defineAgent, defineTool, runTask, type Agent } from "@moora/agent";
+import {
+  agentTransition,
+  defineAgent,
+  defineTool,
+  effectsAt,
+  initialStateOf,
+  runTask,
+  userMessage,
+  type Agent,
+} from "@moora/agent";
+import { defaultRunLimits, inputsNow, runOf, type RunHost } from "@moora/agent-core-effects";
 import { noUsage, type LlmCaller, type LlmMessage, type LlmOutcome, type LlmRequest } from "@moora/llm";
+import { microseconds, table } from "./measure.ts";
 
 const outcome = (step: number, steps: number): LlmOutcome => ({
   ok: true,
@@ -22,36 +33,59 @@ const outcome = (step: number, steps: number): LlmOutcome => ({
 /** Answers by the length of the conversation: the first message, then one turn a step. */
 const model = (steps: number): LlmCaller => ({
   name: "bench",
-  call: async ({ messages }) => outcome(messages.length, steps),
+  call: ({ messages }) => Promise.resolve(outcome(messages.length, steps)),
+  callSync: ({ messages }) => outcome(messages.length, steps),
 });
 
 const add = defineTool({
   name: "add",
   description: "Adds one.",
   input: { type: "object", properties: { a: { type: "number" } }, required: ["a"] },
-  execute: async ({ a }) => Number(a) + 1,
+  execute: ({ a }) => Number(a) + 1,
 });
 
 const agents = new Map<number, Agent>();
 
-async function moora(steps: number): Promise<void> {
-  const agent =
-    agents.get(steps) ??
-    defineAgent({
-      llm: model(steps),
-      tools: [add],
-      config: { maxSteps: steps + 1, reflectAboveInputTokens: 0 },
-    });
+function agentOf(steps: number): Agent {
+  const config = { maxSteps: steps + 1, reflectAboveInputTokens: 0 };
+  const agent = agents.get(steps) ?? defineAgent({ llm: model(steps), tools: [add], config });
   agents.set(steps, agent);
-  const result = await runTask(agent, "go");
+  return agent;
+}
+
+async function inASession(steps: number): Promise<void> {
+  const result = await runTask(agentOf(steps), "go");
   if (result.steps !== steps) throw new Error(`${result.steps} steps`);
+}
+
+/** The reducer, its effects and their hands, driven by a loop. */
+function driven(steps: number): void {
+  const agent = agentOf(steps);
+  const { parts } = agent;
+  const host: RunHost = {
+    parts,
+    limits: defaultRunLimits,
+    sessionId: "bench",
+    clock: { now: () => 1, after: () => () => undefined },
+    signal: new AbortController().signal,
+    notify: () => undefined,
+    digestOf: () => "",
+    synchronous: true,
+  };
+  let state = agentTransition(userMessage("go", { messageId: "m", timestamp: 1 }))(initialStateOf(agent));
+  for (
+    let [effect] = Object.values(effectsAt(state));
+    effect !== undefined;
+    [effect] = Object.values(effectsAt(state))
+  )
+    for (const input of inputsNow(runOf(effect, state, host))) state = agentTransition(input)(state);
 }
 
 /** The floor: the loop that everybody writes first. */
 async function byHand(steps: number): Promise<void> {
   const llm = model(steps);
   const messages: LlmMessage[] = [{ role: "user", content: [{ type: "text", text: "go" }] }];
-  for (let step = 1; ; step += 1) {
+  for (;;) {
     const request: LlmRequest = {
       purpose: "plan",
       model: "m",
@@ -67,34 +101,20 @@ async function byHand(steps: number): Promise<void> {
     const results: { isError: boolean; content: string }[] = [];
     for (const part of answer.turn.parts) {
       if (part.type !== "tool-call") continue;
-      const { a } = JSON.parse(part.arguments) as { a: number };
-      results.push({ isError: false, content: String(await Promise.resolve(a + 1)) });
+      const { a } = JSON.parse(part.arguments);
+      results.push({ isError: false, content: String(await Promise.resolve(Number(a) + 1)) });
     }
     messages.push({ role: "assistant", turn: answer.turn, results });
-    if (results.length === 0) return void step;
+    if (results.length === 0) return;
   }
 }
 
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
-
-async function microsecondsPerStep(run: (steps: number) => Promise<void>, steps: number): Promise<number> {
-  const rounds = Math.ceil(4_000 / steps);
-  for (let round = 0; round < 6 * rounds; round += 1) await run(steps);
-  const samples: number[] = [];
-  for (let sample = 0; sample < 15; sample += 1) {
-    const from = performance.now();
-    for (let round = 0; round < rounds; round += 1) await run(steps);
-    samples.push(((performance.now() - from) * 1_000) / (rounds * steps));
-  }
-  return median(samples);
-}
-
-console.log("steps   moora µs/step   by hand µs/step");
+const rows: string[][] = [];
 for (const steps of [10, 100, 1_000]) {
-  const ours = await microsecondsPerStep(moora, steps);
-  const floor = await microsecondsPerStep(byHand, steps);
-  console.log(
-    `${String(steps).padStart(5)}   ${ours.toFixed(1).padStart(13)}   ${floor.toFixed(1).padStart(15)}`,
-  );
+  const options = { warmUp: Math.ceil(30_000 / steps), rounds: Math.ceil(4_000 / steps) };
+  const ways = [inASession, driven, byHand];
+  const costs: number[] = [];
+  for (const way of ways) costs.push(await microseconds(steps, () => way(steps), options));
+  rows.push([String(steps), ...costs.map((cost) => cost.toFixed(1))]);
 }
+console.log(table(["steps", "session µs/step", "reducer and effects µs/step", "by hand µs/step"], rows));
