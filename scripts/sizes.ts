@@ -26,7 +26,7 @@ const budgets: readonly Budget[] = [
   {
     what: "a session in memory, with tools",
     source: `export { defineAgent, defineTool, startSession } from "@moora/agent";`,
-    mostKb: 42,
+    mostKb: 48,
   },
 ];
 

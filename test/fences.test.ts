@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { root } from "../scripts/workspace.ts";
 const pages = globSync(["README.md", "ARCHITECTURE.md", "docs/*.md", "packages/*/README.md"], {
   cwd: root,
 }).toSorted();
-const folder = join(root, ".fences");
+const folder = mkdtempSync(join(root, ".fences-"));
 
 interface Fence {
   readonly title: string;
@@ -29,8 +29,6 @@ const fences: readonly Fence[] = pages.flatMap((page) =>
 let provider: LLMock;
 
 beforeAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
   for (const { file, code } of fences) writeFileSync(file, `${code}\nexport {};\n`);
   writeFileSync(
     join(folder, "tsconfig.json"),

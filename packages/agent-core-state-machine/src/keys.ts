@@ -43,6 +43,6 @@ export const escalationWaitKey = ({ id }: OpenCall, { question }: Asking): strin
 export const answerMessageId = (context: ReActContext, { attempt }: ControlOf<"Planning">): string =>
   attempt === 1 ? `msg_${context.loop}_${context.step}` : `msg_${context.loop}_${context.step}_${attempt}`;
 
-/** Ids of our own making, which no host may take: answers, and calls that exist in a request only. */
+/** Ids that no host may take: answers, calls that exist in a request only, and the name that is no key of a record. */
 export const isReservedId = (id: string): boolean =>
-  /^(?:msg_\d+_\d+(?:_\d+)?$|internal\/|loaded\/)/.test(id);
+  id === "__proto__" || /^(?:msg_\d+_\d+(?:_\d+)?$|internal\/|loaded\/)/.test(id);

@@ -133,3 +133,30 @@ describe("whyIgnored", () => {
     expect(agentTransition(input)(planning)).toBe(planning);
   });
 });
+
+describe("what a host can do without parsing", () => {
+  const planning = restingIn["Planning"] ?? start;
+
+  it("a call named __proto__ is refused, and its siblings with it", () => {
+    const toolCalls = JSON.parse('{"__proto__":{"name":"search","parameters":"{}","calledAt":1}}');
+    const observed: AgentInput = {
+      type: "re-act-observed",
+      calledLlmAt: 1,
+      timestamp: 1,
+      observation: { type: "continue-re-act", toolCalls },
+    };
+    expect(whyIgnored(observed)(planning)).toBe("reserved-id");
+    expect(agentTransition(observed)(planning)).toBe(planning);
+  });
+
+  it("a partial answer counts only while a message is being streamed", () => {
+    const cancel: AgentInput = { type: "re-act-cancelled", partial: "It is", timestamp: 1 };
+    expect(replay([cancel], planning).transcript.some((entry) => entry.type === "turn")).toBe(false);
+    const streaming = replay(
+      [{ type: "llm-message-started", messageId: "a", timestamp: 1 }, cancel],
+      planning,
+    );
+    expect(streaming.transcript.at(-2)).toMatchObject({ type: "turn", messageId: "a" });
+    expect(streaming.messages.at(-1)).toMatchObject({ content: "It is", status: "cut" });
+  });
+});

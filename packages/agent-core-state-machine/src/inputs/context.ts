@@ -30,9 +30,10 @@ export const historyToolCallsAdded: Row<AddToolCallsToContextInput> = {
     return toolCallIds.every((id) => isAnswered(state, id)) ? undefined : "unknown-call";
   },
   apply(edit, { toolCallIds }) {
-    enqueue(edit, { type: "tool-calls", toolCallIds });
+    const ids = [...new Set(toolCallIds)];
+    enqueue(edit, { type: "tool-calls", toolCallIds: ids });
     const known = new Set(edit.reActContext.toolCallIds);
-    const added = toolCallIds.filter((id) => !known.has(id));
+    const added = ids.filter((id) => !known.has(id));
     if (added.length > 0) edit.addContextCalls(added);
   },
 };

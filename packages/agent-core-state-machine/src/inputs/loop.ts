@@ -41,12 +41,12 @@ export function cancelLoop(edit: Edit, reason: string | undefined, partial: stri
   const open = streamedMessage(edit);
   closeStreamedMessage(edit, partial);
   const { loop, step, control } = edit.reActContext;
-  if (control.type === "Planning" && partial.trim() !== "")
+  if (control.type === "Planning" && open?.message.streaming === true && partial.trim() !== "")
     edit.addEntry({
       type: "turn",
       loop,
       step,
-      messageId: open?.message.id ?? null,
+      messageId: open.message.id,
       origin: "",
       parts: [{ type: "text", text: partial }],
     });
