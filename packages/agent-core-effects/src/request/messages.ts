@@ -32,6 +32,8 @@ const isAnswer = (message: LlmMessage): boolean =>
 
 /** What a window was mapped to, as far as it had come, and what that depended on. */
 interface Lineage {
+  /** The state that it was made of: asked again for the same one, there is nothing to compare. */
+  readonly of: AgentState;
   readonly windowStart: number;
   readonly transcript: readonly ContextEntry[];
   readonly seen: number;
@@ -53,6 +55,7 @@ function lineageAt(state: AgentState): Lineage {
   const { windowStart, seen } = state.reActContext;
   const first = state.transcript[windowStart];
   const known = first === undefined ? undefined : memo.get(first);
+  if (known?.of === state) return known;
   if (known !== undefined && known.seen === seen && isPrefix(known, state)) return known;
   const lineage =
     known !== undefined && isPrefix(known, state) && onlyAdds(state, known.seen)
@@ -105,7 +108,7 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
     userIds.push(entry.messageId);
     users.push(messageOf(state, entry.messageId));
   }
-  return { windowStart, transcript, seen, messages, callIds, records, userIds, users, hasSummary };
+  return { of: state, windowStart, transcript, seen, messages, callIds, records, userIds, users, hasSummary };
 }
 
 function addMessage(messages: LlmMessage[], message: LlmMessage | undefined): void {

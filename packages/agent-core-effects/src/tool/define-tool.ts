@@ -67,20 +67,20 @@ export function defineTool<const Schema extends StandardSchema | JsonObject>(
   const schema = schemaCheckOf(options.input, options.schema);
   if ("type" in schema.json && schema.json["type"] !== "object")
     throw new TypeError(`The input of the tool ${name} has to be an object.`);
+  const given = argumentsOf<OutputOf<Schema>>(schema);
   return {
     name,
     definition: definitionOf(options, schema),
-    check: (parameters) =>
-      after(checked<OutputOf<Schema>>(schema, parameters), (it) => (it.ok ? undefined : it.problem)),
+    check: (parameters) => after(given.checked(parameters), (it) => (it.ok ? undefined : it.problem)),
     run: (parameters, context) =>
-      after(checked<OutputOf<Schema>>(schema, parameters), (it) =>
+      after(given.taken(parameters), (it) =>
         it.ok ? outcomeOf(() => execute(it.value, context)) : invalid(it.problem),
       ),
     ...(probe === undefined
       ? {}
       : {
           async probe(parameters: string, context: ToolContext) {
-            const it = await checked<OutputOf<Schema>>(schema, parameters);
+            const it = await given.taken(parameters);
             if (!it.ok) return "not-run";
             const found = await probe(it.value, context);
             if (found === "not-run") return found;
@@ -120,15 +120,42 @@ function definitionOf<Schema, Input>(
     maxParallel,
     probe: probe === undefined ? undefined : true,
   };
-  const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
+  const optionalGiven = Object.fromEntries(
+    Object.entries(optional).filter(([, value]) => value !== undefined),
+  );
   const parsed = toolDefinitionSchema.safeParse({
     description,
     schema: JSON.stringify(schema.json),
-    ...given,
+    ...optionalGiven,
   });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new TypeError(`This is no tool: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "wrong"}.`);
+}
+
+type MaybeChecked<Input> = CheckedValue<Input> | Promise<CheckedValue<Input>>;
+
+/**
+ * Checks arguments, and keeps what came of it at once for the one who runs them next: a call is looked at when the model
+ * makes it, and mostly run right after. What is taken is given to nobody else.
+ */
+function argumentsOf<Input>(schema: SchemaCheck<unknown>): {
+  checked(parameters: string): MaybeChecked<Input>;
+  taken(parameters: string): MaybeChecked<Input>;
+} {
+  let kept: { readonly parameters: string; readonly it: CheckedValue<Input> } | undefined;
+  return {
+    checked(parameters) {
+      const it = checked<Input>(schema, parameters);
+      kept = isPromise(it) ? undefined : { parameters, it };
+      return it;
+    },
+    taken(parameters) {
+      const known = kept;
+      kept = undefined;
+      return known?.parameters === parameters ? known.it : checked<Input>(schema, parameters);
+    },
+  };
 }
 
 /** Arguments that parse and fit. The schema's own output type stands for what it checked. A schema that throws refuses. */
