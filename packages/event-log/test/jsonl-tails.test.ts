@@ -2,7 +2,8 @@ import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:
 import { describe, expect, it } from "vitest";
 import { LogError, type LogNotice, type LogRecord, type SessionLog } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
-import { bodies, grow, growSingly, seededRandom } from "../src/testing/index.ts";
+import { recordToLine } from "../src/jsonl/record-line.ts";
+import { bodies, grow, growSingly, headOf, recordsAfter, seededRandom } from "../src/testing/index.ts";
 import { pathOf, Place } from "./stores.ts";
 
 /** A file with records in it, to be cut and opened again and again. */
@@ -153,6 +154,17 @@ describe("a line break after bytes that are no record", () => {
     const damaged = Buffer.concat([torn.bytes, Buffer.from('{"seq":4,"changed":"c"}\n')]);
     await expect(torn.opened(damaged)).rejects.toMatchObject({ code: "LogCorrupt", seq: 4 });
     expect(readFileSync(torn.path)).toEqual(damaged);
+  });
+
+  it("makes a batch that was never finished damage, once there are records after it", async () => {
+    using torn = await Torn.with(bodies(3));
+    const { session } = await torn.opened(torn.bytes);
+    const [first, second] = recordsAfter(await headOf(session), "[1]", "[2]");
+    const lines = [first, second].flatMap((record, index) =>
+      record === undefined ? [] : [recordToLine({ record, at: 1, of: index === 0 ? 3 : 1 })],
+    );
+    const unfinished = Buffer.concat([torn.bytes, Buffer.from(lines.join(""))]);
+    await expect(torn.opened(unfinished)).rejects.toMatchObject({ code: "LogCorrupt", seq: 5 });
   });
 
   it("does not, where a power cut lost a sector of the last append", async () => {
