@@ -24,7 +24,7 @@ export interface LogHead {
   pull(): MaybePromise<readonly AgentInput[]>;
   /** What was pulled is part of the session now, or never will be. */
   taken(inputs: readonly AgentInput[]): void;
-  /** Whether an input stands in the log and is part of the session already. */
+  /** Whether an input that was pulled has become part of the session by another way in the meantime. */
   knows(input: AgentInput): boolean;
   /** Where an input stands in the log. */
   placeOf(input: AgentInput): ChainHead | undefined;
@@ -40,6 +40,7 @@ export interface LogHeadOptions {
 export function logHead({ handle, start, runsEffects }: LogHeadOptions): LogHead {
   let head = start;
   const places = new WeakMap<AgentInput, ChainHead>();
+  const pulled = new WeakSet<AgentInput>();
   /** Own inputs of appends of which nobody knows whether they are in the log, by the digests of their records. */
   const doubtful = new Map<string, AgentInput>();
   /** Whether the last append failed so that the log has to be looked at before the next one. */
@@ -133,7 +134,7 @@ export function logHead({ handle, start, runsEffects }: LogHeadOptions): LogHead
       return head;
     },
     commit(steps) {
-      const own = steps.filter(({ input }) => !places.has(input));
+      const own = steps.filter(({ input }) => !pulled.has(input));
       if (own.length === 0) {
         for (const { input } of steps) passTo(places.get(input) ?? head);
         return undefined;
@@ -146,13 +147,17 @@ export function logHead({ handle, start, runsEffects }: LogHeadOptions): LogHead
       whenThere(handle.log.read(head.seq), (records) => {
         // A commit under way finds out by itself what it has in its way, and may be among these records. Own inputs that
         // were in doubt are for the next commit to settle, in their order: here they are as anybody else's.
-        const fresh = (): readonly AgentInput[] => inputsOf(records.filter(({ seq }) => seq > head.seq));
+        const fresh = (): readonly AgentInput[] => {
+          const inputs = inputsOf(records.filter(({ seq }) => seq > head.seq));
+          for (const input of inputs) pulled.add(input);
+          return inputs;
+        };
         return committing === undefined ? fresh() : committing.then(fresh);
       }),
     taken(inputs) {
       for (const input of inputs) passTo(places.get(input) ?? head);
     },
-    knows: (input) => (places.get(input)?.seq ?? Number.MAX_SAFE_INTEGER) <= head.seq,
+    knows: (input) => pulled.has(input) && (places.get(input)?.seq ?? 0) <= head.seq,
     placeOf: (input) => places.get(input),
   };
 }

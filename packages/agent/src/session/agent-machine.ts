@@ -22,7 +22,7 @@ export interface CommittedStep {
 /** Where inputs go before anyone sees them, and where they stand there. */
 export interface InputLedger {
   commit(steps: readonly CommittedStep[]): CommitResult<AgentInput> | Promise<CommitResult<AgentInput>>;
-  /** Whether an input is part of the state already, though it is offered again. */
+  /** Whether what an input tells has become part of the state by another way. */
   knows(input: AgentInput): boolean;
   placeOf(input: AgentInput): { readonly seq: number } | undefined;
 }
@@ -77,6 +77,8 @@ export function agentMachine(
   const { id, identity = id, clock, ledger } = base;
   /** What each transition did, for those states that are on their way to be seen. */
   const made = new Map<AgentState, AgentStep>();
+  /** Inputs that became part of the state: a failed append may have come through, and brings its inputs again. */
+  const taken = new WeakSet<AgentInput>();
   const running = new Map<string, AgentEffect>();
   let onDrained: (() => void)[] = [];
   let seq = base.seq;
@@ -96,8 +98,7 @@ export function agentMachine(
       const host: RunHost = { ...hostBase, signal, tellNow: (input) => void dispatch(input) };
       return drive(runOf(effect, state, host), async (...inputs) => {
         const { applied } = await dispatch(...inputs);
-        // An append that was reported as failed may have come through all the same.
-        return applied > 0 || inputs.some((input) => ledger?.knows(input) === true);
+        return applied > 0 || inputs.some((input) => taken.has(input));
       });
     },
   });
@@ -120,7 +121,7 @@ export function agentMachine(
   const moorex = createMoorex<AgentState, AgentInput, AgentEffect>({
     initial: () => base.initial,
     transition: (input) => (state) => {
-      if (ledger?.knows(input) === true) return state;
+      if (ledger !== undefined && (taken.has(input) || ledger.knows(input))) return state;
       const stepped = step(input)(state);
       if (stepped.state !== state) made.set(stepped.state, stepped);
       return stepped.state;
@@ -146,6 +147,7 @@ export function agentMachine(
   moorex.subscribe((notice) => {
     switch (notice.type) {
       case "state-updated": {
+        taken.add(notice.input);
         seq = ledger?.placeOf(notice.input)?.seq ?? seq + 1;
         const stepped = made.get(notice.state);
         made.delete(notice.state);

@@ -1,9 +1,11 @@
-import type { EventLog, MaybePromise, SessionLog } from "@moora/event-log";
+import { LogError, type EventLog, type MaybePromise, type SessionLog } from "@moora/event-log";
 
 /** A call of a log on its way there, or its answer on its way back. */
 export interface Passage {
   readonly call: "append" | "read" | "lease" | "release" | "snapshot" | "saveSnapshot" | "open" | "create";
   readonly way: "there" | "back";
+  /** What the records of an append tell. */
+  readonly types: readonly string[];
 }
 
 /** A log as it is behind a network: every call takes its way there and back, and `pass` says when it gets through. */
@@ -14,9 +16,10 @@ export function remoteLog(log: EventLog, pass: (passage: Passage) => Promise<voi
       use: (...args: Args) => MaybePromise<Result>,
     ) =>
     async (...args: Args): Promise<Result> => {
-      await pass({ call, way: "there" });
+      const types = typesOf(args[1]);
+      await pass({ call, way: "there", types });
       const answer = settled(use, args);
-      await pass({ call, way: "back" });
+      await pass({ call, way: "back", types });
       return answer();
     };
   const handle = (session: SessionLog): SessionLog => ({
@@ -59,34 +62,52 @@ function settled<Args extends readonly unknown[], Result>(
   }
 }
 
-/** Passages that a test lets through one by one: all others pass at once. */
+const typesOf = (records: unknown): readonly string[] =>
+  Array.isArray(records) ? records.map(({ body }: { body: string }) => String(JSON.parse(body).type)) : [];
+
+/** Passages that a test lets through or breaks one by one: all others pass at once, as long as the log is up. */
 export class Gates {
+  /** While it is down, nothing gets there. */
+  isDown = false;
+  /** What every append was of, in order. */
+  readonly appends: (readonly string[])[] = [];
   readonly #held: {
-    readonly passage: Passage;
+    readonly at: Pick<Passage, "call" | "way">;
+    readonly type: string | undefined;
     readonly reached: () => void;
     readonly through: Promise<void>;
   }[] = [];
 
-  readonly pass = async ({ call, way }: Passage): Promise<void> => {
-    const index = this.#held.findIndex(({ passage }) => passage.call === call && passage.way === way);
+  readonly pass = async ({ call, way, types }: Passage): Promise<void> => {
+    if (call === "append" && way === "there") this.appends.push(types);
+    if (this.isDown && way === "there") throw brokenConnection();
+    const index = this.#held.findIndex(
+      ({ at, type }) => at.call === call && at.way === way && (type === undefined || types.includes(type)),
+    );
     const [gate] = index < 0 ? [] : this.#held.splice(index, 1);
     gate?.reached();
     await gate?.through;
   };
 
   /** Holds the next such passage, until it is let through or breaks. */
-  hold(call: Passage["call"], way: Passage["way"]): Gate {
+  hold(call: Passage["call"], way: Passage["way"], type?: string): Gate {
     const reached = Promise.withResolvers<void>();
     const through = Promise.withResolvers<void>();
     through.promise.catch(() => undefined);
-    this.#held.push({ passage: { call, way }, reached: reached.resolve, through: through.promise });
-    return { reached: reached.promise, open: through.resolve, fail: through.reject };
+    this.#held.push({ at: { call, way }, type, reached: reached.resolve, through: through.promise });
+    return {
+      reached: reached.promise,
+      open: through.resolve,
+      break: () => through.reject(brokenConnection()),
+    };
   }
 }
+
+const brokenConnection = (): LogError => new LogError("LogWrite", "The connection broke.");
 
 export interface Gate {
   /** When somebody stands before it. */
   readonly reached: Promise<void>;
   open(): void;
-  fail(error: Error): void;
+  break(): void;
 }
