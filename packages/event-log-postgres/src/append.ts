@@ -18,8 +18,8 @@ export async function headNow(database: Database, query: Query, life: PostgresLi
 
 /**
  * Appends records after `head`, exactly once. When the connection breaks, nobody knows whether the server has done it, or
- * is about to: so it is asked for the last record, and told again when that is not there. The key of the table lets only
- * one of the two attempts through, and the digest, which covers all that went before, says whose record it is.
+ * is about to: so it is told again. The key of the table lets only one of the two attempts through, and the digest, which
+ * covers all that went before, says whose record it is that kept the second out.
  */
 export async function appendOnce(
   database: Database,
@@ -30,7 +30,6 @@ export async function appendOnce(
   const last = records.at(-1);
   if (last === undefined) return;
   await database.run("append", async (query, isAgain) => {
-    if (isAgain && (await isThere(database, query, life, last))) return;
     if (await insert(database, query, life, head, records)) return;
     if (isAgain && (await isThere(database, query, life, last))) return;
     throw conflict(head.seq, (await headNow(database, query, life)).seq);

@@ -196,6 +196,55 @@ describe("watches that come and go", () => {
   });
 });
 
+/** A pool whose connections refuse statements with these words. */
+function refusing(pool: pg.Pool, words: string): PostgresPool {
+  return {
+    async connect() {
+      const client = await pool.connect();
+      const query = client.query.bind(client);
+      return new Proxy(client, {
+        get(target, name) {
+          if (name === "query") {
+            return async (sql: string, values?: unknown[]) => {
+              if (sql.includes(words))
+                throw Object.assign(new Error("refused"), { code: "42501", severity: "ERROR" });
+              return query(sql, values);
+            };
+          }
+          const value: unknown = Reflect.get(target, name);
+          return typeof value === "function" ? value.bind(target) : value;
+        },
+      });
+    },
+    on: (event, listener) => pool.on(event, listener),
+    off: (event, listener) => pool.off(event, listener),
+    end: async () => pool.end(),
+  };
+}
+
+describe("a watch that hears messages", () => {
+  it("is told without looking", async () => {
+    const pool = poolOn(server.url);
+    const log = open(refusing(pool, "ANY ($1::uuid[])"));
+    const other = open(server.url);
+    const session = await log.create("heard", "{}");
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = session.watch(resolve);
+    const elsewhere = await other.open("heard");
+    const told = { isOver: false };
+    const waiting = promise.then(() => (told.isOver = true));
+    // The connection that listens takes a moment to be there.
+    while (!told.isOver) {
+      await grow(elsewhere ?? session, "{}");
+      await Promise.race([waiting, new Promise((next) => setImmediate(next))]);
+    }
+    expect(await session.head()).toBeGreaterThan(0);
+    stop();
+    await log.close();
+    await pool.end();
+  });
+});
+
 describe("a watch without messages", () => {
   it("finds new records by looking", async () => {
     const [log, other] = [open(server.url, { notify: false }), open(server.url, { notify: false })];
