@@ -21,7 +21,7 @@ const nextDue = (state: AgentState): number | undefined =>
 /** Says, decides and waits until a transcript is at its end; goes on wherever the session stands. */
 export async function driveToEnd(
   session: DurableSession,
-  { says, decide }: Transcript,
+  { says, decide }: Pick<Transcript, "says" | "decide">,
   clock: VirtualClock,
   isOver = () => false,
 ): Promise<void> {

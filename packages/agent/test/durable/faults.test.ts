@@ -1,0 +1,163 @@
+import nodeFileSystem from "node:fs";
+import { LogError, type SessionLog } from "@moora/event-log";
+import { jsonlLog } from "@moora/event-log/jsonl";
+import { failingFileSystem, type FailingFileSystem, type FileFault } from "@moora/event-log/testing";
+import { describe, expect, it } from "vitest";
+import { openSession, stateAt, verifySession, type Agent, type DurableSession } from "../../src/index.ts";
+import { Counter } from "./world/counter.ts";
+import { call, countingAgent, scripted } from "./world/counting-agent.ts";
+import { driveToEnd, quiet } from "./world/drive.ts";
+import { Life } from "./world/mortal-log.ts";
+import { outcomeOf, problemsAfter } from "./world/outcome.ts";
+import { Place } from "./world/places.ts";
+import type { Transcript } from "./world/transcripts.ts";
+import { VirtualClock } from "./world/virtual-clock.ts";
+
+/** Ten turns of the model. */
+const script = Array.from({ length: 9 }, (_, index) => [call(index % 2 === 0 ? "pay" : "send", index)]);
+const said: Pick<Transcript, "says" | "decide"> = { says: ["Do it all."], decide: () => "approve" };
+
+const agentOf = (counter: Counter): Agent => countingAgent({ counter, life: new Life() }, scripted(script));
+
+/** A conversation on a disk that fails, healed when somebody has noticed. */
+async function livedThrough(place: Place, fault: FileFault) {
+  using counter = new Counter();
+  const clock = new VirtualClock();
+  const disk = failingFileSystem(nodeFileSystem, fault);
+  const refused: unknown[] = [];
+  const ahead: number[] = [];
+  const watch = (session: DurableSession, log: SessionLog): void =>
+    void session.onInput((_input, _state, seq) => {
+      if (Number(log.head()) < seq) ahead.push(seq);
+    });
+  const log = jsonlLog(place.path, { durability: "relaxed", fs: disk.fs, onNotice: () => undefined });
+  const open = (): Promise<DurableSession> =>
+    openSession(agentOf(counter), { log, id: "ada", clock, owner: "host" });
+  const session = await open().catch(async (error: unknown) => {
+    refused.push(error);
+    disk.heal();
+    return await open();
+  });
+  const real = jsonlLog(place.path, { onNotice: () => undefined });
+  const reader = await real.open("ada");
+  if (reader !== undefined) watch(session, reader);
+  for (let isDone = false; !isDone;) {
+    try {
+      await driveToEnd(session, said, clock, () => healedWhenNoticed(session, disk, clock));
+      isDone = true;
+    } catch (error) {
+      refused.push(error);
+      disk.heal();
+    }
+  }
+  const { lastError } = session.info();
+  const { streaming: _, ...state } = session.current();
+  await session.close();
+  const stored = await stateAt(real, "ada");
+  const report = await verifySession(real, "ada");
+  await Promise.all([log.close(), real.close()]);
+  return {
+    state,
+    stored: stored.state,
+    report,
+    refused,
+    ahead,
+    lastError,
+    runs: counter.runs.length,
+    calls: disk.calls(),
+  };
+}
+
+function healedWhenNoticed(session: DurableSession, disk: FailingFileSystem, clock: VirtualClock): boolean {
+  if (session.info().lastError === undefined) return false;
+  disk.heal();
+  void clock.advance(20_000);
+  return false;
+}
+
+const codes: readonly FileFault["code"][] = ["EIO", "ENOSPC", "EACCES", "EDQUOT", "short"];
+const provesAll = process.env["MOORA_PROVE"] === "1";
+
+describe("(B06) a disk that fails at any of its calls", () => {
+  it.each([
+    ["once", false],
+    ["until it is mended", true],
+  ])(
+    "%s: failures have a name, nobody sees more than is stored, and the conversation ends as without",
+    async (_, isSticky) => {
+      using unharmed = new Place();
+      const whole = await livedThrough(unharmed, {
+        call: Number.MAX_SAFE_INTEGER,
+        code: "EIO",
+        isSticky: false,
+      });
+      let failures = 0;
+      for (let nth = 1; nth <= whole.calls; nth += provesAll ? 1 : 3) {
+        for (const code of provesAll ? codes : codes.slice(nth % codes.length).slice(0, 1)) {
+          using place = new Place();
+          const at = `${code} at call ${nth}`;
+          const ran = await livedThrough(place, { call: nth, code, isSticky });
+          for (const error of ran.refused)
+            expect(error, at).toMatchObject({ name: "LogError", code: "LogWrite" });
+          if (ran.lastError !== undefined) expect(ran.lastError, at).toBeInstanceOf(LogError);
+          failures += ran.refused.length + (ran.lastError === undefined ? 0 : 1);
+          expect(ran.ahead, at).toEqual([]);
+          expect(ran.report, at).toMatchObject({ ok: true });
+          expect(ran.stored, at).toEqual(ran.state);
+          expect(outcomeOf(ran.state), at).toEqual(outcomeOf(whole.state));
+          expect(problemsAfter(ran.state), at).toEqual([]);
+          expect(ran.runs, at).toBe(whole.runs);
+        }
+      }
+      expect(failures).toBeGreaterThan(isSticky ? whole.calls / 10 : 3);
+    },
+  );
+});
+
+describe("(B08) a sync that fails after a write", () => {
+  it("acknowledges nothing until the log was opened again and looked at", async () => {
+    using place = new Place();
+    using counter = new Counter();
+    const clock = new VirtualClock();
+    const opens: string[] = [];
+    let fails = false;
+    const fs = {
+      ...nodeFileSystem,
+      fsyncSync(fd: number) {
+        if (fails) throw Object.assign(new Error("EIO"), { code: "EIO" });
+        nodeFileSystem.fsyncSync(fd);
+      },
+    };
+    const inner = jsonlLog(place.path, { fs, onNotice: () => undefined });
+    const log = { ...methodsOf(inner), open: (id: string) => (opens.push(id), inner.open(id)) };
+    const session = await openSession(agentOf(counter), { log, id: "ada", clock });
+    const { seq } = session.info();
+    opens.length = 0;
+    fails = true;
+    await expect(session.send("Hello?")).rejects.toMatchObject({ code: "LogWrite" });
+    expect(session.info().seq).toBe(seq);
+    expect(session.current().messages).toEqual([]);
+    fails = false;
+    expect(await session.send("Hello again?")).toEqual({ status: "accepted", seq: seq + 1 });
+    expect(opens.length).toBeGreaterThan(0);
+    await quiet(session);
+    expect(
+      session
+        .current()
+        .messages.filter(({ role }) => role === "user")
+        .map(({ content }) => content),
+    ).toEqual(["Hello again?"]);
+    await session.close();
+    expect(await verifySession(inner, "ada")).toMatchObject({ ok: true });
+    await inner.close();
+  });
+});
+
+const methodsOf = (log: ReturnType<typeof jsonlLog>): ReturnType<typeof jsonlLog> => ({
+  name: log.name,
+  create: (id, header) => log.create(id, header),
+  open: (id) => log.open(id),
+  list: () => log.list(),
+  remove: (id) => log.remove(id),
+  close: () => log.close(),
+});
