@@ -3,6 +3,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PostgresServer } from "../packages/event-log-postgres/test/server.ts";
 import { graphToMermaid } from "@moora/agent-core-state-machine";
 import { root } from "../scripts/workspace.ts";
 
@@ -27,19 +28,22 @@ const fences: readonly Fence[] = pages.flatMap((page) =>
 );
 
 let provider: LLMock;
+let postgres: PostgresServer;
 
 beforeAll(async () => {
   for (const { file, code } of fences) writeFileSync(file, `${code}\nexport {};\n`);
   writeFileSync(
     join(folder, "tsconfig.json"),
-    JSON.stringify({ extends: "../tsconfig.json", include: ["."], exclude: [] }),
+    JSON.stringify({ extends: "../tsconfig.json", files: fences.map(({ file }) => file) }),
   );
   provider = await LLMock.create({ port: 0 });
+  postgres = await PostgresServer.start();
   provider.on({ predicate: () => true }, { content: "Hello from the model." });
 });
 
 afterAll(async () => {
   await provider.stop();
+  await postgres[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -77,6 +81,7 @@ const run = (file: string): Promise<{ code: number | null; output: string }> =>
       cwd: folder,
       env: {
         ...process.env,
+        DATABASE_URL: postgres.url,
         OPENAI_BASE_URL: `${provider.url}/v1`,
         OPENAI_API_KEY: "none",
         ANTHROPIC_BASE_URL: provider.url,

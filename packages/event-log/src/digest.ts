@@ -17,9 +17,19 @@ export function portableHash(text: string): string {
   return digest + sextet(last >> 2) + sextet(last << 4);
 }
 
+/** What Node, Deno and Bun put on the global object, and browsers do not. */
+interface WithProcess {
+  readonly process?: {
+    readonly getBuiltinModule?: (
+      name: string,
+    ) => { readonly hash?: (algorithm: string, text: string, encoding: string) => string } | undefined;
+  };
+}
+
 function nativeHash(): ((text: string) => string) | undefined {
   // Only asked for at run time, so that bundlers for browsers see no import of it.
-  const hash = globalThis.process?.getBuiltinModule?.("node:crypto")?.hash;
+  const { process } = globalThis as WithProcess;
+  const hash = process?.getBuiltinModule?.("node:crypto")?.hash;
   if (typeof hash !== "function") return undefined;
   return (text) => {
     const digest = hash("sha256", text, "base64url");

@@ -11,7 +11,7 @@ export function drawJson(schema: Json, choose: Choose, depth = 0): Json {
     const options = schema[word];
     if (isList(options)) return drawJson(oneOf(choose, options), choose, depth + 1);
   }
-  const type = isList(schema["type"]) ? oneOf(choose, schema["type"]) : schema["type"];
+  const type: unknown = isList(schema["type"]) ? oneOf(choose, schema["type"]) : schema["type"];
   switch (type) {
     case "object":
       return drawObject(schema, choose, depth);

@@ -1,4 +1,3 @@
-import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { LlmCallOptions, LlmOutcome, LlmRequest } from "@moora/llm";
 import type { ToolOutcome } from "@moora/agent-core-effects";
 
@@ -58,10 +57,4 @@ export interface ToolRun {
   readonly attempt: number;
   /** The length of the log when it began. */
   readonly atSeq: number;
-}
-
-/** An input that a session acknowledged, with its place. */
-export interface Acknowledged {
-  readonly seq: number;
-  readonly input: AgentInput | undefined;
 }

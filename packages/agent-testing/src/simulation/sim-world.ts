@@ -51,6 +51,9 @@ export class InvariantBroken extends Error {
   }
 }
 
+/** Work that needs nothing but appends ends within so many rounds. */
+const mostRounds = 200;
+
 /** Everything of one simulated session: its store, its hosts, what they wait for, and what has been seen. */
 export class SimWorld {
   readonly agent: Agent<unknown>;
@@ -183,13 +186,14 @@ export class SimWorld {
     work: Promise<T>,
     host: SimHost,
   ): Promise<{ readonly value: T } | { readonly error: unknown }> {
-    let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
+    const settled: ({ readonly value: T } | { readonly error: unknown })[] = [];
     work.then(
-      (value) => (outcome = { value }),
-      (error: unknown) => (outcome = { error }),
+      (value) => settled.push({ value }),
+      (error: unknown) => settled.push({ error }),
     );
-    for (let round = 0; outcome === undefined; round += 1) {
-      if (round > 200) return { error: new InvariantBroken("V14", `${host.name} does not get to its end`) };
+    for (let round = 0; round <= mostRounds; round += 1) {
+      const [outcome] = settled;
+      if (outcome !== undefined) return outcome;
       const append = this.pending.find((pending) => pending.type === "append" && pending.host === host.name);
       if (append?.type === "append") {
         this.take(append);
@@ -197,7 +201,7 @@ export class SimWorld {
       }
       await quiet();
     }
-    return outcome;
+    return { error: new InvariantBroken("V14", `${host.name} does not get to its end`) };
   }
 
   private simulated(host: SimHost): Agent<unknown> {

@@ -64,14 +64,14 @@ export async function simulateOnce(options: OnceOptions): Promise<Once> {
   } catch (error) {
     failure = error;
   }
-  for (const host of [...world.hosts]) world.crash(host);
+  for (const host of world.hosts.toReversed()) world.crash(host);
   return { story: world.story, hits, inputs: world.keeper.inputs.length, failure };
 }
 
 /** V14: without faults, everything that was begun ends, or waits for a person. */
 async function comeToRest(world: SimWorld): Promise<void> {
   world.tell("the faults stop");
-  for (const host of [...world.hosts]) {
+  for (const host of world.hosts.toReversed()) {
     host.log.heal();
     // Whose log has failed may hold back what it could not write: a new process starts from what is there.
     if (host.session?.info().lastError !== undefined) world.crash(host);

@@ -31,7 +31,7 @@ export const bodyVersions: { readonly current: number; readonly upcasters: Upcas
 /** The input of a record. Throws `UnsupportedVersion` for a body that a newer release wrote. */
 export function recordToInput(
   { seq, body }: Pick<LogRecord, "seq" | "body">,
-  { current, upcasters } = bodyVersions,
+  { current, upcasters }: typeof bodyVersions = bodyVersions,
 ): AgentInput {
   let stored = fieldsOf(body, seq);
   for (let version = versionOf(stored); version !== current;) {
