@@ -174,6 +174,11 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const session: Session<Answer> = {
     id,
     ask: saying.ask,
+    running() {
+      const run = saying.running();
+      if (run !== undefined && stopped !== undefined) runs.fail(run, stopped);
+      return run;
+    },
     send: saying.send,
     dispatch: async (input) => await offer(parsed(input)),
     decide,

@@ -17,6 +17,8 @@ import { inOrder } from "./in-order.ts";
 export interface OpenRuns<Answer> {
   /** A run that waits for the loop which takes this message in. */
   add(messageId: string, run: AgentRun<Answer>): void;
+  /** A run that waits for the loop under way. */
+  join(run: AgentRun<Answer>): void;
   /** Follows one transition: tells its moves, and begins and ends loops as they say. */
   follow(input: AgentInput, step: AgentStep): void;
   /** To the runs under way, and to whoever listens to the session. */
@@ -97,6 +99,7 @@ export function openRuns<Answer>(
 
   return {
     add: (messageId, run) => void waiting.set(run, messageId),
+    join: (run) => void active.add(run),
     follow(input, { state, moves: made }) {
       const messageId = input.type === "user-message-received" ? input.messageId : undefined;
       made.forEach((move, index) => {

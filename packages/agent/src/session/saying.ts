@@ -1,5 +1,5 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { whyIgnored, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { loopRuns, whyIgnored, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { AgentError } from "../agent-error.ts";
 import { AgentRun } from "../agent-run.ts";
 import { SessionError } from "../durable/session-error.ts";
@@ -19,7 +19,7 @@ export interface SayingHost<Answer> {
   readonly cancel: Session["cancel"];
 }
 
-/** What a user says to a session, with and without waiting for what comes of it. */
+/** What a user says to a session, with and without waiting for what comes of it; and waiting without saying anything. */
 export function sayingWith<Answer>({
   newId,
   clock,
@@ -28,7 +28,7 @@ export function sayingWith<Answer>({
   runs,
   offer,
   cancel,
-}: SayingHost<Answer>): Pick<Session<Answer>, "ask" | "send"> {
+}: SayingHost<Answer>): Pick<Session<Answer>, "ask" | "running" | "send"> {
   const messageOf = (content: UserContent): AgentInput => {
     const meta = { messageId: newId("user"), timestamp: clock.now() };
     if (isContent(content)) return parsed(userMessage(content, meta));
@@ -45,9 +45,19 @@ export function sayingWith<Answer>({
       : offer(input);
   };
 
+  // A cancel that comes too late, or that the log refuses, has its say in the run itself.
+  const newRun = (): AgentRun<Answer> =>
+    new AgentRun<Answer>((reason) => void cancel(reason).catch(() => undefined));
+
+  const running = (): AgentRun<Answer> | undefined => {
+    if (!loopRuns(state())) return undefined;
+    const run = newRun();
+    runs.join(run);
+    return run;
+  };
+
   const ask = (content: UserContent): AgentRun<Answer> => {
-    // A cancel that comes too late, or that the log refuses, has its say in the run itself.
-    const run = new AgentRun<Answer>((reason) => void cancel(reason).catch(() => undefined));
+    const run = newRun();
     let input: AgentInput;
     try {
       input = messageOf(content);
@@ -65,7 +75,7 @@ export function sayingWith<Answer>({
     return run;
   };
 
-  return { ask, send: async (content) => await say(messageOf(content)) };
+  return { ask, running, send: async (content) => await say(messageOf(content)) };
 }
 
 /** Hosts without types may say anything. */

@@ -19,6 +19,8 @@ export interface Session<Answer = string> {
   readonly id: string;
   /** Says something and runs the loop: await the result, or go through its events. */
   ask(content: UserContent): AgentRun<Answer>;
+  /** The loop that is under way, whoever began it: to be awaited or followed from here on. Undefined where none is. */
+  running(): AgentRun<Answer> | undefined;
   /** Says something and does not wait for the loop. */
   send(content: UserContent): Promise<Receipt>;
   /** Any input from outside. Rejects with `InputRefused` for what is none. */

@@ -31,6 +31,23 @@ describe("a session", () => {
     expect(textsOf(session.current())).toEqual(["Hello", "Hi."]);
   });
 
+  it("lets anybody wait for the loop under way, and for none where none is", async () => {
+    const { session } = scene([answers("Here.")]);
+    expect(session.running()).toBeUndefined();
+    await session.send("Where are you?");
+    const [one, other] = [session.running(), session.running()];
+    expect((await one)?.text).toBe("Here.");
+    expect((await other)?.text).toBe("Here.");
+    expect(session.running()).toBeUndefined();
+  });
+
+  it("fails at once who waits for a loop of a session that was closed", async () => {
+    const { session } = scene([hangs("Let me ")]);
+    await session.send("one");
+    await session.close();
+    expect(await failureOf(Promise.resolve(session.running()))).toMatchObject({ reason: "SessionClosed" });
+  });
+
   it("takes files by reference, and files alone", async () => {
     const { session, llm } = scene([answers("A cat.")]);
     const file = { mediaType: "image/png", url: "https://example.test/cat.png" };
