@@ -31,6 +31,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/agent-core-effects",
     "@moora/agent-core-state-machine",
     "@moora/event-log",
+    "@moora/event-log-postgres",
     "@moora/llm",
     "@moora/llm-anthropic",
     "@moora/llm-openai",
