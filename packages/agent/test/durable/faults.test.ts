@@ -10,14 +10,15 @@ import { driveToEnd, quiet } from "./world/drive.ts";
 import { Life } from "./world/mortal-log.ts";
 import { outcomeOf, problemsAfter } from "./world/outcome.ts";
 import { Place } from "./world/places.ts";
-import type { Transcript } from "./world/transcripts.ts";
+import type { Transcript } from "./world/transcripts/transcript.ts";
 import { VirtualClock } from "./world/virtual-clock.ts";
 
 /** Ten turns of the model. */
 const script = Array.from({ length: 9 }, (_, index) => [call(index % 2 === 0 ? "pay" : "send", index)]);
 const said: Pick<Transcript, "says" | "decide"> = { says: ["Do it all."], decide: () => "approve" };
 
-const agentOf = (counter: Counter): Agent => countingAgent({ counter, life: new Life() }, scripted(script));
+const agentOf = (counter: Counter): Agent =>
+  countingAgent({ counter, life: new Life(), deeds: new Set() }, scripted(script));
 
 /** A conversation on a disk that fails, healed when somebody has noticed. */
 async function livedThrough(place: Place, fault: FileFault) {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { stateAt, verifySession } from "../../src/index.ts";
 import { Counter } from "./world/counter.ts";
+import { Life } from "./world/mortal-log.ts";
 import { outcomeOf, problemsAfter } from "./world/outcome.ts";
 import { storageOf, type StoreName } from "./world/places.ts";
 import { runProcess } from "./world/processes.ts";
-import { transcriptOf } from "./world/transcripts.ts";
+import { transcriptOf } from "./world/transcripts/index.ts";
 import { VirtualClock } from "./world/virtual-clock.ts";
 
 const names = [
@@ -31,8 +32,8 @@ describe.each(stores)("(C05) a process on %s that dies while it takes up what a 
         const id = `${seq}/${call}`;
         using counter = new Counter();
         const again = { log, id, counter, clock: new VirtualClock() };
-        await runProcess(again, transcript, { seq, when: "after" });
-        survived = !(await runProcess(again, transcript, { call })).died;
+        await runProcess(again, transcript, new Life({ seq, when: "after" }));
+        survived = !(await runProcess(again, transcript, new Life({ call }))).died;
         deaths += survived ? 0 : 1;
         await (await runProcess(again, transcript)).session?.close();
         const { state } = await stateAt(log, id);

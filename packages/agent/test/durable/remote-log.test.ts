@@ -24,7 +24,7 @@ function sceneOf(script: Script = [], llm = scripted(script)): Far {
   const near = memoryLog(storage);
   const gates = new Gates();
   const [clock, counter] = [new VirtualClock(), new Counter()];
-  const agent = countingAgent({ counter, life: new Life() }, llm);
+  const agent = countingAgent({ counter, life: new Life(), deeds: new Set() }, llm);
   const open = (options: Partial<OpenOptions> = {}): Promise<DurableSession> =>
     openSession(agent, { log: remoteLog(near, gates.pass), id: "ada", clock, ...options });
   return { near, gates, clock, counter, open };
@@ -176,7 +176,7 @@ describe("a session that is closed while an append is under way", () => {
     const log = await near.open("ada");
     expect((await log?.snapshot())?.seq).toBe(await log?.head());
     const again = await openSession(
-      countingAgent({ counter: new Counter(), life: new Life() }, scripted([])),
+      countingAgent({ counter: new Counter(), life: new Life(), deeds: new Set() }, scripted([])),
       {
         log: near,
         id: "ada",

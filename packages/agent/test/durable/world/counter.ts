@@ -20,12 +20,29 @@ export class Counter implements Disposable {
     this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
       CREATE TABLE IF NOT EXISTS runs (key TEXT, tool TEXT, args TEXT, attempt INTEGER);
       CREATE TABLE IF NOT EXISTS effects (key TEXT PRIMARY KEY, tool TEXT, args TEXT);
-      CREATE TABLE IF NOT EXISTS firsts (name TEXT PRIMARY KEY)`);
+      CREATE TABLE IF NOT EXISTS asks (key TEXT, request TEXT, problem TEXT)`);
   }
 
-  /** Whether something happens for the first time. */
-  isFirst(name: string): boolean {
-    return this.#database.prepare("INSERT OR IGNORE INTO firsts VALUES (?)").run(name).changes === 1;
+  /** A model was asked. `request` is a digest of what, `problem` says why no provider would take it. */
+  asked(key: string, request: string, problem: string | undefined): void {
+    this.#database.prepare("INSERT INTO asks VALUES (?, ?, ?)").run(key, request, problem ?? null);
+  }
+
+  /** How often a model was asked. */
+  get asks(): number {
+    return Number(this.#database.prepare("SELECT count(*) AS n FROM asks").get()?.["n"]);
+  }
+
+  /** What was wrong with what the model was asked: no provider would take it, or one key stood for two things. */
+  get badAsks(): readonly string[] {
+    const problems = this.#database.prepare("SELECT problem FROM asks WHERE problem IS NOT NULL").all();
+    const keys = this.#database
+      .prepare("SELECT key FROM asks GROUP BY key HAVING count(DISTINCT request) > 1")
+      .all();
+    return [
+      ...problems.map(({ problem }) => String(problem)),
+      ...keys.map(({ key }) => `The key ${String(key)} stood for two requests.`),
+    ];
   }
 
   ran({ key, tool, args, attempt }: Run): void {

@@ -1,13 +1,19 @@
 import { effectsAt } from "@moora/agent-core-effects";
 import { loopRuns, type AgentState } from "@moora/agent-core-state-machine";
 import type { DurableSession, Session } from "../../../src/index.ts";
-import type { Transcript } from "./transcripts.ts";
+import type { Deed, Transcript } from "./transcripts/transcript.ts";
 import { turn, type VirtualClock } from "./virtual-clock.ts";
 
 /** When nothing is done any more, and a human or the clock is waited for, or nobody. */
-export async function quiet(session: Pick<Session, "current">, isOver = () => false): Promise<void> {
-  do await turn();
-  while (!isOver() && Object.values(effectsAt(session.current())).some(({ type }) => isWork(type)));
+export async function quiet(
+  session: Pick<Session, "current">,
+  isOver = () => false,
+  atEachTurn: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  do {
+    await turn();
+    if (!isOver()) await atEachTurn();
+  } while (!isOver() && Object.values(effectsAt(session.current())).some(({ type }) => isWork(type)));
   await turn();
 }
 
@@ -18,22 +24,55 @@ const nextDue = (state: AgentState): number | undefined =>
     .flatMap((effect) => (effect.type === "wait-until" ? [effect.due] : []))
     .toSorted((a, b) => a - b)[0];
 
+/** What is to be said to a session at rest: what nobody has said yet, apart from what is said at a moment of its own. */
+function nextToSay(
+  { messages }: AgentState,
+  { says, deeds = [] }: Course,
+): Transcript["says"][number] | undefined {
+  const apart = new Set(deeds.map(({ says: text }) => text));
+  return says[messages.filter(({ role, content }) => role === "user" && !apart.has(content)).length];
+}
+
+/** Does what people do at moments of their own, when these have come. */
+async function doDeeds(
+  session: DurableSession,
+  deeds: readonly Deed[],
+  clock: VirtualClock,
+  done: Set<string>,
+): Promise<void> {
+  for (const deed of deeds) {
+    const view = session.current();
+    if (done.has(deed.name)) continue;
+    const isOld = view.messages.some(({ content }) => content === deed.says);
+    if (!isOld && !deed.when(view)) continue;
+    if (!isOld) await deed.act({ session, clock });
+    done.add(deed.name);
+  }
+}
+
+/** What people do in a conversation. */
+export type Course = Pick<Transcript, "says" | "decide"> & Partial<Pick<Transcript, "deeds">>;
+
 /** Says, decides and waits until a transcript is at its end; goes on wherever the session stands. */
 export async function driveToEnd(
   session: DurableSession,
-  { says, decide }: Pick<Transcript, "says" | "decide">,
+  course: Course,
   clock: VirtualClock,
   isOver = () => false,
+  done = new Set<string>(),
 ): Promise<void> {
+  const { decide, deeds = [] } = course;
   for (;;) {
-    await quiet(session, isOver);
+    await quiet(session, isOver, () => doDeeds(session, deeds, clock, done));
     if (isOver()) return;
     const state = session.current();
-    const [question] = session.questions();
+    const decided = session.questions().flatMap((question) => {
+      const decision = decide(question);
+      return decision === undefined ? [] : [{ question, decision }];
+    })[0];
     const due = nextDue(state);
-    const said = state.messages.filter(({ role }) => role === "user").length;
-    const next = loopRuns(state) ? undefined : says[said];
-    if (question !== undefined) await session.decide(question, decide(question), "ada");
+    const next = loopRuns(state) ? undefined : nextToSay(state, course);
+    if (decided !== undefined) await session.decide(decided.question, decided.decision, "ada");
     else if (due !== undefined) await clock.advanceTo(due);
     else if (next !== undefined) await session.send(next);
     else return;

@@ -1,8 +1,14 @@
 import type { EventLog, LogRecord, SessionLog } from "@moora/event-log";
 import type { Clock } from "../../../src/index.ts";
 
-/** When a process dies: before it has written record `seq`, right after, or at its n-th call of the log, counted from 1. */
-export type Death = { readonly seq: number; readonly when: "before" | "after" } | { readonly call: number };
+/**
+ * When a process dies: before it has written record `seq`, right after, at its n-th call of the log, or when the n-th of
+ * its tools has done its work and not yet told; each counted from 1.
+ */
+export type Death =
+  | { readonly seq: number; readonly when: "before" | "after" }
+  | { readonly call: number }
+  | { readonly work: number };
 
 /** Thrown where a process would be no more: nobody lives to catch it. */
 export class Died extends Error {
@@ -12,10 +18,13 @@ export class Died extends Error {
 /** One life of a process: after its death nothing that it began reaches the world. */
 export class Life {
   #isOver = false;
+  #works = 0;
+  readonly death: Death | undefined;
   readonly #end: () => void;
 
   /** `end` is called at the moment of death: a real process kills itself there. */
-  constructor(end: () => void = () => undefined) {
+  constructor(death?: Death, end: () => void = () => undefined) {
+    this.death = death;
     this.#end = end;
   }
 
@@ -27,6 +36,12 @@ export class Life {
     this.#isOver = true;
     this.#end();
     throw new Died("This process is dead.");
+  }
+
+  /** A tool has left its trace in the world. */
+  didWork(): void {
+    this.#works += 1;
+    if (this.death !== undefined && "work" in this.death && this.death.work === this.#works) this.die();
   }
 
   check(): void {
@@ -43,7 +58,8 @@ export class Life {
 }
 
 /** A log as a process has it that dies at one of its calls. */
-export function mortalLog(log: EventLog, life: Life, death?: Death): EventLog {
+export function mortalLog(log: EventLog, life: Life): EventLog {
+  const { death } = life;
   let calls = 0;
   const alive =
     <Args extends readonly unknown[], Result>(use: (...args: Args) => Result) =>

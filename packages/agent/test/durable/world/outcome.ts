@@ -1,7 +1,6 @@
 import { llmRequestAt } from "@moora/agent-core-effects";
 import { requestProblems } from "@moora/agent-testing";
-import { agentTransition, type AgentState } from "@moora/agent-core-state-machine";
-import type { LlmRequest } from "@moora/llm";
+import { agentTransition, loopRuns, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { stateEssence } from "../../../src/time-travel/bookkeeping.ts";
 
 /** What a conversation came to, apart from messages that a crash cut before they had any text. */
@@ -10,18 +9,22 @@ export function outcomeOf(state: AgentState): unknown {
   return stateEssence({ ...state, messages });
 }
 
-/** The request that the model would get if the user spoke now. */
-export function requestAfter(state: AgentState): LlmRequest {
-  const asked = agentTransition({
-    type: "user-message-received",
-    messageId: "and-then",
-    content: "And then?",
-    timestamp: state.updatedAt,
-  })(state);
-  const request = llmRequestAt(asked);
-  if (request === undefined) throw new Error("A message leads to no request.");
-  return request;
+/** The conversation if the user spoke now, or stopped what runs and spoke then. */
+export function spokenTo(state: AgentState): AgentState {
+  const timestamp = state.updatedAt;
+  const inputs: readonly AgentInput[] = [
+    ...(loopRuns(state) ? [{ type: "re-act-cancelled", timestamp } as const] : []),
+    { type: "user-message-received", messageId: "and-then", content: "And then?", timestamp },
+  ];
+  return inputs.reduce((before, input) => agentTransition(input)(before), state);
 }
 
-/** What is wrong with that request; nothing, as long as the conversation can go on. */
-export const problemsAfter = (state: AgentState): readonly string[] => requestProblems(requestAfter(state));
+/** What is wrong with the next request; nothing, as long as the conversation can go on and may still cost something. */
+export function problemsAfter(state: AgentState): readonly string[] {
+  const next = spokenTo(state);
+  const request = llmRequestAt(next);
+  if (request !== undefined) return requestProblems(request);
+  const { control } = next.reActContext;
+  const isSpent = control.type === "Error" && control.failure.kind === "BudgetExceeded";
+  return isSpent ? [] : ["A message leads to no request."];
+}

@@ -1,9 +1,11 @@
-import type { EventLog } from "@moora/event-log";
+import { requestProblems } from "@moora/agent-testing";
+import { digestOf, type EventLog } from "@moora/event-log";
+import type { LlmCaller } from "@moora/llm";
 import { openSession, type DurableSession, type OpenOptions } from "../../../src/index.ts";
 import type { Counter } from "./counter.ts";
 import { driveToEnd } from "./drive.ts";
-import { Died, Life, mortalLog, type Death } from "./mortal-log.ts";
-import type { Transcript } from "./transcripts.ts";
+import { Died, Life, mortalLog } from "./mortal-log.ts";
+import type { Transcript } from "./transcripts/transcript.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 /** What a process finds when it is started. */
@@ -17,8 +19,6 @@ export interface Scene {
 export interface Ran {
   /** Undefined when the process died while it opened. */
   readonly session: DurableSession | undefined;
-  /** How often it called the model. */
-  readonly llmCalls: number;
   readonly died: boolean;
 }
 
@@ -29,38 +29,30 @@ export interface Ran {
 export async function runProcess(
   { log, id, counter, clock }: Scene,
   transcript: Transcript,
-  death?: Death,
+  life = new Life(),
   options: Partial<OpenOptions> = {},
 ): Promise<Ran> {
-  const life = new Life();
-  const agent = transcript.agent({ counter, life });
-  let llmCalls = 0;
-  const { llm } = agent.parts;
-  const counting = {
-    ...agent,
-    parts: {
-      ...agent.parts,
-      llm: {
-        name: llm.name,
-        call: (...args: Parameters<typeof llm.call>) => {
-          llmCalls += life.isOver ? 0 : 1;
-          return llm.call(...args);
-        },
-      },
-    },
-  };
+  const deeds = new Set<string>();
+  const agent = transcript.agent({ counter, life, deeds });
   let session: DurableSession | undefined;
   try {
-    session = await openSession(counting, {
-      log: mortalLog(log, life, death),
-      id,
-      clock: life.clock(clock),
-      isOwnerGone: () => true,
-      ...options,
-    });
-    await driveToEnd(session, transcript, clock, () => life.isOver);
+    session = await openSession(
+      { ...agent, parts: { ...agent.parts, llm: noting(agent.parts.llm, counter, life) } },
+      { log: mortalLog(log, life), id, clock: life.clock(clock), isOwnerGone: () => true, ...options },
+    );
+    await driveToEnd(session, transcript, clock, () => life.isOver, deeds);
   } catch (error) {
     if (!(error instanceof Died) && !life.isOver) throw error;
   }
-  return { session, llmCalls, died: life.isOver };
+  return { session, died: life.isOver };
 }
+
+/** The model, and a note in the world of everything that it was asked. */
+const noting = (llm: LlmCaller, counter: Counter, life: Life): LlmCaller => ({
+  name: llm.name,
+  call(request, options = {}) {
+    const asked = [options.idempotencyKey ?? "", digestOf(JSON.stringify(request))] as const;
+    if (!life.isOver) counter.asked(...asked, requestProblems(request)[0]);
+    return llm.call(request, options);
+  },
+});

@@ -40,7 +40,7 @@ export function sceneOf(
   const storage = new MemoryStorage();
   const counter = new Counter();
   const clock = new VirtualClock();
-  const agent = countingAgent({ counter, life: new Life() }, llm, config);
+  const agent = countingAgent({ counter, life: new Life(), deeds: new Set() }, llm, config);
   const openLog = log ?? (() => memoryLog(storage));
   const open = (options: Partial<OpenOptions> = {}): Promise<DurableSession> =>
     openSession(agent, { log: openLog(), id: "ada", clock, ...options });

@@ -1,0 +1,82 @@
+import { effectsAt } from "@moora/agent-core-effects";
+import { agentTransition, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { memoryLog, type EventLog } from "@moora/event-log";
+import { describe, expect, it } from "vitest";
+import { exportSession, importSession, initialStateOf, verifySession } from "../../src/index.ts";
+import { canonicalJson } from "../../src/durable/canonical-json.ts";
+import { restored, snapshotVersion } from "../../src/durable/restored.ts";
+import { readSession, sessionLog } from "../../src/time-travel/read-session.ts";
+import { goldenText } from "./files.ts";
+import { statesOf } from "./positions.ts";
+import { recordings } from "./recordings.ts";
+
+/** A golden session, taken into a log of its own. */
+async function taken(name: string): Promise<{ readonly log: EventLog; readonly id: string }> {
+  const log = memoryLog();
+  const { id } = await importSession(log, goldenText(name));
+  return { log, id };
+}
+
+/** The states of a session as a host goes through them that dispatches one input after the other. */
+function liveStates(initial: AgentState, inputs: readonly AgentInput[]): readonly AgentState[] {
+  const states = [initial];
+  for (const input of inputs) states.push(agentTransition(input)(states.at(-1) ?? initial));
+  return states;
+}
+
+/** With MOORA_PROVE=1 every position, else some of a long session. */
+const every = (length: number): number =>
+  process.env["MOORA_PROVE"] === "1" ? 1 : Math.max(1, Math.floor(length / 12));
+
+describe("a golden log", () => {
+  it.each(recordings)("of $name verifies, and goes through a log without a change", async ({ name }) => {
+    const { log, id } = await taken(name);
+    expect(await verifySession(log, id)).toMatchObject({ ok: true });
+    expect(await exportSession(log, id)).toBe(goldenText(name));
+  });
+
+  it.each(recordings)("of $name wants the same live, replayed and asked twice (A08)", async ({ name }) => {
+    const { log, id } = await taken(name);
+    const { header, inputs } = await readSession(log, id);
+    const live = liveStates(initialStateOf(header), inputs);
+    const replayed = [...statesOf(goldenText(name))];
+    expect(live).toHaveLength(replayed.length);
+    live.forEach((state, seq) => {
+      const wanted = JSON.stringify(effectsAt(state));
+      expect(JSON.stringify(effectsAt(state)), `twice at ${seq}`).toBe(wanted);
+      expect(JSON.stringify(effectsAt(replayed[seq] ?? state)), `replayed at ${seq}`).toBe(wanted);
+    });
+  });
+
+  it.each(recordings)("of $name is the same from a snapshot and its tail (A02)", async ({ name }) => {
+    const { log, id } = await taken(name);
+    const session = await sessionLog(log, id);
+    const { records } = await readSession(log, id);
+    const states = [...statesOf(goldenText(name))];
+    const last = canonicalJson(states.at(-1));
+    for (let seq = 1; seq <= records.length; seq += every(records.length)) {
+      const digest = records[seq - 1]?.digest ?? "";
+      const body = JSON.stringify(states[seq]);
+      await session.saveSnapshot({ seq, digest, version: snapshotVersion, body });
+      const whole = await restored(session);
+      expect(whole, `from ${seq}`).toMatchObject({ snapshotSeq: seq, snapshotIgnored: false });
+      expect(canonicalJson(whole.state), `from ${seq}`).toBe(last);
+    }
+  });
+
+  it.each(recordings)(
+    "of $name is folded whole where its snapshot is of another version (A02)",
+    async ({ name }) => {
+      const { log, id } = await taken(name);
+      const session = await sessionLog(log, id);
+      const { records } = await readSession(log, id);
+      const states = [...statesOf(goldenText(name))];
+      const seq = Math.ceil(records.length / 2);
+      const digest = records[seq - 1]?.digest ?? "";
+      await session.saveSnapshot({ seq, digest, version: "state-0", body: JSON.stringify(states[seq]) });
+      const whole = await restored(session);
+      expect(whole).toMatchObject({ snapshotSeq: 0, snapshotIgnored: true });
+      expect(canonicalJson(whole.state)).toBe(canonicalJson(states.at(-1)));
+    },
+  );
+});

@@ -1,0 +1,61 @@
+import { memoryLog, MemoryStorage } from "@moora/event-log";
+import { exportSession } from "../../src/index.ts";
+import { Counter } from "../durable/world/counter.ts";
+import { Life, type Death } from "../durable/world/mortal-log.ts";
+import { runProcess } from "../durable/world/processes.ts";
+import { transcriptOf, transcripts } from "../durable/world/transcripts/index.ts";
+import type { Transcript } from "../durable/world/transcripts/transcript.ts";
+import { VirtualClock } from "../durable/world/virtual-clock.ts";
+
+/** What is recorded: a transcript, run by one process, or by one that dies and another one that takes it up. */
+export interface Recording {
+  /** Names its files. */
+  readonly name: string;
+  readonly transcript: Transcript;
+  readonly death?: Death;
+}
+
+const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+
+const brokenOff = (name: string, seq: number, when: "before" | "after" = "after"): Recording => ({
+  name: slugOf(`${name} broken off ${when} record ${seq}`),
+  transcript: transcriptOf(name),
+  death: { seq, when },
+});
+
+/** Everything that the corpus holds. */
+export const recordings: readonly Recording[] = [
+  ...transcripts.map((transcript) => ({ name: slugOf(transcript.name), transcript })),
+  brokenOff("an answer", 3),
+  brokenOff("one keyed call", 5),
+  brokenOff("one keyed call", 6, "before"),
+  brokenOff("one call that runs once", 5),
+  brokenOff("a call that runs once, and a human settles", 5),
+  brokenOff("a call that can be probed", 5),
+  brokenOff("eight parallel calls", 15),
+  brokenOff("an approval", 4),
+  brokenOff("a reflection", 10),
+  brokenOff("a stream that breaks off", 4),
+  brokenOff("a state of its own", 7),
+];
+
+/** Runs it on a log in memory, with ids that count up and a clock that nobody but people moves: the same text each time. */
+export async function recordedText({ transcript, death }: Recording): Promise<string> {
+  using counter = new Counter();
+  const storage = new MemoryStorage();
+  const clock = new VirtualClock();
+  let ids = 0;
+  const newId = (prefix: string): string => `${prefix}_${(ids += 1)}`;
+  const live = async (life: Life): Promise<void> => {
+    const scene = { log: memoryLog(storage), id: "recorded", counter, clock };
+    const { session } = await runProcess(scene, transcript, life, { owner: "host", newId });
+    if (!life.isOver) await session?.close();
+  };
+  if (death !== undefined) await live(new Life(death));
+  await live(new Life());
+  return await exportSession(memoryLog(storage), "recorded");
+}

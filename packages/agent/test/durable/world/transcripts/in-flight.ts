@@ -1,0 +1,102 @@
+import { answers, fails, hangs } from "@moora/llm/testing";
+import { call, calls, lastAnswer } from "../counting-agent.ts";
+import { waitFor } from "../counting-tools.ts";
+import { asked, runs, streams, thinks, waitsToRetry } from "./stages.ts";
+import { asks, inLoops, speaks, tries, type Asked, type Deed, type Transcript } from "./transcript.ts";
+
+const held = (until: string) => ({ name: "hold", arguments: { text: until } });
+
+/** Answers when something was done. */
+const answersAfter =
+  (deed: string) =>
+  async ({ world, signal }: Asked) => {
+    await waitFor(deed, world, signal);
+    return lastAnswer;
+  };
+
+const busy = fails("rate-limit", { retryAfterMs: 5_000 });
+
+const restart = { interjection: "restart" } as const;
+const reject = { interjection: "reject" } as const;
+
+const tells = (name: string, when: Deed["when"], input: Readonly<Record<string, unknown>>): Deed => ({
+  name,
+  when,
+  act: ({ session, clock }) => session.dispatch({ ...input, timestamp: clock.now() }),
+});
+
+const more = "And this, too.";
+
+/** What comes while a loop runs: messages under each policy, notes, a wider window, calls of earlier days. */
+export const inFlight: readonly Transcript[] = [
+  inLoops("a message before the first word, queued", [[answersAfter(more)]], {
+    deeds: [speaks(more, thinks)],
+  }),
+  inLoops("a message while a tool runs, queued", [[[held(more)]]], { deeds: [speaks(more, runs("hold"))] }),
+  inLoops("a message while a human is asked, queued", [[[call("pay")]]], {
+    config: asks("pay"),
+    deeds: [speaks(more, asked(1))],
+  }),
+  inLoops("a message before another try, queued", [[tries(busy, calls([call("look")]))]], {
+    deeds: [speaks(more, waitsToRetry)],
+  }),
+  inLoops("three messages while a tool runs, queued", [[[held("Three.")]]], {
+    deeds: ["One.", "Two.", "Three."].map((text) => speaks(text, runs("hold"))),
+  }),
+  inLoops("a message on the last step, queued", [[[call("look")], answersAfter(more)]], {
+    config: { maxSteps: 2 },
+    deeds: [speaks(more, (view) => view.reActContext.step === 2 && thinks(view))],
+  }),
+  inLoops("a message before the first word, restarting", [[hangs()]], {
+    config: restart,
+    deeds: [speaks(more, thinks)],
+  }),
+  inLoops("a message within an answer, restarting", [[hangs("Well, first")]], {
+    config: restart,
+    deeds: [speaks(more, streams("Well, first"))],
+  }),
+  inLoops("a message while tools run, restarting", [[[held("never"), call("pay")]]], {
+    config: restart,
+    deeds: [speaks(more, (view) => runs("hold")(view) && (view.toolCalls["2"]?.result ?? null) !== null)],
+  }),
+  inLoops("a message while a human is asked, restarting", [[[call("pay")]]], {
+    config: { ...restart, ...asks("pay") },
+    decide: () => undefined,
+    deeds: [speaks(more, asked(1))],
+  }),
+  inLoops("a message before another try, restarting", [[busy]], {
+    config: restart,
+    deeds: [speaks(more, waitsToRetry)],
+  }),
+  inLoops("a message while a tool runs, rejected", [[[held(more)]]], {
+    config: reject,
+    deeds: [{ ...speaks(more, runs("hold")), name: more }],
+  }),
+  inLoops("a message while a human is asked, rejected", [[[call("pay")]]], {
+    config: { ...reject, ...asks("pay") },
+    deeds: [speaks(more, asked(1))],
+  }),
+  inLoops("a note while a tool runs", [[[held("note")]]], {
+    deeds: [tells("note", runs("hold"), { type: "context-note-added", text: "The shop closes at six." })],
+  }),
+  inLoops("a blank note while a tool runs", [[[held("note")]]], {
+    deeds: [tells("note", runs("hold"), { type: "context-note-added", text: " " })],
+  }),
+  inLoops(
+    "a wider window while a tool runs",
+    [[answers("1")], [answers("2")], [answers("3")], [[held("wider")]]],
+    {
+      says: ["One?", "Two?", "Three?", "Four?"],
+      config: { initialContextWindowSize: 4, expandContextWindowSize: 4 },
+      deeds: [tells("wider", runs("hold"), { type: "context-window-expanded" })],
+    },
+  ),
+  inLoops(
+    "calls of an earlier loop, put before the model again",
+    [[[call("pay"), call("look")]], [[held("again")]]],
+    {
+      says: ["One.", "Two."],
+      deeds: [tells("again", runs("hold"), { type: "history-tool-calls-added", toolCallIds: ["2", "1"] })],
+    },
+  ),
+];
