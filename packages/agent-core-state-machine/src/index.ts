@@ -91,7 +91,7 @@ export type { AgentMemory, MemoryCall, MemoryStep } from "./memory.ts";
 export { messagePosition } from "./message-index.ts";
 export { parseState, stateVersion } from "./migrate.ts";
 export type { ParsedState } from "./migrate.ts";
-export { parseInput } from "./parse-input.ts";
+export { parseInput, parseStoredInput } from "./parse-input.ts";
 export type { InputProblem, ParsedInput } from "./parse-input.ts";
 export {
   agentStateSchema,

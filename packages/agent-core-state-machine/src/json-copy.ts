@@ -35,6 +35,18 @@ export function jsonCopy(value: unknown): { readonly copy: Json } | { readonly p
   }
 }
 
+/** Whether `jsonCopy` would take a value that `JSON.parse` made, as long as that is not too large: without a copy. */
+export function isStorable(value: unknown, depth: number = maxJsonDepth): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === 0) return false;
+  if (Array.isArray(value)) return value.every((item) => isStorable(item, depth - 1));
+  for (const [key, field] of Object.entries(value))
+    if (key === "__proto__" || !key.isWellFormed() || !isStorable(field, depth - 1)) return false;
+  return true;
+}
+
 interface Walk {
   length: number;
   readonly within: Set<object>;

@@ -1,5 +1,5 @@
 import { agentEventSchema, type AgentInput } from "./input.ts";
-import { jsonCopy, pathToText, type JsonProblem } from "./json-copy.ts";
+import { isStorable, jsonCopy, pathToText, type JsonProblem } from "./json-copy.ts";
 
 /** Why a value is no input: what `jsonCopy` refuses, an unknown type, or a field that does not fit. */
 export interface InputProblem {
@@ -18,8 +18,15 @@ export type ParsedInput =
  */
 export function parseInput(value: unknown): ParsedInput {
   const copied = jsonCopy(value);
-  if ("problem" in copied) return { ok: false, problem: copied.problem };
-  const parsed = agentEventSchema.safeParse(copied.copy);
+  return "problem" in copied ? { ok: false, problem: copied.problem } : shaped(copied.copy);
+}
+
+/** The same for a value that `JSON.parse` has just made, and that nobody else holds: it need not be copied. */
+export const parseStoredInput = (value: unknown): ParsedInput =>
+  isStorable(value) ? shaped(value) : parseInput(value);
+
+function shaped(value: unknown): ParsedInput {
+  const parsed = agentEventSchema.safeParse(value);
   if (parsed.success) return { ok: true, input: parsed.data };
   const issue = parsed.error.issues[0];
   const path = pathToText(issue?.path ?? []);

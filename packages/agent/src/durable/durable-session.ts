@@ -158,6 +158,7 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
   const letGo = (): void => {
     stopWatching();
     retry.stop();
+    pullRetry.stop();
   };
 
   const lose = (error: SessionError | LogError): void => {
@@ -175,12 +176,14 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     if (lost !== undefined || closed) return;
     try {
       const inputs = await head.pull();
-      if (closed || inputs.length === 0) return;
-      await hosted.dispatch(...inputs);
+      if (closed) return;
+      if (inputs.length > 0) await hosted.dispatch(...inputs);
       head.taken(inputs);
+      pullRetry.succeeded();
     } catch (error) {
       lastError = error;
       if (isFinal(error)) lose(error);
+      else if (!closed) pullRetry.failed();
     }
   };
 
@@ -196,6 +199,7 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     again = true;
     return (pulling ??= pullAll().finally(() => (pulling = undefined)));
   };
+  const pullRetry = retries(clock, () => void refresh());
   const stopWatching = handle.log.watch(() => void refresh());
 
   hosted.session.onInput((input, state) => {

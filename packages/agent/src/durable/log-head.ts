@@ -129,6 +129,21 @@ export function logHead({ handle, start, runsEffects }: LogHeadOptions): LogHead
     (error: unknown): Commit =>
       error instanceof LogError && error.code === "LogWrite" ? appendAfterLook(steps) : giveUp(error);
 
+  const fresh = (records: readonly LogRecord[]): readonly AgentInput[] => {
+    const inputs = inputsOf(records.filter(({ seq }) => seq > head.seq));
+    for (const input of inputs) pulled.add(input);
+    return inputs;
+  };
+
+  /**
+   * What is new in the log. A commit under way finds out by itself what it has in its way, and may be among it. Own
+   * inputs that were in doubt are for the next commit to settle, in their order: here they are as anybody else's.
+   */
+  const lookFurther = (): MaybePromise<readonly AgentInput[]> =>
+    whenThere(handle.log.read(head.seq), (records) =>
+      committing === undefined ? fresh(records) : committing.then(() => fresh(records)),
+    );
+
   return {
     get at() {
       return head;
@@ -144,16 +159,8 @@ export function logHead({ handle, start, runsEffects }: LogHeadOptions): LogHead
       return commit;
     },
     pull: () =>
-      whenThere(handle.log.read(head.seq), (records) => {
-        // A commit under way finds out by itself what it has in its way, and may be among these records. Own inputs that
-        // were in doubt are for the next commit to settle, in their order: here they are as anybody else's.
-        const fresh = (): readonly AgentInput[] => {
-          const inputs = inputsOf(records.filter(({ seq }) => seq > head.seq));
-          for (const input of inputs) pulled.add(input);
-          return inputs;
-        };
-        return committing === undefined ? fresh() : committing.then(fresh);
-      }),
+      // Own appends are heard of as well: asking where the log ends costs less than reading nothing.
+      whenThere(handle.log.head(), (seq) => (seq <= head.seq ? [] : lookFurther())),
     taken(inputs) {
       for (const input of inputs) passTo(places.get(input) ?? head);
     },

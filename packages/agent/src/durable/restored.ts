@@ -1,4 +1,4 @@
-import { beginReplay, parseState, stateVersion, type AgentState } from "@moora/agent-core-state-machine";
+import { beginReplay, stateVersion, type AgentState } from "@moora/agent-core-state-machine";
 import { chainStart, type ChainHead, type LogRecord, type SessionLog, type Snapshot } from "@moora/event-log";
 import { SessionError } from "./session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "./session-header.ts";
@@ -24,10 +24,11 @@ export const snapshotVersion: string = `state-${stateVersion}`;
 export async function restored(log: SessionLog): Promise<Restored> {
   const header = textToHeader(log.header);
   const snapshot = await log.snapshot();
-  const begun = snapshot === undefined ? undefined : await fromSnapshot(log, snapshot);
+  const start = headerToState(header);
+  const begun = snapshot === undefined ? undefined : await fromSnapshot(log, snapshot, start);
   if (begun !== undefined)
     return { header, ...folded(begun), snapshotSeq: begun.head.seq, snapshotIgnored: false };
-  const whole = { state: headerToState(header), head: chainStart(log.header), tail: await log.read() };
+  const whole = { state: start, head: chainStart(log.header), tail: await log.read() };
   return { header, ...folded(whole), snapshotSeq: 0, snapshotIgnored: snapshot !== undefined };
 }
 
@@ -38,18 +39,37 @@ interface Beginning {
 }
 
 /** A snapshot counts only if its version is ours, its state is one, and the record it stands for is in the log. */
-async function fromSnapshot(log: SessionLog, snapshot: Snapshot): Promise<Beginning | undefined> {
+async function fromSnapshot(
+  log: SessionLog,
+  snapshot: Snapshot,
+  start: AgentState,
+): Promise<Beginning | undefined> {
   if (snapshot.version !== snapshotVersion || snapshot.seq < 1) return undefined;
   const [record, ...tail] = await log.read(snapshot.seq - 1);
   if (record?.seq !== snapshot.seq || record.digest !== snapshot.digest) return undefined;
-  const state = stateOf(snapshot.body);
-  return state && { state, head: { seq: snapshot.seq, digest: snapshot.digest }, tail };
+  const state = jsonOf(snapshot.body);
+  if (!isState(state, start)) return undefined;
+  return { state, head: { seq: snapshot.seq, digest: snapshot.digest }, tail };
 }
 
-function stateOf(body: string): AgentState | undefined {
+/**
+ * Whether a snapshot holds a state, as far as its outlines tell. Stores hand out undamaged snapshots only, and this one
+ * says that a release with the same form of states wrote it: to look at every call again would cost what it saves.
+ */
+const isState = (value: unknown, start: AgentState): value is AgentState =>
+  hasFieldsOf(value, start) && hasFieldsOf(value.reActContext, start.reActContext);
+
+const hasFieldsOf = <Fields extends object>(
+  value: unknown,
+  fields: Fields,
+): value is Record<keyof Fields, unknown> =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.keys(fields).every((key) => Object.hasOwn(value, key));
+
+function jsonOf(text: string): unknown {
   try {
-    const parsed = parseState(JSON.parse(body));
-    return parsed.ok ? parsed.state : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { parseInput, type AgentChange, type AgentInput } from "@moora/agent-core-state-machine";
+import { parseStoredInput, type AgentChange, type AgentInput } from "@moora/agent-core-state-machine";
 import { chained, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
 import { canonicalJson } from "./canonical-json.ts";
 import { SessionError } from "./session-error.ts";
@@ -42,16 +42,19 @@ export function recordToInput(
     if (next <= version) throw new Error(`The upcaster of version ${version} gives version ${next}.`);
     version = next;
   }
-  const parsed = parseInput(stored);
+  const parsed = parseStoredInput(stored);
   if (parsed.ok) return parsed.input;
   throw unsupported(seq, `${parsed.problem.code} at ${parsed.problem.path}`);
 }
 
 function fieldsOf(body: string, seq: number): Readonly<Record<string, unknown>> {
   const value = jsonOf(body);
-  if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value));
+  if (isRecord(value)) return value;
   throw unsupported(seq, "no object");
 }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
 
 function jsonOf(text: string): unknown {
   try {
