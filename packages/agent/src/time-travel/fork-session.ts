@@ -48,14 +48,11 @@ export async function forkSession(
   });
   const header = { ...session.header, life: randomId("life"), parent: { id, seq: position } };
   const copy = recordsOf(header, edited);
-  const fork = recordsOf(
-    header,
-    inputsOf(open, edited, copy.state, () => reused()),
-  );
   const reused = (): readonly AgentInput[] => {
     positionIn(session, end);
     return answersOf(positionOf(session, position).state, session.inputs.slice(position));
   };
+  const fork = recordsOf(header, inputsOf(open, edited, copy.state, reused));
   await writeSession(to, as, headerToText(header), fork.records);
   return {
     id: as,

@@ -16,6 +16,10 @@ export async function sessionLog(log: EventLog, id: string): Promise<SessionLog>
   return found;
 }
 
+/** What a session began with, without reading its records. Rejects with `SessionUnknown`, and for a newer header. */
+export const readHeader = async (log: EventLog, id: string): Promise<SessionHeader> =>
+  textToHeader((await sessionLog(log, id)).header);
+
 /** A session as it stands in its log. */
 export interface RecordedSession {
   readonly header: SessionHeader;
