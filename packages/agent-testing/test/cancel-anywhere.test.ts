@@ -105,7 +105,7 @@ function checkClosed({ session, llm }: Run): void {
   for (const request of llm.requests) expect(requestProblems(request)).toEqual([]);
 }
 
-describe("G01 a cancel at every position, then a message", () => {
+describe("a cancel at every position, then a message (G01)", () => {
   it.each(Object.keys(transcripts))("%s", async (name) => {
     const length = await inputsOf(name);
     expect(length).toBeGreaterThanOrEqual(3);

@@ -141,7 +141,7 @@ function* drawn(seed: number, length: number): Generator<readonly [AgentState, r
   }
 }
 
-describe("A08 the effects of a state", () => {
+describe("the effects of a state (A08)", () => {
   it("are the same live, computed twice, after JSON and after a replay, in the same order", () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const from = [...drawn(seed, 0)];

@@ -69,7 +69,7 @@ const worldly = [
   "console",
 ] as const;
 
-describe("A03 the world", () => {
+describe("the world (A03)", () => {
   afterEach(() => {
     vi.unstubAllGlobals();
     vi.restoreAllMocks();
@@ -107,7 +107,7 @@ describe("A03 the world", () => {
   });
 });
 
-describe("A04 what was given is left as it was", () => {
+describe("what was given is left as it was (A04)", () => {
   /** Frozen all the way down, without recursion. */
   const frozen = <T>(value: T): T => {
     const open: unknown[] = [value];
@@ -155,7 +155,7 @@ describe("A04 what was given is left as it was", () => {
     }
   });
 
-  it("A08 every prefix gives the same effects live, twice and replayed", () => {
+  it("every prefix gives the same effects live, twice and replayed (A08)", () => {
     for (const { initial, inputs } of conversations.slice(0, 40)) {
       let live = initial;
       inputs.forEach((input, index) => {

@@ -29,7 +29,7 @@ const refused = (message: string | RegExp): unknown =>
     message: expect.stringMatching(message),
   });
 
-describe("K04 a limit that is none", () => {
+describe("a limit that is none (K04)", () => {
   const positive = [
     "maxSteps",
     "maxParallelTools",

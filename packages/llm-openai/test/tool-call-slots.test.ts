@@ -29,7 +29,7 @@ const call = (id: string, name: string, made: string): LlmPart => ({
   arguments: made,
 });
 
-describe("pieces of tool calls", () => {
+describe("pieces of tool calls (F10)", () => {
   it("go to the call at their index, in any order, with gaps", () => {
     expect(
       assembled(

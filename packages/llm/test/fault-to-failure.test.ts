@@ -68,7 +68,7 @@ describe("an error of the transport", () => {
   });
 });
 
-describe("an error that the provider tells", () => {
+describe("an error that the provider tells (F07)", () => {
   it.each([
     [
       "OpenAI",

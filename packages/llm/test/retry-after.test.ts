@@ -4,7 +4,7 @@ import { retryAfterMs } from "../src/index.ts";
 const now = Date.UTC(2030, 0, 1);
 const read = (headers: Record<string, string>): number | undefined => retryAfterMs(new Headers(headers), now);
 
-describe("Retry-After", () => {
+describe("Retry-After (F05)", () => {
   it.each([
     ["2", 2000],
     [" 2 ", 2000],

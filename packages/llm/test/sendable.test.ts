@@ -14,7 +14,7 @@ const sendable = (messages: Parameters<typeof requestOf>[0], neutral = false): S
   requestToSendable(requestOf(messages), { origin: "here", neutral });
 
 describe("a request made sendable", () => {
-  it("keeps raw parts at home and drops them anywhere else", () => {
+  it("keeps raw parts at home and drops them anywhere else (F11)", () => {
     const parts: LlmPart[] = [
       thought,
       { type: "text", text: "so", raw: 1 },

@@ -83,7 +83,7 @@ describe("a guarded stream", () => {
     expect(taken).toEqual(["a", "b", "end"]);
   });
 
-  it("is cut when it ends before its last event, and empty when nothing came at all", async () => {
+  it("is cut when it ends before its last event, and empty when nothing came at all (F01)", async () => {
     const cut = wiredBy();
     const one = reading({ fetch: cut.fetch });
     cut.write("a\n");
@@ -95,7 +95,7 @@ describe("a guarded stream", () => {
     expect(await none.fault).toEqual({ type: "cut", empty: true });
   });
 
-  it("waits the first limit for the first byte, and the idle limit for every other", async () => {
+  it("waits the first limit for the first byte, and the idle limit for every other (F08)", async () => {
     const server = wiredBy();
     const { fault } = reading({ fetch: server.fetch });
     await vi.advanceTimersByTimeAsync(999);

@@ -46,7 +46,7 @@ describe("a model call", () => {
     expect(world.llm.callCount).toBe(0);
   });
 
-  it("C10 has an idempotency key that its repetition after a crash has, too, and a key for caches", async () => {
+  it("has an idempotency key that its repetition after a crash has, too, and a key for caches (C10)", async () => {
     const world = new World({ script: [hangs("Never"), answers("Hi.")] }).say("q");
     const cancel = new AbortController();
     const running = world.perform(plan, cancel.signal);
@@ -130,7 +130,7 @@ describe("what a model streams", () => {
     ]);
   });
 
-  it("J05 joins a pair of surrogates that came in two pieces", async () => {
+  it("joins a pair of surrogates that came in two pieces (J05)", async () => {
     const world = await streams("a😀b".split("").map((text) => ({ type: "text", text })));
     expect(textsOf(world)).toEqual([
       ["a", 0],
@@ -139,7 +139,7 @@ describe("what a model streams", () => {
     ]);
   });
 
-  it("J05 replaces halves of surrogate pairs that do not belong together", async () => {
+  it("replaces halves of surrogate pairs that do not belong together (J05)", async () => {
     const world = await streams(["a\ud83d", "\ud83d", "b"].map((text) => ({ type: "text", text })));
     expect(textsOf(world)).toEqual([
       ["a", 0],

@@ -92,7 +92,7 @@ describe("the call of a tool", () => {
     expect(told()).toEqual([{ type: "tool-progress", toolCallId: "1", text: "half" }]);
   });
 
-  it("E10 fails for a tool that is not there, and names those that are", async () => {
+  it("fails for a tool that is not there, and names those that are (E10)", async () => {
     const names = Array.from({ length: 30 }, (_, index) => `tool${index}`);
     const tools = names.map((name) =>
       defineTool({ name, description: name, input: z.object({}), execute: () => "" }),
@@ -113,7 +113,7 @@ describe("the call of a tool", () => {
     expect(world.state.reActContext.control.type).toBe("Done");
   });
 
-  it("E10 fails for a tool that was removed between the call and its run", async () => {
+  it("fails for a tool that was removed between the call and its run (E10)", async () => {
     const execute = vi.fn(() => "ok");
     const world = await working(tool(execute));
     world.apply({ type: "agent-configured", tools: {}, timestamp: 1 });
@@ -192,7 +192,7 @@ describe("a tool that takes its time", () => {
     expect(resultOf(world)).toMatchObject({ code: "timeout" });
   });
 
-  it("G05 and ignores its signal speaks to nobody when the call is no longer wanted", async () => {
+  it("and ignores its signal speaks to nobody when the call is no longer wanted (G05)", async () => {
     let finish: (result: string) => void = () => undefined;
     let given: AbortSignal | undefined;
     const made = tool(({ signal }) => {
@@ -236,7 +236,7 @@ describe("a tool that takes its time", () => {
 });
 
 describe("a result", () => {
-  it("J07 of a hundred million characters is cut, and says how long it was", async () => {
+  it("of a hundred million characters is cut, and says how long it was (J07)", async () => {
     const world = await working(tool(() => "x".repeat(100_000_000)));
     await world.settle();
     const [result] = world.results;

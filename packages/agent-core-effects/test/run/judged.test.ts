@@ -110,7 +110,7 @@ describe("the digest of a call", () => {
     for (const world of [asking, asksLater]) expect(world.state.toolCalls["1"]?.digest).toContain("session");
   });
 
-  it("H01 is of the session, the call, its name, its bytes and the tool's definition", async () => {
+  it("is of the session, the call, its name, its bytes and the tool's definition (H01)", async () => {
     const ask = { config: { approval: { policy: "always" as const } } };
     const digestOf = async (options: WorldOptions & { readonly arguments?: unknown }): Promise<unknown> =>
       (await paying({ ...ask, ...options }).settle()).state.toolCalls["1"]?.digest;

@@ -23,7 +23,7 @@ const callsIn = (world: World): readonly string[] =>
   );
 
 describe("the calls of a session are numbered, whatever ids a provider gives", () => {
-  it("E01 two calls of one id and different arguments both run once, and their results are not mixed", async () => {
+  it("two calls of one id and different arguments both run once, and their results are not mixed (E01)", async () => {
     ran.length = 0;
     const twins = callsTools([
       { id: "same", name: "echo", arguments: { n: 1 } },
@@ -35,14 +35,14 @@ describe("the calls of a session are numbered, whatever ids a provider gives", (
     expect(callsIn(world)).toEqual(["1", "2"]);
   });
 
-  it("E02 one id in five turns stands for five calls, each with its result right after its turn", async () => {
+  it("one id in five turns stands for five calls, each with its result right after its turn (E02)", async () => {
     const turns = [1, 2, 3, 4, 5].map((n) => callsTools([{ id: "same", name: "echo", arguments: { n } }]));
     const world = await new World({ script: [...turns, answers("Done.")], tools: [echo] }).say("q").settle();
     expect(callsIn(world)).toEqual(["1", "2", "3", "4", "5"]);
     expect(world.results.map(({ content }) => content)).toEqual([1, 2, 3, 4, 5].map((n) => `{"n":${n}}`));
   });
 
-  it("J01 hostile and empty ids are data, and never keys", async () => {
+  it("hostile and empty ids are data, and never keys (J01)", async () => {
     const hostile = ["__proto__", "constructor", "", "toString", "then", "\ud800", "x".repeat(10_000)];
     const turn = callsTools(hostile.map((id, n) => ({ id, name: "echo", arguments: { n } })));
     const world = await new World({ script: [turn, answers("Done.")], tools: [echo] }).say("q").settle();
@@ -51,7 +51,7 @@ describe("the calls of a session are numbered, whatever ids a provider gives", (
     expect(JSON.stringify(world.inputs)).not.toContain("x".repeat(100));
   });
 
-  it("A09 ids that a host gave stay, and new numbers pass them by", async () => {
+  it("ids that a host gave stay, and new numbers pass them by (A09)", async () => {
     const world = new World({ script: [callsTools([{ name: "echo" }]), answers("Done.")], tools: [echo] });
     const names = ["10", "2", "b", "a", "1e3"];
     const calls = names.map((id) => [id, { name: "echo", parameters: "{}", calledAt: 1 }]);

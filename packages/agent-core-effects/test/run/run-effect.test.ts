@@ -81,7 +81,7 @@ describe("a wait", () => {
   };
   const key = "wait/plan/1/1/2";
 
-  it("F05 ends when its time has come by the clock", async () => {
+  it("ends when its time has come by the clock (F05)", async () => {
     const world = await waiting(2_000);
     expect(world.keys).toEqual([key]);
     const running = world.perform(key);

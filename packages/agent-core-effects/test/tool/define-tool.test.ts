@@ -153,16 +153,16 @@ describe("what cannot be a tool throws when it is defined", () => {
     expect(define({ name })).toThrow(/is no tool name/),
   );
   it.each(["toString", "constructor", "__proto__", "hasOwnProperty", "valueOf", "isPrototypeOf"])(
-    "J01 the name %s, which every object has",
+    "the name %s, which every object has (J01)",
     (name) => expect(define({ name })).toThrow(/is no tool name/),
   );
-  it.each(["then", "toJSON", "length", "prototype", "10"])("J01 but not the name %s", (name) => {
+  it.each(["then", "toJSON", "length", "prototype", "10"])("but not the name %s (J01)", (name) => {
     expect(define({ name })().name).toBe(name);
   });
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, "10", 1.5])("K04 the time-out %s", (timeoutMs) =>
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, "10", 1.5])("the time-out %s (K04)", (timeoutMs) =>
     expect(define({ timeoutMs })).toThrow(/timeoutMs/),
   );
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, "10", 1.5])("K04 maxParallel %s", (maxParallel) =>
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, "10", 1.5])("maxParallel %s (K04)", (maxParallel) =>
     expect(define({ maxParallel })).toThrow(/maxParallel/),
   );
   it("an unknown risk, replay or approval", () => {

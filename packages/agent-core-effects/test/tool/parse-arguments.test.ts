@@ -20,7 +20,7 @@ function syntaxError(text: string): string | undefined {
   }
 }
 
-describe("E08 malformed arguments", () => {
+describe("malformed arguments (E08)", () => {
   it("come in two hundred kinds", () => expect(malformed.length).toBeGreaterThanOrEqual(200));
 
   it.each(malformed)("do not run, and the model reads why: $what", async ({ text }) => {
@@ -79,7 +79,7 @@ describe("arguments that can be used", () => {
     execute.mockReset();
   });
 
-  it("J03 may nest 100 deep", async () => {
+  it("may nest 100 deep (J03)", async () => {
     expect(await runAlone(tool, nested(100, "[", "]"))).toMatchObject({ isSuccess: true });
     expect(await runAlone(tool, nested(100, '{"a":', "}"))).toMatchObject({ isSuccess: true });
     execute.mockReset();

@@ -32,8 +32,8 @@ describe("what a tool returns, now or later", () => {
     ["an object", { a: [1, "b"] }, '{"a":[1,"b"]}'],
     ["an object that looks like a reply", { content: "x", isError: true }, '{"content":"x","isError":true}'],
     ["what says itself what JSON it is", new Date(0), '"1970-01-01T00:00:00.000Z"'],
-    ["J05 a lone surrogate", "a\ud800b", "a\ufffdb"],
-    ["J05 a lone surrogate within", { a: "\udc00" }, String.raw`{"a":"\udc00"}`],
+    ["a lone surrogate (J05)", "a\ud800b", "a\ufffdb"],
+    ["a lone surrogate within (J05)", { a: "\udc00" }, String.raw`{"a":"\udc00"}`],
     ["a reply", toolReply({ content: "see" }), "see"],
   ])("%s is a success", async (_, output, content) => {
     for (const outcome of await both(output)) expect(outcome).toEqual({ isSuccess: true, content });
@@ -51,7 +51,7 @@ describe("what a tool returns, now or later", () => {
     });
   });
 
-  it("J02 {then: fn} is no JSON, and nothing calls it", async () => {
+  it("{then: fn} is no JSON, and nothing calls it (J02)", async () => {
     const thenable = { then: () => expect.unreachable() };
     expect(
       await runAlone(
@@ -155,7 +155,7 @@ describe("what a tool throws, now or later", () => {
     ["what looks like an error of another realm", { message: "from afar" }, "from afar"],
     ["a symbol", Symbol("odd"), "Symbol(odd)"],
     ["what cannot be read", unreadable, "It threw something that cannot be read."],
-    ["J05 a lone surrogate", new Error("a\ud800"), "a\ufffd"],
+    ["a lone surrogate (J05)", new Error("a\ud800"), "a\ufffd"],
   ])("is an error that the model reads: %s", async (_, thrown, error) => {
     const now = gives(() => {
       throw thrown;

@@ -136,7 +136,7 @@ describe("a question", () => {
   });
 });
 
-describe("H01 an approval of something else", () => {
+describe("an approval of something else (H01)", () => {
   it("does not count: other arguments, another tool, another definition, another session, or none", async () => {
     const made = paying();
     const question = first(await asking(made));
@@ -194,7 +194,7 @@ describe("H01 an approval of something else", () => {
   });
 });
 
-describe("H02 what was approved is what runs", () => {
+describe("what was approved is what runs (H02)", () => {
   it("whatever happens to the objects that the host still holds", async () => {
     const made = paying();
     const question = first(await asking(made));
@@ -215,7 +215,7 @@ describe("H02 what was approved is what runs", () => {
   });
 });
 
-describe("H04 two decisions about one question", () => {
+describe("two decisions about one question (H04)", () => {
   it.each<[string, Decision, Decision, number]>([
     ["approve twice", "approve", "approve", 1],
     ["approve, then reject", "approve", { reject: "no" }, 1],
@@ -239,7 +239,7 @@ describe("H04 two decisions about one question", () => {
   });
 });
 
-describe("H05 three questions of one turn", () => {
+describe("three questions of one turn (H05)", () => {
   const ids = ["1", "2", "3"] as const;
   const orders = [
     [0, 1, 2],
@@ -278,7 +278,7 @@ describe("H05 three questions of one turn", () => {
   });
 });
 
-describe("H06 a decision about another call", () => {
+describe("a decision about another call (H06)", () => {
   it("is of no use: unknown, done, of another session", async () => {
     const made = paying();
     const question = first(await asking(made));
@@ -297,7 +297,7 @@ describe("H06 a decision about another call", () => {
   });
 });
 
-describe("G06 a decision after the cancel", () => {
+describe("a decision after the cancel (G06)", () => {
   it("comes too late, and nothing runs", async () => {
     const made = paying();
     const question = first(await asking(made));
@@ -329,7 +329,7 @@ describe("G06 a decision after the cancel", () => {
   });
 });
 
-describe("H08 a question that nobody answers", () => {
+describe("a question that nobody answers (H08)", () => {
   it("expires once, the model reads it, and a late click hears it", async () => {
     const made = paying(["a"], { approval: { policy: "always", expiresAfterMs: 7 * 86_400_000 } });
     const question = first(await asking(made));

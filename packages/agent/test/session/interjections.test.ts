@@ -53,7 +53,7 @@ async function goOn({ session, clock, finish }: Held): Promise<void> {
   await session.settled();
 }
 
-describe.each(Object.keys(moments))("G02 a message while %s", (moment) => {
+describe.each(Object.keys(moments))("a message while %s (G02)", (moment) => {
   it("waits for its turn under queue, and is answered; nothing is lost", async () => {
     if (moment === "the model streams") return;
     const held = await at(moment, "queue");
@@ -135,7 +135,7 @@ describe("a message while the model streams, under queue", () => {
   });
 });
 
-describe("G03 fifty messages that nobody waits for", () => {
+describe("fifty messages that nobody waits for (G03)", () => {
   it("are fifty records in their order, and each is once in the next request", async () => {
     const { session, llm, inputs } = scene((_, call) => answers(`answer ${call + 1}`));
     const texts = Array.from({ length: 50 }, (_, index) => `message ${index + 1}`);

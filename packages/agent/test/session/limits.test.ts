@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { defineAgent, runTask, type AgentEvent } from "../../src/index.ts";
 import { failureOf, scene, settled, toolOf } from "../support.ts";
 
-describe("F05 a model that is too busy", () => {
+describe("a model that is too busy (F05)", () => {
   it.each([
     ["says how long", 2_000, 2_000],
     ["asks for no time at all", 0, 0],
@@ -84,7 +84,7 @@ describe("F05 a model that is too busy", () => {
   });
 
   it.each(["auth", "billing", "invalid-request", "refusal", "content-filter"] as const)(
-    "F04 F07 is not asked again where it makes no sense: %s; the next message works",
+    "is not asked again where it makes no sense: %s; the next message works (F04, F07)",
     async (kind) => {
       const { session, llm } = scene([fails(kind), answers("It is 4.")]);
       expect(await failureOf(session.ask("q"))).toMatchObject({ kind: "LlmError", reason: kind });
@@ -93,7 +93,7 @@ describe("F05 a model that is too busy", () => {
     },
   );
 
-  it("F03 is asked once more where it said nothing, and no later request has an empty text", async () => {
+  it("is asked once more where it said nothing, and no later request has an empty text (F03)", async () => {
     const { session, clock, llm } = scene([fails("empty"), fails("empty"), answers("It is 4.")]);
     const failed = failureOf(session.ask("q"));
     await vi.waitFor(() => expect(clock.pending).toBe(1));
@@ -103,7 +103,7 @@ describe("F05 a model that is too busy", () => {
     expect(llm.requests[2]?.messages.map(({ role }) => role)).not.toContain("assistant");
   });
 
-  it("F01 keeps what was streamed before it broke off, marked, and no tool of it runs", async () => {
+  it("keeps what was streamed before it broke off, marked, and no tool of it runs (F01)", async () => {
     const { session, clock } = scene([fails("interrupted", { partial: "It is" }), answers("It is 4.")]);
     const run = session.ask("2+2?");
     await vi.waitFor(() => expect(clock.pending).toBe(1));
@@ -116,7 +116,7 @@ describe("F05 a model that is too busy", () => {
     ]);
   });
 
-  it("F02 and cuts its calls off at the token limit runs none of them, and ends after three such turns", async () => {
+  it("and cuts its calls off at the token limit runs none of them, and ends after three such turns (F02)", async () => {
     const work = vi.fn(() => "ok");
     const cut = callsTools([{ name: "work" }, { name: "work" }, { name: "work", arguments: '{"a":' }], {
       finish: "length",
@@ -130,7 +130,7 @@ describe("F05 a model that is too busy", () => {
   });
 });
 
-describe("K01 a model that repeats one call for ever", () => {
+describe("a model that repeats one call for ever (K01)", () => {
   it("stops at the limit of steps; a new message has a new limit", async () => {
     const work = vi.fn(() => "ok");
     const { session, llm } = scene(
@@ -161,7 +161,7 @@ describe("K01 a model that repeats one call for ever", () => {
   });
 });
 
-describe("K03 a thousand calls in one turn", () => {
+describe("a thousand calls in one turn (K03)", () => {
   it("32 run, never more than 4 at once, and 968 read why they did not", async () => {
     let now = 0;
     let most = 0;
@@ -212,7 +212,7 @@ describe("K03 a thousand calls in one turn", () => {
   });
 });
 
-describe("E05 five calls at once", () => {
+describe("five calls at once (E05)", () => {
   const permutations = (items: readonly number[]): readonly (readonly number[])[] =>
     items.length < 2
       ? [items]
@@ -243,7 +243,7 @@ describe("E05 five calls at once", () => {
   });
 });
 
-describe("E04 E06 a result that comes twice, or late", () => {
+describe("a result that comes twice, or late (E04, E06)", () => {
   it("changes nothing, and is told why", async () => {
     const { session, inputs } = scene([callsTools([{ name: "work" }]), hangs()], { tools: [toolOf("work")] });
     await session.send("q");

@@ -55,7 +55,7 @@ describe("a session", () => {
     expect(llm.requests[0]?.messages[0]).toEqual({ role: "user", content: [{ type: "file", file }] });
   });
 
-  it("J05 makes what a user says well-formed", async () => {
+  it("makes what a user says well-formed (J05)", async () => {
     const { session } = scene([answers("?")]);
     await session.ask("a\ud800b");
     expect(textsOf(session.current())[0]).toBe("a\ufffdb");
@@ -75,7 +75,7 @@ describe("a session", () => {
     expect(session.current().messages).toEqual([]);
   });
 
-  it("E07 takes any input, and says why it did not", async () => {
+  it("takes any input, and says why it did not (E07)", async () => {
     const { session, inputs } = scene([hangs()]);
     await session.send("q");
     const count = inputs.length;
