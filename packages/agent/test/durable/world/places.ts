@@ -19,7 +19,7 @@ export class Place implements Disposable {
 }
 
 /** Notices that a test expects, or wants to know nothing of. */
-const onNotice = (_notice: LogNotice): void => undefined;
+export const onNotice = (_notice: LogNotice): void => undefined;
 
 export type StoreName = "memory" | "jsonl" | "sqlite";
 
@@ -33,7 +33,7 @@ export interface Storage extends AsyncDisposable {
 }
 
 /** What is killed is no machine: nothing is waited for that only a power cut could lose. */
-const hasty: JsonlOptions & SqliteOptions = {
+export const hasty: JsonlOptions & SqliteOptions = {
   durability: "relaxed",
   fs: { ...nodeFileSystem, fsyncSync: () => undefined },
 };

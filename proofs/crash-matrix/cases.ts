@@ -1,0 +1,35 @@
+import type { AgentInput } from "@moora/agent-core-state-machine";
+import type { Death } from "../../packages/agent/test/durable/world/mortal-log.ts";
+
+/**
+ * Where a process dies. `a`: before the record of this number is written. `b`: right after, where it is an intent, so that
+ * nothing that was intended is done yet. `c`: when the tool of this number has done its work, and not told it. `d`: right
+ * after any other record.
+ */
+export type Phase = "a" | "b" | "c" | "d";
+
+export interface Case {
+  readonly phase: Phase;
+  /** The number of the record, or of the tool's run, from 1. */
+  readonly at: number;
+  readonly death: Death;
+}
+
+const intents: ReadonlySet<AgentInput["type"]> = new Set(["llm-call-started", "tool-call-started"]);
+
+/** Every death that a process can die on its way through these records, with so many tools run. */
+export function casesOf(inputs: readonly AgentInput[], works: number): readonly Case[] {
+  const aroundRecords = inputs.flatMap(({ type }, index): readonly Case[] => {
+    const seq = index + 1;
+    const phase = intents.has(type) ? "b" : "d";
+    return [
+      { phase: "a", at: seq, death: { seq, when: "before" } },
+      { phase, at: seq, death: { seq, when: "after" } },
+    ];
+  });
+  const withinTools = Array.from({ length: works }, (_, index): Case => {
+    const work = index + 1;
+    return { phase: "c", at: work, death: { work } };
+  });
+  return [...aroundRecords, ...withinTools];
+}
