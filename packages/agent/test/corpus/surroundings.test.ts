@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { withoutSurroundings } from "../../../../proofs/engines/surroundings.ts";
+import { goldenPositions, goldenText } from "./files.ts";
+import { positionsOf } from "./positions.ts";
+import { recordings } from "./recordings.ts";
+
+/** The proof of all engines takes all of them. */
+const some = recordings.filter((_, index) => index % 10 === 0);
+
+describe("without clocks, chance, locales and the network", () => {
+  it.each(some)(
+    "the golden log of $name folds to the same states, effects and requests (A03)",
+    ({ name }) => {
+      const text = goldenText(name);
+      const { result, touched } = withoutSurroundings(() => positionsOf(text));
+      expect(touched).toEqual([]);
+      expect(result).toEqual(goldenPositions(name));
+    },
+  );
+
+  it("whoever asks for one of them is found out, also where the error is swallowed", () => {
+    const swallowed = (ask: () => unknown): unknown => {
+      try {
+        return ask();
+      } catch (error) {
+        return error;
+      }
+    };
+    const asked = [() => Date.now(), () => Math.random(), () => "a".localeCompare("b")];
+    const { result, touched } = withoutSurroundings(() => asked.map(swallowed));
+    expect(touched).toEqual(["Date", "random", "localeCompare"]);
+    expect(result).toEqual(touched.map((name) => new Error(`${name} was asked for.`)));
+  });
+
+  it("they are back afterwards, and after an error", () => {
+    expect(() =>
+      withoutSurroundings(() => {
+        throw new RangeError("It broke.");
+      }),
+    ).toThrow(RangeError);
+    expect(typeof setTimeout).toBe("function");
+    expect(Math.random()).toBeLessThan(1);
+  });
+});
