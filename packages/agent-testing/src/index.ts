@@ -30,6 +30,8 @@ export type { Choose } from "./draw-input.ts";
 export { InvariantBroken } from "./simulation/sim-world.ts";
 export { simulate, simulateChoices } from "./simulation/simulate.ts";
 export type { SimulateOptions } from "./simulation/simulate.ts";
+export { missedPairs } from "./simulation/coverage.ts";
+export type { Coverage } from "./simulation/coverage.ts";
 export type { Invariant } from "./simulation/invariants.ts";
 export type { SimulationFailure, SimulationReport } from "./simulation/simulation-report.ts";
 export { VirtualClock } from "./simulation/virtual-clock.ts";

@@ -5,12 +5,8 @@ import { choicesFrom, type ChoiceScript } from "./choices.ts";
 import type { Invariant } from "./invariants.ts";
 import { shrunk } from "./shrink.ts";
 import { simulateOnce, type Once, type OnceOptions } from "./simulate-once.ts";
-import {
-  coverageToText,
-  failureToText,
-  type SimulationFailure,
-  type SimulationReport,
-} from "./simulation-report.ts";
+import { coverageToText, missedPairs, type Coverage } from "./coverage.ts";
+import { failureToText, type SimulationFailure, type SimulationReport } from "./simulation-report.ts";
 
 export interface SimulateOptions {
   /** Default: 1. The run with number n has the seed `seed + n`. */
@@ -90,32 +86,16 @@ function addHits(coverage: Record<string, Record<string, number>>, { hits }: Onc
   }
 }
 
-/** Faults that can come in any state; those of a model come where one is called, those of a tool where tools run. */
-const anywhere = ["cancel", "crash", "takeover", "close", "second-host", "clock-jump", "double-answer"];
-
-/** A state that was hit this often by anything has been there long enough for every fault that can come there. */
-const often = 400;
-
-function missedIn(coverage: Record<string, Record<string, number>>): readonly string[] {
-  const seen = new Set(Object.values(coverage).flatMap((row) => Object.keys(row)));
-  return Object.entries(coverage).flatMap(([control, row]) => {
-    const hits = Object.values(row).reduce((sum, count) => sum + count, 0);
-    if (hits < often) return [];
-    return anywhere
-      .filter((fault) => seen.has(fault) && row[fault] === undefined)
-      .map((fault) => `${control} ${fault}`);
-  });
-}
-
 function report(
   seed: number,
   runs: number,
   inputs: number,
-  coverage: Record<string, Record<string, number>>,
+  coverage: Coverage,
   failure: SimulationFailure | undefined,
 ): SimulationReport {
-  const missed = failure === undefined ? missedIn(coverage) : [];
+  const missed = failure === undefined ? missedPairs(coverage) : [];
   return {
+    ok: failure === undefined && missed.length === 0,
     seed,
     runs,
     inputs,

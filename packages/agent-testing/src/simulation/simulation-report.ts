@@ -1,3 +1,4 @@
+import type { Coverage } from "./coverage.ts";
 import type { StoryLine } from "./sim-world.ts";
 import type { Shrunk } from "./shrink.ts";
 
@@ -10,12 +11,14 @@ export interface SimulationFailure {
 
 /** What a simulation did and found. */
 export interface SimulationReport {
+  /** Nothing was broken, and nothing was missed. */
+  readonly ok: boolean;
   readonly seed: number;
   readonly runs: number;
   /** Inputs that were accepted, over all runs. */
   readonly inputs: number;
   /** How often each fault came in each control state: `coverage[control][fault]`. */
-  readonly coverage: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly coverage: Coverage;
   /** Pairs that could have happened and never did. */
   readonly missed: readonly string[];
   readonly failure: SimulationFailure | undefined;
@@ -27,21 +30,6 @@ export const storyToText = (story: readonly StoryLine[]): string =>
   story
     .map(({ what, control, seq }) => `  ${String(seq).padStart(3)} ${control.padEnd(16)} ${what}`)
     .join("\n");
-
-/** How often each fault came in each state, as a table of text. */
-export function coverageToText(coverage: SimulationReport["coverage"]): string {
-  const controls = Object.keys(coverage).toSorted();
-  const faults = [...new Set(controls.flatMap((control) => Object.keys(coverage[control] ?? {})))].toSorted();
-  const width = Math.max(...faults.map((fault) => fault.length), 5);
-  const head = ["fault".padEnd(width), ...controls.map((control) => control.padStart(16))].join("");
-  const rows = faults.map((fault) =>
-    [
-      fault.padEnd(width),
-      ...controls.map((control) => String(coverage[control]?.[fault] ?? 0).padStart(16)),
-    ].join(""),
-  );
-  return [head, ...rows].join("\n");
-}
 
 /** One line that runs the failing simulation again, the story of the shrunk one, and a test that is ready to be kept. */
 export function failureToText({ seed, failure, shrunk }: SimulationFailure): string {

@@ -1,0 +1,69 @@
+/** The agents that the proofs simulate: tools of every kind, and each way of ending a turn. */
+import { defineAgent, defineTool, type Agent } from "@moora/agent";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
+import * as z from "zod";
+
+const execute = (): string => "The simulation answers for its tools.";
+const llm = new MockLlmCaller(() => answers("The simulation answers for its models."));
+
+const tools = [
+  defineTool({
+    name: "search",
+    description: "Finds what was asked for.",
+    replay: "safe",
+    input: z.object({ query: z.string() }),
+    execute,
+  }),
+  defineTool({
+    name: "pay",
+    description: "Pays.",
+    risk: "high",
+    input: z.object({ euros: z.number() }),
+    execute,
+  }),
+  defineTool({
+    name: "mail",
+    description: "Sends a letter, one at a time.",
+    replay: "keyed",
+    maxParallel: 1,
+    input: z.object({ to: z.string() }),
+    execute,
+  }),
+  defineTool({ name: "book", description: "Books.", onUnknown: "ask", input: z.object({}), execute }),
+  defineTool({
+    name: "ship",
+    description: "Ships, and knows afterwards whether it did.",
+    input: z.object({}),
+    execute,
+    probe: () => "unknown",
+  }),
+];
+
+/** Approvals that expire, reminders, and every way in which a crash leaves a call. */
+export const shopAgent: Agent<unknown> = defineAgent({
+  name: "shop",
+  llm,
+  tools,
+  config: {
+    approval: { policy: { above: "high" }, expiresAfterMs: 60_000, remindAfterMs: 20_000 },
+    maxSteps: 12,
+  },
+});
+
+/** Typed answers, reflections, and a state of its own between an answer and its end. */
+export const checkedAgent: Agent<unknown> = defineAgent({
+  name: "checked",
+  llm,
+  tools: tools.slice(0, 3),
+  answer: z.object({ total: z.number() }),
+  config: {
+    reflectEveryNSteps: 2,
+    approval: { policy: "always" },
+    graph: {
+      states: ["Check"],
+      rows: { Observing: { Continue: "Check" }, Check: { Fine: "Planning", Bad: "Error" } },
+      terminals: [],
+    },
+  },
+  states: { Check: () => ({ event: "Fine", note: "It was checked." }) },
+});
