@@ -1,10 +1,11 @@
 import { beginReplay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { chainStart, type EventLog, type LogRecord } from "@moora/event-log";
-import { headerToState, headerToText, type SessionHeader } from "../durable/session-header.ts";
+import { headerToState, headerToText, identityOf, type SessionHeader } from "../durable/session-header.ts";
 import { inputToRecord } from "../durable/session-record.ts";
 import { parsed } from "../session/parsed.ts";
 import { randomId } from "../user-message.ts";
 import { answersOf, closing, isOfOpenWork } from "./open-work.ts";
+import { rebindingTo } from "./rebinding.ts";
 import { end, positionIn, positionOf, readSession } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
@@ -47,12 +48,12 @@ export async function forkSession(
     return changed === null ? [] : [changed === input ? input : parsed(changed)];
   });
   const header = { ...session.header, life: randomId("life"), parent: { id, seq: position } };
-  const copy = recordsOf(header, edited);
+  const copy = recordsOf(as, header, edited);
   const reused = (): readonly AgentInput[] => {
     positionIn(session, end);
     return answersOf(positionOf(session, position).state, session.inputs.slice(position));
   };
-  const fork = recordsOf(header, inputsOf(open, edited, copy.state, reused));
+  const fork = recordsOf(as, header, inputsOf(open, edited, copy.state, reused));
   await writeSession(to, as, headerToText(header), fork.records);
   return {
     id: as,
@@ -83,13 +84,16 @@ function inputsOf(
 
 /** The records of those inputs that apply, and the state that they lead to. */
 function recordsOf(
+  id: string,
   header: SessionHeader,
   inputs: readonly AgentInput[],
 ): { readonly records: readonly LogRecord[]; readonly state: AgentState } {
   const replay = beginReplay(headerToState(header), { changes: true });
+  const rebound = rebindingTo(identityOf(id, header));
   const records: LogRecord[] = [];
   let head = chainStart(headerToText(header));
-  for (const input of inputs) {
+  for (const told of inputs) {
+    const input = rebound(told, replay.state);
     const step = replay.apply(input);
     if (step === undefined) continue;
     const record = inputToRecord(head, input, step.changes);

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { diffSessions, differencesOf, forkSession, openSession } from "../../src/index.ts";
+import { call } from "../durable/world/counting-agent.ts";
+import { quiet } from "../durable/world/drive.ts";
+import { sceneOf } from "../durable/world/scene.ts";
+import { recordsOf, told } from "./told.ts";
+
+const script = [[call("look"), call("pay")]];
+const config = { approval: { policy: { tools: ["pay"] } } } as const;
+
+describe("the difference of two runs", () => {
+  it("is none where only times, owners and random ids differ", async () => {
+    const [one, other] = [sceneOf(script, config), sceneOf(script, config)];
+    await told(one);
+    await other.clock.advance(5_000);
+    await told(other);
+    const [a, b] = [one.log(), other.log()];
+    expect(await recordsOf(a)).not.toEqual(await recordsOf(b));
+    const diff = await diffSessions({ log: a, id: "ada" }, { log: b, id: "ada" });
+    expect(diff).toEqual({ common: (await recordsOf(a)).length, a: undefined, b: undefined, state: [] });
+  });
+
+  it("begins with the first record that is not the same, and shows where the states came to differ", async () => {
+    const scene = sceneOf(script, config);
+    const session = await scene.open();
+    await session.send("Please.");
+    await quiet(session);
+    const { seq } = session.info();
+    await forkSession(scene.log(), "ada", seq, { as: "other", open: "rerun" });
+    const other = await openSession(scene.agent, { log: scene.log(), id: "other", clock: scene.clock });
+    const [here] = session.questions();
+    const [there] = other.questions();
+    if (here === undefined || there === undefined) throw new Error("Nothing is asked.");
+    await session.decide(here, "approve", "ada");
+    await other.decide(there, { reject: "Too dear." }, "ada");
+    for (const one of [session, other]) {
+      await quiet(one);
+      await one.close();
+    }
+    const log = scene.log();
+    const diff = await diffSessions({ log, id: "ada" }, { log, id: "other" });
+    const opened = (await recordsOf(log, "other")).findIndex(
+      ({ body }, index) => index > 0 && body.includes('"session-opened"'),
+    );
+    expect(diff.common).toBe(opened);
+    expect(diff.a).toMatchObject({ type: "tool-call-decided", decision: { type: "approved" } });
+    expect(diff.b).toMatchObject({ type: "session-opened" });
+    expect(diff.state.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(["toolCalls.2.decision.type", "toolCalls.2.result.isSuccess"]),
+    );
+    expect(diff.state.find(({ path }) => path === "toolCalls.2.decision.type")).toEqual({
+      path: "toolCalls.2.decision.type",
+      a: "approved",
+      b: "rejected",
+    });
+    const before = await diffSessions({ log, id: "ada", seq }, { log, id: "other", seq });
+    expect(before).toMatchObject({ common: seq, a: undefined, b: undefined });
+  });
+});
+
+describe("differences of values", () => {
+  it("are told by their paths, in order, up to a number; what is nowhere is undefined", () => {
+    const a = { same: 1, list: [1, { deep: "x" }, 3], gone: null, kind: [] };
+    const b = { same: 1, list: [1, { deep: "y" }], kind: {}, come: false };
+    expect(differencesOf(a, b)).toEqual([
+      { path: "list[1].deep", a: "x", b: "y" },
+      { path: "list[2]", a: 3, b: undefined },
+      { path: "gone", a: null, b: undefined },
+      { path: "kind", a: [], b: {} },
+      { path: "come", a: undefined, b: false },
+    ]);
+    expect(differencesOf(a, b, 2)).toHaveLength(2);
+    expect(differencesOf(Number.NaN, Number.NaN)).toEqual([]);
+  });
+});

@@ -1,0 +1,207 @@
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { describe, expect, it } from "vitest";
+import { forkSession, openSession, stateAt, verifySession, type OpenWork } from "../../src/index.ts";
+import { call } from "../durable/world/counting-agent.ts";
+import { driveToEnd, quiet } from "../durable/world/drive.ts";
+import { problemsAfter } from "../durable/world/outcome.ts";
+import { checkSound, sceneOf, type Scene } from "../durable/world/scene.ts";
+import { recordsOf, told } from "./told.ts";
+
+/** A batch of four calls, two of which ask, and a step after it. */
+const script = [[call("look"), call("pay"), call("ship", 3), call("sign")], [call("look", 2)]];
+const config = { approval: { policy: { tools: ["pay"] } } } as const;
+
+async function recorded(): Promise<Scene> {
+  const scene = sceneOf(script, config);
+  await told(scene);
+  return scene;
+}
+
+const inputsOf = async (scene: Scene, id = "ada"): Promise<readonly AgentInput[]> =>
+  (await recordsOf(scene.log(), id)).map(({ body }) => JSON.parse(body));
+
+const resultsIn = ({ toolCalls }: AgentState): readonly unknown[] =>
+  Object.values(toolCalls).map(({ result }) => (result?.isSuccess === true ? result.content : result?.code));
+
+/** Opens a fork as any session is opened, and brings it to its end. */
+async function livedOn({ agent, log, clock }: Scene, id: string): Promise<AgentState> {
+  const session = await openSession(agent, { log: log(), id, clock });
+  await driveToEnd(session, { says: ["Please."], decide: () => "approve" }, clock);
+  await checkSound(session, log());
+  await session.close();
+  return (await stateAt(log(), id)).state;
+}
+
+const rules: readonly OpenWork[] = ["reuse", "rerun", "close"];
+
+describe.each(rules)("a fork that settles open work by the rule %s", (open) => {
+  it("is a sound session of its own at every position, and comes to an end; the original is left as it was", async () => {
+    const scene = await recorded();
+    const original = await recordsOf(scene.log());
+    const settled = new Set<string>();
+    for (const { seq } of original) {
+      const as = `${open} ${seq}`;
+      const before = (await stateAt(scene.log(), "ada", seq)).state;
+      const forked = await forkSession(scene.log(), "ada", seq, { as, open });
+      expect(forked, as).toMatchObject({ id: as, dropped: 0 });
+      expect((await stateAt(scene.log(), as)).state, as).toEqual(forked.state);
+      expect(await verifySession(scene.log(), as), as).toMatchObject({ ok: true, seq: forked.seq });
+      for (const [id, { result }] of Object.entries(before.toolCalls))
+        if (result !== null) expect(forked.state.toolCalls[id]?.result, as).toEqual(result);
+      const state = await livedOn(scene, as);
+      expect(["Done", "Error"], as).toContain(state.reActContext.control.type);
+      expect(problemsAfter(state), as).toEqual([]);
+      settled.add(JSON.stringify(resultsIn(state).slice(0, 4)));
+    }
+    expect(await recordsOf(scene.log())).toEqual(original);
+    const ran = JSON.stringify(['{"look":1}', '{"pay":1}', '{"ship":3}', '{"sign":1}']);
+    expect(settled.has(ran)).toBe(true);
+    if (open !== "close") expect(settled.size).toBe(1);
+  });
+});
+
+/** Where the first result of the batch has come, and others are under way or asked about. */
+async function withinBatch(scene: Scene): Promise<number> {
+  const inputs = await inputsOf(scene);
+  return 1 + inputs.findIndex(({ type }) => type === "tool-call-completed");
+}
+
+describe("a fork within a batch of calls", () => {
+  it("that reuses takes results and decisions from the record: no call is made again", async () => {
+    const scene = await recorded();
+    const ran = scene.counter.runs.length;
+    const seq = await withinBatch(scene);
+    const { state } = await forkSession(scene.log(), "ada", seq, { as: "again", open: "reuse" });
+    expect(resultsIn(state)).toEqual(['{"look":1}', '{"pay":1}', '{"ship":3}', '{"sign":1}']);
+    expect(state.toolCalls["2"]?.decision).toMatchObject({ type: "approved", by: "ada" });
+    await livedOn(scene, "again");
+    // The step after the batch is not open work: it is taken anew.
+    expect(scene.counter.runs.slice(ran).map(({ tool, args }) => [tool, args])).toEqual([
+      ["look", '{"of":2}'],
+    ]);
+  });
+
+  it("that runs again makes the calls under keys of its own, and asks again", async () => {
+    const scene = await recorded();
+    const ran = scene.counter.runs.length;
+    const forked = await forkSession(scene.log(), "ada", await withinBatch(scene), {
+      as: "again",
+      open: "rerun",
+    });
+    expect(forked.state.reActContext.control.type).toBe("WaitingForHuman");
+    await livedOn(scene, "again");
+    const again = scene.counter.runs.slice(ran);
+    expect(again.map(({ tool }) => tool).toSorted()).toEqual(["look", "pay", "ship", "sign"].toSorted());
+    const keys = new Set(scene.counter.runs.slice(0, ran).map(({ key }) => key));
+    for (const { key } of again) expect(keys.has(key)).toBe(false);
+  });
+
+  it("that closes says of each open call that it was not run, and of each question who closed it", async () => {
+    const scene = await recorded();
+    const seq = await withinBatch(scene);
+    const { state } = await forkSession(scene.log(), "ada", seq, { as: "again", open: "close" });
+    expect(state.reActContext.control.type).toBe("Planning");
+    expect(Object.values(state.toolCalls).map(({ result }) => result?.isSuccess)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(state.toolCalls["2"]?.decision).toMatchObject({ type: "rejected", by: "fork" });
+    expect(problemsAfter(state)).toEqual([]);
+  });
+
+  it("does not approve for the original, nor the original for it: questions bind to their session", async () => {
+    const scene = sceneOf(script, config);
+    const session = await scene.open();
+    await session.send("Please.");
+    await quiet(session);
+    await forkSession(scene.log(), "ada", session.info().seq, { as: "again", open: "rerun" });
+    const other = await openSession(scene.agent, { log: scene.log(), id: "again", clock: scene.clock });
+    await quiet(other);
+    const [here] = session.questions();
+    const [there] = other.questions();
+    expect(there).toMatchObject({ toolCallId: here?.toolCallId, name: here?.name });
+    if (here === undefined || there === undefined) throw new Error("Nothing is asked.");
+    expect(await session.decide(there, "approve")).toMatchObject({ reason: "digest-mismatch" });
+    expect(await other.decide(here, "approve")).toMatchObject({ reason: "digest-mismatch" });
+    await Promise.all([session.close(), other.close()]);
+  });
+});
+
+describe("a fork with an edit", () => {
+  it("has what was said otherwise, and the model answers that", async () => {
+    const scene = await recorded();
+    const seq = await withinBatch(scene);
+    const forked = await forkSession(scene.log(), "ada", seq, {
+      as: "otherwise",
+      open: "reuse",
+      edit: (input) =>
+        input.type === "tool-call-completed" && input.result.isSuccess
+          ? { ...input, result: { ...input.result, content: '{"look":"something else"}' } }
+          : input,
+    });
+    expect(forked.dropped).toBe(0);
+    expect(resultsIn(forked.state)[0]).toBe('{"look":"something else"}');
+    expect(await verifySession(scene.log(), "otherwise")).toMatchObject({ ok: true });
+    const state = await livedOn(scene, "otherwise");
+    expect(state.reActContext.control.type).toBe("Done");
+    expect(resultsIn((await stateAt(scene.log(), "ada")).state)[0]).toBe('{"look":1}');
+  });
+
+  it("asks about the call as it was edited: who saw it otherwise has not approved it (H01)", async () => {
+    const scene = await recorded();
+    const seq = await withinBatch(scene);
+    const same = (input: AgentInput): AgentInput => input;
+    const raised = (input: AgentInput): AgentInput => {
+      if (input.type !== "re-act-observed" || input.observation.type !== "continue-re-act") return input;
+      const { "2": pay, ...others } = input.observation.toolCalls;
+      if (pay === undefined) return input;
+      const toolCalls = { ...others, "2": { ...pay, parameters: '{"of":99}' } };
+      return { ...input, observation: { type: "continue-re-act", toolCalls } };
+    };
+    const questions = await Promise.all(
+      [same, raised].map(async (edit, index) => {
+        const as = `edited ${index}`;
+        await forkSession(scene.log(), "ada", seq, { as, open: "rerun", edit });
+        const session = await openSession(scene.agent, { log: scene.log(), id: as, access: "post" });
+        const question = session.questions().find(({ name }) => name === "pay");
+        await session.close();
+        return question;
+      }),
+    );
+    expect(questions.map((question) => question?.parameters)).toEqual([{ of: 1 }, { of: 99 }]);
+    const session = await openSession(scene.agent, { log: scene.log(), id: "edited 1", access: "post" });
+    const [seen, meant] = questions;
+    if (seen === undefined || meant === undefined) throw new Error("Nothing is asked.");
+    expect(await session.decide(seen, "approve")).toMatchObject({ reason: "digest-mismatch" });
+    expect(await session.decide(meant, "approve")).toMatchObject({ status: "accepted" });
+    await session.close();
+  });
+
+  it("counts what does no longer apply where something was left out", async () => {
+    const scene = await recorded();
+    const inputs = await inputsOf(scene);
+    const forked = await forkSession(scene.log(), "ada", inputs.length, {
+      as: "silent",
+      open: "reuse",
+      edit: (input) => (input.type === "user-message-received" ? null : input),
+    });
+    expect(forked.state.messages).toEqual([]);
+    expect(forked.dropped).toBeGreaterThan(5);
+    expect(forked.seq).toBe(inputs.length - 1 - forked.dropped);
+    expect(await verifySession(scene.log(), "silent")).toMatchObject({ ok: true });
+  });
+
+  it("refuses an edit that gives no input, and leaves nothing behind", async () => {
+    const scene = await recorded();
+    const edit = (input: AgentInput): AgentInput => ({ ...input, timestamp: Number.NaN });
+    await expect(
+      forkSession(scene.log(), "ada", 4, { as: "bad", open: "close", edit }),
+    ).rejects.toMatchObject({ name: "InputRefused" });
+    expect(await scene.log().open("bad")).toBeUndefined();
+    await expect(forkSession(scene.log(), "ada", 4, { as: "ada", open: "close" })).rejects.toMatchObject({
+      code: "LogExists",
+    });
+  });
+});

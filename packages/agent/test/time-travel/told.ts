@@ -1,0 +1,45 @@
+import { chained, chainStart, type ChainHead, type EventLog, type LogRecord } from "@moora/event-log";
+import type { DurableSession } from "../../src/index.ts";
+import { quiet } from "../durable/world/drive.ts";
+import type { Scene } from "../durable/world/scene.ts";
+
+/** Lets a session of a scene say something, come to rest, answer its questions, and close. */
+export async function told(
+  scene: Scene,
+  says: readonly string[] = ["Please."],
+  decide: (session: DurableSession) => Promise<void> = approveAll,
+): Promise<void> {
+  const session = await scene.open();
+  for (const text of says) {
+    await session.send(text);
+    await quiet(session);
+    await decide(session);
+    await quiet(session);
+  }
+  await session.close();
+}
+
+export async function approveAll(session: DurableSession): Promise<void> {
+  for (const question of session.questions()) await session.decide(question, "approve", "ada");
+}
+
+export async function recordsOf(log: EventLog, id = "ada"): Promise<readonly LogRecord[]> {
+  return (await (await log.open(id))?.read()) ?? [];
+}
+
+/** Writes a session anew as it would be if some record had been another: a sound chain, and another tale. */
+export async function retold(
+  log: EventLog,
+  as: string,
+  change: (record: LogRecord) => Pick<LogRecord, "body" | "changed">,
+): Promise<void> {
+  const header = (await log.open("ada"))?.header ?? "";
+  let head: ChainHead = chainStart(header);
+  const records = (await recordsOf(log)).map((record): LogRecord => {
+    const { body, changed } = change(record);
+    const next = { seq: record.seq, body, changed, digest: chained(head.digest, body, changed) };
+    head = next;
+    return next;
+  });
+  await (await log.create(as, header)).append(0, records);
+}

@@ -1,0 +1,147 @@
+import { memoryLog, MemoryStorage } from "@moora/event-log";
+import type { AgentState } from "@moora/agent-core-state-machine";
+import { describe, expect, it } from "vitest";
+import { openSession, SessionError, stateAt, verifySession } from "../../src/index.ts";
+import { call } from "../durable/world/counting-agent.ts";
+import { quiet } from "../durable/world/drive.ts";
+import { sceneOf, type Scene } from "../durable/world/scene.ts";
+import { recordsOf, retold, told } from "./told.ts";
+
+const script = [[call("look"), call("pay")], [call("pay", 2)]];
+
+async function recorded(): Promise<Scene> {
+  const scene = sceneOf(script);
+  await told(scene);
+  return scene;
+}
+
+describe("verifying a session", () => {
+  it("finds it sound, and says where it ends", async () => {
+    const scene = await recorded();
+    const last = (await recordsOf(scene.log())).at(-1);
+    expect(await verifySession(scene.log(), "ada")).toEqual({
+      ok: true,
+      seq: last?.seq,
+      digest: last?.digest,
+    });
+  });
+
+  it("names the first record that changes something else than when it was written, and what it changes now (L03)", async () => {
+    const log = (await recorded()).log();
+    const records = await recordsOf(log);
+    for (const { seq, body, changed } of records) {
+      const as = `from ${seq}`;
+      await retold(log, as, (record) => (record.seq < seq ? record : { ...record, changed: "otherwise" }));
+      const report = await verifySession(log, as);
+      expect(report).toMatchObject({
+        ok: false,
+        seq,
+        reason: "differs",
+        input: JSON.parse(body),
+        expected: "otherwise",
+        found: changed,
+      });
+      expect(report.ok ? [] : report.changes).not.toEqual([]);
+    }
+  });
+
+  it("shows what a record that was meddled with makes of the state, beside the one that it should be", async () => {
+    const log = (await recorded()).log();
+    const records = await recordsOf(log);
+    const completed = records.find(({ body }) => body.includes("tool-call-completed"));
+    const forged = (body: string): string => body.replace(String.raw`{\"look\":1}`, String.raw`{\"look\":9}`);
+    await retold(log, "forged", ({ body, changed }) => ({ body: forged(body), changed }));
+    const report = await verifySession(log, "forged");
+    expect(report).toMatchObject({ ok: false, seq: completed?.seq, reason: "differs" });
+    expect(report.ok ? [] : report.changes).toContainEqual(
+      expect.objectContaining({
+        op: "put-call",
+        id: "1",
+        record: expect.objectContaining({ result: expect.objectContaining({ content: '{"look":9}' }) }),
+      }),
+    );
+  });
+
+  it("finds damaged bytes at their place", async () => {
+    const storage = new MemoryStorage();
+    const scene = sceneOf(script, {}, { log: () => memoryLog(storage) });
+    await told(scene);
+    const life = storage.lives.get("ada");
+    const whole = life?.records ?? [];
+    for (let index = 0; index < whole.length; index += 1) {
+      if (life === undefined) continue;
+      life.records = whole.map((record, at) =>
+        at === index ? { ...record, body: record.body.replace("timestamp", "timestomp") } : record,
+      );
+      expect(await verifySession(scene.log(), "ada")).toMatchObject({
+        ok: false,
+        seq: index + 1,
+        reason: "damaged",
+      });
+    }
+  });
+
+  it.each<[string, (body: string) => string]>([
+    ["a type of input", (body) => body.replace("tool-call-completed", "tool-call-blessed")],
+    ["a version of records", (body) => body.replace("{", '{"v":2,')],
+  ])(
+    "tells a newer release's work from damage, and leaves it as it is: %s that it does not know (L02)",
+    async (_, change) => {
+      const scene = await recorded();
+      const log = scene.log();
+      const newer = (await recordsOf(log)).find(({ body }) => change(body) !== body);
+      const seq = newer?.seq ?? 0;
+      await retold(log, "newer", (record) =>
+        record.seq === seq ? { ...record, body: change(record.body) } : record,
+      );
+      expect(await verifySession(log, "newer")).toMatchObject({ ok: false, seq, reason: "unsupported" });
+      const before = JSON.stringify(await recordsOf(log, "newer"));
+      const session = await openSession(scene.agent, { log, id: "newer", clock: scene.clock });
+      expect(session.info()).toMatchObject({ access: "read", seq: seq - 1 });
+      await expect(session.send("Hello?")).rejects.toMatchObject({ code: "UnsupportedVersion", seq });
+      await session.close();
+      await expect(stateAt(log, "newer")).rejects.toMatchObject({ code: "UnsupportedVersion", seq });
+      expect((await stateAt(log, "newer", seq - 1)).seq).toBe(seq - 1);
+      expect(JSON.stringify(await recordsOf(log, "newer"))).toBe(before);
+    },
+  );
+
+  it("refuses a log of a newer format as a whole (L02)", async () => {
+    const scene = await recorded();
+    const log = scene.log();
+    const header = (await log.open("ada"))?.header ?? "";
+    await log.create("newer", header.replace('"format":1', '"format":2'));
+    expect(await verifySession(log, "newer")).toMatchObject({ ok: false, seq: 0, reason: "unsupported" });
+    await expect(scene.open({ id: "newer", log })).rejects.toMatchObject({ code: "UnsupportedVersion" });
+    expect(await recordsOf(log, "newer")).toEqual([]);
+  });
+
+  it("rejects for a session that is not there", async () => {
+    await expect(verifySession(memoryLog(), "nobody")).rejects.toThrow(SessionError);
+    await expect(verifySession(memoryLog(), "nobody")).rejects.toMatchObject({ code: "SessionUnknown" });
+  });
+});
+
+describe("a session at any of its positions", () => {
+  it("is what it was then, and positions that there are not are the nearest ones", async () => {
+    const scene = sceneOf(script);
+    const session = await scene.open();
+    const states = new Map<number, AgentState>();
+    session.onInput((_input, state, seq) => states.set(seq, state));
+    await session.send("Please.");
+    await quiet(session);
+    await session.close();
+    expect(states.size).toBeGreaterThan(10);
+    for (const [seq, state] of states)
+      expect(await stateAt(scene.log(), "ada", seq)).toMatchObject({ seq, state });
+    const { seq } = session.info();
+    const positions = await Promise.all(
+      [-1, 0, 1.9, Number.NaN, seq, seq + 1, Number.POSITIVE_INFINITY].map(
+        async (position) => (await stateAt(scene.log(), "ada", position)).seq,
+      ),
+    );
+    expect(positions).toEqual([0, 0, 1, 0, seq, seq, seq]);
+    const { moves } = await stateAt(scene.log(), "ada");
+    expect(moves.at(-1)).toMatchObject({ event: "LlmFinalAnswer", to: "Done" });
+  });
+});
