@@ -3,6 +3,7 @@ import type { CliHost } from "./cli-host.ts";
 import { nearest } from "./nearest.ts";
 import type { GivenOptions } from "./options.ts";
 import { providers, type Provider } from "./providers.ts";
+import { urlPasswords } from "./url-passwords.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The model of a run, and how people are told of it. */
@@ -90,15 +91,6 @@ function secretsIn(env: CliHost["env"], baseURL: string | undefined): readonly s
   const keys = providers.flatMap(({ keyName }) =>
     keyName === undefined ? [] : (variable(env, keyName) ?? []),
   );
-  const url = URL.parse(baseURL ?? "");
-  const inUrl = url === null ? [] : [url.username, url.password, decoded(url.password)];
+  const inUrl = [URL.parse(baseURL ?? "")?.username ?? "", ...urlPasswords(baseURL ?? "")];
   return [...keys, ...inUrl].filter((secret) => secret.length > 3);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -26,10 +26,17 @@ export const agentOptions: readonly OptionName[] = [
   "system",
   "root",
   "allow-fetch",
+  "tools",
   "approve",
   "max-steps",
   "max-tokens",
+  "session",
+  "log",
+  "as",
   "trace",
   "json",
   "help",
 ];
+
+/** Options of every command that looks at sessions. */
+export const sessionOptions: readonly OptionName[] = ["log", "json", "help"];

@@ -1,5 +1,7 @@
 import type { AgentError } from "@moora/agent";
 import type { ChosenLlm } from "./choose-llm.ts";
+import { errorToFailure, type CliFailure } from "./cli-failure.ts";
+import { exitCodes, type ExitCode } from "./cli-host.ts";
 
 /** How much of a provider's own words is repeated. */
 const maxQuoted = 300;
@@ -27,10 +29,20 @@ const ofModel: Readonly<Record<string, Words>> = {
   malformed: ({ model }, quoted) => `The answer of ${model} cannot be read. ${quoted}`,
 };
 
+/** What the shell is told of a loop that ended in an error. */
+export const errorToExitCode = (error: AgentError): ExitCode =>
+  error.kind === "Cancelled" ? exitCodes.cancelled : (logFailure(error)?.exitCode ?? exitCodes.failed);
+
+/** Where it was not the agent that failed, but the log that it lives in. */
+const logFailure = ({ kind, cause }: AgentError): CliFailure | undefined =>
+  kind === "Conflict" || kind === "LogCorrupt" || kind === "MemoryError" ? errorToFailure(cause) : undefined;
+
 /** What went wrong, for a person: a sentence or two, and what to do where something can be done. */
 export function errorToWords(error: AgentError, chosen: Pick<ChosenLlm, "provider" | "model">): string {
   const quoted = quote(error.message);
   if (error.kind === "Cancelled") return "Cancelled.";
+  const ofLog = logFailure(error);
+  if (ofLog !== undefined) return ofLog.message;
   if (error.reason === "MaxSteps")
     return "The agent used all its steps without an answer. Allow it more with --max-steps.";
   if (error.reason.startsWith("Budget"))

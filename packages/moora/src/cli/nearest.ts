@@ -4,7 +4,11 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     .map((candidate) => ({ candidate, distance: distanceBetween(word, candidate) }))
     .toSorted((a, b) => a.distance - b.distance);
   const [best] = ranked;
-  return best !== undefined && best.distance <= Math.max(2, word.length / 3) ? best.candidate : undefined;
+  const isNear =
+    best !== undefined &&
+    best.distance <= Math.max(2, word.length / 3) &&
+    best.distance < best.candidate.length;
+  return isNear ? best.candidate : undefined;
 }
 
 /** How many letters have to be put in, left out or changed; a beginning of a word is near to it. */

@@ -11,10 +11,21 @@ export type OptionName =
   | "system"
   | "root"
   | "allow-fetch"
+  | "tools"
   | "approve"
   | "max-steps"
   | "max-tokens"
   | "trace"
+  | "session"
+  | "log"
+  | "as"
+  | "at"
+  | "from"
+  | "to"
+  | "open"
+  | "args"
+  | "reason"
+  | "follow"
   | "json"
   | "help"
   | "version";
@@ -30,12 +41,29 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   system: { value: "TEXT", help: "What the model is told before anything else." },
   root: { value: "DIR", help: "The folder that the file tools may read. Default: this one." },
   "allow-fetch": { help: "Let the model read pages of the public internet." },
+  tools: { value: "FILE", help: "A module of yours, whose exports are tools for the agent." },
   approve: {
     value: "WHEN",
     help: "When you are asked before a tool runs: ask, never, above:RISK. Default: above:medium.",
   },
   "max-steps": { value: "N", help: "Most calls of the model for one message. Default: 50." },
   "max-tokens": { value: "N", help: "Most tokens that one message may cost." },
+  session: { value: "ID", help: "Keep the conversation under this name; a crash or a stop is gone on from." },
+  log: {
+    value: "WHERE",
+    help: "Where sessions are: FILE.db, a folder of JSONL, postgres://... Default: MOORA_LOG or .moora.",
+  },
+  as: { value: "NAME", help: "Who decides. Default: your name on this machine." },
+  at: { value: "N", help: "The record at which; 0 is the beginning. Default: the last." },
+  from: { value: "N", help: "The record after which. Default: 0, the beginning." },
+  to: { value: "ID", help: "The name of the new session." },
+  open: {
+    value: "HOW",
+    help: "What was under way: reuse what came of it, again, or close it as not run. Default: reuse.",
+  },
+  args: { value: "JSON", help: "Other arguments for the call than those that were asked for." },
+  reason: { value: "TEXT", help: "Why; the model reads it." },
+  follow: { help: "Go on with what comes, until Ctrl-C." },
   trace: { help: "Show the walk through the control graph at the end." },
   json: { help: "Print one JSON object a line: every event, and the result." },
   help: { help: "Show this." },

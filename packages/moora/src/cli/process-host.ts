@@ -1,5 +1,6 @@
 import { systemClock } from "@moora/agent";
 import type { CliHost } from "./cli-host.ts";
+import { isOwnerGone, ownerName, userName } from "./session/session-host.ts";
 
 /** This process as the host of a command line. */
 export const processHost = (): CliHost => ({
@@ -13,4 +14,13 @@ export const processHost = (): CliHost => ({
     process.on("SIGINT", listener);
     return () => void process.off("SIGINT", listener);
   },
+  onTerminate(listener) {
+    for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, listener);
+    return () => {
+      for (const signal of ["SIGTERM", "SIGHUP"]) process.off(signal, listener);
+    };
+  },
+  user: userName(),
+  owner: ownerName(),
+  isOwnerGone,
 });

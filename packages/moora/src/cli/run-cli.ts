@@ -1,4 +1,5 @@
 import manifest from "../../package.json" with { type: "json" };
+import { errorToFailure } from "./cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands.ts";
@@ -13,10 +14,17 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<Ex
   try {
     return await dispatched(parseCommandLine(args), host);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    host.stderr.write(visible(`moora: ${error.message} ${error.hint}\n`));
-    return exitCodes.usage;
+    const [exitCode, words] =
+      error instanceof UsageError ? [exitCodes.usage, `${error.message} ${error.hint}`] : failureOf(error);
+    host.stderr.write(visible(`moora: ${words}\n`));
+    return exitCode;
   }
+}
+
+function failureOf(error: unknown): readonly [ExitCode, string] {
+  const failure = errorToFailure(error);
+  if (failure === undefined) throw error;
+  return [failure.exitCode, failure.message];
 }
 
 async function dispatched({ words, options }: CommandLine, host: CliHost): Promise<ExitCode> {
@@ -26,13 +34,13 @@ async function dispatched({ words, options }: CommandLine, host: CliHost): Promi
     if (options.has("help")) return shown(host, overview(commands));
     throw new UsageError(
       "Which command?",
-      `There are ${commands.map((command) => command.name).join(" and ")}; see moora help.`,
+      `There are ${commands.map((command) => command.name).join(", ")}; see moora help.`,
     );
   }
   if (name === "help")
-    return shown(host, rest[0] === undefined ? overview(commands) : commandHelp(commandNamed(rest[0])));
+    return shown(host, rest[0] === undefined ? overview(commands) : await commandHelp(commandNamed(rest[0])));
   const command = commandNamed(name);
-  if (options.has("help")) return shown(host, commandHelp(command));
+  if (options.has("help")) return shown(host, await commandHelp(command));
   const foreign = options.names.find((option) => !command.options.includes(option));
   if (foreign !== undefined) throw new UsageError(`${command.name} has no option --${foreign}.`);
   return await command.run({ words: rest, options }, host);

@@ -1,25 +1,33 @@
-import { AgentDesk } from "./agent-desk.ts";
-import { exitCodes } from "./cli-host.ts";
+import type { AgentDesk } from "./agent-desk.ts";
+import { exitCodes, type ExitCode } from "./cli-host.ts";
 import { agentOptions, type Command } from "./command.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** One task, from the command line or from standard input. */
 export const runCommand: Command = {
   name: "run",
-  usage: "<task>",
-  summary: "Do one task; - reads it from standard input.",
+  usage: "<task...>",
+  summary: "Do one task; - reads it from standard input. None: go on with a session.",
   options: agentOptions,
   async run(call, host) {
-    const { words } = call;
-    if (words.length === 0) throw noTask();
-    await using desk = new AgentDesk(call, host);
+    const { words, options } = call;
     const isPiped = words.length === 1 && words[0] === "-";
+    const isKept = options.has("session");
+    if (words.length === 0 && !isKept) throw noTask();
+    const { AgentDesk: Desk } = await import("./agent-desk.ts");
+    await using desk = await Desk.open(call, host);
     const task = isPiped ? await inputOf(desk) : words.join(" ");
-    if (task === undefined) return exitCodes.cancelled;
-    if (task.trim() === "") throw noTask();
-    return await desk.turn(task.trim());
+    if (task === undefined) return desk.isLeaving ? exitCodes.terminated : exitCodes.cancelled;
+    return await done(task.trim(), desk);
   },
 };
+
+/** A task that is under way is not begun again: so the same line that a crash broke off goes on with it. */
+async function done(task: string, desk: AgentDesk): Promise<ExitCode> {
+  if (desk.isUnderWay && (task === "" || task === desk.lastMessage)) return await desk.goOn();
+  if (task === "") throw noTask();
+  return await desk.turn(task);
+}
 
 /** Everything up to the end of the input, undefined when it was interrupted. */
 async function inputOf(desk: AgentDesk): Promise<string | undefined> {

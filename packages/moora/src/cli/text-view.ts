@@ -1,9 +1,7 @@
 import type { AgentError, AgentEvent, RunResult, Trace } from "@moora/agent";
+import { oneLine, summaryOf } from "./one-line.ts";
 import type { RunView } from "./run-view.ts";
 import type { Screen } from "./screen.ts";
-
-/** Characters of arguments and results in one line. */
-const maxLine = 120;
 
 /** A run for people: the answer as it is written, tools as they start and finish, and what is waited for. */
 export class TextView implements RunView {
@@ -99,13 +97,3 @@ export class TextView implements RunView {
 }
 
 const seconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1_000))} s`;
-
-const oneLine = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= maxLine ? line : `${line.slice(0, maxLine).toWellFormed()}...`;
-};
-
-function summaryOf(content: string): string {
-  const lines = content.split("\n").length;
-  return lines === 1 ? oneLine(content) : `${lines} lines`;
-}

@@ -1,62 +1,9 @@
-import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Readable, Writable } from "node:stream";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Place } from "../tools/run-tool.ts";
+import { Child, source } from "./child.ts";
 import { FakeProvider, hangs, says } from "./fake-provider.ts";
-
-const source = join(import.meta.dirname, "../../src/cli");
-
-/** A command in a process of its own. */
-class Child {
-  stdout = "";
-  stderr = "";
-  readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
-  private readonly seen = new Set<() => void>();
-
-  constructor(
-    args: readonly string[],
-    cwd: string = import.meta.dirname,
-    script: readonly string[] = [join(source, "main.ts")],
-  ) {
-    const flags = script[0]?.endsWith(".ts") === true ? ["--conditions=@moora/source"] : [];
-    this.process = spawn(process.execPath, [...flags, ...script, ...args], {
-      cwd,
-      env: { PATH: process.env["PATH"], NODE_NO_WARNINGS: "1" },
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-    this.process.stdout.on("data", (chunk: Buffer) => this.take("stdout", chunk));
-    this.process.stderr.on("data", (chunk: Buffer) => this.take("stderr", chunk));
-    children.add(this);
-  }
-
-  /** Resolves when this text has come out. */
-  async shows(where: "stdout" | "stderr", text: string): Promise<void> {
-    while (!this[where].includes(text)) await new Promise<void>((resolve) => this.seen.add(resolve));
-  }
-
-  /** The exit code, or the name of the signal that ended it. */
-  async ended(): Promise<number | string> {
-    const { exitCode, signalCode } = this.process;
-    if (exitCode !== null || signalCode !== null) return exitCode ?? signalCode ?? "";
-    const [code, signal] = (await once(this.process, "close")) as [number | null, string | null];
-    return code ?? signal ?? "";
-  }
-
-  private take(where: "stdout" | "stderr", chunk: Buffer): void {
-    this[where] += chunk.toString();
-    for (const resolve of this.seen) resolve();
-    this.seen.clear();
-  }
-}
-
-const children = new Set<Child>();
-afterEach(() => {
-  for (const child of children) child.process.kill("SIGKILL");
-  children.clear();
-});
 
 describe("the command in a process of its own", { timeout: 60_000 }, () => {
   it("answers and ends, although nobody closed its input", async () => {

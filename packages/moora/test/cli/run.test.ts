@@ -115,6 +115,7 @@ describe("Ctrl-C", () => {
   it("while the task is read ends the command", async () => {
     const at = host();
     const code = at.run(["run", "-"]);
+    await at.stderr.shows("This is the planner");
     at.stdin.write("half a ta");
     at.interrupt();
     expect(await code).toBe(130);

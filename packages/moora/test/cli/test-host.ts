@@ -34,6 +34,8 @@ class Input extends PassThrough {
   isTTY: boolean | undefined;
 }
 
+let hosts = 0;
+
 /** A host whose streams are at hand. */
 export class TestHost implements CliHost {
   readonly stdin = new Input();
@@ -42,7 +44,11 @@ export class TestHost implements CliHost {
   readonly env: Record<string, string>;
   readonly cwd: string;
   clock: CliHost["clock"] = systemClock;
+  readonly user: string = "ada";
+  /** Another one for each host, as for each process. */
+  readonly owner: string = `host ${(hosts += 1)}`;
   private readonly listeners = new Set<() => void>();
+  private readonly terminations = new Set<() => void>();
 
   constructor({
     isTTY,
@@ -60,6 +66,18 @@ export class TestHost implements CliHost {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   };
+
+  readonly onTerminate = (listener: () => void): (() => void) => {
+    this.terminations.add(listener);
+    return () => void this.terminations.delete(listener);
+  };
+
+  readonly isOwnerGone = (): boolean => false;
+
+  /** SIGTERM. */
+  terminate(): void {
+    for (const listener of this.terminations) listener();
+  }
 
   /** Ctrl-C, as a signal. */
   interrupt(): void {

@@ -1,0 +1,12 @@
+import { openSession, readHeader, type DurableSession } from "@moora/agent";
+import { standInAgent } from "./recorded-agent.ts";
+import type { SessionCall } from "./session-call.ts";
+
+/** Opens a session, of whatever agent, to read along or to post to whoever runs it. */
+export async function openRecorded(
+  { log, id, host: { clock } }: Pick<SessionCall, "log" | "id" | "host">,
+  access: "post" | "read",
+): Promise<DurableSession> {
+  const { agent } = await readHeader(log, id);
+  return await openSession(standInAgent(agent), { log, id, access, clock });
+}

@@ -1,0 +1,82 @@
+import { effectsAt, stateAt, type AgentState, type AgentUsage, type Question } from "@moora/agent";
+import { effectToQuestion } from "@moora/agent";
+import { controlName, openCallsOf, recordOf, type OpenCall } from "@moora/agent-core-state-machine";
+import { exitCodes } from "../cli-host.ts";
+import type { Command } from "../command.ts";
+import { oneLine } from "../one-line.ts";
+import { callToText } from "./open-question.ts";
+import { commandFor, positionOf, sessionCommand, type SessionCall } from "./session-call.ts";
+import { timeToText } from "./timeline.ts";
+
+/** A session at one of its positions. */
+export const showCommand: Command = sessionCommand({
+  name: "show",
+  usage: "<session>",
+  summary: "Show a session as it is or was: state, messages, calls, questions, usage.",
+  options: ["at"],
+  async run(call) {
+    const { seq, state } = await stateAt(call.log, call.id, positionOf(call.options, "at"));
+    const questions = questionsAt(state);
+    call.say({ id: call.id, seq, state, questions }, viewOf(call, seq, state, questions).join("\n"));
+    return exitCodes.answered;
+  },
+});
+
+const questionsAt = (state: AgentState): readonly Question[] =>
+  Object.values(effectsAt(state)).flatMap((effect) =>
+    effect.type === "ask-human" ? [effectToQuestion(effect)] : [],
+  );
+
+function viewOf(
+  call: SessionCall,
+  seq: number,
+  state: AgentState,
+  questions: readonly Question[],
+): readonly string[] {
+  const { control, loop, step, stepLimit } = state.reActContext;
+  return [
+    `${call.id} at record ${seq}, ${timeToText(state.updatedAt)}`,
+    `state     ${controlName(control)}, loop ${loop}, step ${step} of ${stepLimit}`,
+    ...(control.type === "Error" ? [`failure   ${control.failure.kind}: ${control.failure.message}`] : []),
+    `owner     ${state.owner ?? "none yet"}`,
+    `usage     ${usageToText(state.usage)}`,
+    ...section(
+      "messages",
+      state.messages.map(({ role, content }) => `${role}: ${content}`),
+    ),
+    ...section(
+      "open calls",
+      openCallsOf(control).map((open) => openCallToText(state, open)),
+    ),
+    ...section(
+      "questions",
+      questions.map((question) => questionToText(call, question)),
+    ),
+  ];
+}
+
+const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line.replaceAll("\n", "\n  ")}`)];
+
+const usageToText = ({ inputTokens, outputTokens, cost = 0 }: AgentUsage): string =>
+  `${inputTokens} tokens in, ${outputTokens} out${cost === 0 ? "" : `, cost ${cost}`}`;
+
+function openCallToText(state: AgentState, { id, attempt, status }: OpenCall): string {
+  const { name = "", parameters = "" } = recordOf(state, id) ?? {};
+  const isStarted = status.type === "running" && status.started;
+  return `${id} ${name} ${oneLine(parameters)}: ${isStarted ? "started" : status.type}, attempt ${attempt}`;
+}
+
+function questionToText(call: SessionCall, question: Question): string {
+  const { toolCallId, about, due } = question;
+  const until = due === null ? "" : `, until ${timeToText(due)}`;
+  const command =
+    about === "answer" ? `answer ${call.id} ${toolCallId} ...` : `approve ${call.id} ${toolCallId}`;
+  return `${wordsFor[about]} ${callToText(question)}${until}\n${commandFor(command, call)}`;
+}
+
+const wordsFor: Readonly<Record<Question["about"], string>> = {
+  approval: "May it run?",
+  outcome: "It was broken off. Run it again?",
+  answer: "What is the answer?",
+};

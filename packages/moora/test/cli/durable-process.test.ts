@@ -1,0 +1,166 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Place } from "../tools/run-tool.ts";
+import { Child } from "./child.ts";
+import { calls, FakeProvider, says } from "./fake-provider.ts";
+import { hold, runs } from "./held-tools.ts";
+
+let place = new Place();
+beforeEach(() => {
+  place = new Place();
+});
+afterEach(() => place[Symbol.dispose]());
+
+const tools = join(import.meta.dirname, "held-tools.ts");
+
+const cli = (...args: readonly string[]): Child => new Child(args, place.path);
+
+/** A command that is run to its end. */
+async function done(...args: readonly string[]): Promise<Child & { readonly code: number | string }> {
+  const child = cli(...args);
+  child.process.stdin.end();
+  return Object.assign(child, { code: await child.ended() });
+}
+
+/** Runs a task in the session ada, with nobody at its keyboard. */
+function owner(provider: FakeProvider, ...words: readonly string[]): Child {
+  const child = cli("run", ...words, "--session", "ada", "--tools", tools, ...provider.options);
+  child.process.stdin.end();
+  return child;
+}
+
+const wants = (name: string) => calls([name, { what: "it" }]);
+const holdRuns = (): void => writeFileSync(place.at(hold), "");
+const letRunsEnd = (): void => rmSync(place.at(hold));
+const runLines = (): readonly string[] => readFileSync(place.at(runs), "utf8").trim().split("\n");
+
+describe("a session that outlives its process", { timeout: 60_000 }, () => {
+  it("goes on by itself after kill -9 in the middle of a keyed tool, with the same key (C02)", async () => {
+    await using provider = await FakeProvider.start(wants("send_mail"), says("It is sent."));
+    holdRuns();
+    const killed = owner(provider, "send", "it");
+    await killed.shows("stderr", "send_mail runs");
+    killed.process.kill("SIGKILL");
+    expect(await killed.ended()).toBe("SIGKILL");
+    letRunsEnd();
+    const again = owner(provider);
+    expect(await again.ended()).toBe(0);
+    expect(again.stdout).toBe("It is sent.\n");
+    const [first, second, ...more] = runLines().map((line) => line.split(" "));
+    expect([first?.[1], second?.[1], more]).toEqual(["1", "2", []]);
+    expect(first?.[2]).toBe(second?.[2]);
+  });
+
+  it("never runs a once tool again, and the model reads that nobody knows (C03)", async () => {
+    await using provider = await FakeProvider.start(wants("charge"), says("I cannot tell."));
+    holdRuns();
+    const killed = owner(provider, "charge", "it");
+    await killed.shows("stderr", "charge runs");
+    killed.process.kill("SIGKILL");
+    await killed.ended();
+    letRunsEnd();
+    // The same line again does not say the task twice.
+    const again = owner(provider, "charge", "it");
+    expect(await again.ended()).toBe(0);
+    expect(again.stdout).toBe("I cannot tell.\n");
+    expect(runLines()).toHaveLength(1);
+    expect(JSON.stringify(provider.bodies[1])).toContain("unknown");
+    expect(JSON.stringify(provider.bodies[1]).split("charge it")).toHaveLength(2);
+    const log = await done("log", "ada");
+    expect(log.stdout).toMatch(/taken up by .*\n(.*\n)*.*taken up by/);
+  });
+
+  it("takes a decision from another process while its owner waits", async () => {
+    await using provider = await FakeProvider.start(wants("refund"), says("It is refunded."));
+    const waiting = owner(provider, "refund", "it");
+    await waiting.shows("stderr", "It waits for moora approve ada 1");
+    const approved = await done("approve", "ada", "--as", "bob");
+    expect(approved.code).toBe(0);
+    expect(approved.stdout).toMatch(/^Approved: 1 refund \{"what":"it"\}\. It is record \d+\.\n$/);
+    expect(await waiting.ended()).toBe(0);
+    expect(waiting.stdout).toBe("It is refunded.\n");
+    expect((await done("log", "ada")).stdout).toContain("1 refund approved by bob");
+    expect(runLines()).toHaveLength(1);
+  });
+
+  it("of two who approve at once exactly one wins, and the other is told by whom (H04)", async () => {
+    await using provider = await FakeProvider.start(wants("refund"), says("It is refunded."));
+    const asking = owner(provider, "refund", "it");
+    await asking.shows("stderr", "It waits for");
+    asking.process.kill("SIGKILL");
+    await asking.ended();
+    const names = ["bob", "eve"];
+    const both = await Promise.all(names.map((name) => done("approve", "ada", "1", "--as", name)));
+    expect(new Set(both.map(({ code }) => code))).toEqual(new Set([0, 5]));
+    const winner = names[both.findIndex(({ code }) => code === 0)] ?? "";
+    const loser = both.find(({ code }) => code === 5);
+    expect(loser?.stderr).toContain(`already decided by ${winner}`);
+    expect(await owner(provider).ended()).toBe(0);
+    expect(runLines()).toHaveLength(1);
+  });
+
+  it("is run by one process; others are told who it is, and can post and read along (D02)", async () => {
+    await using provider = await FakeProvider.start(wants("charge"), says("Both are done."), says("Both."));
+    holdRuns();
+    const running = owner(provider, "charge", "it");
+    await running.shows("stderr", "charge runs");
+    const second = await done("chat", "--session", "ada");
+    expect(second.code).toBe(4);
+    expect(second.stderr).toContain(`moora: The session ada is run by moora on `);
+    expect(second.stderr).toContain(`process ${running.process.pid}.`);
+    expect(second.stderr).toContain('moora send ada "..."');
+    const follower = cli("log", "ada", "--follow");
+    await follower.shows("stdout", "1 charge started");
+    expect((await done("send", "ada", "and", "that")).code).toBe(0);
+    await follower.shows("stdout", "user: and that");
+    letRunsEnd();
+    expect(await running.ended()).toBe(0);
+    expect(JSON.stringify(provider.bodies)).toContain("and that");
+    await follower.shows("stdout", "[LlmFinalAnswer]");
+    follower.process.kill("SIGINT");
+    expect(await follower.ended()).toBe(130);
+    expect(follower.stderr).toBe("");
+  });
+
+  it("on SIGTERM starts nothing new, lets a tool end, and the next start goes on (C12)", async () => {
+    await using provider = await FakeProvider.start(wants("charge"), says("It is charged."));
+    holdRuns();
+    const stopped = owner(provider, "charge", "it");
+    await stopped.shows("stderr", "charge runs");
+    stopped.process.kill("SIGTERM");
+    await stopped.shows("stderr", "Stopping");
+    letRunsEnd();
+    expect(await stopped.ended()).toBe(143);
+    expect(stopped.stderr).toContain("Stopped. Go on with moora run --session ada");
+    expect(provider.bodies).toHaveLength(1);
+    const again = owner(provider);
+    expect(await again.ended()).toBe(0);
+    expect(again.stdout).toBe("It is charged.\n");
+    expect(runLines()).toHaveLength(1);
+  });
+
+  it("on SIGTERM does not wait for ever for a tool that does not end", async () => {
+    await using provider = await FakeProvider.start(wants("send_mail"), says("It is sent."));
+    holdRuns();
+    const stopped = owner(provider, "send", "it");
+    await stopped.shows("stderr", "send_mail runs");
+    stopped.process.kill("SIGTERM");
+    expect(await stopped.ended()).toBe(143);
+    letRunsEnd();
+    expect(await owner(provider).ended()).toBe(0);
+    expect(runLines()).toHaveLength(2);
+  });
+
+  it("a chat shows what others say to it, and leaves on SIGTERM", async () => {
+    await using provider = await FakeProvider.start(says("Hello, Bob."));
+    const chat = cli("chat", "--session", "ada", ...provider.options);
+    let sent = await done("send", "ada", "I", "am", "Bob");
+    while (sent.code === 3) sent = await done("send", "ada", "I", "am", "Bob");
+    expect(sent.code).toBe(0);
+    await chat.shows("stderr", "> I am Bob");
+    await chat.shows("stdout", "Hello, Bob.");
+    chat.process.kill("SIGTERM");
+    expect(await chat.ended()).toBe(143);
+  });
+});
