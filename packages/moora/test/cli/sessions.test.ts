@@ -1,0 +1,280 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { defineAgent, defineTool, openSession, type Tool } from "@moora/agent";
+import { sqliteLog } from "@moora/event-log/sqlite";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Place } from "../tools/run-tool.ts";
+import { TestHost } from "./test-host.ts";
+
+let place = new Place();
+beforeEach(() => {
+  place = new Place();
+});
+afterEach(() => place[Symbol.dispose]());
+
+/** A command by itself: what it ends with and says. */
+async function said(...args: readonly string[]) {
+  const host = new TestHost({ cwd: place.path });
+  const code = await host.run(args, "");
+  return { code, out: host.stdout.text, err: host.stderr.text };
+}
+
+/** The lines of JSON that a command gives. */
+async function rows(...args: readonly string[]): Promise<readonly unknown[]> {
+  const { code, out, err } = await said(...args, "--json");
+  expect(code, err).toBe(0);
+  return out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+describe.each([
+  ["SQLite, the default", []],
+  ["SQLite, a file", ["--log", "own.db"]],
+  ["JSONL, a folder", ["--log", "logs"]],
+])("sessions in %s", (_, log) => {
+  const cli = (...args: readonly string[]) => said(...args, ...log);
+
+  beforeEach(async () => {
+    expect((await cli("run", "what is 2+2?", "--session", "ada")).code).toBe(0);
+  });
+
+  it("are listed, shown and told record by record", async () => {
+    expect((await cli("sessions")).out).toMatch(/^ada +9 +Done .* = 4\.\n$/);
+    const timeline = await cli("log", "ada");
+    expect(timeline.out).toMatch(/^ +1 .*Idle +taken up by host \d+\n +2 .*Planning +user: what is 2\+2\?/);
+    expect(timeline.out).toMatch(/Acting +1 calculator started\n/);
+    expect(timeline.out).toContain("1 calculator gave 2+2 = 4  [ToolSuccess, Continue]");
+    expect((await cli("log", "ada", "--from", "8")).out.split("\n")).toHaveLength(2);
+    const then = await cli("show", "ada", "--at", "5");
+    expect(then.out).toMatch(/^ada at record 5, .*Z\nstate +Acting, loop 1, step 1 of 50\n/);
+    expect(then.out).toContain('1 calculator {"expression":"2+2"}: started, attempt 1');
+    expect((await cli("show", "ada")).out).toContain("assistant: According to calculator: 2+2 = 4.");
+  });
+
+  it("go on, and the next one who opens them finds what was said", async () => {
+    const more = await cli("run", "what is 3+3?", "--session", "ada");
+    expect(more.out).toContain("= 6");
+    const { out } = await cli("show", "ada");
+    expect(out.match(/user: /g)).toHaveLength(2);
+    const nothing = await cli("run", "--session", "ada");
+    expect(nothing).toMatchObject({ code: 2, err: expect.stringContaining("There is no task.") });
+  });
+
+  it("are verified, forked, compared, moved and run again", async () => {
+    expect((await cli("verify", "ada")).out).toMatch(/^ada is as it was written: 9 records, digest /);
+    expect((await cli("fork", "ada", "--at", "5", "--to", "bob", "--open", "again")).code).toBe(0);
+    const apart = await cli("diff", "ada", "bob");
+    expect(apart.code).toBe(1);
+    expect(apart.out).toMatch(
+      /^ada and bob say the same in their first 4 records\.\nThen\n {2}ada: .*tool-call-started/,
+    );
+    expect((await cli("run", "--session", "bob")).out).toContain("= 4");
+    expect((await cli("export", "ada", "ada.moora")).code).toBe(0);
+    expect((await cli("import", "ada.moora", "--to", "copy")).out).toBe("copy has 9 records.\n");
+    expect(await cli("diff", "ada", "copy")).toMatchObject({
+      code: 0,
+      out: "ada and copy say the same in all of their 9 records.\n",
+    });
+    expect((await cli("verify", "copy")).code).toBe(0);
+    expect((await cli("rerun", "ada")).out).toContain("Nothing would have changed.");
+    expect((await cli("sessions")).out.match(/^\w+/gm)).toEqual(["ada", "bob", "copy"]);
+  });
+
+  it("give lines of JSON to programs", async () => {
+    expect(await rows("sessions", ...log)).toMatchObject([{ id: "ada", records: 9, state: "Done" }]);
+    const records = await rows("log", "ada", ...log);
+    expect(records).toHaveLength(9);
+    expect(records[1]).toMatchObject({ seq: 2, state: "Planning", input: { type: "user-message-received" } });
+    expect(await rows("show", "ada", ...log)).toMatchObject([
+      { seq: 9, state: { version: 1 }, questions: [] },
+    ]);
+    expect(await rows("verify", "ada", ...log)).toMatchObject([{ ok: true, seq: 9 }]);
+    expect(await rows("fork", "ada", "--at", "2", ...log)).toMatchObject([
+      { id: "ada-fork", parent: { seq: 2 } },
+    ]);
+    expect(await rows("rerun", "ada", ...log)).toMatchObject([{ differences: [], unrecordedCalls: 0 }]);
+  });
+
+  it("wait for decisions from anywhere, which bind to the call", async () => {
+    writeFileSync(place.at("a.txt"), "the text\n");
+    const host = new TestHost({ cwd: place.path });
+    const owner = host.run(["run", "read a.txt", "--session", "eve", "--approve", "ask", ...log], "");
+    await host.stderr.shows("It waits for moora approve eve 1");
+    const shown = await cli("show", "eve");
+    expect(shown.out).toContain('May it run? 1 read_file {"path":"a.txt"}');
+    expect(await cli("approve", "eve", "7")).toMatchObject({
+      code: 3,
+      err: "moora: There is no call 7 in eve. Asked there now: 1 read_file.\n",
+    });
+    const misfit = await cli("approve", "eve", "--args", '{"path": 7}');
+    expect(misfit).toMatchObject({ code: 5, err: expect.stringContaining("That does not fit") });
+    expect((await cli("approve", "eve", "--args", "{")).code).toBe(2);
+    expect((await cli("answer", "eve", "1", "yes")).err).toContain("waits for something else");
+    expect((await cli("reject", "eve", "--reason", "not now", "--as", "bob")).out).toContain(
+      "Rejected: 1 read_file",
+    );
+    expect((await cli("approve", "eve", "1")).err).toContain("was already decided by bob: rejected");
+    expect(await owner).toBe(0);
+    expect(host.stdout.text).not.toContain("the text");
+    expect((await cli("log", "eve")).out).toContain("1 read_file rejected by bob: not now");
+  });
+
+  it("are cancelled from anywhere, and take the next message", async () => {
+    const host = new TestHost({ cwd: place.path });
+    const owner = host.run(["run", "list the files", "--session", "eve", "--approve", "ask", ...log], "");
+    await host.stderr.shows("It waits for");
+    expect((await cli("cancel", "eve", "--reason", "enough")).out).toMatch(/^Cancelled\. It is record/);
+    expect(await owner).toBe(130);
+    expect(await cli("cancel", "eve")).toMatchObject({
+      code: 5,
+      err: "moora: Nothing is under way there.\n",
+    });
+    expect((await cli("run", "1+1", "--session", "eve")).out).toContain("= 2");
+  });
+});
+
+describe("a session is spoken of plainly", () => {
+  it("where there is none, and nothing is made by looking for it", async () => {
+    for (const args of [
+      ["log"],
+      ["show"],
+      ["verify"],
+      ["approve"],
+      ["send", "x"],
+      ["export"],
+      ["rerun"],
+      ["cancel"],
+    ]) {
+      const [name = "", ...more] = args;
+      expect(await said(name, "ada", ...more), name).toMatchObject({
+        code: 3,
+        err: "moora: There is no session ada in .moora/sessions.db. moora sessions lists those that there are.\n",
+      });
+    }
+    expect((await said("diff", "ada", "bob")).code).toBe(3);
+    expect(await said("sessions")).toMatchObject({ code: 0, out: "" });
+    expect(readdirSync(place.path)).toEqual([]);
+  });
+
+  it("where words or values are missing or wrong", async () => {
+    expect((await said("log")).err).toBe("moora: log needs session. Say moora log <session>.\n");
+    expect((await said("diff", "a")).err).toBe(
+      "moora: diff needs other. Say moora diff <session> <other>.\n",
+    );
+    expect((await said("log", "a", "b")).err).toBe(
+      "moora: log takes fewer words. Say moora log <session>.\n",
+    );
+    expect((await said("show", "a", "--at", "x")).err).toContain("--at cannot be x.");
+    expect((await said("fork", "a", "--open", "x")).err).toContain("It is one of reuse, again, close.");
+    expect((await said("log", "a", "--log", "mysql://host/db")).err).toContain(
+      "--log is no address of a log.",
+    );
+    writeFileSync(place.at("plain"), "");
+    expect((await said("run", "1+1", "--session", "a", "--log", "plain")).err).toContain(
+      "plain is no folder.",
+    );
+    expect((await said("run", "1", "--tools", "plain.ts")).err).toContain("There is no file plain.ts.");
+  });
+
+  it("where a file is in the way, not there, or changed", async () => {
+    await said("run", "1+1", "--session", "ada");
+    await said("export", "ada", "a");
+    expect(await said("export", "ada", "a")).toMatchObject({ code: 5, err: "moora: a is there already.\n" });
+    expect(await said("import", "nowhere")).toMatchObject({ code: 3, err: "moora: nowhere is not there.\n" });
+    expect((await said("import", "a")).err).toContain("There is a session of this name already.");
+    writeFileSync(place.at("b"), readFileSync(place.at("a"), "utf8").replace("= 2", "= 3"));
+    expect(await said("import", "b", "--to", "b")).toMatchObject({
+      code: 6,
+      err: expect.stringContaining("damaged"),
+    });
+  });
+
+  it("where its log is damaged: verify names the record, and nothing throws", async () => {
+    await said("run", "1+1", "--session", "ada", "--log", "logs");
+    const file = place.at(
+      "logs",
+      readdirSync(place.at("logs")).find((name) => name.endsWith(".jsonl")) ?? "",
+    );
+    const lines = readFileSync(file, "utf8").split("\n");
+    writeFileSync(file, lines.with(3, (lines[3] ?? "").replace("plan", "plam")).join("\n"));
+    const report = await said("verify", "ada", "--log", file);
+    expect(report).toMatchObject({ code: 1, out: expect.stringContaining("ada, record 3: damaged.") });
+    for (const name of ["log", "show", "rerun", "fork"])
+      expect(await said(name, "ada", "--log", "logs")).toMatchObject({
+        code: 6,
+        err: expect.stringContaining("The log is damaged"),
+      });
+    expect((await said("run", "2+2", "--session", "ada", "--log", "logs")).code).toBe(6);
+  });
+
+  it("where a record says something else than when it was written", async () => {
+    await said("run", "1+1", "--session", "ada", "--log", "own.db");
+    using database = new DatabaseSync(place.at("own.db"));
+    database.exec("UPDATE moora_records SET changed = 'x' WHERE seq = 4");
+    const report = await said("verify", "ada", "--log", "own.db");
+    expect(report.code).toBe(1);
+    expect(report.out).toContain("ada, record 4");
+  });
+
+  it("where a newer release wrote it: it can be listed, and nobody writes on", async () => {
+    const log = sqliteLog(place.at("own.db"));
+    await log.create("ada", JSON.stringify({ format: 99 }));
+    await log.close();
+    expect((await said("sessions", "--log", "own.db")).out).toContain("UnsupportedVersion");
+    for (const args of [
+      ["run", "1+1", "--session", "ada"],
+      ["show", "ada"],
+      ["send", "ada", "x"],
+    ])
+      expect(await said(...args, "--log", "own.db")).toMatchObject({
+        code: 6,
+        err: expect.stringContaining("A newer release wrote this."),
+      });
+  });
+
+  it("and the address of a database keeps its password", async () => {
+    const { code, err } = await said("sessions", "--log", "postgres://user:sesame99@127.0.0.1:1/db");
+    expect(code).toBe(6);
+    expect(err).toContain("The log cannot be read or written");
+    expect(err).not.toContain("sesame99");
+  });
+});
+
+describe("a session of another agent", () => {
+  /** Asks a person for a number, and is answered by one. */
+  const ask: Tool = (() => {
+    const tool = defineTool({
+      name: "ask",
+      description: "Asks.",
+      input: { type: "object", properties: {} },
+      execute: () => "",
+    });
+    const answerSchema = JSON.stringify({ type: "number" });
+    return { ...tool, definition: { ...tool.definition, asksHuman: true, answerSchema } };
+  })();
+
+  it("is answered from the command line by the schema of its question, and run by its own program", async () => {
+    mkdirSync(place.at(".moora"));
+    const log = sqliteLog(place.at(".moora", "sessions.db"));
+    const llm = new MockLlmCaller([callsTools([{ name: "ask", arguments: {} }]), answers("Thank you.")]);
+    const agent = defineAgent({ name: "survey", llm, tools: [ask] });
+    const session = await openSession(agent, { log, id: "ada" });
+    await session.send("Ask me.");
+    await session.settled();
+    const misfit = await said("answer", "ada", "1", "many");
+    expect(misfit).toMatchObject({ code: 5, err: expect.stringContaining("That does not fit") });
+    expect((await said("approve", "ada")).err).toContain("Nothing of that kind is asked in ada.");
+    expect((await said("answer", "ada", "1", "7")).code).toBe(0);
+    await session.refresh();
+    await session.running();
+    expect(session.current().messages.at(-1)?.content).toBe("Thank you.");
+    await session.close();
+    await log.close();
+    const stranger = await said("run", "1+1", "--session", "ada");
+    expect(stranger.code).toBe(1);
+    expect(stranger.err).toContain("belongs to the agent survey");
+  });
+});
