@@ -5,7 +5,7 @@
  *   crash-matrix.ts [--transcripts all|N] [--stores jsonl,sqlite,postgres] [--fresh] [--case store/transcript/phase+number]
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,6 +13,7 @@ import { recordings, type Recording } from "../packages/agent/test/corpus/record
 import { PostgresServer } from "../packages/event-log-postgres/test/server.ts";
 import { casesOf, type Case } from "./crash-matrix/cases.ts";
 import { killed, unbroken, warmUp, type Ground } from "./crash-matrix/kill.ts";
+import { Lane } from "./crash-matrix/lane.ts";
 import { Progress, type Row } from "./crash-matrix/progress.ts";
 import { storeNames, type StoreName } from "./crash-matrix/stores.ts";
 import { bundled, root } from "./parts/bundle.ts";
@@ -46,21 +47,25 @@ function chosenFor(store: StoreName): readonly Recording[] {
   );
 }
 
-const bundle = join(root, ".prove", "crash-matrix");
-mkdirSync(bundle, { recursive: true });
-for (const file of readdirSync(bundle)) if (file.endsWith(".mjs")) rmSync(join(bundle, file));
-await bundled({ entries: { child: join(import.meta.dirname, "crash-matrix/child.ts") }, folder: bundle });
+/** The bundled child, in a folder that is named by what is in it: what was proved of other code does not count. */
+async function bundledChild(): Promise<{ readonly code: string; readonly bundle: string }> {
+  const proofs = join(root, ".prove");
+  mkdirSync(proofs, { recursive: true });
+  const made = mkdtempSync(join(proofs, "crash-matrix-"));
+  await bundled({ entries: { child: join(import.meta.dirname, "crash-matrix/child.ts") }, folder: made });
+  const hash = createHash("sha256");
+  for (const file of readdirSync(made).toSorted()) hash.update(readFileSync(join(made, file)));
+  const code = hash.digest("hex").slice(0, 16);
+  const bundle = join(proofs, `crash-matrix-${code}`);
+  if (existsSync(bundle)) rmSync(made, { recursive: true });
+  else renameSync(made, bundle);
+  return { code, bundle };
+}
 
-/** Names the code that is proved: what was proved of other code does not count. */
-const code = readdirSync(bundle)
-  .filter((file) => file.endsWith(".mjs"))
-  .toSorted()
-  .reduce((hash, file) => hash.update(readFileSync(join(bundle, file))), createHash("sha256"))
-  .digest("hex")
-  .slice(0, 16);
+const { code, bundle } = await bundledChild();
 const progress = new Progress(join(root, ".prove", `crash-matrix-${code}.jsonl`), options.fresh);
 
-const lanes = availableParallelism() + 1;
+const lanes = Array.from({ length: availableParallelism() + 1 }, (_, index) => new Lane(bundle, index));
 const isTheCase = ({ phase, at }: Case): boolean => one?.[2] === undefined || one[2] === `${phase}${at}`;
 
 async function rowOf(ground: Ground, { name, transcript }: Recording): Promise<Row> {
@@ -71,10 +76,10 @@ async function rowOf(ground: Ground, { name, transcript }: Recording): Promise<R
   );
   const queue = cases.values();
   let kills = 0;
-  const lane = async (): Promise<void> => {
+  const work = async (lane: Lane): Promise<void> => {
     for (const next of queue) {
       const label = `${ground.store}/${name}/${next.phase}${next.at}`;
-      const outcome = await killed(ground, `${label}/${process.pid}`, transcript, next, whole).catch(
+      const outcome = await killed(ground, lane, `${label}/${process.pid}`, transcript, next, whole).catch(
         (error: unknown) => ({ killed: false, losses: [String(error)] }),
       );
       kills += outcome.killed ? 1 : 0;
@@ -82,7 +87,7 @@ async function rowOf(ground: Ground, { name, transcript }: Recording): Promise<R
       if (losses.length > 0) failures.push(`${label}: ${losses.join(" ")}`);
     }
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(lanes.map(work));
   return { store: ground.store, transcript: name, cases: cases.length, kills, failures };
 }
 
@@ -92,7 +97,8 @@ const reproduce = (failure: string): string =>
 async function proveOn(ground: Ground): Promise<void> {
   const chosen = chosenFor(ground.store);
   const [first] = chosen;
-  if (first !== undefined) await warmUp(ground, first.transcript);
+  const [lane] = lanes;
+  if (first !== undefined && lane !== undefined) await warmUp(ground, lane, first.transcript);
   for (const recording of chosen) {
     if (one === undefined && progress.has(ground.store, recording.name)) continue;
     const row = await rowOf(ground, recording);
@@ -107,10 +113,11 @@ async function proveOn(ground: Ground): Promise<void> {
 for (const store of stores) {
   if (store === "postgres") {
     await using server = await PostgresServer.start();
-    await proveOn({ store, bundle, url: server.url });
-  } else await proveOn({ store, bundle, url: "" });
+    await proveOn({ store, url: server.url });
+  } else await proveOn({ store, url: "" });
 }
 
+for (const lane of lanes) lane[Symbol.dispose]();
 const { rows } = progress;
 conclude(
   {

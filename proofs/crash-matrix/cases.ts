@@ -17,7 +17,13 @@ export interface Case {
 
 const intents: ReadonlySet<AgentInput["type"]> = new Set(["llm-call-started", "tool-call-started"]);
 
-/** Every death that a process can die on its way through these records, with so many tools run. */
+/** Of a long session, all of so many records are taken, and then one in so many. */
+const wholeUpTo = 120;
+const oneIn = 7;
+
+const isTaken = (at: number): boolean => at <= wholeUpTo || at % oneIn === 0;
+
+/** The deaths that a process can die on its way through these records, with so many tools run. */
 export function casesOf(inputs: readonly AgentInput[], works: number): readonly Case[] {
   const aroundRecords = inputs.flatMap(({ type }, index): readonly Case[] => {
     const seq = index + 1;
@@ -31,5 +37,5 @@ export function casesOf(inputs: readonly AgentInput[], works: number): readonly 
     const work = index + 1;
     return { phase: "c", at: work, death: { work } };
   });
-  return [...aroundRecords, ...withinTools];
+  return [...aroundRecords, ...withinTools].filter(({ at }) => isTaken(at));
 }

@@ -12,6 +12,10 @@ export interface Orders extends Place {
   readonly death: Death;
 }
 
+/** Nothing that a child does takes as long as this. */
+const timeoutMs = 60_000;
+setTimeout(() => process.exit(2), timeoutMs).unref();
+
 const orders: Orders = JSON.parse(process.argv[2] ?? "");
 const life = new Life(orders.death, () => process.kill(process.pid, "SIGKILL"));
 const log = await openStore(orders);

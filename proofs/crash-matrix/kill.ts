@@ -1,9 +1,6 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
 import { readSession } from "../../packages/agent/src/time-travel/read-session.ts";
@@ -13,17 +10,18 @@ import type { Transcript } from "../../packages/agent/test/durable/world/transcr
 import { VirtualClock } from "../../packages/agent/test/durable/world/virtual-clock.ts";
 import type { Case } from "./cases.ts";
 import type { Orders } from "./child.ts";
+import type { Lane } from "./lane.ts";
 import { counterFile, openStore, type Place } from "./stores.ts";
 
-/** Where children are started from, and what they are told of the store. */
-export interface Ground extends Pick<Place, "store" | "url"> {
-  /** A folder with the bundled child, and its compiled code. */
-  readonly bundle: string;
-}
+/** What is known of a store before there is a folder. */
+export type Ground = Pick<Place, "store" | "url">;
+
+/** Memory where there is a place for it: what is killed is a process, and no machine. */
+const shelter = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** A folder of its own in which one session lives and dies. */
 class Room implements AsyncDisposable {
-  readonly folder: string = mkdtempSync(join(tmpdir(), "moora-crash-"));
+  readonly folder: string = mkdtempSync(join(shelter, "moora-crash-"));
   readonly place: Place;
   #log: EventLog | undefined;
 
@@ -65,9 +63,13 @@ export interface Outcome {
   readonly losses: readonly string[];
 }
 
-/** A process of its own runs a transcript and kills itself; then the session is taken up from what it left behind. */
+/**
+ * A process of its own runs a transcript and kills itself; then the session is taken up from what it left behind. Rejects
+ * when the process ended in another way.
+ */
 export async function killed(
   ground: Ground,
+  lane: Lane,
   id: string,
   transcript: Transcript,
   { death }: Case,
@@ -75,36 +77,14 @@ export async function killed(
 ): Promise<Outcome> {
   await using room = new Room(ground);
   const orders: Orders = { ...room.place, transcript: transcript.name, id, death };
-  const { signal, code, words } = await childOf(ground, orders);
-  if (signal !== "SIGKILL" && code !== 0)
-    return { killed: false, losses: [`The process ended by itself: ${words}`] };
+  const end = await lane.run(orders);
   using counter = new Counter(counterFile(room.folder));
-  await turn();
   const ran = await takenUp({ log: await room.log(), id, counter, clock: new VirtualClock() }, transcript);
-  return { killed: signal === "SIGKILL", losses: lossesOf(ran, whole, transcript) };
-}
-
-/** Nothing that a child does takes as long as this. */
-const timeoutMs = 60_000;
-
-async function childOf(
-  { bundle }: Pick<Ground, "bundle">,
-  orders: Orders,
-): Promise<{ readonly signal: string | null; readonly code: number | null; readonly words: string }> {
-  const child = spawn(process.execPath, [join(bundle, "child.mjs"), JSON.stringify(orders)], {
-    stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(bundle, "compiled") },
-    timeout: timeoutMs,
-    killSignal: "SIGTERM",
-  });
-  let words = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (words += text));
-  await once(child, "close");
-  return { signal: child.signalCode, code: child.exitCode, words: words.slice(0, 2_000) };
+  return { killed: end === "killed", losses: lossesOf(ran, whole, transcript) };
 }
 
 /** Lets one child live to its end, so that its compiled code is kept for all that are killed. */
-export async function warmUp(ground: Ground, transcript: Transcript): Promise<void> {
+export async function warmUp(ground: Ground, lane: Lane, transcript: Transcript): Promise<void> {
   await using room = new Room(ground);
-  await childOf(ground, { ...room.place, transcript: transcript.name, id: "warm-up", death: { work: 0 } });
+  await lane.run({ ...room.place, transcript: transcript.name, id: "warm-up", death: { work: 0 } });
 }

@@ -59,7 +59,7 @@ export function countingAgent(
   const agent = defineAgent({
     name: "counting",
     llm,
-    tools: toolsOf(world).filter(({ name }) => tools === undefined || tools.includes(name)),
+    tools: toolsOf(world, tools),
     config,
     ...extras,
   });

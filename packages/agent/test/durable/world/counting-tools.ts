@@ -92,62 +92,65 @@ const throwing = ({ of: given }: Of): never => {
   throw new RangeError(`There is no ${given}.`);
 };
 
+const digits = ({ of: given }: Of): unknown => "0123456789".repeat(given);
+
 const picture = ({ of: given }: Of): unknown =>
   toolReply({
     content: `A picture of ${given}.`,
     files: [{ mediaType: "image/png", name: `${given}.png`, url: `https://pictures.example/${given}.png` }],
   });
 
-/** Every tool there is. */
-export const toolsOf = (world: World): readonly Tool[] => [
-  plain(world, { name: "look", replay: "safe" }),
-  plain(world, { name: "pay", replay: "keyed" }),
-  plain(world, { name: "send", replay: "once" }),
-  plain(world, { name: "send_or_ask", replay: "once", onUnknown: "ask" }),
-  plain(world, {
-    name: "ship",
-    replay: "once",
-    probe: (given, { idempotencyKey }) =>
-      world.counter.knows(idempotencyKey) ? { output: { ship: of.parse(given).of } } : "not-run",
-  }),
-  plain(world, { name: "drop", replay: "keyed", risk: "critical" }),
-  plain(world, { name: "edit", replay: "keyed", risk: "medium" }),
-  plain(world, { name: "sign", replay: "keyed", approval: "always" }),
-  plain(world, { name: "single", replay: "safe", maxParallel: 1 }),
-  counted(world, { name: "miss", replay: "safe", input: of, gives: failing }),
-  counted(world, { name: "throw", replay: "safe", input: of, gives: throwing }),
-  counted(world, { name: "nothing", replay: "safe", input: of, gives: () => undefined }),
-  counted(world, { name: "picture", replay: "safe", input: of, gives: picture }),
-  counted(world, { name: "hidden", replay: "safe", input: of, gives: () => 10n }),
-  counted(world, {
-    name: "big",
-    replay: "safe",
-    input: of,
-    gives: ({ of: given }) => "0123456789".repeat(given),
-  }),
-  counted(world, { name: "echo", replay: "safe", input: text, gives: (given) => given.text }),
-  counted(world, { name: "task", replay: "keyed", input: text, gives: (given) => `Done: ${given.text}` }),
-  counted(world, {
-    name: "nested",
-    replay: "keyed",
-    input: z.record(z.string(), z.json()),
-    gives: (given) => given,
-  }),
-  counted(world, {
-    name: "hold",
-    replay: "safe",
-    input: text,
-    waits: (given, signal) => waitFor(given.text, world, signal),
-    gives: (given) => `After: ${given.text}`,
-  }),
-  counted(world, {
-    name: "slow",
-    replay: "safe",
-    timeoutMs: 5_000,
-    input: of,
-    waits: (_, signal) => waitFor("never", world, signal),
-    gives: () => "never",
-  }),
-  humanTool("ask_human"),
-  humanTool("rate", rating),
-];
+/** How every tool is made that there is, by its name. */
+const makers: Readonly<Record<string, (world: World, name: string) => Tool>> = {
+  look: (world, name) => plain(world, { name, replay: "safe" }),
+  pay: (world, name) => plain(world, { name, replay: "keyed" }),
+  send: (world, name) => plain(world, { name, replay: "once" }),
+  send_or_ask: (world, name) => plain(world, { name, replay: "once", onUnknown: "ask" }),
+  ship: (world, name) =>
+    plain(world, {
+      name,
+      replay: "once",
+      probe: (given, { idempotencyKey }) =>
+        world.counter.knows(idempotencyKey) ? { output: { ship: of.parse(given).of } } : "not-run",
+    }),
+  drop: (world, name) => plain(world, { name, replay: "keyed", risk: "critical" }),
+  edit: (world, name) => plain(world, { name, replay: "keyed", risk: "medium" }),
+  sign: (world, name) => plain(world, { name, replay: "keyed", approval: "always" }),
+  single: (world, name) => plain(world, { name, replay: "safe", maxParallel: 1 }),
+  miss: (world, name) => counted(world, { name, replay: "safe", input: of, gives: failing }),
+  throw: (world, name) => counted(world, { name, replay: "safe", input: of, gives: throwing }),
+  nothing: (world, name) => counted(world, { name, replay: "safe", input: of, gives: () => undefined }),
+  picture: (world, name) => counted(world, { name, replay: "safe", input: of, gives: picture }),
+  hidden: (world, name) => counted(world, { name, replay: "safe", input: of, gives: () => 10n }),
+  big: (world, name) => counted(world, { name, replay: "safe", input: of, gives: digits }),
+  echo: (world, name) => counted(world, { name, replay: "safe", input: text, gives: (given) => given.text }),
+  task: (world, name) =>
+    counted(world, { name, replay: "keyed", input: text, gives: (given) => `Done: ${given.text}` }),
+  nested: (world, name) =>
+    counted(world, { name, replay: "keyed", input: z.record(z.string(), z.json()), gives: (given) => given }),
+  hold: (world, name) =>
+    counted(world, {
+      name,
+      replay: "safe",
+      input: text,
+      waits: (given, signal) => waitFor(given.text, world, signal),
+      gives: (given) => `After: ${given.text}`,
+    }),
+  slow: (world, name) =>
+    counted(world, {
+      name,
+      replay: "safe",
+      timeoutMs: 5_000,
+      input: of,
+      waits: (_, signal) => waitFor("never", world, signal),
+      gives: () => "never",
+    }),
+  ask_human: (_, name) => humanTool(name),
+  rate: (_, name) => humanTool(name, rating),
+};
+
+/** The tools of these names; of no names, all that there are. */
+export const toolsOf = (world: World, names?: readonly string[]): readonly Tool[] =>
+  Object.entries(makers)
+    .filter(([name]) => names === undefined || names.includes(name))
+    .map(([name, make]) => make(world, name));
