@@ -3,6 +3,7 @@ export { AgentBuilder } from "./engine/agent-builder.ts";
 export type { BuilderApprovalPolicy } from "./engine/agent-builder.ts";
 export { AgentEngine } from "./engine/agent-engine.ts";
 export type { EngineHost, EngineOptions } from "./engine/agent-engine.ts";
+export type { DurablePlace } from "./engine/durable-walk.ts";
 
 // Agents, tools, tasks and sessions.
 export {
@@ -10,17 +11,27 @@ export {
   agentTransition,
   defineAgent,
   defineTool,
+  diffSessions,
   effectsAt,
+  exportSession,
+  forkSession,
+  importSession,
   initialStateOf,
   InputRefused,
   llmRequestAt,
   memoryAt,
+  openSession,
   performWith,
+  readSession,
+  rerunSession,
   runTask,
+  SessionError,
   startSession,
+  stateAt,
   ToolRegistry,
   toolReply,
   userMessage,
+  verifySession,
 } from "@moora/agent";
 export type {
   Agent,
@@ -39,8 +50,10 @@ export type {
   Clock,
   ControlMove,
   Decision,
+  DurableSession,
   ModelPrice,
   OnApproval,
+  OpenOptions,
   PerformOptions,
   PriceList,
   Question,
@@ -48,6 +61,8 @@ export type {
   RunLimits,
   RunResult,
   Session,
+  SessionErrorCode,
+  SessionInfo,
   SessionView,
   StartOptions,
   StateHandler,
@@ -57,6 +72,10 @@ export type {
   Trace,
   UserContent,
 } from "@moora/agent";
+
+// Logs for sessions. Those on disks are in @moora/event-log/sqlite, @moora/event-log/jsonl and @moora/event-log-postgres.
+export { LogError, memoryLog } from "@moora/event-log";
+export type { EventLog } from "@moora/event-log";
 
 // Models.
 export type { LlmCaller } from "@moora/llm";

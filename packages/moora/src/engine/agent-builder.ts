@@ -3,11 +3,13 @@ import {
   defineAgent,
   type AgentConfig,
   type OnApproval,
+  type PriceList,
   type StateHandler,
   type Tool,
 } from "@moora/agent";
 import type { ApprovalPredicate } from "@moora/agent-core-effects";
 import type { ApprovalPolicy, BuiltInState, ControlEvent } from "@moora/agent-core-state-machine";
+import type { EventLog } from "@moora/event-log";
 import type { LlmCaller } from "@moora/llm";
 import { AnthropicCaller, type AnthropicOptions } from "@moora/llm-anthropic";
 import {
@@ -20,6 +22,7 @@ import {
 } from "@moora/llm-openai";
 import { AgentEngine, type EngineHost } from "./agent-engine.ts";
 import { builderDefaults, mergedConfig } from "./builder-config.ts";
+import type { DurablePlace } from "./durable-walk.ts";
 
 /** A policy that is data, or a function that says of each call whether a human has to approve it. */
 export type BuilderApprovalPolicy =
@@ -36,6 +39,10 @@ interface Parts {
   readonly llm?: LlmCaller;
   readonly onApproval?: OnApproval;
   readonly predicate?: ApprovalPredicate;
+  readonly prices?: PriceList;
+  readonly log?: EventLog;
+  readonly sessionId?: string;
+  readonly resumes?: boolean;
 }
 
 /** The name of the one predicate that a builder can have. */
@@ -183,6 +190,29 @@ export class AgentBuilder {
     return this.config({ budget: { maxTokens } });
   }
 
+  /** What the models cost: then usage has a cost, and a budget can have a `maxCost`. */
+  prices(prices: PriceList): AgentBuilder {
+    return this.#with({ prices });
+  }
+
+  /** Keeps the run in a log: what is told of it is durable, and a crash is gone on from. */
+  log(log: EventLog): AgentBuilder {
+    return this.#with({ log });
+  }
+
+  /** The name of the run in its log. Default: a random one. */
+  sessionId(sessionId: string): AgentBuilder {
+    return this.#with({ sessionId });
+  }
+
+  /**
+   * Goes on with the session where there is one: with what is open, or by giving the answer that is on record. Without
+   * this word a session that is there already is refused as `Conflict`.
+   */
+  resume(): AgentBuilder {
+    return this.#with({ resumes: true });
+  }
+
   /** A state of your own. Its handler says which event leaves it; it does not run where the state is a terminal one. */
   state(name: string, handler: StateHandler): AgentBuilder {
     return this.#graph({ states: [name] }).#with({ handlers: [...this.#parts.handlers, [name, handler]] });
@@ -208,19 +238,32 @@ export class AgentBuilder {
    * limit, a name taken twice, a row that leads nowhere, a state without a handler.
    */
   build(host: EngineHost = {}): AgentEngine {
-    const { task, llm, config, tools, handlers, predicate, onApproval } = this.#parts;
+    const { task, llm, config, tools, handlers, predicate, onApproval, prices } = this.#parts;
     if (llm === undefined)
       throw new AgentError("BuildError", "An agent needs a model: add llm(...) or openai().");
     if (task.trim() === "") throw new AgentError("BuildError", "An agent needs a task that is not blank.");
+    const place = placeOf(this.#parts);
     const agent = defineAgent({
       llm,
       config,
       tools,
       states: statesOf(handlers),
       predicates: predicate === undefined ? {} : { [predicateName]: predicate },
+      ...(prices === undefined ? {} : { prices }),
     });
-    return new AgentEngine(agent, task, { ...host, ...(onApproval === undefined ? {} : { onApproval }) });
+    return new AgentEngine(agent, task, {
+      ...host,
+      ...(onApproval === undefined ? {} : { onApproval }),
+      ...(place === undefined ? {} : { place }),
+    });
   }
+}
+
+/** Where a run is kept. Throws `BuildError` for a name, or for going on, without a log. */
+function placeOf({ log, sessionId, resumes = false }: Parts): DurablePlace | undefined {
+  if (log !== undefined) return { log, id: sessionId ?? `task_${crypto.randomUUID()}`, resumes };
+  if (sessionId === undefined && !resumes) return undefined;
+  throw new AgentError("BuildError", "A session needs a log to be in: add log(...).");
 }
 
 function statesOf(handlers: Parts["handlers"]): Readonly<Record<string, StateHandler>> {

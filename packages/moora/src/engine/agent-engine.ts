@@ -13,6 +13,7 @@ import {
   type Trace,
 } from "@moora/agent";
 import { controlName, traceOf } from "@moora/agent-core-state-machine";
+import { DurableWalk, type DurablePlace } from "./durable-walk.ts";
 import { SynchronousWalk } from "./synchronous-walk.ts";
 
 /** What of the world an engine uses. Defaults: the clock of the machine, random ids. */
@@ -25,6 +26,8 @@ export interface EngineHost {
 export interface EngineOptions extends EngineHost {
   /** Answers what is asked of a human. */
   readonly onApproval?: OnApproval;
+  /** Where the task is kept. Default: in memory only. */
+  readonly place?: DurablePlace;
 }
 
 /** A task on its way, as its engine sees it: a session, or a walk that never waits. */
@@ -56,8 +59,15 @@ export class AgentEngine {
    * trace. Calls that need an approval are rejected where no `onApproval` answers for them.
    */
   async run(): Promise<string> {
-    const { text } = await this.#ask(this.#options.onApproval ?? nobody);
-    return text;
+    const onApproval = this.#options.onApproval ?? nobody;
+    if (this.#options.place === undefined) return (await this.#ask(onApproval)).text;
+    const walk = this.#durableWalk(this.#options.place, onApproval);
+    try {
+      const { run } = await walk.begin();
+      return (await run).text;
+    } finally {
+      await walk.close();
+    }
   }
 
   /**
@@ -67,7 +77,11 @@ export class AgentEngine {
    */
   runSync(): string {
     this.#refuseTwice();
-    const { clock, newId = randomId, onApproval = nobody } = this.#options;
+    const { clock, newId = randomId, onApproval = nobody, place } = this.#options;
+    if (place !== undefined)
+      throw new AgentError("BuildError", "A run that is kept in a log takes time: use run().", {
+        reason: "NotSynchronous",
+      });
     const walk = new SynchronousWalk(this.agent, { clock, newId, onApproval });
     this.#walk = walk;
     return walk.run(this.task);
@@ -79,11 +93,15 @@ export class AgentEngine {
    * `ApprovalRequested` waits for its `decide`.
    */
   async *runStreaming(): AsyncGenerator<AgentEvent, void, undefined> {
-    const run = this.#ask(this.#options.onApproval);
+    const { onApproval, place } = this.#options;
+    if (place === undefined) return yield* followed(this.#ask(onApproval));
+    const walk = this.#durableWalk(place, onApproval);
     try {
-      yield* run;
+      const { run } = await walk.begin();
+      yield* walk.pending();
+      yield* followed(run);
     } finally {
-      run.cancel("Nobody follows this run any more.");
+      await walk.close();
     }
   }
 
@@ -133,6 +151,14 @@ export class AgentEngine {
     return session.ask(this.task);
   }
 
+  #durableWalk(place: DurablePlace, onApproval: OnApproval | undefined): DurableWalk {
+    this.#refuseTwice();
+    const { clock, newId = randomId } = this.#options;
+    const walk = new DurableWalk(this.agent, this.task, { place, clock, newId, onApproval });
+    this.#walk = walk;
+    return walk;
+  }
+
   #refuseTwice(): void {
     if (this.#walk !== undefined)
       throw new AgentError(
@@ -140,6 +166,15 @@ export class AgentEngine {
         "This engine has been run. Build another one, or go on from its state in a session.",
         { reason: "AlreadyRun" },
       );
+  }
+}
+
+/** The events of a run. Whoever leaves early cancels it. */
+async function* followed(run: AgentRun): AsyncGenerator<AgentEvent, void, undefined> {
+  try {
+    yield* run;
+  } finally {
+    run.cancel("Nobody follows this run any more.");
   }
 }
 

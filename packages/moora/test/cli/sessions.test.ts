@@ -38,7 +38,7 @@ describe.each([
   const cli = (...args: readonly string[]) => said(...args, ...log);
 
   beforeEach(async () => {
-    expect((await cli("run", "what is 2+2?", "--session", "ada")).code).toBe(0);
+    await cli("run", "what is 2+2?", "--session", "ada");
   });
 
   it("are listed, shown and told record by record", async () => {
