@@ -1,6 +1,5 @@
-import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
+import { llmRequestAt } from "@moora/agent-core-effects";
 import {
-  controlName,
   initialAgentState,
   memoryAt,
   recordOf,
@@ -12,6 +11,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import type { LlmRequest } from "@moora/llm";
 import { keepLaws, type LawsOptions } from "./laws/keep-laws.ts";
+import { notShown } from "./shown.ts";
 
 /** Where a transcript has led, after every law was checked at every step. */
 export interface Transcript {
@@ -72,17 +72,7 @@ function checkShown(
   effectKeys: readonly string[],
   inputs: readonly AgentInput[],
 ): void {
-  const shown = controlName(state.reActContext.control);
-  const wanted = Object.keys(effectsAt(state)).toSorted();
-  const expected = effectKeys.toSorted();
-  if (shown === control && wanted.join() === expected.join()) return;
-  const failure =
-    state.reActContext.control.type === "Error" ? state.reActContext.control.failure : undefined;
-  throw new NotShown(
-    [
-      `expected ${control} wanting [${expected.join(", ")}]`,
-      `     got ${shown} wanting [${wanted.join(", ")}]${failure === undefined ? "" : ` (${failure.kind}: ${failure.message})`}`,
-      `after ${inputs.map((input) => input.type).join(", ")}`,
-    ].join("\n"),
-  );
+  const problem = notShown(state, control, effectKeys);
+  if (problem !== undefined)
+    throw new NotShown(`${problem}\nafter ${inputs.map((input) => input.type).join(", ")}`);
 }

@@ -23,6 +23,8 @@ export {
   timePassed,
 } from "./make-inputs.ts";
 export type { MadeCall, MadeTurn } from "./make-inputs.ts";
+export { replayLog, replayPortable, ReplayDiffers } from "./replay-log.ts";
+export type { ReplayedLog } from "./replay-log.ts";
 export { seededChoose } from "./seeded-choose.ts";
 export { requestProblems } from "./laws/request-problems.ts";
 export { drawConfig, drawConfigChange, drawInput, drawTools } from "./draw-input.ts";
@@ -33,6 +35,7 @@ export type { SimulateOptions } from "./simulation/simulate.ts";
 export { missedPairs } from "./simulation/coverage.ts";
 export type { Coverage } from "./simulation/coverage.ts";
 export type { Invariant } from "./simulation/invariants.ts";
+export { simulationVersion } from "./simulation/simulation-report.ts";
 export type { SimulationFailure, SimulationReport } from "./simulation/simulation-report.ts";
 export { VirtualClock } from "./simulation/virtual-clock.ts";
 export { explore } from "./exploration/explore.ts";

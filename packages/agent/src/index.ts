@@ -35,6 +35,7 @@ export type { Agent, AgentOptions } from "./define-agent.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
 export type { DurableSession, SessionInfo } from "./durable/durable-session.ts";
+export { canonicalJson } from "./durable/canonical-json.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
 export type { SessionHeader } from "./durable/session-header.ts";

@@ -16,20 +16,20 @@ export interface Action {
 
 /** Everything that can happen in a world as it is. `faults` says which kinds may. */
 export function actionsIn(world: SimWorld, faults: (name: string) => boolean): readonly Action[] {
-  const all = [...workActions(world), ...peopleActions(world), ...hostActions(world)];
+  const all = [...workActions(world, faults), ...peopleActions(world), ...hostActions(world)];
   return all.filter(({ fault }) => fault === "none" || faults(fault));
 }
 
-function workActions(world: SimWorld): readonly Action[] {
+function workActions(world: SimWorld, faults: (name: string) => boolean): readonly Action[] {
   return world.pending.flatMap((pending): Action[] => {
     switch (pending.type) {
       case "llm":
         return [
-          { weight: 12, fault: "none", run: () => answerLlm(world, pending) },
+          { weight: 12, fault: "none", run: () => answerLlm(world, pending, faults) },
           { weight: 4, fault: "none", run: () => streamTo(world, pending) },
         ];
       case "tool":
-        return [{ weight: 12, fault: "none", run: () => answerTool(world, pending) }];
+        return [{ weight: 12, fault: "none", run: () => answerTool(world, pending, faults) }];
       case "probe":
         return [
           {
@@ -62,8 +62,8 @@ function workActions(world: SimWorld): readonly Action[] {
 }
 
 /** Ends a model call in a drawn way; the kind is counted as a fault by whoever reads the story. */
-function answerLlm(world: SimWorld, pending: PendingLlm): void {
-  const kind = drawLlmKind(world.choose);
+function answerLlm(world: SimWorld, pending: PendingLlm, faults: (name: string) => boolean): void {
+  const kind = drawLlmKind(world.choose, faults);
   world.take(pending);
   world.tell(`llm:${kind}`);
   const outcome = outcomeOf(kind, pending.request, pending.streamed, world.choose);
@@ -78,8 +78,8 @@ function streamTo(world: SimWorld, pending: PendingLlm): void {
   world.tell("llm:chunk");
 }
 
-function answerTool(world: SimWorld, pending: PendingTool): void {
-  const kind = drawToolKind(world.choose);
+function answerTool(world: SimWorld, pending: PendingTool, faults: (name: string) => boolean): void {
+  const kind = drawToolKind(world.choose, faults);
   world.take(pending);
   world.tell(`tool:${kind} ${pending.name} ${pending.toolCallId}`);
   const outcome = toolOutcomeOf(kind, world.choose);

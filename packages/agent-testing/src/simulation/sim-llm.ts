@@ -50,25 +50,30 @@ export const llmKinds = [
 
 export type LlmKind = (typeof llmKinds)[number];
 
-/** Draws how a model call ends. */
-export const drawLlmKind = (choose: Choose): LlmKind =>
-  weighted(choose, [
-    [8, "plain"],
-    [14, "calls"],
-    [2, "bad-arguments"],
-    [2, "unknown-tool"],
-    [1, "internal-call"],
-    [2, "truncated"],
-    [2, "low-confidence"],
-    [1, "empty"],
-    [1, "hostile-text"],
-    [1, "huge-text"],
-    [3, "failure-retryable"],
-    [1, "failure-final"],
-    [1, "refusal"],
-    [1, "context-length"],
-    [1, "reject"],
-  ]);
+const likelihoods: readonly (readonly [weight: number, kind: LlmKind])[] = [
+  [8, "plain"],
+  [14, "calls"],
+  [2, "bad-arguments"],
+  [2, "unknown-tool"],
+  [1, "internal-call"],
+  [2, "truncated"],
+  [2, "low-confidence"],
+  [1, "empty"],
+  [1, "hostile-text"],
+  [1, "huge-text"],
+  [3, "failure-retryable"],
+  [1, "failure-final"],
+  [1, "refusal"],
+  [1, "context-length"],
+  [1, "reject"],
+];
+
+/** Draws how a model call ends, among the kinds that may come; answers and calls always may. */
+export const drawLlmKind = (choose: Choose, faults: (name: string) => boolean): LlmKind =>
+  weighted(
+    choose,
+    likelihoods.filter(([, kind]) => kind === "plain" || kind === "calls" || faults(`llm:${kind}`)),
+  );
 
 const retryable: readonly LlmFailureKind[] = [
   "rate-limit",

@@ -45,15 +45,21 @@ export const toolKinds = ["success", "failure", "throw", "lie", "huge", "hostile
 
 export type ToolKind = (typeof toolKinds)[number];
 
-export const drawToolKind = (choose: Choose): ToolKind =>
-  weighted(choose, [
-    [10, "success"],
-    [4, "failure"],
-    [2, "throw"],
-    [1, "lie"],
-    [1, "huge"],
-    [1, "hostile"],
-  ]);
+const likelihoods: readonly (readonly [weight: number, kind: ToolKind])[] = [
+  [10, "success"],
+  [4, "failure"],
+  [2, "throw"],
+  [1, "lie"],
+  [1, "huge"],
+  [1, "hostile"],
+];
+
+/** Draws how a tool ends, among the kinds that may come; success always may. */
+export const drawToolKind = (choose: Choose, faults: (name: string) => boolean): ToolKind =>
+  weighted(
+    choose,
+    likelihoods.filter(([, kind]) => kind === "success" || faults(`tool:${kind}`)),
+  );
 
 /** The outcome of a kind; undefined where the tool throws. */
 export function toolOutcomeOf(kind: ToolKind, choose: Choose): ToolOutcome | undefined {

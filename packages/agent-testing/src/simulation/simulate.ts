@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Agent } from "@moora/agent";
 import type { Dialects } from "../laws/request-laws.ts";
 import { seededChoose } from "../seeded-choose.ts";
@@ -6,7 +8,12 @@ import type { Invariant } from "./invariants.ts";
 import { shrunk } from "./shrink.ts";
 import { simulateOnce, type Once, type OnceOptions } from "./simulate-once.ts";
 import { coverageToText, missedPairs, type Coverage } from "./coverage.ts";
-import { failureToText, type SimulationFailure, type SimulationReport } from "./simulation-report.ts";
+import {
+  failureToTest,
+  failureToText,
+  type SimulationFailure,
+  type SimulationReport,
+} from "./simulation-report.ts";
 
 export interface SimulateOptions {
   /** Default: 1. The run with number n has the seed `seed + n`. */
@@ -15,8 +22,10 @@ export interface SimulateOptions {
   readonly runs?: number;
   /** How many things happen in a session before the faults stop. Default: 40. */
   readonly length?: number;
-  /** Kinds of faults to leave out, by name or by the part before the colon. */
-  readonly without?: readonly string[];
+  /** The faults that may come, by name (`crash`, `llm:refusal`) or by the part before the colon (`write`). Default: all. */
+  readonly faults?: readonly string[];
+  /** Where the found failure is written as a test that is ready to be kept: a folder. Default: nowhere. */
+  readonly writeTo?: string;
   /** Promises of your own, looked at after every step. */
   readonly invariants?: Readonly<Record<string, Invariant>>;
   /** What your providers would refuse, by name, beside the rules that all share. */
@@ -27,17 +36,17 @@ export interface SimulateOptions {
   readonly thoroughEvery?: number;
 }
 
-const without =
+const among =
   (names: readonly string[]) =>
   (fault: string): boolean =>
-    !names.some((name) => fault === name || fault.startsWith(`${name}:`));
+    names.some((name) => fault === name || fault.startsWith(`${name}:`));
 
 function onceOptions(agent: Agent<unknown>, options: SimulateOptions): Omit<OnceOptions, "choices"> {
   const every = options.thoroughEvery ?? 8;
   return {
     agent,
     length: options.length ?? 40,
-    faults: without(options.without ?? []),
+    faults: options.faults === undefined ? () => true : among(options.faults),
     invariants: options.invariants ?? {},
     dialects: options.dialects ?? {},
     drawsConfig: options.drawsConfig ?? false,
@@ -66,16 +75,22 @@ export async function simulate(
     if (result.failure === undefined) continue;
     const failing = { choices: choices.made, once: result };
     const failure = { seed: seed + run, failure: result.failure, shrunk: await shrunk(once, failing) };
+    if (options.writeTo !== undefined) await writeTest(options.writeTo, failure);
     return report(seed, run + 1, inputs, coverage, failure);
   }
   return report(seed, runs, inputs, coverage, undefined);
+}
+
+async function writeTest(folder: string, found: SimulationFailure): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `simulated-${found.seed}.test.ts`), failureToTest(found));
 }
 
 /** Simulates one session by its choices: how a found failure is kept as a test. */
 export const simulateChoices = (
   agent: Agent<unknown>,
   choices: ChoiceScript,
-  options: Omit<SimulateOptions, "seed" | "runs" | "length"> = {},
+  options: Omit<SimulateOptions, "seed" | "runs" | "length" | "writeTo"> = {},
 ): Promise<Once> =>
   simulateOnce({ ...onceOptions(agent, options), choices: choicesFrom(choices), length: choices.length - 1 });
 

@@ -31,29 +31,40 @@ export const storyToText = (story: readonly StoryLine[]): string =>
     .map(({ what, control, seq }) => `  ${String(seq).padStart(3)} ${control.padEnd(16)} ${what}`)
     .join("\n");
 
+/** Seeds mean the same sessions only for the same version of the simulation. */
+export const simulationVersion = "0.1.0";
+
 /** One line that runs the failing simulation again, the story of the shrunk one, and a test that is ready to be kept. */
-export function failureToText({ seed, failure, shrunk }: SimulationFailure): string {
-  return [
-    told(failure),
-    `reproduce: await simulate(agent, { seed: ${seed}, runs: 1 })`,
-    `shrunk to ${shrunk.choices.length - 1} happenings, ${told(shrunk.once.failure)}:`,
-    storyToText(shrunk.once.story),
+export const failureToText = (found: SimulationFailure): string =>
+  [
+    told(found.failure),
+    `reproduce: await simulate(agent, { seed: ${found.seed}, runs: 1 }) with version ${simulationVersion}`,
+    `shrunk to ${found.shrunk.choices.length - 1} happenings, ${told(found.shrunk.once.failure)}:`,
+    storyToText(found.shrunk.once.story),
     "",
-    failureToTest({ seed, failure, shrunk }),
+    failureToTest(found),
   ].join("\n");
-}
 
 const told = (failure: unknown): string =>
   failure instanceof Error ? `${failure.name}: ${failure.message}` : String(failure);
 
-/** The shrunk simulation as a test for vitest. */
+/** The shrunk simulation as a file of tests for vitest, but for the place of the agent. */
 export function failureToTest({ failure, shrunk }: SimulationFailure): string {
-  const title =
-    failure instanceof Error ? failure.message.replaceAll(/["\n]/g, "'").slice(0, 100) : "a found failure";
+  const title = told(failure)
+    .replaceAll(/["\\\n]/g, "'")
+    .slice(0, 100);
   return [
+    `import { simulateChoices } from "@moora/agent-testing";`,
+    `import { expect, it } from "vitest";`,
+    `import { agent } from "./agent.ts"; // the agent that was simulated`,
+    ``,
+    ...storyToText(shrunk.once.story)
+      .split("\n")
+      .map((line) => `// ${line.trim()}`),
     `it("${title}", async () => {`,
     `  const choices = ${JSON.stringify(shrunk.choices)};`,
     `  expect((await simulateChoices(agent, choices)).failure).toBeUndefined();`,
     `});`,
+    ``,
   ].join("\n");
 }

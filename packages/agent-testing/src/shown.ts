@@ -1,0 +1,27 @@
+import { effectsAt } from "@moora/agent-core-effects";
+import { controlName, type AgentState } from "@moora/agent-core-state-machine";
+
+/** What a state shows to those who look at it from outside: where control is, and which effects are wanted. */
+export interface Shown {
+  readonly control: string;
+  /** Keys of effects, sorted. */
+  readonly wants: readonly string[];
+}
+
+export const shownBy = (state: AgentState): Shown => ({
+  control: controlName(state.reActContext.control),
+  wants: Object.keys(effectsAt(state)).toSorted(),
+});
+
+/** What is another than it should be, in words; undefined where a state shows just this. */
+export function notShown(state: AgentState, control: string, keys: readonly string[]): string | undefined {
+  const shown = shownBy(state);
+  const expected = keys.toSorted();
+  if (shown.control === control && shown.wants.join() === expected.join()) return undefined;
+  const { control: at } = state.reActContext;
+  const why = at.type === "Error" ? ` (${at.failure.kind}: ${at.failure.message})` : "";
+  return [
+    `expected ${control} wanting [${expected.join(", ")}]`,
+    `     got ${shown.control} wanting [${shown.wants.join(", ")}]${why}`,
+  ].join("\n");
+}

@@ -1,0 +1,93 @@
+/** Matchers for vitest: `expect.extend(agentMatchers)` once, in a test or a set-up file. */
+import type { AgentInput, AgentState, InitialAgentOptions } from "@moora/agent-core-state-machine";
+import { initialAgentState } from "@moora/agent-core-state-machine";
+import type { LlmRequest } from "@moora/llm";
+// oxlint-disable-next-line no-empty-named-blocks require-module-specifiers -- the module that is extended below
+import type {} from "vitest";
+import { keepLaws } from "./laws/keep-laws.ts";
+import type { Dialects } from "./laws/request-laws.ts";
+import { requestProblems } from "./laws/request-problems.ts";
+import { replayLog } from "./replay-log.ts";
+import { notShown } from "./shown.ts";
+
+/** What these matchers add to `expect`. */
+export interface AgentMatchers<R = unknown> {
+  /** Of a state or a transcript: control is in this state, and just these effects are wanted, in any order. */
+  toShow(control: string, ...effectKeys: readonly string[]): R;
+  /** Of a list of inputs: each of them, applied in turn, keeps every law. */
+  toKeepLaws(agent?: InitialAgentOptions | AgentState): R;
+  /** Of a request for a model: no provider would refuse it. */
+  toBeSendable(dialects?: Dialects): R;
+  /** Of the path of an exported session: it comes to the same today as when it was recorded. To be awaited. */
+  toReplay(): Promise<R>;
+}
+
+declare module "vitest" {
+  // oxlint-disable-next-line no-unused-vars no-empty-object-type -- both parameters have to be named as vitest does
+  interface Matchers<
+    R extends void | Promise<void> = void | Promise<void>,
+    T = unknown,
+  > extends AgentMatchers<R> {}
+}
+
+interface Outcome {
+  readonly pass: boolean;
+  readonly message: () => string;
+}
+
+const outcome = (problem: string | undefined, otherwise: string): Outcome => ({
+  pass: problem === undefined,
+  message: () => problem ?? otherwise,
+});
+
+/** A state, or a transcript that has led to one. */
+type Shows = AgentState | { readonly state: AgentState };
+
+const stateIn = (received: Shows): AgentState => ("state" in received ? received.state : received);
+
+/** For `expect.extend`. */
+export const agentMatchers: {
+  toShow(received: Shows, control: string, ...keys: readonly string[]): Outcome;
+  toKeepLaws(received: readonly AgentInput[], agent?: InitialAgentOptions | AgentState): Outcome;
+  toBeSendable(received: LlmRequest, dialects?: Dialects): Outcome;
+  toReplay(received: string): Promise<Outcome>;
+} = {
+  toShow: (received, control, ...keys) =>
+    outcome(notShown(stateIn(received), control, keys), `expected something else than ${control}`),
+
+  toKeepLaws(received, agent = {}) {
+    const keeper = keepLaws({ from: "transcript" in agent ? agent : initialAgentState(agent) });
+    return outcome(
+      messageOf(() => received.forEach((input) => keeper.apply(input))),
+      "expected a law to be broken",
+    );
+  },
+
+  toBeSendable(received, dialects = {}) {
+    const refusals = Object.entries(dialects).flatMap(([name, dialect]) =>
+      dialect(received).map((problem) => `${name}: ${problem}`),
+    );
+    const problems = [...requestProblems(received), ...refusals];
+    return outcome(
+      problems.length === 0 ? undefined : `expected a request that can be sent:\n${problems.join("\n")}`,
+      "expected a request that some provider refuses",
+    );
+  },
+
+  async toReplay(received) {
+    const problem = await replayLog(received).then(
+      () => undefined,
+      (error: unknown) => String(error),
+    );
+    return outcome(problem, `expected ${received} to come to something else`);
+  },
+};
+
+function messageOf(work: () => void): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}

@@ -1,0 +1,105 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { exportSession, openSession } from "@moora/agent";
+import { memoryLog } from "@moora/event-log";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { answered, asked, callsMade, given, ReplayDiffers, replayLog } from "../src/index.ts";
+import { agentMatchers } from "../src/vitest.ts";
+import { payingAgent } from "./paying-agent.ts";
+
+expect.extend(agentMatchers);
+
+const folder = mkdtempSync(join(tmpdir(), "moora-replayed-"));
+const recorded = join(folder, "recorded.jsonl");
+
+beforeAll(async () => {
+  const log = memoryLog();
+  await using session = await openSession(payingAgent("keyed"), { log, id: "ada" });
+  await session.ask("Hello");
+  await session.ask("And again");
+  writeFileSync(recorded, await exportSession(log, "ada"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const damaged = (change: (text: string) => string): string => {
+  const file = join(folder, "damaged.jsonl");
+  writeFileSync(file, change(readFileSync(recorded, "utf8")));
+  return file;
+};
+
+describe("the matchers for vitest", () => {
+  it("look at what a transcript or a state shows", () => {
+    const transcript = given(asked("Hello"));
+    expect(transcript).toShow("Planning", "plan/1/1/1");
+    expect(transcript.state).toShow("Planning", "plan/1/1/1");
+    expect(transcript).not.toShow("Done");
+    expect(() => expect(transcript).toShow("Done")).toThrow("got Planning wanting [plan/1/1/1]");
+  });
+
+  it("hold inputs to the laws", () => {
+    expect([asked("Hello"), answered("plan/1/1/1", "Hello!")]).toKeepLaws();
+    expect([asked("Pay"), callsMade("plan/1/1/1", { 1: { name: "pay" } })]).toKeepLaws({
+      tools: payingAgent("once").tools,
+    });
+  });
+
+  it("say what a provider would refuse in a request", () => {
+    const { request } = given(asked("Hello"));
+    expect(request).toBeSendable();
+    expect(request).not.toBeSendable({ strict: () => ["I take nothing"] });
+    expect(() => expect(request).toBeSendable({ strict: () => ["I take nothing"] })).toThrow(
+      "strict: I take nothing",
+    );
+  });
+
+  it("replay a recorded session", async () => {
+    await expect(recorded).toReplay();
+    await expect(damaged((text) => text.replace("And again", "And never"))).not.toReplay();
+  });
+});
+
+describe("a recorded session", () => {
+  it("is a test in one line", () => expect(replayLog(recorded)).resolves.toHaveProperty("state"));
+
+  it("gives the inputs, the state and the walk", async () => {
+    const replayed = await replayLog(recorded);
+    expect(replayed.walk).toContain("Planning --LlmFinalAnswer--> Done");
+    expect(replayed.header.agent.name).toBe("paying");
+    expect(replayed.state).toShow("Done");
+    expect(replayed.inputs[0]).toMatchObject({ type: "session-opened" });
+  });
+
+  it("that was cut or changed is refused", async () => {
+    const cut = damaged((text) => text.slice(0, -30));
+    await expect(replayLog(cut)).rejects.toMatchObject({ name: "LogError", code: "LogCorrupt" });
+    await expect(replayLog(join(folder, "nowhere.jsonl"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("that comes to something else is told by its first different record", async () => {
+    const file = join(folder, "differs.jsonl");
+    writeFileSync(file, await otherwise());
+    const error = await replayLog(file).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ReplayDiffers);
+    expect(error).toMatchObject({ seq: 2 });
+  });
+});
+
+/** A session whose second record says that it changed something else, as a release with other rules would have it. */
+async function otherwise(): Promise<string> {
+  const log = memoryLog();
+  const source = memoryLog();
+  await using session = await openSession(payingAgent("keyed"), { log: source, id: "ada" });
+  await session.ask("Hello");
+  const { chained, chainStart } = await import("@moora/event-log");
+  const stored = await source.open("ada");
+  if (stored === undefined) throw new Error("The session was not stored.");
+  const copy = await log.create("ada", stored.header);
+  let { digest } = chainStart(stored.header);
+  for (const record of await stored.read()) {
+    const changed = record.seq === 2 ? "something else" : record.changed;
+    digest = chained(digest, record.body, changed);
+    await copy.append(record.seq - 1, [{ ...record, changed, digest }]);
+  }
+  return await exportSession(log, "ada");
+}
