@@ -8,6 +8,8 @@ import { root } from "../scripts/workspace.ts";
 const lastWords: Readonly<Record<string, RegExp>> = {
   "approval.ts": /^I have refunded 50 euros for order 7\.$/,
   "by-hand.ts": /^2 \+ 2 is 4\.$/,
+  "kill-and-resume.ts":
+    /^12 kills: every call has its result, every payment was made once, no mail ran twice\.$/,
   "custom-state.ts": /^It is 12\. \(step 2\)$/,
 };
 
