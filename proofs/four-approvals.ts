@@ -1,7 +1,7 @@
 /** Four calls that wait for a person: all 24 orders of all 16 combinations of decisions, each contradicted at once. */
 import { initialAgentState, recordOf, type AgentInput } from "@moora/agent-core-state-machine";
 import { asked, callsMade, decided, started, succeeded } from "@moora/agent-testing";
-import { proveEveryOrder } from "./every-order.ts";
+import { proveEveryOrder } from "./parts/every-order.ts";
 
 const callIds = ["1", "2", "3", "4"] as const;
 const pay = { description: "A tool.", schema: '{"type":"object"}', risk: "high" } as const;

@@ -18,9 +18,9 @@ import {
   type LawKeeper,
 } from "@moora/agent-testing";
 import { memoryLog } from "@moora/event-log";
-import { harmed } from "./harmed.ts";
-import { prove } from "./in-chunks.ts";
-import { shopAgent } from "./simulated-agents.ts";
+import { harmed } from "./parts/harmed.ts";
+import { prove } from "./parts/in-chunks.ts";
+import { shopAgent } from "./parts/simulated-agents.ts";
 
 const offersEach = 100;
 /** One conversation in so many is held by a session with a log; the others by the reducer alone, under every law. */

@@ -1,7 +1,7 @@
 /** Five tools at once: in all 120 orders, with all 1,024 combinations of outcomes. */
 import { initialAgentState, recordOf } from "@moora/agent-core-state-machine";
 import { asked, callsMade, failed, interrupted, started, succeeded } from "@moora/agent-testing";
-import { proveEveryOrder } from "./every-order.ts";
+import { proveEveryOrder } from "./parts/every-order.ts";
 
 const callIds = ["1", "2", "3", "4", "5"] as const;
 const look = { description: "A tool.", schema: '{"type":"object"}', replay: "safe" } as const;

@@ -17,8 +17,8 @@ import {
   type AgentState,
 } from "@moora/agent-core-state-machine";
 import type { LlmRequest } from "@moora/llm";
-import { dialectsFor } from "./dialects.ts";
-import { prove } from "./in-chunks.ts";
+import { dialectsFor } from "./parts/dialects.ts";
+import { prove } from "./parts/in-chunks.ts";
 
 const dialects = dialectsFor("drawn");
 const inputsEach = 100;

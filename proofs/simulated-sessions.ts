@@ -1,8 +1,8 @@
 /** Sessions with crashes, failing writes, second hosts, lying tools and late people: none breaks a law or an invariant. */
 import { missedPairs, simulate, type Coverage } from "@moora/agent-testing";
-import { dialectsFor } from "./dialects.ts";
-import { prove } from "./in-chunks.ts";
-import { checkedAgent, shopAgent } from "./simulated-agents.ts";
+import { dialectsFor } from "./parts/dialects.ts";
+import { prove } from "./parts/in-chunks.ts";
+import { checkedAgent, shopAgent } from "./parts/simulated-agents.ts";
 
 const kinds = [
   { name: "shopAgent", agent: shopAgent, drawsConfig: false },

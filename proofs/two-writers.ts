@@ -3,7 +3,7 @@ import { checkInterleaving, interleavings, type LogStorage } from "@moora/event-
 import { poolOn, PostgresServer } from "../packages/event-log-postgres/test/server.ts";
 import { postgresStorage } from "../packages/event-log-postgres/test/storage.ts";
 import { relaxedStores, stores } from "../packages/event-log/test/stores.ts";
-import { prove } from "./in-chunks.ts";
+import { prove } from "./parts/in-chunks.ts";
 
 const orders = [...interleavings(6, 6)];
 const embedded = [...stores.filter(({ name }) => name === "memory"), ...relaxedStores];

@@ -4,9 +4,9 @@ import { runSteps } from "./run-steps.ts";
 const pnpm = (script: string): { name: string; command: string; args: readonly string[] } => ({
   name: script,
   command: "pnpm",
-  args: ["--silent", "run", script],
+  args: ["--silent", "run", ...script.split(" ")],
 });
 
-const rest = ["typecheck", "lint", "format:check", "unused", "sizes", "packages"];
+const rest = ["typecheck", "lint", "format:check", "unused", "sizes", "packages", "prove --short"];
 
 runSteps((process.argv.includes("--rest") ? rest : ["test", ...rest]).map(pnpm));

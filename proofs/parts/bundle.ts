@@ -20,13 +20,13 @@ export async function bundled({ entries, folder, isForBrowser = false }: BundleO
     root,
     configFile: false,
     logLevel: "error",
-    resolve: { conditions: ["@moora/source", "import", "module", ...surroundings, "default"] },
+    resolve: { conditions: ["@moora/source", "module", ...surroundings, "default"] },
     ...(isForBrowser
       ? {}
       : {
           ssr: {
             noExternal: true,
-            resolve: { conditions: ["@moora/source", "import", "module", "node", "default"] },
+            resolve: { conditions: ["@moora/source", "module", "node", "default"] },
           },
         }),
     build: {

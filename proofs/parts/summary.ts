@@ -6,6 +6,11 @@ export interface Summary {
   readonly [more: string]: number | string;
 }
 
+/** The same with the time that it took. */
+export interface Conclusion extends Summary {
+  readonly seconds: number;
+}
+
 /** Prints the last line of a proof, and makes its process fail where something failed. */
 export function conclude(summary: Summary, startedAt: number): void {
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;

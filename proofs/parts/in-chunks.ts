@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
-import { root } from "../scripts/workspace.ts";
+import { root } from "../../scripts/workspace.ts";
 
 /** What a number of cases came to. */
 export interface Tally {

@@ -3,9 +3,9 @@ import type { Dialects } from "@moora/agent-testing";
 import type { JsonObject, LlmRequest } from "@moora/llm";
 import { requestToAnthropic } from "@moora/llm-anthropic";
 import { chatProfiles, requestToChat, requestToOpenAi } from "@moora/llm-openai";
-import { signatureOf, whyNotMessages } from "../packages/llm-anthropic/test/support/messages-rules.ts";
-import { mistralStrictness, whyNotChat } from "../packages/llm-openai/test/support/chat-rules.ts";
-import { whyNotResponses } from "../packages/llm-openai/test/support/responses-rules.ts";
+import { signatureOf, whyNotMessages } from "../../packages/llm-anthropic/test/support/messages-rules.ts";
+import { mistralStrictness, whyNotChat } from "../../packages/llm-openai/test/support/chat-rules.ts";
+import { whyNotResponses } from "../../packages/llm-openai/test/support/responses-rules.ts";
 
 const sent = (body: object): JsonObject => JSON.parse(JSON.stringify(body));
 const complaints = (problem: string | undefined): readonly string[] =>
