@@ -33,12 +33,13 @@ const columns = ["state", "effects", "request"] as const;
 
 /** Where a position differs, down to the path in its state, its effects or its request. */
 function pathOf(engine: Engine, session: string, seq: number, line: string, golden: string): string {
+  if (line === "" || golden === "") return `There ${line === "" ? "should be" : "is"} one more position.`;
   const [found, expected] = [line.split(" "), golden.split(" ")];
-  const column = columns.find((_, index) => found[index] !== expected[index]);
-  if (column === undefined) return "There is a position too many.";
+  const column = columns.find((_, index) => found[index] !== expected[index]) ?? "request";
   const show = { session, seq };
   const { shown } = engine.ask({ sessions: { [session]: sessions[session] ?? "" }, bare: false, show });
   const here = shownAt(sessions[session] ?? "", seq)[column];
+  if (shown?.[column] === here) return `${column}: the same as here, and not what was recorded.`;
   const [difference] = differencesOf(JSON.parse(shown?.[column] ?? "null"), JSON.parse(here), 1);
   const where = difference === undefined ? "the order of keys" : difference.path;
   return `${column}, ${where}: ${JSON.stringify(difference?.a)} and here ${JSON.stringify(difference?.b)}`;

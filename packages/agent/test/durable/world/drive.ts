@@ -43,7 +43,8 @@ async function doDeeds(
   for (const deed of deeds) {
     const view = session.current();
     if (done.has(deed.name)) continue;
-    const isOld = view.messages.some(({ content }) => content === deed.says);
+    const { isDone = ({ messages }) => messages.some(({ content }) => content === deed.says) } = deed;
+    const isOld = isDone(view);
     if (!isOld && !deed.when(view)) continue;
     if (!isOld) await deed.act({ session, clock });
     done.add(deed.name);
@@ -66,8 +67,9 @@ export async function driveToEnd(
     await quiet(session, isOver, () => doDeeds(session, deeds, clock, done));
     if (isOver()) return;
     const state = session.current();
-    const decided = session.questions().flatMap((question) => {
-      const decision = decide(question);
+    const questions = session.questions();
+    const decided = questions.flatMap((question) => {
+      const decision = decide(question, questions);
       return decision === undefined ? [] : [{ question, decision }];
     })[0];
     const due = nextDue(state);

@@ -15,7 +15,7 @@ export const failures: readonly Transcript[] = [
   inLoops("busy for no time", [[tries(fails("rate-limit", { retryAfterMs: 0 }), looks)]]),
   inLoops("broken to the end", [[fails("server")]], { says }),
   inLoops("broken in the second step", [[looks, fails("connection")]], { says }),
-  inLoops("one try only", [[fails("timeout")]], { says, config: { maxLlmAttempts: 1 } }),
+  inLoops("two tries only", [[fails("timeout")]], { says, config: { maxLlmAttempts: 2 } }),
   inLoops("the wrong key", [[fails("auth", { message: "This key is not known." })]], { says }),
   inLoops("no money", [[fails("billing")]], { says }),
   inLoops("a request that is refused as invalid", [[fails("invalid-request")]], { says }),

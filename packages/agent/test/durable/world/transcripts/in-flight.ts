@@ -1,3 +1,4 @@
+import type { ContextEntry } from "@moora/agent-core-state-machine";
 import { answers, fails, hangs } from "@moora/llm/testing";
 import { call, calls, lastAnswer } from "../counting-agent.ts";
 import { waitFor } from "../counting-tools.ts";
@@ -19,11 +20,22 @@ const busy = fails("rate-limit", { retryAfterMs: 5_000 });
 const restart = { interjection: "restart" } as const;
 const reject = { interjection: "reject" } as const;
 
-const tells = (name: string, when: Deed["when"], input: Readonly<Record<string, unknown>>): Deed => ({
+const tells = (
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  isDone: NonNullable<Deed["isDone"]> = () => false,
+): Deed => ({
   name,
-  when,
+  when: runs("hold"),
+  isDone,
   act: ({ session, clock }) => session.dispatch({ ...input, timestamp: clock.now() }),
 });
+
+/** Whether an entry of this type waits to be shown to the model, or is shown already. */
+const hasEntry =
+  (type: ContextEntry["type"]): NonNullable<Deed["isDone"]> =>
+  ({ transcript, reActContext: { queued } }) =>
+    [...transcript, ...queued].some((entry) => entry.type === type);
 
 const more = "And this, too.";
 
@@ -77,10 +89,10 @@ export const inFlight: readonly Transcript[] = [
     deeds: [speaks(more, asked(1))],
   }),
   inLoops("a note while a tool runs", [[[held("note")]]], {
-    deeds: [tells("note", runs("hold"), { type: "context-note-added", text: "The shop closes at six." })],
+    deeds: [tells("note", { type: "context-note-added", text: "The shop closes at six." }, hasEntry("note"))],
   }),
   inLoops("a blank note while a tool runs", [[[held("note")]]], {
-    deeds: [tells("note", runs("hold"), { type: "context-note-added", text: " " })],
+    deeds: [tells("note", { type: "context-note-added", text: " " })],
   }),
   inLoops(
     "a wider window while a tool runs",
@@ -88,7 +100,13 @@ export const inFlight: readonly Transcript[] = [
     {
       says: ["One?", "Two?", "Three?", "Four?"],
       config: { initialContextWindowSize: 4, expandContextWindowSize: 4 },
-      deeds: [tells("wider", runs("hold"), { type: "context-window-expanded" })],
+      deeds: [
+        tells(
+          "wider",
+          { type: "context-window-expanded" },
+          ({ reActContext }) => reActContext.contextWindowSize === 8,
+        ),
+      ],
     },
   ),
   inLoops(
@@ -96,7 +114,9 @@ export const inFlight: readonly Transcript[] = [
     [[[call("pay"), call("look")]], [[held("again")]]],
     {
       says: ["One.", "Two."],
-      deeds: [tells("again", runs("hold"), { type: "history-tool-calls-added", toolCallIds: ["2", "1"] })],
+      deeds: [
+        tells("again", { type: "history-tool-calls-added", toolCallIds: ["2", "1"] }, hasEntry("tool-calls")),
+      ],
     },
   ),
 ];

@@ -12,7 +12,7 @@ import { stopping } from "./stopping.ts";
 import { toolCalls } from "./tool-calls.ts";
 import type { Transcript } from "./transcript.ts";
 
-export { everyday };
+export { everyday, long };
 
 /** Every transcript there is, short ones first. */
 export const transcripts: readonly Transcript[] = [

@@ -1,5 +1,4 @@
 import { call } from "../counting-agent.ts";
-import { asked } from "./stages.ts";
 import { asks, inLoops, type Deed, type Transcript } from "./transcript.ts";
 
 const rejected = (reason: string) => ({ reject: reason });
@@ -100,20 +99,9 @@ export const people: readonly Transcript[] = [
   }),
   inLoops("the last question is decided first", [[[call("pay"), call("pay", 2), call("pay", 3)]]], {
     config: asks("pay"),
-    decide: () => undefined,
-    deeds: [
-      {
-        name: "decide",
-        when: asked(3),
-        act: async ({ session }) => {
-          for (const question of session.questions().toReversed())
-            await session.decide(
-              question,
-              question.toolCallId === "2" ? rejected("Not two.") : "approve",
-              "eve",
-            );
-        },
-      },
-    ],
+    decide: (question, questions) => {
+      if (question !== questions.at(-1)) return undefined;
+      return question.toolCallId === "2" ? rejected("Not two.") : "approve";
+    },
   }),
 ];

@@ -29,8 +29,8 @@ export interface Transcript {
   /** What is said, each when the session is at rest. */
   readonly says: readonly Parameters<DurableSession["send"]>[0][];
   readonly agent: (world: World) => Agent;
-  /** Undefined: nobody answers. */
-  readonly decide: (question: Question) => Decision | undefined;
+  /** What is said to a question, of all that stand; undefined: nothing for now. */
+  readonly decide: (question: Question, questions: readonly Question[]) => Decision | undefined;
   readonly deeds: readonly Deed[];
   /** Whether some call of it may be left with an unknown outcome by a crash. */
   readonly mayBeUnknown: boolean;
@@ -41,8 +41,10 @@ export interface Deed {
   readonly name: string;
   readonly when: (view: SessionView) => boolean;
   readonly act: (at: { readonly session: DurableSession; readonly clock: VirtualClock }) => Promise<unknown>;
-  /** The message that it consists of, if it is one: a session that has it has seen this deed. */
+  /** The message that it consists of, if it is one. */
   readonly says?: string;
+  /** Whether a session has seen it, and need not see it again after its host died. Default: where its message is there. */
+  readonly isDone?: (view: SessionView) => boolean;
 }
 
 /** Where a model is asked: in which loop and step, and the how manieth time after failures, each from 1. */
