@@ -10,7 +10,7 @@
  * - I5 Transition is speculative until committed: `commit` sees only inputs that changed something, subscribers see
  *   committed states only, one by one; effects are reconciled after the last. `{ before }` is applied and published
  *   first, then the batch is transitioned again. While a commit runs, later inputs queue and go together. If it fails,
- *   outside dispatches reject, effects' own inputs are offered again at the next dispatch, nothing starts.
+ *   outside dispatches reject, effects' own inputs go in front of what comes next, nothing starts.
  * - I6 A throwing transition, effectsAt, runEffect or subscriber hurts nobody else: the state stays, the error is
  *   reported, the machine goes on.
  */
@@ -28,7 +28,7 @@ export function createMoorex<State, Input, Effect>(
   const waiting: (() => void)[] = [];
   let state = definition.initial();
   let queue: ThisOffer[] = [];
-  /** Inputs of effects whose commit failed: offered again, in front, at the next dispatch. */
+  /** Inputs of effects whose commit failed: offered again, in front of whatever comes next. */
   let held: ThisOffer[] = [];
   /** Whether the committed state moved since the effects were last reconciled. */
   let changed = false;
@@ -57,10 +57,6 @@ export function createMoorex<State, Input, Effect>(
       if (run !== undefined && !run.live) return Promise.resolve({ applied: 0, state });
       if (stopped) return handled(Promise.reject(new Error("This machine is stopped.")));
       const offer: ThisOffer = newOffer(inputs, run);
-      if (held.length > 0) {
-        queue.unshift(...held);
-        held = [];
-      }
       queue.push(offer);
       drain();
       return offer.result ?? handled(new Promise((resolve) => (offer.settle = resolve)));
@@ -123,7 +119,7 @@ export function createMoorex<State, Input, Effect>(
         if (step === undefined) emit({ type: "input-ignored", input, state });
         else emit({ type: "state-updated", input, before: step.before, state });
       }
-      if (applied > 0 && offer.run !== undefined) offer.run.answered = true;
+      if (applied > 0 && offer.run !== undefined && outcome.goesOn !== true) offer.run.answered = true;
       finishOffer(offer, Promise.resolve({ applied, state }));
     }
   };
@@ -209,7 +205,8 @@ export function createMoorex<State, Input, Effect>(
   let next = 0;
   const nextGroup = (): readonly ThisOffer[] => {
     if (commit === undefined && next + 1 < queue.length) return queue.slice(next, ++next);
-    const group = queue.slice(next);
+    const group = [...held, ...queue.slice(next)];
+    held = [];
     queue = [];
     next = 0;
     return group;

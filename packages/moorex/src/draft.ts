@@ -20,6 +20,8 @@ export interface OfferOutcome<State, Input, Effect> {
   readonly offer: Offer<State, Input, Effect>;
   /** One for each input, in order; without a step where nothing changed; none at all for an offer that was dropped. */
   readonly inputs: readonly { readonly input: Input; readonly step: Step<State, Input> | undefined }[];
+  /** Of an offer in a group: whether the run that made it is still wanted right after it. */
+  readonly goesOn?: boolean;
   readonly error?: unknown;
 }
 
@@ -54,12 +56,16 @@ export function draftOf<State, Input, Effect>(
       continue;
     }
     const outcome = outcomeOf(offer, at, transition);
-    outcomes.push(outcome);
     const before = steps.length;
     for (const { step } of outcome.inputs) if (step !== undefined) steps.push(step);
-    if (steps.length === before) continue;
     at = steps.at(-1)?.after ?? at;
-    if (group.length > 1) addLost(lost, group, wantedAt(at));
+    const wanted = group.length > 1 && steps.length > before ? wantedAt(at) : undefined;
+    if (wanted === undefined) {
+      outcomes.push(outcome);
+      continue;
+    }
+    outcomes.push({ ...outcome, goesOn: offer.run !== undefined && Object.hasOwn(wanted, offer.run.key) });
+    addLost(lost, group, wanted);
   }
   return { steps, outcomes };
 }
@@ -87,8 +93,7 @@ function outcomeOf<State, Input, Effect>(
 function addLost<State, Input, Effect>(
   lost: Set<Run<Effect>>,
   group: readonly Offer<State, Input, Effect>[],
-  wanted: Readonly<Record<string, Effect>> | undefined,
+  wanted: Readonly<Record<string, Effect>>,
 ): void {
-  if (wanted === undefined) return;
   for (const { run } of group) if (run !== undefined && !Object.hasOwn(wanted, run.key)) lost.add(run);
 }

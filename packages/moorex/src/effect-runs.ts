@@ -6,7 +6,7 @@ export interface Run<Effect> {
   readonly effect: Effect;
   readonly controller: AbortController;
   live: boolean;
-  /** Whether the newest accepted input came from this run: then its end is a completion, not a cancellation. */
+  /** Whether an accepted input of this run may have retired it: then its end is a completion, not a cancellation. */
   answered: boolean;
   cancel: (() => void) | undefined;
 }

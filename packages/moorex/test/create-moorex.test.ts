@@ -340,6 +340,26 @@ describe("I5: commit", () => {
     expect(await answer).toMatchObject({ applied: 1 });
     expect(moorex.current().said).toEqual(["answer", "next"]);
   });
+
+  it("that fails offers an effect's own input again with what came while it ran, and does not leave it behind", async () => {
+    const commits: PromiseWithResolvers<void>[] = [];
+    const { moorex, runs } = machine({
+      wanted: ["a"],
+      commit: () => {
+        const commit = Promise.withResolvers<void>();
+        commits.push(commit);
+        return commit.promise;
+      },
+    });
+    const answer = at(runs, 0).dispatch({ say: "answer" });
+    const next = moorex.dispatch({ say: "next" });
+    commits[0]?.reject(new Error("disk full"));
+    await vi.waitFor(() => expect(commits).toHaveLength(2));
+    commits[1]?.resolve();
+    expect(await answer).toMatchObject({ applied: 1 });
+    expect(await next).toMatchObject({ applied: 1 });
+    expect(moorex.current().said).toEqual(["answer", "next"]);
+  });
 });
 
 describe("I6: whoever throws", () => {

@@ -70,6 +70,7 @@ describe("three hosts of one session on a network that breaks", () => {
       const inDoubt = new Set<string>();
       await Promise.all(
         hosts.map(async ({ session }, index) => {
+          const all: Promise<void>[] = [];
           for (let count = 0; count < 40; count += 1) {
             const text = `${index} says ${count}`;
             const said = session.dispatch(noted(text)).then(
@@ -78,9 +79,11 @@ describe("three hosts of one session on a network that breaks", () => {
               },
               () => void inDoubt.add(text),
             );
+            all.push(said);
             if (random() < 0.5) await said;
             if (random() < 0.3) await clock.advance(60);
           }
+          await Promise.all(all);
         }),
       );
       network.mend();
@@ -88,6 +91,9 @@ describe("three hosts of one session on a network that breaks", () => {
         await clock.advance(10_000);
         for (const { session } of hosts) await session.refresh();
       }
+      // The model is waited for no longer, so that nothing more is written.
+      await owner.session.close();
+      for (const { session } of hosts) await session.refresh();
       const records = storage.lives.get("ada")?.records ?? [];
       const texts = records.map(({ body }) => String(JSON.parse(body).text ?? ""));
       const notes = texts.filter((text) => text !== "");
