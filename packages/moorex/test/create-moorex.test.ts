@@ -178,6 +178,42 @@ describe("I3: an old run", () => {
   });
 });
 
+describe("I3: a run whose progress and whose retirement by somebody else go together in one group", () => {
+  const groupOf = async (last: { readonly want: readonly string[] } | { readonly no: 1 }) => {
+    let release = (): void => undefined;
+    const { moorex, runs, notices } = machine({
+      wanted: ["a", "b"],
+      commit: () => new Promise((resolve) => (release = () => resolve(undefined))),
+    });
+    const first = moorex.dispatch({ say: "first" });
+    void at(runs, 0).dispatch({ say: "half" });
+    void at(runs, 1).dispatch({ say: "done", drop: "b" });
+    void moorex.dispatch(last);
+    release();
+    await first;
+    await Promise.resolve();
+    release();
+    await vi.waitFor(() => expect(moorex.current().said).toHaveLength(3));
+    return { runs, notices };
+  };
+
+  it("is canceled and aborted, and one that answered beside it is told as completed", async () => {
+    const { runs, notices } = await groupOf({ want: [] });
+    expect(at(runs, 0).signal.aborted).toBe(true);
+    expect(at(runs, 1).signal.aborted).toBe(false);
+    expect(notices.slice(-2)).toMatchObject([
+      { type: "effect-canceled", key: "a" },
+      { type: "effect-completed", key: "b" },
+    ]);
+  });
+
+  it("goes on where nobody retired it", async () => {
+    const { runs, notices } = await groupOf({ no: 1 });
+    expect(at(runs, 0).signal.aborted).toBe(false);
+    expect(notices.at(-1)).toMatchObject({ type: "effect-completed", key: "b" });
+  });
+});
+
 describe("I4: inputs", () => {
   it("are applied and published before dispatch returns", () => {
     const { moorex } = machine();
