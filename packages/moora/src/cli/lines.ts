@@ -20,21 +20,28 @@ export class Lines {
   private reader: Interface | undefined;
   private waiting: ((read: LineRead) => void) | undefined;
   private isOver = false;
+  /** What stood in the line when it was let go, and what of it belongs to the next message. */
+  private typed = "";
+  private draft = "";
 
   constructor(host: CliHost) {
     this.host = host;
     this.isTerminal = host.stdin.isTTY === true && host.stderr.isTTY === true;
   }
 
-  /** The next line, to be had again by the arrow keys. The prompt is shown to people only. */
+  /**
+   * The next line, to be had again by the arrow keys. The prompt is shown to people only. What is half typed when the line
+   * is called off stands in the next one.
+   */
   async message(prompt: string, signal?: AbortSignal): Promise<LineRead> {
-    const read = await this.next(prompt, signal);
+    const read = await this.next(prompt, signal, this.draft);
+    this.draft = read.type === "called-off" ? this.typed : "";
     if (read.type === "line" && read.text.trim() !== "") this.history.unshift(read.text);
     return read;
   }
 
   /** The next line. */
-  async next(prompt: string, signal?: AbortSignal): Promise<LineRead> {
+  async next(prompt: string, signal?: AbortSignal, draft: string = ""): Promise<LineRead> {
     const [text] = this.ready.splice(0, 1);
     if (text !== undefined) return { type: "line", text };
     if (this.isOver || this.host.stdin.readableEnded || this.host.stdin.destroyed) return { type: "end" };
@@ -43,7 +50,7 @@ export class Lines {
     const callOff = (): void => this.settle({ type: "called-off" });
     this.waiting = read.resolve;
     signal?.addEventListener("abort", callOff, { once: true });
-    this.open(prompt);
+    this.open(prompt, draft);
     try {
       return await read.promise;
     } finally {
@@ -56,10 +63,11 @@ export class Lines {
   close(): void {
     const { reader } = this;
     this.reader = undefined;
+    this.typed = reader?.line ?? "";
     reader?.close();
   }
 
-  private open(prompt: string): void {
+  private open(prompt: string, draft: string): void {
     if (this.reader !== undefined) return;
     const { stdin, stderr } = this.host;
     // A copy: the reader puts every line into it, answers to questions too.
@@ -71,7 +79,9 @@ export class Lines {
     reader.on("line", (text) => this.take(text));
     reader.on("SIGINT", () => this.settle({ type: "interrupted" }));
     reader.on("close", () => this.closed(reader));
-    if (this.isTerminal) reader.prompt();
+    if (!this.isTerminal) return;
+    reader.prompt();
+    reader.write(draft);
   }
 
   private take(text: string): void {

@@ -18,7 +18,7 @@ export const listFilesTool = (root: RootFolder): Tool =>
     name: "list_files",
     description:
       "Lists the files and folders in a folder (directory), with sizes. Folders end in /. " +
-      `Leaves out node_modules and .git; at most ${maxEntries} entries.`,
+      `Leaves out node_modules, .git and .moora; at most ${maxEntries} entries.`,
     input: {
       type: "object",
       properties: {

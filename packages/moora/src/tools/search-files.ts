@@ -20,7 +20,7 @@ export const searchFilesTool = (root: RootFolder): Tool =>
     name: "search_files",
     description:
       "Searches the contents of files (find, grep): which lines of which files contain (mention, use) a text. " +
-      `Gives file:line: text, at most ${maxMatches}. Leaves out node_modules, .git and binary files.`,
+      `Gives file:line: text, at most ${maxMatches}. Leaves out node_modules, .git, .moora and binary files.`,
     input: {
       type: "object",
       properties: {

@@ -4,6 +4,7 @@ import { defineAgent, defineTool, openSession, type Tool } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PostgresServer } from "../../../event-log-postgres/test/server.ts";
 import { Place } from "../tools/run-tool.ts";
 import { TestHost } from "./test-host.ts";
 
@@ -240,6 +241,26 @@ describe("a session is spoken of plainly", () => {
     expect(code).toBe(6);
     expect(err).toContain("The log cannot be read or written");
     expect(err).not.toContain("sesame99");
+  });
+});
+
+describe("sessions in PostgreSQL", () => {
+  it("are kept as anywhere else, by an address from the environment", async () => {
+    await using server = await PostgresServer.start();
+    const cli = async (...args: readonly string[]): Promise<string> => {
+      const host = new TestHost({ cwd: place.path, env: { MOORA_LOG: server.url } });
+      expect(await host.run(args, ""), host.stderr.text).toBe(0);
+      return host.stdout.text;
+    };
+    expect(await cli("run", "what is 2+2?", "--session", "ada")).toContain("= 4");
+    expect(await cli("sessions")).toMatch(/^ada +9 +Done/);
+    expect(await cli("log", "ada")).toContain("1 calculator gave 2+2 = 4");
+    expect(await cli("verify", "ada")).toContain("as it was written");
+    await cli("fork", "ada", "--at", "5", "--to", "bob", "--open", "again");
+    expect(await cli("run", "--session", "bob")).toContain("= 4");
+    expect(await cli("send", "ada", "1+1")).toContain("It is record 10.");
+    expect(await cli("run", "--session", "ada")).toContain("= 2");
+    expect(readdirSync(place.path)).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Clock } from "@moora/agent";
 import { describe, expect, it } from "vitest";
 import { Screen, visible } from "../../src/cli/screen.ts";
+import { Place } from "../tools/run-tool.ts";
 import { calls, FakeProvider, hangs, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 
@@ -120,6 +121,24 @@ describe("on a terminal", () => {
     host.stdin.write("first\rsecond\r/exit\r");
     expect(await code).toBe(0);
     expect(host.stdout.text).toBe("One.\nTwo.\n");
+  });
+
+  it("what others say to a session is shown at once, and a half typed line stays", async () => {
+    using place = new Place();
+    await using provider = await FakeProvider.start(says("Hello, Bob."), says("Hello, Ada."));
+    const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" }, cwd: place.path });
+    const code = host.run(["chat", "--session", "ada", ...provider.options]);
+    await host.stderr.shows("/help shows");
+    await host.stderr.shows("> ");
+    host.stdin.write("I am A");
+    await host.stderr.shows("I am A");
+    expect(await new TestHost({ cwd: place.path }).run(["send", "ada", "I am Bob"])).toBe(0);
+    await host.stdout.shows("Hello, Bob.\n");
+    host.stdin.write("da\r");
+    await host.stdout.shows("Hello, Ada.\n");
+    expect(JSON.stringify(provider.bodies[1])).toContain("I am Ada");
+    host.stdin.write("\u0004");
+    expect(await code).toBe(0);
   });
 
   it("Ctrl-C at the prompt leaves", async () => {

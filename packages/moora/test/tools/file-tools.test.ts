@@ -9,7 +9,7 @@ const text = async (name: string, input: object): Promise<string> =>
   textOf(await runTool(toolNamed(name), input));
 
 beforeAll(() => {
-  for (const folder of ["src/deep", "node_modules/x", ".git", "many"])
+  for (const folder of ["src/deep", "node_modules/x", ".git", ".moora", "many"])
     mkdirSync(place.at(folder), { recursive: true });
   writeFileSync(place.at("README.md"), "# Title\n\nThe answer is 42.\n");
   writeFileSync(place.at("src", "a.ts"), "const one = 1;\r\nconst two = 2;\r\n");
@@ -36,7 +36,7 @@ describe("list_files", () => {
     expect(lines).toContain("README.md (27 bytes)");
     expect(lines).toContain("src/");
     expect(lines).toContain("link (link)");
-    expect(lines.join("\n")).not.toMatch(/node_modules|\.git/);
+    expect(lines.join("\n")).not.toMatch(/node_modules|\.git|\.moora/);
     const names = lines.filter((line) => !line.startsWith('"'));
     expect(names).toEqual(names.toSorted());
   });

@@ -15,7 +15,7 @@ export interface WalkOptions {
 }
 
 /** Folders that are passed over, unless a path names them. */
-export const ignoredFolders: readonly string[] = [".git", "node_modules"];
+export const ignoredFolders: readonly string[] = [".git", ".moora", "node_modules"];
 
 const maxDepth = 32;
 
