@@ -1,0 +1,380 @@
+import { memoryLog, MemoryStorage } from "@moora/event-log";
+import { answers, hangs, MockLlmCaller } from "@moora/llm/testing";
+import type { LlmCaller, LlmRequest } from "@moora/llm";
+import { describe, expect, it } from "vitest";
+import {
+  defineAgent,
+  defineTool,
+  openSession,
+  stateAt,
+  verifySession,
+  type Agent,
+  type Clock,
+  type OpenOptions,
+  type Tool,
+} from "../../src/index.ts";
+import { inputToRecord } from "../../src/durable/session-record.ts";
+import { Counter } from "./world/counter.ts";
+import { call, countingAgent, scripted, type Script } from "./world/counting-agent.ts";
+import { quiet } from "./world/drive.ts";
+import { Life, mortalLog } from "./world/mortal-log.ts";
+import { problemsAfter } from "./world/outcome.ts";
+import { storageOf, storeNames } from "./world/places.ts";
+import { checkSound, sceneOf } from "./world/scene.ts";
+import { turn, VirtualClock } from "./world/virtual-clock.ts";
+
+/** A tool that ends when a test says so, whatever happens meanwhile; runs are counted. */
+function heldTool(name: string, replay: "keyed" | "once") {
+  const runs: { readonly of: number; readonly key: string; end(): void }[] = [];
+  const tool: Tool = defineTool({
+    name,
+    description: "Takes its time.",
+    input: { type: "object", properties: { of: { type: "number" } }, required: ["of"] },
+    replay,
+    timeoutMs: 3_600_000,
+    async execute({ of }, { idempotencyKey }) {
+      const held = Promise.withResolvers<void>();
+      runs.push({ of: Number(of), key: idempotencyKey, end: held.resolve });
+      await held.promise;
+      return `result ${String(of)}`;
+    },
+  });
+  return { tool, runs };
+}
+
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await turn();
+};
+
+const agentWith = (tool: Tool, script: Script): Agent =>
+  defineAgent({ name: "held", llm: scripted(script), tools: [tool] });
+
+describe("a tool that runs once and takes ten minutes, under a lease of thirty seconds (C07)", () => {
+  const begun = async (clock: Clock) => {
+    const log = memoryLog(new MemoryStorage());
+    const { tool, runs } = heldTool("send", "once");
+    const agent = agentWith(tool, [[call("send")]]);
+    const open = (owner: string, options: Partial<OpenOptions> = {}) =>
+      openSession(agent, { log, id: "ada", clock, leaseMs: 30_000, owner, ...options });
+    const session = await open("first");
+    await session.send("Send.");
+    await until(() => runs.length === 1);
+    return { log, runs, open, session };
+  };
+
+  it("is left alone as long as its owner gives signs of life: who else wants to run it is told who does", async () => {
+    const clock = new VirtualClock();
+    const { log, runs, open, session } = await begun(clock);
+    for (let minute = 0; minute < 10; minute += 1) {
+      await clock.advance(60_000);
+      await expect(open("second")).rejects.toMatchObject({ code: "SessionBusy", owner: "first" });
+    }
+    runs[0]?.end();
+    await quiet(session);
+    expect(session.current().toolCalls["1"]?.result).toMatchObject({ content: "result 1" });
+    expect(runs).toHaveLength(1);
+    await checkSound(session, log);
+    await session.close();
+    expect(clock.timers).toBe(0);
+  });
+
+  it("is not run again by who takes over when its owner was silent, and its late result is refused", async () => {
+    const clock = new VirtualClock();
+    let isStopped = false;
+    const heart: Clock = {
+      now: () => clock.now(),
+      after: (ms, callback) => clock.after(ms, () => (isStopped ? undefined : callback())),
+    };
+    const { log, runs, open, session } = await begun(heart);
+    await clock.advance(60_000);
+    isStopped = true;
+    await expect(open("second", { clock })).rejects.toMatchObject({ code: "SessionBusy" });
+    await clock.advance(31_000);
+    const second = await open("second", { clock });
+    await quiet(second);
+    expect(second.current().toolCalls["1"]?.result).toMatchObject({ code: "outcome-unknown" });
+    const ended = second.current();
+    expect(ended.reActContext.control.type).toBe("Done");
+    runs[0]?.end();
+    await session.refresh();
+    await until(() => session.info().access === "read");
+    expect(session.info()).toMatchObject({ lastError: { code: "StaleWriter", owner: "second" } });
+    await expect(session.send("Hello?")).rejects.toMatchObject({ code: "StaleWriter" });
+    await second.refresh();
+    expect(second.current()).toBe(ended);
+    expect(runs).toHaveLength(1);
+    await checkSound(second, log);
+    await Promise.all([session.close(), second.close()]);
+  });
+});
+
+describe("five keyed tools at once, of which three have told their results (C08)", () => {
+  it.each(storeNames)(
+    "only the other two run again after a crash, under the same keys, on %s",
+    async (store) => {
+      await using storage = storageOf(store);
+      const clock = new VirtualClock();
+      const { tool, runs } = heldTool("pay", "keyed");
+      const agent = agentWith(tool, [[1, 2, 3, 4, 5].map((of) => call("pay", of))]);
+      const life = new Life();
+      const mortal = mortalLog(storage.open(), life);
+      const session = await openSession(agent, { log: mortal, id: "ada", clock: life.clock(clock) });
+      await session.send("Pay.");
+      await until(() => runs.length === 5);
+      for (const of of [2, 4, 5]) runs.find((run) => run.of === of)?.end();
+      await until(
+        () => Object.values(session.current().toolCalls).filter(({ result }) => result).length === 3,
+      );
+      expect(() => life.die()).toThrow("dead");
+      const again = await openSession(agent, {
+        log: storage.open(),
+        id: "ada",
+        clock,
+        isOwnerGone: () => true,
+      });
+      await until(() => runs.length === 7);
+      const [first, second] = [runs.slice(0, 5), runs.slice(5)];
+      expect(second.map(({ of }) => of).toSorted()).toEqual([1, 3]);
+      for (const { of, key } of second) expect(first.find((run) => run.of === of)?.key).toBe(key);
+      for (const run of second) run.end();
+      await quiet(again);
+      expect(runs).toHaveLength(7);
+      const results = Object.values(again.current().toolCalls).map(({ result }) => result);
+      expect(results).toEqual(
+        [1, 2, 3, 4, 5].map((of) => expect.objectContaining({ content: `result ${of}` })),
+      );
+      await checkSound(again, storage.open());
+      await again.close();
+    },
+  );
+});
+
+describe("a model that dies with its host after ten of forty words (C10)", () => {
+  it("is asked again with the same bytes under the same key; the message is whole, and not doubled", async () => {
+    const log = memoryLog(new MemoryStorage());
+    const clock = new VirtualClock();
+    const words = Array.from({ length: 40 }, (_, index) => `word${index} `);
+    const asked: { readonly request: LlmRequest; readonly key: string | undefined }[] = [];
+    const llm: LlmCaller = {
+      name: "words",
+      async call(request, options = {}) {
+        asked.push({ request, key: options.idempotencyKey });
+        const isFirst = asked.length === 1;
+        for (const text of isFirst ? words.slice(0, 10) : words) options.onChunk?.({ type: "text", text });
+        if (isFirst) await Promise.withResolvers<void>().promise;
+        return answers(words.join(""));
+      },
+    };
+    const agent = defineAgent({ name: "words", llm });
+    const life = new Life();
+    const session = await openSession(agent, {
+      log: mortalLog(log, life),
+      id: "ada",
+      clock: life.clock(clock),
+    });
+    await session.send("Talk.");
+    await until(() => session.current().streaming?.text === words.slice(0, 10).join(""));
+    expect(() => life.die()).toThrow("dead");
+    const again = await openSession(agent, { log, id: "ada", clock, isOwnerGone: () => true });
+    await quiet(again);
+    expect(asked).toHaveLength(2);
+    expect(JSON.stringify(asked[1]?.request)).toBe(JSON.stringify(asked[0]?.request));
+    expect(asked[1]?.key).toBe(asked[0]?.key);
+    const said = again
+      .current()
+      .messages.filter(({ role, status }) => role === "assistant" && status === undefined);
+    expect(said.map(({ content }) => content)).toEqual(
+      [words.join("").trim()].map((text) => expect.stringContaining(text)),
+    );
+    await checkSound(again, log);
+    await again.close();
+  });
+});
+
+describe("a session that somebody runs (D02)", () => {
+  it.each(storeNames)(
+    "is busy to another who wants to run it, and open to who reads; nothing is written, on %s",
+    async (store) => {
+      await using storage = storageOf(store);
+      const scene = sceneOf([], {}, { log: () => storage.open() });
+      const session = await scene.open({ owner: "host 1" });
+      await session.send("Hello.");
+      await quiet(session);
+      const before = JSON.stringify(await session.history());
+      await expect(scene.open({ owner: "host 2" })).rejects.toMatchObject({
+        code: "SessionBusy",
+        owner: "host 1",
+      });
+      const reader = await scene.open({ access: "read" });
+      expect(reader.info()).toMatchObject({ access: "read", owner: "host 1", seq: session.info().seq });
+      await expect(reader.send("Hello?")).rejects.toMatchObject({ code: "ReadOnly" });
+      const poster = await scene.post();
+      await expect(
+        poster.dispatch({
+          type: "tool-call-completed",
+          toolCallId: "1",
+          timestamp: 1,
+          result: { isSuccess: true, content: "", receivedAt: 1 },
+        }),
+      ).rejects.toMatchObject({ code: "NotOwner" });
+      expect(JSON.stringify(await session.history())).toBe(before);
+      await Promise.all([session.close(), reader.close(), poster.close()]);
+    },
+  );
+});
+
+describe("a session that is removed while a tool and a model are at work (D08)", () => {
+  it.each(storeNames)("takes nothing in any more; a new one of its id begins at 1, on %s", async (store) => {
+    await using storage = storageOf(store);
+    const log = storage.open();
+    const clock = new VirtualClock();
+    const { tool, runs } = heldTool("pay", "keyed");
+    const agent = agentWith(tool, [[call("pay")]]);
+    const session = await openSession(agent, { log, id: "ada", clock });
+    await session.send("Pay.");
+    await until(() => runs.length === 1);
+    await log.remove("ada");
+    await session.refresh();
+    runs[0]?.end();
+    await until(() => session.info().access === "read");
+    await expect(session.send("Are you there?")).rejects.toMatchObject({ code: "LogRemoved" });
+    const fresh = await openSession(agent, { log, id: "ada", clock });
+    await session.refresh();
+    await turn();
+    expect(fresh.info().seq).toBe(1);
+    expect(fresh.current().messages).toEqual([]);
+    await fresh.send("Pay.");
+    await until(() => runs.length === 2);
+    // What the removed one did must not be taken for done.
+    expect(runs[1]?.key).not.toBe(runs[0]?.key);
+    runs[1]?.end();
+    await quiet(fresh);
+    await checkSound(fresh, log);
+    await Promise.all([session.close(), fresh.close()]);
+  });
+});
+
+describe("limits across restarts (L11)", () => {
+  it("a model that repeats one call for ever stops at the same step, wherever its host dies (K01)", async () => {
+    const budget = { maxTokens: 38 };
+    for (const config of [{ maxSteps: 4 }, { budget }]) {
+      const endless = Array.from({ length: 50 }, () => [call("pay")]);
+      for (let seq = 2; ; seq += 1) {
+        using counter = new Counter();
+        const log = memoryLog();
+        const clock = new VirtualClock();
+        const life = new Life({ seq, when: "after" });
+        const agentIn = (of: Life) =>
+          countingAgent({ counter, life: of, deeds: new Set() }, scripted(endless), config);
+        const first = await openSession(agentIn(life), {
+          log: mortalLog(log, life),
+          id: "ada",
+          clock: life.clock(clock),
+        });
+        await first.send("Pay.").catch(() => undefined);
+        await quiet(first, () => life.isOver);
+        const second = await openSession(agentIn(new Life()), {
+          log,
+          id: "ada",
+          clock,
+          isOwnerGone: () => true,
+        });
+        if (second.current().messages.length === 0) await second.send("Pay.");
+        await quiet(second);
+        expect(second.current().reActContext.control).toMatchObject({
+          type: "Error",
+          failure: { kind: "maxSteps" in config ? "MaxSteps" : "BudgetExceeded" },
+        });
+        expect(counter.effects, `after ${seq}`).toBe(4);
+        await second.close();
+        if (!life.isOver) break;
+      }
+    }
+  });
+
+  it("a hundred calls of one turn: the first 32 run, never more than four at once, also after a crash (K03)", async () => {
+    const log = memoryLog();
+    const clock = new VirtualClock();
+    const { tool, runs } = heldTool("pay", "keyed");
+    const many = Array.from({ length: 100 }, (_, of) => call("pay", of));
+    const agent = defineAgent({
+      name: "held",
+      llm: scripted([many]),
+      tools: [tool],
+      config: { maxCallsPerTurn: 32, maxParallelTools: 4 },
+    });
+    const life = new Life();
+    const session = await openSession(agent, {
+      log: mortalLog(log, life),
+      id: "ada",
+      clock: life.clock(clock),
+    });
+    await session.send("Pay.");
+    for (let ended = 0; ended < 10; ended += 1) {
+      await until(() => runs.length === ended + 4);
+      runs[ended]?.end();
+    }
+    await until(() => runs.length === 14);
+    expect(() => life.die()).toThrow("dead");
+    const again = await openSession(agent, { log, id: "ada", clock, isOwnerGone: () => true });
+    for (let ended = 14; ended < 14 + 22; ended += 1) {
+      await until(() => runs.length >= Math.min(ended + 4, 36));
+      expect(runs.length).toBeLessThanOrEqual(ended + 4);
+      runs[ended]?.end();
+      await turn();
+    }
+    await quiet(again);
+    expect(new Set(runs.map(({ key }) => key)).size).toBe(32);
+    const results = Object.values(again.current().toolCalls).map(({ result }) => result?.isSuccess);
+    expect([results.filter((ok) => ok === true).length, results.filter((ok) => ok === false).length]).toEqual(
+      [32, 68],
+    );
+    expect(problemsAfter(again.current())).toEqual([]);
+    await checkSound(again, log);
+    await again.close();
+  });
+});
+
+describe("an older release and a newer one that take turns a hundred times (L05)", () => {
+  it("the older one writes nothing after the first newer record, and loses nothing", async () => {
+    const scene = sceneOf([], {}, { llm: new MockLlmCaller(() => hangs()) });
+    const owner = await scene.open();
+    await owner.send("Hello.");
+    await until(() => owner.info().seq >= 3);
+    const log = await scene.log().open("ada");
+    if (log === undefined) throw new Error("There is no session.");
+    const newer = async (): Promise<number> => {
+      const head = (await log.read()).at(-1) ?? { seq: 0, digest: "" };
+      const text = `note ${head.seq}`;
+      const record = inputToRecord(
+        head,
+        Object.assign({ v: 2 }, { type: "context-note-added", text, timestamp: 1 } as const),
+        [],
+      );
+      await log.append(head.seq, [record]);
+      return record.seq;
+    };
+    const first = await newer();
+    await owner.refresh();
+    expect(owner.info()).toMatchObject({
+      access: "read",
+      lastError: { code: "UnsupportedVersion", seq: first },
+    });
+    await owner.close();
+    for (let round = 1; round < 100; round += 1) {
+      const session = await scene.open({ owner: `older ${round}` });
+      expect(session.info()).toMatchObject({ access: "read", seq: first - 1 });
+      await expect(session.send("Hello?")).rejects.toMatchObject({ code: "UnsupportedVersion", seq: first });
+      await session.close();
+      expect(await newer()).toBe(first + round);
+    }
+    expect(await verifySession(scene.log(), "ada")).toMatchObject({
+      ok: false,
+      reason: "unsupported",
+      seq: first,
+    });
+    expect(
+      (await stateAt(scene.log(), "ada", first - 1)).state.messages.map(({ content }) => content),
+    ).toContain("Hello.");
+  });
+});
