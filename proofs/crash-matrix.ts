@@ -63,7 +63,9 @@ async function bundledChild(): Promise<{ readonly code: string; readonly bundle:
 }
 
 const { code, bundle } = await bundledChild();
-const progress = new Progress(join(root, ".prove", `crash-matrix-${code}.jsonl`), options.fresh);
+/** What one case came to is not kept: it is no proof of its transcript. */
+const file = one === undefined ? join(root, ".prove", `crash-matrix-${code}.jsonl`) : undefined;
+const progress = new Progress(file, options.fresh);
 
 const lanes = Array.from({ length: availableParallelism() + 1 }, (_, index) => new Lane(bundle, index));
 const isTheCase = ({ phase, at }: Case): boolean => one?.[2] === undefined || one[2] === `${phase}${at}`;
@@ -100,7 +102,7 @@ async function proveOn(ground: Ground): Promise<void> {
   const [lane] = lanes;
   if (first !== undefined && lane !== undefined) await warmUp(ground, lane, first.transcript);
   for (const recording of chosen) {
-    if (one === undefined && progress.has(ground.store, recording.name)) continue;
+    if (progress.has(ground.store, recording.name)) continue;
     const row = await rowOf(ground, recording);
     progress.add(row);
     for (const failure of row.failures) console.log(`FAILED ${failure}\n${reproduce(failure)}`);

@@ -1,5 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 
 /** What came of all deaths of one transcript on one store. */
 export interface Row {
@@ -10,26 +9,26 @@ export interface Row {
   readonly failures: readonly string[];
 }
 
-/** Rows that are done, kept in a file, so that a proof that was broken off goes on where it was. */
+/** Rows that are done, kept in a file, where there is one, so that a proof that was broken off goes on where it was. */
 export class Progress {
-  readonly #file: string;
+  readonly #file: string | undefined;
   readonly rows: Row[];
 
-  constructor(file: string, isFresh: boolean) {
+  constructor(file: string | undefined, isFresh: boolean) {
     this.#file = file;
-    mkdirSync(dirname(file), { recursive: true });
-    if (isFresh) rmSync(file, { force: true });
-    this.rows = existsSync(file) ? linesOf(readFileSync(file, "utf8")) : [];
+    if (file !== undefined && isFresh) rmSync(file, { force: true });
+    this.rows = file !== undefined && existsSync(file) ? linesOf(readFileSync(file, "utf8")) : [];
   }
 
-  /** Rows with failures are tried again. */
+  /** Rows with failures are not kept, and so are tried again. */
   has(store: string, transcript: string): boolean {
     return this.rows.some((row) => row.store === store && row.transcript === transcript);
   }
 
   add(row: Row): void {
     this.rows.push(row);
-    if (row.failures.length === 0) appendFileSync(this.#file, `${JSON.stringify(row)}\n`);
+    if (this.#file !== undefined && row.failures.length === 0)
+      appendFileSync(this.#file, `${JSON.stringify(row)}\n`);
   }
 }
 

@@ -13,11 +13,13 @@ export async function quiet(
   do {
     await turn();
     if (!isOver()) await atEachTurn();
-  } while (!isOver() && Object.values(effectsAt(session.current())).some(({ type }) => isWork(type)));
+  } while (!isOver() && works(session.current()));
   await turn();
 }
 
-const isWork = (type: string): boolean => type !== "ask-human" && type !== "wait-until";
+/** Whether something is being done, and not only a human or the clock waited for. */
+const works = (state: AgentState): boolean =>
+  Object.values(effectsAt(state)).some(({ type }) => type !== "ask-human" && type !== "wait-until");
 
 const nextDue = (state: AgentState): number | undefined =>
   Object.values(effectsAt(state))
@@ -67,6 +69,8 @@ export async function driveToEnd(
     await quiet(session, isOver, () => doDeeds(session, deeds, clock, done));
     if (isOver()) return;
     const state = session.current();
+    // What was appended in the last turn may have set something in motion.
+    if (works(state)) continue;
     const questions = session.questions();
     const decided = questions.flatMap((question) => {
       const decision = decide(question, questions);

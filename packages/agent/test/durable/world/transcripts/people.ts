@@ -3,7 +3,7 @@ import { asks, inLoops, type Deed, type Transcript } from "./transcript.ts";
 
 const rejected = (reason: string) => ({ reject: reason });
 
-const day = 86_400_000;
+const hour = 3_600_000;
 
 /** Decides the questions that stand when they have been shown again. */
 const decidesWhen = (
@@ -45,15 +45,15 @@ export const people: readonly Transcript[] = [
     mayBeUnknown: true,
   }),
   inLoops("nobody decides in time", [[[call("pay")]]], {
-    config: { approval: { policy: { tools: ["pay"] }, expiresAfterMs: 7 * day } },
+    config: { approval: { policy: { tools: ["pay"] }, expiresAfterMs: hour } },
     decide: () => undefined,
   }),
   inLoops("one of three is decided in time", [[[call("pay"), call("edit"), call("sign")]]], {
-    config: { approval: { policy: { tools: ["pay", "edit"] }, expiresAfterMs: day } },
+    config: { approval: { policy: { tools: ["pay", "edit"] }, expiresAfterMs: hour } },
     decide: ({ name }) => (name === "edit" ? "approve" : undefined),
   }),
   inLoops("approved when asked again", [[[call("pay")]]], {
-    config: { approval: { policy: "always", remindAfterMs: 60_000, expiresAfterMs: day } },
+    config: { approval: { policy: "always", remindAfterMs: 60_000, expiresAfterMs: hour } },
     decide: () => undefined,
     deeds: [decidesWhen("decide", isShownAgain, "approve")],
   }),

@@ -1,0 +1,63 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+
+/** A process of its own that runs `children/host.ts`; what it says comes line by line, as JSON. */
+export class Child implements AsyncDisposable {
+  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #ended: Promise<unknown>;
+  readonly #said: string[] = [];
+  #heard: (() => void)[] = [];
+
+  constructor(manner: string, ...args: readonly string[]) {
+    const file = join(import.meta.dirname, "..", "children", "host.ts");
+    this.#process = spawn(process.execPath, ["--conditions=@moora/source", file, manner, ...args], {
+      // Who aborts has nothing to say but where.
+      stdio: ["pipe", "pipe", manner === "abort" ? "ignore" : "inherit"],
+    });
+    const reader = createInterface({ input: this.#process.stdout });
+    reader.on("line", (line) => {
+      this.#said.push(line);
+      for (const tell of this.#heard.splice(0)) tell();
+    });
+    this.#ended = Promise.all([once(this.#process, "exit"), once(reader, "close")]);
+    this.#ended.finally(() => this.#heard.splice(0).forEach((tell) => tell())).catch(() => undefined);
+  }
+
+  /** What it said under a name, as soon as it did. Fails when it ended without. */
+  async said(name: string): Promise<unknown> {
+    for (;;) {
+      for (const line of this.#said) {
+        const told: unknown = JSON.parse(line);
+        if (Array.isArray(told) && told[0] === name) return told[1];
+      }
+      if (this.hasEnded) throw new Error(`It ended, and did not say ${name}: ${this.#said.join(" ")}`);
+      await new Promise<void>((resolve) => this.#heard.push(resolve));
+    }
+  }
+
+  get hasEnded(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+
+  tell(word: string): void {
+    this.#process.stdin.write(`${word}\n`);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  /** How it ended: its exit code, or the signal that ended it. */
+  async ended(): Promise<number | string | null> {
+    await this.#ended;
+    return this.#process.exitCode ?? this.#process.signalCode;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.hasEnded) this.#process.kill("SIGKILL");
+    await this.#ended;
+  }
+}
