@@ -32,11 +32,12 @@ function heldTool(name: string, replay: "keyed" | "once") {
     input: { type: "object", properties: { of: { type: "number" } }, required: ["of"] },
     replay,
     timeoutMs: 3_600_000,
-    async execute({ of }, { idempotencyKey }) {
+    async execute(args, { idempotencyKey }) {
       const held = Promise.withResolvers<void>();
-      runs.push({ of: Number(of), key: idempotencyKey, end: held.resolve });
+      const of = Number(args["of"]);
+      runs.push({ of, key: idempotencyKey, end: held.resolve });
       await held.promise;
-      return `result ${String(of)}`;
+      return `result ${of}`;
     },
   });
   return { tool, runs };
@@ -134,7 +135,7 @@ describe("five keyed tools at once, of which three have told their results (C08)
       });
       await until(() => runs.length === 7);
       const [first, second] = [runs.slice(0, 5), runs.slice(5)];
-      expect(second.map(({ of }) => of).toSorted()).toEqual([1, 3]);
+      expect(new Set(second.map(({ of }) => of))).toEqual(new Set([1, 3]));
       for (const { of, key } of second) expect(first.find((run) => run.of === of)?.key).toBe(key);
       for (const run of second) run.end();
       await quiet(again);

@@ -1,0 +1,156 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { openSession, stateAt, type Clock, type DurableSession } from "../../src/index.ts";
+import { Child } from "./world/child.ts";
+import { Counter } from "./world/counter.ts";
+import { quiet } from "./world/drive.ts";
+import { heldAgent } from "./world/held-agent.ts";
+import { problemsAfter } from "./world/outcome.ts";
+import { storageOf, type Storage, type StoreName } from "./world/places.ts";
+import { checkSound } from "./world/scene.ts";
+
+const stores: readonly StoreName[] = ["sqlite", "jsonl"];
+
+/** What processes share: a store, and a world outside where their tools leave their traces. */
+interface Shared extends AsyncDisposable {
+  readonly storage: Storage;
+  readonly counter: Counter;
+  child(manner: "decide" | "run" | "abort", owner: string, tool?: string): Child;
+}
+
+function sharedOn(name: StoreName): Shared {
+  const storage = storageOf(name);
+  const path = name === "jsonl" ? storage.place.path : storage.place.file("log.db");
+  const counterFile = storage.place.file("world.db");
+  const counter = new Counter(counterFile);
+  const children: Child[] = [];
+  return {
+    storage,
+    counter,
+    child(manner, owner, tool = "once") {
+      const child = new Child(manner, name, path, counterFile, owner, tool);
+      children.push(child);
+      return child;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const child of children) await child[Symbol.asyncDispose]();
+      counter[Symbol.dispose]();
+      await storage[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A clock that is an hour ahead: every lease has run out by it. */
+const anHourLater: Clock = { now: () => Date.now() + 3_600_000, after: () => () => undefined };
+
+let opened: DurableSession[] = [];
+afterEach(async () => {
+  for (const session of opened) await session.close();
+  opened = [];
+});
+
+async function hostHere({ storage, counter }: Shared, tool: string, clock?: Clock): Promise<DurableSession> {
+  const agent = heldAgent(counter, tool, () => Promise.resolve());
+  const options = clock === undefined ? {} : { clock };
+  const session = await openSession(agent, { log: storage.open(), id: "ada", owner: "here", ...options });
+  opened.push(session);
+  return session;
+}
+
+describe.each(stores)("the same approval, on %s", (store) => {
+  it("answered twice at once from two processes, is given once: the other is told who was first (H04)", async () => {
+    await using shared = sharedOn(store);
+    const session = await hostHere(shared, "asked");
+    await session.send("Please.");
+    await quiet(session);
+    const people = [shared.child("decide", "bob"), shared.child("decide", "eve")];
+    for (const person of people) await person.said("ready");
+    for (const person of people) person.tell("go");
+    const receipts = await Promise.all(people.map((person) => person.said("receipt")));
+    await session.refresh();
+    await quiet(session);
+    const by = session.current().toolCalls["1"]?.decision?.by;
+    expect(["bob", "eve"]).toContain(by);
+    expect(receipts).toContainEqual({ status: "accepted", seq: expect.any(Number) });
+    expect(receipts).toContainEqual({ status: "ignored", reason: "already-decided", decidedBy: by });
+    expect(shared.counter.runs).toHaveLength(1);
+    expect(session.current().reActContext.control.type).toBe("Done");
+    await checkSound(session, shared.storage.open());
+    for (const person of people) expect(await person.ended()).toBe(0);
+  });
+});
+
+describe.each(stores)("an owner that is stopped in the middle of a tool, on %s (D04)", (store) => {
+  it("finds itself taken over when it goes on: its result is refused, nothing runs twice, and the log is one", async () => {
+    await using shared = sharedOn(store);
+    const child = shared.child("run", "there");
+    await child.said("working");
+    child.signal("SIGSTOP");
+    const session = await hostHere(shared, "once", anHourLater);
+    await quiet(session);
+    expect(session.current().toolCalls["1"]?.result).toMatchObject({ code: "outcome-unknown" });
+    for (let index = 0; index < 5; index += 1) {
+      expect(await session.send(`message ${index}`)).toMatchObject({ status: "accepted" });
+      await quiet(session);
+    }
+    const ended = session.current();
+    child.signal("SIGCONT");
+    child.tell("finish");
+    expect(await child.said("refused")).toBe("StaleWriter");
+    expect(await child.ended()).toBe(0);
+    await session.refresh();
+    expect(session.current()).toBe(ended);
+    const keys = shared.counter.runs.map(({ key }) => key);
+    expect([keys.length, new Set(keys).size]).toEqual([6, 6]);
+    await checkSound(session, shared.storage.open());
+  });
+});
+
+describe.each(stores)("a host that is asked to end in the middle of a tool, on %s (C12)", (store) => {
+  it("ends at once and cleanly, starts nothing more, and the next one goes on", async () => {
+    await using shared = sharedOn(store);
+    const child = shared.child("run", "there", "keyed");
+    await child.said("working");
+    child.signal("SIGTERM");
+    expect(await child.ended()).toBe(0);
+    await expect(child.said("uncaught")).rejects.toThrow("did not say");
+    expect(shared.counter.runs).toHaveLength(1);
+    const { state } = await stateAt(shared.storage.open(), "ada");
+    expect(state.toolCalls["1"]?.result).toBeNull();
+    // The lease was given back: nobody has to wait for its end.
+    const session = await hostHere(shared, "keyed");
+    await quiet(session);
+    expect(session.current().reActContext.control.type).toBe("Done");
+    const [first, second, ...more] = shared.counter.runs;
+    expect([second?.key, more]).toEqual([first?.key, []]);
+    await checkSound(session, shared.storage.open());
+  });
+});
+
+describe("a tool that ends its process (C06)", () => {
+  it.each([
+    ["keyed", 3, "crash-loop"],
+    ["once", 1, "outcome-unknown"],
+  ])(
+    "%s: is tried %i times, then the model is told, and the session takes a new message",
+    async (tool, tries, code) => {
+      await using shared = sharedOn("sqlite");
+      let deaths = 0;
+      for (;;) {
+        const child = shared.child("abort", `host ${deaths}`, tool);
+        if ((await child.ended()) === 0) break;
+        deaths += 1;
+      }
+      expect([deaths, shared.counter.runs.length]).toEqual([tries, tries]);
+      const log = shared.storage.open();
+      const { state } = await stateAt(log, "ada");
+      expect(state.toolCalls["1"]?.result).toMatchObject({ isSuccess: false, code });
+      expect(state.reActContext.control.type).toBe("Done");
+      expect(problemsAfter(state)).toEqual([]);
+      const session = await hostHere(shared, tool);
+      await session.send("And now?");
+      await quiet(session);
+      expect(session.current().toolCalls["2"]?.result).toMatchObject({ content: `did ${tool}` });
+      await checkSound(session, log);
+    },
+  );
+});
