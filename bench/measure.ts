@@ -14,7 +14,7 @@ export async function microseconds(
   return median(measured);
 }
 
-export const median = (values: readonly number[]): number =>
+const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /** A table of text: the first column to the left, the others to the right. */
