@@ -244,6 +244,21 @@ describe("a session is spoken of plainly", () => {
   });
 });
 
+describe("a session that another process takes over", () => {
+  it("is left by the first one, whose results count no more (D04)", async () => {
+    const first = new TestHost({ cwd: place.path });
+    const left = first.run(["chat", "--session", "ada"]);
+    first.stdin.write("1+1\n");
+    await first.stdout.shows("= 2");
+    const second = Object.assign(new TestHost({ cwd: place.path }), { isOwnerGone: () => true });
+    expect(await second.run(["run", "2+2", "--session", "ada"], "")).toBe(0);
+    first.stdin.write("3+3\n");
+    expect(await left).toBe(4);
+    expect(first.stderr.text).toContain(`The session was taken over by ${second.owner}.`);
+    expect((await said("show", "ada")).out).not.toContain("3+3");
+  });
+});
+
 describe("sessions in PostgreSQL", () => {
   it("are kept as anywhere else, by an address from the environment", async () => {
     await using server = await PostgresServer.start();
