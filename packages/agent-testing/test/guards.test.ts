@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import type { InitialAgentOptions } from "@moora/agent-core-state-machine";
+import {
+  asked,
+  callsMade,
+  cancelled,
+  decided,
+  givenAgent,
+  opened,
+  started,
+  succeeded,
+  type Transcript,
+} from "../src/index.ts";
+
+const plan = "plan/1/1/1";
+const tool = (more = {}) => ({ description: "A tool.", schema: '{"type":"object"}', ...more });
+const withTool = (more: object, config: InitialAgentOptions["config"] = {}) =>
+  givenAgent({ config, tools: { work: tool(more) } });
+const oneCall = callsMade(plan, { 1: { name: "work" } });
+
+/** Neither the state nor what is wanted is another one: time does not pass, and nothing was counted. */
+const checkSame = (after: Transcript, before: Transcript): void => expect(after.state).toEqual(before.state);
+
+describe("a result that comes after its call was cancelled", () => {
+  const begun = withTool({})(asked("q"), oneCall, started("1"));
+  const ended = begun.and(cancelled()).shows("Error");
+
+  it("is not taken: the model reads that the call was cancelled (E06)", () => {
+    const late = ended.and(succeeded("1", "too late"));
+    checkSame(late, ended);
+    expect(late.call("1")?.result).toMatchObject({ isSuccess: false, code: "cancelled" });
+  });
+
+  it("is not taken by the next loop either (E06)", () => {
+    const next = ended.and(asked("again"));
+    checkSame(next.and(succeeded("1", "too late")), next);
+  });
+});
+
+describe("an approval", () => {
+  const ran = withTool({ approval: "always", onUnknown: "ask" })(
+    asked("q"),
+    oneCall,
+    decided("1", "approved"),
+    started("1"),
+    opened(),
+  );
+
+  it("does not answer a later question about the same call (H04)", () => {
+    const asks = ran.shows("WaitingForHuman", "ask/1/2/1/0");
+    checkSame(asks.and(decided("1", "approved")), asks);
+  });
+
+  it("of the later question lets the call run once more", () => {
+    const again = ran.and(decided("1", "approved", { digest: "digest-1#2" })).shows("Acting", "tool/1/2");
+    expect(again.call("1")?.result).toBeNull();
+  });
+});
+
+describe("a restart", () => {
+  it.each(["maxTokens", "maxTotalTokens"] as const)("does not renew the budget %s (L11)", (limit) => {
+    const spent = withTool({}, { budget: { [limit]: 15 } })(asked("q"), oneCall);
+    spent.and(started("1"), succeeded("1")).shows("Error");
+    const taken = withTool({ replay: "safe" }, { budget: { [limit]: 15 } })(asked("q"), oneCall, opened());
+    const ended = taken.and(started("1"), succeeded("1")).shows("Error");
+    expect(ended.state.reActContext.control).toMatchObject({ failure: { kind: "BudgetExceeded" } });
+  });
+
+  it("does not renew the limit of steps (L11)", () => {
+    const ended = withTool({}, { maxSteps: 1 })(asked("q"), oneCall, opened(), started("1"), succeeded("1"));
+    expect(ended.state.reActContext.control).toMatchObject({ failure: { kind: "MaxSteps" } });
+  });
+});
+
+describe("a call of a tool that bears the name of what every object has", () => {
+  it.each(["toString", "constructor", "hasOwnProperty", "valueOf", "__proto__"])(
+    "asks nobody and finds no tool: %s (E10)",
+    (name) => {
+      const call = callsMade(plan, { 1: { name } });
+      const acts = withTool({}, { approval: { policy: "always" } })(asked("q"), call);
+      expect(acts.shows("Acting", "tool/1/1").memory.pendingApproval).toBeNull();
+    },
+  );
+});
