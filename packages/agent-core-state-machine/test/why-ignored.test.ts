@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import {
+  agentTransition,
+  initialAgentState,
+  replay,
+  whyIgnored,
+  type AgentInput,
+  type AgentState,
+  type IgnoredReason,
+} from "../src/index.ts";
+import { asked, restingIn, start, succeeded, wants } from "./walk.ts";
+
+const planning = restingIn["Planning"] ?? start;
+const acting = restingIn["Acting"] ?? start;
+const after = (state: AgentState, ...inputs: readonly AgentInput[]): AgentState => replay(inputs, state);
+
+const messageStarted = (messageId: string): AgentInput => ({
+  type: "llm-message-started",
+  messageId,
+  timestamp: 1,
+});
+const messageCompleted = (messageId: string): AgentInput => ({
+  type: "llm-message-completed",
+  messageId,
+  content: "a",
+  timestamp: 1,
+});
+const answeredAs = (messageId: string): AgentInput => ({
+  type: "re-act-observed",
+  messageId,
+  calledLlmAt: 1,
+  timestamp: 1,
+  observation: { type: "complete-re-act" },
+});
+const completedAs = (key: string, toolCallId = "1"): AgentInput => ({
+  type: "tool-call-completed",
+  key,
+  toolCallId,
+  timestamp: 1,
+  result: { isSuccess: true, content: "r", receivedAt: 1 },
+});
+const approved: AgentInput = {
+  type: "tool-call-decided",
+  toolCallId: "1",
+  digest: "d",
+  by: "ada",
+  decision: { type: "approved" },
+  timestamp: 1,
+};
+const opened: AgentInput = { type: "session-opened", owner: "host", timestamp: 1 };
+const started: AgentInput = { type: "tool-call-started", toolCallId: "1", attempt: 1, timestamp: 1 };
+
+const failedForNow: AgentInput = {
+  type: "llm-call-failed",
+  key: "plan/1/1/1",
+  failure: { kind: "server", message: "Down.", retryable: true },
+  timestamp: 1,
+};
+const waiting = after(planning, failedForNow);
+const streaming = after(planning, messageStarted("a"));
+const replanning = after(acting, succeeded, {
+  type: "history-reflected",
+  key: "reflect/1/1/1",
+  summary: "Done so far.",
+  timestamp: 1,
+});
+const oneSlot = after(
+  initialAgentState({ config: { maxParallelTools: 1 }, tools: start.tools }),
+  asked,
+  wants("search", "search"),
+);
+const probing = after(
+  initialAgentState({ tools: { search: { description: "", schema: "{}", probe: true } } }),
+  asked,
+  wants("search"),
+  started,
+  opened,
+);
+
+describe("an input that does not apply changes nothing and says why", () => {
+  it.each<[IgnoredReason, string, AgentState, AgentInput]>([
+    ["not-planning", "a message begins while a tool runs", acting, messageStarted("a")],
+    ["waiting", "an answer comes while another try is waited for", waiting, answeredAs("a")],
+    ["duplicate-id", "a message begins by the id of another one", planning, messageStarted("m1")],
+    ["duplicate-id", "an answer has the id of another message", planning, answeredAs("m1")],
+    ["already-started", "a second message begins", streaming, messageStarted("b")],
+    ["wrong-message", "another message than the open one ends", streaming, messageCompleted("b")],
+    ["wrong-message", "an answer is that of another message", streaming, answeredAs("b")],
+    [
+      "already-started",
+      "a message ends twice",
+      after(streaming, messageCompleted("a")),
+      messageCompleted("a"),
+    ],
+    ["duplicate-id", "a call has the id of an earlier one", replanning, wants("search")],
+    ["wrong-key", "a result is that of another attempt", acting, completedAs("tool/1/9")],
+    ["wrong-key", "a result comes before its call has a slot", oneSlot, completedAs("tool/2/1", "2")],
+    ["wrong-key", "a run ends whose probe is asked", probing, completedAs("tool/1/1")],
+    ["not-asking", "a call is decided that asks nobody", acting, approved],
+    ["not-open", "a call is decided that has its result", replanning, approved],
+  ])("%s: %s", (reason, _, state, input) => {
+    expect(whyIgnored(input)(state)).toBe(reason);
+    expect(agentTransition(input)(state)).toBe(state);
+  });
+
+  it("turn-mismatch: a turn has other calls than its observation", () => {
+    const observed: AgentInput = {
+      ...(wants("search") as Extract<AgentInput, { type: "re-act-observed" }>),
+      turn: { origin: "", parts: [{ type: "call", toolCallId: "2" }] },
+    };
+    expect(whyIgnored(observed)(planning)).toBe("turn-mismatch");
+  });
+
+  it("unknown-input: nobody knows its type", () => {
+    const unknown = JSON.parse('{"type":"constructor","timestamp":1}') as AgentInput;
+    expect(whyIgnored(unknown)(planning)).toBe("unknown-input");
+  });
+});
+
+describe("the result of a probe", () => {
+  it("is taken by the key of the probe", () => {
+    expect(after(probing, completedAs("probe/1/2")).toolCalls["1"]?.result).toMatchObject({
+      isSuccess: true,
+    });
+  });
+});

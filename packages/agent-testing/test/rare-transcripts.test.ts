@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import {
+  initialAgentState,
+  type AgentInput,
+  type InitialAgentOptions,
+} from "@moora/agent-core-state-machine";
+import {
+  answered,
+  asked,
+  callsMade,
+  decided,
+  givenAgent,
+  opened,
+  started,
+  succeeded,
+  timePassed,
+} from "../src/index.ts";
+
+const plan = "plan/1/1/1";
+const tool = (more = {}) => ({ description: "A tool.", schema: '{"type":"object"}', ...more });
+const withTool = (more: object, config: InitialAgentOptions["config"] = {}) =>
+  givenAgent({ config, tools: { work: tool(more) } });
+const oneCall = callsMade(plan, { 1: { name: "work" } });
+const configured = (config: object): AgentInput => ({ type: "agent-configured", config, timestamp: 1 });
+
+describe("a probe that never comes through", () => {
+  it("leaves the outcome unknown when the attempts are used up, and the model reads it", () => {
+    const begun = withTool({ probe: true }, { maxToolAttempts: 2 })(
+      asked("q"),
+      oneCall,
+      started("1"),
+      opened(),
+    );
+    const ended = begun.shows("Acting", "probe/1/2").and(opened()).shows("Planning", "plan/1/2/1");
+    expect(ended.call("1")?.result).toMatchObject({ isSuccess: false, code: "outcome-unknown" });
+  });
+});
+
+describe("a human's word", () => {
+  it("reaches the model with its reason", () => {
+    const rejected = withTool({ approval: "always" })(
+      asked("q"),
+      oneCall,
+      decided("1", "rejected", { reason: "Too dear." }),
+    );
+    expect(rejected.call("1")?.decision?.reason).toBe("Too dear.");
+    expect(rejected.memory.lastObservation).toContain("Too dear.");
+  });
+
+  it("does not bring back a tool that was blacklisted while it was asked for", () => {
+    const asks = withTool({ approval: "always" })(
+      asked("q"),
+      oneCall,
+      configured({ blacklistedTools: ["work"] }),
+    );
+    const ended = asks.and(decided("1", { modified: '{"a":1}' }));
+    expect(ended.call("1")?.result).toMatchObject({ isSuccess: false, code: "blacklisted" });
+    const [result] =
+      ended.request?.messages.flatMap((message) => ("results" in message ? message.results : [])) ?? [];
+    expect(result?.content).not.toContain("changed the arguments");
+  });
+});
+
+describe("a question to a human that is reminded of and put before others", () => {
+  it("shows itself again each time, under a key of its own, until it is decided", () => {
+    const asks = withTool(
+      { approval: "always" },
+      { approval: { policy: "never", remindAfterMs: 10, escalateAfterMs: 20 } },
+    )(asked("q"), oneCall);
+    const reminded = asks.and(timePassed("wait/ask/1/1/reminder/1", 11));
+    reminded.shows("WaitingForHuman", "ask/1/1/1/1", "wait/ask/1/1/reminder/2", "wait/ask/1/1/escalation");
+    const escalated = reminded.and(timePassed("wait/ask/1/1/escalation", 21));
+    escalated.shows("WaitingForHuman", "ask/1/1/1/2", "wait/ask/1/1/reminder/3");
+    expect(escalated.and(decided("1", "approved")).shows("Acting", "tool/1/1").call("1")?.result).toBeNull();
+  });
+});
+
+describe("what a model made beside its text", () => {
+  it("is given back to it as it came: raw parts and a raw turn", () => {
+    const observed: AgentInput = {
+      ...oneCall,
+      turn: {
+        origin: "test/model",
+        parts: [{ type: "call", toolCallId: "1", raw: { id: "call_x" } }],
+        raw: { id: "turn_x" },
+      },
+    };
+    const next = withTool({})(asked("q"), observed, started("1"), succeeded("1"));
+    expect(next.request?.messages.at(-1)).toMatchObject({
+      turn: { raw: { id: "turn_x" }, parts: [{ type: "tool-call", raw: { id: "call_x" } }] },
+    });
+  });
+});
+
+describe("a state that was stored by a host without prices", () => {
+  it("goes on, and its calls cost nothing so far", () => {
+    const { cost: _, ...usage } = initialAgentState().usage;
+    const state = initialAgentState({
+      config: { budget: { maxCost: 1, maxTotalCost: 1 } },
+      tools: { work: tool() },
+    });
+    const begun = givenAgent({ ...state, usage })(asked("q"));
+    const ownUsage = { ...begun.state, reActContext: { ...begun.state.reActContext, usage } };
+    const again = givenAgent(ownUsage)(configured({ minAnswerLength: 5 }), {
+      ...answered("plan/1/1/2", "No."),
+      usage,
+      messageId: "msg_1_1_2",
+    });
+    again.shows("Planning", "plan/1/2/1");
+    expect(again.state.usage.cost).toBe(0);
+  });
+});
