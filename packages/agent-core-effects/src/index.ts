@@ -27,6 +27,8 @@ export { runOf } from "./run/run-effect.ts";
 export { drive, inputsNow, inputsOf, NotSynchronous } from "./run/run-steps.ts";
 export type { Run, RunStep } from "./run/run-steps.ts";
 export { shortened } from "./shortened.ts";
+export { askHuman } from "./tool/ask-human.ts";
+export type { AskHumanOptions } from "./tool/ask-human.ts";
 export { defineTool } from "./tool/define-tool.ts";
 export type { ProbeOutcome, Tool, ToolContext, ToolOptions } from "./tool/define-tool.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";

@@ -10,7 +10,7 @@ export type {
   ControlMove,
   Trace,
 } from "@moora/agent-core-state-machine";
-export { defineTool, effectsAt, llmRequestAt, toolReply } from "@moora/agent-core-effects";
+export { askHuman, defineTool, effectsAt, llmRequestAt, toolReply } from "@moora/agent-core-effects";
 export type {
   AgentEffect,
   Clock,

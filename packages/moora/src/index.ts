@@ -9,6 +9,7 @@ export type { DurablePlace } from "./engine/durable-walk.ts";
 export {
   AgentError,
   agentTransition,
+  askHuman,
   defineAgent,
   defineTool,
   diffSessions,

@@ -2,6 +2,7 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import {
+  askHuman,
   defineAgent,
   defineTool,
   InputRefused,
@@ -85,19 +86,10 @@ describe("a question", () => {
   });
 
   it("takes an answer where the call is itself a question to the human, and holds it to its schema", async () => {
-    const humanTool = {
-      ...toolOf("ask_human"),
-      definition: {
-        description: "Asks the user.",
-        schema: "{}",
-        asksHuman: true,
-        answerSchema: '{"type":"object","properties":{"size":{"type":"number"}},"required":["size"]}',
-      },
-    };
     const made = scene(
       [callsTools([{ name: "ask_human", arguments: { question: "Which size?" } }]), answers("Done.")],
       {
-        tools: [humanTool],
+        tools: [askHuman({ answer: z.object({ size: z.number() }) })],
       },
     );
     const question = first(await asking(made));

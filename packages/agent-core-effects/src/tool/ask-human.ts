@@ -1,0 +1,40 @@
+import type { JsonObject } from "@moora/llm";
+import { defineTool, type Tool } from "./define-tool.ts";
+import { schemaCheckOf } from "./schema-check.ts";
+import type { StandardSchema } from "./standard-schema.ts";
+
+/** Defaults: the name `ask_human`, a description that says when to ask, one text named `question`, any answer. */
+export interface AskHumanOptions {
+  readonly name?: string;
+  readonly description?: string;
+  /** What the model has to say with its question. */
+  readonly input?: StandardSchema | JsonObject;
+  /** What an answer has to be. One that does not fit is refused, and the question stays open. */
+  readonly answer?: StandardSchema | JsonObject;
+}
+
+const question: JsonObject = {
+  type: "object",
+  properties: { question: { type: "string", description: "The question, complete in itself." } },
+  required: ["question"],
+  additionalProperties: false,
+};
+
+/**
+ * A tool that a human answers: its call waits as a question, for days and across restarts if need be, and the answer is its
+ * result. Throws for what `defineTool` throws for.
+ */
+export function askHuman({
+  name = "ask_human",
+  description = "Asks the person you work for, and waits for the answer. For what only they can know or decide.",
+  input = question,
+  answer,
+}: AskHumanOptions = {}): Tool {
+  const tool = defineTool({ name, description, input, execute: () => nobody });
+  const answerSchema =
+    answer === undefined ? {} : { answerSchema: JSON.stringify(schemaCheckOf(answer, undefined).json) };
+  return { ...tool, definition: { ...tool.definition, asksHuman: true, ...answerSchema } };
+}
+
+/** No host runs a question. */
+const nobody = "Nobody was asked.";
