@@ -105,6 +105,37 @@ describe("the internal tools", () => {
     expect(found.map(({ isError }) => isError)).toEqual([false, false, false, true, true]);
   });
 
+  it("find_tool_calls finds calls that failed, too, by their error", async () => {
+    const broken = defineTool({
+      name: "broken",
+      description: "Fails.",
+      input: z.object({}),
+      execute: () => {
+        throw new Error("Out of paper.");
+      },
+    });
+    const world = new World({
+      script: [
+        callsTools([{ name: "broken" }]),
+        callsTools([{ name: "find_tool_calls", arguments: { text: "paper" } }]),
+        answers("Seen."),
+      ],
+      tools: [broken],
+    });
+    await world.say("q").settle();
+    expect(world.results.at(-1)).toEqual({ isError: false, content: "1: broken({}) failed" });
+  });
+
+  it("load_older_messages says so where everything is in view, also without arguments", async () => {
+    const world = new World({
+      script: [callsTools([{ name: "load_older_messages", arguments: " " }]), answers("Seen.")],
+    });
+    await world.say("q").settle();
+    expect(world.results).toEqual([
+      { isError: false, content: "All messages of this conversation are in view." },
+    ]);
+  });
+
   it("find_tool_calls finds twenty at most", async () => {
     const calls = Array.from({ length: 25 }, (_, index) => ({
       name: "search",

@@ -22,37 +22,39 @@ const oneCall = callsMade(plan, { 1: { name: "work" } });
 const checkSame = (after: Transcript, before: Transcript): void => expect(after.state).toEqual(before.state);
 
 describe("a result that comes after its call was cancelled", () => {
-  const begun = withTool({})(asked("q"), oneCall, started("1"));
-  const ended = begun.and(cancelled()).shows("Error");
+  const ended = (): Transcript => withTool({})(asked("q"), oneCall, started("1"), cancelled()).shows("Error");
 
   it("is not taken: the model reads that the call was cancelled (E06)", () => {
-    const late = ended.and(succeeded("1", "too late"));
-    checkSame(late, ended);
+    const late = ended().and(succeeded("1", "too late"));
+    checkSame(late, ended());
     expect(late.call("1")?.result).toMatchObject({ isSuccess: false, code: "cancelled" });
   });
 
   it("is not taken by the next loop either (E06)", () => {
-    const next = ended.and(asked("again"));
+    const next = ended().and(asked("again"));
     checkSame(next.and(succeeded("1", "too late")), next);
   });
 });
 
 describe("an approval", () => {
-  const ran = withTool({ approval: "always", onUnknown: "ask" })(
-    asked("q"),
-    oneCall,
-    decided("1", "approved"),
-    started("1"),
-    opened(),
-  );
+  const ran = (): Transcript =>
+    withTool({ approval: "always", onUnknown: "ask" })(
+      asked("q"),
+      oneCall,
+      decided("1", "approved"),
+      started("1"),
+      opened(),
+    );
 
   it("does not answer a later question about the same call (H04)", () => {
-    const asks = ran.shows("WaitingForHuman", "ask/1/2/1/0");
+    const asks = ran().shows("WaitingForHuman", "ask/1/2/1/0");
     checkSame(asks.and(decided("1", "approved")), asks);
   });
 
   it("of the later question lets the call run once more", () => {
-    const again = ran.and(decided("1", "approved", { digest: "digest-1#2" })).shows("Acting", "tool/1/2");
+    const again = ran()
+      .and(decided("1", "approved", { digest: "digest-1#2" }))
+      .shows("Acting", "tool/1/2");
     expect(again.call("1")?.result).toBeNull();
   });
 });

@@ -92,6 +92,22 @@ describe("what a model made beside its text", () => {
   });
 });
 
+describe("results that arrive out of order", () => {
+  it("stand in the order of their calls in the request (E05)", () => {
+    const three = callsMade(plan, { 1: { name: "work" }, 2: { name: "work" }, 3: { name: "work" } });
+    const acting = withTool({})(asked("q"), three, started("1"), started("2"), started("3"));
+    const next = acting.and(
+      succeeded("3", "third", 2),
+      succeeded("1", "first", 3),
+      succeeded("2", "second", 4),
+    );
+    const results = next.request?.messages.flatMap((message) =>
+      "results" in message ? message.results : [],
+    );
+    expect(results?.map(({ content }) => content)).toEqual(["first", "second", "third"]);
+  });
+});
+
 describe("a state that was stored by a host without prices", () => {
   it("goes on, and its calls cost nothing so far", () => {
     const { cost: _, ...usage } = initialAgentState().usage;

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { chainStart } from "../src/chain.ts";
+import { chainStart, follows } from "../src/chain.ts";
 import { leaseAfter } from "../src/index.ts";
 import { headerToLine, lineToHeader, sealed } from "../src/jsonl/header-line.ts";
 import { scan } from "../src/jsonl/scan.ts";
 import { isTornTail } from "../src/jsonl/torn-tail.ts";
+import { recordsAfter } from "../src/testing/index.ts";
 
 const life = "A".repeat(22);
 const read = (line: string) => lineToHeader(line.trimEnd());
@@ -35,6 +36,20 @@ describe("the rest of an append that lost a sector and its end", () => {
     const found = scan(bytes, chainStart("{}"));
     expect(found.bad).toEqual({ start: 0, seq: 1 });
     expect(isTornTail(bytes, 0, found, true)).toBe(true);
+  });
+});
+
+describe("a record", () => {
+  it("follows from all that stands before it, and from nothing else", () => {
+    const [start, other] = [chainStart("{}"), chainStart('{"a":1}')];
+    const [first, second] = recordsAfter(start, "1", "2");
+    const [changed] = recordsAfter(start, "one");
+    const [elsewhere] = recordsAfter(other, "1");
+    if (first === undefined || second === undefined || changed === undefined || elsewhere === undefined)
+      throw new Error("There are two records, and one of each other kind.");
+    expect(follows(first, second)).toBe(true);
+    expect(follows(changed, second)).toBe(false);
+    expect(follows(start, elsewhere)).toBe(false);
   });
 });
 

@@ -1,0 +1,250 @@
+import { fault, type Fault } from "./fault.ts";
+
+const core = "packages/agent-core-state-machine/src";
+const transcripts = ["packages/agent-testing/test/transcripts.test.ts"];
+const laws = ["packages/agent-testing/test/laws.test.ts"];
+const guards = ["packages/agent-testing/test/guards.test.ts"];
+const approvals = ["packages/agent/test/session/approvals.test.ts"];
+const limits = ["packages/agent/test/session/limits.test.ts"];
+
+/** Faults of the pure core: a call without its result or with two, a refusal that is none, a limit that does not hold. */
+export const coreFaults: readonly Fault[] = [
+  fault(
+    11,
+    "a call of a once tool runs again after a crash",
+    {
+      file: `${core}/control/interrupted.ts`,
+      text: '(tool?.replay ?? "once") !== "once"',
+      replacement: '(tool?.replay ?? "safe") !== "once"',
+    },
+    transcripts,
+    /a crash > never runs a once call again/,
+  ),
+  {
+    number: 14,
+    name: "a second result is taken",
+    changes: [
+      {
+        file: `${core}/inputs/tool-call.ts`,
+        text: 'if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+        replacement:
+          'if (call === undefined && recordOf(state, toolCallId) !== undefined) return undefined;\n    if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+      },
+      {
+        file: `${core}/control/calls.ts`,
+        text: "if (record === undefined || record.result !== null) return;",
+        replacement: "if (record === undefined) return;",
+      },
+    ],
+    tests: limits,
+    caughtBy: /a result that comes twice, or late.* changes nothing/,
+  },
+  {
+    number: 15,
+    name: "a late result is taken after a cancel",
+    changes: [
+      {
+        file: `${core}/inputs/tool-call.ts`,
+        text: 'if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+        replacement:
+          'const known = recordOf(state, toolCallId)?.result;\n    if (known?.isSuccess === false && known.code === "cancelled") return undefined;\n    if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+      },
+      {
+        file: `${core}/control/calls.ts`,
+        text: "if (record === undefined || record.result !== null) return;",
+        replacement:
+          'if (record === undefined || (record.result !== null && (record.result.isSuccess || record.result.code !== "cancelled"))) return;',
+      },
+    ],
+    tests: guards,
+    caughtBy: /a result that comes after its call was cancelled > is not taken/,
+  },
+  fault(
+    16,
+    "a cancel leaves one call open",
+    {
+      file: `${core}/control/ended.ts`,
+      text: "for (const id of unansweredIds(edit)) {",
+      replacement: "for (const id of unansweredIds(edit).slice(1)) {",
+    },
+    ["packages/agent-testing/test/cancel-anywhere.test.ts"],
+    /a cancel at every position, then a message/,
+  ),
+  fault(
+    18,
+    "the calls of a turn that was cut off run",
+    {
+      file: `${core}/inputs/re-act-observed.ts`,
+      text: 'else goOn(edit, input.finish?.unified === "length");',
+      replacement: "else goOn(edit, false);",
+    },
+    [...transcripts, ...limits],
+    /does not run the calls of a cut turn|at the token limit runs none of them/,
+  ),
+  fault(
+    20,
+    "a decision is taken whatever it was made about",
+    {
+      file: `${core}/inputs/tool-call-decided.ts`,
+      text: 'if (status.digest !== digest) return "digest-mismatch";',
+      replacement: "",
+    },
+    [...approvals, ...transcripts],
+    /an approval of something else.* does not count|ignores a decision about something else/,
+  ),
+  fault(
+    22,
+    "an approval counts for the next question about its call as well",
+    {
+      file: `${core}/control/calls.ts`,
+      text: "return question === 1 ? digest : `${digest}#${question}`;",
+      replacement: "return question === 0 ? `${digest}#${question}` : digest;",
+    },
+    guards,
+    /an approval > does not answer a later question about the same call/,
+  ),
+  fault(
+    23,
+    "the budget is counted anew after a restart",
+    {
+      file: `${core}/inputs/session.ts`,
+      text: "edit.set({ owner, opened: edit.opened + 1 });",
+      replacement:
+        "edit.set({ owner, opened: edit.opened + 1 });\n    edit.setContext({ usage: { ...edit.usage, inputTokens: 0, outputTokens: 0 } });",
+    },
+    guards,
+    /a restart > does not renew the budget/,
+  ),
+  fault(
+    24,
+    "the reducer looks at the clock",
+    {
+      file: `${core}/edit.ts`,
+      text: "this.updatedAt = this.timestamp;\n    this.writableContext()",
+      replacement: "this.updatedAt = Date.now();\n    this.writableContext()",
+    },
+    ["packages/agent-testing/test/purity.test.ts"],
+    /the world.* is not asked/,
+  ),
+  fault(
+    26,
+    "what comes in is walked as deep as it goes",
+    {
+      file: `${core}/json-copy.ts`,
+      text: 'if (path.length >= maxJsonDepth) refuse("too-deep", path, `Deeper than ${maxJsonDepth} levels.`);',
+      replacement: "",
+    },
+    ["packages/agent-core-state-machine/test/parse-input.test.ts"],
+    /refuses a depth of 10,000 and of 1,000,000 without overflowing the stack/,
+  ),
+  fault(
+    27,
+    "a name is looked up in a plain object",
+    {
+      file: `${core}/control/calls.ts`,
+      text: "Object.hasOwn(state.tools, name) ? state.tools[name] : undefined;",
+      replacement: "state.tools[name];",
+    },
+    guards,
+    /a call of a tool that bears the name of what every object has > asks nobody and finds no tool/,
+  ),
+  fault(
+    29,
+    "a refusal is asked for again",
+    {
+      file: `${core}/inputs/llm-call.ts`,
+      text: "return failure.retryable && failuresSoFar(control) < most;",
+      replacement: "return failuresSoFar(control) < most;",
+    },
+    [...limits, ...transcripts],
+    /gives up when it makes no sense|is asked once only/,
+  ),
+  fault(
+    46,
+    "a step more than the limit",
+    {
+      file: `${core}/control/planning.ts`,
+      text: 'if (step >= stepLimit) return { event: "MaxSteps" };',
+      replacement: 'if (step > stepLimit) return { event: "MaxSteps" };',
+    },
+    [...transcripts, "packages/moora/test/engine/planning.test.ts"],
+    /steps have a limit|agent_config_respected/,
+  ),
+  fault(
+    47,
+    "a call that a human changed is not held against the blacklist",
+    {
+      file: `${core}/inputs/tool-call-decided.ts`,
+      text: "return edit.config.blacklistedTools.includes(record.name)",
+      replacement: "return record.name === undefined",
+    },
+    ["packages/moora/test/engine/approval.test.ts"],
+    /a changed call > is held against the blacklist again/,
+  ),
+  fault(
+    48,
+    "more calls at once than there are slots",
+    {
+      file: `${core}/control/calls.ts`,
+      text: 'if (call.status.type !== "queued" || free <= 0) return call;',
+      replacement: 'if (call.status.type !== "queued") return call;',
+    },
+    [...transcripts, ...limits],
+    /keeps to the slots|a thousand calls in one turn/,
+  ),
+  fault(
+    49,
+    "a question never expires",
+    {
+      file: `${core}/inputs/deadline-passed.ts`,
+      text: 'if (wait?.type === "expiry") expireQuestion(edit, wait.call);',
+      replacement: "",
+    },
+    [...transcripts, ...approvals],
+    /humans > expires|a question that nobody answers.* expires once/,
+  ),
+  fault(
+    50,
+    "a message that came meanwhile is forgotten",
+    {
+      file: `${core}/control/planning.ts`,
+      text: "for (const entry of queued) edit.addEntry(entry);",
+      replacement: "for (const entry of queued.slice(0, 1)) edit.addEntry(entry);",
+    },
+    ["packages/agent/test/session/interjections.test.ts", ...transcripts],
+    /fifty messages that nobody waits for/,
+  ),
+  fault(
+    51,
+    "an answer shows that its request had seen what was said after it",
+    {
+      file: `${core}/control/streamed-message.ts`,
+      text: 'control.type === "Planning" ? control.messagesSeen : edit.messages.length;',
+      replacement: "edit.messages.length;",
+    },
+    ["packages/agent/test/session/interjections.test.ts", ...transcripts],
+    /stands after the answer that did not know of it/,
+  ),
+  fault(
+    52,
+    "the place of a message is looked up in an old memo",
+    {
+      file: `${core}/edit.ts`,
+      text: "forgetPositions(messages);",
+      replacement: "",
+    },
+    laws,
+    /inputs drawn from the state > replay to the same bytes after each of them/,
+  ),
+  fault(
+    53,
+    "what was refused goes into later requests",
+    {
+      file: `${core}/inputs/llm-call.ts`,
+      text: 'if (kind === "refusal" || kind === "content-filter") withholdLoop(edit);',
+      replacement: "",
+    },
+    [...transcripts, "packages/agent-testing/test/llm-request.test.ts"],
+    /withholds what was refused|is a loop that was refused/,
+  ),
+];

@@ -1,0 +1,220 @@
+import { fault, type Fault } from "./fault.ts";
+
+const effects = "packages/agent-core-effects/src";
+const tests = "packages/agent-core-effects/test";
+
+/** Faults at the edge: models, tools, arguments, results and files are not what they seem. */
+export const effectFaults: readonly Fault[] = [
+  fault(
+    9,
+    "a call is named by its provider's id",
+    {
+      file: `${effects}/run/observed.ts`,
+      text: "const call = { id: ids(), name, parameters, calledAt: now };",
+      replacement: "const call = { id: part.id, name, parameters, calledAt: now };",
+    },
+    [`${tests}/run/numbering.test.ts`],
+    /two calls of one id|one id in five turns|hostile and empty ids are data, and never keys/,
+  ),
+  fault(
+    10,
+    "each attempt of a call has an idempotency key of its own",
+    {
+      file: `${effects}/run/call-context.ts`,
+      text: "idempotencyKey: `${sessionId}/${toolCallId}`,",
+      replacement: "idempotencyKey: `${sessionId}/${toolCallId}/${attempt}`,",
+    },
+    [`${tests}/run/call-tool.test.ts`],
+    /an idempotency key that every attempt has|a probe > knows the idempotency key of the call/,
+  ),
+  fault(
+    12,
+    "a tool runs before its intent is on record",
+    {
+      file: `${effects}/run/call-tool.ts`,
+      text: `  const intended = yield* tell({ type: "tool-call-started", toolCallId, attempt, timestamp: clock.now() });
+  if (!intended || signal.aborted) return;
+  const tool = host.parts.tools.get(effect.name);
+  const outcome =
+    tool === undefined
+      ? unknownTool(effect.name, host)
+      : yield* waitFor(toolOutcome(tool, effect, state, host));`,
+      replacement: `  const tool = host.parts.tools.get(effect.name);
+  const outcome =
+    tool === undefined
+      ? unknownTool(effect.name, host)
+      : yield* waitFor(toolOutcome(tool, effect, state, host));
+  const intended = yield* tell({ type: "tool-call-started", toolCallId, attempt, timestamp: clock.now() });
+  if (!intended || signal.aborted) return;`,
+    },
+    [`${tests}/run/call-tool.test.ts`],
+    /the call of a tool > is told before the tool runs/,
+  ),
+  fault(
+    13,
+    "results stand in the order of their arrival",
+    {
+      file: `${effects}/request/turn-to-message.ts`,
+      text: `return { role: "assistant", turn: { origin: turn.origin, parts, ...raw }, results };`,
+      replacement: `const arrived = turn.parts
+    .flatMap((part) => (part.type === "call" ? (recordOf(state, part.toolCallId) ?? []) : []))
+    .toSorted((a, b) => (a.result?.receivedAt ?? 0) - (b.result?.receivedAt ?? 0))
+    .map(recordResult);
+  return { role: "assistant", turn: { origin: turn.origin, parts, ...raw }, results: arrived.length === results.length ? arrived : results };`,
+    },
+    ["packages/agent-testing/test/rare-transcripts.test.ts"],
+    /results that arrive out of order > stand in the order of their calls/,
+  ),
+  fault(
+    17,
+    "arguments are read leniently",
+    {
+      file: `${effects}/tool/parse-arguments.ts`,
+      text: "value = JSON.parse(text);",
+      replacement:
+        'value = JSON.parse(text.trim().replaceAll("\'", \'"\').replaceAll(/,\\s*(?=[}\\]])/g, ""));',
+    },
+    [`${tests}/tool/parse-arguments.test.ts`],
+    /malformed arguments.* do not run/,
+  ),
+  fault(
+    19,
+    "a stream that was cut off counts as a whole answer",
+    {
+      file: "packages/llm/src/stream-guard.ts",
+      text: 'return this.#whole ? undefined : (this.#fault ?? { type: "cut", empty: !this.#heard });',
+      replacement: "return this.#whole ? undefined : this.#fault;",
+    },
+    ["packages/llm/test/stream-guard.test.ts", "packages/llm-openai/test/chat-conformance.test.ts"],
+    /is cut when it ends before its last event|an answer that is cut .* after any event is never whole/,
+  ),
+  fault(
+    21,
+    "an approval is bound to the name of the tool",
+    {
+      file: `${effects}/run/observed.ts`,
+      text: "digestOf(sessionId, toolCallId, name, parameters, JSON.stringify(toolOf(state, name) ?? null));",
+      replacement: "digestOf(name);",
+    },
+    [`${tests}/run/judged.test.ts`, "packages/agent/test/session/approvals.test.ts"],
+    /(?:approval of something else|digest of a call)/,
+  ),
+  fault(
+    28,
+    "a text is cut within a character",
+    {
+      file: `${effects}/shortened.ts`,
+      text: "high >= 0xd800 && high <= 0xdbff ? most - 1 : most",
+      replacement: "high >= 0xd800 && high <= 0xdbff ? most : most",
+    },
+    [`${tests}/shortened.test.ts`, `${tests}/run/call-tool.test.ts`],
+    /never ends in half a character|is never cut within a character/,
+  ),
+  fault(
+    54,
+    "a result is kept at any length",
+    {
+      file: `${effects}/run/call-tool.ts`,
+      text: "const content = shortened(outcome.content.toWellFormed(), maxLength);",
+      replacement: "const content = outcome.content.toWellFormed();",
+    },
+    [`${tests}/run/call-tool.test.ts`],
+    /a result .*of a hundred million characters is cut/,
+  ),
+  fault(
+    55,
+    "a value that does not fit is shown to the model",
+    {
+      file: `${effects}/tool/standard-schema.ts`,
+      text: "const what = withoutValues(message, valueAt(value, keys));",
+      replacement:
+        "const what = withoutValues(message, keys.length > 99 ? valueAt(value, keys) : undefined);",
+    },
+    [`${tests}/tool/secrets.test.ts`],
+    /arguments that do not fit the schema of .* without the value/,
+  ),
+  fault(
+    56,
+    "an object with a function then is waited for",
+    {
+      file: `${effects}/is-promise.ts`,
+      text: 'Object.prototype.toString.call(value) === "[object Promise]" &&',
+      replacement: "",
+    },
+    [`${tests}/tool/tool-reply.test.ts`],
+    /\{then: fn\} is no JSON, and nothing calls it/,
+  ),
+  fault(
+    57,
+    "of two equal keys in arguments the last one counts",
+    {
+      file: `${effects}/tool/parse-arguments.ts`,
+      text: "if (keys.has(key)) return { key, offset };",
+      replacement: "",
+    },
+    [`${tests}/tool/parse-arguments.test.ts`],
+    /malformed arguments.* say where a key stands for the second time/,
+  ),
+  fault(
+    58,
+    "a summary stands for what the user said, too",
+    {
+      file: `${effects}/request/entries.ts`,
+      text: '(entry.type === "message" || hidden.every(',
+      replacement: '(entry.type !== "summary" && hidden.every(',
+    },
+    ["packages/agent-testing/test/llm-request.test.ts"],
+    /is what a summary stands for; user messages stay/,
+  ),
+  fault(
+    59,
+    "the memo of a request does not look at results",
+    {
+      file: `${effects}/request/messages.ts`,
+      text: 'if (state.toolCalls[known.callIds[index] ?? ""] !== known.records[index]) return false;',
+      replacement: "if (index < 0) return false;",
+    },
+    ["packages/agent-testing/test/request-memo.test.ts"],
+    /where two branches of one state differ in a result only|where a host edits a state by hand/,
+  ),
+  fault(
+    60,
+    "a tool speaks after its call was called off",
+    {
+      file: `${effects}/run/call-tool.ts`,
+      text: "if (!signal.aborted) yield* tellResult(effect, outcome, host);",
+      replacement: "yield* tellResult(effect, outcome, host);",
+    },
+    [`${tests}/run/called-off.test.ts`],
+    /tells nothing more > a tool that is called off as it starts/,
+  ),
+  fault(
+    61,
+    "half of a surrogate pair is passed on as it came",
+    {
+      file: `${effects}/run/call-llm.ts`,
+      text: "const whole = held + chunk.text;\n    const end = /[\\uD800-\\uDBFF]$/.test(whole) ? whole.length - 1 : whole.length;",
+      replacement: "const whole = held + chunk.text;\n    const end = whole.length;",
+    },
+    [`${tests}/run/call-llm.test.ts`],
+    /joins a pair of surrogates that came in two pieces/,
+  ),
+  {
+    number: 62,
+    name: "a path that leads out of the root folder is opened",
+    changes: [
+      {
+        file: "packages/moora/src/tools/files/root-folder.ts",
+        text: "if (!this.contains(real)) throw outside(path);\n    return real;",
+        replacement: "return real;",
+      },
+      {
+        file: "packages/moora/src/tools/files/root-folder.ts",
+        text: "if (!isSame || !this.contains(await realPathOfOpened(handle, real))) throw outside(path);",
+        replacement: "if (!isSame) throw outside(path);",
+      },
+    ],
+    tests: ["packages/moora/test/tools/root-folder.test.ts"],
+    caughtBy: /read_file gives nothing for|does not tell what exists outside/,
+  },
+];

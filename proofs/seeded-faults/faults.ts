@@ -1,0 +1,13 @@
+import { coreFaults } from "./core-faults.ts";
+import { effectFaults } from "./effect-faults.ts";
+import type { Fault } from "./fault.ts";
+import { logFaults } from "./log-faults.ts";
+import { runnerFaults } from "./runner-faults.ts";
+
+/** Every fault, in the order of their numbers: 1 to 30 are those of scenario O01, each where it would be made here. */
+export const faults: readonly Fault[] = [
+  ...logFaults,
+  ...runnerFaults,
+  ...coreFaults,
+  ...effectFaults,
+].toSorted((one, other) => one.number - other.number);

@@ -1,0 +1,153 @@
+import { fault, type Fault } from "./fault.ts";
+
+const jsonl = "packages/event-log/src/jsonl";
+const sqlite = "packages/event-log/src/sqlite";
+const tests = "packages/event-log/test";
+const conformance = `${tests}/conformance.test.ts`;
+
+/** Faults of the logs: what is acknowledged would not be durable, or not be what was written. */
+export const logFaults: readonly Fault[] = [
+  fault(
+    1,
+    "no fsync",
+    {
+      file: `${jsonl}/files.ts`,
+      text: "if (this.isDurable) this.#fs.fsyncSync(fd);\n  }\n\n  /** Puts",
+      replacement: "if (this.isDurable) return;\n  }\n\n  /** Puts",
+    },
+    [`${tests}/jsonl-power-loss.test.ts`],
+    /a JSONL log that loses power.* has every acknowledged record/,
+  ),
+  fault(
+    4,
+    "the expected sequence number is not checked",
+    {
+      file: "packages/event-log/src/admission.ts",
+      text: "if (expectedSeq !== head.seq) throw conflict(expectedSeq, head.seq);",
+      replacement: "",
+    },
+    [conformance],
+    /refuses an append that expects|refuses the same append a second time/,
+  ),
+  fault(
+    6,
+    "a torn tail is dropped in memory only",
+    {
+      file: `${jsonl}/session-file.ts`,
+      text: "this.#directory.files.truncate(fd, this.#end.offset);",
+      replacement: "",
+    },
+    [`${tests}/jsonl-tails.test.ts`],
+    /a file whose end was cut off.* keeps all whole records|remains of an append .* are cut off/,
+  ),
+  fault(
+    7,
+    "a damaged record in the middle is skipped",
+    {
+      file: `${jsonl}/scan.ts`,
+      text: "records.length = whole.count;\n      return { records, head: whole.head, length: whole.length, bad: { start, seq: last.seq + 1 } };",
+      replacement: "start = end + 1;\n      continue;",
+    },
+    [`${tests}/jsonl-damage.test.ts`],
+    /a log of one megabyte, damaged outside its last record.* names the record/,
+  ),
+  fault(
+    8,
+    "the digest of a record does not cover the one before it",
+    {
+      file: "packages/event-log/src/digest.ts",
+      text: "digestOf(previousDigest, body, changed)",
+      replacement: "digestOf(body, changed)",
+    },
+    [`${tests}/codec.test.ts`],
+    /a record > follows from all that stands before it/,
+  ),
+  fault(
+    31,
+    "SQLite does not sync each commit",
+    {
+      file: `${sqlite}/connection.ts`,
+      text: 'durability === "full" ? "FULL" : "NORMAL"',
+      replacement: '"NORMAL"',
+    },
+    [`${tests}/sqlite-power-loss.test.ts`],
+    /a SQLite log that loses power.* > syncs each commit as full asks for/,
+  ),
+  fault(
+    32,
+    "a handle goes on after a failed write",
+    {
+      file: `${jsonl}/session-file.ts`,
+      text: "this.#failure = error;",
+      replacement: "",
+    },
+    [`${tests}/jsonl-faults.test.ts`],
+    /after a sync that failed once.* no later one on the same handle until it is opened again/,
+  ),
+  fault(
+    33,
+    "the remains of a failed write are left in the file",
+    {
+      file: `${jsonl}/session-file.ts`,
+      text: "this.#directory.takeBack(this.life.life, fd, { offset: this.#end.offset, bytes });",
+      replacement: "",
+    },
+    [`${tests}/jsonl-faults.test.ts`],
+    /a write that fails > leaves nothing behind|after a sync that failed once/,
+  ),
+  fault(
+    34,
+    "appends of several processes are not serialised",
+    {
+      file: `${jsonl}/file-lock.ts`,
+      text: "whenFree(this.#busyTimeoutMs, () => lock.take.run());\n    try {\n      return use();\n    } finally {\n      lock.release.run();\n    }",
+      replacement: "return lock === undefined ? use() : use();",
+    },
+    [`${tests}/processes.test.ts`],
+    /of a jsonl log .*that each append 1,000 records: one winner for each number/,
+  ),
+  fault(
+    35,
+    "a batch that was torn is taken as far as it goes",
+    {
+      file: `${jsonl}/scan.ts`,
+      text: "if (batch !== undefined) continue;",
+      replacement: "",
+    },
+    [`${tests}/jsonl-tails.test.ts`],
+    /loses a batch as a whole/,
+  ),
+  fault(
+    36,
+    "a lease is given to whoever asks",
+    {
+      file: "packages/event-log/src/lease.ts",
+      text: "return isHeld ? current : { owner: claim.owner, until };",
+      replacement: "return isHeld && until < 0 ? current : { owner: claim.owner, until };",
+    },
+    [conformance],
+    /a lease that is held is not given to/,
+  ),
+  fault(
+    37,
+    "a lease never runs out",
+    {
+      file: "packages/event-log/src/lease.ts",
+      text: "current.owner !== claim.owner && current.until > claim.now",
+      replacement: "current.owner !== claim.owner",
+    },
+    [conformance],
+    /a lease that has run out is given to/,
+  ),
+  fault(
+    38,
+    "a handle of a removed session writes into the next one of its id",
+    {
+      file: `${jsonl}/session-file.ts`,
+      text: "if (files.bytes(fd, 0, this.#lifeMark.length).equals(this.#lifeMark)) return { value: use(fd) };",
+      replacement: "if (files.size(fd) > 0) return { value: use(fd) };",
+    },
+    [conformance],
+    /the jsonl log .*(?:removed|new session)/,
+  ),
+];

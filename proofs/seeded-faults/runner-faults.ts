@@ -1,0 +1,151 @@
+import { fault, type Fault } from "./fault.ts";
+
+const machine = "packages/moorex/src/create-moorex.ts";
+const runs = "packages/moorex/src/effect-runs.ts";
+const durable = "packages/agent/src/durable";
+const moorexTests = ["packages/moorex/test/create-moorex.test.ts"];
+const durableTests = "packages/agent/test/durable";
+
+/** Faults of the runner and of durable sessions: what is seen, run or acknowledged too early, twice or never. */
+export const runnerFaults: readonly Fault[] = [
+  fault(
+    2,
+    "an input is acknowledged before it is appended",
+    {
+      file: machine,
+      text: "return offer.result ?? handled(new Promise((resolve) => (offer.settle = resolve)));",
+      replacement: "return offer.result ?? Promise.resolve({ applied: inputs.length, state });",
+    },
+    moorexTests,
+    /I5: commit/,
+  ),
+  fault(
+    3,
+    "a state is published before it is appended",
+    {
+      file: machine,
+      text: 'if (answer !== undefined && "then" in answer) return processLater(group, draft, answer);',
+      replacement: 'if (answer !== undefined && "then" in answer) return settle(draft);',
+    },
+    moorexTests,
+    /I5: commit > keeps the state from being seen before it is durable/,
+  ),
+  fault(
+    5,
+    "an owner that was taken over goes on to append",
+    {
+      file: `${durable}/log-head.ts`,
+      text: 'if (runsEffects && input.type === "session-opened" && !doubtful.has(record.digest))',
+      replacement: 'if (runsEffects && input.type === "session-opened" && record.seq < 0)',
+    },
+    [`${durableTests}/interleavings.test.ts`],
+    /two concurrent resumes of one session/,
+  ),
+  fault(
+    25,
+    "keys are sorted by locale",
+    {
+      file: `${durable}/canonical-json.ts`,
+      text: "before !== undefined && before > key;",
+      replacement: "before !== undefined && before.localeCompare(key) > 0;",
+    },
+    [`${durableTests}/canonical-json.test.ts`],
+    /canonical JSON > has the keys of an object by code unit/,
+  ),
+  fault(
+    30,
+    "a snapshot of another form of states is used",
+    {
+      file: `${durable}/restored.ts`,
+      text: "snapshot.version !== snapshotVersion || snapshot.seq < 1",
+      replacement: "snapshot.seq < 1",
+    },
+    [`${durableTests}/snapshots.test.ts`],
+    /a snapshot > of another form of states is not used/,
+  ),
+  fault(
+    39,
+    "records of others are passed over on a conflict",
+    {
+      file: `${durable}/log-head.ts`,
+      text: "for (const record of records) passTo(record);\n    return { before };",
+      replacement:
+        "for (const record of records) passTo(record);\n    return { before: before.slice(0, 0) };",
+    },
+    [`${durableTests}/interleavings.test.ts`],
+    /the same approval > is answered twice at once from two processes/,
+  ),
+  fault(
+    40,
+    "a finished effect starts again while it is still wanted",
+    {
+      file: runs,
+      text: "running.has(key) || finished.has(key)",
+      replacement: "running.has(key)",
+    },
+    moorexTests,
+    /I2: a finished key > does not start again while it is still wanted/,
+  ),
+  {
+    number: 41,
+    name: "an old run is still heard",
+    changes: [
+      {
+        file: machine,
+        text: "if (run !== undefined && !run.live) return Promise.resolve({ applied: 0, state });",
+        replacement: "",
+      },
+      {
+        file: "packages/moorex/src/draft.ts",
+        text: "offer.run !== undefined && (!offer.run.live || lost.has(offer.run))",
+        replacement: "offer.run !== undefined && lost.has(offer.run)",
+      },
+    ],
+    tests: moorexTests,
+    caughtBy: /I3: an old run > can no longer dispatch/,
+  },
+  fault(
+    42,
+    "what an effect told is lost when the log fails",
+    {
+      file: machine,
+      text: "else held.push(offer);",
+      replacement: "else finishOffer(offer, Promise.resolve({ applied: 0, state }));",
+    },
+    moorexTests,
+    /I5: commit > that fails keeps an effect's own input/,
+  ),
+  fault(
+    43,
+    "a batch is not transitioned again after what others appended",
+    {
+      file: machine,
+      text: "takeOver(result.before);\n    }\n  };",
+      replacement: "takeOver(result.before);\n      return settle(draft);\n    }\n  };",
+    },
+    moorexTests,
+    /I5: commit > applies and publishes what others appended first, then transitions the batch again/,
+  ),
+  fault(
+    44,
+    "a session that opens runs its tools before it has said so",
+    {
+      file: `${durable}/durable-session.ts`,
+      text: "startsEffects: () => opened && !draining,",
+      replacement: "startsEffects: () => !draining,",
+    },
+    [`${durableTests}/kills.test.ts`],
+    /a process on memory that dies at any instant/,
+  ),
+  fault(
+    45,
+    "the snapshot of a state is said to stand for the newest record",
+    {
+      file: `${durable}/durable-session.ts`,
+      text: "if (at !== undefined && keepsSnapshots) snapshots.reached({ state, at });",
+      replacement: "if (at !== undefined && keepsSnapshots) snapshots.reached({ state, at: head.at });",
+    },
+    [`${durableTests}/snapshots.test.ts`],
+    /a snapshot > that is saved while a group of inputs is taken in stands for its own record/,
+  ),
+];
