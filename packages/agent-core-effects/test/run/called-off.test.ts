@@ -28,7 +28,10 @@ const begun = async (options: WorldOptions): Promise<World> => {
 describe("an effect that is called off while code of the host is at work tells nothing more", () => {
   it("a model call whose answer is being checked", async () => {
     const cancel = new AbortController();
-    const answerProblem = async (): Promise<undefined> => void cancel.abort();
+    const answerProblem = async (): Promise<string | undefined> => {
+      cancel.abort();
+      return undefined;
+    };
     const world = new World({ script: [answers("a")], parts: { answerProblem } }).say("q");
     expect(await toldAfter(world, "plan/1/1/1", cancel)).toEqual([]);
   });
