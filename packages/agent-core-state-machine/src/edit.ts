@@ -2,7 +2,7 @@ import type { AgentMessage } from "@moora/agent-webui-protocol";
 import type { AgentConfig } from "./config.ts";
 import { copyOfMessages, forgetPositions } from "./message-index.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
-import { addAgentUsage, type AgentUsage } from "./usage.ts";
+import { addAgentUsage, type AgentUsage, type UsageReport } from "./usage.ts";
 
 /** One walk along an edge of the control graph. */
 export interface ControlMove {
@@ -140,10 +140,11 @@ export class Edit implements AgentState {
     this.writableContext().updatedAt = this.timestamp;
   }
 
-  addUsage(usage: AgentUsage | undefined): void {
+  addUsage(usage: UsageReport | undefined): void {
     if (usage === undefined) return;
     this.set({ usage: addAgentUsage(this.usage, usage) });
-    this.setContext({ usage: addAgentUsage(this.reActContext.usage, usage), inputTokens: usage.inputTokens });
+    const { inputTokens = 0 } = usage;
+    this.setContext({ usage: addAgentUsage(this.reActContext.usage, usage), inputTokens });
   }
 
   /** The state as it is now. It belongs to others from here on: what is written later goes to new copies. */

@@ -129,5 +129,5 @@ export {
   whyIgnored,
 } from "./transition.ts";
 export type { AgentStep, Replay } from "./transition.ts";
-export { addAgentUsage, noAgentUsage, totalTokens, usageSchema } from "./usage.ts";
-export type { AgentUsage } from "./usage.ts";
+export { addAgentUsage, noAgentUsage, totalTokens, usageReportSchema, usageSchema } from "./usage.ts";
+export type { AgentUsage, UsageReport } from "./usage.ts";

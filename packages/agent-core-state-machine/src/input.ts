@@ -2,12 +2,12 @@ import { agentAttachmentSchema, type Immutable } from "@moora/agent-webui-protoc
 import * as z from "zod/mini";
 import { agentConfigChangeSchema } from "./config.ts";
 import { observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.ts";
-import { usageSchema } from "./usage.ts";
+import { usageReportSchema } from "./usage.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
 const timestamp = z.number();
 const text = z.string();
-const usage = z.exactOptional(usageSchema);
+const usage = z.exactOptional(usageReportSchema);
 const key = z.exactOptional(z.string());
 
 export const userMessageInputSchema = z.object({

@@ -13,6 +13,18 @@ export const usageSchema = z.object({
 
 export type AgentUsage = Immutable<z.infer<typeof usageSchema>>;
 
+/** What one call used, as an input tells it: an amount that is left out is zero. */
+export const usageReportSchema = z.object({
+  inputTokens: z.exactOptional(z.number()),
+  cachedInputTokens: z.exactOptional(z.number()),
+  cacheWriteTokens: z.exactOptional(z.number()),
+  outputTokens: z.exactOptional(z.number()),
+  reasoningTokens: z.exactOptional(z.number()),
+  cost: z.exactOptional(z.number()),
+});
+
+export type UsageReport = Immutable<z.infer<typeof usageReportSchema>>;
+
 export const noAgentUsage: AgentUsage = {
   inputTokens: 0,
   cachedInputTokens: 0,
@@ -22,12 +34,12 @@ export const noAgentUsage: AgentUsage = {
   cost: 0,
 };
 
-export const addAgentUsage = (a: AgentUsage, b: AgentUsage): AgentUsage => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-  cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+export const addAgentUsage = (a: AgentUsage, b: UsageReport): AgentUsage => ({
+  inputTokens: a.inputTokens + (b.inputTokens ?? 0),
+  cachedInputTokens: a.cachedInputTokens + (b.cachedInputTokens ?? 0),
+  cacheWriteTokens: a.cacheWriteTokens + (b.cacheWriteTokens ?? 0),
+  outputTokens: a.outputTokens + (b.outputTokens ?? 0),
+  reasoningTokens: a.reasoningTokens + (b.reasoningTokens ?? 0),
   cost: (a.cost ?? 0) + (b.cost ?? 0),
 });
 

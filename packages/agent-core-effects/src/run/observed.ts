@@ -5,6 +5,7 @@ import {
   type AgentInput,
   type AgentState,
   type AgentUsage,
+  type UsageReport,
   type Json,
   type ObservedToolCall,
   type TurnPart,
@@ -173,7 +174,7 @@ function usageOf(
   usage: LlmUsage,
   model: string,
   asked: string,
-): AgentUsage {
+): UsageReport {
   const counted = {
     inputTokens: amount(usage.inputTokens),
     cachedInputTokens: amount(usage.cachedInputTokens),
@@ -181,7 +182,12 @@ function usageOf(
     outputTokens: amount(usage.outputTokens),
     reasoningTokens: amount(usage.reasoningTokens),
   };
-  return costOf === undefined ? counted : { ...counted, cost: amount(costOf(model, counted, asked)) };
+  const cost = costOf === undefined ? 0 : amount(costOf(model, counted, asked));
+  return withoutZeros({ ...counted, cost });
 }
+
+/** A log is read for years: what is nothing need not stand in it. */
+const withoutZeros = (usage: AgentUsage): UsageReport =>
+  Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== 0));
 
 const amount = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0);

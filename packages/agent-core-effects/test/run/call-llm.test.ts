@@ -241,9 +241,10 @@ describe("a caller that breaks its promises", () => {
     await world.say("q").settle();
     expect(world.inputs.at(-1)).toMatchObject({
       turn: { parts: [{ type: "text", text: "a\ufffd", raw: { t: "\ufffd" } }] },
-      usage: noUsage,
+      usage: {},
       finish: { unified: "other", raw: "weird" },
     });
+    expect(world.state.usage).toMatchObject(noUsage);
     expect(world.inputs.at(-1)).not.toHaveProperty("confidence");
     expect(JSON.parse(JSON.stringify(world.state))).toEqual(world.state);
   });

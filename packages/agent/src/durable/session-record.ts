@@ -3,8 +3,12 @@ import { chained, digestOf, type ChainHead, type LogRecord } from "@moora/event-
 import { canonicalJson } from "./canonical-json.ts";
 import { SessionError } from "./session-error.ts";
 
+/** 66 bits: enough to notice that something else was done than before. The chain has digests of full length. */
+const changesDigestLength = 11;
+
 /** The digest of what an input changed. Costs the change, not the state. */
-export const changesDigest = (changes: readonly AgentChange[]): string => digestOf(canonicalJson(changes));
+export const changesDigest = (changes: readonly AgentChange[]): string =>
+  digestOf(canonicalJson(changes)).slice(0, changesDigestLength);
 
 /** The record of an accepted input, chained to the head before it. */
 export function inputToRecord(
