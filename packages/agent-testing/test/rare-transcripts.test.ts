@@ -10,6 +10,7 @@ import {
   callsMade,
   decided,
   givenAgent,
+  llmStarted,
   opened,
   started,
   succeeded,
@@ -33,6 +34,19 @@ describe("a probe that never comes through", () => {
     );
     const ended = begun.shows("Acting", "probe/1/2").and(opened()).shows("Planning", "plan/1/2/1");
     expect(ended.call("1")?.result).toMatchObject({ isSuccess: false, code: "outcome-unknown" });
+  });
+});
+
+describe("a summary that never comes through", () => {
+  it("is given up after so many crashes, and everything is kept", () => {
+    const reflecting = withTool({}, { reflectEveryNSteps: 1, maxLlmAttempts: 1 })(
+      asked("q"),
+      oneCall,
+      started("1"),
+      succeeded("1"),
+    ).shows("Reflecting", "reflect/1/1/1");
+    const next = reflecting.and(llmStarted("reflect/1/1/1"), opened()).shows("Planning", "plan/1/2/1");
+    expect(next.state.transcript.some(({ type }) => type === "summary")).toBe(false);
   });
 });
 

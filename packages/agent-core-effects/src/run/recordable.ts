@@ -10,5 +10,5 @@ export function recordable(input: AgentInput): AgentInput {
   const parsed = parseInput(input);
   if (parsed.ok) return parsed.input;
   const { path, message } = parsed.problem;
-  throw new NotRecordable(path === "" ? message : `${path}: ${message}`);
+  throw new NotRecordable(`${path}: ${message}`);
 }

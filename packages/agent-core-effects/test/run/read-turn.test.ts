@@ -1,7 +1,7 @@
 import { noUsage, type LlmOutcome, type LlmPart } from "@moora/llm";
 import { fails } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { effectsAt, runOf, type Run } from "../../src/index.ts";
+import { effectsAt, inputsOf, runOf, type Run } from "../../src/index.ts";
 import { World } from "../world.ts";
 
 const plan = "plan/1/1/1";
@@ -57,7 +57,17 @@ describe("a call that failed", () => {
   });
 });
 
-describe("an effect under a driver that fails to wait", () => {
+describe("an effect whose driver has waited in vain", () => {
+  it("tells a model that rejects as failed, to whoever takes its inputs one by one", async () => {
+    const llm = { name: "own", call: () => Promise.reject(new Error("no")) };
+    const world = new World({ parts: { llm } }).say("q");
+    const effect = effectsAt(world.state)[plan];
+    if (effect === undefined) throw new Error("There is no plan.");
+    const told: unknown[] = [];
+    for await (const input of inputsOf(runOf(effect, world.state, world.host))) told.push(input);
+    expect(told[1]).toMatchObject({ type: "llm-call-failed", failure: { message: "no" } });
+  });
+
   it("tells the failure as its own", () => {
     const world = new World({ parts: { llm: { name: "own", call: () => new Promise(() => undefined) } } });
     const effect = effectsAt(world.say("q").state)[plan];

@@ -1,0 +1,35 @@
+import { defineConfig } from "vitest/config";
+import base from "./vitest.config.ts";
+
+/** What is covered to the last branch that can be reached: the core, its effects, and what logs are written with. */
+const covered = [
+  "packages/agent-core-state-machine/src/**",
+  "packages/agent-core-effects/src/**",
+  "packages/event-log/src/{admission,chain,digest,lease,sealed-snapshot}.ts",
+  "packages/event-log/src/jsonl/{header-line,marks,record-line,scan,torn-tail}.ts",
+];
+
+/** The tests of these, and the transcripts and laws that they are held to. */
+const tests = [
+  "packages/agent-core-{state-machine,effects}/test/**/*.test.ts",
+  "packages/agent-testing/test/{cancel-anywhere,effects-at,guards,laws,llm-request}.test.ts",
+  "packages/agent-testing/test/{rare-transcripts,request-memo,transcripts}.test.ts",
+  "packages/event-log/test/{admission,codec,conformance,digest,jsonl-damage,jsonl-tails}.test.ts",
+];
+
+const { projects: _, ...test } = base.test ?? {};
+
+export default defineConfig({
+  ...base,
+  test: {
+    ...test,
+    include: tests,
+    // The rest has its reasons: docs/decisions tells them.
+    coverage: {
+      provider: "v8",
+      include: covered,
+      reporter: ["text", "json-summary", "json"],
+      thresholds: { branches: 96.2 },
+    },
+  },
+});
