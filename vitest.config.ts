@@ -13,6 +13,8 @@ export default defineConfig({
   test: {
     projects,
     testTimeout: 60_000,
+    // The names of a suite's cases say what is kept: they are shown as a whole.
+    taskTitleValueFormatTruncate: 200,
     ...(report === undefined ? {} : { reporters: ["default", ["json", { outputFile: report }]] }),
     execArgv: [`--conditions=${source}`],
     coverage: { provider: "v8", include: ["**/src/**"], reporter: ["text", "json-summary"] },

@@ -126,7 +126,7 @@ export const logFaults: readonly Fault[] = [
       replacement: "return isHeld && until < 0 ? current : { owner: claim.owner, until };",
     },
     [conformance],
-    /a lease that is held is not given to/,
+    /a lease that is held is not given to another/,
   ),
   fault(
     37,
@@ -137,7 +137,7 @@ export const logFaults: readonly Fault[] = [
       replacement: "current.owner !== claim.owner",
     },
     [conformance],
-    /a lease that has run out is given to/,
+    /a lease that has run out is given to another/,
   ),
   fault(
     38,
