@@ -1,5 +1,5 @@
 /**
- * Folds every golden log in every engine that there is: states, effects and requests have to be the same bytes at every
+ * (A06) Folds every golden log in every engine that there is: states, effects and requests have to be the same bytes at every
  * position, those that were recorded. In one run all is taken away that is not the same everywhere: clocks, chance, locales.
  *
  *   engines.ts [--only NAME]

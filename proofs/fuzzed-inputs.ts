@@ -1,4 +1,4 @@
-/** Inputs with harm done to them: nothing throws, what is refused changes nothing, what is accepted keeps every law. */
+/** (J08) Inputs with harm done to them: nothing throws, what is refused changes nothing, what is accepted keeps every law. */
 import { setImmediate } from "node:timers/promises";
 import { openSession } from "@moora/agent";
 import {
