@@ -141,10 +141,17 @@ export class Edit implements AgentState {
   }
 
   addUsage(usage: UsageReport | undefined): void {
-    if (usage === undefined) return;
+    if (usage !== undefined) this.countUsage(usage, { inputTokens: usage.inputTokens ?? 0 });
+  }
+
+  /** What a tool used counts, but says nothing of how much of the window this agent's own requests fill. */
+  addToolUsage(usage: UsageReport | undefined): void {
+    if (usage !== undefined) this.countUsage(usage, {});
+  }
+
+  private countUsage(usage: UsageReport, window: Partial<Pick<ReActContext, "inputTokens">>): void {
     this.set({ usage: addAgentUsage(this.usage, usage) });
-    const { inputTokens = 0 } = usage;
-    this.setContext({ usage: addAgentUsage(this.reActContext.usage, usage), inputTokens });
+    this.setContext({ usage: addAgentUsage(this.reActContext.usage, usage), ...window });
   }
 
   /** The state as it is now. It belongs to others from here on: what is written later goes to new copies. */

@@ -115,6 +115,8 @@ export const toolCallResultInputSchema = z.object({
   toolCallId: id,
   result: toolCallResultSchema,
   key,
+  /** What models used that the tool called itself. */
+  usage,
   timestamp,
 });
 

@@ -15,7 +15,8 @@ export type Dispatch<State, Input> = (...inputs: readonly Input[]) => Promise<Di
 
 /**
  * One run of an effect. `start` does the work and dispatches what happened; it learns from `dispatch` whether that
- * applied. `signal` is aborted when the state no longer wants the effect; `cancel` is called then, too.
+ * applied. `signal` is aborted when the state no longer wants the effect (`AbortError`) or the machine stops
+ * (`ShutdownError`); `cancel` is called then, too.
  */
 export interface EffectRun<State, Input> {
   start(dispatch: Dispatch<State, Input>, signal: AbortSignal): Promise<void>;

@@ -28,6 +28,8 @@ interface Options<State, Input, Effect> {
 }
 
 const noLongerWanted: DOMException = new DOMException("The state no longer wants this effect.", "AbortError");
+/** The state still wants what ran: whoever goes on from it starts it again. */
+const stopped: DOMException = new DOMException("The machine was stopped.", "ShutdownError");
 
 /** Keeps I1 to I3: the running keys are the wanted keys less the finished ones. */
 export function effectRuns<State, Input, Effect>({
@@ -58,9 +60,9 @@ export function effectRuns<State, Input, Effect>({
     end(run, { type: "effect-failed", key: run.key, effect: run.effect, error });
   };
 
-  const canceled = (run: Run<Effect>): void => {
+  const canceled = (run: Run<Effect>, reason: DOMException): void => {
     end(run, { type: "effect-canceled", key: run.key, effect: run.effect });
-    run.controller.abort(noLongerWanted);
+    run.controller.abort(reason);
     try {
       run.cancel?.();
     } catch (error) {
@@ -96,7 +98,7 @@ export function effectRuns<State, Input, Effect>({
         run.answered = false;
         if (Object.hasOwn(wanted, run.key)) continue;
         if (answered) end(run, { type: "effect-completed", key: run.key, effect: run.effect });
-        else canceled(run);
+        else canceled(run, noLongerWanted);
       }
     },
     start(wanted, state) {
@@ -107,7 +109,7 @@ export function effectRuns<State, Input, Effect>({
       }
     },
     stop() {
-      for (const run of running.values()) canceled(run);
+      for (const run of running.values()) canceled(run, stopped);
     },
   };
 }

@@ -94,6 +94,14 @@ describe("I1: the running keys are the wanted keys less the finished ones", () =
     expect(at(runs, 1).signal.aborted).toBe(false);
   });
 
+  it("says to a run why it ends: the state wants it no more, or the machine stops", () => {
+    const { moorex, runs } = machine({ wanted: ["a", "b"] });
+    void moorex.dispatch({ want: ["b"] });
+    moorex.stop();
+    expect(at(runs, 0).signal.reason).toMatchObject({ name: "AbortError" });
+    expect(at(runs, 1).signal.reason).toMatchObject({ name: "ShutdownError" });
+  });
+
   it("reconciles a batch once, after its last input", () => {
     const { moorex, keys } = machine();
     void moorex.dispatch({ want: ["a"] }, { want: ["b"] });

@@ -6,6 +6,7 @@ import type { Tool } from "../tool/define-tool.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
 import type { RunHost } from "./agent-parts.ts";
 import { callContext } from "./call-context.ts";
+import { countedUsage } from "./counted-usage.ts";
 import { inTime } from "./in-time.ts";
 import { recordable } from "./recordable.ts";
 import { tell, waitFor, type Run } from "./run-steps.ts";
@@ -42,7 +43,9 @@ function* tellResult(
 ): Run<void> {
   const timestamp = clock.now();
   const result = outcomeToResult(outcome, limits.maxResultLength, timestamp);
-  const input = { type: "tool-call-completed", toolCallId, key, result, timestamp } as const;
+  const usage = countedUsage(outcome.usage);
+  const used = usage === undefined ? {} : { usage };
+  const input = { type: "tool-call-completed", toolCallId, key, result, ...used, timestamp } as const;
   yield* tell("files" in result ? recordable(input) : input);
 }
 

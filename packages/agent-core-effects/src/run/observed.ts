@@ -4,7 +4,6 @@ import {
   toolOf,
   type AgentInput,
   type AgentState,
-  type AgentUsage,
   type UsageReport,
   type Json,
   type ObservedToolCall,
@@ -14,6 +13,7 @@ import type { LlmOutcome, LlmUsage } from "@moora/llm";
 import type { CallLlmEffect } from "../effect.ts";
 import { answerInternalCall, isInternalTool } from "../internal-tools.ts";
 import type { RunHost } from "./agent-parts.ts";
+import { amount, countedTokens, withoutZeros } from "./counted-usage.ts";
 import { readFinish, readTurn } from "./read-turn.ts";
 
 type Answered = Extract<LlmOutcome, { ok: true }>;
@@ -168,26 +168,14 @@ export function llmFailed(
   };
 }
 
-/** What a call used and cost. A number that is none counts as nothing: the answer is worth more than its bill. */
+/** What a call used and cost. */
 function usageOf(
   { parts: { costOf } }: ObservingHost,
   usage: LlmUsage,
   model: string,
   asked: string,
 ): UsageReport {
-  const counted = {
-    inputTokens: amount(usage.inputTokens),
-    cachedInputTokens: amount(usage.cachedInputTokens),
-    cacheWriteTokens: amount(usage.cacheWriteTokens),
-    outputTokens: amount(usage.outputTokens),
-    reasoningTokens: amount(usage.reasoningTokens),
-  };
+  const counted = countedTokens(usage);
   const cost = costOf === undefined ? 0 : amount(costOf(model, counted, asked));
   return withoutZeros({ ...counted, cost });
 }
-
-/** A log is read for years: what is nothing need not stand in it. */
-const withoutZeros = (usage: AgentUsage): UsageReport =>
-  Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== 0));
-
-const amount = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0);

@@ -2,6 +2,7 @@ import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-sta
 import type { JsonObject } from "@moora/llm";
 import { errorText } from "../error-text.ts";
 import { after, isPromise } from "../is-promise.ts";
+import type { BudgetLeft } from "../run/budget-left.ts";
 import { shortenedToBytes } from "../shortened.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { schemaCheckOf, type CheckedValue, type SchemaCheck } from "./schema-check.ts";
@@ -14,10 +15,15 @@ export interface ToolContext {
   /** The same for every attempt of this call: whoever takes it twice does the work once. */
   readonly idempotencyKey: string;
   readonly attempt: number;
-  /** Aborted on cancel, on time-out and when the host shuts down. */
+  /**
+   * Aborted on cancel, on time-out and when the host shuts down. `reason.name` says which: `AbortError`, `TimeoutError`,
+   * or `ShutdownError`, after which the call is still wanted by whoever takes the session up.
+   */
   readonly signal: AbortSignal;
   /** Who approved the call, where a human had to. */
   readonly approvedBy?: string;
+  /** What the agent's limits left when the call began; calls that run side by side have it together. */
+  readonly budgetLeft?: BudgetLeft;
   /** Tells viewers how far it is. */
   readonly progress: (text: string) => void;
 }

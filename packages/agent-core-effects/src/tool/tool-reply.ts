@@ -1,4 +1,4 @@
-import { jsonCopy, type AgentAttachment } from "@moora/agent-core-state-machine";
+import { jsonCopy, type AgentAttachment, type UsageReport } from "@moora/agent-core-state-machine";
 import { errorText } from "../error-text.ts";
 
 /** What a tool gives back when text or JSON is not enough. */
@@ -6,6 +6,8 @@ export interface ToolReply {
   readonly content: string;
   readonly files?: readonly AgentAttachment[];
   readonly isError?: boolean;
+  /** What models used that the tool called itself: it counts for the agent. */
+  readonly usage?: UsageReport;
 }
 
 /** Known by identity: a tool that returns an object of this shape without `toolReply` returns JSON. */
@@ -19,9 +21,13 @@ export function toolReply(reply: ToolReply): ToolReply {
   return made;
 }
 
-export type ToolOutcome =
+export type ToolOutcome = (
   | { readonly isSuccess: true; readonly content: string; readonly files?: readonly AgentAttachment[] }
-  | { readonly isSuccess: false; readonly error: string; readonly code: string };
+  | { readonly isSuccess: false; readonly error: string; readonly code: string }
+) & {
+  /** What models used that the tool called itself. */
+  readonly usage?: UsageReport;
+};
 
 /** Text as it is, JSON as JSON text, nothing as an empty text; well-formed in any case. */
 export function outputToOutcome(output: unknown): ToolOutcome {
@@ -37,7 +43,12 @@ export function outputToOutcome(output: unknown): ToolOutcome {
     : { isSuccess: true, content: text.toWellFormed() };
 }
 
-function replyToOutcome({ content, files, isError }: ToolReply): ToolOutcome {
+const replyToOutcome = ({ usage, ...reply }: ToolReply): ToolOutcome => ({
+  ...contentToOutcome(reply),
+  ...(usage === undefined ? {} : { usage }),
+});
+
+function contentToOutcome({ content, files, isError }: Omit<ToolReply, "usage">): ToolOutcome {
   const text = content.toWellFormed();
   if (isError === true) return { isSuccess: false, error: text, code: "tool-error" };
   if (files === undefined) return { isSuccess: true, content: text };

@@ -1,7 +1,8 @@
+import type { AgentConfig } from "@moora/agent-core-state-machine";
 import { answers, callsTools } from "@moora/llm/testing";
 import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
-import { defineTool, type Tool, type ToolContext } from "../../src/index.ts";
+import { defineTool, toolReply, type Tool, type ToolContext } from "../../src/index.ts";
 import { World, type WorldOptions } from "../world.ts";
 
 const tool = (execute: (context: ToolContext) => unknown, more: object = {}): Tool =>
@@ -341,5 +342,52 @@ describe("a probe", () => {
     const world = await broken(probed((_, { idempotencyKey }) => (keys.push(idempotencyKey), "unknown")));
     await world.perform("probe/1/2");
     expect(keys).toEqual(["session/1"]);
+  });
+});
+
+describe("what a tool used", () => {
+  const usageTold = async (usage: object): Promise<unknown> => {
+    const world = await working(tool(() => toolReply({ content: "ok", usage })));
+    await world.perform("tool/1/1");
+    const told = world.inputs.at(-1);
+    return told?.type === "tool-call-completed" ? told.usage : "nothing was told";
+  };
+
+  it("is told with its result, also with an error", async () => {
+    expect(await usageTold({ inputTokens: 5, cost: 0.5 })).toEqual({ inputTokens: 5, cost: 0.5 });
+    const failing = tool(() => toolReply({ content: "no", isError: true, usage: { outputTokens: 3 } }));
+    const world = await working(failing);
+    await world.perform("tool/1/1");
+    expect(world.inputs.at(-1)).toMatchObject({ result: { isSuccess: false }, usage: { outputTokens: 3 } });
+  });
+
+  it("is nothing where it is no amount", async () => {
+    expect(await usageTold({ inputTokens: Number.NaN, outputTokens: -1, cost: 0, odd: 7 })).toBeUndefined();
+  });
+});
+
+describe("what a tool may spend", () => {
+  const leftFor = async (budget: AgentConfig["budget"]): Promise<unknown> => {
+    const seen: ToolContext[] = [];
+    const script = [callsTools([{ name: "work" }], { usage: { inputTokens: 30, outputTokens: 10 } })];
+    const parts = { costOf: () => 2 };
+    const made = tool((context) => void seen.push(context));
+    const world = await working(made, { script, parts, config: { budget } });
+    await world.perform("tool/1/1");
+    return seen[0] && "budgetLeft" in seen[0] ? seen[0].budgetLeft : "no limit";
+  };
+
+  it("is what the limits of its agent leave, the smaller one of loop and total (K04)", async () => {
+    expect(await leftFor({ maxTokens: 100, maxTotalTokens: 90 })).toEqual({ tokens: 50 });
+    expect(await leftFor({ maxTokens: 100, maxCost: 5 })).toEqual({ tokens: 60, cost: 3 });
+    expect(await leftFor({ maxTotalCost: 2.5, maxCost: 5 })).toEqual({ cost: 0.5 });
+  });
+
+  it("is nothing where they are reached, and never less", async () => {
+    expect(await leftFor({ maxTokens: 40, maxCost: 1 })).toEqual({ tokens: 0, cost: 0 });
+  });
+
+  it("is not said where there is no limit", async () => {
+    expect(await leftFor({})).toBe("no limit");
   });
 });

@@ -32,7 +32,8 @@ export const toolCallCompleted: Row<ToolCallResultInput> = {
     if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);
     return key === undefined || key === keyOf(call) ? undefined : "wrong-key";
   },
-  apply(edit, { toolCallId, result }) {
+  apply(edit, { toolCallId, result, usage }) {
+    edit.addToolUsage(usage);
     settleCall(edit, toolCallId, result);
     continueRound(edit);
   },

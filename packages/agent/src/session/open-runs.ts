@@ -5,13 +5,13 @@ import {
   type AgentStep,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
-import { AgentError, failureToError } from "../agent-error.ts";
+import { AgentError } from "../agent-error.ts";
 import type { AgentEvent } from "../agent-event.ts";
-import type { AgentRun, RunResult } from "../agent-run.ts";
-import { answerTextAt } from "../answer-text-at.ts";
+import type { AgentRun } from "../agent-run.ts";
 import type { Agent } from "../define-agent.ts";
 import { moveToEvent } from "./happenings.ts";
 import { inOrder } from "./in-order.ts";
+import { loopEndOf, type LoopEnd } from "./loop-end.ts";
 
 /** The loops under way, and those who wait for them. */
 export interface OpenRuns<Answer> {
@@ -28,8 +28,6 @@ export interface OpenRuns<Answer> {
   readonly isWatched: boolean;
   readonly moves: readonly ControlMove[];
 }
-
-type LoopEnd<Answer> = RunResult<Answer> | AgentError;
 
 export function openRuns<Answer>(
   agent: Agent<Answer>,
@@ -78,20 +76,9 @@ export function openRuns<Answer>(
 
   const endOf = (state: AgentState, isLast: boolean): LoopEnd<Answer> | Promise<LoopEnd<Answer>> => {
     const trace = traceOf(moves.slice(loopBegin));
-    const { control, step: steps, usage } = state.reActContext;
-    if (!isLast) return new AgentError("Cancelled", "The user wrote again.", { state, trace });
-    if (control.type === "Error") return failureToError(control.failure, state, trace);
-    const text = answerTextAt(state);
-    return agent.answerOf(text).then(
-      (answer): RunResult<Answer> => ({ answer, text, steps, usage, state, trace }),
-      (cause: unknown) =>
-        new AgentError("AgentFailed", cause instanceof Error ? cause.message : "The answer does not fit.", {
-          reason: "AnswerInvalid",
-          state,
-          trace,
-          cause,
-        }),
-    );
+    return isLast
+      ? loopEndOf(agent, state, trace)
+      : new AgentError("Cancelled", "The user wrote again.", { state, trace });
   };
 
   const isEnd = ({ to }: ControlMove, { config }: AgentState): boolean =>
