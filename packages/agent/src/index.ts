@@ -25,6 +25,8 @@ export type { AgentErrorDetails, AgentErrorKind } from "./agent-error.ts";
 export type { AgentEvent, ApprovalRequested, Decision, Question } from "./agent-event.ts";
 export { AgentRun } from "./agent-run.ts";
 export type { RunResult } from "./agent-run.ts";
+export { agentTool } from "./agent-tool.ts";
+export type { AgentToolOptions } from "./agent-tool.ts";
 export { answerTextAt } from "./answer-text-at.ts";
 export { systemClock } from "./clock.ts";
 export { decisionProblem } from "./decision-problem.ts";

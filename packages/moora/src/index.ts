@@ -8,6 +8,7 @@ export type { DurablePlace } from "./engine/durable-walk.ts";
 // Agents, tools, tasks and sessions.
 export {
   AgentError,
+  agentTool,
   agentTransition,
   askHuman,
   defineAgent,
@@ -46,6 +47,7 @@ export type {
   AgentOptions,
   AgentRun,
   AgentState,
+  AgentToolOptions,
   AgentUsage,
   ApprovalRequested,
   Clock,

@@ -1,0 +1,156 @@
+import {
+  defineTool,
+  toolReply,
+  type BudgetLeft,
+  type Clock,
+  type Tool,
+  type ToolContext,
+  type ToolOptions,
+  type ToolReply,
+} from "@moora/agent-core-effects";
+import { traceOf, type AgentState } from "@moora/agent-core-state-machine";
+import { digestOf, type EventLog } from "@moora/event-log";
+import type { JsonObject } from "@moora/llm";
+import { AgentError } from "./agent-error.ts";
+import type { AgentRun } from "./agent-run.ts";
+import type { Agent } from "./define-agent.ts";
+import { openSession } from "./open-session.ts";
+import type { OnApproval } from "./session/asking.ts";
+import { loopEndOf, type LoopEnd } from "./session/loop-end.ts";
+import type { Session } from "./session/session.ts";
+import { startSession } from "./start-session.ts";
+
+/** Defaults: in memory, the clock of the machine, questions rejected; the rest as `defineTool` has it. */
+export interface AgentToolOptions extends Pick<
+  ToolOptions<JsonObject, JsonObject>,
+  "name" | "description" | "risk" | "approval" | "timeoutMs" | "maxParallel"
+> {
+  /** Keeps what the sub-agent does: a crash goes on with the same session, and does nothing twice. */
+  readonly log?: EventLog;
+  readonly clock?: Clock;
+  /** Answers what the sub-agent asks of a human. Without it such calls are rejected: nothing ever waits. */
+  readonly onApproval?: OnApproval;
+}
+
+const input: JsonObject = {
+  type: "object",
+  properties: { task: { type: "string", description: "The task, complete in itself." } },
+  required: ["task"],
+  additionalProperties: false,
+};
+
+/**
+ * An agent as a tool of another one. Its result is the answer's text; a failure is an error that the model reads, with
+ * its kind. A cancel or time-out of the call cancels the sub-agent, and so all that it has called; a host that shuts down
+ * only leaves it, and with a `log` the next one goes on with the same session. It may spend what its caller has left, and
+ * what it used counts for its caller. Throws for what `defineTool` throws for.
+ */
+export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {
+  const { log, clock, onApproval = nobody, ...definition } = options;
+  const host = { ...(clock === undefined ? {} : { clock }), onApproval };
+  return defineTool({
+    ...definition,
+    input,
+    // In memory a crash would do the work of its tools again.
+    replay: log === undefined ? "once" : "keyed",
+    async execute(given, context) {
+      const capped = cappedTo(agent, context.budgetLeft);
+      if (capped === undefined) return failed("AgentFailed: The budget is spent.", undefined);
+      const session =
+        log === undefined
+          ? startSession(capped, host)
+          : // Only the owner of the caller runs its tools: whoever held this session is no more.
+            await openSession(capped, { ...host, log, id: idOf(definition.name, context), isOwnerGone });
+      return await workedOff(capped, session, taskOf(given), context.signal);
+    },
+  });
+}
+
+/** The schema has it that there is one. */
+const taskOf = ({ task }: JsonObject): string => (typeof task === "string" ? task : "");
+
+const nobody: OnApproval = () => ({ reject: "There is nobody to ask." });
+
+const isOwnerGone = (): boolean => true;
+
+/** The same for every attempt of a call, and for no other call. */
+const idOf = (name: string, { idempotencyKey }: ToolContext): string => `${name}-${digestOf(idempotencyKey)}`;
+
+/** The agent with no more to spend than its caller; undefined where there is nothing left. */
+function cappedTo<Answer>(agent: Agent<Answer>, left: BudgetLeft | undefined): Agent<Answer> | undefined {
+  if (left === undefined) return agent;
+  const { budget } = agent.config;
+  const maxTokens = lesser(budget.maxTokens, left.tokens === undefined ? undefined : Math.floor(left.tokens));
+  const maxCost = lesser(budget.maxCost, left.cost);
+  if (maxTokens === 0 || maxCost === 0) return undefined;
+  const capped = {
+    ...budget,
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxCost === undefined ? {} : { maxCost }),
+  };
+  return { ...agent, config: { ...agent.config, budget: capped } };
+}
+
+const lesser = (own: number | undefined, most: number | undefined): number | undefined =>
+  own === undefined || most === undefined ? (own ?? most) : Math.min(own, most);
+
+/** Brings the session to the end of its task, wherever it stands, and gives it up. */
+async function workedOff<Answer>(
+  agent: Agent<Answer>,
+  session: Session<Answer>,
+  task: string,
+  signal: AbortSignal,
+): Promise<ToolReply> {
+  const stop = (): void => {
+    if (isShutdown(signal)) void session.close();
+    else void session.cancel("The caller no longer wants it.").catch(() => undefined);
+  };
+  try {
+    const end = endOf(agent, session, task, signal);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    return endToReply(await end, session.current());
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await session.close();
+  }
+}
+
+const isShutdown = ({ reason }: AbortSignal): boolean =>
+  reason instanceof Error && reason.name === "ShutdownError";
+
+/** Says the task, joins the loop that is under way, or gives what is on record. */
+async function endOf<Answer>(
+  agent: Agent<Answer>,
+  session: Session<Answer>,
+  task: string,
+  signal: AbortSignal,
+): Promise<LoopEnd<Answer>> {
+  const wasTold = session.current().messages.some(({ role }) => role === "user");
+  let run = wasTold ? session.running() : session.ask(task);
+  while (run !== undefined) {
+    const end = await runToEnd(run);
+    // A log that could not be written is tried again: the loop goes on, and its end is what counts.
+    const goesOn = end instanceof AgentError && end.kind === "MemoryError" && !signal.aborted;
+    run = goesOn ? session.running() : undefined;
+    if (run === undefined) return end;
+  }
+  return await loopEndOf(agent, session.current(), traceOf([]));
+}
+
+const runToEnd = <Answer>(run: AgentRun<Answer>): Promise<LoopEnd<Answer>> =>
+  run.then<LoopEnd<Answer>, AgentError>(
+    (result) => result,
+    (error: unknown) => {
+      if (error instanceof AgentError) return error;
+      throw error;
+    },
+  );
+
+const endToReply = <Answer>(end: LoopEnd<Answer>, state: AgentState): ToolReply =>
+  end instanceof AgentError
+    ? failed(`${end.kind}: ${end.message}`, state)
+    : toolReply({ content: end.text, usage: state.usage });
+
+const failed = (content: string, state: AgentState | undefined): ToolReply =>
+  toolReply({ content, isError: true, ...(state === undefined ? {} : { usage: state.usage }) });

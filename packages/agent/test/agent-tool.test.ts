@@ -1,0 +1,240 @@
+import { answers, callsTools, fails, hangs, MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import {
+  agentTool,
+  defineAgent,
+  runTask,
+  startSession,
+  type Agent,
+  type AgentConfig,
+  type AgentToolOptions,
+  type Tool,
+} from "../src/index.ts";
+import { HandClock } from "./hand-clock.ts";
+import { failureOf, settled, toolOf } from "./support.ts";
+
+const usage = { inputTokens: 30, outputTokens: 10 };
+const asks = (name: string, task: string = "Look it up.") =>
+  callsTools([{ name, arguments: { task } }], { usage });
+
+const described: AgentToolOptions = { name: "researcher", description: "Looks things up." };
+const asTool = (agent: Agent<unknown>, more: Partial<AgentToolOptions> = {}): Tool =>
+  agentTool(agent, { ...described, ...more });
+
+const agentOf = (
+  script: MockScript,
+  tools: readonly Tool[] = [],
+  config: Partial<AgentConfig> = {},
+): Agent & { readonly llm: MockLlmCaller } => {
+  const llm = new MockLlmCaller(script);
+  return { ...defineAgent({ llm, tools, config }), llm };
+};
+
+/** One who asks the tool once, and then answers. */
+const callerOf = (tool: Tool, config: Partial<AgentConfig> = {}): ReturnType<typeof agentOf> =>
+  agentOf([asks(tool.name), answers("So it is.", { usage })], [tool], config);
+
+/** What the caller got for its call. */
+const resultOf = async (tool: Tool): Promise<unknown> =>
+  (await runTask(callerOf(tool), "q")).state.toolCalls["1"]?.result;
+
+describe("an agent as a tool", () => {
+  it("is given the task, and its answer is the result", async () => {
+    const child = agentOf([answers("Oslo.")]);
+    expect(await resultOf(asTool(child))).toMatchObject({ isSuccess: true, content: "Oslo." });
+    expect(JSON.stringify(child.llm.requests[0]?.messages)).toContain("Look it up.");
+  });
+
+  it("gives a typed answer as JSON text", async () => {
+    const llm = new MockLlmCaller([answers('{"city":"Oslo"}')]);
+    const child = defineAgent({ llm, answer: z.object({ city: z.string() }) });
+    expect(await resultOf(asTool(child))).toMatchObject({ isSuccess: true, content: '{"city":"Oslo"}' });
+  });
+
+  it("begins anew for each call", async () => {
+    const child = agentOf(() => answers("Oslo."));
+    const caller = agentOf(
+      [asks("researcher"), asks("researcher", "And again."), answers("Done.")],
+      [asTool(child)],
+    );
+    await runTask(caller, "q");
+    expect(child.llm.requests.map(({ messages }) => messages.length)).toEqual([1, 1]);
+  });
+
+  it("that fails is an error that the model reads, with its kind", async () => {
+    const down = agentOf([fails("auth", { message: "No such key." })]);
+    expect(await resultOf(asTool(down))).toMatchObject({
+      isSuccess: false,
+      error: expect.stringMatching(/^LlmError: .*No such key/),
+    });
+    const endless = agentOf(() => callsTools([{ name: "look" }]), [toolOf("look")], { maxSteps: 2 });
+    expect(await resultOf(asTool(endless))).toMatchObject({
+      isSuccess: false,
+      error: expect.stringMatching(/^AgentFailed: /),
+    });
+  });
+
+  it("runs again only where it is kept in a log", () => {
+    expect(asTool(agentOf([])).definition.replay).toBe("once");
+  });
+
+  it("takes what says of itself what any tool does", () => {
+    const { definition } = asTool(agentOf([]), {
+      risk: "high",
+      approval: "always",
+      timeoutMs: 5,
+      maxParallel: 1,
+    });
+    expect(definition).toMatchObject({ risk: "high", approval: "always", timeoutMs: 5, maxParallel: 1 });
+  });
+});
+
+describe("what a sub-agent asks of a human", () => {
+  const payer = (): Agent =>
+    agentOf(
+      [callsTools([{ name: "pay" }]), answers("I tried.")],
+      [toolOf("pay", () => "paid", { approval: "always" })],
+    );
+  /** What its own call came to, as its second request shows it. */
+  const paid = async (more: Partial<AgentToolOptions>): Promise<string> => {
+    const child = payer();
+    await runTask(callerOf(asTool(child, more)), "q");
+    const { llm } = child.parts;
+    return llm instanceof MockLlmCaller ? JSON.stringify(llm.requests[1]?.messages.at(-1)) : "";
+  };
+
+  it("is answered by its own host", async () => {
+    expect(await paid({ onApproval: () => "approve" })).toContain("paid");
+  });
+
+  it("is rejected where nobody answers, so that it never hangs", async () => {
+    expect(await paid({})).toContain("There is nobody to ask.");
+  });
+});
+
+describe("a cancel", () => {
+  /** Three agents, one inside the other; the innermost has begun a call that never ends. */
+  const deep = () => {
+    const signals: AbortSignal[] = [];
+    const clock = new HandClock();
+    const late: ((value: string) => void)[] = [];
+    const work = toolOf("work", (_, { signal }) => {
+      signals.push(signal);
+      return new Promise<string>((resolve) => void late.push(resolve));
+    });
+    const leaf = agentOf([callsTools([{ name: "work" }]), answers("never")], [work]);
+    const middle = agentOf([asks("leaf"), answers("never")], [asTool(leaf, { name: "leaf", clock })]);
+    const root = agentOf(
+      [asks("middle"), answers("never")],
+      [asTool(middle, { name: "middle", clock, timeoutMs: 9_000 })],
+    );
+    const asked = (): readonly number[] => [root, middle, leaf].map(({ llm }) => llm.callCount);
+    return { root, clock, signals, late, asked };
+  };
+
+  it("of the root leaves every level idle, and late results come to nobody (I02)", async () => {
+    const { root, clock, signals, late, asked } = deep();
+    const session = startSession(root, { clock });
+    const run = session.ask("q");
+    for (let turn = 0; turn < 9; turn += 1) await settled();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    await session.cancel("Enough.");
+    await settled();
+    expect(await failureOf(run)).toMatchObject({ kind: "Cancelled" });
+    expect(signals[0]?.reason).toMatchObject({ name: "AbortError" });
+    await session.settled();
+    const ended = session.current();
+    for (const tell of late) tell("late");
+    for (let turn = 0; turn < 9; turn += 1) await settled();
+    expect(session.current()).toBe(ended);
+    expect(asked()).toEqual([1, 1, 1]);
+    expect(clock.pending).toBe(0);
+    await session.close();
+  });
+
+  it("comes with a time-out, too, and the caller goes on", async () => {
+    const { root, clock, signals, asked } = deep();
+    const run = runTask(root, "q", { clock });
+    for (let turn = 0; turn < 9; turn += 1) await settled();
+    clock.advance(9_000);
+    const { state } = await run;
+    expect(state.toolCalls["1"]?.result).toMatchObject({ isSuccess: false, code: "timeout" });
+    await settled();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(asked()).toEqual([2, 1, 1]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("ends the request that a model is answering", async () => {
+    const child = agentOf([hangs("So far")]);
+    const session = startSession(callerOf(asTool(child)));
+    const run = session.ask("q");
+    for (let turn = 0; turn < 9; turn += 1) await settled();
+    await session.cancel();
+    expect(await failureOf(run)).toMatchObject({ kind: "Cancelled" });
+    await settled();
+    expect(child.llm.options[0]?.signal?.aborted).toBe(true);
+    await session.close();
+  });
+});
+
+describe("what a sub-agent spends", () => {
+  it("counts for its caller, in its loop and in total (K04)", async () => {
+    const child = agentOf([answers("Oslo.", { usage: { inputTokens: 5, outputTokens: 2 } })]);
+    const { state } = await runTask(callerOf(asTool(child)), "q");
+    expect(state.usage).toMatchObject({ inputTokens: 65, outputTokens: 22 });
+    expect(state.reActContext).toMatchObject({ usage: state.usage, inputTokens: 30 });
+  });
+
+  it("counts where it fails as well (K04)", async () => {
+    const busy = agentOf(() => callsTools([{ name: "look" }], { usage }), [toolOf("look")], { maxSteps: 2 });
+    const { state } = await runTask(callerOf(asTool(busy)), "q");
+    expect(state.usage).toMatchObject({ inputTokens: 120, outputTokens: 40 });
+  });
+
+  /** A sub-agent that would go on for ever, under a caller with this budget. */
+  const spent = async (own: AgentConfig["budget"], callers: AgentConfig["budget"]) => {
+    const child = agentOf(() => callsTools([{ name: "look" }], { usage }), [toolOf("look")], {
+      budget: own,
+      maxSteps: 50,
+    });
+    const caller = callerOf(asTool(child), { budget: callers });
+    const failure = await failureOf(runTask(caller, "q"));
+    return { failure, asked: child.llm.callCount, callerAsked: caller.llm.callCount };
+  };
+
+  it("is no more than its caller has left, whatever it may spend itself (K04)", async () => {
+    // 40 of the 120 are gone when it is called: two of its requests use up the rest.
+    expect(await spent({ maxTokens: 1_000 }, { maxTokens: 120 })).toMatchObject({
+      failure: { reason: "BudgetExceeded" },
+      asked: 2,
+      callerAsked: 1,
+    });
+    expect(await spent({}, { maxTotalTokens: 80 })).toMatchObject({ asked: 1, callerAsked: 1 });
+  });
+
+  it("stays under its own limit where that is the smaller one (K04)", async () => {
+    const child = agentOf(() => callsTools([{ name: "look" }], { usage }), [toolOf("look")], {
+      budget: { maxTokens: 40 },
+    });
+    const { state } = await runTask(callerOf(asTool(child), { budget: { maxTokens: 1_000 } }), "q");
+    expect(child.llm.callCount).toBe(1);
+    expect(state.toolCalls["1"]?.result).toMatchObject({ error: expect.stringMatching(/^AgentFailed: /) });
+  });
+
+  it("is nothing where nothing is left: its model is not asked (K04)", async () => {
+    expect(await spent({}, { maxTokens: 40 })).toMatchObject({
+      failure: { reason: "BudgetExceeded" },
+      asked: 0,
+    });
+  });
+
+  it("is limited at every depth (K04)", async () => {
+    const leaf = agentOf(() => callsTools([{ name: "look" }], { usage }), [toolOf("look")], { maxSteps: 50 });
+    const middle = agentOf([asks("leaf"), answers("never")], [asTool(leaf, { name: "leaf" })]);
+    const root = callerOf(asTool(middle, { name: "middle" }), { budget: { maxTokens: 160 } });
+    expect(await failureOf(runTask(root, "q"))).toMatchObject({ reason: "BudgetExceeded" });
+    expect([root, middle, leaf].map(({ llm }) => llm.callCount)).toEqual([1, 1, 2]);
+  });
+});
