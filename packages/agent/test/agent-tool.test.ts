@@ -179,6 +179,17 @@ describe("a cancel", () => {
   });
 });
 
+describe("a host that shuts down", () => {
+  it("ends a sub-agent in memory, which nobody could take up", async () => {
+    const child = agentOf([hangs("So far")]);
+    const session = startSession(callerOf(asTool(child)));
+    void session.ask("q");
+    for (let turn = 0; turn < 9; turn += 1) await settled();
+    await session.close();
+    expect(child.llm.options[0]?.signal?.reason).toMatchObject({ name: "ShutdownError" });
+  });
+});
+
 describe("what a sub-agent spends", () => {
   it("counts for its caller, in its loop and in total (K04)", async () => {
     const child = agentOf([answers("Oslo.", { usage: { inputTokens: 5, outputTokens: 2 } })]);
@@ -228,6 +239,23 @@ describe("what a sub-agent spends", () => {
       failure: { reason: "BudgetExceeded" },
       asked: 0,
     });
+  });
+
+  it("is limited by what it costs, too (K04)", async () => {
+    const prices = { default: { input: 1_000_000, output: 0 } };
+    const once = callsTools([{ name: "look" }], { usage: { inputTokens: 3, outputTokens: 0 } });
+    const llm = new MockLlmCaller(() => once);
+    const child = defineAgent({ llm, tools: [toolOf("look")], prices });
+    const script = new MockLlmCaller([asks("researcher"), answers("never")]);
+    const caller = defineAgent({
+      llm: script,
+      tools: [asTool(child)],
+      prices,
+      config: { budget: { maxCost: 36 } },
+    });
+    // 30 of the 36 are gone when it is called: two of its requests use up the rest.
+    expect(await failureOf(runTask(caller, "q"))).toMatchObject({ reason: "BudgetExceeded" });
+    expect([script.callCount, llm.callCount]).toEqual([1, 2]);
   });
 
   it("is limited at every depth (K04)", async () => {

@@ -48,7 +48,7 @@ export async function runProcess(
 }
 
 /** The model, and a note in the world of everything that it was asked. */
-const noting = (llm: LlmCaller, counter: Counter, life: Life): LlmCaller => ({
+export const noting = (llm: LlmCaller, counter: Counter, life: Life): LlmCaller => ({
   name: llm.name,
   call(request, options = {}) {
     const asked = [options.idempotencyKey ?? "", digestOf(JSON.stringify(request))] as const;

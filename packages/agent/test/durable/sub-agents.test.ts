@@ -1,0 +1,351 @@
+import { effectsAt } from "@moora/agent-core-effects";
+import { loopRuns } from "@moora/agent-core-state-machine";
+import { memoryLog, MemoryStorage, type EventLog } from "@moora/event-log";
+import { fails } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import {
+  agentTool,
+  defineAgent,
+  openSession,
+  readSession,
+  stateAt,
+  verifySession,
+  type Agent,
+  type AgentState,
+  type AgentToolOptions,
+  type DurableSession,
+} from "../../src/index.ts";
+import { Counter } from "./world/counter.ts";
+import { call, calls, countingAgent, scripted, type Script } from "./world/counting-agent.ts";
+import { driveToEnd } from "./world/drive.ts";
+import { Died, Life, mortalLog, type Death } from "./world/mortal-log.ts";
+import { storageOf, storeNames } from "./world/places.ts";
+import { noting } from "./world/processes.ts";
+import { Gates, remoteLog } from "./world/remote-log.ts";
+import { turn, VirtualClock } from "./world/virtual-clock.ts";
+
+/** Where a caller and its sub-agent live: one log for both, one clock, one world. */
+interface House {
+  readonly log: EventLog;
+  readonly clock: VirtualClock;
+  readonly counter: Counter;
+}
+
+/** A process of two lives that end together: one has the log of the caller, the other that of its sub-agent. */
+interface Pair {
+  readonly caller: Life;
+  readonly child: Life;
+}
+
+const pairOf = ({ caller, child }: { readonly caller?: Death; readonly child?: Death } = {}): Pair => {
+  const lives: Pair = {
+    caller: new Life(caller, () => endOf(lives.child)),
+    child: new Life(child, () => endOf(lives.caller)),
+  };
+  return lives;
+};
+
+const endOf = (life: Life): void => {
+  if (!life.isOver) life.die();
+};
+
+const said = { says: ["Have it paid."], decide: () => "approve" as const };
+/** A sub-agent that waits for a deed. */
+const held: Script = [[{ name: "hold", arguments: { text: "told" } }]];
+const payScript: Script = [[call("pay", 1)], [call("pay", 2), call("look", 3)]];
+
+interface Household {
+  /** What the sub-agent does. */
+  readonly script?: Script;
+  readonly deeds?: ReadonlySet<string>;
+  readonly options?: Partial<AgentToolOptions>;
+}
+
+/** An agent that has a sub-agent do what its script says, and then answers. */
+function callerOf(
+  { log, clock, counter }: House,
+  { child: life, caller }: Pair,
+  { script = payScript, deeds = new Set(), options }: Household,
+): Agent {
+  const child = countingAgent({ counter, life, deeds }, noting(scripted(script), counter, life));
+  const payer = agentTool(child, {
+    name: "payer",
+    description: "Pays.",
+    log: mortalLog(log, life),
+    clock: life.clock(clock),
+    ...options,
+  });
+  const asks = calls([{ name: "payer", arguments: { task: "Pay twice." } }]);
+  return defineAgent({ name: "caller", llm: noting(scripted([asks]), counter, caller), tools: [payer] });
+}
+
+const open = (house: House, lives: Pair, household: Household = {}): Promise<DurableSession> =>
+  openSession(callerOf(house, lives, household), {
+    log: mortalLog(house.log, lives.caller),
+    id: "ada",
+    clock: lives.caller.clock(house.clock),
+    isOwnerGone: () => true,
+  });
+
+/** A process that opens the caller and brings it to its end, unless it dies. */
+async function run(house: House, pair: Pair = pairOf(), household: Household = {}): Promise<void> {
+  try {
+    const session = await open(house, pair, household);
+    await driveToEnd(session, said, house.clock, () => pair.caller.isOver);
+    if (!pair.caller.isOver) await session.close();
+  } catch (error) {
+    if (!(error instanceof Died) && !pair.caller.isOver) throw error;
+  }
+}
+
+const childIdIn = async (log: EventLog): Promise<string> => {
+  const ids = (await log.list()).map(({ id }) => id).filter((id) => id !== "ada");
+  expect(ids).toEqual([expect.stringMatching(/^payer-/)]);
+  return ids[0] ?? "";
+};
+
+interface Came {
+  readonly caller: AgentState;
+  readonly child: AgentState;
+  readonly seqs: { readonly caller: number; readonly child: number };
+  readonly childId: string;
+}
+
+/** What both came to, from their logs; both are sound. */
+async function cameTo({ log }: House): Promise<Came> {
+  const childId = await childIdIn(log);
+  for (const id of ["ada", childId]) expect(await verifySession(log, id)).toMatchObject({ ok: true });
+  const [caller, child] = [await stateAt(log, "ada"), await stateAt(log, childId)];
+  return {
+    caller: caller.state,
+    child: child.state,
+    seqs: { caller: caller.seq, child: child.seq },
+    childId,
+  };
+}
+
+/** How many results the caller has been told. */
+const resultsIn = async ({ log }: House): Promise<number> =>
+  (await readSession(log, "ada")).inputs.filter(({ type }) => type === "tool-call-completed").length;
+
+/** One result, the same as ever, and every deed of the sub-agent done once. */
+async function expectWhole(house: House, whole: Came, asks: number, at: string): Promise<void> {
+  const { caller, child } = await cameTo(house);
+  const content = whole.child.messages.at(-1)?.content;
+  expect(caller.toolCalls["1"]?.result, at).toMatchObject({ isSuccess: true, content });
+  expect(caller.reActContext.control.type, at).toBe("Done");
+  expect(await resultsIn(house), at).toBe(1);
+  expect([caller.usage, child.usage], at).toEqual([whole.caller.usage, whole.child.usage]);
+  expect(house.counter.effects, at).toBe(3);
+  expect(house.counter.badAsks, at).toEqual([]);
+  expect(house.counter.asks, at).toBeLessThanOrEqual(asks + 1);
+}
+
+const deathsUpTo = (last: number): readonly Extract<Death, { readonly seq: number }>[] =>
+  Array.from({ length: last }, (_, index) => index + 1).flatMap((seq) => [
+    { seq, when: "before" } as const,
+    { seq, when: "after" } as const,
+  ]);
+
+/** A house over a fresh storage, and what happens there undisturbed. */
+const wholeOf = async (log: EventLog): Promise<{ readonly whole: Came; readonly asks: number }> => {
+  using counter = new Counter();
+  const house = { log, clock: new VirtualClock(), counter };
+  await run(house);
+  expect(counter.effects).toBe(3);
+  return { whole: await cameTo(house), asks: counter.asks };
+};
+
+describe.each(storeNames)("a sub-agent on %s whose process dies at any instant", (store) => {
+  it.each(["child", "caller"] as const)(
+    "of the %s: it goes on with the same session, and its caller gets one result (I01)",
+    async (who) => {
+      await using undisturbed = storageOf(store);
+      const { whole, asks } = await wholeOf(undisturbed.open());
+      for (const death of deathsUpTo(whole.seqs[who])) {
+        await using storage = storageOf(store);
+        using counter = new Counter();
+        const house = { log: storage.open(), clock: new VirtualClock(), counter };
+        const pair = pairOf({ [who]: death });
+        const at = `dies ${death.when} record ${death.seq} of the ${who}`;
+        await run(house, pair);
+        expect(pair.caller.isOver, at).toBe(true);
+        await run(house);
+        await expectWhole(house, whole, asks, at);
+      }
+    },
+  );
+});
+
+/** Everything that can go on without the clock has done so. */
+const rest = async (): Promise<void> => {
+  for (let turns = 0; turns < 30; turns += 1) await turn();
+};
+
+const homely = (counter: Counter): House => ({
+  log: memoryLog(new MemoryStorage()),
+  clock: new VirtualClock(),
+  counter,
+});
+
+describe("a sub-agent in a log", () => {
+  it("may die at each of its calls of the log, and with a deed done but not told (I01)", async () => {
+    const { whole, asks } = await wholeOf(memoryLog(new MemoryStorage()));
+    const deaths = Array.from({ length: 30 }, (_, index): Death => ({ call: index + 1 }));
+    for (const death of [...deaths, { work: 1 }, { work: 2 }, { work: 3 }]) {
+      using counter = new Counter();
+      const house = homely(counter);
+      const pair = pairOf({ child: death });
+      await run(house, pair);
+      expect(pair.child.isOver, JSON.stringify(death)).toBe(true);
+      await run(house);
+      await expectWhole(house, whole, asks, JSON.stringify(death));
+    }
+  });
+
+  it("is of one agent for each call, by its idempotency key", () => {
+    using counter = new Counter();
+    const { tools } = callerOf(homely(counter), pairOf(), {});
+    expect(tools["payer"]?.replay).toBe("keyed");
+  });
+
+  it("gives its failure again where that is on record, and asks no model", async () => {
+    using counter = new Counter();
+    const house = homely(counter);
+    const household = { script: [fails("auth", { message: "No such key." })] };
+    await run(house, pairOf(), household);
+    const { seqs, caller } = await cameTo(house);
+    expect(caller.toolCalls["1"]?.result).toMatchObject({ error: expect.stringMatching(/^LlmError: /) });
+    const told = (await readSession(house.log, "ada")).inputs.findIndex(
+      ({ type }) => type === "tool-call-completed",
+    );
+    expect(told).toBeLessThan(seqs.caller);
+
+    using again = new Counter();
+    const other = homely(again);
+    await run(other, pairOf({ caller: { seq: told + 1, when: "before" } }), household);
+    await run(other, pairOf(), household);
+    expect((await cameTo(other)).caller.toolCalls["1"]?.result).toMatchObject({ isSuccess: false });
+    expect(again.asks).toBe(counter.asks);
+  });
+});
+
+describe("a sub-agent in the middle of its work", () => {
+  /** A caller whose sub-agent waits for a deed. */
+  const waiting = async (house: House, deeds: ReadonlySet<string>): Promise<DurableSession> => {
+    const session = await open(house, pairOf(), { script: held, deeds });
+    await session.send("Have it done.");
+    await rest();
+    expect(effectsAt((await cameTo(house)).child)).toHaveProperty("tool/1/1");
+    return session;
+  };
+
+  it("is only left by a host that shuts down, and the next one goes on with it", async () => {
+    using counter = new Counter();
+    const house = homely(counter);
+    const deeds = new Set<string>();
+    const session = await waiting(house, deeds);
+    await session.close();
+    await rest();
+    const left = await cameTo(house);
+    expect(loopRuns(left.child)).toBe(true);
+    expect(house.clock.timers).toBe(0);
+
+    deeds.add("told");
+    await run(house, pairOf(), { script: held, deeds });
+    const { caller, child, childId } = await cameTo(house);
+    expect(childId).toBe(left.childId);
+    expect(child.messages.filter(({ role }) => role === "user")).toHaveLength(1);
+    expect(caller.toolCalls["1"]?.result).toMatchObject({ isSuccess: true });
+  });
+
+  it("is cancelled with its caller, and both are idle (I02)", async () => {
+    using counter = new Counter();
+    const house = homely(counter);
+    const deeds = new Set<string>();
+    const session = await waiting(house, deeds);
+    await session.cancel("Enough.");
+    await rest();
+    const { caller, child } = await cameTo(house);
+    expect([caller, child].map(loopRuns)).toEqual([false, false]);
+    expect([caller, child].map(effectsAt)).toEqual([{}, {}]);
+    expect(child.reActContext.control).toMatchObject({ type: "Error", failure: { kind: "Cancelled" } });
+    deeds.add("told");
+    await rest();
+    expect((await cameTo(house)).caller).toEqual(caller);
+    await session.close();
+    expect(house.clock.timers).toBe(0);
+  });
+
+  it("is cancelled when its time is up, and its caller goes on", async () => {
+    using counter = new Counter();
+    const house = homely(counter);
+    const session = await waiting(house, new Set());
+    await house.clock.advance(120_000);
+    await rest();
+    const { caller, child } = await cameTo(house);
+    expect(loopRuns(child)).toBe(false);
+    expect(caller.toolCalls["1"]?.result).toMatchObject({ code: "timeout" });
+    expect(caller.reActContext.control.type).toBe("Done");
+    await session.close();
+  });
+});
+
+describe("a sub-agent whose log cannot be reached for a while", () => {
+  it("goes on when it is there again, and its caller does not hear of it", async () => {
+    using counter = new Counter();
+    const house = homely(counter);
+    const gates = new Gates();
+    const deeds = new Set<string>();
+    const options = { log: remoteLog(house.log, gates.pass) };
+    const session = await open(house, pairOf(), { script: held, deeds, options });
+    await session.send("Have it done.");
+    await rest();
+    gates.isDown = true;
+    deeds.add("told");
+    await rest();
+    expect(Object.keys(effectsAt(session.current()))).toEqual(["tool/1/1"]);
+    gates.isDown = false;
+    await house.clock.advance(50);
+    await rest();
+    const { caller, child } = await cameTo(house);
+    expect(caller.toolCalls["1"]?.result).toMatchObject({ isSuccess: true });
+    expect(child.messages.filter(({ role }) => role === "user")).toHaveLength(1);
+    await session.close();
+  });
+
+  it("is let go by a cancel that cannot be written", async () => {
+    using counter = new Counter();
+    const house = homely(counter);
+    const gates = new Gates();
+    const options = { log: remoteLog(house.log, gates.pass) };
+    const session = await open(house, pairOf(), { script: held, options });
+    await session.send("Have it done.");
+    await rest();
+    gates.isDown = true;
+    await session.cancel("Enough.");
+    await rest();
+    expect(effectsAt(session.current())).toEqual({});
+    await session.close();
+    expect(house.clock.timers).toBe(0);
+  });
+});
+
+describe("a question of a sub-agent in a log", () => {
+  const signs = async (options: Partial<AgentToolOptions>): Promise<AgentState> => {
+    using counter = new Counter();
+    const house = homely(counter);
+    await run(house, pairOf(), { script: [[call("sign")]], options });
+    return (await cameTo(house)).child;
+  };
+
+  it("is answered by its own host", async () => {
+    const { toolCalls } = await signs({ onApproval: () => "approve" });
+    expect(toolCalls["1"]?.result).toMatchObject({ isSuccess: true });
+  });
+
+  it("is rejected where nobody answers, so that it never hangs", async () => {
+    const { toolCalls } = await signs({});
+    expect(toolCalls["1"]?.result).toMatchObject({ code: "rejected" });
+  });
+});
