@@ -12,12 +12,19 @@ export class SimLog {
   private readonly store: EventLog;
   private readonly host: string;
   private readonly wait: ((pending: PendingAppend) => void) | undefined;
+  private readonly wrote: (host: string, records: readonly LogRecord[]) => void;
 
-  /** With `wait`, appends take their time; without it they are done at once. */
-  constructor(store: EventLog, host: string, wait: ((pending: PendingAppend) => void) | undefined) {
+  /** With `wait`, appends take their time; without it they are done at once. `wrote` hears of what came into the store. */
+  constructor(
+    store: EventLog,
+    host: string,
+    wait: ((pending: PendingAppend) => void) | undefined,
+    wrote: (host: string, records: readonly LogRecord[]) => void,
+  ) {
     this.store = store;
     this.host = host;
     this.wait = wait;
+    this.wrote = wrote;
   }
 
   failNext(fault: WriteFault): void {
@@ -95,11 +102,10 @@ export class SimLog {
     const { fault } = this;
     this.fault = undefined;
     if (fault === "nothing-written") throw new LogError("LogWrite", "Simulated: the disk is full.");
+    const written = fault === "torn" ? records.slice(0, Math.floor(records.length / 2)) : records;
     // The store in memory answers at once.
-    void log.append(
-      expectedSeq,
-      fault === "torn" ? records.slice(0, Math.floor(records.length / 2)) : records,
-    );
+    void log.append(expectedSeq, written);
+    this.wrote(this.host, written);
     if (fault !== undefined) throw new LogError("LogWrite", "Simulated: the write was not confirmed.");
   }
 }

@@ -6,7 +6,7 @@ import {
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
-import type { EventLog } from "@moora/event-log";
+import type { EventLog, LogRecord } from "@moora/event-log";
 import type { Choose } from "../draw-input.ts";
 import { keepLaws, type LawKeeper } from "../laws/keep-laws.ts";
 import type { Dialects } from "../laws/request-laws.ts";
@@ -23,6 +23,8 @@ export interface SimHost {
   readonly clock: VirtualClock;
   session: DurableSession<unknown> | undefined;
   access: "run" | "post";
+  /** Timers that were set and have neither fired nor been called off. */
+  timers: number;
 }
 
 /** Something that happened, for people to read. */
@@ -51,6 +53,16 @@ export class InvariantBroken extends Error {
   }
 }
 
+/** What others than the owner may write. */
+const anybodys: ReadonlySet<AgentInput["type"]> = new Set([
+  "user-message-received",
+  "tool-call-decided",
+  "re-act-cancelled",
+  "context-window-expanded",
+  "history-tool-calls-added",
+  "context-note-added",
+]);
+
 /** Work that needs nothing but appends ends within so many rounds. */
 const mostRounds = 200;
 
@@ -72,6 +84,8 @@ export class SimWorld {
   failure: unknown;
   private readonly isAsync: boolean;
   private names = 0;
+  /** The host whose `session-opened` is the last in the log. */
+  private writer = "";
 
   constructor({ agent, choose, dialects, thoroughly }: WorldOptions) {
     this.agent = agent;
@@ -93,8 +107,9 @@ export class SimWorld {
       this.store,
       name,
       this.isAsync ? (pending) => this.pending.push(pending) : undefined,
+      (writer, records) => this.wrote(writer, records),
     );
-    const host: SimHost = { name, log, clock: this.time, session: undefined, access };
+    const host: SimHost = { name, log, clock: this.time, session: undefined, access, timers: 0 };
     this.hosts.push(host);
     const opening = openSession(this.simulated(host), {
       log: log.asEventLog(),
@@ -227,8 +242,36 @@ export class SimWorld {
     const { time, hosts } = this;
     const clock = new VirtualClock();
     clock.now = () => time.now();
-    clock.after = (ms, callback) => time.after(ms, () => (hosts.includes(host) ? callback() : undefined));
+    clock.after = (ms, callback) => {
+      let isSet = true;
+      const ended = (): void => {
+        if (isSet) host.timers -= 1;
+        isSet = false;
+      };
+      host.timers += 1;
+      const callOff = time.after(ms, () => {
+        ended();
+        if (hosts.includes(host)) callback();
+      });
+      return () => {
+        ended();
+        callOff();
+      };
+    };
     return clock;
+  }
+
+  /** V8: what only the owner may tell is told by the host that opened the session last. */
+  private wrote(host: string, records: readonly LogRecord[]): void {
+    for (const { seq, body } of records) {
+      const { type }: AgentInput = JSON.parse(body);
+      if (type === "session-opened") this.writer = host;
+      else if (!anybodys.has(type) && host !== this.writer)
+        this.failure ??= new InvariantBroken(
+          "V8",
+          `${host} writes ${type} at ${seq}, ${this.writer} is the owner`,
+        );
+    }
   }
 
   /** V1, V2, V7: every published input is the next one, is in the log, and leads every host to the same state. */

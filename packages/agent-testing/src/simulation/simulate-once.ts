@@ -4,7 +4,7 @@ import type { Dialects } from "../laws/request-laws.ts";
 import { actionsIn } from "./actions.ts";
 import { weighted, type Choices } from "./choices.ts";
 import { checkEnd, checkStep, type Invariant } from "./invariants.ts";
-import { quiet, SimWorld, type StoryLine } from "./sim-world.ts";
+import { InvariantBroken, quiet, SimWorld, type SimHost, type StoryLine } from "./sim-world.ts";
 
 export interface OnceOptions {
   readonly agent: Agent<unknown>;
@@ -39,6 +39,7 @@ export async function simulateOnce(options: OnceOptions): Promise<Once> {
   const world = new SimWorld({ agent, choose, dialects: options.dialects, thoroughly: options.thoroughly });
   const hits: (readonly [string, string])[] = [];
   let failure: unknown;
+  const stopListening = onUnhandled((reason) => (world.failure ??= reason));
   try {
     const refused = await world.open("run", false);
     if (refused !== undefined) throw refused;
@@ -61,11 +62,31 @@ export async function simulateOnce(options: OnceOptions): Promise<Once> {
     await comeToRest(world);
     checkStep(world, invariants);
     await checkEnd(world);
+    for (const host of world.hosts.toReversed()) {
+      await world.close(host);
+      checkLeft(host);
+    }
+    if (world.failure !== undefined) throw world.failure;
   } catch (error) {
     failure = error;
+  } finally {
+    stopListening();
   }
   for (const host of world.hosts.toReversed()) world.crash(host);
   return { story: world.story, hits, inputs: world.keeper.inputs.length, failure };
+}
+
+/** V13: a rejection that nobody handles is a failure of the session that it happens in. */
+function onUnhandled(listener: (error: InvariantBroken) => void): () => void {
+  const heard = (reason: unknown): void =>
+    listener(new InvariantBroken("V13", `a rejection that nobody handles: ${String(reason)}`));
+  process.on("unhandledRejection", heard);
+  return () => void process.off("unhandledRejection", heard);
+}
+
+/** V13: a session that was closed leaves no timer behind. */
+function checkLeft({ name, timers }: SimHost): void {
+  if (timers > 0) throw new InvariantBroken("V13", `${name} is closed and leaves ${timers} timers behind`);
 }
 
 /** V14: without faults, everything that was begun ends, or waits for a person. */
