@@ -9,6 +9,7 @@ import { defineAgent, defineTool, openSession, type Agent } from "@moora/agent";
 import { chainStart, memoryLog, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
 import { jsonlLog } from "@moora/event-log/jsonl";
 import { sqliteLog } from "@moora/event-log/sqlite";
+import { withSessions } from "@moora/event-log/testing";
 import { postgresLog } from "@moora/event-log-postgres";
 import { noUsage, type LlmCaller, type LlmOutcome } from "@moora/llm";
 import { headerOf, headerToText } from "../packages/agent/src/durable/session-header.ts";
@@ -60,35 +61,13 @@ const agentOf = (steps: number, result: string): Agent =>
 /** A log, and the sizes of all appends that went through it. */
 function counted(log: EventLog): { readonly log: EventLog; readonly appends: (readonly LogRecord[])[] } {
   const appends: (readonly LogRecord[])[] = [];
-  const handle = (session: SessionLog): SessionLog => ({
-    id: session.id,
-    header: session.header,
+  const counting = (session: SessionLog): Partial<SessionLog> => ({
     append(expectedSeq, records) {
       appends.push(records);
       return session.append(expectedSeq, records);
     },
-    read: (afterSeq) => session.read(afterSeq),
-    head: () => session.head(),
-    lease: (claim) => session.lease(claim),
-    release: (owner) => session.release(owner),
-    watch: (listener) => session.watch(listener),
-    snapshot: () => session.snapshot(),
-    saveSnapshot: (snapshot) => session.saveSnapshot(snapshot),
   });
-  return {
-    appends,
-    log: {
-      name: log.name,
-      create: async (id, header) => handle(await log.create(id, header)),
-      open: async (id) => {
-        const found = await log.open(id);
-        return found && handle(found);
-      },
-      list: () => log.list(),
-      remove: (id) => log.remove(id),
-      close: () => log.close(),
-    },
-  };
+  return { appends, log: withSessions(log, counting) };
 }
 
 const directory = mkdtempSync(join(tmpdir(), "moora-bench-"));

@@ -7,8 +7,9 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineAgent, defineTool, openSession, type Agent } from "@moora/agent";
-import type { EventLog, LogRecord, SessionLog } from "@moora/event-log";
+import type { EventLog, LogRecord } from "@moora/event-log";
 import { sqliteLog } from "@moora/event-log/sqlite";
+import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 
 /** What may happen to a call after a crash: read again; pay again, with the same key; never mail again. */
@@ -56,9 +57,7 @@ const logIn = (folder: string): EventLog => sqliteLog(join(folder, "sessions.db"
 function deadly(log: EventLog, { record, when }: Phase, tool: ToolName): EventLog {
   const isIt = ({ body }: LogRecord): boolean =>
     body.includes(`"${record}"`) && body.includes(`"toolCallId":"${tools.indexOf(tool) + 1}"`);
-  const mortal = (session: SessionLog): SessionLog => ({
-    id: session.id,
-    header: session.header,
+  return withSessions(log, (session) => ({
     append(expectedSeq, records) {
       const isDue = records.some(isIt);
       if (isDue && when === "before") process.kill(process.pid, "SIGKILL");
@@ -66,25 +65,7 @@ function deadly(log: EventLog, { record, when }: Phase, tool: ToolName): EventLo
       if (isDue && when === "after") process.kill(process.pid, "SIGKILL");
       return done;
     },
-    read: (afterSeq) => session.read(afterSeq),
-    head: () => session.head(),
-    lease: (claim) => session.lease(claim),
-    release: (owner) => session.release(owner),
-    watch: (listener) => session.watch(listener),
-    snapshot: () => session.snapshot(),
-    saveSnapshot: (snapshot) => session.saveSnapshot(snapshot),
-  });
-  return {
-    name: log.name,
-    create: async (id, header) => mortal(await log.create(id, header)),
-    async open(id) {
-      const session = await log.open(id);
-      return session && mortal(session);
-    },
-    list: () => log.list(),
-    remove: (id) => log.remove(id),
-    close: () => log.close(),
-  };
+  }));
 }
 
 /** The process that will die: it begins the task, and never gets to its end. */

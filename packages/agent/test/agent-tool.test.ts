@@ -11,7 +11,7 @@ import {
   type AgentToolOptions,
   type Tool,
 } from "../src/index.ts";
-import { HandClock } from "./hand-clock.ts";
+import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
 import { failureOf, settled, toolOf } from "./support.ts";
 
 const usage = { inputTokens: 30, outputTokens: 10 };

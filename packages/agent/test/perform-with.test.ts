@@ -11,7 +11,7 @@ import {
   type AgentState,
   type PerformOptions,
 } from "../src/index.ts";
-import { HandClock } from "./hand-clock.ts";
+import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
 import { toolOf } from "./support.ts";
 
 /** The loop of the design, by hand and without a runner. */

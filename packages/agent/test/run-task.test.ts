@@ -10,7 +10,7 @@ import {
   type AgentRun,
   type RunResult,
 } from "../src/index.ts";
-import { HandClock } from "./hand-clock.ts";
+import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
 import { failureOf, settled, toolOf } from "./support.ts";
 
 const unhandled = vi.fn();

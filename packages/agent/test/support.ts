@@ -13,7 +13,7 @@ import {
   type Tool,
   type ToolContext,
 } from "../src/index.ts";
-import { HandClock } from "./hand-clock.ts";
+import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
 
 /** A tool that takes any object. */
 export const toolOf = (

@@ -1,7 +1,12 @@
 import nodeFileSystem from "node:fs";
 import { LogError, type SessionLog } from "@moora/event-log";
 import { jsonlLog } from "@moora/event-log/jsonl";
-import { failingFileSystem, type FailingFileSystem, type FileFault } from "@moora/event-log/testing";
+import {
+  failingFileSystem,
+  withSessions,
+  type FailingFileSystem,
+  type FileFault,
+} from "@moora/event-log/testing";
 import { describe, expect, it } from "vitest";
 import { openSession, stateAt, verifySession, type Agent, type DurableSession } from "../../src/index.ts";
 import { Counter } from "./world/counter.ts";
@@ -130,7 +135,7 @@ describe("(B08) a sync that fails after a write", () => {
       },
     };
     const inner = jsonlLog(place.path, { fs, onNotice: () => undefined });
-    const log = { ...methodsOf(inner), open: (id: string) => (opens.push(id), inner.open(id)) };
+    const log = withSessions(inner, () => ({}), { open: (id) => (opens.push(id), inner.open(id)) });
     const session = await openSession(agentOf(counter), { log, id: "ada", clock });
     const { seq } = session.info();
     opens.length = 0;
@@ -152,13 +157,4 @@ describe("(B08) a sync that fails after a write", () => {
     expect(await verifySession(inner, "ada")).toMatchObject({ ok: true });
     await inner.close();
   });
-});
-
-const methodsOf = (log: ReturnType<typeof jsonlLog>): ReturnType<typeof jsonlLog> => ({
-  name: log.name,
-  create: (id, header) => log.create(id, header),
-  open: (id) => log.open(id),
-  list: () => log.list(),
-  remove: (id) => log.remove(id),
-  close: () => log.close(),
 });

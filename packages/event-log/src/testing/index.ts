@@ -1,3 +1,4 @@
+export { withSessions } from "./altered-log.ts";
 export type { Ability, LogCase, LogStorage } from "./log-storage.ts";
 export { logConformance } from "./conformance/index.ts";
 export { brokenLogs } from "./broken-logs.ts";
