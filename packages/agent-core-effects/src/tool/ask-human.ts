@@ -2,6 +2,7 @@ import type { JsonObject } from "@moora/llm";
 import { defineTool, type Tool } from "./define-tool.ts";
 import { schemaCheckOf } from "./schema-check.ts";
 import type { StandardSchema } from "./standard-schema.ts";
+import { toolReply, type ToolReply } from "./tool-reply.ts";
 
 /** Defaults: the name `ask_human`, a description that says when to ask, one text named `question`, any answer. */
 export interface AskHumanOptions {
@@ -30,11 +31,11 @@ export function askHuman({
   input = question,
   answer,
 }: AskHumanOptions = {}): Tool {
-  const tool = defineTool({ name, description, input, execute: () => nobody });
+  const tool = defineTool({ name, description, input, execute: unasked });
   const answerSchema =
     answer === undefined ? {} : { answerSchema: JSON.stringify(schemaCheckOf(answer, undefined).json) };
   return { ...tool, definition: { ...tool.definition, asksHuman: true, ...answerSchema } };
 }
 
-/** No host runs a question. */
-const nobody = "Nobody was asked.";
+/** No host runs a question. One that does gives the model no answer. */
+const unasked = (): ToolReply => toolReply({ content: "Nobody was asked.", isError: true });

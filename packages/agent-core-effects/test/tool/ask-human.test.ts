@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { askHuman } from "../../src/index.ts";
+import { runAlone } from "./run-alone.ts";
 
 describe("a tool that a human answers", () => {
   it("says so in its definition, and asks for one question by default", () => {
@@ -15,6 +16,10 @@ describe("a tool that a human answers", () => {
     const tool = askHuman();
     expect(await tool.check('{"question":"Which size?"}')).toBeUndefined();
     expect(await tool.check("{}")).toContain("question");
+  });
+
+  it("gives a host that runs it in spite of that no answer to pass on", async () => {
+    expect(await runAlone(askHuman(), { question: "Which size?" })).toMatchObject({ isSuccess: false });
   });
 
   it("keeps the schema of the answer as data, from any kind of schema", () => {
