@@ -14,6 +14,9 @@ const allDialects = dialectsFor("simulated/model");
 /** What servers would say costs a quarter of a session; the proof of reachable states asks them about every request. */
 const asksServers = (run: number): boolean => run % 8 === 0;
 
+/** Injected faults make errors by the million. Their stacks say nothing: a failure is told by its seed and its story. */
+Error.stackTraceLimit = 0;
+
 await prove({
   name: "simulated sessions",
   file: import.meta.filename,

@@ -3,7 +3,7 @@ import type { AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type SessionLog } from "@moora/event-log";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
-import { canonicalJson } from "./durable/canonical-json.ts";
+import { isSameJson } from "./durable/canonical-json.ts";
 import {
   durableSession,
   type Access,
@@ -127,6 +127,6 @@ function opening(
 ): readonly AgentInput[] {
   const timestamp = clock.now();
   const opened = parsed({ type: "session-opened", owner, timestamp });
-  const same = canonicalJson([state.config, state.tools]) === canonicalJson([config, tools]);
+  const same = isSameJson(state.config, config) && isSameJson(state.tools, tools);
   return same ? [opened] : [opened, parsed({ type: "agent-configured", config, tools, timestamp })];
 }

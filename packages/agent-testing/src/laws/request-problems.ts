@@ -22,7 +22,7 @@ export function requestProblems(request: LlmRequest): readonly string[] {
         ? [`Two answers follow each other at ${index}.`]
         : [],
     ),
-    ...(JSON.stringify(request).isWellFormed() && allWellFormed(request) ? [] : ["A string is ill-formed."]),
+    ...(allWellFormed(request) ? [] : ["A string is ill-formed."]),
   ];
 }
 

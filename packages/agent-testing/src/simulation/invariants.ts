@@ -1,12 +1,14 @@
 import { effectsAt } from "@moora/agent-core-effects";
 import {
+  initialAgentState,
   loopRuns,
   needsHuman,
   openCallsOf,
   recordOf,
+  replay,
   type AgentState,
 } from "@moora/agent-core-state-machine";
-import { readSession, stateAt } from "@moora/agent";
+import { readSession } from "@moora/agent";
 import { isWanted, type ToolRun } from "./pending.ts";
 import { InvariantBroken, type SimWorld } from "./sim-world.ts";
 import { firstDifference } from "../laws/law-broken.ts";
@@ -99,8 +101,8 @@ function checkRuns({ toolRuns, keeper, agent }: SimWorld): void {
 
 /** What has to hold at the end, when faults have stopped and everything came to rest. */
 export async function checkEnd(world: SimWorld): Promise<void> {
-  const { inputs: log } = await readSession(world.store, "simulated");
-  const { state } = await stateAt(world.store, "simulated");
+  const { header, inputs: log } = await readSession(world.store, "simulated");
+  const state = replay(log, initialAgentState(header));
   const { keeper, acknowledged } = world;
   check(
     log.length === keeper.inputs.length,

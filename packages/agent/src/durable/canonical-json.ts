@@ -7,6 +7,14 @@ export function canonicalJson(value: unknown): string {
 /** Every object is one; said so, its fields can be read without a copy. */
 const isRecord = (value: object): value is Readonly<Record<string, unknown>> => value !== null;
 
+/** Whether two values of JSON are the same, in whatever order their fields stand; undefined is as good as missing. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  if (!isRecord(a) || !isRecord(b) || Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...keys].every((key) => isSameJson(a[key], b[key]));
+}
+
 function listToJson(items: readonly unknown[]): string {
   let text = "[";
   for (const item of items) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { canonicalJson } from "../../src/durable/canonical-json.ts";
+import { canonicalJson, isSameJson } from "../../src/durable/canonical-json.ts";
 
 const fewKeys = ["z", "a", "Z", "ä", "\u{1F600}", "ﬀ", "10", "9", "_", "é", "e"];
 const manyKeys = [
@@ -26,5 +26,25 @@ describe("canonical JSON", () => {
 
   it("leaves out fields that are undefined, as JSON does", () => {
     expect(canonicalJson({ a: undefined, b: 1 })).toBe('{"b":1}');
+  });
+});
+
+describe("what is the same", () => {
+  const same = { b: [{ y: 1, x: null }], a: { d: "c" } };
+
+  it.each<[string, unknown, boolean]>([
+    ["put together in another order", { a: { d: "c" }, b: [{ x: null, y: 1 }] }, true],
+    ["a field that is undefined", { ...same, c: undefined }, true],
+    ["a field more", { ...same, c: null }, false],
+    ["a field less", { a: { d: "c" } }, false],
+    ["another value, deep down", { ...same, b: [{ y: 2, x: null }] }, false],
+    ["an item more", { ...same, b: [...same.b, null] }, false],
+    ["an object for a list", { ...same, b: { 0: same.b[0] } }, false],
+    ["a field that every object has", { ...same, toString: "" }, false],
+    ["no object", "{}", false],
+    ["nothing", null, false],
+  ])("has the same canonical text: %s", (_, other, expected) => {
+    expect([isSameJson(same, other), isSameJson(other, same)]).toEqual([expected, expected]);
+    expect(canonicalJson(same) === canonicalJson(other)).toBe(expected);
   });
 });

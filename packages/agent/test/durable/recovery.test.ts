@@ -6,6 +6,7 @@ import {
   defineAgent,
   defineTool,
   openSession,
+  readSession,
   stateAt,
   verifySession,
   type Agent,
@@ -333,6 +334,53 @@ describe("limits across restarts (L11)", () => {
     expect(problemsAfter(again.current())).toEqual([]);
     await checkSound(again, log);
     await again.close();
+  });
+});
+
+describe("a session that is taken up by an agent that has changed", () => {
+  const search = (description: string): Tool =>
+    defineTool({
+      name: "search",
+      description,
+      input: { type: "object", properties: { query: { type: "string" } } },
+      execute: () => "",
+    });
+  const llm = new MockLlmCaller(() => answers("Hello."));
+  const first = () => defineAgent({ name: "ada", llm, tools: [search("Finds.")], config: { maxSteps: 7 } });
+  /** The same, with the fields of its configuration and its tools put together the other way round. */
+  const rewritten = (): Agent => {
+    const turned = <Fields extends object>(fields: Fields): Fields =>
+      Object.assign(Object.create(null), Object.fromEntries(Object.entries(fields).toReversed()));
+    const { tools, config, ...agent } = first();
+    const definitions = Object.entries(tools).map(([name, definition]) => [name, turned(definition)]);
+    return { ...agent, config: turned(config), tools: Object.fromEntries(definitions) };
+  };
+
+  it.each<[string, () => Agent, string[]]>([
+    ["that is the same says so by its opening alone", first, []],
+    ["whose fields stand in another order is the same", rewritten, []],
+    [
+      "with another limit is configured anew",
+      () => ({ ...first(), config: { ...first().config, maxSteps: 8 } }),
+      ["agent-configured"],
+    ],
+    [
+      "with another tool is configured anew",
+      () => defineAgent({ name: "ada", llm, tools: [search("Seeks.")], config: { maxSteps: 7 } }),
+      ["agent-configured"],
+    ],
+    [
+      "with one tool less is configured anew",
+      () => defineAgent({ name: "ada", llm, config: { maxSteps: 7 } }),
+      ["agent-configured"],
+    ],
+  ])("%s", async (_, next, expected) => {
+    const log = memoryLog();
+    await (await openSession(first(), { log, id: "ada" })).close();
+    const before = (await readSession(log, "ada")).inputs.length;
+    await (await openSession(next(), { log, id: "ada" })).close();
+    const { inputs } = await readSession(log, "ada");
+    expect(inputs.slice(before).map(({ type }) => type)).toEqual(["session-opened", ...expected]);
   });
 });
 

@@ -30,11 +30,21 @@ export function* onlyKnown(body: JsonObject, known: readonly string[]): Complain
 }
 
 export function* wellFormedText(value: Json, where: string = "body"): Complaints {
+  if (!isWellFormed(value)) yield* illFormedTexts(value, where);
+}
+
+function isWellFormed(value: Json): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, field]) => key.isWellFormed() && isWellFormed(field));
+}
+
+function* illFormedTexts(value: Json, where: string): Complaints {
   if (typeof value === "string" && !value.isWellFormed()) yield `${where} is not valid UTF-8`;
   if (typeof value !== "object" || value === null) return;
   for (const [key, field] of Object.entries(value)) {
     if (!key.isWellFormed()) yield `${where} has a key that is not valid UTF-8`;
-    yield* wellFormedText(field, `${where}.${key}`);
+    yield* illFormedTexts(field, `${where}.${key}`);
   }
 }
 
