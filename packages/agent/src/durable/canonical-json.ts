@@ -12,8 +12,12 @@ export function isSameJson(a: unknown, b: unknown): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   if (!isRecord(a) || !isRecord(b) || Array.isArray(a) !== Array.isArray(b)) return false;
   const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...keys].every((key) => isSameJson(a[key], b[key]));
+  return [...keys].every((key) => isSameJson(ownField(a, key), ownField(b, key)));
 }
+
+/** A field that JSON would write: none that every object has. */
+const ownField = (record: Readonly<Record<string, unknown>>, key: string): unknown =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
 
 function listToJson(items: readonly unknown[]): string {
   let text = "[";

@@ -41,6 +41,11 @@ describe("what is the same", () => {
     ["an item more", { ...same, b: [...same.b, null] }, false],
     ["an object for a list", { ...same, b: { 0: same.b[0] } }, false],
     ["a field that every object has", { ...same, toString: "" }, false],
+    [
+      "a field with the name of what every object inherits",
+      JSON.parse('{"__proto__":{},"a":{"d":"c"},"b":[{"x":null,"y":1}]}'),
+      false,
+    ],
     ["no object", "{}", false],
     ["nothing", null, false],
   ])("has the same canonical text: %s", (_, other, expected) => {
