@@ -3,6 +3,7 @@
  * noticed by a test whose name says what is broken. `--only N`: one of them.
  */
 import { parseArgs } from "node:util";
+import { conclude } from "./parts/summary.ts";
 import { copyTree, type TreeCopy } from "./seeded-faults/tree-copy.ts";
 import type { Fault } from "./seeded-faults/fault.ts";
 import { faults } from "./seeded-faults/faults.ts";
@@ -68,7 +69,4 @@ for (const fault of chosen) {
   const rest = "problem" in verdict ? 0 : verdict.caughtBy.length - shown.length;
   if (rest > 0) console.log(`${" ".repeat(22)}and ${rest} more`);
 }
-console.log(
-  JSON.stringify({ proof: "seeded faults", cases: chosen.length, failures, seconds: seconds(begun) }),
-);
-process.exitCode = failures === 0 ? 0 : 1;
+conclude({ proof: "seeded faults", cases: chosen.length, failures }, begun);

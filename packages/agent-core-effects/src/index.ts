@@ -22,6 +22,7 @@ export type {
   StateDecision,
   StateHandler,
 } from "./run/agent-parts.ts";
+export { cappedBudget } from "./run/budget-left.ts";
 export type { BudgetLeft } from "./run/budget-left.ts";
 export { callDigest } from "./run/observed.ts";
 export { runOf } from "./run/run-effect.ts";

@@ -1,22 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { InitialAgentOptions } from "@moora/agent-core-state-machine";
 import {
   asked,
   callsMade,
   cancelled,
   decided,
-  givenAgent,
   opened,
   started,
   succeeded,
   type Transcript,
 } from "../src/index.ts";
-
-const plan = "plan/1/1/1";
-const tool = (more = {}) => ({ description: "A tool.", schema: '{"type":"object"}', ...more });
-const withTool = (more: object, config: InitialAgentOptions["config"] = {}) =>
-  givenAgent({ config, tools: { work: tool(more) } });
-const oneCall = callsMade(plan, { 1: { name: "work" } });
+import { oneCall, plan, withTool } from "./one-tool.ts";
 
 /** Neither the state nor what is wanted is another one: time does not pass, and nothing was counted. */
 const checkSame = (after: Transcript, before: Transcript): void => expect(after.state).toEqual(before.state);

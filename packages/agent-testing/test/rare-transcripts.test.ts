@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  initialAgentState,
-  type AgentInput,
-  type InitialAgentOptions,
-} from "@moora/agent-core-state-machine";
+import { initialAgentState, type AgentInput } from "@moora/agent-core-state-machine";
 import {
   answered,
   asked,
@@ -16,12 +12,8 @@ import {
   succeeded,
   timePassed,
 } from "../src/index.ts";
+import { oneCall, plan, tool, withTool } from "./one-tool.ts";
 
-const plan = "plan/1/1/1";
-const tool = (more = {}) => ({ description: "A tool.", schema: '{"type":"object"}', ...more });
-const withTool = (more: object, config: InitialAgentOptions["config"] = {}) =>
-  givenAgent({ config, tools: { work: tool(more) } });
-const oneCall = callsMade(plan, { 1: { name: "work" } });
 const configured = (config: object): AgentInput => ({ type: "agent-configured", config, timestamp: 1 });
 
 describe("a probe that never comes through", () => {

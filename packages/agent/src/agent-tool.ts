@@ -1,4 +1,5 @@
 import {
+  cappedBudget,
   defineTool,
   toolReply,
   type BudgetLeft,
@@ -79,20 +80,10 @@ const idOf = (name: string, { idempotencyKey }: ToolContext): string => `${name}
 /** The agent with no more to spend than its caller; undefined where there is nothing left. */
 function cappedTo<Answer>(agent: Agent<Answer>, left: BudgetLeft | undefined): Agent<Answer> | undefined {
   if (left === undefined) return agent;
-  const { budget } = agent.config;
-  const maxTokens = lesser(budget.maxTokens, left.tokens === undefined ? undefined : Math.floor(left.tokens));
-  const maxCost = lesser(budget.maxCost, left.cost);
-  if (maxTokens === 0 || maxCost === 0) return undefined;
-  const capped = {
-    ...budget,
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(maxCost === undefined ? {} : { maxCost }),
-  };
-  return { ...agent, config: { ...agent.config, budget: capped } };
+  const budget = cappedBudget(agent.config.budget, left);
+  if (budget.maxTokens === 0 || budget.maxCost === 0) return undefined;
+  return { ...agent, config: { ...agent.config, budget } };
 }
-
-const lesser = (own: number | undefined, most: number | undefined): number | undefined =>
-  own === undefined || most === undefined ? (own ?? most) : Math.min(own, most);
 
 /** Brings the session to the end of its task, wherever it stands, and gives it up. */
 async function workedOff<Answer>(
@@ -103,6 +94,7 @@ async function workedOff<Answer>(
 ): Promise<ToolReply> {
   const stop = (): void => {
     if (isShutdown(signal)) void session.close();
+    // One that cannot be written is no failure of its own: how the run ends tells it.
     else void session.cancel("The caller no longer wants it.").catch(() => undefined);
   };
   try {

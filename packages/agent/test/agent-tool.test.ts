@@ -39,6 +39,11 @@ const callerOf = (tool: Tool, config: Partial<AgentConfig> = {}): ReturnType<typ
 const resultOf = async (tool: Tool): Promise<unknown> =>
   (await runTask(callerOf(tool), "q")).state.toolCalls["1"]?.result;
 
+/** Everything that can go on by itself has done so, three agents deep. */
+const settledDeeply = async (): Promise<void> => {
+  for (let turn = 0; turn < 9; turn += 1) await settled();
+};
+
 describe("an agent as a tool", () => {
   it("is given the task, and its answer is the result", async () => {
     const child = agentOf([answers("Oslo.")]);
@@ -137,7 +142,7 @@ describe("a cancel", () => {
     const { root, clock, signals, late, asked } = deep();
     const session = startSession(root, { clock });
     const run = session.ask("q");
-    for (let turn = 0; turn < 9; turn += 1) await settled();
+    await settledDeeply();
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
     await session.cancel("Enough.");
     await settled();
@@ -146,7 +151,7 @@ describe("a cancel", () => {
     await session.settled();
     const ended = session.current();
     for (const tell of late) tell("late");
-    for (let turn = 0; turn < 9; turn += 1) await settled();
+    await settledDeeply();
     expect(session.current()).toBe(ended);
     expect(asked()).toEqual([1, 1, 1]);
     expect(clock.pending).toBe(0);
@@ -156,7 +161,7 @@ describe("a cancel", () => {
   it("comes with a time-out, too, and the caller goes on", async () => {
     const { root, clock, signals, asked } = deep();
     const run = runTask(root, "q", { clock });
-    for (let turn = 0; turn < 9; turn += 1) await settled();
+    await settledDeeply();
     clock.advance(9_000);
     const { state } = await run;
     expect(state.toolCalls["1"]?.result).toMatchObject({ isSuccess: false, code: "timeout" });
@@ -170,7 +175,7 @@ describe("a cancel", () => {
     const child = agentOf([hangs("So far")]);
     const session = startSession(callerOf(asTool(child)));
     const run = session.ask("q");
-    for (let turn = 0; turn < 9; turn += 1) await settled();
+    await settledDeeply();
     await session.cancel();
     expect(await failureOf(run)).toMatchObject({ kind: "Cancelled" });
     await settled();
@@ -184,7 +189,7 @@ describe("a host that shuts down", () => {
     const child = agentOf([hangs("So far")]);
     const session = startSession(callerOf(asTool(child)));
     void session.ask("q");
-    for (let turn = 0; turn < 9; turn += 1) await settled();
+    await settledDeeply();
     await session.close();
     expect(child.llm.options[0]?.signal?.reason).toMatchObject({ name: "ShutdownError" });
   });

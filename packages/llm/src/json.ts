@@ -38,6 +38,13 @@ export const wellFormed = <Value>(value: Value): Value =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   repaired(value) as Value;
 
+/** Whether `wellFormed` would change nothing. */
+export function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, field]) => key.isWellFormed() && isWellFormed(field));
+}
+
 function repaired(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (Array.isArray(value)) return value.map(repaired);

@@ -1,4 +1,4 @@
-import { totalTokens, type AgentState } from "@moora/agent-core-state-machine";
+import { totalTokens, type AgentConfig, type AgentState } from "@moora/agent-core-state-machine";
 
 /** What may still be spent. Without a limit there is no amount. */
 export interface BudgetLeft {
@@ -20,6 +20,20 @@ export function budgetLeftAt({
   const cost = smallest(left(budget.maxCost, loop.cost ?? 0), left(budget.maxTotalCost, usage.cost ?? 0));
   if (tokens === undefined && cost === undefined) return undefined;
   return { ...(tokens === undefined ? {} : { tokens }), ...(cost === undefined ? {} : { cost }) };
+}
+
+/** A budget that is, for a loop, no more than what somebody else has left. */
+export function cappedBudget(
+  budget: AgentConfig["budget"],
+  { tokens, cost }: BudgetLeft,
+): AgentConfig["budget"] {
+  const maxTokens = smallest(budget.maxTokens, tokens === undefined ? undefined : Math.floor(tokens));
+  const maxCost = smallest(budget.maxCost, cost);
+  return {
+    ...budget,
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxCost === undefined ? {} : { maxCost }),
+  };
 }
 
 const left = (most: number | undefined, spent: number): number | undefined =>

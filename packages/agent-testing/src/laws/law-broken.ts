@@ -19,10 +19,8 @@ export function firstDifference(a: unknown, b: unknown, path = "$"): string | un
   if (Object.is(a, b)) return undefined;
   if (!isRecord(a) || !isRecord(b) || Array.isArray(a) !== Array.isArray(b))
     return `${path}: ${shown(a)} and ${shown(b)}`;
-  for (const key of Object.keys(b))
-    if (!Object.hasOwn(a, key)) return `${path}.${key} is missing on one side`;
-  for (const key of Object.keys(a)) {
-    if (!Object.hasOwn(b, key)) return `${path}.${key} is missing on one side`;
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    if (Object.hasOwn(a, key) !== Object.hasOwn(b, key)) return `${path}.${key} is missing on one side`;
     // Where both are the same, as most of two states that follow each other is, no path is spelt out.
     if (Object.is(a[key], b[key])) continue;
     const difference = firstDifference(a[key], b[key], `${path}.${key}`);

@@ -1,4 +1,4 @@
-import type { LlmMessage, LlmRequest } from "@moora/llm";
+import { isWellFormed, type LlmMessage, type LlmRequest } from "@moora/llm";
 
 /**
  * What is wrong with a request by the rules that every provider shares, in sentences; empty when it can be sent. The
@@ -22,7 +22,7 @@ export function requestProblems(request: LlmRequest): readonly string[] {
         ? [`Two answers follow each other at ${index}.`]
         : [],
     ),
-    ...(allWellFormed(request) ? [] : ["A string is ill-formed."]),
+    ...(isWellFormed(request) ? [] : ["A string is ill-formed."]),
   ];
 }
 
@@ -73,11 +73,4 @@ function isJsonObject(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** `JSON.stringify` escapes lone surrogates, so each string has to be looked at. */
-function allWellFormed(value: unknown): boolean {
-  if (typeof value === "string") return value.isWellFormed();
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([key, field]) => key.isWellFormed() && allWellFormed(field));
 }

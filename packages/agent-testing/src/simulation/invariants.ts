@@ -26,7 +26,10 @@ export type Invariant = (world: {
 
 const prototypeKeys = Reflect.ownKeys(Object.prototype).length;
 
-/** What has to hold after every step. L1 to L11 were checked as each input was published. */
+/**
+ * What has to hold after every step. L1 to L11 were checked as each input was published, and with them V5 and V12, which
+ * are L7, and V10, which is L11.
+ */
 export function checkStep(world: SimWorld, own: Readonly<Record<string, Invariant>>): void {
   if (world.failure !== undefined) throw world.failure;
   checkRuns(world);

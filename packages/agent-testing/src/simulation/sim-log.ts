@@ -1,4 +1,5 @@
 import { LogError, memoryLog, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
 import type { PendingAppend } from "./pending.ts";
 
 /** How the next append goes wrong: nothing is written, all is written and nobody is told, or only a part. */
@@ -45,28 +46,9 @@ export class SimLog {
   }
 
   asEventLog(): EventLog {
-    const bound = async (
-      log: SessionLog | undefined | Promise<SessionLog | undefined>,
-    ): Promise<SessionLog | undefined> => {
-      const found = await log;
-      return found === undefined ? undefined : this.bind(found);
-    };
-    return {
-      name: this.name,
-      create: async (id, header) => this.bind(await this.store.create(id, header)),
-      open: (id) => bound(this.store.open(id)),
-      list: () => this.store.list(),
-      remove: (id) => this.store.remove(id),
-      close: () => undefined,
-    };
-  }
-
-  private bind(log: SessionLog): SessionLog {
     const never = new Promise<never>(() => undefined);
     const alive = <T>(work: () => T): T | Promise<never> => (this.dead ? never : work());
-    return {
-      id: log.id,
-      header: log.header,
+    const altered = (log: SessionLog): Partial<SessionLog> => ({
       append: (expectedSeq, records) => alive(() => this.append(log, expectedSeq, records)),
       read: (afterSeq) => alive(() => log.read(afterSeq)),
       head: () => alive(() => log.head()),
@@ -75,7 +57,8 @@ export class SimLog {
       watch: (listener) => log.watch(() => (this.dead ? undefined : listener())),
       snapshot: () => alive(() => log.snapshot()),
       saveSnapshot: (snapshot) => alive(() => log.saveSnapshot(snapshot)),
-    };
+    });
+    return withSessions(this.store, altered, { name: this.name, close: () => undefined });
   }
 
   private append(log: SessionLog, expectedSeq: number, records: readonly LogRecord[]): void | Promise<void> {

@@ -1,5 +1,5 @@
 import { openSession, type Agent, type DurableSession, type Question, type Receipt } from "@moora/agent";
-import { effectsAt } from "@moora/agent-core-effects";
+import { effectsAt, type Clock } from "@moora/agent-core-effects";
 import {
   controlName,
   initialAgentState,
@@ -16,11 +16,10 @@ import { simLlm } from "./sim-llm.ts";
 import { simTool } from "./sim-tools.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-/** A process, as far as a session can tell: its own handle on the store, its own clock hand, gone when it crashes. */
+/** A process, as far as a session can tell: its own handle on the store, its own timers, gone when it crashes. */
 export interface SimHost {
   readonly name: string;
   readonly log: SimLog;
-  readonly clock: VirtualClock;
   session: DurableSession<unknown> | undefined;
   access: "run" | "post";
   /** Timers that were set and have neither fired nor been called off. */
@@ -53,7 +52,7 @@ export class InvariantBroken extends Error {
   }
 }
 
-/** What others than the owner may write. */
+/** What others than the owner may write: said here by itself, not taken from the session, which is what is held to it. */
 const anybodys: ReadonlySet<AgentInput["type"]> = new Set([
   "user-message-received",
   "tool-call-decided",
@@ -109,7 +108,7 @@ export class SimWorld {
       this.isAsync ? (pending) => this.pending.push(pending) : undefined,
       (writer, records) => this.wrote(writer, records),
     );
-    const host: SimHost = { name, log, clock: this.time, session: undefined, access, timers: 0 };
+    const host: SimHost = { name, log, session: undefined, access, timers: 0 };
     this.hosts.push(host);
     const opening = openSession(this.simulated(host), {
       log: log.asEventLog(),
@@ -238,27 +237,27 @@ export class SimWorld {
   }
 
   /** Timers of a process that is gone do not fire. */
-  private clockOf(host: SimHost): VirtualClock {
+  private clockOf(host: SimHost): Clock {
     const { time, hosts } = this;
-    const clock = new VirtualClock();
-    clock.now = () => time.now();
-    clock.after = (ms, callback) => {
-      let isSet = true;
-      const ended = (): void => {
-        if (isSet) host.timers -= 1;
-        isSet = false;
-      };
-      host.timers += 1;
-      const callOff = time.after(ms, () => {
-        ended();
-        if (hosts.includes(host)) callback();
-      });
-      return () => {
-        ended();
-        callOff();
-      };
+    return {
+      now: () => time.now(),
+      after(ms, callback) {
+        let isSet = true;
+        const ended = (): void => {
+          if (isSet) host.timers -= 1;
+          isSet = false;
+        };
+        host.timers += 1;
+        const callOff = time.after(ms, () => {
+          ended();
+          if (hosts.includes(host)) callback();
+        });
+        return () => {
+          ended();
+          callOff();
+        };
+      },
     };
-    return clock;
   }
 
   /** V8: what only the owner may tell is told by the host that opened the session last. */

@@ -1,5 +1,6 @@
 import { beginReplay, stateVersion, type AgentState } from "@moora/agent-core-state-machine";
 import { chainStart, type ChainHead, type LogRecord, type SessionLog, type Snapshot } from "@moora/event-log";
+import { textToJson } from "@moora/llm";
 import { SessionError } from "./session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "./session-header.ts";
 import { recordToInput } from "./session-record.ts";
@@ -47,7 +48,7 @@ async function fromSnapshot(
   if (snapshot.version !== snapshotVersion || snapshot.seq < 1) return undefined;
   const [record, ...tail] = await log.read(snapshot.seq - 1);
   if (record?.seq !== snapshot.seq || record.digest !== snapshot.digest) return undefined;
-  const state = jsonOf(snapshot.body);
+  const state = textToJson(snapshot.body);
   if (!isState(state, start)) return undefined;
   return { state, head: { seq: snapshot.seq, digest: snapshot.digest }, tail };
 }
@@ -66,14 +67,6 @@ const hasFieldsOf = <Fields extends object>(
   typeof value === "object" &&
   value !== null &&
   Object.keys(fields).every((key) => Object.hasOwn(value, key));
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function folded({ state, head: start, tail }: Beginning): Pick<Restored, "state" | "head" | "unreadable"> {
   const replay = beginReplay(state);

@@ -7,6 +7,7 @@ import {
   type AgentState,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
+import { textToJson } from "@moora/llm";
 import type { Agent } from "../define-agent.ts";
 import { SessionError } from "./session-error.ts";
 
@@ -44,7 +45,7 @@ export const headerToText = (header: SessionHeader): string => JSON.stringify(he
 
 /** Throws `UnsupportedVersion` for a newer format, and for what is no header. */
 export function textToHeader(text: string): SessionHeader {
-  const stored = fieldsOf(jsonOf(text));
+  const stored = fieldsOf(textToJson(text));
   const { format, life } = stored;
   if (format !== logFormat)
     throw unsupported(`This release reads logs of format ${logFormat}, this one says ${String(format)}.`);
@@ -67,14 +68,6 @@ export function textToHeader(text: string): SessionHeader {
 
 const unsupported = (message: string): SessionError =>
   new SessionError("UnsupportedVersion", message, { seq: 0 });
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};

@@ -1,5 +1,6 @@
 import { parseStoredInput, type AgentChange, type AgentInput } from "@moora/agent-core-state-machine";
 import { chained, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
+import { textToJson } from "@moora/llm";
 import { canonicalJson } from "./canonical-json.ts";
 import { SessionError } from "./session-error.ts";
 
@@ -52,21 +53,13 @@ export function recordToInput(
 }
 
 function fieldsOf(body: string, seq: number): Readonly<Record<string, unknown>> {
-  const value = jsonOf(body);
+  const value = textToJson(body);
   if (isRecord(value)) return value;
   throw unsupported(seq, "no object");
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 const versionOf = ({ v = 1 }: Readonly<Record<string, unknown>>): number => (typeof v === "number" ? v : 0);
 

@@ -203,7 +203,7 @@ describe("a sub-agent in a log", () => {
     }
   });
 
-  it("is of one agent for each call, by its idempotency key", () => {
+  it("is a call that a crash runs again, with the same key", () => {
     using counter = new Counter();
     const { tools } = callerOf(homely(counter), pairOf(), {});
     expect(tools["payer"]?.replay).toBe("keyed");

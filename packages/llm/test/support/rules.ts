@@ -1,4 +1,4 @@
-import { isJsonObject, textToJson, type Json, type JsonObject } from "../../src/index.ts";
+import { isJsonObject, isWellFormed, textToJson, type Json, type JsonObject } from "../../src/index.ts";
 
 /** The rules that providers agree on, as complaints; the first one is what a provider would answer with. */
 export type Complaints = Generator<string, void>;
@@ -31,12 +31,6 @@ export function* onlyKnown(body: JsonObject, known: readonly string[]): Complain
 
 export function* wellFormedText(value: Json, where: string = "body"): Complaints {
   if (!isWellFormed(value)) yield* illFormedTexts(value, where);
-}
-
-function isWellFormed(value: Json): boolean {
-  if (typeof value === "string") return value.isWellFormed();
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([key, field]) => key.isWellFormed() && isWellFormed(field));
 }
 
 function* illFormedTexts(value: Json, where: string): Complaints {
