@@ -33,6 +33,7 @@ export { initialAgentState } from "./initial.ts";
 export type { InitialAgentOptions } from "./initial.ts";
 export {
   addContextNoteInputSchema,
+  snapshotTakenInputSchema,
   addToolCallsToContextInputSchema,
   agentConfiguredInputSchema,
   agentEventSchema,
@@ -56,6 +57,7 @@ export {
 } from "./input.ts";
 export type {
   AddContextNoteInput,
+  SnapshotTakenInput,
   AddToolCallsToContextInput,
   AgentConfiguredInput,
   AgentInput,

@@ -199,6 +199,17 @@ export const addContextNoteInputSchema = z.object({
   timestamp,
 });
 
+/**
+ * The owner is about to save a snapshot of the state after record `seq`; `digest` is that of the snapshot's body. It binds
+ * the snapshot to the chain: one that no such record names is not trusted.
+ */
+export const snapshotTakenInputSchema = z.object({
+  type: z.literal("snapshot-taken"),
+  seq: z.int().check(z.positive()),
+  digest: text,
+  timestamp,
+});
+
 /** Every input that there is. */
 export const agentEventSchema = z.discriminatedUnion("type", [
   userMessageInputSchema,
@@ -221,6 +232,7 @@ export const agentEventSchema = z.discriminatedUnion("type", [
   expandContextWindowInputSchema,
   addToolCallsToContextInputSchema,
   addContextNoteInputSchema,
+  snapshotTakenInputSchema,
 ]);
 
 export type AgentInput = Immutable<z.infer<typeof agentEventSchema>>;
@@ -248,4 +260,5 @@ export type StateHandledInput = InputOf<"state-handled">;
 export type ExpandContextWindowInput = InputOf<"context-window-expanded">;
 export type AddToolCallsToContextInput = InputOf<"history-tool-calls-added">;
 export type AddContextNoteInput = InputOf<"context-note-added">;
+export type SnapshotTakenInput = InputOf<"snapshot-taken">;
 export type ObservedToolCall = Immutable<z.infer<typeof observedToolCallSchema>>;

@@ -15,7 +15,7 @@ import { historyReflected, llmCallFailed, llmCallStarted } from "./inputs/llm-ca
 import { llmMessageCompleted, llmMessageStarted } from "./inputs/llm-message.ts";
 import { reActObserved } from "./inputs/re-act-observed.ts";
 import type { IgnoredReason, Row } from "./inputs/row.ts";
-import { agentConfigured, reActCancelled, sessionOpened } from "./inputs/session.ts";
+import { agentConfigured, reActCancelled, sessionOpened, snapshotTaken } from "./inputs/session.ts";
 import { toolCallDecided } from "./inputs/tool-call-decided.ts";
 import { toolCallCompleted, toolCallInterrupted, toolCallStarted } from "./inputs/tool-call.ts";
 import { userMessageReceived } from "./inputs/user-message.ts";
@@ -43,6 +43,7 @@ const on: { readonly [Type in InputType]: Row<InputOf<Type>> } = {
   "context-window-expanded": contextWindowExpanded,
   "history-tool-calls-added": historyToolCallsAdded,
   "context-note-added": contextNoteAdded,
+  "snapshot-taken": snapshotTaken,
 };
 
 const rowOf = (input: AgentInput): Row<AgentInput> | undefined =>

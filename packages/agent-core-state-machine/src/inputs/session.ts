@@ -3,7 +3,12 @@ import type { OpenCall } from "../control/control.ts";
 import { interruptCall, interruptProbe } from "../control/interrupted.ts";
 import { continueRound } from "../control/round.ts";
 import type { Edit } from "../edit.ts";
-import type { AgentConfiguredInput, ReActCancelledInput, SessionOpenedInput } from "../input.ts";
+import type {
+  AgentConfiguredInput,
+  ReActCancelledInput,
+  SessionOpenedInput,
+  SnapshotTakenInput,
+} from "../input.ts";
 import type { AgentState, ToolDefinition } from "../state.ts";
 import { wording } from "../wording.ts";
 import { interruptLlmCall } from "./llm-call.ts";
@@ -13,6 +18,12 @@ import type { Row } from "./row.ts";
 export const reActCancelled: Row<ReActCancelledInput> = {
   whyNot: (state) => (loopRuns(state) ? undefined : "no-loop"),
   apply: (edit, { reason, partial }) => cancelLoop(edit, reason, partial ?? ""),
+};
+
+/** Changes nothing but the time of the last change: it is a fact about the log, recorded so that the chain covers it. */
+export const snapshotTaken: Row<SnapshotTakenInput> = {
+  whyNot: () => undefined,
+  apply: () => undefined,
 };
 
 export const sessionOpened: Row<SessionOpenedInput> = {

@@ -52,6 +52,7 @@ const sayings: { readonly [Type in InputType]: Saying<Type> } = {
   "context-window-expanded": () => "window widened",
   "history-tool-calls-added": ({ toolCallIds }) => `earlier calls shown: ${toolCallIds.join(", ")}`,
   "context-note-added": ({ text }) => `note: ${oneLine(text)}`,
+  "snapshot-taken": ({ seq }) => `snapshot of record ${seq}`,
 };
 
 function observed({ observation, turn }: InputOf<"re-act-observed">): string {
