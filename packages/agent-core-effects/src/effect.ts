@@ -1,4 +1,4 @@
-import type { OpenCallStatus } from "@moora/agent-core-state-machine";
+import type { OpenCallStatus, Spending } from "@moora/agent-core-state-machine";
 
 type Asking = Extract<OpenCallStatus, { type: "asking" }>;
 
@@ -21,10 +21,12 @@ export interface CallToolEffect {
   readonly name: string;
   readonly parameters: string;
   readonly digest: string;
+  /** What the call has reserved of the budget; without one there is no limit, or the tool spends nothing. */
+  readonly budget?: Spending;
 }
 
 /** Asks a tool what became of a call that was broken off. */
-export interface ProbeToolEffect extends Omit<CallToolEffect, "type"> {
+export interface ProbeToolEffect extends Omit<CallToolEffect, "type" | "budget"> {
   readonly type: "probe-tool";
 }
 
@@ -44,11 +46,14 @@ export interface AskHumanEffect {
   readonly escalated: boolean;
 }
 
-/** Runs the handler of a state of the user's own. */
+/** Runs the handler of a state of the user's own. `workKey` is the same for every attempt, `event` led to the state. */
 export interface RunStateEffect {
   readonly type: "run-state";
   readonly key: string;
+  readonly workKey: string;
   readonly name: string;
+  readonly attempt: number;
+  readonly event: string;
 }
 
 /** Waits until `due`, in milliseconds since 1970. */

@@ -14,7 +14,7 @@ import {
   type ControlOf,
   type OpenCall,
 } from "@moora/agent-core-state-machine";
-import type { AgentEffect, CallLlmEffect } from "./effect.ts";
+import type { AgentEffect, CallLlmEffect, RunStateEffect } from "./effect.ts";
 
 /** Everything the agent wants done now, by key. Equal keys mean equal effects. Costs the open work, not the history. */
 export function effectsAt(state: AgentState): Readonly<Record<string, AgentEffect>> {
@@ -26,8 +26,7 @@ export function effectsAt(state: AgentState): Readonly<Record<string, AgentEffec
   };
   if (control.type === "Planning" && control.retryAt === null) add(planEffect(state, control));
   if (control.type === "Reflecting") add(reflectEffect(state, control));
-  if (control.type === "Custom" && loopRuns(state))
-    add({ type: "run-state", key: stateKey(state.reActContext, control), name: control.name });
+  if (control.type === "Custom" && loopRuns(state)) add(stateEffect(state, control));
   for (const call of openCallsOf(control)) {
     const effect = callEffect(state, call);
     if (effect !== undefined) add(effect);
@@ -37,12 +36,11 @@ export function effectsAt(state: AgentState): Readonly<Record<string, AgentEffec
 }
 
 function planEffect({ reActContext: context }: AgentState, control: ControlOf<"Planning">): CallLlmEffect {
-  const { attempt, interruptions } = control;
   return {
     type: "call-llm",
     key: planKey(context, control),
     purpose: "plan",
-    requestKey: planKey(context, { ...control, attempt: attempt - interruptions }),
+    requestKey: planKey(context, { ...control, attempt: control.request }),
     messageId: answerMessageId(context, control),
   };
 }
@@ -55,9 +53,15 @@ function reflectEffect(
     type: "call-llm",
     key: reflectKey(context, control),
     purpose: "reflect",
-    requestKey: reflectKey(context, { ...control, attempt: 1 }),
+    requestKey: reflectKey(context, { ...control, attempt: control.request }),
     messageId: "",
   };
+}
+
+function stateEffect({ reActContext: context }: AgentState, control: ControlOf<"Custom">): RunStateEffect {
+  const { name, attempt, event } = control;
+  const workKey = stateKey(context, { ...control, attempt: 1 });
+  return { type: "run-state", key: stateKey(context, control), workKey, name, attempt, event };
 }
 
 function callEffect(state: AgentState, call: OpenCall): AgentEffect | undefined {
@@ -68,8 +72,19 @@ function callEffect(state: AgentState, call: OpenCall): AgentEffect | undefined 
   switch (status.type) {
     case "queued":
       return undefined;
-    case "running":
-      return { type: "call-tool", key: toolKey(call), toolCallId, attempt, name, parameters, digest };
+    case "running": {
+      const budget = call.reserved === undefined ? {} : { budget: call.reserved };
+      return {
+        type: "call-tool",
+        key: toolKey(call),
+        toolCallId,
+        attempt,
+        name,
+        parameters,
+        digest,
+        ...budget,
+      };
+    }
     case "probing":
       return { type: "probe-tool", key: probeKey(call), toolCallId, attempt, name, parameters, digest };
     case "asking":

@@ -8,6 +8,7 @@ export type {
   WaitUntilEffect,
 } from "./effect.ts";
 export { effectsAt } from "./effects-at.ts";
+export { after, isPromise } from "./is-promise.ts";
 export { internalTools } from "./internal-tools.ts";
 export { llmRequestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
@@ -19,11 +20,10 @@ export type {
   RunHost,
   RunLimits,
   RunNotice,
+  StateContext,
   StateDecision,
   StateHandler,
 } from "./run/agent-parts.ts";
-export { cappedBudget } from "./run/budget-left.ts";
-export type { BudgetLeft } from "./run/budget-left.ts";
 export { callDigest } from "./run/observed.ts";
 export { runOf } from "./run/run-effect.ts";
 export { drive, inputsNow, inputsOf, NotSynchronous } from "./run/run-steps.ts";

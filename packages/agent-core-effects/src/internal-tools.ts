@@ -7,7 +7,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmTool } from "@moora/llm";
 import { jsonObjectOf } from "./request/json-object.ts";
-import { hasSummaryAt } from "./request/messages.ts";
+import { hidesEntriesAt } from "./request/messages.ts";
 import { shortened } from "./shortened.ts";
 
 const schemaOf = (properties: JsonObject, required: readonly string[]): JsonObject => ({
@@ -43,9 +43,9 @@ export const internalTools: readonly LlmTool[] = [
 
 export const isInternalTool = (name: string): boolean => internalTools.some((tool) => tool.name === name);
 
-/** Offered only where there is something to load: behind the window, or hidden by a summary. */
+/** Offered only where there is something to load: behind the window, hidden by a summary, or withheld. */
 export const wantsInternalTools = (state: AgentState): boolean =>
-  state.reActContext.windowStart > 0 || hasSummaryAt(state);
+  state.reActContext.windowStart > 0 || hidesEntriesAt(state);
 
 /** What an internal call comes to: an answer for the model, and what has to happen to its context. */
 export interface InternalAnswer {
@@ -77,11 +77,11 @@ function olderMessages(state: AgentState, timestamp: number): InternalAnswer {
   };
 }
 
-/** The calls of this conversation, newest first; those of a loop that was withheld are not to be seen again. */
+/** The calls of this conversation, newest first, those of withheld loops included: what happened is never withheld. */
 function* newestCalls({ transcript }: AgentState): Generator<string> {
   for (let index = transcript.length - 1; index >= 0; index -= 1) {
     const entry = transcript[index];
-    if (entry?.type === "turn" && entry.withheld !== true) yield* callIdsOf(entry).toReversed();
+    if (entry?.type === "turn") yield* callIdsOf(entry).toReversed();
   }
 }
 

@@ -191,7 +191,7 @@ describe("the internal tools", () => {
     );
   });
 
-  it("show nothing of a loop that was withheld, which must not poison later requests", async () => {
+  it("find and load the calls of a loop that was withheld: what happened is never withheld", async () => {
     const refused = new World({
       script: [callsTools([{ name: "search", arguments: { for: "poison" } }]), fails("refusal")],
       tools: [search],
@@ -208,8 +208,9 @@ describe("the internal tools", () => {
     });
     await world.say("good").settle();
     expect(world.results.map(({ content }) => content)).toEqual([
-      "No call was found.",
-      "None of these ids is a finished call.",
+      expect.stringMatching(/^1: search\(.*\) succeeded$/),
+      "In view from now on: 1.",
+      "found poison",
     ]);
   });
 

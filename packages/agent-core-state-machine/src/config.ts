@@ -1,6 +1,7 @@
 import type { Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
 import { jsonSchema } from "./json.ts";
+import { priceListSchema } from "./prices.ts";
 
 const count = z.int().check(z.nonnegative());
 const positive = z.int().check(z.positive());
@@ -8,6 +9,12 @@ const amount = z.number().check(z.nonnegative());
 
 /** How much harm a call can do; a tool that does not say counts as `low`. */
 export const riskSchema = z.enum(["low", "medium", "high", "critical"]);
+
+/**
+ * What may happen to work that a crash interrupted: `safe` and `keyed` run again, `keyed` with the same idempotency key;
+ * `once` never does.
+ */
+export const replaySchema = z.enum(["safe", "keyed", "once"]);
 
 /**
  * When a human is asked before a call runs. `above` asks from that risk upwards, the risk itself included; `predicate`
@@ -41,6 +48,8 @@ export const budgetSchema = z.object({
 /** What a user adds to the control graph. `rows[from][event]` is the state that event leads to. */
 export const graphSchema = z.object({
   states: z.array(z.string()),
+  /** What may happen to the handler of a state after a crash, as for tools; `once` where nothing is given. */
+  replay: z.exactOptional(z.record(z.string(), replaySchema)),
   rows: z.record(z.string(), z.record(z.string(), z.string())),
   terminals: z.array(z.string()),
 });
@@ -78,6 +87,7 @@ const fields = {
   blacklistedTools: z.array(z.string()),
   approval: approvalSchema,
   budget: budgetSchema,
+  prices: priceListSchema,
   initialContextWindowSize: positive,
   expandContextWindowSize: positive,
   /** What a user message does to a loop that runs: waits for its end, ends it, or is refused. */

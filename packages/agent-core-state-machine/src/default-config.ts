@@ -24,6 +24,7 @@ export const defaultAgentConfig: AgentConfig = {
   blacklistedTools: [],
   approval: { policy: "never" },
   budget: {},
+  prices: {},
   initialContextWindowSize: 50,
   expandContextWindowSize: 50,
   interjection: "queue",

@@ -27,7 +27,15 @@ export type AgentChange =
 /** The fields of a state that are replaced as a whole. */
 type StateFields = Pick<
   AgentState,
-  "config" | "tools" | "toolCallCount" | "owner" | "opened" | "calledLlmAt" | "updatedAt" | "usage"
+  | "config"
+  | "tools"
+  | "toolCallCount"
+  | "owner"
+  | "opened"
+  | "calledLlmAt"
+  | "updatedAt"
+  | "usage"
+  | "unreportedUsage"
 >;
 
 /**
@@ -51,6 +59,7 @@ export class Edit implements AgentState {
   calledLlmAt: number;
   updatedAt: number;
   usage: AgentUsage;
+  unreportedUsage: readonly string[];
 
   /** The time that the present input brought. */
   timestamp = 0;
@@ -76,6 +85,7 @@ export class Edit implements AgentState {
     this.calledLlmAt = state.calledLlmAt;
     this.updatedAt = state.updatedAt;
     this.usage = state.usage;
+    this.unreportedUsage = state.unreportedUsage;
     this.changes = records ? [] : undefined;
     this.ownMessages = undefined;
     this.ownToolCalls = undefined;
@@ -175,6 +185,7 @@ export class Edit implements AgentState {
       calledLlmAt: this.calledLlmAt,
       updatedAt: this.updatedAt,
       usage: this.usage,
+      unreportedUsage: this.unreportedUsage,
     };
   }
 

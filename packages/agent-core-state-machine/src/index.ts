@@ -49,6 +49,8 @@ export {
   reActObservedInputSchema,
   sessionOpenedInputSchema,
   stateHandledInputSchema,
+  stateHandlerStartedInputSchema,
+  usageReportedInputSchema,
   toolCallDecidedInputSchema,
   toolCallInterruptedInputSchema,
   toolCallResultInputSchema,
@@ -76,6 +78,8 @@ export type {
   ReActObservedInput,
   SessionOpenedInput,
   StateHandledInput,
+  StateHandlerStartedInput,
+  UsageReportedInput,
   ToolCallDecidedInput,
   ToolCallInterruptedInput,
   ToolCallResultInput,
@@ -87,7 +91,18 @@ export { loopRuns } from "./inputs/loop.ts";
 export type { IgnoredReason } from "./inputs/row.ts";
 export { jsonCopy, maxJsonDepth, maxJsonLength } from "./json-copy.ts";
 export type { JsonProblem } from "./json-copy.ts";
-export { answerMessageId, askKey, planKey, probeKey, reflectKey, stateKey, toolKey } from "./keys.ts";
+export { inputAccess } from "./input-access.ts";
+export type { InputAccess } from "./input-access.ts";
+export {
+  answerMessageId,
+  askKey,
+  expiryWaitKey,
+  planKey,
+  probeKey,
+  reflectKey,
+  stateKey,
+  toolKey,
+} from "./keys.ts";
 export { memoryAt, observationOf, taskAt } from "./memory.ts";
 export type { AgentMemory, MemoryCall, MemoryStep } from "./memory.ts";
 export { messagePosition } from "./message-index.ts";
@@ -96,6 +111,7 @@ export type { ParsedState } from "./migrate.ts";
 export { parseInput, parseStoredInput } from "./parse-input.ts";
 export type { InputProblem, ParsedInput } from "./parse-input.ts";
 export {
+  hasNotRun,
   agentStateSchema,
   contextEntrySchema,
   observedTurnSchema,
@@ -110,6 +126,7 @@ export {
 export type {
   AgentState,
   ContextEntry,
+  FailureCode,
   ObservedTurn,
   ReActContext,
   ToolCallDecision,
@@ -131,5 +148,10 @@ export {
   whyIgnored,
 } from "./transition.ts";
 export type { AgentStep, Replay } from "./transition.ts";
+export { budgetLeftAt, cappedBudget } from "./budget.ts";
+export { modelFor } from "./model-for.ts";
+export { costAt, modelPriceSchema, priceListSchema, priceOf } from "./prices.ts";
+export type { ModelPrice, PriceList } from "./prices.ts";
+export { reflectTaskType } from "./control/reflecting.ts";
 export { addAgentUsage, noAgentUsage, totalTokens, usageReportSchema, usageSchema } from "./usage.ts";
-export type { AgentUsage, UsageReport } from "./usage.ts";
+export type { AgentUsage, Spending, UsageReport } from "./usage.ts";

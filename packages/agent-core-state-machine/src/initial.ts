@@ -26,6 +26,7 @@ export function initialAgentState({ config, tools = {} }: InitialAgentOptions = 
     calledLlmAt: 0,
     updatedAt: 0,
     usage: noAgentUsage,
+    unreportedUsage: [],
   };
 }
 
@@ -37,6 +38,7 @@ const initialContext = (contextWindowSize: number): ReActContext => ({
   stepLimit: 0,
   retryCount: 0,
   truncatedCount: 0,
+  summariesFailed: 0,
   confidence: null,
   usage: noAgentUsage,
   inputTokens: 0,

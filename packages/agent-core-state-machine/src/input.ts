@@ -55,7 +55,10 @@ export const observedToolCallSchema = z.object({
   parameters: text,
   calledAt: z.number(),
   digest: z.exactOptional(text),
+  /** The answer of the approval policy's predicate. */
   needsApproval: z.exactOptional(z.boolean()),
+  /** Why the arguments do not fit the tool: it is not run, and the model reads this. */
+  problem: z.exactOptional(text),
 });
 
 /** What the model came to: tools to be called, or an answer; `problem` says why an answer does not fit its schema. */
@@ -128,6 +131,10 @@ export const toolCallInterruptedInputSchema = z.object({
   timestamp,
 });
 
+/**
+ * What a person decided. About an approval: `approved`, `rejected`, `modified`. About a question of the agent: `answered`,
+ * `rejected`. About an unknown outcome: `run-again`, `worked` with its result, `failed`, `unknown`.
+ */
 export const toolCallDecidedInputSchema = z.object({
   type: z.literal("tool-call-decided"),
   toolCallId: id,
@@ -139,6 +146,10 @@ export const toolCallDecidedInputSchema = z.object({
     z.object({ type: z.literal("rejected") }),
     z.object({ type: z.literal("modified"), parameters: text, digest: z.exactOptional(text) }),
     z.object({ type: z.literal("answered"), content: text }),
+    z.object({ type: z.literal("run-again") }),
+    z.object({ type: z.literal("worked"), content: text }),
+    z.object({ type: z.literal("failed") }),
+    z.object({ type: z.literal("unknown") }),
   ]),
   timestamp,
 });
@@ -172,6 +183,13 @@ export const agentConfiguredInputSchema = z.object({
   timestamp,
 });
 
+/** The intent to run the handler of a custom state, durable before it runs. */
+export const stateHandlerStartedInputSchema = z.object({
+  type: z.literal("state-handler-started"),
+  key: text,
+  timestamp,
+});
+
 export const stateHandledInputSchema = z.object({
   type: z.literal("state-handled"),
   key: text,
@@ -196,6 +214,14 @@ export const addToolCallsToContextInputSchema = z.object({
 export const addContextNoteInputSchema = z.object({
   type: z.literal("context-note-added"),
   text,
+  timestamp,
+});
+
+/** What work used that ended without an answer: it was cancelled, or its request was replaced. */
+export const usageReportedInputSchema = z.object({
+  type: z.literal("usage-reported"),
+  key: text,
+  usage,
   timestamp,
 });
 
@@ -228,10 +254,12 @@ export const agentEventSchema = z.discriminatedUnion("type", [
   reActCancelledInputSchema,
   sessionOpenedInputSchema,
   agentConfiguredInputSchema,
+  stateHandlerStartedInputSchema,
   stateHandledInputSchema,
   expandContextWindowInputSchema,
   addToolCallsToContextInputSchema,
   addContextNoteInputSchema,
+  usageReportedInputSchema,
   snapshotTakenInputSchema,
 ]);
 
@@ -256,6 +284,8 @@ export type DeadlinePassedInput = InputOf<"deadline-passed">;
 export type ReActCancelledInput = InputOf<"re-act-cancelled">;
 export type SessionOpenedInput = InputOf<"session-opened">;
 export type AgentConfiguredInput = InputOf<"agent-configured">;
+export type StateHandlerStartedInput = InputOf<"state-handler-started">;
+export type UsageReportedInput = InputOf<"usage-reported">;
 export type StateHandledInput = InputOf<"state-handled">;
 export type ExpandContextWindowInput = InputOf<"context-window-expanded">;
 export type AddToolCallsToContextInput = InputOf<"history-tool-calls-added">;

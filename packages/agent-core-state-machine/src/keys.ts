@@ -20,8 +20,8 @@ type Asking = Extract<OpenCall["status"], { type: "asking" }>;
 export const askKey = ({ id, attempt }: OpenCall, { question, reminder }: Asking): string =>
   `ask/${id}/${question}/${attempt}/${reminder}`;
 
-export const stateKey = (context: ReActContext, { entry }: ControlOf<"Custom">): string =>
-  `state/${context.loop}/${entry}`;
+export const stateKey = (context: ReActContext, { entry, attempt }: ControlOf<"Custom">): string =>
+  `state/${context.loop}/${entry}/${attempt}`;
 
 /** The wait that ends in the next attempt of a model call. */
 export const retryWaitKey = (context: ReActContext, control: ControlOf<"Planning">): string =>

@@ -1,9 +1,9 @@
 import { agentAttachmentSchema, agentMessageSchema, type Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
-import { agentConfigSchema, riskSchema } from "./config.ts";
+import { agentConfigSchema, replaySchema, riskSchema } from "./config.ts";
 import { controlSchema } from "./control/control.ts";
 import { jsonSchema } from "./json.ts";
-import { usageSchema } from "./usage.ts";
+import { spendingSchema, usageSchema } from "./usage.ts";
 
 /**
  * What the reducer knows of a tool. `schema` is the JSON text of the JSON Schema of its input. `replay` says what may
@@ -15,10 +15,15 @@ export const toolDefinitionSchema = z.object({
   schema: z.string(),
   risk: z.exactOptional(riskSchema),
   approval: z.exactOptional(z.enum(["always", "never"])),
-  replay: z.exactOptional(z.enum(["safe", "keyed", "once"])),
+  replay: z.exactOptional(replaySchema),
   probe: z.exactOptional(z.boolean()),
   onUnknown: z.exactOptional(z.enum(["tell", "ask"])),
   asksHuman: z.exactOptional(z.boolean()),
+  /**
+   * The tool calls models itself: the most that one call may spend, without an amount where it has no limit of its own.
+   * Under a budget a call reserves that much, or what is left, before it runs.
+   */
+  spends: z.exactOptional(spendingSchema),
   /** JSON text of the JSON Schema of the human's answer. */
   answerSchema: z.exactOptional(z.string()),
   timeoutMs: z.exactOptional(z.int().check(z.positive())),
@@ -44,9 +49,54 @@ export const toolCallResultSchema = z.discriminatedUnion("isSuccess", [
   }),
 ]);
 
-/** Who decided what about a call, when and why. */
+/** Codes of failed results that the reducer itself gives. Runners and tools give others. */
+export type FailureCode =
+  | "blacklisted"
+  | "cut"
+  | "too-many-calls"
+  | "rejected"
+  | "expired"
+  | "cancelled"
+  | "cancelled-after-start"
+  | "not-run"
+  | "tool-changed"
+  | "outcome-unknown"
+  | "reported-failed"
+  | "crash-loop";
+
+/** Codes of results that say that the tool was not run. */
+const notRunCodes: ReadonlySet<string | undefined> = new Set<
+  FailureCode | "unknown-tool" | "invalid-arguments"
+>([
+  "blacklisted",
+  "cut",
+  "too-many-calls",
+  "rejected",
+  "expired",
+  "cancelled",
+  "not-run",
+  "tool-changed",
+  "unknown-tool",
+  "invalid-arguments",
+]);
+
+/** Whether a result says that the tool was not run, so that the call had no effect. */
+export const hasNotRun = (result: ToolCallResult): boolean =>
+  !result.isSuccess && notRunCodes.has(result.code);
+
+/** What was decided about a call, by whom, when and why. */
 export const toolCallDecisionSchema = z.object({
-  type: z.enum(["approved", "rejected", "modified", "answered", "expired"]),
+  type: z.enum([
+    "approved",
+    "rejected",
+    "modified",
+    "answered",
+    "run-again",
+    "worked",
+    "failed",
+    "unknown",
+    "expired",
+  ]),
   by: z.string(),
   decidedAt: z.number(),
   reason: z.exactOptional(z.string()),
@@ -60,6 +110,8 @@ export const toolCallRecordSchema = z.object({
   result: z.nullable(toolCallResultSchema),
   digest: z.exactOptional(z.string()),
   needsApproval: z.exactOptional(z.boolean()),
+  /** Why the arguments cannot be used, so that the tool is not run. */
+  problem: z.exactOptional(z.string()),
   decision: z.exactOptional(toolCallDecisionSchema),
   original: z.exactOptional(z.string()),
 });
@@ -122,6 +174,8 @@ export const reActContextSchema = z.object({
   stepLimit: z.number(),
   retryCount: z.number(),
   truncatedCount: z.number(),
+  /** Summaries that failed in this loop. */
+  summariesFailed: z.number(),
   confidence: z.nullable(z.number()),
   usage: usageSchema,
   /** Length of the last request, in tokens. */
@@ -161,6 +215,8 @@ export const agentStateSchema = z.object({
   calledLlmAt: z.number(),
   updatedAt: z.number(),
   usage: usageSchema,
+  /** Keys of work that ended without an answer and may still report what it used. */
+  unreportedUsage: z.array(z.string()),
 });
 
 export type ToolDefinition = Immutable<z.infer<typeof toolDefinitionSchema>>;

@@ -9,13 +9,20 @@ import {
   historyToolCallsAdded,
   llmChunkReceived,
   stateHandled,
+  stateHandlerStarted,
 } from "./inputs/context.ts";
 import { deadlinePassed } from "./inputs/deadline-passed.ts";
 import { historyReflected, llmCallFailed, llmCallStarted } from "./inputs/llm-call.ts";
 import { llmMessageCompleted, llmMessageStarted } from "./inputs/llm-message.ts";
 import { reActObserved } from "./inputs/re-act-observed.ts";
 import type { IgnoredReason, Row } from "./inputs/row.ts";
-import { agentConfigured, reActCancelled, sessionOpened, snapshotTaken } from "./inputs/session.ts";
+import {
+  agentConfigured,
+  reActCancelled,
+  sessionOpened,
+  snapshotTaken,
+  usageReported,
+} from "./inputs/session.ts";
 import { toolCallDecided } from "./inputs/tool-call-decided.ts";
 import { toolCallCompleted, toolCallInterrupted, toolCallStarted } from "./inputs/tool-call.ts";
 import { userMessageReceived } from "./inputs/user-message.ts";
@@ -39,10 +46,12 @@ const on: { readonly [Type in InputType]: Row<InputOf<Type>> } = {
   "re-act-cancelled": reActCancelled,
   "session-opened": sessionOpened,
   "agent-configured": agentConfigured,
+  "state-handler-started": stateHandlerStarted,
   "state-handled": stateHandled,
   "context-window-expanded": contextWindowExpanded,
   "history-tool-calls-added": historyToolCallsAdded,
   "context-note-added": contextNoteAdded,
+  "usage-reported": usageReported,
   "snapshot-taken": snapshotTaken,
 };
 

@@ -25,6 +25,14 @@ export const usageReportSchema = z.object({
 
 export type UsageReport = Immutable<z.infer<typeof usageReportSchema>>;
 
+/** An amount that may be spent or is reserved. Without a limit there is no amount. */
+export const spendingSchema = z.object({
+  tokens: z.exactOptional(z.number()),
+  cost: z.exactOptional(z.number()),
+});
+
+export type Spending = Immutable<z.infer<typeof spendingSchema>>;
+
 export const noAgentUsage: AgentUsage = {
   inputTokens: 0,
   cachedInputTokens: 0,

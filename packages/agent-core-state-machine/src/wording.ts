@@ -5,19 +5,31 @@ export const wording = {
     "Not run: the turn was cut off at the token limit before the model had finished it. Make shorter calls.",
   tooManyCalls: (limit: number) =>
     `Not run: only the first ${limit} calls of a turn are run. Call it again if needed.`,
+  reportedFailed: (reason: string | undefined) =>
+    reason === undefined || reason === ""
+      ? "A person reports that this call failed."
+      : `A person reports that this call failed: ${reason}`,
   rejected: (reason: string | undefined) =>
     reason === undefined || reason === ""
       ? "A human rejected this call."
       : `A human rejected this call: ${reason}`,
   expired: "Nobody approved this call in time. It was not run.",
   unanswered: "Nobody answered this question in time.",
+  unreported: "Nobody reported its outcome in time.",
+  unknownToPerson: (reason: string | undefined) =>
+    reason === undefined || reason === ""
+      ? "A person was asked and does not know it either."
+      : `A person was asked and does not know it either: ${reason}`,
   cancelledBeforeRun: "Cancelled before it ran.",
-  cancelledWhileRunning: "Cancelled while it ran; it may have had its effect.",
-  leftBehind: "Not run: the agent moved on without it.",
-  toolChanged: "Not run: the tool was changed or removed.",
-  outcomeUnknown:
-    "The outcome of this call is unknown: it was interrupted and may have had its effect. Do not assume either.",
-  crashLoop: (attempts: number) => `Given up: this call was interrupted ${attempts} times.`,
+  cancelledAfterStart: "Cancelled after it had started; it may have had its effect.",
+  notRun: (reason: string) => `Not run. ${reason}`,
+  toolChanged: "The tool was changed or removed.",
+  outcomeUnknown: (reason: string) =>
+    `The outcome of this call is unknown: it was started and may have had its effect. ${reason} Do not assume either.`,
+  crashLoop: (attempts: number, mayHaveRun: boolean) =>
+    `Given up: this call was interrupted ${attempts} times.${mayHaveRun ? " It may have had its effect." : ""}`,
+  withheldCalls: (calls: readonly string[]) =>
+    `The provider refused the exchange before this, which is not shown. These calls were made in it: ${calls.join("; ")}. Their results can be loaded by id.`,
   lowConfidence: (confidence: number, threshold: number) =>
     `Your last turn was dropped: its confidence, ${confidence.toFixed(2)}, is below ${threshold.toFixed(2)}. Think again, and go on only with what you are sure of.`,
   answerTooShort: (length: number) =>

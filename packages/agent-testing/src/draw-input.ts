@@ -199,6 +199,10 @@ function drawDecision(
     { type: "rejected" },
     { type: "modified", parameters: '{"changed":true}' },
     { type: "answered", content: drawText(choose) },
+    { type: "run-again" },
+    { type: "worked", content: drawText(choose) },
+    { type: "failed" },
+    { type: "unknown" },
   ]);
   const by = oneOf(choose, ["ada", "bob"]);
   return {

@@ -167,7 +167,15 @@ export const interrupted = (
 /** A human's word on a call. Without a digest, on the one that `callsMade` stamps on a call of this id. */
 export const decided = (
   toolCallId: string,
-  decision: "approved" | "rejected" | { readonly modified: string } | { readonly answered: string },
+  decision:
+    | "approved"
+    | "rejected"
+    | "run-again"
+    | "failed"
+    | "unknown"
+    | { readonly modified: string }
+    | { readonly answered: string }
+    | { readonly worked: string },
   {
     digest,
     by = "ada",
@@ -190,7 +198,9 @@ export const decided = (
       ? { type: decision }
       : "modified" in decision
         ? { type: "modified", parameters: decision.modified }
-        : { type: "answered", content: decision.answered },
+        : "worked" in decision
+          ? { type: "worked", content: decision.worked }
+          : { type: "answered", content: decision.answered },
   timestamp: at,
 });
 

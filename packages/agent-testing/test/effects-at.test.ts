@@ -121,9 +121,16 @@ describe("what an agent wants done", () => {
     });
     const checking = own(asked("q"), answered(P1, "a"));
     expect(effects(checking)).toEqual({
-      "state/1/1": { type: "run-state", key: "state/1/1", name: "Check" },
+      "state/1/1/1": {
+        type: "run-state",
+        key: "state/1/1/1",
+        workKey: "state/1/1/1",
+        name: "Check",
+        attempt: 1,
+        event: "LlmFinalAnswer",
+      },
     });
-    const gone = checking.and({ type: "state-handled", key: "state/1/1", event: "Out", timestamp: 1 });
+    const gone = checking.and({ type: "state-handled", key: "state/1/1/1", event: "Out", timestamp: 1 });
     expect(effects(gone)).toEqual({});
   });
 });

@@ -20,7 +20,7 @@ describe("a result that comes after its call was cancelled", () => {
   it("is not taken: the model reads that the call was cancelled (E06)", () => {
     const late = ended().and(succeeded("1", "too late"));
     checkSame(late, ended());
-    expect(late.call("1")?.result).toMatchObject({ isSuccess: false, code: "cancelled" });
+    expect(late.call("1")?.result).toMatchObject({ isSuccess: false, code: "cancelled-after-start" });
   });
 
   it("is not taken by the next loop either (E06)", () => {
@@ -42,11 +42,13 @@ describe("an approval", () => {
   it("does not answer a later question about the same call (H04)", () => {
     const asks = ran().shows("WaitingForHuman", "ask/1/2/1/0");
     checkSame(asks.and(decided("1", "approved")), asks);
+    checkSame(asks.and(decided("1", "run-again")), asks);
+    checkSame(asks.and(decided("1", "approved", { digest: "digest-1#2" })), asks);
   });
 
   it("of the later question lets the call run once more", () => {
     const again = ran()
-      .and(decided("1", "approved", { digest: "digest-1#2" }))
+      .and(decided("1", "run-again", { digest: "digest-1#2" }))
       .shows("Acting", "tool/1/2");
     expect(again.call("1")?.result).toBeNull();
   });

@@ -51,14 +51,14 @@ describe("the rules that every request keeps", () => {
     };
     const again = agent({ graph })(asked("q"), answered(P1, "a"), {
       type: "state-handled",
-      key: "state/1/1",
+      key: "state/1/1/1",
       event: "Again",
       timestamp: 1,
     });
     expect(requestOf(again).messages.at(-1)).toEqual({ role: "note", text: "Go on." });
     const twice = again.and(answered("plan/1/2/1", "b"), {
       type: "state-handled",
-      key: "state/1/2",
+      key: "state/1/2/1",
       event: "Again",
       timestamp: 1,
     });

@@ -124,9 +124,9 @@ describe("a state that was stored by a host without prices", () => {
     const begun = givenAgent({ ...state, usage })(asked("q"));
     const ownUsage = { ...begun.state, reActContext: { ...begun.state.reActContext, usage } };
     const again = givenAgent(ownUsage)(configured({ minAnswerLength: 5 }), {
-      ...answered("plan/1/1/2", "No."),
+      ...answered("plan/1/1/1", "No."),
       usage,
-      messageId: "msg_1_1_2",
+      messageId: "msg_1_1_1",
     });
     again.shows("Planning", "plan/1/2/1");
     expect(again.state.usage.cost).toBe(0);

@@ -250,7 +250,7 @@ describe("whatever happens meanwhile", () => {
       started("1"),
       asked("two"),
     ).shows("Planning", "plan/2/1/1");
-    expect(state.call("1")?.result).toMatchObject({ code: "cancelled" });
+    expect(state.call("1")?.result).toMatchObject({ code: "cancelled-after-start" });
   });
   it("a cancel ends the loop", () =>
     withTools()(asked("q"), callsMade(P1, { 1: { name: "pay" } }), cancelled()).shows("Error"));
@@ -300,9 +300,10 @@ describe("a crash", () => {
   it("asks a human", () => {
     g(...run("asks"), opened())
       .shows("WaitingForHuman", "ask/1/1/1/0")
-      .and(decided("1", { answered: "it was paid" }))
+      .and(decided("1", { worked: "it was paid" }))
       .shows("Planning", "plan/1/2/1");
-    g(...run("asks"), opened(), decided("1", "approved")).shows("Acting", "tool/1/2");
+    g(...run("asks"), opened(), decided("1", "run-again")).shows("Acting", "tool/1/2");
+    g(...run("asks"), opened(), decided("1", "approved")).shows("WaitingForHuman", "ask/1/1/1/0");
   });
   it("makes a model call again", () =>
     given(asked("q"), llmStarted(P1), opened()).shows("Planning", "plan/1/1/2"));
@@ -321,14 +322,14 @@ describe("a state of one's own", () => {
   };
   const g = withTools(config);
   it("is run, and its event leads on", () => {
-    const checking = g(asked("q"), answered(P1, "draft")).shows("Checking", "state/1/1");
-    checking.and(handled("state/1/1", "Ok")).shows("Done");
-    checking.and(handled("state/1/1", "Again")).shows("Planning", "plan/1/2/1");
+    const checking = g(asked("q"), answered(P1, "draft")).shows("Checking", "state/1/1/1");
+    checking.and(handled("state/1/1/1", "Ok")).shows("Done");
+    checking.and(handled("state/1/1/1", "Again")).shows("Planning", "plan/1/2/1");
     checking
-      .and(handled("state/1/1", "Up"))
+      .and(handled("state/1/1/1", "Up"))
       .shows("Escalated")
       .and(asked("more"))
       .shows("Planning", "plan/2/1/1");
-    checking.and(handled("state/1/1", "Nonsense")).shows("Error");
+    checking.and(handled("state/1/1/1", "Nonsense")).shows("Error");
   });
 });

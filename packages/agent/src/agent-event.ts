@@ -2,23 +2,38 @@ import type { AskHumanEffect } from "@moora/agent-core-effects";
 import type { ToolCallResult } from "@moora/agent-core-state-machine";
 import type { AgentError } from "./agent-error.ts";
 
-/** What a human says to a question: yes, no and why, yes but with these arguments, or the answer that was asked for. */
+/**
+ * The decision on a question. `about: "approval"` takes `"approve"`, `{ approve: arguments }` for changed arguments, and
+ * `{ reject: reason }`; `about: "answer"` takes `{ answer }` and `{ reject: reason }`; `about: "outcome"` takes
+ * `{ outcome }`. Any other is ignored as `wrong-decision`, and the question stays open.
+ */
 export type Decision =
   | "approve"
   | { readonly reject: string }
   | { readonly approve: unknown }
-  | { readonly answer: unknown };
+  | { readonly answer: unknown }
+  | OutcomeDecision;
+
+/**
+ * What is known of a call that was interrupted after it had started: run it again, it worked and gave this `result` (text
+ * or JSON), it failed, or nobody knows.
+ */
+export type OutcomeDecision =
+  | { readonly outcome: "run-again" }
+  | { readonly outcome: "worked"; readonly result: unknown }
+  | { readonly outcome: "failed"; readonly reason?: string }
+  | { readonly outcome: "unknown"; readonly reason?: string };
 
 /** What is asked of a human. A decision binds to `digest`, that is to exactly this. */
 export interface Question {
   readonly toolCallId: string;
-  /** May the call run; what became of it; or the call itself is a question to the human. */
+  /** May the call run; what was its outcome; or the call is itself a question to the person. */
   readonly about: AskHumanEffect["about"];
   readonly name: string;
   /** The arguments, parsed; text where they are no JSON. */
   readonly parameters: unknown;
   readonly digest: string;
-  /** When it counts as rejected, in milliseconds since 1970, or null. */
+  /** When it expires, in milliseconds since 1970, or null: an approval is then rejected, an outcome unknown. */
   readonly due: number | null;
 }
 

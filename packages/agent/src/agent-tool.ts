@@ -1,19 +1,18 @@
 import {
-  cappedBudget,
   defineTool,
   toolReply,
-  type BudgetLeft,
   type Clock,
   type Tool,
   type ToolContext,
   type ToolOptions,
   type ToolReply,
 } from "@moora/agent-core-effects";
-import { traceOf, type AgentState } from "@moora/agent-core-state-machine";
+import { cappedBudget, traceOf, type AgentState, type Spending } from "@moora/agent-core-state-machine";
 import { digestOf, type EventLog } from "@moora/event-log";
 import type { JsonObject } from "@moora/llm";
 import { AgentError } from "./agent-error.ts";
 import type { AgentRun } from "./agent-run.ts";
+import { refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 import { openSession } from "./open-session.ts";
 import type { OnApproval } from "./session/asking.ts";
@@ -52,10 +51,11 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
   return defineTool({
     ...definition,
     input,
+    spends: spendsOf(agent),
     // In memory a crash would do the work of its tools again.
     replay: log === undefined ? "once" : "keyed",
     async execute(given, context) {
-      const capped = cappedTo(agent, context.budgetLeft);
+      const capped = cappedTo(agent, context);
       if (capped === undefined) return failed("AgentFailed: The budget is spent.", undefined);
       const session =
         log === undefined
@@ -70,19 +70,38 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
 /** The schema has it that there is one. */
 const taskOf = ({ task }: JsonObject): string => (typeof task === "string" ? task : "");
 
-const nobody: OnApproval = () => ({ reject: "There is nobody to ask." });
+const nobody: OnApproval = (question) => refusalOf(question, "There is nobody to ask.");
 
 const isOwnerGone = (): boolean => true;
 
 /** The same for every attempt of a call, and for no other call. */
 const idOf = (name: string, { idempotencyKey }: ToolContext): string => `${name}-${digestOf(idempotencyKey)}`;
 
-/** The agent with no more to spend than its caller; undefined where there is nothing left. */
-function cappedTo<Answer>(agent: Agent<Answer>, left: BudgetLeft | undefined): Agent<Answer> | undefined {
-  if (left === undefined) return agent;
-  const budget = cappedBudget(agent.config.budget, left);
-  if (budget.maxTokens === 0 || budget.maxCost === 0) return undefined;
-  return { ...agent, config: { ...agent.config, budget } };
+const smallestOf = (...limits: readonly (number | undefined)[]): number | undefined => {
+  const given = limits.filter((limit) => limit !== undefined);
+  return given.length === 0 ? undefined : Math.min(...given);
+};
+
+/** The most that one call can spend by the sub-agent's own limits. */
+function spendsOf({ config: { budget } }: Agent<unknown>): Spending {
+  const tokens = smallestOf(budget.maxTokens, budget.maxTotalTokens);
+  const cost = smallestOf(budget.maxCost, budget.maxTotalCost);
+  return { ...(tokens === undefined ? {} : { tokens }), ...(cost === undefined ? {} : { cost }) };
+}
+
+/**
+ * The agent with no more to spend than its caller has reserved for it, and the price list of its caller where it has none;
+ * undefined where there is nothing left to spend.
+ */
+function cappedTo<Answer>(
+  agent: Agent<Answer>,
+  { budgetLeft, prices = {} }: ToolContext,
+): Agent<Answer> | undefined {
+  const { config } = agent;
+  const own = Object.keys(config.prices).length > 0;
+  const budget = budgetLeft === undefined ? config.budget : cappedBudget(config.budget, budgetLeft);
+  if (budgetLeft?.tokens === 0 || budgetLeft?.cost === 0) return undefined;
+  return { ...agent, config: { ...config, budget, prices: own ? config.prices : prices } };
 }
 
 /** Brings the session to the end of its task, wherever it stands, and gives it up. */

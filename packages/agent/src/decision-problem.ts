@@ -1,4 +1,4 @@
-import { schemaCheckOf, type AgentParts } from "@moora/agent-core-effects";
+import { after, schemaCheckOf, type AgentParts } from "@moora/agent-core-effects";
 import { recordOf, toolOf, type AgentState } from "@moora/agent-core-state-machine";
 import type { Decision } from "./agent-event.ts";
 import { decidedText } from "./decision-to-input.ts";
@@ -26,10 +26,11 @@ export function decisionProblem(
     return {
       code: "invalid-decision",
       path: "decision",
-      message: 'A decision is "approve", { reject }, { approve } or { answer }.',
+      message:
+        'A decision must be "approve", { reject }, { approve }, { answer } or, for an unknown outcome, { outcome }.',
     };
   const record = recordOf(state, toolCallId);
-  if (record === undefined || "reject" in decision) return undefined;
+  if (record === undefined || "reject" in decision || "outcome" in decision) return undefined;
   if ("approve" in decision) {
     const problem = parts.tools.get(record.name)?.check(decidedText(decision.approve));
     return after(problem, (message) =>
@@ -47,8 +48,21 @@ export function decisionProblem(
 function isDecision(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if ("reject" in value) return typeof value.reject === "string";
+  if ("outcome" in value) return isOutcome(value);
   if ("approve" in value) return isJson(value.approve);
   return "answer" in value && isJson(value.answer);
+}
+
+function isOutcome(value: {
+  readonly outcome: unknown;
+  readonly result?: unknown;
+  readonly reason?: unknown;
+}): boolean {
+  const isReason = value.reason === undefined || typeof value.reason === "string";
+  if (value.outcome === "worked") return isJson(value.result);
+  return (
+    value.outcome === "run-again" || ((value.outcome === "failed" || value.outcome === "unknown") && isReason)
+  );
 }
 
 function isJson(value: unknown): boolean {
@@ -58,6 +72,3 @@ function isJson(value: unknown): boolean {
     return false;
   }
 }
-
-const after = <From, To>(value: From | Promise<From>, toResult: (value: From) => To): To | Promise<To> =>
-  value instanceof Promise ? value.then(toResult) : toResult(value);

@@ -12,12 +12,13 @@ import {
   initialAgentState,
   type AgentConfig,
   type AgentState,
+  type ControlGraph,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmCaller } from "@moora/llm";
 import { answerCheck } from "./answer-check.ts";
 import { checkedConfig, checkedLimits, checkNames, checkPrices } from "./checked-config.ts";
-import { costOf, type PriceList } from "./price-list.ts";
+import type { PriceList } from "./price-list.ts";
 import { toolRegistry } from "./tool-registry.ts";
 
 /** What an agent is made of. Only the model is needed; `config` takes any field of the agent that is data. */
@@ -29,13 +30,23 @@ export interface AgentOptions<Schema> {
   readonly answer?: Schema;
   readonly config?: Partial<AgentConfig>;
   /** What code the agent has beside its tools: handlers of its own states, predicates of its approval policy. */
-  readonly states?: Readonly<Record<string, StateHandler>>;
+  readonly states?: Readonly<Record<string, StateHandler | StateDefinition>>;
   readonly predicates?: Readonly<Record<string, ApprovalPredicate>>;
   readonly limits?: Partial<RunLimits>;
   readonly prices?: PriceList;
   /** Written into the header of every log. Default: "agent", "0". */
   readonly name?: string;
   readonly version?: string;
+}
+
+/** A custom state's handler with what may happen to it after a crash. */
+export interface StateDefinition {
+  /**
+   * `safe` and `keyed` run again after a crash, `keyed` because it passes its `idempotencyKey` on; `once` never does: the
+   * event `HandlerInterrupted` leaves the state, and without a row for it the loop ends in Error. Default: `once`.
+   */
+  readonly replay?: ToolDefinition["replay"];
+  readonly handle: StateHandler;
 }
 
 /** An agent: a value that every host takes. Its data is `config` and `tools`, its code `parts`. */
@@ -63,8 +74,11 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
     ...options.config,
     ...(options.systemPrompt === undefined ? {} : { systemPrompt: options.systemPrompt }),
     ...(answers === undefined ? {} : { answerSchema: JSON.stringify(answers.json) }),
+    ...(options.prices === undefined ? {} : { prices: options.prices }),
+    graph: graphOf(options),
   });
-  const { states = {}, predicates = {}, prices } = options;
+  const { predicates = {}, prices } = options;
+  const states = handlersOf(options.states);
   checkNames(config, { states, predicates, tools: tools.definitions });
   if (prices !== undefined) checkPrices(prices);
   return {
@@ -79,7 +93,6 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
       states,
       predicates,
       ...(answers === undefined ? {} : { answerProblem: answers.problem }),
-      ...(prices === undefined ? {} : { costOf: (...call) => costOf(prices, ...call) }),
     },
     // The schema decides the type: with one it is what `value` gives, without one it is the text itself.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -87,6 +100,24 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
       AnswerOf<Schema>
     >["answerOf"],
   };
+}
+
+type States = AgentOptions<unknown>["states"];
+
+const handlersOf = (states: States = {}): Readonly<Record<string, StateHandler>> =>
+  Object.fromEntries(
+    Object.entries(states).map(([name, state]) => [name, typeof state === "function" ? state : state.handle]),
+  );
+
+/** The control graph with the replay policies of its states. */
+function graphOf({ config, states = {} }: Pick<AgentOptions<unknown>, "config" | "states">): ControlGraph {
+  const graph = config?.graph ?? defaultAgentConfig.graph;
+  const replay = Object.fromEntries(
+    Object.entries(states).flatMap(([name, state]) =>
+      typeof state === "function" || state.replay === undefined ? [] : [[name, state.replay]],
+    ),
+  );
+  return Object.keys(replay).length === 0 ? graph : { ...graph, replay: { ...graph.replay, ...replay } };
 }
 
 /** The agent before its first message. */

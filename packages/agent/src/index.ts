@@ -15,6 +15,7 @@ export type {
   AgentEffect,
   Clock,
   RunLimits,
+  StateContext,
   StateHandler,
   Tool,
   ToolContext,
@@ -22,7 +23,7 @@ export type {
 
 export { AgentError, failureToError } from "./agent-error.ts";
 export type { AgentErrorDetails, AgentErrorKind } from "./agent-error.ts";
-export type { AgentEvent, ApprovalRequested, Decision, Question } from "./agent-event.ts";
+export type { AgentEvent, ApprovalRequested, Decision, OutcomeDecision, Question } from "./agent-event.ts";
 export { AgentRun } from "./agent-run.ts";
 export type { RunResult } from "./agent-run.ts";
 export { agentTool } from "./agent-tool.ts";
@@ -33,7 +34,7 @@ export { decisionProblem } from "./decision-problem.ts";
 export type { DecisionProblem } from "./decision-problem.ts";
 export { decisionToInput } from "./decision-to-input.ts";
 export { defineAgent, initialStateOf } from "./define-agent.ts";
-export type { Agent, AgentOptions } from "./define-agent.ts";
+export type { Agent, AgentOptions, StateDefinition } from "./define-agent.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
 export type { DurableSession, SessionInfo } from "./durable/durable-session.ts";

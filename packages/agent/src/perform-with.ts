@@ -9,7 +9,7 @@ import {
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
 import { systemClock } from "./clock.ts";
-import { decisionToInput } from "./decision-to-input.ts";
+import { decisionToInput, refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 
 export interface PerformOptions extends Partial<Pick<RunHost, "signal" | "notify" | "ask">> {
@@ -43,6 +43,6 @@ export function performWith(
 }
 
 async function* unasked(effect: AskHumanEffect, timestamp: number): AsyncGenerator<AgentInput> {
-  const rejection = { reject: "There is nobody to ask." };
-  yield decisionToInput(effect, rejection, { by: "nobody", timestamp, digestOfChange: () => "" });
+  const refusal = refusalOf(effect, "There is nobody to ask.");
+  yield decisionToInput(effect, refusal, { by: "nobody", timestamp, digestOfChange: () => "" });
 }

@@ -1,3 +1,4 @@
+import { refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { createSession } from "./session/create-session.ts";
@@ -39,7 +40,9 @@ export function runTask<Answer>(
     unwatched() {
       if (onApproval !== undefined) return;
       for (const question of session.questions())
-        void session.decide(question, { reject: "There is nobody to ask." }, "nobody").catch(() => undefined);
+        void session
+          .decide(question, refusalOf(question, "There is nobody to ask."), "nobody")
+          .catch(() => undefined);
     },
   });
   return run;

@@ -23,6 +23,8 @@ export interface LlmCallOptions {
 /** A language model. `call` never rejects: whatever goes wrong is an outcome. */
 export interface LlmCaller {
   readonly name: string;
+  /** The model that answers where a request names none; undefined where the caller does not know it. */
+  readonly model?: string;
   call(request: LlmRequest, options?: LlmCallOptions): Promise<LlmOutcome>;
   /** For models that answer at once: scripted ones, planners. */
   callSync?(request: LlmRequest): LlmOutcome;

@@ -1,4 +1,10 @@
-import { toolOf, type AgentState, type ControlOf } from "@moora/agent-core-state-machine";
+import {
+  modelFor,
+  reflectTaskType,
+  toolOf,
+  type AgentState,
+  type ControlOf,
+} from "@moora/agent-core-state-machine";
 import type { LlmRequest, LlmSettings, LlmTool, LlmToolChoice } from "@moora/llm";
 import { internalTools, wantsInternalTools } from "../internal-tools.ts";
 import { jsonObjectOf } from "./json-object.ts";
@@ -13,24 +19,24 @@ import { toolsAt } from "./tools.ts";
  */
 export function llmRequestAt(state: AgentState): LlmRequest | undefined {
   const { control } = state.reActContext;
-  if (control.type === "Planning" && control.retryAt === null) return planRequest(state);
+  if (control.type === "Planning" && control.retryAt === null) return planRequest(state, control);
   return control.type === "Reflecting" ? reflectRequest(state, control) : undefined;
 }
 
-function planRequest(state: AgentState): LlmRequest {
+function planRequest(state: AgentState, control: ControlOf<"Planning">): LlmRequest {
   const { config } = state;
   const tools = offeredTools(state);
   const answerSchema = config.answerSchema === null ? undefined : jsonObjectOf(config.answerSchema);
   return {
     purpose: "plan",
-    model: modelOf(state, config.taskType),
+    model: modelFor(config, config.taskType),
     system: config.systemPrompt,
     messages: messagesAt(state),
     tools,
     toolChoice: tools.length === 0 ? "auto" : toolChoiceOf(state),
     parallelToolCalls: config.parallelTools,
     ...(answerSchema === undefined ? {} : { answerSchema }),
-    settings: settingsOf(state),
+    settings: settingsOf(state, control),
   };
 }
 
@@ -56,23 +62,20 @@ function toolChoiceOf(state: AgentState): LlmToolChoice {
 
 const reflectRequest = (state: AgentState, control: ControlOf<"Reflecting">): LlmRequest => ({
   purpose: "reflect",
-  model: modelOf(state, "reflect"),
+  model: modelFor(state.config, reflectTaskType),
   system: "",
   messages: reflectionMessages(state, control),
   tools: [],
   toolChoice: "auto",
   parallelToolCalls: false,
-  settings: settingsOf(state),
+  settings: settingsOf(state, control),
 });
 
-/** The model of a task type, else that of the agent's own type, else the default; "" leaves it to the caller. */
-function modelOf({ config: { models, taskType } }: AgentState, type: string): string {
-  for (const name of [type, taskType, "default"]) {
-    const model = Object.hasOwn(models, name) ? models[name] : undefined;
-    if (model !== undefined) return model;
-  }
-  return "";
-}
-
-/** Settings are data that goes through as it is; the adapter leaves out, with a warning, what its model does not know. */
-const settingsOf = ({ config }: AgentState): LlmSettings => config.settings;
+/**
+ * Settings are data that goes through as it is, but for the limit of the answer where the budget leaves less; the adapter leaves
+ * out, with a warning, what its model does not know.
+ */
+const settingsOf = (
+  { config: { settings } }: AgentState,
+  { maxOutputTokens }: ControlOf<"Planning" | "Reflecting">,
+): LlmSettings => (maxOutputTokens === null ? settings : { ...settings, maxOutputTokens });

@@ -21,8 +21,8 @@ export function messagesAt(state: AgentState): readonly LlmMessage[] {
   return last !== undefined && isAnswer(last) ? [...messages, goOn] : messages.slice();
 }
 
-/** Whether a summary stands in the window: then there is something for the model to load. */
-export const hasSummaryAt = (state: AgentState): boolean => lineageAt(state).hasSummary;
+/** Whether the window holds what the model does not see, behind a summary or withheld: then there is something to load. */
+export const hidesEntriesAt = (state: AgentState): boolean => lineageAt(state).hidesEntries;
 
 /** Between two turns without calls, and after the last one: a state of the user's own may plan again without a word. */
 const goOn: LlmMessage = { role: "note", text: "Go on." };
@@ -42,7 +42,7 @@ interface Lineage {
   readonly records: (ToolCallRecord | undefined)[];
   readonly userIds: string[];
   readonly users: (AgentMessage | undefined)[];
-  readonly hasSummary: boolean;
+  readonly hidesEntries: boolean;
 }
 
 /**
@@ -58,7 +58,7 @@ function lineageAt(state: AgentState): Lineage {
   if (known?.of === state) return known;
   if (known !== undefined && known.seen === seen && isPrefix(known, state)) return known;
   const lineage =
-    known !== undefined && isPrefix(known, state) && onlyAdds(state, known.seen)
+    known !== undefined && known.messages.length > 0 && isPrefix(known, state) && onlyAdds(state, known.seen)
       ? mapped(state, known, known.seen, [])
       : mapped(state, undefined, windowStart, hiddenBySummaries(state, windowStart, seen));
   if (first !== undefined) memo.set(first, lineage);
@@ -94,12 +94,14 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
   const records: Lineage["records"] = known?.records ?? [];
   const userIds: string[] = known?.userIds ?? [];
   const users: Lineage["users"] = known?.users ?? [];
-  let hasSummary = known?.hasSummary ?? false;
+  let hidesEntries = known?.hidesEntries ?? false;
+  const leading: LlmMessage[] = [];
   for (let index = from; index < seen; index += 1) {
     const entry = transcript[index];
-    if (entry === undefined || !isVisible(entry, index, hidden)) continue;
-    hasSummary ||= entry.type === "summary";
-    addMessage(messages, entryToMessage(state, index, entry));
+    if (entry === undefined) continue;
+    hidesEntries ||= entry.type === "summary" || (entry.type === "turn" && entry.withheld === true);
+    if (!isVisible(entry, index, hidden)) continue;
+    addMessage(messages, leading, entryToMessage(state, index, entry));
     for (const id of callIdsOfEntry(entry)) {
       callIds.push(id);
       records.push(recordOf(state, id));
@@ -108,13 +110,30 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
     userIds.push(entry.messageId);
     users.push(messageOf(state, entry.messageId));
   }
-  return { of: state, windowStart, transcript, seen, messages, callIds, records, userIds, users, hasSummary };
+  return {
+    of: state,
+    windowStart,
+    transcript,
+    seen,
+    messages,
+    callIds,
+    records,
+    userIds,
+    users,
+    hidesEntries,
+  };
 }
 
-function addMessage(messages: LlmMessage[], message: LlmMessage | undefined): void {
+/** The first message is the user's: notes that stand before it come right after it. */
+function addMessage(messages: LlmMessage[], leading: LlmMessage[], message: LlmMessage | undefined): void {
   const last = messages.at(-1);
-  if (message === undefined || (last === undefined && message.role !== "user")) return;
-  if (message.role === "assistant" && last !== undefined && isAnswer(last)) messages.push(goOn);
+  if (message === undefined) return;
+  if (last === undefined && message.role !== "user") {
+    if (message.role === "note") leading.push(message);
+    return;
+  }
+  if (last === undefined) return void messages.push(message, ...leading);
+  if (message.role === "assistant" && isAnswer(last)) messages.push(goOn);
   messages.push(message);
 }
 

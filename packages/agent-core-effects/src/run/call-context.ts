@@ -1,18 +1,19 @@
-import { recordOf, type AgentState } from "@moora/agent-core-state-machine";
+import { budgetLeftAt, recordOf, type AgentState } from "@moora/agent-core-state-machine";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import type { ToolContext } from "../tool/define-tool.ts";
 import type { RunHost } from "./agent-parts.ts";
-import { budgetLeftAt } from "./budget-left.ts";
 
 /** What a tool is told of its call. `late` is aborted when its time is up. */
 export function callContext(
-  { toolCallId, attempt }: CallToolEffect | ProbeToolEffect,
+  effect: CallToolEffect | ProbeToolEffect,
   state: AgentState,
   { sessionId, signal, notify }: RunHost,
   late: AbortSignal,
 ): ToolContext {
+  const { toolCallId, attempt } = effect;
   const decision = recordOf(state, toolCallId)?.decision;
-  const budgetLeft = budgetLeftAt(state);
+  const reserved = effect.type === "call-tool" ? effect.budget : undefined;
+  const budgetLeft = reserved ?? budgetLeftAt(state);
   let joined: AbortSignal | undefined;
   return {
     toolCallId,
@@ -20,6 +21,7 @@ export function callContext(
     idempotencyKey: `${sessionId}/${toolCallId}`,
     ...(decision === undefined ? {} : { approvedBy: decision.by }),
     ...(budgetLeft === undefined ? {} : { budgetLeft }),
+    prices: state.config.prices,
     /** Joined when it is asked for: most tools never look, and a joined signal costs more than their call. */
     get signal() {
       return (joined ??= AbortSignal.any([signal, late]));

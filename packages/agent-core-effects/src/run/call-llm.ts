@@ -1,33 +1,66 @@
-import type { AgentState } from "@moora/agent-core-state-machine";
+import type { AgentState, UsageReport } from "@moora/agent-core-state-machine";
 import type { LlmCallOptions, LlmChunk, LlmOutcome, LlmRequest } from "@moora/llm";
 import type { CallLlmEffect } from "../effect.ts";
 import { llmRequestAt } from "../request/llm-request-at.ts";
 import type { RunHost } from "./agent-parts.ts";
 import { judged } from "./judged.ts";
+import { reportUsage } from "./late-usage.ts";
+import { missingPrice, usageOfOutcome } from "./model-cost.ts";
 import { llmFailed, numberedTurn, planObserved, reflected } from "./observed.ts";
 import { recordable } from "./recordable.ts";
 import { NotSynchronous, tell, waitFor, type Run } from "./run-steps.ts";
 
-/** Calls the model and tells what came of it. The request is the state's, so equal keys send equal bytes. */
+/** Calls the model and dispatches its answer. The request is the state's, so equal keys send equal bytes. */
 export function* callLlm(effect: CallLlmEffect, state: AgentState, host: RunHost): Run<void> {
   const { clock, signal } = host;
   const request = llmRequestAt(state);
   const calledAt = clock.now();
   const intended = yield* tell({ type: "llm-call-started", key: effect.key, timestamp: calledAt });
   if (request === undefined || !intended || signal.aborted) return;
+  const asked = request.model === "" ? (host.parts.llm.model ?? "") : request.model;
+  const unpriced = asked === "" ? undefined : missingPrice(state, asked);
+  if (unpriced !== undefined)
+    return void (yield* tell(llmFailed(effect, { failure: unpriced, partial: "" }, undefined, calledAt)));
   const outcome = yield* waitFor(outcomeOf(effect, request, host));
-  if (signal.aborted) return;
-  const now = clock.now();
-  const { model } = request;
-  if (!outcome.ok) return void (yield* tell(recordable(llmFailed(effect, outcome, host, model, now))));
-  for (const text of outcome.warnings ?? []) host.notify({ type: "llm-warning", text });
+  if (signal.aborted) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);
+  yield* tellOutcome(effect, state, host, { outcome, asked, calledAt });
+}
+
+interface Called {
+  readonly outcome: LlmOutcome;
+  readonly asked: string;
+  readonly calledAt: number;
+}
+
+function* tellOutcome(effect: CallLlmEffect, state: AgentState, host: RunHost, called: Called): Run<void> {
+  const { outcome, asked } = called;
+  const usage = usageOfOutcome(state, outcome, asked);
+  const unpriced = outcome.ok ? missingPrice(state, outcome.model, asked) : undefined;
+  if (outcome.ok && unpriced === undefined)
+    return yield* tellAnswer(effect, state, host, { ...called, outcome, usage });
+  const failed = outcome.ok ? unpriced && { failure: unpriced, partial: "" } : outcome;
+  if (failed !== undefined) yield* tell(recordable(llmFailed(effect, failed, usage, host.clock.now())));
+}
+
+interface Answered extends Called {
+  readonly outcome: Extract<LlmOutcome, { ok: true }>;
+  readonly usage: UsageReport | undefined;
+}
+
+function* tellAnswer(
+  effect: CallLlmEffect,
+  state: AgentState,
+  host: RunHost,
+  { outcome, usage = {}, calledAt }: Answered,
+): Run<void> {
+  const { clock, signal, parts, notify } = host;
+  for (const text of outcome.warnings ?? []) notify({ type: "llm-warning", text });
   if (effect.purpose === "reflect")
-    return void (yield* tell(recordable(reflected(effect, outcome, host, model, now))));
-  const turn = numberedTurn(state, outcome, host, now);
-  const judgement = yield* judged(state, turn, host.parts);
-  if (signal.aborted) return;
-  const time = { calledAt, now: clock.now() };
-  yield* tell(...planObserved(effect, outcome, turn, judgement, host, model, time));
+    return void (yield* tell(recordable(reflected(effect, outcome, usage, clock.now()))));
+  const turn = numberedTurn(state, outcome, host, clock.now());
+  const judgement = yield* judged(state, turn, parts);
+  if (signal.aborted) return yield* reportUsage(effect.key, usage, host);
+  yield* tell(...planObserved(effect, outcome, turn, judgement, { usage, calledAt, now: clock.now() }));
 }
 
 /** A caller promises not to reject; one that does anyway has failed, and the agent goes on. */

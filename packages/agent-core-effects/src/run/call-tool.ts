@@ -1,8 +1,8 @@
-import type { AgentState, ToolCallResult } from "@moora/agent-core-state-machine";
+import { recordOf, type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import { isPromise } from "../is-promise.ts";
 import { shortened } from "../shortened.ts";
-import type { Tool } from "../tool/define-tool.ts";
+import { invalid, type Tool } from "../tool/define-tool.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
 import type { RunHost } from "./agent-parts.ts";
 import { callContext } from "./call-context.ts";
@@ -11,17 +11,21 @@ import { inTime } from "./in-time.ts";
 import { recordable } from "./recordable.ts";
 import { tell, waitFor, type Run } from "./run-steps.ts";
 
-/** Runs a tool, after its intent is durable, and tells its one result. */
+/** Runs a tool, after its intent is durable, and dispatches its one result. A call that cannot run is not begun. */
 export function* callTool(effect: CallToolEffect, state: AgentState, host: RunHost): Run<void> {
   const { toolCallId, attempt } = effect;
   const { clock, signal } = host;
+  const tool = host.parts.tools.get(effect.name);
+  const problem = recordOf(state, toolCallId)?.problem;
+  if (tool === undefined || problem !== undefined)
+    return yield* tellResult(
+      effect,
+      problem === undefined ? unknownTool(effect.name, host) : invalid(problem),
+      host,
+    );
   const intended = yield* tell({ type: "tool-call-started", toolCallId, attempt, timestamp: clock.now() });
   if (!intended || signal.aborted) return;
-  const tool = host.parts.tools.get(effect.name);
-  const outcome =
-    tool === undefined
-      ? unknownTool(effect.name, host)
-      : yield* waitFor(toolOutcome(tool, effect, state, host));
+  const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));
   if (!signal.aborted) yield* tellResult(effect, outcome, host);
 }
 
@@ -58,8 +62,26 @@ function toolOutcome(
 ): ToolOutcome | Promise<ToolOutcome> {
   const late = new AbortController();
   const running = tool.run(effect.parameters, callContext(effect, state, host, late.signal));
+  if (!isPromise(running)) return running;
   // `Tool` promises not to reject; one that a host wrote by hand may do so all the same.
-  return isPromise(running) ? inTime(running.catch(thrownToOutcome), tool, host, late) : running;
+  const settled = running.catch(thrownToOutcome);
+  if (tool.definition.spends !== undefined) reportLateUsage(effect.key, settled, host, late.signal);
+  return inTime(settled, tool, host, late);
+}
+
+/** What a tool used counts even where its result came too late, after a cancel or its time-out. */
+function reportLateUsage(
+  key: string,
+  running: Promise<ToolOutcome>,
+  { signal, clock, tellLate }: RunHost,
+  late: AbortSignal,
+): void {
+  void running.then(({ usage }) => {
+    if (!signal.aborted && !late.aborted) return;
+    const counted = countedUsage(usage);
+    const used = counted === undefined ? {} : { usage: counted };
+    tellLate?.({ type: "usage-reported", key, ...used, timestamp: clock.now() });
+  });
 }
 
 type Found = Awaited<ReturnType<NonNullable<Tool["probe"]>>>;

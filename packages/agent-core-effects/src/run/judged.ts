@@ -1,19 +1,25 @@
 import { toolOf, type AgentState } from "@moora/agent-core-state-machine";
 import { errorText } from "../error-text.ts";
 import type { AgentParts, ApprovalPredicate } from "./agent-parts.ts";
-import { answerText, type Judgement, type NumberedCall, type NumberedTurn } from "./observed.ts";
+import {
+  answerText,
+  type CallJudgement,
+  type Judgement,
+  type NumberedCall,
+  type NumberedTurn,
+} from "./observed.ts";
 import { waitFor, type Run } from "./run-steps.ts";
 
 /** Looks at what the reducer cannot: schemas of answers and arguments, and the host's predicates. */
 export function* judged(state: AgentState, turn: NumberedTurn, parts: AgentParts): Run<Judgement> {
-  const needsApproval = new Map<string, boolean>();
+  const calls = new Map<string, CallJudgement>();
   for (const call of turn.calls) {
-    const asks = yield* asksHuman(state, call, parts);
-    if (asks !== undefined) needsApproval.set(call.id, asks);
+    const judgement = yield* judgedCall(state, call, parts);
+    if (judgement !== undefined) calls.set(call.id, judgement);
   }
   const isAnswer = turn.calls.length === 0 && !turn.parts.some((part) => part.type === "internal-call");
   const problem = isAnswer ? yield* answerProblem(answerText(turn.parts), parts) : undefined;
-  return { needsApproval, problem };
+  return { calls, problem };
 }
 
 /** A check that throws has found that the answer cannot be used. */
@@ -25,30 +31,35 @@ function* answerProblem(text: string, parts: AgentParts): Run<string | undefined
   }
 }
 
-/** False where the arguments cannot run anyway, the predicate's word where one is asked, else left to the policy. */
-function* asksHuman(state: AgentState, call: NumberedCall, parts: AgentParts): Run<boolean | undefined> {
-  if (yield* cannotRun(call, parts)) return false;
-  const tool = toolOf(state, call.name);
+/** Why the call cannot run, or the predicate's answer where the policy has one. */
+function* judgedCall(
+  state: AgentState,
+  call: NumberedCall,
+  parts: AgentParts,
+): Run<CallJudgement | undefined> {
+  const problem = yield* argumentProblem(call, parts);
+  if (problem !== undefined) return { problem };
   const { policy } = state.config.approval;
-  const ownRule = tool === undefined || tool.approval !== undefined || tool.asksHuman === true;
-  if (ownRule || typeof policy === "string" || !("predicate" in policy)) return undefined;
-  const { predicates } = parts;
-  return yield* predicateAsks(
-    call,
-    Object.hasOwn(predicates, policy.predicate) ? predicates[policy.predicate] : undefined,
-  );
+  const { predicates, tools } = parts;
+  if (typeof policy === "string" || !("predicate" in policy) || !tools.has(call.name)) return undefined;
+  const predicate = Object.hasOwn(predicates, policy.predicate) ? predicates[policy.predicate] : undefined;
+  const hasOwnRule = toolOf(state, call.name)?.approval !== undefined;
+  return hasOwnRule ? undefined : { needsApproval: yield* predicateAsks(call, predicate) };
 }
 
-/** A check that throws says nothing: then the policy decides as if the call could run. */
-function* cannotRun({ name, parameters }: NumberedCall, { tools }: AgentParts): Run<boolean> {
+/** A check that throws finds nothing: then the policy decides as if the call could run. */
+function* argumentProblem(
+  { name, parameters }: NumberedCall,
+  { tools }: AgentParts,
+): Run<string | undefined> {
   try {
-    return (yield* waitFor(tools.get(name)?.check(parameters))) !== undefined;
+    return yield* waitFor(tools.get(name)?.check(parameters));
   } catch {
-    return false;
+    return undefined;
   }
 }
 
-/** A predicate that is missing, throws or says anything but false asks. */
+/** A predicate that is missing, throws or returns anything but false asks. */
 function* predicateAsks(call: NumberedCall, predicate: ApprovalPredicate | undefined): Run<boolean> {
   if (predicate === undefined) return true;
   try {

@@ -4,25 +4,24 @@ import {
   toolOf,
   type AgentInput,
   type AgentState,
+  type LlmCallFailedInput,
   type UsageReport,
   type Json,
   type ObservedToolCall,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
-import type { LlmOutcome, LlmUsage } from "@moora/llm";
+import type { LlmOutcome } from "@moora/llm";
 import type { CallLlmEffect } from "../effect.ts";
 import { answerInternalCall, isInternalTool } from "../internal-tools.ts";
 import type { RunHost } from "./agent-parts.ts";
-import { amount, countedTokens, withoutZeros } from "./counted-usage.ts";
 import { readFinish, readTurn } from "./read-turn.ts";
 
 type Answered = Extract<LlmOutcome, { ok: true }>;
-type Failed = Extract<LlmOutcome, { ok: false }>;
 
 /** What an observation needs to know of its host. */
 export type ObservingHost = Pick<RunHost, "parts" | "sessionId" | "digestOf">;
 
-export interface NumberedCall extends Omit<ObservedToolCall, "needsApproval"> {
+export interface NumberedCall extends Omit<ObservedToolCall, keyof CallJudgement> {
   readonly id: string;
 }
 
@@ -90,43 +89,42 @@ export const callDigest = (
 export const answerText = (parts: readonly { readonly type: string; readonly text?: string }[]): string =>
   parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-/** What was judged of a turn: which calls must or must not ask, or what is wrong with the answer. */
+/** What a check found out about one call. */
+export type CallJudgement = Pick<ObservedToolCall, "needsApproval" | "problem">;
+
+/** What the checks of a turn found out: about its calls, by id, and what is wrong with its answer. */
 export interface Judgement {
-  readonly needsApproval: ReadonlyMap<string, boolean>;
+  readonly calls: ReadonlyMap<string, CallJudgement>;
   readonly problem: string | undefined;
 }
 
-/** The inputs that tell of a finished plan: what its internal calls came to, and the observation itself. */
+/** The inputs of a finished plan: those of its internal calls, and the observation itself. */
 export function planObserved(
   effect: CallLlmEffect,
   outcome: Answered,
   turn: NumberedTurn,
-  judged: Judgement,
-  host: ObservingHost,
-  model: string,
-  time: { readonly calledAt: number; readonly now: number },
+  judgement: Judgement,
+  about: { readonly usage: UsageReport; readonly calledAt: number; readonly now: number },
 ): readonly AgentInput[] {
   const { parts, calls, before, origin, raw } = turn;
   const internal = parts.some((part) => part.type === "internal-call");
   const toolCalls: Record<string, ObservedToolCall> = {};
-  for (const { id, ...call } of calls) {
-    const needsApproval = judged.needsApproval.get(id);
-    toolCalls[id] = needsApproval === undefined ? call : { ...call, needsApproval };
-  }
+  for (const { id, ...call } of calls) toolCalls[id] = { ...call, ...judgement.calls.get(id) };
+  const { problem } = judgement;
   return [
     ...before,
     {
       type: "re-act-observed",
       key: effect.key,
       messageId: effect.messageId,
-      calledLlmAt: time.calledAt,
-      timestamp: time.now,
+      calledLlmAt: about.calledAt,
+      timestamp: about.now,
       turn: { origin, parts, ...(raw === undefined ? {} : { raw }) },
       observation:
         calls.length > 0 || internal
           ? { type: "continue-re-act", toolCalls }
-          : { type: "complete-re-act", ...(judged.problem === undefined ? {} : { problem: judged.problem }) },
-      usage: usageOf(host, outcome.usage, outcome.model, model),
+          : { type: "complete-re-act", ...(problem === undefined ? {} : { problem }) },
+      usage: about.usage,
       ...(Number.isFinite(outcome.confidence) ? { confidence: outcome.confidence } : {}),
       finish: readFinish(outcome.finish),
     },
@@ -136,20 +134,23 @@ export function planObserved(
 export function reflected(
   effect: CallLlmEffect,
   outcome: Answered,
-  host: ObservingHost,
-  model: string,
+  usage: UsageReport,
   timestamp: number,
 ): AgentInput {
-  const usage = usageOf(host, outcome.usage, outcome.model, model);
   const summary = answerText(outcome.turn.parts).toWellFormed();
   return { type: "history-reflected", key: effect.key, summary, usage, timestamp };
 }
 
+/** A failure of the provider's, or of our own. */
+export interface FailedCall {
+  readonly failure: LlmCallFailedInput["failure"];
+  readonly partial: string;
+}
+
 export function llmFailed(
   effect: CallLlmEffect,
-  { failure, partial, usage }: Failed,
-  host: ObservingHost,
-  model: string,
+  { failure, partial }: FailedCall,
+  usage: UsageReport | undefined,
   timestamp: number,
 ): AgentInput {
   const { kind, message, retryable, retryAfterMs } = failure;
@@ -162,20 +163,8 @@ export function llmFailed(
       retryable,
       ...(retryAfterMs !== undefined && retryAfterMs >= 0 ? { retryAfterMs } : {}),
     },
-    ...(usage === undefined ? {} : { usage: usageOf(host, usage, model, model) }),
+    ...(usage === undefined ? {} : { usage }),
     ...(partial === "" ? {} : { partial: partial.toWellFormed() }),
     timestamp,
   };
-}
-
-/** What a call used and cost. */
-function usageOf(
-  { parts: { costOf } }: ObservingHost,
-  usage: LlmUsage,
-  model: string,
-  asked: string,
-): UsageReport {
-  const counted = countedTokens(usage);
-  const cost = costOf === undefined ? 0 : amount(costOf(model, counted, asked));
-  return withoutZeros({ ...counted, cost });
 }

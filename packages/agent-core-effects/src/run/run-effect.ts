@@ -1,12 +1,12 @@
 import type { AgentState } from "@moora/agent-core-state-machine";
-import type { AgentEffect, AskHumanEffect, RunStateEffect, WaitUntilEffect } from "../effect.ts";
-import type { Clock, RunHost, StateDecision } from "./agent-parts.ts";
+import type { AgentEffect, AskHumanEffect, WaitUntilEffect } from "../effect.ts";
+import type { Clock, RunHost } from "./agent-parts.ts";
 import { brokenOff } from "./broken-off.ts";
 import { callAfter } from "./call-after.ts";
 import { callLlm } from "./call-llm.ts";
 import { callTool, probeTool } from "./call-tool.ts";
-import { recordable } from "./recordable.ts";
 import { NotSynchronous, tell, waitFor, type Run } from "./run-steps.ts";
+import { runState } from "./run-state.ts";
 
 /**
  * Does what an effect says and tells what happened, as a program for one of the drivers. Whatever throws on the way, a
@@ -40,34 +40,10 @@ function workOf(effect: AgentEffect, state: AgentState, host: RunHost): Run<void
   }
 }
 
-/** A question is answered by a decision from outside: putting it is all there is to do. */
+/** Dispatches the decision where this host has one; otherwise the question waits for one from outside. */
 function* askHuman(effect: AskHumanEffect, { ask }: RunHost): Run<void> {
-  yield* waitFor(ask?.(effect));
-}
-
-function* runState({ key, name }: RunStateEffect, state: AgentState, host: RunHost): Run<void> {
-  const decision = yield* stateDecision(name, state, host);
-  if (host.signal.aborted) return;
-  const { event, note } = typeof decision === "string" ? { event: decision, note: undefined } : decision;
-  yield* tell(
-    recordable({
-      type: "state-handled",
-      key,
-      event: event.toWellFormed(),
-      ...(note === undefined ? {} : { note: note.toWellFormed() }),
-      timestamp: host.clock.now(),
-    }),
-  );
-}
-
-/** A handler that is missing is an event, as is one that throws: without a row for it the loop ends, with one it goes on. */
-function* stateDecision(
-  name: string,
-  state: AgentState,
-  { parts: { states }, signal }: RunHost,
-): Run<StateDecision> {
-  const handler = Object.hasOwn(states, name) ? states[name] : undefined;
-  return handler === undefined ? "NoHandlerForState" : yield* waitFor(handler(state, { signal }));
+  const decision = yield* waitFor(ask?.(effect));
+  if (decision !== undefined) yield* tell(decision);
 }
 
 function* waitUntil({ key, due }: WaitUntilEffect, { clock, signal }: RunHost): Run<void> {

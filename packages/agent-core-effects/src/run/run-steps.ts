@@ -22,18 +22,19 @@ export function* waitFor<Value>(value: Value | Promise<Value>): Run<Value> {
   return isPromise(value) ? ((yield { wait: value }) as Value) : value;
 }
 
-/** Drives a run to its end; `dispatch` answers whether a batch applied. */
+/**
+ * Drives a run to its end. `dispatch` returns whether a batch applied; a batch that it rejects fails the run, which
+ * dispatches its failure instead.
+ */
 export async function drive(
   run: Run<void>,
   dispatch: (...inputs: readonly AgentInput[]) => Promise<boolean>,
 ): Promise<void> {
   let step = run.next();
   while (step.done !== true) {
-    if ("tell" in step.value) step = run.next(await dispatch(...step.value.tell));
-    else {
-      const waited = await settled(step.value.wait);
-      step = waited.ok ? run.next(waited.value) : run.throw(waited.error);
-    }
+    const { value } = step;
+    const waited = await settled("tell" in value ? dispatch(...value.tell) : value.wait);
+    step = waited.ok ? run.next(waited.value) : run.throw(waited.error);
   }
 }
 

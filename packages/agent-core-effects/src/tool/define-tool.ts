@@ -1,8 +1,12 @@
-import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
+import {
+  toolDefinitionSchema,
+  type PriceList,
+  type Spending,
+  type ToolDefinition,
+} from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
 import { errorText } from "../error-text.ts";
 import { after, isPromise } from "../is-promise.ts";
-import type { BudgetLeft } from "../run/budget-left.ts";
 import { shortenedToBytes } from "../shortened.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { schemaCheckOf, type CheckedValue, type SchemaCheck } from "./schema-check.ts";
@@ -22,8 +26,13 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Who approved the call, where a human had to. */
   readonly approvedBy?: string;
-  /** What the agent's limits left when the call began; calls that run side by side have it together. */
-  readonly budgetLeft?: BudgetLeft;
+  /**
+   * What this call may spend: for a tool with `spends` the amount that it has reserved, for any other what the agent's
+   * limits left when the call began. Undefined without a limit.
+   */
+  readonly budgetLeft?: Spending;
+  /** The agent's price list: what model calls that the tool makes cost. Empty where the agent has none. */
+  readonly prices?: PriceList;
   /** Tells viewers how far it is. */
   readonly progress: (text: string) => void;
 }
@@ -34,7 +43,7 @@ export type ProbeOutcome = "not-run" | "unknown" | { readonly output: unknown };
 /** Defaults: low risk, the agent's approval policy, `replay: "once"`, the runner's time-out. */
 export interface ToolOptions<Schema, Input> extends Pick<
   ToolDefinition,
-  "risk" | "approval" | "replay" | "onUnknown" | "timeoutMs" | "maxParallel"
+  "risk" | "approval" | "replay" | "onUnknown" | "timeoutMs" | "maxParallel" | "spends"
 > {
   readonly name: string;
   readonly description: string;
@@ -98,7 +107,8 @@ export function defineTool<const Schema extends StandardSchema | JsonObject>(
 
 const isHostile = (name: string): boolean => name in {};
 
-const invalid = (problem: string): ToolOutcome => ({
+/** The outcome of a call whose arguments cannot be used. */
+export const invalid = (problem: string): ToolOutcome => ({
   isSuccess: false,
   error: problem,
   code: "invalid-arguments",
@@ -113,6 +123,7 @@ function definitionOf<Schema, Input>(
     onUnknown,
     timeoutMs,
     maxParallel,
+    spends,
     probe,
   }: ToolOptions<Schema, Input>,
   schema: SchemaCheck<unknown>,
@@ -124,6 +135,7 @@ function definitionOf<Schema, Input>(
     onUnknown,
     timeoutMs,
     maxParallel,
+    spends,
     probe: probe === undefined ? undefined : true,
   };
   const optionalGiven = Object.fromEntries(

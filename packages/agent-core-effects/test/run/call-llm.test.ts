@@ -1,5 +1,6 @@
 import { noUsage, type LlmCaller, type LlmChunk, type LlmOutcome, type LlmPart } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
+import type { AgentConfig } from "@moora/agent-core-state-machine";
 import { describe, expect, it, vi } from "vitest";
 import { World } from "../world.ts";
 
@@ -285,21 +286,32 @@ describe("a reflection", () => {
 });
 
 describe("what a call cost", () => {
-  it("is asked of the host, by the model that answered and the name it was asked by", async () => {
-    const costOf = vi.fn(() => 0.25);
+  const costAt = async (prices: AgentConfig["prices"], budget: AgentConfig["budget"] = {}) => {
     const world = new World({
       script: [answers("Hi.", { model: "big-2026", usage: { inputTokens: 3 } })],
-      config: { models: { default: "big" } },
-      parts: { costOf },
+      config: { models: { default: "big" }, prices, budget },
     });
     await world.say("q").settle();
-    expect(costOf).toHaveBeenCalledWith("big-2026", { ...noUsage, inputTokens: 3 }, "big");
-    expect(world.state.usage).toMatchObject({ inputTokens: 3, cost: 0.25 });
+    return world;
+  };
+
+  it("is the price of the model that answered, else of the one that was asked, else the default", async () => {
+    const answered = { "big-2026": { input: 2e6, output: 0 }, big: { input: 1e6, output: 0 } };
+    expect((await costAt(answered)).state.usage).toMatchObject({ inputTokens: 3, cost: 6 });
+    expect((await costAt({ big: answered.big, default: { input: 0, output: 0 } })).state.usage.cost).toBe(3);
+    expect((await costAt({ default: { input: 4e6, output: 0 } })).state.usage.cost).toBe(12);
   });
 
-  it("is nothing where the host cannot say", async () => {
-    const world = new World({ script: [answers("Hi.")], parts: { costOf: () => Number.NaN } });
-    await world.say("q").settle();
-    expect(world.state.usage.cost).toBe(0);
+  it("is nothing without a price, where no limit depends on it", async () => {
+    expect((await costAt({ other: { input: 1, output: 1 } })).state.usage.cost).toBe(0);
+  });
+
+  it("fails the loop before the call where a cost limit depends on it and the model has no price", async () => {
+    const world = await costAt({ other: { input: 1, output: 1 } }, { maxCost: 5 });
+    expect(world.llm.requests).toEqual([]);
+    expect(world.state.reActContext.control).toMatchObject({
+      type: "Error",
+      failure: { kind: "NoPrice", message: expect.stringContaining('"big"') },
+    });
   });
 });

@@ -210,7 +210,7 @@ describe("a tool that takes its time", () => {
     await running;
     const closed = world.state;
     expect(resultOf(world)).toMatchObject({
-      code: "cancelled",
+      code: "cancelled-after-start",
       error: expect.stringContaining("may have had"),
     });
     finish("too late");
@@ -370,9 +370,9 @@ describe("what a tool may spend", () => {
   const leftFor = async (budget: AgentConfig["budget"]): Promise<unknown> => {
     const seen: ToolContext[] = [];
     const script = [callsTools([{ name: "work" }], { usage: { inputTokens: 30, outputTokens: 10 } })];
-    const parts = { costOf: () => 2 };
+    const prices = { default: { input: 50_000, output: 50_000 } };
     const made = tool((context) => void seen.push(context));
-    const world = await working(made, { script, parts, config: { budget } });
+    const world = await working(made, { script, config: { budget, prices } });
     await world.perform("tool/1/1");
     return seen[0] && "budgetLeft" in seen[0] ? seen[0].budgetLeft : "no limit";
   };

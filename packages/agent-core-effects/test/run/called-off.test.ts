@@ -85,7 +85,7 @@ describe("an effect that is called off while code of the host is at work tells n
       return handle();
     };
     const world = await begun({ script: [answers("a")], config: { graph }, parts: { states: { Checking } } });
-    expect(await toldAfter(world, "state/1/1", cancel)).toEqual([]);
+    expect(await toldAfter(world, "state/1/1/1", cancel)).toEqual([]);
   });
 
   it("a wait, before it has begun", async () => {

@@ -26,8 +26,8 @@ describe("a state of the host's own", () => {
     const states = handler === undefined ? {} : { Checking: handler };
     const world = new World({ script: [answers("4"), answers("5")], config: { graph }, parts: { states } });
     await world.say("2+2?").perform("plan/1/1/1");
-    expect(world.keys).toEqual(["state/1/1"]);
-    await world.perform("state/1/1");
+    expect(world.keys).toEqual(["state/1/1/1"]);
+    await world.perform("state/1/1/1");
     return world;
   };
 
@@ -38,11 +38,18 @@ describe("a state of the host's own", () => {
     expect((await checking(handler)).state.reActContext.control.type).toBe("Done");
   });
 
-  it("gives its handler the state and a signal", async () => {
+  it("gives its handler the state, a signal, a clock, the event that led here and an idempotency key", async () => {
     const handler = vi.fn<StateHandler>(() => "Ok");
     await checking(handler);
-    expect(handler.mock.calls[0]?.[0].messages.at(-1)?.content).toBe("4");
-    expect(handler.mock.calls[0]?.[1].signal).toBeInstanceOf(AbortSignal);
+    const [state, context] = handler.mock.calls[0] ?? [];
+    expect(state?.messages.at(-1)?.content).toBe("4");
+    expect(context?.signal).toBeInstanceOf(AbortSignal);
+    expect(context?.now()).toBe(1_000);
+    expect(context).toMatchObject({
+      idempotencyKey: "session/state/1/1/1",
+      attempt: 1,
+      event: "LlmFinalAnswer",
+    });
   });
 
   it.each<[string, StateHandler, string]>([

@@ -1,31 +1,57 @@
 import type { Edit } from "../edit.ts";
-import { admit, callsOnEntry } from "./calls.ts";
-import type { Enter } from "./fired.ts";
+import { admit, applyPolicy } from "./admission.ts";
+import { callsOnEntry, openCallsOf, someSucceeded } from "./calls.ts";
+import type { Enter, Fired } from "./fired.ts";
 
-const asks = (edit: Edit): boolean => callsOnEntry(edit).some((call) => call.status.type === "asking");
+/** Takes the calls over; lets those run that may, unless an event leaves the state at once. */
+function takeCallsOver(
+  edit: Edit,
+  type: "Acting" | "ParallelActing" | "WaitingForHuman",
+  eventOf: (edit: Edit) => Fired | undefined,
+): Fired | undefined {
+  edit.setContext({ control: { type, calls: callsOnEntry(edit) } });
+  applyPolicy(edit);
+  const event = eventOf(edit);
+  if (event === undefined) admit(edit);
+  return event;
+}
+
+/** The event with which a state of running calls gives way to one that waits for a person, if a call asks. */
+export function askingEvent(edit: Edit): string | undefined {
+  let event: string | undefined;
+  for (const { status } of openCallsOf(edit.reActContext.control)) {
+    if (status.type !== "asking") continue;
+    if (status.about === "outcome") return "OutcomeUnknown";
+    event = "HumanApprovalRequired";
+  }
+  return event;
+}
+
+/** What follows in a state of running calls: a question, the end of the batch, or nothing yet. */
+export function actingEvent(edit: Edit): Fired | undefined {
+  const asking = askingEvent(edit);
+  if (asking !== undefined) return { event: asking };
+  if (openCallsOf(edit.reActContext.control).length > 0) return undefined;
+  return { event: someSucceeded(edit) ? "ToolSuccess" : "ToolFailure" };
+}
 
 const entering =
   (type: "Acting" | "ParallelActing"): Enter =>
   (edit) => {
-    const calls = callsOnEntry(edit);
-    edit.setContext({ control: { type, calls } });
-    if (calls.length === 0)
-      return {
-        event: "FatalError",
-        failure: { kind: "NoToolCalls", message: `${type} was entered without a call to run.` },
-      };
-    if (asks(edit)) return { event: "OutcomeUnknown" };
-    admit(edit);
-    return undefined;
+    if (callsOnEntry(edit).length === 0) {
+      edit.setContext({ control: { type, calls: [] } });
+      const message = `${type} was entered without a call to run.`;
+      return { event: "FatalError", failure: { kind: "NoToolCalls", message } };
+    }
+    return takeCallsOver(edit, type, actingEvent);
   };
 
 export const enterActing: Enter = entering("Acting");
 export const enterParallelActing: Enter = entering("ParallelActing");
 
-/** Calls that ask nobody run while the others wait for their human. */
-export const enterWaitingForHuman: Enter = (edit) => {
-  edit.setContext({ control: { type: "WaitingForHuman", calls: callsOnEntry(edit) } });
-  if (!asks(edit)) return { event: "HumanApproved" };
-  admit(edit);
-  return undefined;
-};
+/** Calls that ask nobody run while the others wait for their person. */
+export const enterWaitingForHuman: Enter = (edit) =>
+  takeCallsOver(edit, "WaitingForHuman", () => {
+    if (askingEvent(edit) !== undefined) return undefined;
+    return { event: openCallsOf(edit.reActContext.control).length === 0 ? "HumanRejected" : "HumanApproved" };
+  });

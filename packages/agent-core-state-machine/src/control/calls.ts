@@ -1,7 +1,15 @@
 import type { Approval, ApprovalPolicy, Risk } from "../config.ts";
 import type { Edit } from "../edit.ts";
-import type { AgentState, ToolCallRecord, ToolCallResult, ToolDefinition, TurnEntry } from "../state.ts";
+import type {
+  AgentState,
+  FailureCode,
+  ToolCallRecord,
+  ToolCallResult,
+  ToolDefinition,
+  TurnEntry,
+} from "../state.ts";
 import { callIdsIn } from "../turn-parts.ts";
+import { wording } from "../wording.ts";
 import type { Control, OpenCall, OpenCallStatus } from "./control.ts";
 
 type Asking = Extract<OpenCallStatus, { type: "asking" }>;
@@ -38,40 +46,50 @@ export const unansweredIds = (state: AgentState): readonly string[] =>
 export const someSucceeded = (state: AgentState): boolean =>
   callIdsOf(lastTurn(state)).some((id) => recordOf(state, id)?.result?.isSuccess === true);
 
-/** The calls that a state of the table takes over on entry: those of the state before, or those just made. */
+/** The calls that a state takes over on entry: those of the state before, or those just made. */
 export const callsOnEntry = (edit: Edit): readonly OpenCall[] => {
   const { control } = edit.reActContext;
-  return "calls" in control ? control.calls : unansweredIds(edit).map((id) => newOpenCall(edit, id));
+  return "calls" in control ? control.calls : unansweredIds(edit).map(newOpenCall);
 };
 
-function newOpenCall(edit: Edit, id: string): OpenCall {
-  const call: OpenCall = { id, attempt: 1, questions: 0, status: { type: "queued" } };
-  const record = recordOf(edit, id);
-  if (record === undefined || !needsHuman(edit, record)) return call;
-  return asked(edit, call, toolOf(edit, record.name)?.asksHuman === true ? "answer" : "approval");
-}
+const newOpenCall = (id: string): OpenCall => ({
+  id,
+  attempt: 1,
+  mayHaveRun: false,
+  questions: 0,
+  status: { type: "queued" },
+});
 
-/** Whether a human comes before the call. A call of an unknown tool asks nobody: it fails when it is run. */
+/** Whether an attempt of the call was started, so that it may have had its effect. */
+export const mayHaveRun = ({ mayHaveRun: earlier, status }: OpenCall): boolean =>
+  earlier || (status.type === "running" && status.started);
+
+/**
+ * Whether a person is asked before the call runs. In this order: a tool that asks people does; the policy `always` does,
+ * whatever the tool says; then the tool's own `approval`; then the policy. A call that cannot run, of an unknown tool or
+ * with arguments that do not fit, asks nobody: it fails.
+ */
 export function needsHuman(state: AgentState, call: ToolCallRecord): boolean {
   const tool = toolOf(state, call.name);
-  if (tool === undefined) return false;
-  if (call.needsApproval !== undefined) return call.needsApproval;
-  if (tool.asksHuman === true || tool.approval === "always") return true;
-  return tool.approval === "never" ? false : policyAsks(state.config.approval.policy, call.name, tool);
+  if (tool === undefined || call.problem !== undefined) return false;
+  const { policy } = state.config.approval;
+  if (tool.asksHuman === true || policy === "always" || tool.approval === "always") return true;
+  return tool.approval === "never" ? false : policyAsks(policy, call, tool);
 }
 
 const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
 
-function policyAsks(policy: ApprovalPolicy, name: string, tool: ToolDefinition): boolean {
+/** A predicate's answer arrives with the call; a call that was made without one is asked about. */
+function policyAsks(policy: ApprovalPolicy, call: ToolCallRecord, tool: ToolDefinition): boolean {
   if (policy === "never") return false;
   if (policy === "always") return true;
   if ("above" in policy) return risks.indexOf(tool.risk ?? "low") >= risks.indexOf(policy.above);
-  if ("tools" in policy) return policy.tools.includes(name);
-  return true;
+  if ("tools" in policy) return policy.tools.includes(call.name);
+  return call.needsApproval ?? true;
 }
 
-/** The same call with one more question to a human. Without a stamped digest, the call's own text stands for it. */
-export function asked(edit: Edit, call: OpenCall, about: Asking["about"]): OpenCall {
+/** The call with one more question to a person. Without a stamped digest, the call's own text stands in for it. */
+export function withQuestion(edit: Edit, call: OpenCall, about: Asking["about"]): OpenCall {
   const record = recordOf(edit, call.id);
   const question = call.questions + 1;
   const status: Asking = {
@@ -79,16 +97,17 @@ export function asked(edit: Edit, call: OpenCall, about: Asking["about"]): OpenC
     about,
     question,
     digest: questionDigest(record, question),
-    due: later(edit, edit.config.approval.expiresAfterMs),
+    due: dueIn(edit, edit.config.approval.expiresAfterMs),
     reminder: 0,
-    remindAt: later(edit, edit.config.approval.remindAfterMs),
-    escalateAt: later(edit, edit.config.approval.escalateAfterMs),
+    remindAt: dueIn(edit, edit.config.approval.remindAfterMs),
+    escalateAt: dueIn(edit, edit.config.approval.escalateAfterMs),
     escalated: false,
   };
   return { ...call, questions: question, status };
 }
 
-export const later = (edit: Edit, ms: Approval["expiresAfterMs"]): number | null =>
+/** The time in so many milliseconds from the present input on, or null. */
+export const dueIn = (edit: Edit, ms: Approval["expiresAfterMs"]): number | null =>
   ms === undefined ? null : edit.timestamp + ms;
 
 /** A later question about the same call is another question: what was said to the first one does not answer it. */
@@ -131,31 +150,22 @@ export function settleCall(
 export const failCall = (
   edit: Edit,
   id: string,
-  code: string,
+  code: FailureCode,
   error: string,
   fields: Partial<ToolCallRecord> = {},
 ): void => settleCall(edit, id, { isSuccess: false, error, receivedAt: edit.timestamp, code }, fields);
 
-/** Fills the free slots with queued calls, in order. An admitted call stays wanted until it is answered. */
-export function admit(edit: Edit): void {
-  const calls = openCallsOf(edit.reActContext.control);
-  if (!calls.some((call) => call.status.type === "queued")) return;
-  let free = edit.config.parallelTools ? edit.config.maxParallelTools : 1;
-  const running = new Map<string, number>();
-  const nameOf = (call: OpenCall): string => recordOf(edit, call.id)?.name ?? "";
-  for (const call of calls) {
-    if (call.status.type !== "running") continue;
-    free -= 1;
-    running.set(nameOf(call), (running.get(nameOf(call)) ?? 0) + 1);
-  }
-  const admitted = calls.map((call): OpenCall => {
-    if (call.status.type !== "queued" || free <= 0) return call;
-    const name = nameOf(call);
-    const count = running.get(name) ?? 0;
-    if (count >= (toolOf(edit, name)?.maxParallel ?? Number.MAX_SAFE_INTEGER)) return call;
-    free -= 1;
-    running.set(name, count + 1);
-    return { ...call, status: { type: "running", started: false } };
-  });
-  setCalls(edit, admitted);
+/** Fails a call whose outcome will not be known: the model reads why, and that it may have had its effect. */
+export const failAsUnknown = (
+  edit: Edit,
+  id: string,
+  reason: string,
+  fields: Partial<ToolCallRecord> = {},
+): void => failCall(edit, id, "outcome-unknown", wording.outcomeUnknown(reason), fields);
+
+/** Fails a call that nothing waits for anymore: as not run only where no attempt of it was started. */
+export function abandonCall(edit: Edit, id: string, reason: string): void {
+  const call = openCallOf(edit.reActContext.control, id);
+  if (call !== undefined && mayHaveRun(call)) failAsUnknown(edit, id, reason);
+  else failCall(edit, id, "not-run", wording.notRun(reason));
 }

@@ -1,13 +1,17 @@
 import type { Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
+import { spendingSchema } from "../usage.ts";
 
-/** Why a human is asked: may it run, what happened to it, or the call is a question to the human itself. */
+/**
+ * Why a person is asked about a call: may it run (`approval`), what was its outcome (`outcome`), or the call is itself a
+ * question to the person (`answer`).
+ */
 const about = z.enum(["approval", "outcome", "answer"]);
 
 /**
- * Where an open call stands. `started` is the durable intent; `asking` binds to the digest of what is shown; `due`,
- * `remindAt` and `escalateAt` are times in milliseconds since 1970, or null; `reminder` counts how often it was shown
- * again.
+ * The status of an open call. `started` is the durable intent; `asking` binds to the digest of what is shown; `due`,
+ * `remindAt` and `escalateAt` are times in milliseconds since 1970, or null; `reminder` counts how often the question was
+ * shown again.
  */
 const openCallStatusSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("queued") }),
@@ -29,6 +33,10 @@ const openCallStatusSchema = z.discriminatedUnion("type", [
 const openCallSchema = z.object({
   id: z.string(),
   attempt: z.number(),
+  /** Whether an earlier attempt was started and may have had its effect. */
+  mayHaveRun: z.boolean(),
+  /** What this attempt may spend, for a tool that declares `spends` under a budget; released when the call is settled. */
+  reserved: z.exactOptional(spendingSchema),
   /** Questions asked about this call so far. */
   questions: z.number(),
   status: openCallStatusSchema,
@@ -44,15 +52,28 @@ const failureSchema = z.object({
 
 const calls = z.array(openCallSchema);
 
+/** What a state that calls a model records of the call. */
+const llmCallFields = {
+  /** Grows with each failure, each interruption and each change of the request. */
+  attempt: z.number(),
+  /** The attempt that first made the present request: equal requests have an equal idempotency key. */
+  request: z.number(),
+  /** How often this call was interrupted by a restart. */
+  interruptions: z.number(),
+  /** The durable intent. */
+  started: z.boolean(),
+  /** Limit of the answer, in tokens, from what the budget leaves; null without a budget. Fixed with the request. */
+  maxOutputTokens: z.nullable(z.number()),
+};
+
 /** A control state with its own data: a wait that cannot be answered cannot be written. */
 export const controlSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("Idle") }),
   z.object({
     type: z.literal("Planning"),
-    /** Grows with each failure and each interruption; `interruptions` counts the latter alone. */
-    attempt: z.number(),
-    interruptions: z.number(),
-    started: z.boolean(),
+    ...llmCallFields,
+    /** Failed attempts of this step. */
+    failures: z.number(),
     /** When the next attempt is due, while it is waited for. */
     retryAt: z.nullable(z.number()),
     /** The message that is being streamed. */
@@ -70,12 +91,21 @@ export const controlSchema = z.discriminatedUnion("type", [
     /** The part of the transcript that the summary stands for. */
     since: z.number(),
     covers: z.number(),
-    attempt: z.number(),
-    started: z.boolean(),
+    ...llmCallFields,
   }),
   z.object({ type: z.literal("Done"), answer: z.string() }),
   z.object({ type: z.literal("Error"), failure: failureSchema }),
-  z.object({ type: z.literal("Custom"), name: z.string(), entry: z.number(), calls }),
+  z.object({
+    type: z.literal("Custom"),
+    name: z.string(),
+    entry: z.number(),
+    /** The event that led here. */
+    event: z.string(),
+    attempt: z.number(),
+    /** Whether the handler was started: the durable intent. */
+    started: z.boolean(),
+    calls,
+  }),
 ]);
 
 export type OpenCallStatus = Immutable<z.infer<typeof openCallStatusSchema>>;

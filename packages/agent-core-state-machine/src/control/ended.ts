@@ -1,8 +1,9 @@
 import type { Edit } from "../edit.ts";
-import type { AgentState, ContextEntry } from "../state.ts";
+import { hasNotRun, type AgentState, type ContextEntry } from "../state.ts";
 import { textIn } from "../turn-parts.ts";
+import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { wording } from "../wording.ts";
-import { failCall, lastTurn, openCallOf, unansweredIds } from "./calls.ts";
+import { callIdsOf, failCall, lastTurn, mayHaveRun, openCallOf, recordOf, unansweredIds } from "./calls.ts";
 import type { AgentFailure } from "./control.ts";
 import type { Enter, Fired } from "./fired.ts";
 import { closeStreamedMessage } from "./streamed-message.ts";
@@ -37,16 +38,22 @@ function failureOf({ event }: Fired, from: string): AgentFailure {
 /** A loop that ends leaves nothing open: each call has its one result, no message streams on. */
 function closeOpenWork(edit: Edit): void {
   closeStreamedMessage(edit, "");
+  awaitUsageOfCalls(edit);
   for (const id of unansweredIds(edit)) {
-    const status = openCallOf(edit.reActContext.control, id)?.status;
-    const mayHaveRun = status?.type === "probing" || (status?.type === "running" && status.started);
-    failCall(edit, id, "cancelled", mayHaveRun ? wording.cancelledWhileRunning : wording.cancelledBeforeRun);
+    const call = openCallOf(edit.reActContext.control, id);
+    if (call !== undefined && mayHaveRun(call))
+      failCall(edit, id, "cancelled-after-start", wording.cancelledAfterStart);
+    else failCall(edit, id, "cancelled", wording.cancelledBeforeRun);
   }
 }
 
-/** Keeps this loop from the model from now on, so that what was refused does not poison later requests. */
+/**
+ * Keeps this loop from the model from now on, so that what was refused does not poison later requests. What its calls did
+ * is never withheld: a note names them, and their results can be loaded.
+ */
 export function withholdLoop(edit: Edit): void {
   const { loopStart, windowCount } = edit.reActContext;
+  const calls = callsOf(edit, loopStart);
   let counted = 0;
   edit.transcript.slice(loopStart).forEach((entry: ContextEntry, offset) => {
     if (entry.withheld === true) return;
@@ -55,6 +62,18 @@ export function withholdLoop(edit: Edit): void {
     if (entry.type === "message") withholdMessage(edit, entry.messageId);
   });
   edit.setContext({ windowCount: Math.max(0, windowCount - counted) });
+  if (calls.length > 0) edit.addEntry({ type: "note", text: wording.withheldCalls(calls) });
+}
+
+/** The calls of a loop that may have had an effect, in a line each. */
+function callsOf(state: AgentState, loopStart: number): readonly string[] {
+  const turns = state.transcript.slice(loopStart).flatMap((entry) => (entry.type === "turn" ? [entry] : []));
+  return turns.flatMap(callIdsOf).flatMap((id) => {
+    const record = recordOf(state, id);
+    if (record === undefined || record.result === null || hasNotRun(record.result)) return [];
+    const outcome = record.result.isSuccess ? "succeeded" : `failed (${record.result.code ?? "tool-error"})`;
+    return [`${record.name} (id ${id}) ${outcome}`];
+  });
 }
 
 function withholdMessage(edit: Edit, id: string): void {

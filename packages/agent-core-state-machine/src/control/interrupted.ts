@@ -1,30 +1,46 @@
 import type { Edit } from "../edit.ts";
 import { wording } from "../wording.ts";
-import { asked, failCall, recordOf, replaceCall, toolOf } from "./calls.ts";
+import { runAgain } from "./admission.ts";
+import { failAsUnknown, failCall, recordOf, replaceCall, toolOf, withQuestion } from "./calls.ts";
 import type { OpenCall } from "./control.ts";
 
 /**
- * What becomes of a call whose run was broken off. `safe` and `keyed` run again, and so does what surely did not run;
- * `once` never: its probe is asked if it has one, else the outcome is unknown, and policy or a human settles it.
+ * Decides what happens to a call whose run was interrupted. `safe` and `keyed` run again, and so does a call that surely
+ * did not run; `once` never does: its outcome is settled as one that is unknown.
  */
 export function interruptCall(edit: Edit, call: OpenCall, outcome: "unknown" | "not-run"): void {
-  const tool = toolOf(edit, recordOf(edit, call.id)?.name ?? "");
-  const running = call.status.type === "running";
-  if (outcome === "not-run" || (running && (tool?.replay ?? "once") !== "once")) return runAgain(edit, call);
-  if (running && tool?.probe === true && call.attempt < edit.config.maxToolAttempts)
-    return replaceCall(edit, { ...call, attempt: call.attempt + 1, status: { type: "probing" } });
-  if (tool?.onUnknown === "ask") return replaceCall(edit, asked(edit, call, "outcome"));
-  failCall(edit, call.id, "outcome-unknown", wording.outcomeUnknown);
+  const wasProbed = call.status.type === "probing";
+  if (outcome === "not-run") {
+    // A probe speaks of the whole call, an attempt that did not run only of itself.
+    const mayHaveRun = call.mayHaveRun && !wasProbed;
+    return runAgainOrGiveUp(edit, { ...call, mayHaveRun });
+  }
+  if (!wasProbed && replayOf(edit, call) !== "once")
+    return runAgainOrGiveUp(edit, { ...call, mayHaveRun: true });
+  settleUnknown(edit, call);
 }
 
-/** A probe that was broken off is made again; one that never comes through leaves the outcome unknown. */
+const replayOf = (edit: Edit, { id }: OpenCall): "safe" | "keyed" | "once" =>
+  toolOf(edit, recordOf(edit, id)?.name ?? "")?.replay ?? "once";
+
+/** Settles a call that may have had its effect and must not run again: by its probe, by a person, or as unknown. */
+export function settleUnknown(edit: Edit, call: OpenCall): void {
+  const tool = toolOf(edit, recordOf(edit, call.id)?.name ?? "");
+  const mayProbe = call.status.type !== "probing" && tool?.probe === true;
+  const unknown = { ...call, mayHaveRun: true };
+  if (mayProbe && call.attempt < edit.config.maxToolAttempts)
+    return replaceCall(edit, { ...unknown, attempt: call.attempt + 1, status: { type: "probing" } });
+  if (tool?.onUnknown === "ask") return replaceCall(edit, withQuestion(edit, unknown, "outcome"));
+  failAsUnknown(edit, call.id, "It was interrupted.");
+}
+
+/** A probe that was interrupted is made again; one that never comes through leaves the outcome unknown. */
 export function interruptProbe(edit: Edit, call: OpenCall): void {
   if (call.attempt >= edit.config.maxToolAttempts) return interruptCall(edit, call, "unknown");
   replaceCall(edit, { ...call, attempt: call.attempt + 1 });
 }
 
-function runAgain(edit: Edit, call: OpenCall): void {
-  if (call.attempt >= edit.config.maxToolAttempts)
-    return failCall(edit, call.id, "crash-loop", wording.crashLoop(call.attempt));
-  replaceCall(edit, { ...call, attempt: call.attempt + 1, status: { type: "queued" } });
+function runAgainOrGiveUp(edit: Edit, call: OpenCall): void {
+  if (call.attempt < edit.config.maxToolAttempts) return runAgain(edit, call);
+  failCall(edit, call.id, "crash-loop", wording.crashLoop(call.attempt, call.mayHaveRun));
 }

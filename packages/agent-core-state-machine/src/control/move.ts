@@ -41,7 +41,7 @@ export function move(edit: Edit, first: Fired): void {
       return;
     }
     record(edit, from, fired.event, to);
-    fired = isBuiltIn(to) ? enter[to](edit, fired, from) : enterCustom(edit, to);
+    fired = isBuiltIn(to) ? enter[to](edit, fired, from) : enterCustom(edit, to, fired.event);
     from = to;
   }
 }

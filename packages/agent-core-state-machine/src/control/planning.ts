@@ -1,7 +1,8 @@
 import type { Edit } from "../edit.ts";
-import { totalTokens } from "../usage.ts";
+import { budgetExceeded, outputLimitAt } from "../budget.ts";
+import { modelFor } from "../model-for.ts";
 import { wording } from "../wording.ts";
-import { failCall, unansweredIds } from "./calls.ts";
+import { abandonCall, unansweredIds } from "./calls.ts";
 import type { ControlOf } from "./control.ts";
 import type { Enter } from "./fired.ts";
 import { windowOnEntry } from "./window.ts";
@@ -13,7 +14,7 @@ export const enterPlanning: Enter = (edit, { event }) => {
     edit.setContext({ control: { ...control, retryAt: null } });
     return undefined;
   }
-  for (const id of unansweredIds(edit)) failCall(edit, id, "not-run", wording.leftBehind);
+  for (const id of unansweredIds(edit)) abandonCall(edit, id, "The agent moved on without it.");
   const { step } = edit.reActContext;
   const stepLimit = takeInQueued(edit) ? step + edit.config.maxSteps : edit.reActContext.stepLimit;
   if (step >= stepLimit) return { event: "MaxSteps" };
@@ -29,11 +30,19 @@ export const enterPlanning: Enter = (edit, { event }) => {
   return undefined;
 };
 
-const planning = (edit: Edit): ControlOf<"Planning"> => ({
-  type: "Planning",
+/** A model call that was not made yet; its answer is limited by what the budget leaves now. */
+export const newLlmCall = (edit: Edit, taskType: string) => ({
   attempt: 1,
+  request: 1,
   interruptions: 0,
   started: false,
+  maxOutputTokens: outputLimitAt(edit, modelFor(edit.config, taskType)),
+});
+
+const planning = (edit: Edit): ControlOf<"Planning"> => ({
+  type: "Planning",
+  ...newLlmCall(edit, edit.config.taskType),
+  failures: 0,
   retryAt: null,
   messageId: null,
   messagesSeen: edit.messages.length,
@@ -52,13 +61,3 @@ const hasTools = ({ tools }: Edit): boolean => {
   for (const name in tools) if (Object.hasOwn(tools, name)) return true;
   return false;
 };
-
-function budgetExceeded({ config: { budget }, usage, reActContext }: Edit): boolean {
-  const reached = (spent: number, most: number | undefined): boolean => most !== undefined && spent >= most;
-  return (
-    reached(totalTokens(reActContext.usage), budget.maxTokens) ||
-    reached(totalTokens(usage), budget.maxTotalTokens) ||
-    reached(reActContext.usage.cost ?? 0, budget.maxCost) ||
-    reached(usage.cost ?? 0, budget.maxTotalCost)
-  );
-}

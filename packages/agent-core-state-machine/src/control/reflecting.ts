@@ -1,8 +1,10 @@
+import { budgetExceeded } from "../budget.ts";
 import type { Edit } from "../edit.ts";
 import type { AgentState } from "../state.ts";
 import type { ControlOf } from "./control.ts";
 import type { Enter, Fired } from "./fired.ts";
 import { reflectsBySteps } from "./observing.ts";
+import { newLlmCall } from "./planning.ts";
 import { halvedWindow } from "./window.ts";
 
 type Cause = ControlOf<"Reflecting">["cause"];
@@ -13,9 +15,20 @@ export const enterReflecting: Enter = (edit, fired) => {
   const { loopStart, windowStart } = edit.reActContext;
   const since = cause === "tokens" || cause === "context-exceeded" ? windowStart : loopStart;
   const covers = edit.transcript.length;
-  edit.setContext({ control: { type: "Reflecting", cause, since, covers, attempt: 1, started: false } });
-  return canCompress(edit, since) ? undefined : reflectionOver(edit, false);
+  const call = newLlmCall(edit, reflectTaskType);
+  edit.setContext({ control: { type: "Reflecting", cause, since, covers, ...call } });
+  return maySummarize(edit, since) ? undefined : reflectionOver(edit, false);
 };
+
+/** The task type by which a model for summaries can be chosen. */
+export const reflectTaskType = "reflect";
+
+/** A summary is worth a call where it would hide something and can be paid, and did not fail too often in this loop. */
+export function maySummarize(edit: Edit, since: number): boolean {
+  const { config, reActContext } = edit;
+  if (reActContext.summariesFailed > config.maxRetries) return false;
+  return canCompress(edit, since) && !budgetExceeded(edit);
+}
 
 function causeOf(edit: Edit, { event }: Fired): Cause {
   if (event === "LowConfidence") return "low-confidence";
@@ -32,8 +45,17 @@ export function reflectionOver(edit: Edit, summarised: boolean): Fired {
   return { event: "ReflectDone" };
 }
 
+/** Counts a failed summary. One that is itself too long for the model is not tried again in this loop. */
+export function countFailedSummary(edit: Edit, failureKind: string): void {
+  const { maxRetries } = edit.config;
+  const { summariesFailed } = edit.reActContext;
+  edit.setContext({
+    summariesFailed: failureKind === "context-length" ? maxRetries + 1 : summariesFailed + 1,
+  });
+}
+
 /** Whether a summary would hide anything: a turn from `since` on that no summary hides yet. */
-export function canCompress({ transcript }: AgentState, since: number): boolean {
+function canCompress({ transcript }: AgentState, since: number): boolean {
   for (let index = transcript.length - 1; index >= since; index -= 1) {
     const entry = transcript[index];
     if (entry === undefined || entry.withheld === true) continue;

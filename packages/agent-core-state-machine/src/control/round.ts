@@ -1,23 +1,26 @@
 import type { Edit } from "../edit.ts";
 import type { ToolCallDecision } from "../state.ts";
-import { admit, openCallsOf, someSucceeded } from "./calls.ts";
+import { actingEvent, askingEvent } from "./acting.ts";
+import { admit } from "./admission.ts";
+import { openCallsOf } from "./calls.ts";
 import { move } from "./move.ts";
 
-/** What follows when a call was answered, decided or interrupted: slots are filled again, or the round is over. */
+/**
+ * What follows when a call was answered, decided or interrupted: slots are filled again, or the batch leaves its state. The
+ * state that it goes to admits its calls, so that a state of the user's own in between can still keep them from running.
+ */
 export function continueRound(edit: Edit, decision?: ToolCallDecision["type"]): void {
-  admit(edit);
   const { control } = edit.reActContext;
-  const calls = openCallsOf(control);
-  const asks = calls.some((call) => call.status.type === "asking");
   switch (control.type) {
-    case "WaitingForHuman":
-      if (!asks) move(edit, { event: humanEvent(edit, calls.length, decision) });
-      return;
+    case "WaitingForHuman": {
+      if (askingEvent(edit) !== undefined) return admit(edit);
+      return move(edit, { event: humanEvent(edit, openCallsOf(control).length, decision) });
+    }
     case "Acting":
-    case "ParallelActing":
-      if (asks) move(edit, { event: "OutcomeUnknown" });
-      else if (calls.length === 0) move(edit, { event: someSucceeded(edit) ? "ToolSuccess" : "ToolFailure" });
-      return;
+    case "ParallelActing": {
+      const fired = actingEvent(edit);
+      return fired === undefined ? admit(edit) : move(edit, fired);
+    }
     case "Idle":
     case "Planning":
     case "Observing":
@@ -30,7 +33,7 @@ export function continueRound(edit: Edit, decision?: ToolCallDecision["type"]): 
 }
 
 function humanEvent(edit: Edit, open: number, decision: ToolCallDecision["type"] | undefined): string {
-  if (open === 0) return decision === "answered" ? "HumanAnswered" : "HumanRejected";
+  if (open === 0) return decision === "answered" || decision === "worked" ? "HumanAnswered" : "HumanRejected";
   if (open === 1) return decision === "modified" ? "HumanModified" : "HumanApproved";
   return edit.config.parallelTools ? "HumanApprovedParallel" : "HumanApproved";
 }

@@ -10,6 +10,7 @@ import type {
   ExpandContextWindowInput,
   LlmChunkInput,
   StateHandledInput,
+  StateHandlerStartedInput,
 } from "../input.ts";
 import type { Row } from "./row.ts";
 
@@ -48,13 +49,25 @@ export const contextNoteAdded: Row<AddContextNoteInput> = {
   apply: (edit, { text }) => enqueue(edit, { type: "note", text }),
 };
 
-export const stateHandled: Row<StateHandledInput> = {
+const handlerKey = (state: AgentState): string | undefined => {
+  const { control } = state.reActContext;
+  return control.type === "Custom" && loopRuns(state) ? stateKey(state.reActContext, control) : undefined;
+};
+
+export const stateHandlerStarted: Row<StateHandlerStartedInput> = {
   whyNot(state, { key }) {
     const { control } = state.reActContext;
-    const waits =
-      control.type === "Custom" && loopRuns(state) && stateKey(state.reActContext, control) === key;
-    return waits ? undefined : "wrong-key";
+    if (handlerKey(state) !== key) return "wrong-key";
+    return control.type === "Custom" && control.started ? "already-started" : undefined;
   },
+  apply(edit) {
+    const { control } = edit.reActContext;
+    if (control.type === "Custom") edit.setContext({ control: { ...control, started: true } });
+  },
+};
+
+export const stateHandled: Row<StateHandledInput> = {
+  whyNot: (state, { key }) => (handlerKey(state) === key ? undefined : "wrong-key"),
   apply(edit, { event, note }) {
     if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });
     move(edit, note === undefined ? { event } : { event, detail: note });

@@ -1,4 +1,4 @@
-import { later, replaceCall } from "../control/calls.ts";
+import { dueIn, replaceCall } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
 import { move } from "../control/move.ts";
 import { waitsAt, type Wait } from "../control/waits.ts";
@@ -25,7 +25,7 @@ export const deadlinePassed: Row<DeadlinePassedInput> = {
 function remind(edit: Edit, call: OpenCall): void {
   const { status } = call;
   if (status.type !== "asking") return;
-  const remindAt = later(edit, edit.config.approval.remindAfterMs);
+  const remindAt = dueIn(edit, edit.config.approval.remindAfterMs);
   replaceCall(edit, { ...call, status: { ...status, reminder: status.reminder + 1, remindAt } });
 }
 

@@ -1,12 +1,14 @@
 import type { ControlOf } from "../control/control.ts";
 import { withholdLoop } from "../control/ended.ts";
 import { move } from "../control/move.ts";
-import { canCompress, reflectionOver } from "../control/reflecting.ts";
+import { newLlmCall } from "../control/planning.ts";
+import { countFailedSummary, maySummarize, reflectionOver, reflectTaskType } from "../control/reflecting.ts";
 import { closeStreamedMessage } from "../control/streamed-message.ts";
 import type { Edit } from "../edit.ts";
 import type { HistoryReflectedInput, LlmCallFailedInput, LlmCallStartedInput } from "../input.ts";
 import { planKey, reflectKey } from "../keys.ts";
 import type { AgentState } from "../state.ts";
+import { awaitUsageOfModel } from "../unreported-usage.ts";
 import type { Row } from "./row.ts";
 
 /** The key of the model call that is wanted now, if one is. */
@@ -33,7 +35,10 @@ export const llmCallFailed: Row<LlmCallFailedInput> = {
   apply(edit, input) {
     edit.addUsage(input.usage);
     const { control } = edit.reActContext;
-    if (control.type === "Reflecting") move(edit, reflectionOver(edit, false));
+    if (control.type === "Reflecting") {
+      countFailedSummary(edit, input.failure.kind);
+      move(edit, reflectionOver(edit, false));
+    }
     if (control.type !== "Planning") return;
     closeStreamedMessage(edit, input.partial ?? "");
     if (input.failure.kind === "context-length") contextExceeded(edit, input);
@@ -58,20 +63,19 @@ export const historyReflected: Row<HistoryReflectedInput> = {
   },
 };
 
-const failuresSoFar = ({ attempt, interruptions }: ControlOf<"Planning">): number => attempt - interruptions;
-
 /** An answer without content is asked for once more only: models that are silent twice stay silent. */
 function triesAgain(edit: Edit, control: ControlOf<"Planning">, { failure }: LlmCallFailedInput): boolean {
   const most = failure.kind === "empty" ? 2 : edit.config.maxLlmAttempts;
-  return failure.retryable && failuresSoFar(control) < most;
+  return failure.retryable && control.failures + 1 < most;
 }
 
 function tryLater(edit: Edit, control: ControlOf<"Planning">, { failure }: LlmCallFailedInput): void {
   const { retryDelayMs, maxRetryDelayMs } = edit.config;
-  const delay = failure.retryAfterMs ?? retryDelayMs * 2 ** (failuresSoFar(control) - 1);
+  const delay = failure.retryAfterMs ?? retryDelayMs * 2 ** control.failures;
   edit.setContext({
     control: {
-      ...nextAttempt(control),
+      ...nextRequest(edit, control),
+      failures: control.failures + 1,
       retryAt: edit.timestamp + Math.min(delay, maxRetryDelayMs),
     },
   });
@@ -85,9 +89,16 @@ const nextAttempt = (control: ControlOf<"Planning">): ControlOf<"Planning"> => (
   messagesSeen: control.messagesSeen + (control.messageId === null ? 0 : 1),
 });
 
+/** The next attempt with a request of its own: it has another idempotency key and a new limit for the answer. */
+const nextRequest = (edit: Edit, control: ControlOf<"Planning">): ControlOf<"Planning"> => ({
+  ...nextAttempt(control),
+  request: control.attempt + 1,
+  maxOutputTokens: newLlmCall(edit, edit.config.taskType).maxOutputTokens,
+});
+
 function contextExceeded(edit: Edit, input: LlmCallFailedInput): void {
   const { windowStart, loopStart } = edit.reActContext;
-  if (canCompress(edit, windowStart) || windowStart < loopStart) move(edit, { event: "ContextExceeded" });
+  if (maySummarize(edit, windowStart) || windowStart < loopStart) move(edit, { event: "ContextExceeded" });
   else giveUp(edit, input);
 }
 
@@ -96,18 +107,40 @@ function giveUp(edit: Edit, { failure: { kind, message } }: LlmCallFailedInput):
   if (kind === "refusal" || kind === "content-filter") withholdLoop(edit);
 }
 
-/** The open model call is broken off, by a restart or a new configuration; the next attempt begins at once. */
+/** The open model call was interrupted by a restart; its next attempt sends the same request at once. */
 export function interruptLlmCall(edit: Edit): void {
   const { control } = edit.reActContext;
-  if (control.type === "Reflecting") {
-    edit.setContext({ control: { ...control, attempt: control.attempt + 1, started: false } });
-    if (control.attempt >= edit.config.maxLlmAttempts) move(edit, reflectionOver(edit, false));
-  }
-  if (control.type !== "Planning") return;
+  if (control.type !== "Reflecting" && control.type !== "Planning") return;
   closeStreamedMessage(edit, "");
   const interruptions = control.interruptions + 1;
+  const isLast = interruptions >= edit.config.maxLlmAttempts;
+  if (control.type === "Reflecting") {
+    edit.setContext({
+      control: { ...control, attempt: control.attempt + 1, started: false, interruptions },
+    });
+    if (isLast) move(edit, reflectionOver(edit, false));
+    return;
+  }
   edit.setContext({ control: { ...nextAttempt(control), interruptions } });
-  if (interruptions < edit.config.maxLlmAttempts) return;
+  if (!isLast) return;
   const message = `The model call was interrupted ${interruptions} times.`;
   move(edit, { event: "FatalError", failure: { kind: "interrupted", message } });
+}
+
+/** The request of the open model call has changed: it gives way to one with the new request, under another key. */
+export function replaceLlmCall(edit: Edit): void {
+  const { control } = edit.reActContext;
+  if (control.type === "Planning" && control.retryAt === null) {
+    awaitUsageOfModel(edit);
+    closeStreamedMessage(edit, "");
+    edit.setContext({ control: nextRequest(edit, control) });
+  }
+  if (control.type === "Reflecting") {
+    awaitUsageOfModel(edit);
+    const attempt = control.attempt + 1;
+    const { maxOutputTokens } = newLlmCall(edit, reflectTaskType);
+    edit.setContext({
+      control: { ...control, attempt, request: attempt, started: false, maxOutputTokens },
+    });
+  }
 }

@@ -2,6 +2,7 @@ import { move } from "../control/move.ts";
 import { closeStreamedMessage, streamedMessage } from "../control/streamed-message.ts";
 import type { Edit } from "../edit.ts";
 import type { AgentState, ContextEntry } from "../state.ts";
+import { awaitUsageOfModel } from "../unreported-usage.ts";
 import { noAgentUsage } from "../usage.ts";
 import { wording } from "../wording.ts";
 
@@ -22,6 +23,7 @@ export function openLoop(edit: Edit, entry: ContextEntry): void {
     stepLimit: 0,
     retryCount: 0,
     truncatedCount: 0,
+    summariesFailed: 0,
     confidence: null,
     usage: noAgentUsage,
     inputTokens: 0,
@@ -50,6 +52,7 @@ export function cancelLoop(edit: Edit, reason: string | undefined, partial: stri
       origin: "",
       parts: [{ type: "text", text: partial }],
     });
+  awaitUsageOfModel(edit);
   const message = reason ?? "The task was cancelled.";
   move(edit, { event: "Cancelled", failure: { kind: "Cancelled", message } });
   edit.addEntry({ type: "note", text: wording.cancelled(reason) });

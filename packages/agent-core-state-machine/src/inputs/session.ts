@@ -1,6 +1,9 @@
-import { failCall, openCallOf, openCallsOf, recordOf, toolOf } from "../control/calls.ts";
+import { applyPolicy, isBlacklisted, refuseBlacklisted, waitsForStart } from "../control/admission.ts";
+import { failAsUnknown, failCall, openCallOf, openCallsOf, recordOf, toolOf } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
-import { interruptCall, interruptProbe } from "../control/interrupted.ts";
+import { interruptHandler } from "../control/custom.ts";
+import { interruptCall, interruptProbe, settleUnknown } from "../control/interrupted.ts";
+import { move } from "../control/move.ts";
 import { continueRound } from "../control/round.ts";
 import type { Edit } from "../edit.ts";
 import type {
@@ -8,10 +11,11 @@ import type {
   ReActCancelledInput,
   SessionOpenedInput,
   SnapshotTakenInput,
+  UsageReportedInput,
 } from "../input.ts";
 import type { AgentState, ToolDefinition } from "../state.ts";
 import { wording } from "../wording.ts";
-import { interruptLlmCall } from "./llm-call.ts";
+import { interruptLlmCall, replaceLlmCall } from "./llm-call.ts";
 import { cancelLoop, loopRuns } from "./loop.ts";
 import type { Row } from "./row.ts";
 
@@ -26,17 +30,28 @@ export const snapshotTaken: Row<SnapshotTakenInput> = {
   apply: () => undefined,
 };
 
+export const usageReported: Row<UsageReportedInput> = {
+  whyNot: (state, { key }) => (state.unreportedUsage.includes(key) ? undefined : "wrong-key"),
+  apply(edit, { key, usage }) {
+    edit.set({ unreportedUsage: edit.unreportedUsage.filter((other) => other !== key) });
+    edit.addToolUsage(usage);
+  },
+};
+
 export const sessionOpened: Row<SessionOpenedInput> = {
   whyNot: () => undefined,
   apply(edit, { owner }) {
-    edit.set({ owner, opened: edit.opened + 1 });
+    // What the process before used without reporting it will not be known anymore.
+    edit.set({ owner, opened: edit.opened + 1, unreportedUsage: [] });
     const { control } = edit.reActContext;
     const calling =
-      "started" in control && (control.started || ("messageId" in control && control.messageId !== null));
+      (control.type === "Planning" && (control.started || control.messageId !== null)) ||
+      (control.type === "Reflecting" && control.started);
     if (calling) interruptLlmCall(edit);
     for (const { id } of openCallsOf(control))
       interruptIfStarted(edit, openCallOf(edit.reActContext.control, id));
     continueRound(edit);
+    interruptStartedHandler(edit);
   },
 };
 
@@ -45,42 +60,79 @@ function interruptIfStarted(edit: Edit, call: OpenCall | undefined): void {
   if (call?.status.type === "probing") interruptProbe(edit, call);
 }
 
+function interruptStartedHandler(edit: Edit): void {
+  const { control } = edit.reActContext;
+  const fired = control.type === "Custom" && control.started ? interruptHandler(edit, control) : undefined;
+  if (fired !== undefined) move(edit, fired);
+}
+
 export const agentConfigured: Row<AgentConfiguredInput> = {
   whyNot(state, input) {
     const { config, tools } = configured(state, input);
     return sameJson(config, state.config) && sameJson(tools, state.tools) ? "nothing-new" : undefined;
   },
   apply(edit, input) {
-    const before = edit.tools;
+    const { config, tools } = edit;
     edit.set(configured(edit, input));
-    interruptLlmCallForNewRequest(edit);
-    for (const { id } of openCallsOf(edit.reActContext.control)) failIfChanged(edit, id, before);
+    if (changesRequest({ config, tools }, edit)) replaceLlmCall(edit);
+    for (const { id } of openCallsOf(edit.reActContext.control)) reconsiderCall(edit, id, tools);
+    applyPolicy(edit);
     continueRound(edit);
   },
 };
 
-const configured = (
-  state: AgentState,
-  { config, tools }: AgentConfiguredInput,
-): Pick<AgentState, "config" | "tools"> => ({
+type Configuration = Pick<AgentState, "config" | "tools">;
+
+const configured = (state: AgentState, { config, tools }: AgentConfiguredInput): Configuration => ({
   config: { ...state.config, ...config },
   tools: tools ?? state.tools,
 });
 
 const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Equal keys mean equal requests: a model call that is wanted under the old configuration gives way to a new one. */
-function interruptLlmCallForNewRequest(edit: Edit): void {
-  const { control } = edit.reActContext;
-  if (control.type === "Reflecting" || (control.type === "Planning" && control.retryAt === null))
-    interruptLlmCall(edit);
+/** What of a configuration a request to the model is made of. Equal keys mean equal requests. */
+const requestPart = ({ config, tools }: Configuration): unknown => [
+  config.systemPrompt,
+  config.taskType,
+  config.models,
+  config.settings,
+  config.toolChoice,
+  config.answerSchema,
+  config.parallelTools,
+  config.blacklistedTools,
+  Object.entries(tools).map(([name, { description, schema }]) => [name, description, schema]),
+];
+
+const changesRequest = (before: Configuration, after: Configuration): boolean =>
+  !sameJson(requestPart(before), requestPart(after));
+
+/**
+ * Holds a call that does not run at present against its changed tool. A call whose tool is gone or takes other arguments
+ * cannot run; a call that must not run again, by the new replay policy, is settled as one with an unknown outcome.
+ */
+function reconsiderCall(edit: Edit, id: string, before: Readonly<Record<string, ToolDefinition>>): void {
+  const call = openCallOf(edit.reActContext.control, id);
+  const record = recordOf(edit, id);
+  if (call === undefined || record === undefined || !mayStillRun(call)) return;
+  const tool = toolOf(edit, record.name);
+  const old = Object.hasOwn(before, record.name) ? before[record.name] : undefined;
+  if (isOtherTool(old, tool)) {
+    if (call.mayHaveRun) failAsUnknown(edit, id, wording.toolChanged);
+    else failCall(edit, id, "tool-changed", wording.notRun(wording.toolChanged));
+  } else if (call.status.type === "asking" && isBlacklisted(edit, record))
+    refuseBlacklisted(edit, call, record);
+  else if (call.mayHaveRun && mustNotRunAnymore(old, tool)) settleUnknown(edit, call);
 }
 
-/** A call that has not begun does not run with a tool that is not the one the model saw. */
-function failIfChanged(edit: Edit, id: string, before: Readonly<Record<string, ToolDefinition>>): void {
-  const name = recordOf(edit, id)?.name ?? "";
-  const old = Object.hasOwn(before, name) ? before[name] : undefined;
-  const status = openCallOf(edit.reActContext.control, id)?.status;
-  const begun = status?.type === "probing" || (status?.type === "running" && status.started);
-  if (!begun && !sameJson(old, toolOf(edit, name))) failCall(edit, id, "tool-changed", wording.toolChanged);
+const mustNotRunAnymore = (old: ToolDefinition | undefined, tool: ToolDefinition | undefined): boolean =>
+  (old?.replay ?? "once") !== "once" && (tool?.replay ?? "once") === "once";
+
+/** Whether the call waits for its next attempt: in the queue, admitted but not started, or for a person who allows it. */
+const mayStillRun = ({ status }: OpenCall): boolean =>
+  waitsForStart(status) || (status.type === "asking" && status.about !== "outcome");
+
+/** Whether calls made for the one tool cannot be run by the other: it is gone, or its input is another. */
+function isOtherTool(old: ToolDefinition | undefined, tool: ToolDefinition | undefined): boolean {
+  if (old === undefined || tool === undefined) return old !== tool;
+  return old.schema !== tool.schema || (old.asksHuman ?? false) !== (tool.asksHuman ?? false);
 }

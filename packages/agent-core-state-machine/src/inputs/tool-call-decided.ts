@@ -1,4 +1,5 @@
-import { failCall, openCallOf, recordOf, replaceCall, settleCall, toolOf } from "../control/calls.ts";
+import { isBlacklisted, refuseBlacklisted, runAgain } from "../control/admission.ts";
+import { failAsUnknown, failCall, openCallOf, recordOf, replaceCall, settleCall } from "../control/calls.ts";
 import type { OpenCall, OpenCallStatus } from "../control/control.ts";
 import { continueRound } from "../control/round.ts";
 import type { Edit } from "../edit.ts";
@@ -10,10 +11,10 @@ import type { Row } from "./row.ts";
 type Decision = ToolCallDecidedInput["decision"];
 type About = Extract<OpenCallStatus, { type: "asking" }>["about"];
 
-/** What a human may say to which question. An unknown outcome: run it again, it failed, or this is its result. */
+/** The decisions that answer each kind of question. */
 const offered: Readonly<Record<About, readonly Decision["type"][]>> = {
   approval: ["approved", "rejected", "modified"],
-  outcome: ["approved", "rejected", "answered"],
+  outcome: ["run-again", "worked", "failed", "unknown"],
   answer: ["answered", "rejected"],
 };
 
@@ -52,20 +53,22 @@ function decide(
   decision: Decision,
   reason: string | undefined,
 ): void {
+  edit.putCall(call.id, decision.type === "modified" ? modified(record, decision) : record);
   switch (decision.type) {
     case "approved":
-      edit.putCall(call.id, record);
-      return release(edit, call);
     case "modified":
-      edit.putCall(call.id, modified(record, decision));
-      return edit.config.blacklistedTools.includes(record.name)
-        ? failCall(edit, call.id, "blacklisted", wording.blacklisted(record.name))
-        : release(edit, call);
+      if (isBlacklisted(edit, record)) return refuseBlacklisted(edit, call, record);
+      return replaceCall(edit, { ...call, status: { type: "queued" } });
+    case "run-again":
+      return runAgain(edit, call);
     case "rejected":
-      edit.putCall(call.id, record);
       return failCall(edit, call.id, "rejected", wording.rejected(reason));
+    case "failed":
+      return failCall(edit, call.id, "reported-failed", wording.reportedFailed(reason));
+    case "unknown":
+      return failAsUnknown(edit, call.id, wording.unknownToPerson(reason));
     case "answered":
-      edit.putCall(call.id, record);
+    case "worked":
       return settleCall(edit, call.id, {
         isSuccess: true,
         content: decision.content,
@@ -74,28 +77,28 @@ function decide(
   }
 }
 
-/** A decision is itself the approval: the call runs as it stands now. One with an unknown outcome runs anew. */
-function release(edit: Edit, call: OpenCall): void {
-  const again = call.status.type === "asking" && call.status.about === "outcome";
-  replaceCall(edit, { ...call, attempt: call.attempt + (again ? 1 : 0), status: { type: "queued" } });
+/** The call with the arguments that a person gave: what was wrong with the model's own does not count anymore. */
+function modified(
+  { problem: _, ...record }: ToolCallRecord,
+  { parameters, digest }: Extract<Decision, { type: "modified" }>,
+): ToolCallRecord {
+  return {
+    ...record,
+    parameters,
+    original: record.original ?? record.parameters,
+    digest: digest ?? JSON.stringify([record.name, parameters]),
+  };
 }
 
-const modified = (
-  record: ToolCallRecord,
-  { parameters, digest }: Extract<Decision, { type: "modified" }>,
-): ToolCallRecord => ({
-  ...record,
-  parameters,
-  original: record.original ?? record.parameters,
-  digest: digest ?? JSON.stringify([record.name, parameters]),
-});
-
-/** A question that nobody answered in time counts as rejected. */
+/** A question that nobody answered in time: an approval counts as rejected, an outcome as unknown. */
 export function expireQuestion(edit: Edit, call: OpenCall): void {
-  const record = recordOf(edit, call.id);
-  if (record === undefined) return;
-  const isQuestion = toolOf(edit, record.name)?.asksHuman === true;
+  if (call.status.type !== "asking") return;
   const decision: ToolCallDecision = { type: "expired", by: "deadline", decidedAt: edit.timestamp };
-  failCall(edit, call.id, "expired", isQuestion ? wording.unanswered : wording.expired, { decision });
+  const { about } = call.status;
+  if (about === "outcome") failAsUnknown(edit, call.id, wording.unreported, { decision });
+  else
+    failCall(edit, call.id, "expired", about === "answer" ? wording.unanswered : wording.expired, {
+      decision,
+    });
   continueRound(edit, "expired");
 }

@@ -1,9 +1,10 @@
-import { openCallOf, recordOf, replaceCall, settleCall } from "../control/calls.ts";
+import { failAsUnknown, openCallOf, recordOf, replaceCall, settleCall } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
 import { interruptCall } from "../control/interrupted.ts";
 import { continueRound } from "../control/round.ts";
 import { probeKey, toolKey } from "../keys.ts";
-import type { AgentState } from "../state.ts";
+import { hasNotRun, type AgentState, type ToolCallResult } from "../state.ts";
+import { awaitUsageOf } from "../unreported-usage.ts";
 import type { ToolCallInterruptedInput, ToolCallResultInput, ToolCallStartedInput } from "../input.ts";
 import type { IgnoredReason, Row } from "./row.ts";
 
@@ -34,10 +35,15 @@ export const toolCallCompleted: Row<ToolCallResultInput> = {
   },
   apply(edit, { toolCallId, result, usage }) {
     edit.addToolUsage(usage);
-    settleCall(edit, toolCallId, result);
+    const call = openCall(edit, toolCallId);
+    if (call !== undefined && !result.isSuccess && result.code === "timeout") awaitUsageOf(edit, call);
+    if (call?.mayHaveRun === true && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));
+    else settleCall(edit, toolCallId, result);
     continueRound(edit);
   },
 };
+
+const errorOf = (result: ToolCallResult): string => (result.isSuccess ? "" : result.error);
 
 const keyOf = (call: OpenCall): string | undefined => {
   if (call.status.type === "running") return toolKey(call);

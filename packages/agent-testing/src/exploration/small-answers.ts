@@ -101,15 +101,28 @@ function toolAnswers(
   ];
 }
 
+const decisionTypes = [
+  "approved",
+  "rejected",
+  "modified",
+  "answered",
+  "run-again",
+  "worked",
+  "failed",
+  "unknown",
+  "forged",
+] as const;
+
 const decisions = ({
   toolCallId,
   digest,
 }: Extract<AgentEffect, { type: "ask-human" }>): readonly AgentInput[] =>
-  (["approved", "rejected", "modified", "answered", "forged"] as const).map((type): AgentInput => {
+  decisionTypes.map((type): AgentInput => {
     const asked = { type: "tool-call-decided", toolCallId, by: "someone", timestamp } as const;
     if (type === "forged") return { ...asked, digest: "forged", decision: { type: "approved" } };
     if (type === "modified") return { ...asked, digest, decision: { type, parameters: '{"changed":true}' } };
-    if (type === "answered") return { ...asked, digest, decision: { type, content: "so" } };
+    if (type === "answered" || type === "worked")
+      return { ...asked, digest, decision: { type, content: "so" } };
     return { ...asked, digest, decision: { type } };
   });
 

@@ -69,16 +69,6 @@ export interface OpenedSession<Answer> {
   takeOver(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void>;
 }
 
-/** What anyone may append at the head; everything else tells of effects, and is the owner's. */
-const posts: ReadonlySet<string> = new Set([
-  "user-message-received",
-  "tool-call-decided",
-  "re-act-cancelled",
-  "context-window-expanded",
-  "history-tool-calls-added",
-  "context-note-added",
-]);
-
 /** What a log says that will not change when it is asked again. */
 const finalCodes: ReadonlySet<string> = new Set([
   "Conflict",
@@ -123,7 +113,8 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
         return committed;
       },
     },
-    refuses: (input) => refusal(input),
+    refuses: () => refusal(),
+    refusesHost: () => hostRefusal(),
     onCommitFailed(error) {
       lastError = error;
       if (isFinal(error)) lose(error);
@@ -134,14 +125,17 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
   // What effects told stays in front of the queue: an empty batch offers it again.
   const retry = retries(clock, () => void hosted.dispatch().catch(() => undefined));
 
-  const refusal = (input: AgentInput): Error | undefined => {
+  const refusal = (): Error | undefined => {
     if (lost !== undefined) return lost;
     if (access === "read")
       return found.unreadable ?? new SessionError("ReadOnly", "This session was opened to be read only.");
-    if (access === "post" && !posts.has(input.type))
-      return new SessionError("NotOwner", `A ${input.type} is for the owner of the session to tell.`);
     return undefined;
   };
+
+  const hostRefusal = (): Error | undefined =>
+    access === "post"
+      ? new SessionError("NotOwner", "Only the process that runs the session may configure it or add notes.")
+      : undefined;
 
   const remember = (error: unknown): void => {
     lastError = error;

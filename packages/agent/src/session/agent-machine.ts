@@ -45,7 +45,7 @@ export interface MachineBase {
 
 export interface MachineHooks {
   readonly notify: (notice: RunNotice) => void;
-  readonly ask: (effect: AskHumanEffect) => Promise<void>;
+  readonly ask: (effect: AskHumanEffect) => Promise<AgentInput | undefined>;
   /** Each accepted input, when its state has become the current one. */
   readonly published: (input: AgentInput, stepped: AgentStep, seq: number) => void;
   readonly commitFailed: (error: unknown) => void;
@@ -93,9 +93,12 @@ export function agentMachine(
     ask: hooks.ask,
   };
 
+  /** From outside of the effect: the state does not want it anymore. After `stop` there is nothing to count it for. */
+  const tellLate = (input: AgentInput): void => void moorex.dispatch(input).catch(() => undefined);
+
   const runEffect = (effect: AgentEffect, state: AgentState): EffectRun<AgentState, AgentInput> => ({
     start(dispatch, signal) {
-      const host: RunHost = { ...hostBase, signal, tellNow: (input) => void dispatch(input) };
+      const host: RunHost = { ...hostBase, signal, tellNow: (input) => void dispatch(input), tellLate };
       return drive(runOf(effect, state, host), async (...inputs) => {
         const { applied } = await dispatch(...inputs);
         return applied > 0 || inputs.some((input) => taken.has(input));

@@ -1,10 +1,15 @@
 import type { AskHumanEffect } from "@moora/agent-core-effects";
+import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import type { DecisionProblem } from "../decision-problem.ts";
+import { answersQuestion, refusalOf } from "../decision-to-input.ts";
 import { effectToQuestion } from "./questions.ts";
 import type { Receipt } from "./session.ts";
 
-/** Answers questions in place of an interactive host. */
+/**
+ * Answers questions in place of an interactive host. `question.about` says what kind of decision it takes. One that it
+ * does not take, and an error, count as a rejection, or as `{ outcome: "unknown" }` for an unknown outcome.
+ */
 export type OnApproval = (question: Question) => Decision | Promise<Decision>;
 
 export interface AskingHost {
@@ -13,16 +18,18 @@ export interface AskingHost {
   readonly nobodyAnswers: () => boolean;
   readonly tell: (event: AgentEvent<never>) => void;
   readonly decide: (question: Question, decision: Decision, by?: string) => Promise<Receipt>;
+  readonly toInput: (question: Question, decision: Decision, by: string) => AgentInput;
   readonly problemOf: (
     question: Question,
     decision: Decision,
   ) => DecisionProblem | undefined | Promise<DecisionProblem | undefined>;
 }
 
-/** Puts a question before whoever answers for this host. */
+/** Shows a question to those who answer for this host. Gives the decision where the host itself makes one. */
 export const askingWith =
-  ({ onApproval, nobodyAnswers, tell, decide, problemOf }: AskingHost) =>
-  async (effect: AskHumanEffect): Promise<void> => {
+  (host: AskingHost) =>
+  async (effect: AskHumanEffect): Promise<AgentInput | undefined> => {
+    const { onApproval, nobodyAnswers, tell, decide, toInput } = host;
     const question = effectToQuestion(effect);
     const unasked = onApproval === undefined && nobodyAnswers();
     tell({
@@ -30,23 +37,26 @@ export const askingWith =
       ...question,
       decide: (decision, by) => decide(question, decision, by),
     });
-    if (unasked) return void (await decide(question, { reject: "There is nobody to ask." }, "nobody"));
-    if (onApproval === undefined) return;
-    const decision = await approvalOf(onApproval, question);
-    const reject = (why: string): Promise<Receipt> =>
-      decide(question, { reject: `Asking failed: ${why}` }, "host");
-    // A decision that cannot be taken counts as a rejection: nobody else is asked, and the question would stay open.
-    const problem = await problemOf(question, decision);
-    if (problem !== undefined) return void (await reject(problem.message));
-    const receipt = await decide(question, decision, "host");
-    if (receipt.status === "ignored" && receipt.reason === "wrong-decision")
-      await reject("This decision does not answer the question.");
+    if (unasked) return toInput(question, refusalOf(question, "There is nobody to ask."), "nobody");
+    if (onApproval === undefined) return undefined;
+    return toInput(question, await decisionOf(onApproval, question, host), "host");
   };
 
-async function approvalOf(onApproval: OnApproval, question: Question): Promise<Decision> {
+/** The host's decision, or a refusal that says why it has none: nobody else is asked. */
+async function decisionOf(
+  onApproval: OnApproval,
+  question: Question,
+  { problemOf }: AskingHost,
+): Promise<Decision> {
+  const refuse = (why: string): Decision => refusalOf(question, `Asking failed: ${why}`);
   try {
-    return await onApproval(question);
+    const decision = await onApproval(question);
+    const problem = await problemOf(question, decision);
+    if (problem !== undefined) return refuse(problem.message);
+    return answersQuestion(question, decision)
+      ? decision
+      : refuse("The decision does not answer the question.");
   } catch (error) {
-    return { reject: `Asking failed: ${error instanceof Error ? error.message : String(error)}` };
+    return refuse(error instanceof Error ? error.message : String(error));
   }
 }

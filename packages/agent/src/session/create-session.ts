@@ -1,5 +1,7 @@
 import { callDigest, type AskHumanEffect, type RunNotice } from "@moora/agent-core-effects";
 import {
+  expiryWaitKey,
+  inputAccess,
   openCallOf,
   recordOf,
   traceOf,
@@ -32,7 +34,11 @@ export interface SessionBase extends MachineBase {
   /** With nobody to ask, questions are rejected instead of waiting. */
   readonly rejectsUnasked?: boolean;
   /** Why an input from outside may not be offered here, undefined when it may. */
-  readonly refuses?: (input: AgentInput) => Error | undefined;
+  readonly refuses?: () => Error | undefined;
+  /** Why an input of the application that runs the session may not be offered here, undefined when it may. */
+  readonly refusesHost?: () => Error | undefined;
+  /** Whether a decision that comes after its deadline is judged by the clock of this host. Default: yes. */
+  readonly judgesDeadlines?: () => boolean | Promise<boolean>;
   readonly onCommitFailed?: (error: unknown) => void;
 }
 
@@ -84,14 +90,15 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     nobodyAnswers: () => base.rejectsUnasked === true && !runs.isWatched,
     tell: runs.tell,
     decide: (question, decision, by) => session.decide(question, decision, by),
+    toInput: (question, decision, by) => toDecided(question, fixedDecision(decision), by),
     problemOf: ({ toolCallId }, decision) =>
       decisionProblem(agent.parts, machine.current(), toolCallId, decision),
   });
 
   /** A question of the state that a session begins with comes while the session is being made. */
-  const ask = async (effect: AskHumanEffect): Promise<void> => {
+  const ask = async (effect: AskHumanEffect): Promise<AgentInput | undefined> => {
     if (!isMade) await Promise.resolve();
-    await asking(effect);
+    return await asking(effect);
   };
 
   const commitFailed = (error: unknown): void => {
@@ -102,17 +109,25 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 
   const machine = agentMachine(agent, base, { notify, ask, published, commitFailed });
 
+  const toDecided = (
+    question: Pick<Question, "toolCallId" | "digest">,
+    decision: Decision,
+    by: string,
+  ): AgentInput => {
+    const state = machine.current();
+    const name = recordOf(state, question.toolCallId)?.name ?? "";
+    const digestOfChange = (parameters: string): string =>
+      callDigest(state, { sessionId: identity, digestOf }, question.toolCallId, name, parameters);
+    return parsed(decisionToInput(question, decision, { by, timestamp: clock.now(), digestOfChange }));
+  };
+
   /** Offers inputs from outside; the receipt is the last one's. */
   const offer = async (...inputs: readonly AgentInput[]): Promise<Receipt> => {
     const last = inputs.at(-1);
     if (last === undefined) return { status: "ignored", reason: "nothing-new" };
-    for (const input of inputs) {
-      const refusal = base.refuses?.(input);
-      if (refusal !== undefined) throw refusal;
-    }
+    const refusal = base.refuses?.();
+    if (refusal !== undefined) throw refusal;
     if (stopped !== undefined) throw stopped;
-    if (comesTooLate(last, machine.current(), clock.now()))
-      return { status: "ignored", reason: "already-decided", decidedBy: "deadline" };
     places.set(last, 0);
     try {
       const { state } = await machine.dispatch(...inputs);
@@ -132,12 +147,22 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     const state = machine.current();
     const problem = await decisionProblem(agent.parts, state, question.toolCallId, decision);
     if (problem !== undefined) throw new InputRefused(problem);
-    const name = recordOf(state, question.toolCallId)?.name ?? "";
-    const digestOfChange = (parameters: string): string =>
-      callDigest(state, { sessionId: identity, digestOf }, question.toolCallId, name, parameters);
-    return await offer(
-      parsed(decisionToInput(question, decision, { by, timestamp: clock.now(), digestOfChange })),
-    );
+    return await offerDecision(toDecided(question, decision, by));
+  };
+
+  /** A deadline that has passed becomes an input first: the reducer then judges the decision. */
+  const offerDecision = async (input: AgentInput): Promise<Receipt> => {
+    const key = passedDeadline(input, machine.current(), clock.now());
+    const judges = key !== undefined && (await (base.judgesDeadlines?.() ?? true));
+    if (!judges) return await offer(input);
+    return await offer({ type: "deadline-passed", key, timestamp: clock.now() }, input);
+  };
+
+  const offerOfHost = async (given: unknown): Promise<Receipt> => {
+    const input = parsed(given);
+    const refusal = base.refusesHost?.();
+    if (refusal !== undefined) throw refusal;
+    return await offer(input);
   };
 
   const cancel = async (reason?: string): Promise<Receipt> => {
@@ -180,7 +205,14 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
       return run;
     },
     send: saying.send,
-    dispatch: async (input) => await offer(parsed(input)),
+    dispatch: async (given) => {
+      const input = parsed(given);
+      checkAccess(input);
+      return await (input.type === "tool-call-decided" ? offerDecision(input) : offer(input));
+    },
+    configure: async (config) =>
+      await offerOfHost({ type: "agent-configured", config, timestamp: clock.now() }),
+    note: async (text) => await offerOfHost({ type: "context-note-added", text, timestamp: clock.now() }),
     decide,
     cancel,
     questions: () => questionsAt(machine.current()),
@@ -204,14 +236,20 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 }
 
-/**
- * A question that is due is closed, also where nobody who runs the session has been there to tell: what was asked long
- * ago must not be approved by a late click.
- */
-function comesTooLate(input: AgentInput, { reActContext: { control } }: AgentState, now: number): boolean {
-  if (input.type !== "tool-call-decided") return false;
-  const status = openCallOf(control, input.toolCallId)?.status;
-  return status?.type === "asking" && status.due !== null && status.due <= now;
+/** The key of the deadline that a decision comes after, though nothing has closed its question yet. */
+function passedDeadline(input: AgentInput, state: AgentState, now: number): string | undefined {
+  if (input.type !== "tool-call-decided") return undefined;
+  const call = openCallOf(state.reActContext.control, input.toolCallId);
+  if (call?.status.type !== "asking") return undefined;
+  const { due, digest } = call.status;
+  return due !== null && due <= now && digest === input.digest ? expiryWaitKey(call, call.status) : undefined;
+}
+
+/** Throws `InputRefused` for an input that only the runner of a session may dispatch. */
+function checkAccess(input: AgentInput): void {
+  if (inputAccess[input.type] === "anyone") return;
+  const message = `Only ${inputAccess[input.type] === "host" ? "the application that runs the session" : "the runner of the session"} may dispatch ${input.type}.`;
+  throw new InputRefused({ code: "not-allowed", path: "type", message });
 }
 
 function ignored(input: AgentInput, state: AgentState): Receipt {

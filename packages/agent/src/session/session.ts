@@ -1,4 +1,10 @@
-import type { AgentInput, AgentState, IgnoredReason, Trace } from "@moora/agent-core-state-machine";
+import type {
+  AgentConfig,
+  AgentInput,
+  AgentState,
+  IgnoredReason,
+  Trace,
+} from "@moora/agent-core-state-machine";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import type { AgentRun } from "../agent-run.ts";
 import type { UserContent } from "../user-message.ts";
@@ -23,8 +29,15 @@ export interface Session<Answer = string> {
   running(): AgentRun<Answer> | undefined;
   /** Says something and does not wait for the loop. */
   send(content: UserContent): Promise<Receipt>;
-  /** Any input from outside. Rejects with `InputRefused` for what is none. */
+  /**
+   * An input from outside: a message, a decision, a cancel, or a request for more context. Rejects with `InputRefused` for
+   * a value that is not an input (`path` says where), and for one that only the runner may dispatch (`not-allowed`).
+   */
   dispatch(input: unknown): Promise<Receipt>;
+  /** Changes fields of the agent's configuration from here on. Rejects with `InputRefused` for invalid ones. */
+  configure(config: Partial<AgentConfig>): Promise<Receipt>;
+  /** Adds a note of the application's for the model to read with its next request, while a loop runs. */
+  note(text: string): Promise<Receipt>;
   /** Answers a question. Rejects for changed arguments that do not fit the tool's schema; the question stays open. */
   decide(
     question: Pick<Question, "toolCallId" | "digest">,

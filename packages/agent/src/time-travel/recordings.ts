@@ -1,5 +1,5 @@
 import type { Tool, ToolOutcome } from "@moora/agent-core-effects";
-import { recordOf, type AgentState, type ToolCallRecord } from "@moora/agent-core-state-machine";
+import { hasNotRun, recordOf, type AgentState, type ToolCallRecord } from "@moora/agent-core-state-machine";
 import type { Decision } from "../agent-event.ts";
 import { canonicalJson } from "../durable/canonical-json.ts";
 
@@ -76,26 +76,9 @@ function parsed(parameters: string): unknown {
   }
 }
 
-/** Failures that are the agent's own word, not the tool's: the call was never made. */
-const neverRan: ReadonlySet<string | undefined> = new Set([
-  "rejected",
-  "expired",
-  "blacklisted",
-  "tool-changed",
-  "cancelled",
-  "cut",
-  "too-many-calls",
-  "not-run",
-  "unknown-tool",
-  "invalid-arguments",
-]);
-
 function outcomeOf({ result, decision }: ToolCallRecord): ToolOutcome | undefined {
-  if (result === null || decision?.type === "answered") return undefined;
-  if (!result.isSuccess)
-    return neverRan.has(result.code)
-      ? undefined
-      : { isSuccess: false, error: result.error, code: result.code ?? "tool-error" };
+  if (result === null || decision?.type === "answered" || hasNotRun(result)) return undefined;
+  if (!result.isSuccess) return { isSuccess: false, error: result.error, code: result.code ?? "tool-error" };
   return {
     isSuccess: true,
     content: result.content,
@@ -115,6 +98,16 @@ function decisionOf({ decision, parameters, result }: ToolCallRecord): RecordedD
       return { by, decision: { approve: parameters } };
     case "answered":
       return { by, decision: { answer: result?.isSuccess === true ? result.content : "" } };
+    case "run-again":
+      return { by, decision: { outcome: "run-again" } };
+    case "worked":
+      return {
+        by,
+        decision: { outcome: "worked", result: result?.isSuccess === true ? result.content : "" },
+      };
+    case "failed":
+    case "unknown":
+      return { by, decision: { outcome: type, ...(reason === undefined ? {} : { reason }) } };
     case "expired":
       return { by, decision: { reject: "Nobody answered in time." } };
   }

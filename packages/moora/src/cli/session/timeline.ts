@@ -52,6 +52,8 @@ const sayings: { readonly [Type in InputType]: Saying<Type> } = {
   "context-window-expanded": () => "window widened",
   "history-tool-calls-added": ({ toolCallIds }) => `earlier calls shown: ${toolCallIds.join(", ")}`,
   "context-note-added": ({ text }) => `note: ${oneLine(text)}`,
+  "state-handler-started": ({ key }) => `handler ${key} started`,
+  "usage-reported": ({ key }) => `usage of ${key}`,
   "snapshot-taken": ({ seq }) => `snapshot of record ${seq}`,
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { cappedBudget } from "../../src/index.ts";
+import { cappedBudget } from "../src/index.ts";
 
-describe("a budget that is capped to what somebody else has left", () => {
+describe("a budget that is capped to what its caller may spend", () => {
   it("is the smaller amount of both, for a loop; what is limited in total stays", () => {
     const own = { maxTokens: 100, maxCost: 5, maxTotalTokens: 1_000, maxTotalCost: 50 };
     expect(cappedBudget(own, { tokens: 70, cost: 7 })).toEqual({ ...own, maxTokens: 70 });

@@ -1,0 +1,15 @@
+import type { UsageReport } from "@moora/agent-core-state-machine";
+import type { RunHost } from "./agent-parts.ts";
+import { tell, type Run } from "./run-steps.ts";
+
+/** Reports what work used that the state does not want anymore: it was paid for all the same. */
+export function* reportUsage(
+  key: string,
+  usage: UsageReport | undefined,
+  { clock, tellLate }: RunHost,
+): Run<void> {
+  const used = usage === undefined ? {} : { usage };
+  const input = { type: "usage-reported", key, ...used, timestamp: clock.now() } as const;
+  if (tellLate === undefined) yield* tell(input);
+  else tellLate(input);
+}

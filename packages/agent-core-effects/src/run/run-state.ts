@@ -1,0 +1,82 @@
+import type { AgentState } from "@moora/agent-core-state-machine";
+import type { RunStateEffect } from "../effect.ts";
+import { shortened } from "../shortened.ts";
+import type { ToolOutcome } from "../tool/tool-reply.ts";
+import type { RunHost, StateContext, StateDecision } from "./agent-parts.ts";
+import { recordable } from "./recordable.ts";
+import { tell, waitFor, type Run } from "./run-steps.ts";
+
+/** Runs the handler of a custom state, after its intent is durable, and dispatches its decision. */
+export function* runState(effect: RunStateEffect, state: AgentState, host: RunHost): Run<void> {
+  const { key } = effect;
+  const { clock, signal } = host;
+  const intended = yield* tell({ type: "state-handler-started", key, timestamp: clock.now() });
+  if (!intended || signal.aborted) return;
+  const decision = yield* stateDecision(effect, state, host);
+  if (signal.aborted) return;
+  const { event, note } = typeof decision === "string" ? { event: decision, note: undefined } : decision;
+  yield* tell(
+    recordable({
+      type: "state-handled",
+      key,
+      event: event.toWellFormed(),
+      ...(note === undefined ? {} : { note: note.toWellFormed() }),
+      timestamp: clock.now(),
+    }),
+  );
+}
+
+/** A handler that is missing is an event, as is one that throws: without a row for it the loop ends, with one it goes on. */
+function* stateDecision(effect: RunStateEffect, state: AgentState, host: RunHost): Run<StateDecision> {
+  const { states } = host.parts;
+  const handler = Object.hasOwn(states, effect.name) ? states[effect.name] : undefined;
+  if (handler === undefined) return "NoHandlerForState";
+  return yield* waitFor(handler(state, stateContext(effect, state, host)));
+}
+
+function stateContext(
+  { workKey, attempt, event }: RunStateEffect,
+  state: AgentState,
+  host: RunHost,
+): StateContext {
+  const { sessionId, signal, clock } = host;
+  const idempotencyKey = `${sessionId}/${workKey}`;
+  let calls = 0;
+  return {
+    signal,
+    idempotencyKey,
+    attempt,
+    event,
+    now: () => clock.now(),
+    callTool(name, input) {
+      calls += 1;
+      const toolCallId = `${workKey}/${calls}`;
+      return callTool(host, state, { name, input, attempt, toolCallId });
+    },
+  };
+}
+
+interface HandlerCall {
+  readonly name: string;
+  readonly input: unknown;
+  readonly attempt: number;
+  readonly toolCallId: string;
+}
+
+function callTool(
+  { parts, sessionId, signal, notify }: RunHost,
+  state: AgentState,
+  { name, input, attempt, toolCallId }: HandlerCall,
+): ToolOutcome | Promise<ToolOutcome> {
+  const tool = parts.tools.get(name);
+  if (tool === undefined)
+    return { isSuccess: false, error: `Unknown tool "${shortened(name, 100)}".`, code: "unknown-tool" };
+  return tool.run(JSON.stringify(input) ?? "", {
+    toolCallId,
+    idempotencyKey: `${sessionId}/${toolCallId}`,
+    attempt,
+    signal,
+    prices: state.config.prices,
+    progress: (text) => notify({ type: "tool-progress", toolCallId, text }),
+  });
+}

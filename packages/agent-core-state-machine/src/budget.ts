@@ -1,0 +1,97 @@
+import type { AgentConfig, Budget } from "./config.ts";
+import { openCallsOf } from "./control/calls.ts";
+import { priceOf } from "./prices.ts";
+import type { AgentState } from "./state.ts";
+import { totalTokens, type Spending } from "./usage.ts";
+
+type Spender = Pick<AgentState, "config" | "usage" | "reActContext">;
+
+/**
+ * What the limits leave to spend, of the loop and of the conversation the smaller amount, less what open calls have
+ * reserved; undefined without a limit. A kind of spending without a limit has no amount.
+ */
+export function budgetLeftAt({ config: { budget }, usage, reActContext }: Spender): Spending | undefined {
+  const loop = reActContext.usage;
+  const reserved = reservedBy(reActContext.control);
+  const tokens = smallest(
+    left(budget.maxTokens, totalTokens(loop) + reserved.tokens),
+    left(budget.maxTotalTokens, totalTokens(usage) + reserved.tokens),
+  );
+  const cost = smallest(
+    left(budget.maxCost, (loop.cost ?? 0) + reserved.cost),
+    left(budget.maxTotalCost, (usage.cost ?? 0) + reserved.cost),
+  );
+  return tokens === undefined && cost === undefined ? undefined : spendingOf(tokens, cost);
+}
+
+/** Whether a limit is reached: then no model is called anymore. */
+export function budgetExceeded(state: Spender): boolean {
+  const remaining = budgetLeftAt(state);
+  return remaining !== undefined && isSpent(remaining);
+}
+
+/** Whether an amount that is limited is used up. */
+export const isSpent = ({ tokens, cost }: Spending): boolean => tokens === 0 || cost === 0;
+
+/** What a call may reserve: no more than it may spend by its own limits, and no more than is left. */
+export function reservationOf(own: Spending, remaining: Spending): Spending {
+  const tokens = remaining.tokens === undefined ? undefined : smallest(own.tokens, remaining.tokens);
+  const cost = remaining.cost === undefined ? undefined : smallest(own.cost, remaining.cost);
+  return spendingOf(tokens, cost);
+}
+
+/** A loop's budget, lowered to what its caller may spend. */
+export function cappedBudget(budget: Budget, { tokens, cost }: Spending): AgentConfig["budget"] {
+  const maxTokens = smallest(budget.maxTokens, tokens === undefined ? undefined : Math.floor(tokens));
+  const maxCost = smallest(budget.maxCost, cost);
+  return {
+    ...budget,
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxCost === undefined ? {} : { maxCost }),
+  };
+}
+
+/** Answers of this many tokens are possible with every model: a larger limit would be refused by some of them. */
+const alwaysPossible = 8_192;
+
+/** Providers refuse a smaller limit. */
+const smallestAnswer = 16;
+
+/**
+ * The limit of the next answer, in tokens: what the budget leaves, where that is less than `maxOutputTokens` of the
+ * settings, or less than any answer can be; null where the budget does not limit it.
+ */
+export function outputLimitAt(state: Spender, model: string): number | null {
+  const remaining = budgetLeftAt(state);
+  if (remaining === undefined) return null;
+  const price = remaining.cost === undefined ? undefined : priceOf(state.config.prices, model);
+  const affordable =
+    price === undefined || price.output === 0 || remaining.cost === undefined
+      ? undefined
+      : Math.floor((remaining.cost * 1_000_000) / price.output);
+  const limit = smallest(remaining.tokens, affordable);
+  const { maxOutputTokens } = state.config.settings;
+  const most = typeof maxOutputTokens === "number" ? maxOutputTokens : alwaysPossible;
+  if (limit === undefined || limit >= most) return null;
+  return Math.max(smallestAnswer, limit);
+}
+
+function reservedBy(control: AgentState["reActContext"]["control"]): { tokens: number; cost: number } {
+  const sum = { tokens: 0, cost: 0 };
+  for (const { reserved } of openCallsOf(control)) {
+    sum.tokens += reserved?.tokens ?? 0;
+    sum.cost += reserved?.cost ?? 0;
+  }
+  return sum;
+}
+
+const spendingOf = (tokens: number | undefined, cost: number | undefined): Spending => ({
+  ...(tokens === undefined ? {} : { tokens }),
+  ...(cost === undefined ? {} : { cost }),
+});
+
+const left = (most: number | undefined, spent: number): number | undefined =>
+  most === undefined ? undefined : Math.max(0, most - spent);
+
+const smallest = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);

@@ -1,0 +1,10 @@
+import type { AgentConfig } from "./config.ts";
+
+/** The model of a task type, else that of the agent's own type, else the default; "" leaves the choice to the caller. */
+export function modelFor({ models, taskType }: AgentConfig, type: string): string {
+  for (const name of [type, taskType, "default"]) {
+    const model = Object.hasOwn(models, name) ? models[name] : undefined;
+    if (model !== undefined) return model;
+  }
+  return "";
+}

@@ -1,0 +1,35 @@
+import { openCallsOf, recordOf, toolOf } from "./control/calls.ts";
+import type { OpenCall } from "./control/control.ts";
+import type { Edit } from "./edit.ts";
+import { planKey, reflectKey, toolKey } from "./keys.ts";
+
+/** More than this is awaited only where a host does not report: the oldest are given up. */
+const mostAwaited = 100;
+
+function awaitUsage(edit: Edit, keys: readonly string[]): void {
+  if (keys.length > 0) edit.set({ unreportedUsage: [...edit.unreportedUsage, ...keys].slice(-mostAwaited) });
+}
+
+/** Remembers the model call that ends here without an answer: what it used is counted when it becomes known. */
+export function awaitUsageOfModel(edit: Edit): void {
+  const { reActContext: context } = edit;
+  const { control } = context;
+  if (
+    control.type === "Planning" &&
+    control.retryAt === null &&
+    (control.started || control.messageId !== null)
+  )
+    awaitUsage(edit, [planKey(context, control)]);
+  if (control.type === "Reflecting" && control.started) awaitUsage(edit, [reflectKey(context, control)]);
+}
+
+/** The same for a call of a tool that calls models itself. */
+export function awaitUsageOf(edit: Edit, call: OpenCall): void {
+  const isStarted = call.status.type === "running" && call.status.started;
+  const spends = toolOf(edit, recordOf(edit, call.id)?.name ?? "")?.spends;
+  if (isStarted && spends !== undefined) awaitUsage(edit, [toolKey(call)]);
+}
+
+export function awaitUsageOfCalls(edit: Edit): void {
+  for (const call of openCallsOf(edit.reActContext.control)) awaitUsageOf(edit, call);
+}

@@ -1,0 +1,198 @@
+import { memoryLog, type LogRecord } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
+import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import * as z from "zod";
+import {
+  defineAgent,
+  defineTool,
+  openSession,
+  type Agent,
+  type Tool,
+  type AgentConfig,
+} from "../../src/index.ts";
+import { callsThenAnswers, never, questionOf, Restarts, resultOf, textOf, turns } from "./restarts.ts";
+
+let runs = 0;
+beforeEach(() => {
+  runs = 0;
+});
+
+/** A tool that has its effect and is then interrupted. */
+const pay = (options: Partial<Parameters<typeof defineTool>[0]> = {}): Tool =>
+  defineTool({
+    name: "pay",
+    description: "Pays.",
+    input: z.object({ euros: z.number() }),
+    execute: () => {
+      runs += 1;
+      return never();
+    },
+    ...options,
+  });
+
+const agentWith = (tools: readonly Tool[], config: Partial<AgentConfig> = {}): Agent =>
+  defineAgent({ llm: callsThenAnswers({ name: "pay", arguments: { euros: 9 } }), tools, config });
+
+/** No sentence about a call that began may say that it did not run. */
+const notRun = /not run|before it ran|was not|never ran/i;
+
+describe("what the model reads of a call that had its effect", () => {
+  it.each(["keyed", "safe"] as const)(
+    "%s: only a new description: the call runs again with its key",
+    async (replay) => {
+      const world = new Restarts();
+      await world.crash(agentWith([pay({ replay })]));
+      const next = await world.open(agentWith([pay({ replay, description: "Pays money.", risk: "high" })]));
+      expect(runs).toBe(2);
+      expect(resultOf(next.current())).toBeNull();
+      await next.close();
+    },
+  );
+
+  it.each([
+    { replay: "keyed", change: "removed", tools: [] },
+    { replay: "safe", change: "removed", tools: [] },
+    {
+      replay: "keyed",
+      change: "given another input",
+      tools: [pay({ replay: "keyed", input: z.object({ sum: z.number() }) })],
+    },
+    { replay: "keyed", change: "declared once", tools: [pay({ replay: "once" })] },
+  ] as const)("$replay, and the tool is $change: the outcome is unknown", async ({ replay, tools }) => {
+    const world = new Restarts();
+    await world.crash(agentWith([pay({ replay })]));
+    const next = await world.open(agentWith(tools));
+    expect(runs).toBe(1);
+    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
+    expect(textOf(resultOf(next.current()))).not.toMatch(notRun);
+    await next.close();
+  });
+
+  it("a call that was admitted but never began did not run, and the model reads so", async () => {
+    const log = withSessions(memoryLog(), (session) => ({
+      append: (expectedSeq: number, records: readonly LogRecord[]) =>
+        records.some(({ body }) => body.includes('"tool-call-started"'))
+          ? never()
+          : session.append(expectedSeq, records),
+    }));
+    const world = Object.assign(new Restarts(), { log });
+    await world.crash(agentWith([pay({ replay: "keyed" })]));
+    const next = await world.open(agentWith([]));
+    expect(runs).toBe(0);
+    expect(resultOf(next.current())).toMatchObject({
+      code: "tool-changed",
+      error: "Not run. The tool was changed or removed.",
+    });
+    await next.close();
+  });
+
+  it("a question about its outcome stays open when its tool changes", async () => {
+    const world = new Restarts();
+    await world.crash(agentWith([pay({ onUnknown: "ask" })]));
+    await world.open(agentWith([pay({ onUnknown: "ask" })]));
+    const next = await world.open(
+      agentWith([pay({ onUnknown: "ask", input: z.object({}), description: "Other." })]),
+    );
+    expect(questionOf(next).about).toBe("outcome");
+    expect(runs).toBe(1);
+    await next.close();
+  });
+
+  it("a question about its outcome that expires leaves it unknown", async () => {
+    const world = new Restarts();
+    const config = { approval: { policy: "never" as const, expiresAfterMs: 60_000 } };
+    await world.crash(agentWith([pay({ onUnknown: "ask" })], config));
+    const next = await world.open(agentWith([pay({ onUnknown: "ask" })], config));
+    await world.clock.advance(60_001);
+    await turns();
+    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
+    expect(textOf(resultOf(next.current()))).toContain("Nobody reported its outcome in time.");
+    await next.close();
+  });
+
+  it("a cancel while its outcome is asked about says that it may have had its effect", async () => {
+    const world = new Restarts();
+    await world.crash(agentWith([pay({ onUnknown: "ask" })]));
+    const next = await world.open(agentWith([pay({ onUnknown: "ask" })]));
+    await next.cancel();
+    expect(resultOf(next.current())).toMatchObject({ code: "cancelled-after-start" });
+    expect(textOf(resultOf(next.current()))).not.toMatch(notRun);
+    await next.close();
+  });
+
+  it("a cancel before its second attempt began says that it may have had its effect", async () => {
+    const world = new Restarts();
+    await world.crash(agentWith([pay({ replay: "keyed" })]));
+    const log = withSessions(world.log, (session) => ({
+      append: (expectedSeq: number, records: readonly LogRecord[]) =>
+        records.some(({ body }) => body.includes('"tool-call-started"'))
+          ? never()
+          : session.append(expectedSeq, records),
+    }));
+    void openSession(agentWith([pay({ replay: "keyed" })]), {
+      log,
+      id: "ada",
+      clock: world.clock,
+      owner: "host",
+    });
+    await turns();
+    const poster = await world.open(agentWith([pay({ replay: "keyed" })]), { access: "post" });
+    await poster.cancel();
+    expect(runs).toBe(1);
+    expect(resultOf(poster.current())).toMatchObject({ code: "cancelled-after-start" });
+    await poster.close();
+  });
+
+  it("a call that is given up after three crashes may have had its effect", async () => {
+    const world = new Restarts();
+    await world.crash(agentWith([pay({ replay: "keyed" })]));
+    for (let crash = 0; crash < 3; crash += 1) await world.open(agentWith([pay({ replay: "keyed" })]));
+    const reader = await world.open(agentWith([]), { access: "read" });
+    expect(runs).toBe(3);
+    expect(resultOf(reader.current())).toMatchObject({ code: "crash-loop" });
+    expect(textOf(resultOf(reader.current()))).toContain("It may have had its effect.");
+    await reader.close();
+  });
+
+  it("arguments that the code of the next release refuses are no proof that the call did not run", async () => {
+    const world = new Restarts();
+    await world.crash(agentWith([pay({ replay: "keyed" })]));
+    const stricter = pay({
+      replay: "keyed",
+      input: z.object({ euros: z.number() }).check(z.refine(() => false, "No.")),
+    });
+    expect(stricter.definition.schema).toBe(pay().definition.schema);
+    const next = await world.open(agentWith([stricter]));
+    expect(runs).toBe(1);
+    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
+    await next.close();
+  });
+});
+
+describe("a refusal after an effect", () => {
+  it("does not keep the effect from the model: a note names the calls, and their results can be loaded", async () => {
+    let calls = 0;
+    const llm = new MockLlmCaller(({ messages }) => {
+      calls += 1;
+      if (calls === 1) return callsTools([{ name: "pay", arguments: { euros: 5 } }]);
+      if (calls === 2) return fails("refusal");
+      const loads = messages.at(-1)?.role !== "assistant";
+      return loads ? callsTools([{ name: "load_tool_results", arguments: { ids: ["1"] } }]) : answers("ok");
+    });
+    const tool = pay({ execute: () => "paid 5 euros, receipt 77" });
+    const session = await new Restarts().open(defineAgent({ llm, tools: [tool] }));
+    await session.ask("Pay 5 euros").then(undefined, () => undefined);
+    await session.ask("Did you pay?");
+    const [, , first, second] = llm.requests;
+    expect(
+      first?.messages.some(
+        (message) => message.role === "note" && message.text.includes("pay (id 1) succeeded"),
+      ),
+    ).toBe(true);
+    expect(first?.tools.map(({ name }) => name)).toContain("load_tool_results");
+    expect(JSON.stringify(first?.messages)).not.toContain("receipt 77");
+    expect(JSON.stringify(second?.messages)).toContain("receipt 77");
+    await session.close();
+  });
+});
