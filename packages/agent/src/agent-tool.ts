@@ -13,6 +13,7 @@ import type { JsonObject } from "@moora/llm";
 import { AgentError } from "./agent-error.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { refusalOf } from "./decision-to-input.ts";
+import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
 import { openSession } from "./open-session.ts";
 import type { OnApproval } from "./session/asking.ts";
@@ -46,8 +47,8 @@ const input: JsonObject = {
  * what it used counts for its caller. Throws for what `defineTool` throws for.
  */
 export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {
-  const { log, clock, onApproval = nobody, ...definition } = options;
-  const host = { ...(clock === undefined ? {} : { clock }), onApproval };
+  const { log, clock = systemClock, onApproval = nobody, ...definition } = options;
+  const host = { clock, onApproval };
   return defineTool({
     ...definition,
     input,
@@ -62,7 +63,7 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
           ? startSession(capped, host)
           : // Only the owner of the caller runs its tools: whoever held this session is no more.
             await openSession(capped, { ...host, log, id: idOf(definition.name, context), isOwnerGone });
-      return await workedOff(capped, session, taskOf(given), context.signal);
+      return await workedOff(capped, session, taskOf(given), { signal: context.signal, clock });
     },
   });
 }
@@ -109,7 +110,7 @@ async function workedOff<Answer>(
   agent: Agent<Answer>,
   session: Session<Answer>,
   task: string,
-  signal: AbortSignal,
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<ToolReply> {
   const stop = (): void => {
     if (isShutdown(signal)) void session.close();
@@ -120,11 +121,29 @@ async function workedOff<Answer>(
     const end = endOf(agent, session, task, signal);
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
-    return endToReply(await end, session.current());
+    const ended = await end;
+    if (signal.aborted && !isShutdown(signal)) await usageKnown(session, clock);
+    return endToReply(ended, session.current());
   } finally {
     signal.removeEventListener("abort", stop);
     await session.close();
   }
+}
+
+/** How long a cancelled sub-agent is waited for, so that what its calls used can be counted. */
+const usageGraceMs = 1_000;
+
+async function usageKnown(session: Pick<Session, "current" | "subscribe">, clock: Clock): Promise<void> {
+  const known = Promise.withResolvers<void>();
+  const check = (): void => {
+    if (session.current().unreportedUsage.length === 0) known.resolve();
+  };
+  const unsubscribe = session.subscribe(check);
+  const cancel = clock.after(usageGraceMs, known.resolve);
+  check();
+  await known.promise;
+  cancel();
+  unsubscribe();
 }
 
 const isShutdown = ({ reason }: AbortSignal): boolean =>

@@ -1,0 +1,255 @@
+import { noUsage, type LlmCaller } from "@moora/llm";
+import { answers, callsTools, MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import {
+  agentTool,
+  defineAgent,
+  defineTool,
+  runTask,
+  startSession,
+  toolReply,
+  type Agent,
+  type AgentConfig,
+  type PriceList,
+  type Tool,
+} from "../src/index.ts";
+import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
+import { failureOf, settled } from "./support.ts";
+
+const tokens = (count: number) => ({ usage: { inputTokens: count - 10, outputTokens: 10 } });
+
+const agentOf = (
+  script: MockScript,
+  options: {
+    readonly tools?: readonly Tool[];
+    readonly config?: Partial<AgentConfig>;
+    readonly prices?: PriceList;
+  } = {},
+): Agent & { readonly llm: MockLlmCaller } => {
+  const llm = new MockLlmCaller(script);
+  return { ...defineAgent({ llm, ...options }), llm };
+};
+
+const researcher = (agent: Agent): Tool =>
+  agentTool(agent, { name: "research", description: "Looks things up." });
+
+/** Calls the researcher so many times in one turn, and answers. */
+const lead = (calls: number, agent: Agent, config: Partial<AgentConfig>) =>
+  agentOf(
+    ({ messages }) =>
+      messages.some(({ role }) => role === "assistant")
+        ? answers("done")
+        : callsTools(
+            Array.from({ length: calls }, () => ({ name: "research", arguments: { task: "look" } })),
+          ),
+    { tools: [researcher(agent)], config },
+  );
+
+/** A model that never answers, and reports what it has used so far when it is aborted. */
+const endless = (inputTokens: number): LlmCaller => ({
+  name: "endless",
+  call: (_, { signal } = {}) =>
+    new Promise((resolve) => {
+      signal?.addEventListener("abort", () =>
+        resolve({
+          ok: false,
+          failure: { kind: "aborted", message: "The call was aborted.", retryable: false },
+          partial: "Hel",
+          usage: { ...noUsage, inputTokens },
+        }),
+      );
+    }),
+});
+
+const turns = async (count = 12): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1) await settled();
+};
+
+describe("sub-agents that are called side by side", () => {
+  it("never spend the same tokens: 100 are not spent 450 times", async () => {
+    const child = agentOf(() => answers("found", tokens(90)));
+    const session = startSession(lead(5, child, { budget: { maxTokens: 100 } }));
+    await failureOf(session.ask("go"));
+    // The second child finds the 10 that the first one left, and may overrun them by its one answer.
+    expect(child.llm.callCount).toBe(2);
+    expect(session.current().usage).toMatchObject({ inputTokens: 160, outputTokens: 20 });
+    const outcomes = Object.values(session.current().toolCalls).map(({ result }) => result?.isSuccess);
+    expect(outcomes).toEqual([true, true, false, false, false]);
+    await session.close();
+  });
+
+  it("run at once as far as their own limits fit in what is left", async () => {
+    let running = 0;
+    let most = 0;
+    const slow = defineTool({
+      name: "slow",
+      description: "Takes a turn of the event loop.",
+      input: z.object({}),
+      async execute() {
+        running += 1;
+        most = Math.max(most, running);
+        await settled();
+        running -= 1;
+      },
+    });
+    const script: MockScript = ({ messages }) =>
+      messages.some(({ role }) => role === "assistant")
+        ? answers("found", tokens(20))
+        : callsTools([{ name: "slow" }], tokens(20));
+    const child = agentOf(script, { tools: [slow], config: { budget: { maxTokens: 40 } } });
+    const { state } = await runTask(lead(3, child, { budget: { maxTokens: 125 } }), "go");
+    expect(most).toBe(3);
+    expect(Object.values(state.toolCalls).every(({ result }) => result?.isSuccess === true)).toBe(true);
+    await failureOf(runTask(lead(3, child, { budget: { maxTokens: 80 } }), "go"));
+    expect(most).toBe(3);
+    expect(child.llm.callCount).toBe(6 + 4);
+  });
+
+  it("run at once where there is no budget", async () => {
+    const child = agentOf(() => answers("found", tokens(90)));
+    const { state } = await runTask(lead(5, child, {}), "go");
+    expect(Object.values(state.toolCalls).every(({ result }) => result?.isSuccess === true)).toBe(true);
+    expect(child.llm.callCount).toBe(5);
+  });
+});
+
+describe("the price list of an agent", () => {
+  const prices = { default: { input: 2_000_000, output: 8_000_000 } };
+
+  it("is that of its caller where it has none of its own: what it spends counts for the caller's cost limit", async () => {
+    const child = agentOf(() => answers("found", tokens(20)));
+    const caller = agentOf(
+      [callsTools([{ name: "research", arguments: { task: "look" } }]), answers("done")],
+      {
+        tools: [researcher(child)],
+        prices,
+      },
+    );
+    const { usage } = await runTask(caller, "go");
+    expect(usage.cost).toBe(10 * 2 + 10 * 8);
+  });
+
+  it("is its own where it has one", async () => {
+    const child = agentOf(() => answers("found", tokens(20)), {
+      prices: { default: { input: 1_000_000, output: 0 } },
+    });
+    const caller = agentOf(
+      [callsTools([{ name: "research", arguments: { task: "look" } }]), answers("done")],
+      {
+        tools: [researcher(child)],
+        prices,
+      },
+    );
+    expect((await runTask(caller, "go")).usage.cost).toBe(10);
+  });
+});
+
+describe("one answer", () => {
+  const limits = async (config: Partial<AgentConfig>, prices?: PriceList) => {
+    const look = defineTool({
+      name: "look",
+      description: "Looks.",
+      input: z.object({}),
+      execute: () => "seen",
+    });
+    const agent = agentOf([callsTools([{ name: "look" }], tokens(60)), answers("done", tokens(20))], {
+      tools: [look],
+      config,
+      ...(prices === undefined ? {} : { prices }),
+    });
+    await runTask(agent, "go").then(undefined, () => undefined);
+    return agent.llm.requests.map(({ settings }) => settings.maxOutputTokens);
+  };
+
+  it("is limited to what the budget leaves", async () => {
+    expect(await limits({ budget: { maxTokens: 1_000 } })).toEqual([1_000, 940]);
+    expect(await limits({ budget: { maxTokens: 1_000 }, settings: { maxOutputTokens: 950 } })).toEqual([
+      950, 940,
+    ]);
+    expect(await limits({ budget: { maxTotalTokens: 65 } })).toEqual([65, 16]);
+  });
+
+  it("is limited by its price", async () => {
+    const prices = { default: { input: 0, output: 1_000_000 } };
+    expect(await limits({ budget: { maxCost: 500 } }, prices)).toEqual([500, 490]);
+  });
+
+  it("is not limited while more is left than any answer takes, or without a budget", async () => {
+    expect(await limits({ budget: { maxTokens: 1_000_000 } })).toEqual([undefined, undefined]);
+    expect(await limits({ settings: { maxOutputTokens: 700 } })).toEqual([700, 700]);
+  });
+});
+
+describe("the usage of work that ended without an answer", () => {
+  it("counts for a model call that was cancelled, when its caller reports it", async () => {
+    const session = startSession(defineAgent({ llm: endless(1_000) }));
+    const run = session.ask("go");
+    await turns();
+    await session.cancel();
+    await failureOf(run);
+    await turns();
+    expect(session.current().usage.inputTokens).toBe(1_000);
+    expect(session.current().unreportedUsage).toEqual([]);
+    await session.close();
+  });
+
+  it("counts for a sub-agent that was cancelled", async () => {
+    const child = defineAgent({ llm: endless(500) });
+    const session = startSession(lead(1, child, {}));
+    const run = session.ask("go");
+    await turns();
+    await session.cancel();
+    await failureOf(run);
+    await turns();
+    expect(session.current().usage.inputTokens).toBe(500);
+    await session.close();
+  });
+
+  it("counts for a tool that answers after its time is up", async () => {
+    const clock = new HandClock();
+    const answered = Promise.withResolvers<void>();
+    const late = defineTool({
+      name: "late",
+      description: "Calls a model of its own.",
+      input: z.object({}),
+      spends: {},
+      timeoutMs: 1_000,
+      async execute() {
+        await answered.promise;
+        return toolReply({ content: "late", usage: { inputTokens: 70 } });
+      },
+    });
+    const session = startSession(
+      agentOf([callsTools([{ name: "late" }]), answers("done")], { tools: [late] }),
+      { clock },
+    );
+    const run = session.ask("go");
+    await turns();
+    await clock.advance(1_001);
+    await run;
+    expect(session.current().usage.inputTokens).toBe(0);
+    answered.resolve();
+    await turns();
+    expect(session.current().usage.inputTokens).toBe(70);
+    await session.close();
+  });
+
+  it("counts once, however often it is reported", async () => {
+    const session = startSession(defineAgent({ llm: endless(1_000) }));
+    session.ask("go").then(undefined, () => undefined);
+    await turns();
+    await session.cancel();
+    await turns();
+    expect(session.current().usage.inputTokens).toBe(1_000);
+    await expect(
+      session.dispatch({
+        type: "usage-reported",
+        key: "plan/1/1/1",
+        usage: { inputTokens: 5 },
+        timestamp: 1,
+      }),
+    ).rejects.toMatchObject({ code: "not-allowed" });
+    await session.close();
+  });
+});
