@@ -2,7 +2,7 @@ import type { InputType } from "./input.ts";
 
 /**
  * Who may dispatch an input. `anyone`: every caller that may speak to the session, also over a network. `host`: the code of
- * the application that runs the session. `owner`: only the runner that executes the session's effects.
+ * the application, through the methods of its session. `owner`: only the runner that executes the session's effects.
  */
 export type InputAccess = "anyone" | "host" | "owner";
 
@@ -17,7 +17,7 @@ export const inputAccess: { readonly [Type in InputType]: InputAccess } = {
   "llm-call-failed": "owner",
   "history-reflected": "owner",
   "tool-call-started": "owner",
-  "tool-call-completed": "owner",
+  "tool-call-completed": "host",
   "tool-call-interrupted": "owner",
   "tool-call-decided": "anyone",
   "deadline-passed": "owner",

@@ -51,6 +51,7 @@ export type { OnApproval } from "./session/asking.ts";
 export { effectToQuestion } from "./session/questions.ts";
 export { InputRefused } from "./session/session.ts";
 export type { Receipt, Session, SessionView } from "./session/session.ts";
+export type { Settlement } from "./session/settlement.ts";
 export { startSession } from "./start-session.ts";
 export type { StartOptions } from "./start-session.ts";
 export { ToolRegistry } from "./tool-registry.ts";

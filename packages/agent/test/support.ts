@@ -19,7 +19,10 @@ import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
 export const toolOf = (
   name: string,
   execute: (input: Readonly<Record<string, unknown>>, context: ToolContext) => unknown = () => "ok",
-  more: Pick<Tool["definition"], "approval" | "risk" | "replay" | "timeoutMs" | "maxParallel"> = {},
+  more: Pick<
+    Tool["definition"],
+    "approval" | "risk" | "replay" | "onUnknown" | "timeoutMs" | "maxParallel"
+  > = {},
 ): Tool =>
   defineTool({
     name,

@@ -24,6 +24,7 @@ import { openRuns } from "./open-runs.ts";
 import { questionsAt } from "./questions.ts";
 import { parsed } from "./parsed.ts";
 import { sayingWith } from "./saying.ts";
+import { settlementToDecision, settlementToResult, type Settlement } from "./settlement.ts";
 import { InputRefused, type Receipt, type Session } from "./session.ts";
 import { streamingOverlay } from "./streaming.ts";
 
@@ -158,6 +159,14 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     return await offer({ type: "deadline-passed", key, timestamp: clock.now() }, input);
   };
 
+  const settle = async (toolCallId: string, settlement: Settlement, by = "application"): Promise<Receipt> => {
+    const asked = settlementToDecision(machine.current(), toolCallId, settlement);
+    if (asked !== undefined) return await decide(asked.question, asked.decision, by);
+    const timestamp = clock.now();
+    const result = settlementToResult(settlement, agent.limits.maxResultLength, timestamp);
+    return await offer(parsed({ type: "tool-call-completed", toolCallId, result, timestamp }));
+  };
+
   const offerOfHost = async (given: unknown): Promise<Receipt> => {
     const input = parsed(given);
     const refusal = base.refusesHost?.();
@@ -214,6 +223,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
       await offerOfHost({ type: "agent-configured", config, timestamp: clock.now() }),
     note: async (text) => await offerOfHost({ type: "context-note-added", text, timestamp: clock.now() }),
     decide,
+    settle,
     cancel,
     questions: () => questionsAt(machine.current()),
     current: () => overlay.viewOf(machine.current()),

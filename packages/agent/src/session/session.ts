@@ -8,6 +8,7 @@ import type {
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import type { AgentRun } from "../agent-run.ts";
 import type { UserContent } from "../user-message.ts";
+import type { Settlement } from "./settlement.ts";
 
 /** What became of an input: taken, at this place of the log, or not, and why. An accepted input is durable. */
 export type Receipt =
@@ -44,6 +45,11 @@ export interface Session<Answer = string> {
     decision: Decision,
     by?: string,
   ): Promise<Receipt>;
+  /**
+   * Hands in the result of an open tool call from outside of its tool: a service that finished the work calls back. A call
+   * that runs is then over, and a question about its outcome is answered. Ignored as `not-open` for any other call.
+   */
+  settle(toolCallId: string, settlement: Settlement, by?: string): Promise<Receipt>;
   cancel(reason?: string): Promise<Receipt>;
   /** What is asked of a human now. */
   questions(): readonly Question[];

@@ -7,7 +7,13 @@ import { remoteLog, type Passage } from "./world/remote-log.ts";
 import { checkSound } from "./world/scene.ts";
 import { turn, VirtualClock } from "./world/virtual-clock.ts";
 
-const noted = (text: string) => ({ type: "context-note-added", text, timestamp: 1 });
+/** A message while the model is at work: it waits in the queue, and nothing else happens. */
+const noted = (text: string) => ({
+  type: "user-message-received",
+  messageId: text,
+  content: text,
+  timestamp: 1,
+});
 
 /** Notes are taken while a loop runs; this one does not end. */
 const thinker = defineAgent({ name: "thinker", llm: new MockLlmCaller(() => hangs("Hm")) });
@@ -95,8 +101,8 @@ describe("three hosts of one session on a network that breaks", () => {
       await owner.session.close();
       for (const { session } of hosts) await session.refresh();
       const records = storage.lives.get("ada")?.records ?? [];
-      const texts = records.map(({ body }) => String(JSON.parse(body).text ?? ""));
-      const notes = texts.filter((text) => text !== "");
+      const texts = records.map(({ body }) => String(JSON.parse(body).content ?? ""));
+      const notes = texts.filter((text) => text !== "" && text !== "Think.");
       expect(new Set(notes).size).toBe(notes.length);
       for (const [text, seq] of accepted) expect(texts[seq - 1]).toBe(text);
       for (const text of notes) expect(accepted.has(text) || inDoubt.has(text)).toBe(true);

@@ -9,15 +9,21 @@ import { remoteLog } from "./world/remote-log.ts";
 import { checkSound, sceneOf } from "./world/scene.ts";
 import { turn, VirtualClock } from "./world/virtual-clock.ts";
 
-const noted = (text: string) => ({ type: "context-note-added", text, timestamp: 1 });
+/** A message while the model is at work: it waits in the queue, and nothing else happens. */
+const noted = (text: string) => ({
+  type: "user-message-received",
+  messageId: text,
+  content: text,
+  timestamp: 1,
+});
 
 /** Notes are taken while a loop runs; this one does not end. */
 const thinker = defineAgent({ name: "thinker", llm: new MockLlmCaller(() => hangs("Hm")) });
 
 const notesOf = (session: DurableSession): readonly string[] =>
-  [...session.current().transcript, ...session.current().reActContext.queued].flatMap((entry) =>
-    entry.type === "note" ? [entry.text] : [],
-  );
+  session
+    .current()
+    .messages.flatMap(({ role, content }) => (role === "user" && content !== "Think." ? [content] : []));
 
 interface Poster {
   readonly name: string;
@@ -127,16 +133,15 @@ describe("one session in one process", () => {
   });
 
   it("(D07) lets subscribers dispatch: a chain of 20,000 does not grow the stack", async () => {
-    const session = await sceneOf().open();
-    const opened = { type: "session-opened", owner: "again", timestamp: 1 };
+    const session = await sceneOf([], {}, { llm: new MockLlmCaller(() => hangs()) }).open();
     const done = Promise.withResolvers<void>();
-    session.onInput((_input, { opened: count }) => {
-      if (count < 20_000) void session.dispatch(opened);
+    session.onInput((_input, { opened, messages: { length } }) => {
+      if (opened === 1 && length < 20_000) void session.dispatch(noted(`message ${length}`));
       else done.resolve();
     });
-    await session.dispatch(opened);
+    await session.dispatch(noted("first"));
     await done.promise;
-    expect(session.info().seq).toBe(20_000);
+    expect(session.current().messages).toHaveLength(20_000);
     await session.close();
   });
 
@@ -185,9 +190,9 @@ describe("one session in one process", () => {
     );
     expect(together).toEqual(singly);
     const none = await bodies((session) =>
-      expect(session.dispatch({ ...noted("d"), text: 4 })).rejects.toMatchObject({
+      expect(session.dispatch({ ...noted("d"), content: 4 })).rejects.toMatchObject({
         code: "wrong-shape",
-        path: "text",
+        path: "content",
       }),
     );
     expect(none).toEqual(singly.slice(0, -3));

@@ -9,8 +9,6 @@ import { remoteLog } from "./world/remote-log.ts";
 import { checkSound, sceneOf } from "./world/scene.ts";
 import { turn } from "./world/virtual-clock.ts";
 
-const noted = (text: string) => ({ type: "context-note-added", text, timestamp: 1 });
-
 /** The log of a session that made a call and was closed, and a way to open it again. */
 async function closedSession() {
   const storage = new MemoryStorage();
@@ -80,7 +78,7 @@ describe("a snapshot", () => {
     );
     const session = await scene.open();
     await session.send("Think.");
-    const notes = Array.from({ length: 1_500 }, (_, index) => session.dispatch(noted(`Note ${index}.`)));
+    const notes = Array.from({ length: 1_500 }, (_, index) => session.note(`Note ${index}.`));
     await Promise.all(notes);
     const handle = await near.open("ada");
     let snapshot = await handle?.snapshot();

@@ -372,8 +372,8 @@ describe("whoever answers for the host", () => {
       /Asking failed: no line/,
     ],
     ["rejects", () => Promise.reject(new Error("no line")), /Asking failed: no line/],
-    ["decides what is no JSON", () => ({ approve: circle }), /Asking failed: A decision is/],
-    ["decides nothing", () => JSON.parse("null"), /Asking failed: A decision is/],
+    ["decides what is no JSON", () => ({ approve: circle }), /Asking failed: A decision must be/],
+    ["decides nothing", () => JSON.parse("null"), /Asking failed: A decision must be/],
   ])("and %s has rejected", async (_, onApproval, error) =>
     expect(await withOnApproval(onApproval)).toMatchObject({
       code: "rejected",

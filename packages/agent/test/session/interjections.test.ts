@@ -80,7 +80,8 @@ describe.each(Object.keys(moments))("a message while %s (G02)", (moment) => {
     expect(messages.map(({ content }) => content)).toEqual(
       expect.arrayContaining(["first", "second", expect.stringMatching(/^answer /)]),
     );
-    for (const { result } of Object.values(toolCalls)) expect(result).toMatchObject({ code: "cancelled" });
+    for (const { result } of Object.values(toolCalls))
+      expect(result).toMatchObject({ code: expect.stringMatching(/^cancelled/) });
     expect(JSON.stringify(transcript)).toContain("The user wrote again.");
     expect(held.session.questions()).toEqual([]);
     if (moment === "the model streams")

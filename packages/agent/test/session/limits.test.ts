@@ -250,10 +250,12 @@ describe("a result that comes twice, or late (E04, E06)", () => {
     await vi.waitFor(() => expect(session.current().toolCalls["1"]?.result?.isSuccess).toBe(true));
     await vi.waitFor(() => expect(inputs.at(-1)?.type).toBe("llm-call-started"));
     const [before, count] = [session.current(), inputs.length];
-    const completed = inputs.find(({ type }) => type === "tool-call-completed");
-    const other = { ...completed, result: { isSuccess: false, error: "no", receivedAt: 9 } };
-    for (const input of [completed, completed, other])
-      expect(await session.dispatch(input)).toEqual({ status: "ignored", reason: "not-open" });
+    for (const settlement of [{ content: "ok" }, { content: "ok" }, { error: "no" }])
+      expect(await session.settle("1", settlement)).toEqual({ status: "ignored", reason: "not-open" });
+    expect(await session.settle("__proto__", { content: "ok" })).toEqual({
+      status: "ignored",
+      reason: "unknown-call",
+    });
     expect(session.current()).toBe(before);
     expect(inputs).toHaveLength(count);
   });

@@ -75,22 +75,17 @@ describe("a session", () => {
     expect(session.current().messages).toEqual([]);
   });
 
-  it("takes any input, and says why it did not (E07)", async () => {
+  it("ignores a result for a call that it does not know, and refuses what is not an input (E07)", async () => {
     const { session, inputs } = scene([hangs()]);
     await session.send("q");
     const count = inputs.length;
     const before = session.current();
-    const result = { isSuccess: true, content: "x", receivedAt: 1 };
     for (const toolCallId of ["99", "__proto__", "constructor"])
-      expect(
-        await session.dispatch({ type: "tool-call-completed", toolCallId, result, timestamp: 1 }),
-      ).toEqual({
+      expect(await session.settle(toolCallId, { content: "x" })).toEqual({
         status: "ignored",
         reason: "unknown-call",
       });
-    expect(
-      await failureOf(session.dispatch({ type: "tool-call-completed", toolCallId: 7, result })),
-    ).toMatchObject({
+    expect(await failureOf(session.dispatch({ type: "tool-call-decided", toolCallId: 7 }))).toMatchObject({
       code: "wrong-shape",
     });
     expect(await failureOf(session.dispatch({ type: "nonsense" }))).toMatchObject({ code: "unknown-type" });

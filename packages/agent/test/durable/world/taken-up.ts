@@ -76,13 +76,17 @@ export function lossesOf(ran: Lived, whole: Lived, { mayBeUnknown }: Transcript)
   ];
 }
 
-/** Calls whose outcome a crash left unknown, and a human perhaps settled. */
+/** Codes of calls whose outcome a crash left unknown, and a person perhaps settled. */
+const settledUnknown: ReadonlySet<string | undefined> = new Set([
+  "outcome-unknown",
+  "reported-failed",
+  "cancelled-after-start",
+]);
+
 const unknownIn = (state: AgentState): ReadonlySet<string> =>
   new Set(
     Object.entries(state.toolCalls).flatMap(([id, { result }]) =>
-      result?.isSuccess === false && (result.code === "outcome-unknown" || result.code === "rejected")
-        ? [id]
-        : [],
+      result?.isSuccess === false && settledUnknown.has(result.code) ? [id] : [],
     ),
   );
 

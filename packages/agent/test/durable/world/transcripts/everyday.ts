@@ -20,7 +20,7 @@ export const everyday: readonly Transcript[] = [
   transcript("one keyed call", [[call("pay")]]),
   transcript("one call that runs once", [[call("send")]]),
   transcript("a call that runs once, and a human settles", [[call("send_or_ask")]], {
-    decide: ({ about }) => (about === "outcome" ? { reject: "Leave it." } : "approve"),
+    decide: ({ about }) => (about === "outcome" ? { outcome: "failed", reason: "Leave it." } : "approve"),
   }),
   transcript("a call that can be probed", [[call("ship")]], {
     config: { maxToolAttempts: 9 },

@@ -31,6 +31,13 @@ const tells = (
   act: ({ session, clock }) => session.dispatch({ ...input, timestamp: clock.now() }),
 });
 
+const notes = (text: string, isDone: NonNullable<Deed["isDone"]> = () => false): Deed => ({
+  name: "note",
+  when: runs("hold"),
+  isDone,
+  act: ({ session }) => session.note(text),
+});
+
 /** Whether an entry of this type waits to be shown to the model, or is shown already. */
 const hasEntry =
   (type: ContextEntry["type"]): NonNullable<Deed["isDone"]> =>
@@ -89,10 +96,10 @@ export const inFlight: readonly Transcript[] = [
     deeds: [speaks(more, asked(1))],
   }),
   inLoops("a note while a tool runs", [[[held("note")]]], {
-    deeds: [tells("note", { type: "context-note-added", text: "The shop closes at six." }, hasEntry("note"))],
+    deeds: [notes("The shop closes at six.", hasEntry("note"))],
   }),
   inLoops("a blank note while a tool runs", [[[held("note")]]], {
-    deeds: [tells("note", { type: "context-note-added", text: " " })],
+    deeds: [notes(" ")],
   }),
   inLoops(
     "a wider window while a tool runs",

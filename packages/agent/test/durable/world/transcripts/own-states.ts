@@ -4,6 +4,7 @@ import { answersOnce, asks, inLoops, type Transcript } from "./transcript.ts";
 const reviewed = {
   graph: {
     states: ["Review"],
+    replay: { Review: "safe" as const },
     rows: { Planning: { LlmFinalAnswer: "Review" }, Review: { Good: "Done", Bad: "Planning" } },
     terminals: [],
   },
@@ -12,6 +13,7 @@ const reviewed = {
 const twice = {
   graph: {
     states: ["Check", "Recheck"],
+    replay: { Check: "safe" as const, Recheck: "safe" as const },
     rows: { Observing: { Continue: "Check" }, Check: { Fine: "Recheck" }, Recheck: { Fine: "Planning" } },
     terminals: [],
   },
@@ -20,6 +22,7 @@ const twice = {
 const handedOver = {
   graph: {
     states: ["Triage", "HandedOver"],
+    replay: { Triage: "safe" as const },
     rows: { Observing: { Continue: "Triage" }, Triage: { Human: "HandedOver", Go: "Planning" } },
     terminals: ["HandedOver"],
   },

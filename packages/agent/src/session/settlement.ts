@@ -1,0 +1,37 @@
+import { shortened } from "@moora/agent-core-effects";
+import { openCallOf, type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
+import type { OutcomeDecision, Question } from "../agent-event.ts";
+import { decidedText } from "../decision-to-input.ts";
+
+/** The result of a tool call as an application hands it in: content as text or JSON, or why it failed. */
+export type Settlement = { readonly content: unknown } | { readonly error: string };
+
+/** The result as the model reads it, no longer than `maxLength` characters. */
+export function settlementToResult(
+  settlement: Settlement,
+  maxLength: number,
+  receivedAt: number,
+): ToolCallResult {
+  if ("error" in settlement) {
+    const error = shortened(settlement.error.toWellFormed(), maxLength);
+    return { isSuccess: false, error, receivedAt, code: "tool-error" };
+  }
+  return { isSuccess: true, content: shortened(decidedText(settlement.content), maxLength), receivedAt };
+}
+
+/** The same as an answer to the question about the call's outcome, where that is open. */
+export function settlementToDecision(
+  { reActContext: { control } }: AgentState,
+  toolCallId: string,
+  settlement: Settlement,
+):
+  | { readonly question: Pick<Question, "toolCallId" | "digest">; readonly decision: OutcomeDecision }
+  | undefined {
+  const status = openCallOf(control, toolCallId)?.status;
+  if (status?.type !== "asking" || status.about !== "outcome") return undefined;
+  const decision: OutcomeDecision =
+    "error" in settlement
+      ? { outcome: "failed", reason: settlement.error }
+      : { outcome: "worked", result: settlement.content };
+  return { question: { toolCallId, digest: status.digest }, decision };
+}
