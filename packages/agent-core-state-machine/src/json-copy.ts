@@ -123,7 +123,8 @@ function objectCopy(value: object, path: Path, walk: Walk): Json {
 
 function count(items: number, path: Path, walk: Walk): void {
   walk.items += items;
-  if (walk.items > walk.maxItems) refuse("too-large", path, `More than ${walk.maxItems} keys and items in all.`);
+  if (walk.items > walk.maxItems)
+    refuse("too-large", path, `More than ${walk.maxItems} keys and items in all.`);
 }
 
 function text(value: string, path: Path, walk: Walk): string {

@@ -23,7 +23,16 @@ export { environmentVariable } from "./environment.ts";
 export { failed, failing, failureOf, warned, type Fail } from "./failure.ts";
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
 export { fileToText, fileToUrl, fileToWords } from "./file-words.ts";
-export { defined, fieldsOf, isJsonObject, isWellFormed, textToJson, wellFormed } from "./json.ts";
+export {
+  defined,
+  endOfJsonString,
+  fieldsOf,
+  hasMoreItemsThan,
+  isJsonObject,
+  isWellFormed,
+  textToJson,
+  wellFormed,
+} from "./json.ts";
 export { hostOf, originOf } from "./origin.ts";
 export type {
   AnswerReader,
