@@ -14,8 +14,10 @@ export type {
 export type { LlmFailure, LlmFailureKind, LlmFinish, LlmOutcome, LlmUsage } from "./outcome.ts";
 export type { LlmCallOptions, LlmCaller, LlmChunk } from "./caller.ts";
 export { addUsage, noUsage } from "./outcome.ts";
+export { readOutcome } from "./read-outcome.ts";
 
 // For those who write an adapter: what every one of them needs, and needs to be the same.
+export { answerInstruction, withAnswerInstruction } from "./answer-instruction.ts";
 export { chunkFeed, type ChunkFeed } from "./chunk-feed.ts";
 export { logprobsToConfidence } from "./confidence.ts";
 export type { ConnectionOptions } from "./connection.ts";
@@ -56,4 +58,5 @@ export {
 export type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
 export { readStream, type StreamLimits, type Wire } from "./stream-guard.ts";
 export { strictSchema, type StrictRules } from "./strict-schema.ts";
+export { unknownSettings } from "./unknown-settings.ts";
 export { commonDialect, wireIds, wireNames, type WireDialect } from "./wire-ids.ts";
