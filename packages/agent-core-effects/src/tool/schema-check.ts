@@ -49,7 +49,7 @@ function jsonSchemaOf(schema: StandardSchema, place: string): Readonly<Record<st
   const { jsonSchema, vendor } = schema["~standard"];
   if (jsonSchema === undefined)
     return refuse(
-      `${place} is a ${vendor} schema that gives no JSON Schema. Use a library or version that does, such as zod 4, or a JSON Schema; a tool may also give it beside as \`schema\`.`,
+      `${place} is a schema of ${vendor} that gives no JSON Schema. Use a library or version that does, such as zod 4, or a JSON Schema; a tool may also give it beside as \`schema\`.`,
     );
   try {
     return jsonSchema.input({ target: "draft-2020-12" });

@@ -258,7 +258,7 @@ describe("what cannot be a tool throws when it is defined", () => {
     [
       "a schema that gives no JSON Schema",
       { input: v.object({}) },
-      "The input of the tool fine is a valibot schema that gives no JSON Schema.",
+      "The input of the tool fine is a schema of valibot that gives no JSON Schema.",
     ],
   ])("%s", (_, change, message) => {
     expect(define(change)).toThrow(message);
