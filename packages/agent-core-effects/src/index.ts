@@ -36,7 +36,14 @@ export { shortened } from "./shortened.ts";
 export { askHuman } from "./tool/ask-human.ts";
 export type { AskHumanOptions } from "./tool/ask-human.ts";
 export { defineTool } from "./tool/define-tool.ts";
-export type { ProbeOutcome, Tool, ToolContext, ToolOptions } from "./tool/define-tool.ts";
+export type {
+  ProbeOutcome,
+  Tool,
+  ToolContext,
+  ToolInput,
+  ToolOptions,
+  ToolOutput,
+} from "./tool/define-tool.ts";
 export { checkToolName } from "./tool/tool-definition.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
 export type { CheckedValue, SchemaCheck } from "./tool/schema-check.ts";

@@ -59,8 +59,8 @@ export const graphSchema = z.object({
  * optional. A field that the provider does not know is left out with a warning; `providerOptions` is passed on as it is.
  */
 export const settingsSchema = z.object({
-  maxOutputTokens: z.exactOptional(positive),
   temperature: z.exactOptional(amount),
+  maxOutputTokens: z.exactOptional(positive),
   topP: z.exactOptional(z.number().check(z.nonnegative(), z.maximum(1))),
   seed: z.exactOptional(z.int()),
   stop: z.exactOptional(z.array(z.string())),

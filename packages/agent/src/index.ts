@@ -19,6 +19,8 @@ export type {
   StateHandler,
   Tool,
   ToolContext,
+  ToolInput,
+  ToolOutput,
 } from "@moora/agent-core-effects";
 
 export { AgentError, failureToError } from "./agent-error.ts";

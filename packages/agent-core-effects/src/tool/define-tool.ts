@@ -35,7 +35,7 @@ export interface ToolContext {
 /** What a probe found: the call did not run, its outcome cannot be known, or what it returned. */
 export type ProbeOutcome = "not-run" | "unknown" | { readonly output: unknown };
 
-export interface ToolOptions<Schema, Input> {
+export interface ToolOptions<Schema, Input, Output = unknown> {
   /** 1 to 64 letters, digits, `_` or `-`. */
   readonly name: string;
   /** What the model reads: what the tool does, and when to call it. */
@@ -45,7 +45,7 @@ export interface ToolOptions<Schema, Input> {
   /** The JSON Schema of `input`, for libraries that do not give it. */
   readonly schema?: JsonObject;
   /** Returns text, JSON or `toolReply(...)`, now or as a promise. The model reads what it throws as an error. */
-  readonly execute: (input: Input, context: ToolContext) => unknown;
+  readonly execute: (input: Input, context: ToolContext) => Output;
   /** For `replay: "once"`: finds out what became of a call that a crash interrupted. */
   readonly probe?: (input: Input, context: ToolContext) => ProbeOutcome | Promise<ProbeOutcome>;
   /** How much harm a call can do, for approval policies of the form `{ above }`. Default: "low". */
@@ -73,8 +73,11 @@ export interface ToolOptions<Schema, Input> {
   readonly spends?: Spending;
 }
 
-/** A tool in the form that hosts use: text in, text out. `defineTool` makes them. */
-export interface Tool {
+/**
+ * A tool in the form that hosts use: text in, text out. `defineTool` makes them. `Input` and `Output` are those of `execute`;
+ * a list of tools is a `Tool[]`, whatever they are.
+ */
+export interface Tool<Input = unknown, Output = unknown> {
   readonly name: string;
   readonly definition: ToolDefinition;
   /** What is wrong with these arguments, undefined when they can be used. */
@@ -82,7 +85,15 @@ export interface Tool {
   /** Never throws and never rejects. */
   run(parameters: string, context: ToolContext): ToolOutcome | Promise<ToolOutcome>;
   probe?(parameters: string, context: ToolContext): Promise<ProbeResult>;
+  /** For types only: never set. */
+  readonly "~types"?: { readonly input: Input; readonly output: Output };
 }
+
+/** What `execute` of a tool takes: `ToolInput<typeof weather>`. */
+export type ToolInput<Of extends Tool> = NonNullable<Of["~types"]>["input"];
+
+/** What `execute` of a tool returns, or what its promise resolves with: `ToolOutput<typeof weather>`. */
+export type ToolOutput<Of extends Tool> = NonNullable<Of["~types"]>["output"];
 
 type ProbeResult = "not-run" | "unknown" | ToolOutcome;
 
@@ -91,14 +102,14 @@ type ProbeResult = "not-run" | "unknown" | ToolOutcome;
  * and the fix, for a name that a provider refuses, a missing or unusable schema, an input that is not an object, a missing
  * `execute`, an unknown option and a limit that is not a positive integer.
  */
-export function defineTool<const Schema extends StandardSchema | JsonObject>(
-  options: ToolOptions<Schema, OutputOf<Schema>>,
-): Tool {
+export function defineTool<const Schema extends StandardSchema | JsonObject, Output = unknown>(
+  options: ToolOptions<Schema, OutputOf<Schema>, Output>,
+): Tool<OutputOf<Schema>, Awaited<Output>> {
   checkToolOptions(options);
   const { name, execute, probe } = options;
   const schema = inputSchemaOf(options);
   const given = argumentsOf<OutputOf<Schema>>(schema);
-  const tool: Tool = {
+  const tool: Tool<OutputOf<Schema>, Awaited<Output>> = {
     name,
     definition: definitionOf(options, schema.json),
     check: (parameters) => after(given.checked(parameters), (it) => (it.ok ? undefined : it.problem)),

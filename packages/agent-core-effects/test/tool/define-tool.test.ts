@@ -3,7 +3,14 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import * as z from "zod";
-import { defineTool, isStandardSchema, type StandardSchema, type Tool } from "../../src/index.ts";
+import {
+  defineTool,
+  isStandardSchema,
+  type StandardSchema,
+  type Tool,
+  type ToolInput,
+  type ToolOutput,
+} from "../../src/index.ts";
 import { alone, runAlone } from "./run-alone.ts";
 
 const citySchema = {
@@ -93,6 +100,20 @@ describe("the input of execute", () => {
       execute: (input) => expectTypeOf(input).toHaveProperty("city"),
     });
     expect(tool.name).toBe("weather");
+  });
+
+  it("is kept in the type of the tool, with what execute returns", () => {
+    const wait = defineTool({
+      name: "wait",
+      description: "Waits.",
+      input: z.object({ seconds: z.string().transform(Number) }),
+      execute: async ({ seconds }) => ({ waited: seconds }),
+    });
+    expectTypeOf<ToolInput<typeof wait>>().toEqualTypeOf<{ seconds: number }>();
+    expectTypeOf<ToolOutput<typeof wait>>().toEqualTypeOf<{ waited: number }>();
+    const list: readonly Tool[] = [wait, ...Object.values(tools)];
+    expectTypeOf<ToolInput<(typeof list)[number]>>().toBeUnknown();
+    expect(list).toHaveLength(6);
   });
 
   it("is what the runner sent, and none of its objects", async () => {
