@@ -175,7 +175,7 @@ describe("the internal tools", () => {
   });
 
   it.each([100, 100_000])(
-    "arguments that nest %i levels deep do not overflow the stack, and the loop goes on",
+    "arguments that nest %i levels deep do not overflow the stack, and the loop continues",
     async (levels) => {
       const nested = `{"ids":${"[".repeat(levels)}${"]".repeat(levels)},"text":"x"}`;
       const calls = internalTools.map(({ name }) => ({ name, arguments: nested }));

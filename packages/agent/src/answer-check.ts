@@ -42,7 +42,7 @@ export function answerCheck(schema: StandardSchema | JsonObject, place: string):
   };
 }
 
-/** An answer that stands in `value`, or bare: a model that only reads the schema may leave the object out. */
+/** An answer in the field `value`, or by itself: a model that only reads the schema may leave the object out. */
 function checkedInside(check: (value: unknown) => Checked, value: unknown): Checked {
   const inside = isJsonObject(value) && Object.hasOwn(value, "value") ? value["value"] : value;
   return inside === value

@@ -2,10 +2,10 @@ import { shortened } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { answerTextAt } from "./answer-text-at.ts";
 
-/** What stands between the reason and the schema in the problem of an answer. */
+/** The words between the reason and the schema in the problem of an answer. */
 const schemaIntroduction = " It must be one JSON value that fits this JSON Schema: ";
 
-/** Characters of a schema that a problem repeats; a longer one stands in the request only. */
+/** Characters of a schema that a problem repeats; a longer one is in the request only. */
 const longestSchema = 4_000;
 
 /** Why an answer does not fit, with its schema: the model reads it before it answers again. */

@@ -75,7 +75,7 @@ export class ToolRegistry {
   }
 }
 
-/** Throws `BuildError`, with the place in the list, for what is no list of tools. */
+/** Throws `BuildError`, with the place in the list, for an invalid list of tools. */
 export function toolRegistry(tools: readonly Tool[]): ToolRegistry {
   if (!Array.isArray(tools)) refuse(`tools must be an array of tools, got ${shownValue(tools)}.`);
   const registry = new ToolRegistry();

@@ -241,7 +241,7 @@ describe("what is put where something else is expected is refused, with the plac
     ["no options", undefined, "defineAgent needs an object of options, got undefined."],
     ["no model", {}, 'llm is missing. Give a model, such as llm: openai("gpt-5.5").'],
     ["the name of a model", { llm: "gpt-5" }, 'llm must be an LlmCaller, got "gpt-5".'],
-    ["an object that is no caller", { llm: { name: "x" } }, "llm must be an LlmCaller, got an object."],
+    ["an object that is not a caller", { llm: { name: "x" } }, "llm must be an LlmCaller, got an object."],
     [
       "a misspelt option",
       { llm, systemprompt: "a" },
@@ -257,10 +257,14 @@ describe("what is put where something else is expected is refused, with the plac
       { llm, memory: 1 },
       'Unknown option "memory". Known options: llm, tools, systemPrompt,',
     ],
-    ["a system prompt that is no text", { llm, systemPrompt: 7 }, "systemPrompt must be a string, got 7."],
-    ["a config that is none", { llm, config: [] }, "config must be an object, got an array."],
     [
-      "tools that are no list",
+      "a system prompt that is not a string",
+      { llm, systemPrompt: 7 },
+      "systemPrompt must be a string, got 7.",
+    ],
+    ["a config that is not an object", { llm, config: [] }, "config must be an object, got an array."],
+    [
+      "tools that are not a list",
       { llm, tools: toolOf("a") },
       "tools must be an array of tools, got an object.",
     ],
@@ -271,7 +275,7 @@ describe("what is put where something else is expected is refused, with the plac
     ],
     ["a function as a tool", { llm, tools: [() => 1] }, "tools[0] must be a tool, got a function."],
     [
-      "an answer that is no schema",
+      "an answer that is not a schema",
       { llm, answer: "json" },
       'answer must be a schema, such as z.object({}), got "json".',
     ],
@@ -286,7 +290,7 @@ describe("what is put where something else is expected is refused, with the plac
       "answer has no JSON Schema at due: Date cannot be represented in JSON Schema.",
     ],
     [
-      "an answer schema that is no JSON",
+      "an answer schema that is not JSON",
       { llm, config: { answerSchema: "{" } },
       "config.answerSchema must be the JSON text of a JSON Schema",
     ],
@@ -296,7 +300,7 @@ describe("what is put where something else is expected is refused, with the plac
       "config.answerSchema must be the JSON text of a JSON Schema",
     ],
     [
-      "a predicate that is no function",
+      "a predicate that is not a function",
       { llm, predicates: { big: true } },
       "predicates.big must be a function, got true.",
     ],

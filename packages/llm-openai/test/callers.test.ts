@@ -81,7 +81,7 @@ describe("a caller", () => {
     // A host without types may misspell a setting.
     const settings = JSON.parse('{"temprature":0}');
     expect(await openai("m", { apiKey: "some-key", fetch }).call({ ...request, settings })).toMatchObject({
-      warnings: ["settings.temprature was left out: there is no such setting"],
+      warnings: ["settings.temprature was left out: unknown setting"],
     });
   });
 

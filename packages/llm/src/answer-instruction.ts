@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 import type { Sendable } from "./sendable.ts";
 
-/** What the system text says of an answer's schema where the provider does not take the schema as a field. */
+/** The end of the system text where the provider does not take the schema of the answer as a field. */
 export const answerInstruction = (schema: JsonObject): string =>
   `Your final answer must be one JSON value that fits this JSON Schema. Write only the JSON, without code fences and without any other text.\n${JSON.stringify(schema)}`;
 

@@ -3,7 +3,7 @@ import { isJsonObject } from "./json.ts";
 import type { LlmOutcome } from "./outcome.ts";
 
 /**
- * The outcome that a caller returned. A caller of others may return anything: what has not the form of an outcome is a
+ * The outcome that a caller returned. A caller from outside may return anything: a value of another form is a
  * failure of kind `malformed` that names the caller and is not retried.
  */
 export function readOutcome(returned: unknown, callerName: string): LlmOutcome {

@@ -12,8 +12,8 @@ const known: Readonly<Record<keyof LlmSettings, true>> = {
   providerOptions: true,
 };
 
-/** A warning for each setting that is none of `LlmSettings`: hosts without types may misspell one. */
+/** A warning for each setting that `LlmSettings` does not have: hosts without types may misspell one. */
 export const unknownSettings = (settings: LlmSettings): string[] =>
   Object.keys(settings)
     .filter((name) => !Object.hasOwn(known, name))
-    .map((name) => `settings.${name} was left out: there is no such setting`);
+    .map((name) => `settings.${name} was left out: unknown setting`);

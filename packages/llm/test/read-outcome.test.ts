@@ -19,7 +19,7 @@ describe("what a caller returned", () => {
     [{ ...answers("4"), usage: undefined }, "an object without the fields of one"],
     [{ ok: false }, "an object without the fields of one"],
     [{ ok: false, failure: { kind: 5, message: "no" } }, "an object without the fields of one"],
-  ])("and is no outcome is a malformed failure that names the caller: %j", (returned, what) =>
+  ])("in any other form is a malformed failure that names the caller: %j", (returned, what) =>
     expect(readOutcome(returned, "mine")).toEqual({
       ok: false,
       failure: {

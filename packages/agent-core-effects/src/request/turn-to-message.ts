@@ -53,7 +53,7 @@ function partOf(state: AgentState, part: TurnPart, internalId: string): LlmPart 
   }
 }
 
-/** The arguments as the model made them; `{}` in the place of what could not be used, and the result says why. */
+/** The arguments as the model made them; `{}` for arguments that cannot be used: the result says why. */
 const callPart = (id: string, name: string, text: string, raw: TurnPart["raw"]): LlmPart => ({
   type: "tool-call",
   id,

@@ -60,7 +60,7 @@ export interface ToolOptions<Schema, Input, Output = unknown> {
    * `idempotencyKey`. "once": it never runs again; its `probe` or `onUnknown` settles it. Default: "once".
    */
   readonly replay?: NonNullable<ToolDefinition["replay"]>;
-  /** For `replay: "once"` without an answer of `probe`: tell the model, or ask a person. Default: "tell". */
+  /** For `replay: "once"` without an answer of `probe`: report it to the model, or ask a person. Default: "tell". */
   readonly onUnknown?: NonNullable<ToolDefinition["onUnknown"]>;
   /** Milliseconds that a call may take. Default: the runner's `toolTimeoutMs`, 120,000. */
   readonly timeoutMs?: number;
@@ -164,7 +164,7 @@ function definitionOf(
   return toolDefinitionOf(name, fields);
 }
 
-/** Hosts without types may return anything; what is no finding counts as unknown. */
+/** Hosts without types may return anything: a value of another form counts as unknown. */
 const foundToOutcome = (name: string, found: ProbeOutcome): ProbeResult => {
   if (found === "not-run") return found;
   const hasOutput = typeof found === "object" && found !== null && "output" in found;

@@ -53,7 +53,7 @@ const bodyFix = "return its fields";
 const bytesFix = "return text, an array of numbers or a file with toolReply";
 const readFix = "read it and return text";
 
-/** What to return in the place of well-known objects, also of those that have a `toJSON`, by their tags. */
+/** What to return instead of well-known objects, by their tags; a `toJSON` of theirs is not used. */
 const fixes: Readonly<Record<string, string>> = {
   Error: errorFix,
   DOMException: errorFix,

@@ -14,7 +14,7 @@ export function mistakenSchema(schema: unknown): string | undefined {
 const isZod3 = (schema: unknown): boolean =>
   typeof schema === "object" && schema !== null && "_def" in schema && "safeParse" in schema;
 
-/** At least one of them stands at the root of a JSON Schema that says anything. */
+/** A JSON Schema that constrains anything has at least one of these at its root. */
 const keywords: ReadonlySet<string> = new Set([
   ..."$ref $defs $schema $id $comment definitions type enum const anyOf oneOf allOf not if properties required".split(
     " ",

@@ -34,7 +34,7 @@ interface Walk {
   readonly within: Set<object>;
 }
 
-/** Thrown and caught in this file only: a walk over a deep value needs one way out. */
+/** Thrown and caught in this file only: a walk over a deep value needs one exit. */
 class Refused extends Error {
   readonly code: "not-json" | "too-large";
   constructor(path: Walk["path"], foreign: ForeignKind, code: "not-json" | "too-large") {

@@ -262,7 +262,7 @@ describe("what cannot be a tool throws when it is defined", () => {
     ],
     ["a JSON Schema with a circle", { input: circle }, "The input of the tool fine is not a JSON Schema."],
     [
-      "a JSON Schema beside that is none",
+      "an invalid JSON Schema beside it",
       { schema: { city: 1 } },
       "The input of the tool fine, as JSON Schema, is not a JSON Schema.",
     ],
@@ -343,8 +343,9 @@ describe("a probe", () => {
     expect(await probed(async () => found).probe?.("{}", alone())).toEqual(outcome);
   });
 
-  it.each([null, 7, "ran", undefined])("that finds %j, which is no finding, does not know", async (found) =>
-    expect(await probed(() => found).probe?.("{}", alone())).toBe("unknown"),
+  it.each([null, 7, "ran", undefined])(
+    "that returns %j, which is not a finding, does not know",
+    async (found) => expect(await probed(() => found).probe?.("{}", alone())).toBe("unknown"),
   );
 
   it("is not asked about arguments that cannot have run", async () => {

@@ -271,7 +271,7 @@ export class AgentBuilder {
   }
 }
 
-/** The same agent with the text of a checked answer in the place of its value: an engine resolves with text. */
+/** The same agent with the text of a checked answer instead of its value: an engine resolves with text. */
 const withTextAnswer = (agent: Agent<unknown>): Agent => ({
   ...agent,
   answerOf: async (text) => {
