@@ -104,8 +104,8 @@ export const effectFaults: readonly Fault[] = [
     "a text is cut within a character",
     {
       file: `${effects}/shortened.ts`,
-      text: "high >= 0xd800 && high <= 0xdbff ? most - 1 : most",
-      replacement: "high >= 0xd800 && high <= 0xdbff ? most : most",
+      text: "last >= 0xd800 && last <= 0xdbff ? most - 1 : most",
+      replacement: "last >= 0xd800 && last <= 0xdbff ? most : most",
     },
     [`${tests}/shortened.test.ts`, `${tests}/run/call-tool.test.ts`],
     /never ends in half a character|is never cut within a character/,

@@ -9,7 +9,11 @@ export type {
 } from "./effect.ts";
 export { effectsAt } from "./effects-at.ts";
 export { after, isPromise } from "./is-promise.ts";
+export { BuildError } from "./build-error.ts";
+export { fieldPath, fieldProblem, shownValue } from "./field-problem.ts";
+export type { FieldIssue } from "./field-problem.ts";
 export { internalTools } from "./internal-tools.ts";
+export { didYouMean, nearest } from "./nearest.ts";
 export { llmRequestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { defaultRunLimits } from "./run/agent-parts.ts";
@@ -32,7 +36,15 @@ export { shortened } from "./shortened.ts";
 export { askHuman } from "./tool/ask-human.ts";
 export type { AskHumanOptions } from "./tool/ask-human.ts";
 export { defineTool } from "./tool/define-tool.ts";
-export type { ProbeOutcome, Tool, ToolContext, ToolOptions } from "./tool/define-tool.ts";
+export type {
+  ProbeOutcome,
+  Tool,
+  ToolContext,
+  ToolInput,
+  ToolOptions,
+  ToolOutput,
+} from "./tool/define-tool.ts";
+export { checkToolName } from "./tool/tool-definition.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
 export type { CheckedValue, SchemaCheck } from "./tool/schema-check.ts";
 export { isStandardSchema } from "./tool/standard-schema.ts";

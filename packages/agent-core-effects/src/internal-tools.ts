@@ -6,9 +6,9 @@ import {
   type ExpandContextWindowInput,
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmTool } from "@moora/llm";
-import { jsonObjectOf } from "./request/json-object.ts";
 import { hidesEntriesAt } from "./request/messages.ts";
 import { shortened } from "./shortened.ts";
+import { parseArguments } from "./tool/parse-arguments.ts";
 
 const schemaOf = (properties: JsonObject, required: readonly string[]): JsonObject => ({
   type: "object",
@@ -60,11 +60,12 @@ export function answerInternalCall(
   parameters: string,
   timestamp: number,
 ): InternalAnswer {
-  const values = jsonObjectOf(parameters.trim() === "" ? "{}" : parameters);
-  if (values === undefined) return { isError: true, content: "The arguments are not a JSON object." };
+  const parsed = parseArguments(parameters);
+  if (!parsed.ok) return { isError: true, content: parsed.problem };
+  const { text, ids } = parsed.value;
   if (name === "load_older_messages") return olderMessages(state, timestamp);
-  if (name === "find_tool_calls") return foundCalls(state, values["text"]);
-  return loadedResults(state, values["ids"], timestamp);
+  if (name === "find_tool_calls") return foundCalls(state, text);
+  return loadedResults(state, ids, timestamp);
 }
 
 function olderMessages(state: AgentState, timestamp: number): InternalAnswer {
@@ -103,8 +104,11 @@ function foundCalls(state: AgentState, text: unknown): InternalAnswer {
 }
 
 function loadedResults(state: AgentState, ids: unknown, timestamp: number): InternalAnswer {
-  // Models write the ids as numbers, too.
-  const asked = new Set((Array.isArray(ids) ? ids : []).map(String));
+  // Models write the ids as numbers, too. Anything else, however deep it is nested, is not an id.
+  const given: readonly unknown[] = Array.isArray(ids) ? ids : [];
+  const asked = new Set(
+    given.filter((id) => typeof id === "string" || typeof id === "number").map((id) => String(id)),
+  );
   const known = new Set(newestCalls(state));
   const isFinished = (id: string): boolean => known.has(id) && (recordOf(state, id)?.result ?? null) !== null;
   const toolCallIds = [...asked].filter(isFinished);

@@ -100,7 +100,7 @@ describe("the internal tools", () => {
       '2: search({"for":"thing 2"}) succeeded',
       "No call was found.",
       "The argument text is missing.",
-      "The arguments are not a JSON object.",
+      "The arguments are not valid JSON: Unexpected end of JSON input. You sent: [",
     ]);
     expect(found.map(({ isError }) => isError)).toEqual([false, false, false, true, true]);
   });
@@ -173,6 +173,20 @@ describe("the internal tools", () => {
     ]);
     expect(world.state.reActContext.toolCallIds).toEqual(["1", "2"]);
   });
+
+  it.each([100, 100_000])(
+    "arguments that nest %i levels deep do not overflow the stack, and the loop continues",
+    async (levels) => {
+      const nested = `{"ids":${"[".repeat(levels)}${"]".repeat(levels)},"text":"x"}`;
+      const calls = internalTools.map(({ name }) => ({ name, arguments: nested }));
+      const world = goOn(await talked(4), { script: [callsTools(calls), answers("Seen.")] });
+      await world.say("Load it.").settle();
+      const results = world.results.slice(-3);
+      expect(results.every(({ isError }) => isError)).toBe(levels > 128);
+      expect(results[2]?.isError).toBe(true);
+      expect(world.state.reActContext.control.type).toBe("Done");
+    },
+  );
 
   it("load_tool_results fails where no id is a finished call", async () => {
     const world = goOn(await talked(4), {

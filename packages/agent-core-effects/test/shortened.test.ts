@@ -3,26 +3,53 @@ import { shortened } from "../src/index.ts";
 import { shortenedToBytes } from "../src/shortened.ts";
 
 const alphabet = ["a", "é", "世", "😀", "👩‍👩‍👧"];
-const textOf = (seed: number): string =>
-  Array.from({ length: 12 }, (_, index) => alphabet[(seed + index * index) % alphabet.length]).join("");
+const textOf = (seed: number, length: number): string =>
+  Array.from({ length }, (_, index) => alphabet[(seed + index * index) % alphabet.length]).join("");
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 describe("a text that is cut", () => {
-  it("is whole up to the limit, and says how much is shown beyond it", () => {
+  it("is whole up to the limit, and says beyond it how long the whole is, with its digest", () => {
+    expect(shortened("x".repeat(300), 300)).toBe("x".repeat(300));
+    expect(shortened("x".repeat(301), 300)).toMatch(
+      /^x+\n\[cut: 2\d\d of 301 characters shown, digest of the whole [0-9a-f]{16}\]$/,
+    );
+  });
+
+  it("has the digest of the whole, not of what is shown", () => {
+    const digestOf = (text: string): string | undefined => /whole (\w+)/.exec(shortened(text, 1_000))?.[1];
+    const text = textOf(1, 2_000);
+    expect(digestOf(text)).toBe(digestOf(textOf(1, 2_000)));
+    expect(digestOf(text)).not.toBe(digestOf(`${text}.`));
+    expect(digestOf(`${text}ab`)).not.toBe(digestOf(`${text}ba`));
+  });
+
+  it("ends in an ellipsis where the note would take most of the limit", () => {
     expect(shortened("12345", 5)).toBe("12345");
-    expect(shortened("123456", 5)).toBe("12345\n[cut: 5 of 6 characters shown]");
-    expect(shortened("123456", 0)).toBe("\n[cut: 0 of 6 characters shown]");
+    expect(shortened("123456", 5)).toBe("1234…");
+    expect(shortenedToBytes("123456", 5)).toBe("12…");
+    expect([shortened("12", 1), shortened("1", 0), shortenedToBytes("123", 2)]).toEqual(["…", "", ""]);
+  });
+
+  const limits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 50, 199, 200, 201, 202, 203, 204, 300];
+
+  it("is never longer than the limit in all, in characters or in bytes", () => {
+    for (let seed = 0; seed < 5; seed += 1)
+      for (const limit of limits) {
+        const text = textOf(seed, 400);
+        expect(shortened(text, limit).length).toBeLessThanOrEqual(limit);
+        expect(bytesOf(shortenedToBytes(text, limit))).toBeLessThanOrEqual(limit);
+      }
   });
 
   it("never ends in half a character, whatever the limit", () => {
     for (let seed = 0; seed < 5; seed += 1)
-      for (let most = 0; most < 40; most += 1) {
-        const text = textOf(seed);
-        const [byCharacters, byBytes] = [shortened(text, most), shortenedToBytes(text, most)];
-        expect(byCharacters.isWellFormed() && byBytes.isWellFormed()).toBe(true);
-        for (const cut of [byCharacters, byBytes])
-          expect(cut === text || text.startsWith(cut.slice(0, cut.lastIndexOf("\n[cut")))).toBe(true);
-        const kept = byBytes.slice(0, byBytes === text ? text.length : byBytes.lastIndexOf("\n[cut"));
-        expect(new TextEncoder().encode(kept).length).toBeLessThanOrEqual(most);
+      for (const limit of limits) {
+        const text = textOf(seed, 400);
+        for (const cut of [shortened(text, limit), shortenedToBytes(text, limit)]) {
+          expect(cut.isWellFormed()).toBe(true);
+          expect(text.startsWith(cut.replace(/…$|\n\[cut.*$/, ""))).toBe(true);
+        }
       }
   });
 });

@@ -54,14 +54,29 @@ export const graphSchema = z.object({
   terminals: z.array(z.string()),
 });
 
+/**
+ * Sampling and limits of a model call, in the form of `LlmSettings` of `@moora/llm`, which documents the fields. All are
+ * optional. A field that the provider does not know is left out with a warning; `providerOptions` is passed on as it is.
+ */
+export const settingsSchema = z.object({
+  temperature: z.exactOptional(amount),
+  maxOutputTokens: z.exactOptional(positive),
+  topP: z.exactOptional(z.number().check(z.nonnegative(), z.maximum(1))),
+  seed: z.exactOptional(z.int()),
+  stop: z.exactOptional(z.array(z.string())),
+  reasoningEffort: z.exactOptional(z.enum(["none", "minimal", "low", "medium", "high", "max"])),
+  confidence: z.exactOptional(z.boolean()),
+  providerOptions: z.exactOptional(z.record(z.string(), z.record(z.string(), jsonSchema))),
+});
+
 /** Everything about an agent that is data. Counts are whole numbers, times milliseconds. */
 const fields = {
   systemPrompt: z.string(),
   /** Chooses the model: `models[taskType]`, else `models.default`. */
   taskType: z.string(),
   models: z.record(z.string(), z.string()),
-  /** Passed on to the model as it is: temperature, token limit, reasoning effort. */
-  settings: z.record(z.string(), jsonSchema),
+  /** Sampling and limits of each model call: temperature, token limit, reasoning effort. */
+  settings: settingsSchema,
   toolChoice: z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() })]),
   /** JSON text of the JSON Schema that an answer has to fit, or null. */
   answerSchema: z.nullable(z.string()),

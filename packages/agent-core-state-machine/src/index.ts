@@ -7,6 +7,7 @@ export {
   budgetSchema,
   graphSchema,
   riskSchema,
+  settingsSchema,
 } from "./config.ts";
 export type { AgentConfig, Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config.ts";
 export { callIdsOf, openCallOf, needsHuman, openCallsOf, recordOf, toolOf } from "./control/calls.ts";
@@ -89,7 +90,7 @@ export type {
 export { llmCallKey } from "./inputs/llm-call.ts";
 export { loopRuns } from "./inputs/loop.ts";
 export type { IgnoredReason } from "./inputs/row.ts";
-export { jsonCopy, maxJsonDepth, maxJsonLength } from "./json-copy.ts";
+export { jsonCopy, maxJsonDepth, maxJsonItems, maxJsonLength } from "./json-copy.ts";
 export type { JsonProblem } from "./json-copy.ts";
 export { inputAccess } from "./input-access.ts";
 export type { InputAccess } from "./input-access.ts";

@@ -13,6 +13,9 @@ export const maxJsonDepth = 128;
 /** Characters of all strings and keys of one value, taken together. */
 export const maxJsonLength = 16_000_000;
 
+/** Keys of all objects and items of all arrays of one value, taken together: more would block the event loop. */
+export const maxJsonItems = 100_000;
+
 /** Thrown and caught in this file only: a walk over a deep value needs one way out. */
 class Refused extends Error {
   readonly problem: JsonProblem;
@@ -23,12 +26,16 @@ class Refused extends Error {
 }
 
 /**
- * A deep copy of a value that JSON keeps exactly, or what stands in the way: undefined, NaN, -0, functions, symbols,
- * class instances, cycles, lone surrogates, a `__proto__` key, more than `maxJsonDepth` or `maxJsonLength`.
+ * A deep copy of a value that JSON keeps exactly, or the first problem: undefined, NaN, -0, functions, symbols, class
+ * instances, cycles, lone surrogates, a `__proto__` key, more than `maxJsonDepth`, `maxJsonLength` or `maxItems`.
+ * `maxItems` defaults to `maxJsonItems`.
  */
-export function jsonCopy(value: unknown): { readonly copy: Json } | { readonly problem: JsonProblem } {
+export function jsonCopy(
+  value: unknown,
+  maxItems: number = maxJsonItems,
+): { readonly copy: Json } | { readonly problem: JsonProblem } {
   try {
-    return { copy: copied(value, [], { length: 0, within: new Set() }) };
+    return { copy: copied(value, [], { length: 0, items: 0, maxItems, within: new Set() }) };
   } catch (error) {
     if (error instanceof Refused) return { problem: error.problem };
     return { problem: { code: "not-json", path: "", message: "The value throws when it is read." } };
@@ -49,6 +56,8 @@ export function isStorable(value: unknown, depth: number = maxJsonDepth): boolea
 
 interface Walk {
   length: number;
+  items: number;
+  readonly maxItems: number;
   readonly within: Set<object>;
 }
 
@@ -83,6 +92,7 @@ function container(value: object, path: Path, walk: Walk): Json {
 }
 
 function arrayCopy(value: readonly unknown[], path: Path, walk: Walk): Json {
+  count(value.length, path, walk);
   const copy: Json[] = [];
   for (let index = 0; index < value.length; index += 1) {
     path.push(index);
@@ -98,15 +108,23 @@ function objectCopy(value: object, path: Path, walk: Walk): Json {
     refuse("not-json", path, "Only plain objects and arrays are JSON.");
   if (Object.getOwnPropertySymbols(value).length > 0)
     refuse("not-json", path, "JSON does not keep a symbol as key.");
+  const keys = Object.keys(value);
+  count(keys.length, path, walk);
   const copy: { [key: string]: Json } = {};
-  for (const [key, field] of Object.entries(value)) {
+  for (const key of keys) {
     path.push(key);
     if (key === "__proto__") refuse("hostile-key", path, "This key would change an object's prototype.");
     text(key, path, walk);
-    copy[key] = copied(field, path, walk);
+    copy[key] = copied(Reflect.get(value, key), path, walk);
     path.pop();
   }
   return copy;
+}
+
+function count(items: number, path: Path, walk: Walk): void {
+  walk.items += items;
+  if (walk.items > walk.maxItems)
+    refuse("too-large", path, `More than ${walk.maxItems} keys and items in all.`);
 }
 
 function text(value: string, path: Path, walk: Walk): string {

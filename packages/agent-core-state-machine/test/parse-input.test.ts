@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   jsonCopy,
   maxJsonDepth,
+  maxJsonItems,
   maxJsonLength,
   parseInput,
   parseState,
@@ -93,7 +94,19 @@ describe("parseInput", () => {
     expect(problemOf({ ...good, extra: nested(1_000_000) })?.code).toBe("too-deep");
   });
 
+  it("refuses an object of a million keys, an array of a million items, and many small ones, without reading on", () => {
+    const keys = Object.fromEntries(Array.from({ length: 1_000_000 }, (_, index) => [`k${index}`, 0]));
+    const unread = Object.defineProperty(keys, "k0", { get: () => expect.unreachable(), enumerable: true });
+    expect(problemOf({ ...good, extra: { unread } })).toEqual({ code: "too-large", path: "extra.unread" });
+    expect(problemOf({ ...good, extra: Array(1_000_000) })).toEqual({ code: "too-large", path: "extra" });
+    const small = Array.from({ length: 1_000 }, () => Array.from({ length: 1_000 }, () => 0));
+    expect(problemOf({ ...good, extra: small })).toEqual({ code: "too-large", path: "extra[98]" });
+    expect(jsonCopy(small, 1_001_000)).toHaveProperty("copy");
+  });
+
   it("takes what is just inside its limits", () => {
+    expect(jsonCopy(Array(maxJsonItems).fill(0))).toHaveProperty("copy");
+    expect(jsonCopy(Array(maxJsonItems + 1).fill(0))).toHaveProperty("problem");
     expect(jsonCopy(nested(maxJsonDepth))).toHaveProperty("copy");
     expect(jsonCopy(nested(maxJsonDepth + 1))).toHaveProperty("problem");
     expect(jsonCopy("x".repeat(maxJsonLength))).toHaveProperty("copy");

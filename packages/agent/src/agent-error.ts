@@ -5,6 +5,7 @@ import {
   type AgentUsage,
   type Trace,
 } from "@moora/agent-core-state-machine";
+import { answerFailureText } from "./answer-failure.ts";
 
 /**
  * What kind of end it was. `AgentFailed`: a limit, a refusal of the graph's own or an answer that never fitted, with the
@@ -65,5 +66,8 @@ const kindOf = ({ kind, event }: AgentFailure): AgentErrorKind => {
 };
 
 /** The error that a loop which ended in Error is for its host. */
-export const failureToError = (failure: AgentFailure, state: AgentState, trace: Trace): AgentError =>
-  new AgentError(kindOf(failure), failure.message, { reason: failure.kind, state, trace });
+export function failureToError(failure: AgentFailure, state: AgentState, trace: Trace): AgentError {
+  const message =
+    failure.kind === "AnswerInvalid" ? answerFailureText(failure.message, state) : failure.message;
+  return new AgentError(kindOf(failure), message, { reason: failure.kind, state, trace });
+}

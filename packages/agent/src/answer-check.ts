@@ -1,44 +1,73 @@
-import { schemaCheckOf, type CheckedValue, type StandardSchema } from "@moora/agent-core-effects";
-import type { JsonObject } from "@moora/llm";
+import { after, schemaCheckOf, type CheckedValue, type StandardSchema } from "@moora/agent-core-effects";
+import { maxJsonItems } from "@moora/agent-core-state-machine";
+import { hasMoreItemsThan, isJsonObject, type JsonObject } from "@moora/llm";
 import { AgentError } from "./agent-error.ts";
+import { answerProblemText, lastAnswerText } from "./answer-failure.ts";
+import { answerSchemaOf } from "./answer-schema.ts";
+import { built } from "./build-error.ts";
 
 /** The schema of an agent's answers in use. */
 export interface AnswerCheck {
+  /** The schema as the provider takes it. */
   readonly json: JsonObject;
+  /** Why an answer does not fit, with the schema: the model reads it. Undefined where it fits. */
   problem(text: string): string | undefined | Promise<string | undefined>;
-  /** Rejects for a text that does not fit. */
+  /** The answer as the schema gives it. Rejects with an `AgentError` for a text that does not fit. */
   value(text: string): Promise<unknown>;
 }
 
-export function answerCheck(schema: StandardSchema | JsonObject): AnswerCheck {
-  const check = schemaCheckOf(schema, undefined);
-  const checked = (text: string): CheckedValue<unknown> | Promise<CheckedValue<unknown>> => {
+type Checked = CheckedValue<unknown> | Promise<CheckedValue<unknown>>;
+
+/** `place` names the schema in the message of the `BuildError` for a schema that cannot be used. */
+export function answerCheck(schema: StandardSchema | JsonObject, place: string): AnswerCheck {
+  const check = built(() => schemaCheckOf(schema, undefined, place));
+  const { json, isWrapped } = answerSchemaOf(check.json);
+  const checked = (text: string): Checked => {
     const parsed = textToValue(text);
-    return parsed === undefined ? { ok: false, problem: "It is not JSON." } : check.check(parsed.value);
+    if ("problem" in parsed) return { ok: false, problem: parsed.problem };
+    return isWrapped ? checkedInside(check.check, parsed.value) : check.check(parsed.value);
   };
   return {
-    json: check.json,
-    problem(text) {
-      const result = checked(text);
-      return result instanceof Promise ? result.then(problemOf) : problemOf(result);
-    },
+    json,
+    problem: (text) =>
+      after(checked(text), (found) =>
+        found.ok ? undefined : answerProblemText(found.problem, JSON.stringify(json)),
+      ),
     async value(text) {
       const result = await checked(text);
       if (result.ok) return result.value;
-      throw new AgentError("AgentFailed", `The answer does not fit its schema: ${result.problem}`, {
-        reason: "AnswerInvalid",
-      });
+      const message = `The answer does not fit its schema: ${result.problem} ${lastAnswerText(text)}`;
+      throw new AgentError("AgentFailed", message, { reason: "AnswerInvalid" });
     },
   };
 }
 
-const problemOf = (checked: CheckedValue<unknown>): string | undefined =>
-  checked.ok ? undefined : checked.problem;
+/** An answer in the field `value`, or by itself: a model that only reads the schema may leave the object out. */
+function checkedInside(check: (value: unknown) => Checked, value: unknown): Checked {
+  const inside = isJsonObject(value) && Object.hasOwn(value, "value") ? value["value"] : value;
+  return inside === value
+    ? check(value)
+    : after(check(inside), (found) =>
+        found.ok ? found : after(check(value), (bare) => (bare.ok ? bare : found)),
+      );
+}
 
-function textToValue(text: string): { readonly value: unknown } | undefined {
+function textToValue(text: string): { readonly value: unknown } | { readonly problem: string } {
+  const json = withoutFence(text.trim());
+  if (hasMoreItemsThan(json, maxJsonItems))
+    return { problem: `The answer has more than ${maxJsonItems} keys and items.` };
   try {
-    return { value: JSON.parse(text) };
+    return { value: JSON.parse(json) };
   } catch {
-    return undefined;
+    return { problem: "The answer is not JSON." };
   }
+}
+
+const fence = "```";
+
+/** Models like to put JSON into a code fence, also where they were asked not to. */
+function withoutFence(text: string): string {
+  const start = text.indexOf("\n");
+  const isFenced = text.startsWith(fence) && text.endsWith(fence) && start !== -1;
+  return isFenced ? text.slice(start, -fence.length) : text;
 }

@@ -1,79 +1,135 @@
 import {
   defaultRunLimits,
+  didYouMean,
+  fieldPath,
+  fieldProblem,
+  shownValue,
   type ApprovalPredicate,
   type RunLimits,
   type StateHandler,
 } from "@moora/agent-core-effects";
 import {
   agentConfigSchema,
-  defaultAgentConfig,
   graphProblems,
   jsonCopy,
   type AgentConfig,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { AgentError } from "./agent-error.ts";
-import type { PriceList } from "./price-list.ts";
+import { refuse } from "./build-error.ts";
+import { knownFieldsAt, unknownFieldOf } from "./config-fields.ts";
 
-/** The configuration as a copy that nobody else holds. Throws `BuildError` for what no log keeps, and for what can never work. */
+/**
+ * The configuration as a copy of its own. Throws `BuildError`, with the path, for a field that does not exist, at any depth,
+ * for a value of the wrong form, for what a log cannot keep, and for a control graph that cannot work.
+ */
 export function checkedConfig(config: AgentConfig): AgentConfig {
-  const unknown = Object.keys(config).find((name) => !Object.hasOwn(defaultAgentConfig, name));
-  if (unknown !== undefined) refuse(`config.${unknown}: there is no such field.`);
   const copied = jsonCopy(config);
-  if ("problem" in copied) return refuse(`config.${copied.problem.path}: ${copied.problem.message}`);
+  if ("problem" in copied) {
+    const { path, message } = copied.problem;
+    return refuse(`config${path === "" ? "" : `.${path}`}: ${message}`);
+  }
   const parsed = agentConfigSchema.safeParse(copied.copy);
+  const unknown = unknownFieldOf(copied.copy, parsed.success ? parsed.data : undefined);
+  if (unknown !== undefined) return refuseUnknown("config", unknown, knownFieldsAt(unknown.slice(0, -1)));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return refuse(`config.${issue?.path.join(".") ?? ""}: ${issue?.message ?? "wrong"}`);
+    return refuse(issue === undefined ? "config is invalid." : fieldProblem("config", copied.copy, issue));
   }
   const [problem] = graphProblems(parsed.data.graph);
-  return problem === undefined ? parsed.data : refuse(problem);
+  return problem === undefined ? parsed.data : refuse(`config.graph: ${problem}`);
 }
 
-/** What the configuration names has to be there: handlers, predicates, the tool that must be called. */
-export function checkNames(
-  { graph, approval: { policy }, toolChoice }: AgentConfig,
-  code: {
-    readonly states: Readonly<Record<string, StateHandler>>;
-    readonly predicates: Readonly<Record<string, ApprovalPredicate>>;
-    readonly tools: Readonly<Record<string, ToolDefinition>>;
-  },
-): void {
-  const { states, predicates, tools } = code;
+const refuseUnknown = (place: string, path: readonly (string | number)[], known: readonly string[]): never =>
+  refuse(`${fieldPath(place, path)}: unknown field.${didYouMean(String(path.at(-1)), known)}`);
+
+/** The code that a configuration names, and its tools. */
+export interface NamedCode {
+  readonly states: Readonly<Record<string, StateHandler>>;
+  readonly predicates: Readonly<Record<string, ApprovalPredicate>>;
+  readonly tools: Readonly<Record<string, ToolDefinition>>;
+}
+
+/** Throws `BuildError` for a name in the configuration that matches nothing. */
+export function checkNames(config: AgentConfig, code: NamedCode): void {
+  checkStates(config, code);
+  checkPolicy(config, code);
+  const { toolChoice, blacklistedTools } = config;
+  const tools = Object.keys(code.tools);
+  blacklistedTools.forEach((name, index) =>
+    checkName(name, tools, `config.blacklistedTools[${index}]`, "a tool of this agent"),
+  );
+  if (typeof toolChoice === "string") return;
+  checkName(toolChoice.name, tools, "config.toolChoice.name", "a tool of this agent");
+  if (blacklistedTools.includes(toolChoice.name))
+    refuse(
+      `config.toolChoice.name is "${toolChoice.name}", which config.blacklistedTools forbids. Remove one of them.`,
+    );
+}
+
+/** A model that nothing selects may be meant for a configuration to come; a table of which nothing applies is a mistake. */
+export function checkModels({ models, taskType }: AgentConfig): void {
+  const names = Object.keys(models).filter((name) => name !== "reflect");
+  if (names.length === 0 || names.includes(taskType) || names.includes("default")) return;
+  refuse(
+    `config.models has no model for the task type "${taskType}" and no "default".${didYouMean(taskType, names) || ` It has ${names.map((name) => `"${name}"`).join(", ")}.`}`,
+  );
+}
+
+function checkStates({ graph }: AgentConfig, { states }: NamedCode): void {
   for (const name of graph.states)
     if (!graph.terminals.includes(name) && !Object.hasOwn(states, name))
-      refuse(`The state ${name} has no handler.`);
+      refuse(`The state ${name} has no handler. Add states: { ${name}: (state) => event }.`);
   for (const name of Object.keys(states))
-    if (!graph.states.includes(name))
-      refuse(`A handler is given for ${name}, which is no state of the graph.`);
-  if (typeof policy !== "string" && "predicate" in policy && !Object.hasOwn(predicates, policy.predicate))
-    refuse(`The approval policy names the predicate ${policy.predicate}, which is not given.`);
-  if (typeof toolChoice !== "string" && !Object.hasOwn(tools, toolChoice.name))
-    refuse(`The model has to call the tool ${toolChoice.name}, which is not given.`);
+    checkName(name, graph.states, `states.${name}`, "a state of config.graph");
 }
+
+function checkPolicy({ approval: { policy } }: AgentConfig, { predicates, tools }: NamedCode): void {
+  for (const [name, predicate] of Object.entries(predicates)) checkFunction(predicate, `predicates.${name}`);
+  if (typeof policy === "string") return;
+  if ("predicate" in policy)
+    checkName(
+      policy.predicate,
+      Object.keys(predicates),
+      "config.approval.policy.predicate",
+      "a name in predicates",
+    );
+  if (!("tools" in policy)) return;
+  policy.tools.forEach((name, index) =>
+    checkName(name, Object.keys(tools), `config.approval.policy.tools[${index}]`, "a tool of this agent"),
+  );
+}
+
+function checkName(name: string, known: readonly string[], place: string, what: string): void {
+  if (known.includes(name)) return;
+  refuse(`${place}: ${shownValue(name)} is not ${what}.${didYouMean(name, known)}`);
+}
+
+function checkFunction(value: unknown, place: string): void {
+  if (typeof value !== "function") refuse(`${place} must be a function, got ${shownValue(value)}.`);
+}
+
+/** A row that is missing here does not compile. */
+const limitNames: Readonly<Record<keyof RunLimits, true>> = {
+  toolTimeoutMs: true,
+  maxResultLength: true,
+  llmFirstChunkTimeoutMs: true,
+  llmIdleTimeoutMs: true,
+};
 
 /** Longer results than this would not fit a record of a log. */
 const longestResult = 8_000_000;
 
-/** Whole positive numbers. Throws `BuildError` for any other. */
+/** The limits with their defaults. Throws `BuildError` for an unknown one and for what is not a positive integer. */
 export function checkedLimits(given: Partial<RunLimits> = {}): RunLimits {
   const limits = { ...defaultRunLimits, ...given };
-  for (const [name, limit] of Object.entries(limits))
+  for (const [name, limit] of Object.entries(limits)) {
+    if (!Object.hasOwn(limitNames, name)) refuseUnknown("limits", [name], Object.keys(limitNames));
     if (!Number.isSafeInteger(limit) || limit < 1)
-      refuse(`limits.${name}: ${String(limit)} is no whole number above 0.`);
+      refuse(`limits.${name} must be a positive integer, got ${shownValue(limit)}.`);
+  }
   if (limits.maxResultLength > longestResult)
-    refuse(`limits.maxResultLength: at most ${longestResult} characters fit a log.`);
+    refuse(
+      `limits.maxResultLength must be at most ${longestResult}, so that a result fits a log, got ${limits.maxResultLength}.`,
+    );
   return limits;
-}
-
-/** Throws `BuildError` for a price that is no amount: a budget could never be counted with it. */
-export function checkPrices(prices: PriceList): void {
-  for (const [model, price] of Object.entries(prices))
-    for (const [name, amount] of Object.entries(price))
-      if (!Number.isFinite(amount) || amount < 0)
-        refuse(`prices.${model}.${name}: ${String(amount)} is no price.`);
-}
-
-function refuse(message: string): never {
-  throw new AgentError("BuildError", message);
 }

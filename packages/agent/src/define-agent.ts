@@ -1,52 +1,51 @@
-import type {
-  AgentParts,
-  ApprovalPredicate,
-  OutputOf,
-  RunLimits,
-  StandardSchema,
-  StateHandler,
-  Tool,
+import {
+  shownValue,
+  type AgentParts,
+  type ApprovalPredicate,
+  type OutputOf,
+  type RunLimits,
+  type StandardSchema,
+  type Tool,
 } from "@moora/agent-core-effects";
 import {
   defaultAgentConfig,
   initialAgentState,
   type AgentConfig,
   type AgentState,
-  type ControlGraph,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import type { JsonObject, LlmCaller } from "@moora/llm";
-import { answerCheck } from "./answer-check.ts";
-import { checkedConfig, checkedLimits, checkNames, checkPrices } from "./checked-config.ts";
-import type { PriceList } from "./price-list.ts";
+import { isJsonObject, textToJson, type JsonObject, type LlmCaller } from "@moora/llm";
+import { checkAgentOptions } from "./agent-options.ts";
+import { answerCheck, type AnswerCheck } from "./answer-check.ts";
+import { refuse } from "./build-error.ts";
+import { checkedConfig, checkedLimits, checkModels, checkNames } from "./checked-config.ts";
+import { graphWith, handlersOf, type States } from "./custom-states.ts";
+import { checkPrices, type PriceList } from "./price-list.ts";
 import { toolRegistry } from "./tool-registry.ts";
 
 /** What an agent is made of. Only the model is needed; `config` takes any field of the agent that is data. */
 export interface AgentOptions<Schema> {
   readonly llm: LlmCaller;
+  /** The tools that the model may call. Default: none. */
   readonly tools?: readonly Tool[];
   readonly systemPrompt?: string;
-  /** A schema for answers: the model is held to it, and the answer has its type. Default: text. */
+  /**
+   * The schema of answers: a Standard Schema or a JSON Schema. The model reads it, each answer is checked, one that does not
+   * fit is asked for again `config.maxRetries` times, and the answer has the schema's type. Default: any text.
+   */
   readonly answer?: Schema;
   readonly config?: Partial<AgentConfig>;
-  /** What code the agent has beside its tools: handlers of its own states, predicates of its approval policy. */
-  readonly states?: Readonly<Record<string, StateHandler | StateDefinition>>;
+  /** Handlers of the states of `config.graph`, by name. */
+  readonly states?: States;
+  /** Predicates that an approval policy names. */
   readonly predicates?: Readonly<Record<string, ApprovalPredicate>>;
+  /** Limits of the runner. Defaults: 120,000 ms for a tool, 100,000 characters of a result. */
   readonly limits?: Partial<RunLimits>;
+  /** What models cost: then usage has a cost, and a budget can have a `maxCost`. Takes the place of `config.prices`. */
   readonly prices?: PriceList;
   /** Written into the header of every log. Default: "agent", "0". */
   readonly name?: string;
   readonly version?: string;
-}
-
-/** A custom state's handler with what may happen to it after a crash. */
-export interface StateDefinition {
-  /**
-   * `safe` and `keyed` run again after a crash, `keyed` because it passes its `idempotencyKey` on; `once` never does: the
-   * event `HandlerInterrupted` leaves the state, and without a row for it the loop ends in Error. Default: `once`.
-   */
-  readonly replay?: ToolDefinition["replay"];
-  readonly handle: StateHandler;
 }
 
 /** An agent: a value that every host takes. Its data is `config` and `tools`, its code `parts`. */
@@ -63,24 +62,29 @@ export interface Agent<Answer = string> {
 
 type AnswerOf<Schema> = Schema extends StandardSchema | JsonObject ? OutputOf<Schema> : string;
 
-/** Throws `BuildError` for what can never work: a bad limit, a name taken twice, a row that leads nowhere. */
+/**
+ * Defines an agent. Throws `BuildError`, with the place, the value and the fix, for what can never work: a missing model, an
+ * unknown option or field, a limit out of range, a name taken twice, a name that matches no tool, a row that leads nowhere.
+ */
 export function defineAgent<const Schema extends StandardSchema | JsonObject | undefined = undefined>(
   options: AgentOptions<Schema>,
 ): Agent<AnswerOf<Schema>> {
-  const answers = options.answer === undefined ? undefined : answerCheck(options.answer);
+  checkAgentOptions(options);
+  const answers = answerCheckOf(options);
   const tools = toolRegistry(options.tools ?? []);
+  const { predicates = {}, prices } = options;
+  const states = handlersOf(options.states);
+  if (prices !== undefined) checkPrices(prices);
   const config = checkedConfig({
     ...defaultAgentConfig,
     ...options.config,
     ...(options.systemPrompt === undefined ? {} : { systemPrompt: options.systemPrompt }),
     ...(answers === undefined ? {} : { answerSchema: JSON.stringify(answers.json) }),
-    ...(options.prices === undefined ? {} : { prices: options.prices }),
-    graph: graphOf(options),
+    ...(prices === undefined ? {} : { prices }),
+    graph: graphWith(options.config?.graph ?? defaultAgentConfig.graph, options.states),
   });
-  const { predicates = {}, prices } = options;
-  const states = handlersOf(options.states);
   checkNames(config, { states, predicates, tools: tools.definitions });
-  if (prices !== undefined) checkPrices(prices);
+  checkModels(config);
   return {
     name: options.name ?? "agent",
     version: options.version ?? "0",
@@ -94,30 +98,32 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
       predicates,
       ...(answers === undefined ? {} : { answerProblem: answers.problem }),
     },
-    // The schema decides the type: with one it is what `value` gives, without one it is the text itself.
+    // The schema decides the type: with `answer` it is what `value` gives, otherwise the text itself.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    answerOf: (answers?.value ?? ((text: string) => Promise.resolve(text))) as Agent<
-      AnswerOf<Schema>
-    >["answerOf"],
+    answerOf: answerReader(answers, options.answer !== undefined) as Agent<AnswerOf<Schema>>["answerOf"],
   };
 }
 
-type States = AgentOptions<unknown>["states"];
+/** The check of answers: by `answer`, else by the JSON Schema in `config.answerSchema`. */
+function answerCheckOf({ answer, config }: AgentOptions<unknown>): AnswerCheck | undefined {
+  // The type parameter of the options allows nothing else; `answerCheck` refuses what a host without types gives.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  if (answer !== undefined) return answerCheck(answer as StandardSchema, "answer");
+  const text = config?.answerSchema ?? undefined;
+  if (text === undefined) return undefined;
+  const schema = typeof text === "string" ? textToJson(text) : undefined;
+  return isJsonObject(schema)
+    ? answerCheck(schema, "config.answerSchema")
+    : refuse(`config.answerSchema must be the JSON text of a JSON Schema, got ${shownValue(text)}.`);
+}
 
-const handlersOf = (states: States = {}): Readonly<Record<string, StateHandler>> =>
-  Object.fromEntries(
-    Object.entries(states).map(([name, state]) => [name, typeof state === "function" ? state : state.handle]),
-  );
-
-/** The control graph with the replay policies of its states. */
-function graphOf({ config, states = {} }: Pick<AgentOptions<unknown>, "config" | "states">): ControlGraph {
-  const graph = config?.graph ?? defaultAgentConfig.graph;
-  const replay = Object.fromEntries(
-    Object.entries(states).flatMap(([name, state]) =>
-      typeof state === "function" || state.replay === undefined ? [] : [[name, state.replay]],
-    ),
-  );
-  return Object.keys(replay).length === 0 ? graph : { ...graph, replay: { ...graph.replay, ...replay } };
+/** With a schema in `config` alone the answer stays text: its type cannot be known. */
+function answerReader(
+  answers: AnswerCheck | undefined,
+  hasType: boolean,
+): (text: string) => Promise<unknown> {
+  if (answers === undefined) return (text) => Promise.resolve(text);
+  return hasType ? answers.value : (text) => answers.value(text).then(() => text);
 }
 
 /** The agent before its first message. */

@@ -19,6 +19,8 @@ export type {
   StateHandler,
   Tool,
   ToolContext,
+  ToolInput,
+  ToolOutput,
 } from "@moora/agent-core-effects";
 
 export { AgentError, failureToError } from "./agent-error.ts";
@@ -34,7 +36,8 @@ export { decisionProblem } from "./decision-problem.ts";
 export type { DecisionProblem } from "./decision-problem.ts";
 export { decisionToInput } from "./decision-to-input.ts";
 export { defineAgent, initialStateOf } from "./define-agent.ts";
-export type { Agent, AgentOptions, StateDefinition } from "./define-agent.ts";
+export type { StateDefinition } from "./custom-states.ts";
+export type { Agent, AgentOptions } from "./define-agent.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
 export type { DurableSession, SessionInfo } from "./durable/durable-session.ts";

@@ -1,4 +1,5 @@
 import { defineTool } from "@moora/agent-core-effects";
+import type { LlmSettings } from "@moora/llm";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import * as z from "zod";
@@ -27,6 +28,14 @@ const refused = (message: string | RegExp): unknown =>
     name: "AgentError",
     kind: "BuildError",
     message: expect.stringMatching(message),
+  });
+
+/** The same for a message that holds this text. */
+const refusedWith = (text: string): unknown =>
+  expect.objectContaining({
+    name: "AgentError",
+    kind: "BuildError",
+    message: expect.stringContaining(text),
   });
 
 describe("a limit that is none (K04)", () => {
@@ -84,13 +93,31 @@ describe("a limit that is none (K04)", () => {
   );
 
   it("limits.maxResultLength is what a log can keep", () =>
-    expect(define({ limits: { maxResultLength: 9_000_000 } })).toEqual(refused("fit a log")));
+    expect(define({ limits: { maxResultLength: 9_000_000 } })).toEqual(refused("fits a log")));
 
   it("a price is an amount", () => {
     for (const price of [Number.NaN, Number.POSITIVE_INFINITY, -1, "1"])
       expect(define({ prices: { big: { input: 1, output: price } } })).toEqual(refused("prices.big.output"));
     expect(define({ prices: { big: { input: 0, output: 0.5 } } })).not.toBeInstanceOf(Error);
   });
+
+  it.each<[unknown, string]>([
+    [{}, "prices is empty. Name at least one model"],
+    [[], "prices must be an object such as"],
+    [null, "prices must be an object such as"],
+    [{ big: 3 }, "prices.big must be an object such as { input: 2, output: 8 }, got 3."],
+    [{ big: { input: 1 } }, "prices.big.output must be a number of at least 0, got undefined."],
+    [
+      { big: { input: 1, output: 1, cachedinput: 1 } },
+      'prices.big.cachedinput: unknown field. Did you mean "cachedInput"?',
+    ],
+    [
+      { big: { input: 1, output: 1, cacheWrite: "1" } },
+      'prices.big.cacheWrite must be a number of at least 0, got "1".',
+    ],
+  ])("a price list that no budget could be counted with is refused with its path: %j", (prices, message) =>
+    expect(define({ prices })).toEqual(refusedWith(message)),
+  );
 });
 
 describe("what can never work is refused when the agent is defined", () => {
@@ -101,33 +128,45 @@ describe("what can never work is refused when the agent is defined", () => {
   const handler = (): string => "Ok";
 
   it.each<[string, object, RegExp]>([
-    ["a name taken twice", { tools: [toolOf("a"), toolOf("a")] }, /The tool a is registered twice/],
-    ["the name of an internal tool", { tools: [toolOf("find_tool_calls")] }, /belongs to an internal tool/],
-    ["a hostile name", { tools: [{ ...toolOf("a"), name: "__proto__" }] }, /is no tool name/],
+    ["a name taken twice", { tools: [toolOf("a"), toolOf("a")] }, /^tools\[1\]: the tool name "a" is taken/],
+    [
+      "the name of an internal tool",
+      { tools: [toolOf("find_tool_calls")] },
+      /is reserved for an internal tool/,
+    ],
+    ["a hostile name", { tools: [{ ...toolOf("a"), name: "__proto__" }] }, /^Invalid tool name "__proto__"/],
     [
       "a tool written by hand with a limit that is none",
       { tools: [{ ...toolOf("a"), definition: { description: "", schema: "{}", timeoutMs: 0 } }] },
-      /The tool a is none: timeoutMs/,
+      /^tools\[0\]: a\.definition\.timeoutMs must be greater than 0, got 0\.$/,
     ],
-    ["an unknown field", { config: { maxStep: 3 } }, /config\.maxStep: there is no such field/],
+    [
+      "an unknown field",
+      { config: { maxStep: 3 } },
+      /^config\.maxStep: unknown field\. Did you mean "maxSteps"\?$/,
+    ],
     ["an unknown policy", { config: { approval: { policy: "perhaps" } } }, /config\.approval\.policy/],
     [
       "a policy without its predicate",
       { config: { approval: { policy: { predicate: "big" } } } },
-      /predicate big/,
+      /^config\.approval\.policy\.predicate: "big" is not a name in predicates\.$/,
     ],
     [
       "a predicate that every object has",
       { config: { approval: { policy: { predicate: "toString" } } } },
-      /predicate toString, which is not given/,
+      /"toString" is not a name in predicates/,
     ],
     [
       "a tool to be called that is not there",
       { config: { toolChoice: { name: "a" } } },
-      /tool a, which is not given/,
+      /^config\.toolChoice\.name: "a" is not a tool of this agent\.$/,
     ],
     ["a state without a handler", graph(check), /The state Check has no handler/],
-    ["a handler without a state", { states: { Check: handler } }, /which is no state of the graph/],
+    [
+      "a handler without a state",
+      { states: { Check: handler } },
+      /^states\.Check: "Check" is not a state of config\.graph\.$/,
+    ],
     ["a row that leads nowhere", graph({ rows: { Planning: { X: "Gone" } } }), /leads to no state/],
     ["a row from nowhere", graph({ rows: { Gone: { X: "Done" } } }), /is no state/],
     ["a row out of an end", graph({ rows: { Done: { X: "Planning" } } }), /where every loop ends/],
@@ -149,7 +188,204 @@ describe("what can never work is refused when the agent is defined", () => {
   it("an answer schema without JSON Schema throws as well", () =>
     expect(
       define({ answer: { "~standard": { version: 1, vendor: "own", validate: () => ({ value: 1 }) } } }),
-    ).toBeInstanceOf(TypeError));
+    ).toEqual(refusedWith("answer is a schema of own that gives no JSON Schema.")));
+});
+
+describe("a name in a policy that matches no tool is refused, with the nearest one", () => {
+  const tools = [toolOf("refund"), toolOf("search")];
+
+  it.each<[object, string]>([
+    [
+      { approval: { policy: { tools: ["search", "refnd"] } } },
+      'config.approval.policy.tools[1]: "refnd" is not a tool of this agent. Did you mean "refund"?',
+    ],
+    [
+      { blacklistedTools: ["Refund"] },
+      'config.blacklistedTools[0]: "Refund" is not a tool of this agent. Did you mean "refund"?',
+    ],
+    [{ blacklistedTools: ["nope"] }, 'config.blacklistedTools[0]: "nope" is not a tool of this agent.'],
+    [
+      { toolChoice: { name: "serch" } },
+      'config.toolChoice.name: "serch" is not a tool of this agent. Did you mean "search"?',
+    ],
+    [
+      { toolChoice: { name: "search" }, blacklistedTools: ["search"] },
+      'config.toolChoice.name is "search", which config.blacklistedTools forbids. Remove one of them.',
+    ],
+    [
+      { approval: { policy: { predicate: "bigRefund" } } },
+      'config.approval.policy.predicate: "bigRefund" is not a name in predicates. Did you mean "bigRefunds"?',
+    ],
+    [
+      { models: { calculation: "big" }, taskType: "calulation" },
+      'config.models has no model for the task type "calulation" and no "default". Did you mean "calculation"?',
+    ],
+    [
+      { models: { research: "big", reflect: "small" } },
+      'config.models has no model for the task type "default" and no "default". It has "research".',
+    ],
+  ])("%j", (config, message) =>
+    expect(define({ tools, config, predicates: { bigRefunds: () => true } })).toEqual(refusedWith(message)),
+  );
+
+  it.each<[string, object]>([
+    ["names of its tools", { approval: { policy: { tools: ["refund"] } }, blacklistedTools: ["search"] }],
+    ["a table with models for other tasks", { models: { default: "small", research: "big" } }],
+    ["a model for summaries only", { models: { reflect: "small" } }],
+    ["a task type without a model, beside a default", { models: { default: "small" }, taskType: "mail" }],
+  ])("but not %s", (_, config) => expect(define({ tools, config })).not.toBeInstanceOf(Error));
+});
+
+describe("what is put where something else is expected is refused, with the place and the fix", () => {
+  it.each<[string, unknown, string]>([
+    ["no options", undefined, "defineAgent needs an object of options, got undefined."],
+    ["no model", {}, 'llm is missing. Give a model, such as llm: openai("gpt-5.5").'],
+    ["the name of a model", { llm: "gpt-5" }, 'llm must be an LlmCaller, got "gpt-5".'],
+    ["an object that is not a caller", { llm: { name: "x" } }, "llm must be an LlmCaller, got an object."],
+    [
+      "a misspelt option",
+      { llm, systemprompt: "a" },
+      'Unknown option "systemprompt". Did you mean "systemPrompt"?',
+    ],
+    [
+      "a field of config",
+      { llm, maxSteps: 3 },
+      'Unknown option "maxSteps". It is a field of config: config: { maxSteps: ... }.',
+    ],
+    [
+      "an option of another library",
+      { llm, memory: 1 },
+      'Unknown option "memory". Known options: llm, tools, systemPrompt,',
+    ],
+    [
+      "a system prompt that is not a string",
+      { llm, systemPrompt: 7 },
+      "systemPrompt must be a string, got 7.",
+    ],
+    ["a config that is not an object", { llm, config: [] }, "config must be an object, got an array."],
+    [
+      "tools that are not a list",
+      { llm, tools: toolOf("a") },
+      "tools must be an array of tools, got an object.",
+    ],
+    [
+      "a plain object as a tool",
+      { llm, tools: [toolOf("a"), { name: "b", description: "B", execute: () => 1 }] },
+      "tools[1] was not made by defineTool. Define it with defineTool({ name, description, input, execute }).",
+    ],
+    ["a function as a tool", { llm, tools: [() => 1] }, "tools[0] must be a tool, got a function."],
+    [
+      "an answer that is not a schema",
+      { llm, answer: "json" },
+      'answer must be a schema, such as z.object({}), got "json".',
+    ],
+    [
+      "an answer that is a raw shape",
+      { llm, answer: { n: z.number() } },
+      "answer is an object of schemas. Wrap it: z.object({ ... }).",
+    ],
+    [
+      "an answer with a date",
+      { llm, answer: z.object({ due: z.date() }) },
+      "answer has no JSON Schema at due: Date cannot be represented in JSON Schema.",
+    ],
+    [
+      "an answer schema that is not JSON",
+      { llm, config: { answerSchema: "{" } },
+      "config.answerSchema must be the JSON text of a JSON Schema",
+    ],
+    [
+      "an answer schema that is a list",
+      { llm, config: { answerSchema: "[]" } },
+      "config.answerSchema must be the JSON text of a JSON Schema",
+    ],
+    [
+      "a predicate that is not a function",
+      { llm, predicates: { big: true } },
+      "predicates.big must be a function, got true.",
+    ],
+    [
+      "a misspelt limit",
+      { llm, limits: { toolTimeout: 5 } },
+      'limits.toolTimeout: unknown field. Did you mean "toolTimeoutMs"?',
+    ],
+    [
+      "a limit of 0",
+      { llm, limits: { toolTimeoutMs: 0 } },
+      "limits.toolTimeoutMs must be a positive integer, got 0.",
+    ],
+  ])("%s", (_, options, message) => {
+    const defined = (): unknown => Reflect.apply(defineAgent, undefined, [options]);
+    expect(defined).toThrow(message);
+    expect(defined).toThrow(expect.objectContaining({ name: "AgentError", kind: "BuildError" }));
+  });
+
+  it.each<[object, string]>([
+    [
+      { settings: { temperatur: 3 } },
+      'config.settings.temperatur: unknown field. Did you mean "temperature"?',
+    ],
+    [{ settings: { maxTokens: 3 } }, "config.settings.maxTokens: unknown field."],
+    [{ settings: { temperature: "hot" } }, 'config.settings.temperature must be a finite number, got "hot".'],
+    [{ settings: { topP: 3 } }, "config.settings.topP must be at most 1, got 3."],
+    [{ settings: { maxOutputTokens: 0.5 } }, "config.settings.maxOutputTokens must be an integer, got 0.5."],
+    [{ settings: { stop: ["a", 1] } }, "config.settings.stop[1] must be a string, got 1."],
+    [
+      { settings: { reasoningEffort: "huge" } },
+      'config.settings.reasoningEffort must be "none", "minimal", "low", "medium", "high" or "max", got "huge".',
+    ],
+    [
+      { settings: { providerOptions: { openai: 3 } } },
+      "config.settings.providerOptions.openai must be an object, got 3.",
+    ],
+    [{ budget: { maxInputTokens: 3 } }, "config.budget.maxInputTokens: unknown field."],
+    [{ budget: { maxToken: 3 } }, 'config.budget.maxToken: unknown field. Did you mean "maxTokens"?'],
+    [{ approval: { polcy: "always" } }, 'config.approval.polcy: unknown field. Did you mean "policy"?'],
+    [{ approval: {} }, 'config.approval.policy is missing. It must be "never" or "always" or an object.'],
+    [
+      { approval: { policy: "allways" } },
+      'config.approval.policy must be "never" or "always" or an object, got "allways".',
+    ],
+    [
+      { approval: { policy: { above: "huge" } } },
+      'config.approval.policy.above must be "low", "medium", "high" or "critical", got "huge".',
+    ],
+    [
+      { approval: { policy: { above: "high", tols: [] } } },
+      'config.approval.policy.tols: unknown field. Did you mean "tools"?',
+    ],
+    [{ toolChoice: { nam: "a" } }, 'config.toolChoice.nam: unknown field. Did you mean "name"?'],
+    [
+      { graph: { states: [], rows: {}, terminal: [] } },
+      'config.graph.terminal: unknown field. Did you mean "terminals"?',
+    ],
+    [{ interjection: "wait" }, 'config.interjection must be "queue", "restart" or "reject", got "wait".'],
+    [{ models: { default: 5 } }, "config.models.default must be a string, got 5."],
+    [{ maxSteps: "10" }, 'config.maxSteps must be a finite number, got "10".'],
+    [{ parallelTools: "no" }, 'config.parallelTools must be true or false, got "no".'],
+  ])("a field of config at any depth: %j", (config, message) =>
+    expect(define({ config })).toEqual(refusedWith(message)),
+  );
+
+  it("but not fields of providers and names of models", () =>
+    expect(
+      define({
+        config: {
+          models: { default: "a", mail: "b" },
+          settings: {
+            temperature: 0,
+            providerOptions: { openai: { service_tier: "flex", deep: { any: [1] } } },
+          },
+        },
+      }),
+    ).not.toBeInstanceOf(Error));
+
+  it("settings have the type of the port", () => {
+    expectTypeOf<AgentConfig["settings"]>().toExtend<LlmSettings>();
+    expectTypeOf<LlmSettings>().toExtend<AgentConfig["settings"]>();
+    // @ts-expect-error A misspelt setting does not compile.
+    expect(() => defineAgent({ llm, config: { settings: { temperatur: 3 } } })).toThrow("temperature");
+  });
 });
 
 describe("an agent is a value", () => {
@@ -172,7 +408,7 @@ describe("an agent is a value", () => {
   it("that does not change when what it was made of does", () => {
     const stop = ["x"];
     const config: Partial<AgentConfig> = { settings: { stop }, blacklistedTools: stop };
-    const agent = defineAgent({ llm, config });
+    const agent = defineAgent({ llm, config, tools: [toolOf("x"), toolOf("y")] });
     stop.push("y");
     expect(agent.config.settings).toEqual({ stop: ["x"] });
     expect(agent.config.blacklistedTools).toEqual(["x"]);
@@ -227,7 +463,7 @@ describe("the type of an answer", () => {
     ]);
     const { answer } = await runTask(defineAgent({ llm: again, answer: weather }), "How is it?");
     expect(answer).toEqual({ celsius: 20, sky: "grey" });
-    expect(JSON.stringify(again.requests[1]?.messages.at(-1))).toContain("It is not JSON.");
+    expect(JSON.stringify(again.requests[1]?.messages.at(-1))).toContain("The answer is not JSON.");
     expect(JSON.stringify(again.requests[2]?.messages.at(-1))).toContain("celsius: ");
   });
 
@@ -287,7 +523,7 @@ describe("what a call costs", () => {
       12,
     );
     expect(await cost({ other: { input: 1, output: 1 } })).toBe(0);
-    expect(await cost({}, "toString")).toBe(0);
+    expect(await cost({ other: { input: 1, output: 1 } }, "toString")).toBe(0);
   });
 
   it("counts towards the budget, and the call that reaches it is the last", async () => {

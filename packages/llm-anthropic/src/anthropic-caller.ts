@@ -29,12 +29,14 @@ export interface AnthropicOptions extends ConnectionOptions {
 /** The Anthropic Messages API: always streamed, prefixes cached, signed thinking given back as it came. */
 export class AnthropicCaller implements LlmCaller {
   readonly name: string = anthropicName;
+  readonly model?: string;
   readonly #options: AnthropicOptions;
   readonly #protocol: Protocol<MessageCreateParamsStreaming, RawMessageStreamEvent>;
 
   constructor(options: AnthropicOptions = {}) {
     const { maxOutputTokens, cache, dangerouslyAllowBrowser = false } = options;
     this.#options = options;
+    if (options.model !== undefined) this.model = options.model;
     this.#protocol = {
       provider: anthropicName,
       api: "messages",

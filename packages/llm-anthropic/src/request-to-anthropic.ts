@@ -10,7 +10,10 @@ import {
   defined,
   requestToSendable,
   strictSchema,
+  unknownSettings,
+  withAnswerInstruction,
   type BodyContext,
+  type JsonObject,
   type LlmRequest,
   type LlmSettings,
   type Sendable,
@@ -41,9 +44,11 @@ export function requestToAnthropic(
   request: LlmRequest,
   context: AnthropicContext,
 ): WireRequest<MessageCreateParamsStreaming> {
-  const warnings: string[] = [];
+  const warnings: string[] = unknownSettings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
-  const sendable = requestToSendable(request, context);
+  const given = requestToSendable(request, context);
+  const format = given.answerSchema && strictSchema(given.answerSchema, strictRules);
+  const sendable = format ? given : withAnswerInstruction(given, "the Messages API", warn);
   const { settings } = sendable;
   const cached = cacheOf(context.cache);
   const messages = messagesToBlocks(sendable.messages, warn);
@@ -57,7 +62,7 @@ export function requestToAnthropic(
     ...(cached && { cache_control: cached }),
     ...(stops.length > 0 && { stop_sequences: stops }),
     ...thinkingOf(sendable, warn),
-    ...outputOf(sendable, warn),
+    ...outputOf(sendable, format),
     ...settings.providerOptions?.[anthropicName],
     stream: true,
   };
@@ -114,16 +119,16 @@ function thinkingOf(sendable: Sendable, warn: Warn): Fields {
   return { thinking: { type: "adaptive", display: "summarized" } };
 }
 
-function outputOf(sendable: Sendable, warn: Warn): Fields {
-  const { reasoningEffort: effort } = sendable.settings;
+function outputOf({ settings }: Sendable, format: JsonObject | undefined): Fields {
+  const { reasoningEffort: effort } = settings;
   const config: OutputConfig = defined({
     effort: effort === undefined || effort === "none" ? undefined : effort === "minimal" ? "low" : effort,
-    format: formatOf(sendable, warn),
+    format: format && ({ type: "json_schema", schema: { ...format } } as const),
   });
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
-/** What is enforced of an answer; the rest is told to the model, for whoever asked checks the answer anyway. */
+/** What is enforced of an answer. The rest becomes part of descriptions: the agent checks each answer anyway. */
 const strictRules: StrictRules = {
   keywords: [],
   described: [
@@ -143,10 +148,3 @@ const strictRules: StrictRules = {
   optionalKeys: true,
   recursion: false,
 };
-
-function formatOf({ answerSchema }: Sendable, warn: Warn): OutputConfig["format"] | undefined {
-  if (answerSchema === undefined) return undefined;
-  const strict = strictSchema(answerSchema, strictRules);
-  if (strict === undefined) warn("answerSchema was left out: the Messages API cannot enforce it");
-  return strict && { type: "json_schema", schema: { ...strict } };
-}

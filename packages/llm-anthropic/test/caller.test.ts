@@ -2,7 +2,7 @@ import type { LlmRequest } from "@moora/llm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { outputOf } from "../../llm/test/support/ends.ts";
 import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
-import { anthropic } from "../src/index.ts";
+import { anthropic, AnthropicCaller } from "../src/index.ts";
 import { messagesDialect } from "./support/messages-dialect.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -22,7 +22,8 @@ describe("a caller", () => {
   it("can be made without a key, and asks for it when it is called", async () => {
     vi.stubEnv("ANTHROPIC_API_KEY", "");
     const caller = anthropic("m");
-    expect(caller.name).toBe("anthropic");
+    expect(caller).toMatchObject({ name: "anthropic", model: "m" });
+    expect(new AnthropicCaller().model).toBeUndefined();
     expect(await caller.call(request)).toMatchObject({
       failure: {
         kind: "auth",

@@ -5,7 +5,16 @@ import { AnthropicCaller } from "../src/index.ts";
 import { messagesDialect } from "./support/messages-dialect.ts";
 
 const subject: ConformanceSubject = {
-  features: ["http", "reasoning", "signed-reasoning", "cache-writes", "refusals", "loose-ids", "images"],
+  features: [
+    "http",
+    "reasoning",
+    "early-usage",
+    "signed-reasoning",
+    "cache-writes",
+    "refusals",
+    "loose-ids",
+    "images",
+  ],
   keyName: "ANTHROPIC_API_KEY",
   open: (setup) =>
     openHarness(messagesDialect, setup, (baseURL, apiKey) => new AnthropicCaller({ baseURL, apiKey })),

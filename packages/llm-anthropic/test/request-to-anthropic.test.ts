@@ -133,11 +133,11 @@ describe("a request to the Messages API", () => {
     const settings = { temperature: 0, topP: 1, seed: 1, confidence: true, stop: ["x", " "] };
     const { body, warnings } = made({ settings, answerSchema: { type: "array" } });
     expect(warnings).toEqual([
+      "answerSchema is part of the system text and not enforced: the Messages API does not take it here",
       "temperature was left out: the Messages API does not know it",
       "topP was left out: the Messages API does not know it",
       "seed was left out: the Messages API does not know it",
       "confidence was left out: the Messages API does not know it",
-      "answerSchema was left out: the Messages API cannot enforce it",
     ]);
     expect(body.stop_sequences).toEqual(["x"]);
     expect(body).not.toHaveProperty("temperature");

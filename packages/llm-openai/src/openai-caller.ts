@@ -26,11 +26,13 @@ export type OpenAiOptions = ConnectionOptions;
  */
 export class OpenAiCaller implements LlmCaller {
   readonly name: string = openAiName;
+  readonly model?: string;
   readonly #options: OpenAiOptions;
   readonly #protocol: Protocol<ResponseCreateParamsStreaming, ResponseStreamEvent>;
 
   constructor(options: OpenAiOptions = {}) {
     this.#options = options;
+    if (options.model !== undefined) this.model = options.model;
     this.#protocol = {
       provider: openAiName,
       api: "responses",

@@ -27,6 +27,7 @@ export interface OpenAiChatOptions extends ConnectionOptions {
 /** Chat Completions, of OpenAI or of any server that speaks them. */
 export class OpenAiChatCaller implements LlmCaller {
   readonly name: string;
+  readonly model?: string;
   readonly #options: OpenAiChatOptions;
   readonly #protocol: Protocol<ChatCompletionCreateParamsStreaming, ChatCompletionChunk>;
 
@@ -34,6 +35,7 @@ export class OpenAiChatCaller implements LlmCaller {
     const { profile = chatProfiles.openai } = options;
     this.name = profile.name;
     this.#options = options;
+    if (options.model !== undefined) this.model = options.model;
     this.#protocol = {
       provider: profile.name,
       api: "chat",

@@ -35,6 +35,8 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   #text = "";
   #refusal = "";
   #response: Response | undefined;
+  /** The newest usage that an event carried; most servers send it with the last one. */
+  #usage: ResponseUsage | undefined;
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -66,9 +68,14 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
       case "response.output_item.done":
         this.#done.set(event.output_index, event.item);
         return false;
+      case "response.created":
+      case "response.in_progress":
+        this.#usage = event.response.usage ?? this.#usage;
+        return false;
       case "response.completed":
       case "response.incomplete":
       case "response.failed":
+        this.#usage = event.response.usage ?? this.#usage;
         // The name of the event says it too, for servers that leave the status out.
         this.#response = { ...event.response, status: event.response.status ?? endings[event.type] };
         return true;
@@ -82,8 +89,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   }
 
   usage(): LlmUsage | undefined {
-    const usage = this.#response?.usage;
-    return usage ? usageToUsage(usage) : undefined;
+    return this.#usage ? usageToUsage(this.#usage) : undefined;
   }
 
   outcome(): LlmOutcome {

@@ -2,7 +2,9 @@ import {
   defined,
   requestToSendable,
   strictSchema,
+  unknownSettings,
   wireIds,
+  withAnswerInstruction,
   type BodyContext,
   type LlmRequest,
   type LlmTool,
@@ -17,7 +19,7 @@ import type {
 import { chatInTurns } from "./chat-in-turns.ts";
 import { chatProfiles, type ChatField, type ChatProfile } from "./chat-profile.ts";
 import { messageToChat } from "./message-to-chat.ts";
-import { formatWarning, openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
+import { openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
 
 type Warn = (warning: string) => void;
 type ChatFields = Partial<ChatCompletionCreateParamsStreaming>;
@@ -28,15 +30,17 @@ export function requestToChat(
   context: BodyContext,
   profile: ChatProfile = chatProfiles.openai,
 ): WireRequest<ChatCompletionCreateParamsStreaming> {
-  const warnings: string[] = [];
+  const warnings: string[] = unknownSettings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
-  const sendable = requestToSendable(request, { ...context, ids: profile.callIds });
+  const given = requestToSendable(request, { ...context, ids: profile.callIds });
+  const format = formatOf(given, profile);
+  const sendable = format ? given : withAnswerInstruction(given, profile.name, warn);
   const { settings } = sendable;
   const body: ChatCompletionCreateParamsStreaming = {
     model: sendable.model,
     messages: messagesToChat(sendable, profile, warn),
     ...toolsToChat(sendable, profile),
-    ...answerToFormat(sendable, profile, warn),
+    ...(format && { response_format: { type: "json_schema", json_schema: format } }),
     ...defined({
       [profile.tokenField]: settings.maxOutputTokens,
       temperature: settings.temperature,
@@ -112,11 +116,11 @@ function toolToChat(
   };
 }
 
-function answerToFormat({ answerSchema, tools }: Sendable, profile: ChatProfile, warn: Warn): ChatFields {
-  if (answerSchema === undefined) return {};
-  if (profile.formats === "never") warn(`answerSchema was left out: ${profile.name} does not know it`);
-  if (profile.formats === "never" || (profile.formats === "without-tools" && tools.length > 0)) return {};
-  const format = schemaToFormat(answerSchema);
-  if (!format) warn(formatWarning);
-  return format ? { response_format: { type: "json_schema", json_schema: format } } : {};
+/** The format of the answer, where this server takes one beside these tools. */
+function formatOf(
+  { answerSchema, tools }: Sendable,
+  { formats }: ChatProfile,
+): ReturnType<typeof schemaToFormat> {
+  const isTaken = formats === "always" || (formats === "without-tools" && tools.length === 0);
+  return answerSchema !== undefined && isTaken ? schemaToFormat(answerSchema) : undefined;
 }

@@ -2,7 +2,9 @@ import {
   defined,
   requestToSendable,
   strictSchema,
+  unknownSettings,
   wireIds,
+  withAnswerInstruction,
   type BodyContext,
   type LlmRequest,
   type LlmTool,
@@ -19,7 +21,7 @@ import type {
   ToolChoiceOptions,
 } from "openai/resources/responses/responses";
 import { messageToItems } from "./message-to-items.ts";
-import { formatWarning, openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
+import { openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
 
 /** The name under which settings name fields of this API. */
 export const openAiName = "openai";
@@ -29,15 +31,15 @@ export function requestToOpenAi(
   request: LlmRequest,
   context: BodyContext,
 ): WireRequest<ResponseCreateParamsStreaming> {
-  const warnings: string[] = [];
-  const sendable = requestToSendable(request, context);
-  const items = sendable.messages.flatMap((message) =>
-    messageToItems(message, (text) => warnings.push(text)),
-  );
+  const warnings: string[] = unknownSettings(request.settings);
+  const warn = (text: string): void => void warnings.push(text);
+  const given = requestToSendable(request, context);
+  const format = given.answerSchema && schemaToFormat(given.answerSchema);
+  const sendable = format ? given : withAnswerInstruction(given, "the Responses API", warn);
+  const items = sendable.messages.flatMap((message) => messageToItems(message, warn));
   const { settings } = sendable;
   for (const name of ["seed", "stop"] as const) {
-    if (settings[name] !== undefined)
-      warnings.push(`${name} was left out: the Responses API does not know it`);
+    if (settings[name] !== undefined) warn(`${name} was left out: the Responses API does not know it`);
   }
   const body: ResponseCreateParamsStreaming = {
     model: sendable.model,
@@ -50,7 +52,7 @@ export function requestToOpenAi(
       prompt_cache_key: context.cacheKey === undefined ? undefined : wireIds()(context.cacheKey),
     }),
     ...toolsToOpenAi(sendable),
-    ...answerToText(sendable, (text) => warnings.push(text)),
+    ...(format && { text: { format: { type: "json_schema", ...format } } }),
     ...included(sendable, context),
     // Items that came from the provider go back as they came, and no type of the client describes them all.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -84,16 +86,6 @@ function toolToOpenAi({ name, description, schema }: LlmTool): FunctionTool {
 
 const choiceToOpenAi = (choice: LlmToolChoice): ToolChoiceOptions | ToolChoiceFunction =>
   typeof choice === "string" ? choice : { type: "function", name: choice.name };
-
-function answerToText(
-  { answerSchema }: Sendable,
-  warn: (warning: string) => void,
-): Partial<ResponseCreateParamsStreaming> {
-  if (answerSchema === undefined) return {};
-  const format = schemaToFormat(answerSchema);
-  if (!format) warn(formatWarning);
-  return format ? { text: { format: { type: "json_schema", ...format } } } : {};
-}
 
 /** Models that do not reason refuse to hear of it, so a neutral request does not ask for it. */
 function included({ settings }: Sendable, context: BodyContext): Partial<ResponseCreateParamsStreaming> {

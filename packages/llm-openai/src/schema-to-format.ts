@@ -18,13 +18,15 @@ export const openAiStrictRules: StrictRules = {
   recursion: true,
 };
 
-/** The format of an answer: enforced where its schema can be strict, a wish where it cannot. */
+/**
+ * The format of an answer: enforced where its schema can be strict, a wish where it cannot. Undefined for a schema whose
+ * root is not an object, which no API of this kind takes.
+ */
 export function schemaToFormat(
   schema: JsonObject,
 ): { readonly name: string; readonly schema: Record<string, unknown>; readonly strict: boolean } | undefined {
-  if (schema["type"] !== "object") return undefined;
+  const isUnion = ["anyOf", "oneOf", "allOf", "$ref"].some((keyword) => keyword in schema);
+  if (schema["type"] !== "object" || isUnion) return undefined;
   const strict = strictSchema(schema, openAiStrictRules);
   return { name: "answer", schema: { ...(strict ?? schema) }, strict: strict !== undefined };
 }
-
-export const formatWarning = "answerSchema was left out: only a schema of an object can be asked for";

@@ -2,7 +2,7 @@ import type { LlmRequest } from "@moora/llm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { outputOf } from "../../llm/test/support/ends.ts";
 import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
-import { chatProfiles, openai, OpenAiCaller, openaiChat } from "../src/index.ts";
+import { chatProfiles, openai, OpenAiCaller, openaiChat, OpenAiChatCaller } from "../src/index.ts";
 import { chatDialect } from "./support/chat-dialect.ts";
 import { responsesDialect } from "./support/responses-dialect.ts";
 
@@ -59,10 +59,29 @@ describe("a caller", () => {
     ).not.toContain("canary");
   });
 
-  it("fails clearly when its address is none", async () => {
-    const caller = new OpenAiCaller({ apiKey: "some-key", baseURL: "nowhere", model: "m" });
+  it("names the model that it was configured with before the first call", () => {
+    const configured = [openai("m"), openaiChat("m"), new OpenAiCaller({ model: "m" })];
+    expect(configured.map(({ model }) => model)).toEqual(["m", "m", "m"]);
+    expect([new OpenAiCaller().model, new OpenAiChatCaller().model]).toEqual([undefined, undefined]);
+  });
+
+  it.each(["nowhere", "localhost:11434/v1"])("fails clearly when its address is %s", async (baseURL) => {
+    const caller = new OpenAiCaller({ apiKey: "some-key", baseURL, model: "m" });
     expect(await caller.call(request)).toMatchObject({
-      failure: { kind: "invalid-request", retryable: false },
+      failure: {
+        kind: "invalid-request",
+        retryable: false,
+        message: `openai: baseURL must be an absolute URL with http:// or https://, got "${baseURL}".`,
+      },
+    });
+  });
+
+  it("warns of a setting that does not exist", async () => {
+    const { fetch } = recordingFetch(responsesDialect);
+    // A host without types may misspell a setting.
+    const settings = JSON.parse('{"temprature":0}');
+    expect(await openai("m", { apiKey: "some-key", fetch }).call({ ...request, settings })).toMatchObject({
+      warnings: ["settings.temprature was left out: unknown setting"],
     });
   });
 

@@ -8,6 +8,7 @@ import { mistralStrictness, type ChatStrictness } from "./support/chat-rules.ts"
 const features: readonly LlmFeature[] = [
   "http",
   "reasoning",
+  "early-usage",
   "refusals",
   "content-filter",
   "interleaved-calls",

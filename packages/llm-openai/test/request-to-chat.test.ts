@@ -1,4 +1,4 @@
-import type { LlmRequest } from "@moora/llm";
+import { answerInstruction, type JsonObject, type LlmRequest } from "@moora/llm";
 import { describe, expect, it } from "vitest";
 import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
 import { richRequest } from "../../llm/test/support/rich-request.ts";
@@ -107,8 +107,12 @@ describe("a request to Chat Completions", () => {
   });
 
   it("is in turns of user and assistant where the server wants them, with ids that it takes", () => {
+    const system = {
+      role: "system",
+      content: expect.stringMatching(/^You are a clerk\.\n\nYour final answer/),
+    };
     expect(bodyOf("mistral")["messages"]).toEqual([
-      { role: "system", content: "You are a clerk." },
+      system,
       { role: "user", content: "What is the weather in Oslo, and in Turin?" },
       {
         role: "assistant",
@@ -139,7 +143,7 @@ describe("a request to Chat Completions", () => {
       },
     ]);
     expect(bodyOf("mistral", { messages: [user("a"), user("b")] })["messages"]).toEqual([
-      { role: "system", content: "You are a clerk." },
+      system,
       { role: "user", content: "a\n\nb" },
     ]);
   });
@@ -151,7 +155,7 @@ describe("a request to Chat Completions", () => {
     for (const field of ["seed", "logprobs", "stream_options", "prompt_cache_key", "max_completion_tokens"]) {
       expect(mistral).not.toHaveProperty(field);
     }
-    expect(warningsOf("mistral", { settings })).toEqual(["logprobs was left out: mistral does not know it"]);
+    expect(warningsOf("mistral", { settings })).toContain("logprobs was left out: mistral does not know it");
     expect(bodyOf("vllm", { settings })).toMatchObject({ seed: 7, logprobs: true });
   });
 
@@ -163,6 +167,37 @@ describe("a request to Chat Completions", () => {
     expect(foreign.messages[2]).not.toHaveProperty("reasoning_content");
   });
 
+  const celsius = (type: string): JsonObject => {
+    const item = { type: "object", properties: { celsius: { type: "number" } }, required: ["celsius"] };
+    return type === "object" ? item : { type, items: item };
+  };
+  const answers = ["object", "array"].flatMap((type) => [
+    { type, tools: rich.tools, known: { tools: rich.tools, answerSchema: celsius(type) } },
+    { type, tools: [], known: { tools: [], answerSchema: celsius(type) } },
+  ]);
+  it.each(
+    Object.values(chatProfiles).flatMap((profile) => answers.map((answer) => ({ ...answer, profile }))),
+  )(
+    "shows $profile.name the schema of an answer of type $type beside $tools.length tools, as a field or in the system text",
+    ({ profile, known }) => {
+      const { body, warnings } = requestToChat({ ...rich, ...known }, { origin }, profile);
+      const instruction = answerInstruction(known.answerSchema);
+      const isField = JSON.stringify(body.response_format ?? null).includes("celsius");
+      expect(body.messages[0]).toMatchObject({
+        content: isField ? "You are a clerk." : `You are a clerk.\n\n${instruction}`,
+      });
+      expect(warnings).toHaveLength(isField ? 0 : 1);
+    },
+  );
+
+  it("has a system text for the schema of an answer where there was none", () => {
+    const made = bodyOf("groq", { system: " " });
+    expect(messagesIn(made)[0]).toEqual({
+      role: "system",
+      content: answerInstruction(rich.answerSchema ?? {}),
+    });
+  });
+
   it("asks for the form of an answer where the server knows of it", () => {
     expect([
       hasFormat("openai", rich.tools),
@@ -170,7 +205,9 @@ describe("a request to Chat Completions", () => {
       hasFormat("deepseek", rich.tools),
     ]).toEqual([true, false, false]);
     expect([hasFormat("vllm", []), hasFormat("deepseek", [])]).toEqual([true, false]);
-    expect(warningsOf("deepseek", {})).toEqual(["answerSchema was left out: deepseek does not know it"]);
+    expect(warningsOf("deepseek", {})).toEqual([
+      "answerSchema is part of the system text and not enforced: deepseek does not take it here",
+    ]);
   });
 
   it("shows the files of results after them, since a tool message is text", () => {

@@ -141,9 +141,9 @@ describe("a request to the Responses API", () => {
 
   it("leaves out what the API does not know, with a warning each", () => {
     expect(warnings({ settings: { seed: 1, stop: ["x"] }, answerSchema: { type: "array" } })).toEqual([
+      "answerSchema is part of the system text and not enforced: the Responses API does not take it here",
       "seed was left out: the Responses API does not know it",
       "stop was left out: the Responses API does not know it",
-      "answerSchema was left out: only a schema of an object can be asked for",
     ]);
   });
 

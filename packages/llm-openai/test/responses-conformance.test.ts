@@ -8,6 +8,7 @@ const subject: ConformanceSubject = {
   features: [
     "http",
     "reasoning",
+    "early-usage",
     "signed-reasoning",
     "cache-writes",
     "log-probabilities",

@@ -20,12 +20,12 @@ export interface LlmCallOptions {
   readonly cacheKey?: string;
 }
 
-/** A language model. `call` never rejects: whatever goes wrong is an outcome. */
+/** A language model. `call` never rejects: each failure is an outcome. */
 export interface LlmCaller {
   readonly name: string;
-  /** The model that answers where a request names none; undefined where the caller does not know it. */
+  /** The model of requests that name none, where the caller was configured with one: known before the first call. */
   readonly model?: string;
   call(request: LlmRequest, options?: LlmCallOptions): Promise<LlmOutcome>;
-  /** For models that answer at once: scripted ones, planners. */
+  /** For models that answer synchronously: scripted ones, planners. */
   callSync?(request: LlmRequest): LlmOutcome;
 }

@@ -5,6 +5,7 @@ import { hash } from "./wire-ids.ts";
 export interface ConnectionOptions {
   /** Default: the provider's variable of the environment. */
   readonly apiKey?: string;
+  /** Absolute, with `http://` or `https://`. */
   readonly baseURL?: string;
   /** The model of requests that name none. */
   readonly model?: string;
@@ -38,6 +39,16 @@ export function secretsOf(options: ConnectionOptions, key: string): readonly str
   const url = URL.parse(options.baseURL ?? "");
   const secrets = [key, ...Object.values(options.headers ?? {}), url?.username, url?.password];
   return secrets.filter((secret) => secret !== undefined);
+}
+
+/** What is wrong with the address of a provider, undefined where it can be called. User, password and query are not shown. */
+export function baseUrlProblem(baseURL: string): string | undefined {
+  if (/^https?:\/\//i.test(baseURL) && URL.canParse(baseURL)) return undefined;
+  const shown = baseURL
+    .slice(baseURL.lastIndexOf("@") + 1)
+    .split("?", 1)
+    .join("");
+  return `baseURL must be an absolute URL with http:// or https://, got "${shown}".`;
 }
 
 /** A text that fits into a header, equal for equal texts. */

@@ -18,6 +18,40 @@ export function textToJson(text: string): Json | undefined {
   }
 }
 
+/**
+ * Whether a JSON text has more keys and items, in all of its objects and arrays together, than a limit. Nothing is parsed,
+ * and the text is read only until the limit is passed. Of a text that is not JSON the answer means nothing.
+ */
+export function hasMoreItemsThan(text: string, limit: number): boolean {
+  // Each item takes at least two characters.
+  if (text.length <= limit * 2) return false;
+  let items = 0;
+  let isOpening = false;
+  for (let offset = 0; offset < text.length && items <= limit; offset += 1) {
+    const character = text.charAt(offset);
+    if (character <= " ") continue;
+    // The first item of an object or array is whatever follows the bracket, but for the closing one.
+    if (isOpening && character !== "}" && character !== "]") items += 1;
+    if (character === ",") items += 1;
+    isOpening = character === "{" || character === "[";
+    if (character === '"') offset = endOfJsonString(text, offset) - 1;
+  }
+  return items > limit;
+}
+
+/** Where the string of a JSON text that begins at `start` ends: after the first quote that no backslash escapes. */
+export function endOfJsonString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (text[quote - 1 - backslashes] === "\\") backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+  }
+  return text.length;
+}
+
+/** Keys and items of one call's arguments that an adapter follows; more would block the event loop. */
+export const maxItems = 100_000;
+
 const deepest = 512;
 
 /** Whether a value is nested deeper than any provider or stack should be asked to follow. */

@@ -1,6 +1,6 @@
 import type { LlmCallOptions } from "./caller.ts";
 import { chunkFeed } from "./chunk-feed.ts";
-import { apiKeyOf, headerValue, secretsOf, type ConnectionOptions } from "./connection.ts";
+import { apiKeyOf, baseUrlProblem, headerValue, secretsOf, type ConnectionOptions } from "./connection.ts";
 import { failed, failing, failureOf, warned } from "./failure.ts";
 import { faultToFailure, type FailureContext } from "./fault-to-failure.ts";
 import { hostOf, originOf } from "./origin.ts";
@@ -29,6 +29,9 @@ export async function callProvider<Body, Event>(
   }
   const apiKey = key.type === "key" ? key.key : undefined;
   const secrets = secretsOf({ ...connection, baseURL: protocol.baseURL }, apiKey ?? "");
+  const problem = baseUrlProblem(protocol.baseURL);
+  if (problem !== undefined)
+    return failed(failing(secrets)("invalid-request", `${protocol.provider}: ${problem}`));
   try {
     return await new ProviderCall(protocol, connection, options, apiKey, secrets).run(request);
   } catch (error) {

@@ -1,7 +1,9 @@
 import {
   defined,
+  hasMoreItemsThan,
   isJsonObject,
   isTooDeep,
+  maxItems,
   textToJson,
   wellFormed,
   type Json,
@@ -149,8 +151,9 @@ function partToSendable(
   return [answered({ type: "tool-call", id, name, ...argumentsToInput(part.arguments), ...raw })];
 }
 
-/** The arguments as an object; they may hide half a character behind an escape, or be too deep to be written again. */
+/** The arguments as an object; they may hide half a character behind an escape, or be too deep or too many to be followed. */
 function argumentsToInput(made: string): Pick<SendableCall, "arguments" | "input"> {
+  if (hasMoreItemsThan(made, maxItems)) return { arguments: "{}", input: {} };
   const parsed = textToJson(made);
   if (!isJsonObject(parsed) || isTooDeep(parsed)) return { arguments: "{}", input: {} };
   const input = wellFormed(parsed);

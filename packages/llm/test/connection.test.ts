@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { apiKeyOf, headerValue, secretsOf } from "../src/connection.ts";
+import { apiKeyOf, baseUrlProblem, headerValue, secretsOf } from "../src/connection.ts";
 import { environmentVariable } from "../src/index.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -53,4 +53,25 @@ describe("a header value", () => {
     expect(headerValue("ä")).not.toBe(headerValue("ö"));
     expect(headerValue("long ".repeat(100)).length).toBeLessThan(100);
   });
+});
+
+describe("the address of a provider", () => {
+  it.each(["https://api.test/v1", "http://localhost:11434/v1", "HTTPS://user:pw@api.test"])(
+    "may be %s",
+    (url) => expect(baseUrlProblem(url)).toBeUndefined(),
+  );
+
+  it.each([
+    ["localhost:11434/v1", "localhost:11434/v1"],
+    ["api.test", "api.test"],
+    ["", ""],
+    ["/v1", "/v1"],
+    ["ftp://api.test", "ftp://api.test"],
+    ["http://", "http://"],
+    ["user:secret@api.test/v1?key=secret", "api.test/v1"],
+  ])("is refused with the address and without its secrets: %j", (url, shown) =>
+    expect(baseUrlProblem(url)).toBe(
+      `baseURL must be an absolute URL with http:// or https://, got "${shown}".`,
+    ),
+  );
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defined, wellFormed } from "../src/index.ts";
+import { defined, hasMoreItemsThan, wellFormed } from "../src/index.ts";
 import { isTooDeep } from "../src/json.ts";
 
 describe("a well-formed value", () => {
@@ -44,4 +44,25 @@ describe("a value that is too deep", () => {
     expect(isTooDeep(JSON.parse(nested(100_000)))).toBe(true);
     expect(isTooDeep(Array.from({ length: 10_000 }, () => ({ a: 1 })))).toBe(false);
   });
+});
+
+describe("the keys and items of a JSON text", () => {
+  const itemsIn = (value: unknown): number =>
+    typeof value !== "object" || value === null
+      ? 0
+      : Object.values(value).reduce<number>((sum, one) => sum + 1 + itemsIn(one), 0);
+
+  it("are counted without parsing it, in any layout", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 1, "\t"), (value, space) => {
+        const text = JSON.stringify(value, null, space);
+        const items = itemsIn(value);
+        expect(hasMoreItemsThan(text, items)).toBe(false);
+        if (items > 0) expect(hasMoreItemsThan(text, items - 1)).toBe(true);
+      }),
+    );
+  });
+
+  it("are none in a string, whatever stands in it", () =>
+    expect(hasMoreItemsThan(JSON.stringify({ a: '{"[,,,]\\' }), 1)).toBe(false));
 });

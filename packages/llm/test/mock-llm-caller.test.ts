@@ -28,6 +28,23 @@ describe("a scripted model", () => {
     });
   });
 
+  it("answers as the model it was made for where a request names none", async () => {
+    const llm = new MockLlmCaller(() => answers("ok"), { model: "big" });
+    expect([llm.model, new MockLlmCaller([]).model]).toEqual(["big", undefined]);
+    expect(await llm.call(requestOf({ model: "" }))).toMatchObject({ model: "big" });
+    expect(llm.callSync(requestOf({ model: "small" }))).toMatchObject({ model: "small" });
+  });
+
+  it("reports the usage of its step where it is aborted", async () => {
+    const usage = { inputTokens: 1_000 };
+    const llm = new MockLlmCaller([answers("one two three", { usage }), hangs("one ", { usage })]);
+    for (const _ of ["an answer", "one that hangs"]) {
+      const abort = new AbortController();
+      const outcome = await llm.call(request, { signal: abort.signal, onChunk: () => abort.abort() });
+      expect(outcome).toMatchObject({ failure: { kind: "aborted" }, partial: "one ", usage });
+    }
+  });
+
   it("keeps the requests and the models that were asked for", async () => {
     const llm = new MockLlmCaller(() => answers("ok"));
     await llm.call(requestOf({ model: "small" }), { idempotencyKey: "k" });

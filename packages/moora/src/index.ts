@@ -72,6 +72,8 @@ export type {
   TaskOptions,
   Tool,
   ToolContext,
+  ToolInput,
+  ToolOutput,
   Trace,
   UserContent,
 } from "@moora/agent";

@@ -40,7 +40,7 @@ function planRequest(state: AgentState, control: ControlOf<"Planning">): LlmRequ
   };
 }
 
-/** A tool of the host's own goes before an internal one of the same name: providers refuse a name that comes twice. */
+/** A tool of the host replaces an internal one of the same name: providers refuse a name that comes twice. */
 function offeredTools(state: AgentState): readonly LlmTool[] {
   const own = toolsAt(state);
   if (!wantsInternalTools(state)) return own;
@@ -49,15 +49,15 @@ function offeredTools(state: AgentState): readonly LlmTool[] {
 
 /**
  * On the last step the model has to answer. A tool that must be called is called on the first step of a loop only; one
- * that is no longer there need not be called.
+ * that is not offered need not be called.
  */
 function toolChoiceOf(state: AgentState): LlmToolChoice {
   const { toolChoice } = state.config;
   const { step, stepLimit } = state.reActContext;
   if (step === stepLimit) return "none";
   if (toolChoice === "auto" || toolChoice === "none") return toolChoice;
-  const isThere = toolChoice === "required" || toolOf(state, toolChoice.name) !== undefined;
-  return step === 1 && isThere ? toolChoice : "auto";
+  const isOffered = toolsAt(state).some(({ name }) => toolChoice === "required" || name === toolChoice.name);
+  return step === 1 && isOffered ? toolChoice : "auto";
 }
 
 const reflectRequest = (state: AgentState, control: ControlOf<"Reflecting">): LlmRequest => ({
@@ -72,8 +72,8 @@ const reflectRequest = (state: AgentState, control: ControlOf<"Reflecting">): Ll
 });
 
 /**
- * Settings are data that goes through as it is, but for the limit of the answer where the budget leaves less; the adapter leaves
- * out, with a warning, what its model does not know.
+ * Settings are passed on as they are, but for the limit of the answer where the budget leaves less. The adapter leaves out,
+ * with a warning, what its provider does not know.
  */
 const settingsOf = (
   { config: { settings } }: AgentState,

@@ -1,11 +1,12 @@
 import {
+  maxJsonItems,
   recordOf,
   type AgentState,
   type ToolCallRecord,
   type TurnEntry,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
-import type { LlmMessage, LlmPart, LlmToolResult } from "@moora/llm";
+import { hasMoreItemsThan, type LlmMessage, type LlmPart, type LlmToolResult } from "@moora/llm";
 import { jsonObjectOf } from "./json-object.ts";
 
 /** A turn with its results. Without text and calls there is nothing to send, whatever else it had. */
@@ -52,12 +53,12 @@ function partOf(state: AgentState, part: TurnPart, internalId: string): LlmPart 
   }
 }
 
-/** What the model asked for, as it stands; what is no object is shown as an empty one, and the result says why. */
+/** The arguments as the model made them; `{}` for arguments that cannot be used: the result says why. */
 const callPart = (id: string, name: string, text: string, raw: TurnPart["raw"]): LlmPart => ({
   type: "tool-call",
   id,
   name,
-  arguments: jsonObjectOf(text) === undefined ? "{}" : text,
+  arguments: hasMoreItemsThan(text, maxJsonItems) || jsonObjectOf(text) === undefined ? "{}" : text,
   ...(raw === undefined ? {} : { raw }),
 });
 

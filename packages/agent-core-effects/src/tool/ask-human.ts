@@ -8,9 +8,9 @@ import { toolReply, type ToolReply } from "./tool-reply.ts";
 export interface AskHumanOptions {
   readonly name?: string;
   readonly description?: string;
-  /** What the model has to say with its question. */
+  /** The schema of what the model asks. */
   readonly input?: StandardSchema | JsonObject;
-  /** What an answer has to be. One that does not fit is refused, and the question stays open. */
+  /** The schema of the answer. One that does not fit is refused, and the question stays open. */
   readonly answer?: StandardSchema | JsonObject;
 }
 
@@ -22,8 +22,8 @@ const question: JsonObject = {
 };
 
 /**
- * A tool that a human answers: its call waits as a question, for days and across restarts if need be, and the answer is its
- * result. Throws for what `defineTool` throws for.
+ * A tool that a person answers: its call waits as a question, for days and across restarts, and the answer is its result.
+ * Throws `BuildError` as `defineTool` does.
  */
 export function askHuman({
   name = "ask_human",
@@ -32,10 +32,13 @@ export function askHuman({
   answer,
 }: AskHumanOptions = {}): Tool {
   const tool = defineTool({ name, description, input, execute: unasked });
+  const place = `The answer of the tool ${name}`;
   const answerSchema =
-    answer === undefined ? {} : { answerSchema: JSON.stringify(schemaCheckOf(answer, undefined).json) };
+    answer === undefined
+      ? {}
+      : { answerSchema: JSON.stringify(schemaCheckOf(answer, undefined, place).json) };
   return { ...tool, definition: { ...tool.definition, asksHuman: true, ...answerSchema } };
 }
 
-/** No host runs a question. One that does gives the model no answer. */
+/** No host executes a question. One that does gives the model no answer. */
 const unasked = (): ToolReply => toolReply({ content: "Nobody was asked.", isError: true });

@@ -1,28 +1,34 @@
-import { jsonCopy } from "@moora/agent-core-state-machine";
-import type { Json } from "@moora/llm";
+import { jsonCopy, maxJsonItems } from "@moora/agent-core-state-machine";
+import { endOfJsonString, hasMoreItemsThan, isJsonObject, type JsonObject } from "@moora/llm";
 import { errorText } from "../error-text.ts";
 import { shortened, shortenedToBytes } from "../shortened.ts";
 
 export type ParsedArguments =
-  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly problem: string };
 
-/** The arguments of a call, strictly: one JSON object, no key twice. No arguments at all count as an empty object. */
+/**
+ * The arguments of a call, strictly: one JSON object, no key twice, `maxJsonItems` keys and items at most. A blank text
+ * counts as an empty object.
+ */
 export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, value: {} };
+  // Counted before they are parsed: to parse a million keys blocks the event loop.
+  if (hasMoreItemsThan(text, maxJsonItems))
+    return wrong(`The arguments have more than ${maxJsonItems} keys and items.`, text);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     return wrong(`The arguments are not valid JSON: ${errorText(error)}.`, text);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return wrong("The arguments are not a JSON object.", text);
   const copied = jsonCopy(value);
   if ("problem" in copied) return wrong(`The arguments cannot be used: ${copied.problem.message}`, text);
+  const { copy } = copied;
+  if (!isJsonObject(copy)) return wrong("The arguments are not a JSON object.", text);
   const twice = repeatedKey(text);
   return twice === undefined
-    ? { ok: true, value: copied.copy }
+    ? { ok: true, value: copy }
     : wrong(
         `The key ${JSON.stringify(shortened(twice.key, 100))} stands twice, at offset ${twice.offset}.`,
         text,
@@ -47,7 +53,7 @@ function repeatedKey(text: string): { readonly key: string; readonly offset: num
     else if (character === "[") objects.push(undefined);
     else if (character === "}" || character === "]") objects.pop();
     if (character !== '"') continue;
-    const end = endOfString(text, offset);
+    const end = endOfJsonString(text, offset);
     const keys = isKey(text, end) ? objects.at(-1) : undefined;
     if (keys !== undefined) {
       const key = String(JSON.parse(text.slice(offset, end)));
@@ -57,16 +63,6 @@ function repeatedKey(text: string): { readonly key: string; readonly offset: num
     offset = end - 1;
   }
   return undefined;
-}
-
-/** Where the string that begins at `start` ends: after the first quote that no backslash escapes. */
-function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let backslashes = 0;
-    while (text[quote - 1 - backslashes] === "\\") backslashes += 1;
-    if (backslashes % 2 === 0) return quote + 1;
-  }
-  return text.length;
 }
 
 function isKey(text: string, end: number): boolean {

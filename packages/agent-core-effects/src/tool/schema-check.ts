@@ -1,6 +1,10 @@
 import { Validator, type Schema } from "@cfworker/json-schema";
 import type { JsonObject } from "@moora/llm";
 import { after } from "../is-promise.ts";
+import { refuse } from "../build-error.ts";
+import { errorText } from "../error-text.ts";
+import { jsonObjectOf } from "../request/json-object.ts";
+import { isNoJsonSchema, mistakenSchema, pathWithoutJsonSchema } from "./mistaken-schema.ts";
 import {
   isStandardSchema,
   issuesToText,
@@ -8,7 +12,7 @@ import {
   type StandardSchema,
 } from "./standard-schema.ts";
 
-/** A schema in use: what the model is told of it, and how a value is held against it. */
+/** A schema in use: what the model reads of it, and how a value is checked. */
 export interface SchemaCheck<Output> {
   readonly json: JsonObject;
   check(value: unknown): CheckedValue<Output> | Promise<CheckedValue<Output>>;
@@ -19,22 +23,60 @@ export type CheckedValue<Output> =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Takes a Standard Schema that gives JSON Schema, any other with its JSON Schema beside it, or a JSON Schema alone.
- * Throws where there is no JSON Schema to be had: a model cannot be asked for what it is not told.
+ * Takes a Standard Schema that gives JSON Schema, any other with its JSON Schema as `beside`, or a JSON Schema alone.
+ * `place` names the schema in messages. Throws `BuildError` where there is no JSON Schema for the model to read.
  */
 export function schemaCheckOf(
   schema: StandardSchema | JsonObject,
   beside: JsonObject | undefined,
+  place: string = "The schema",
 ): SchemaCheck<unknown> {
-  if (!isStandardSchema(schema)) return jsonSchemaCheck(schema);
-  const { jsonSchema, vendor, validate } = schema["~standard"];
-  const json = beside ?? jsonSchema?.input({ target: "draft-2020-12" });
-  if (json === undefined)
-    throw new TypeError(`This ${vendor} schema gives no JSON Schema; put one beside it as \`schema\`.`);
+  const mistake = mistakenSchema(schema);
+  if (mistake !== undefined) return refuse(`${place} ${mistake}`);
+  if (!isStandardSchema(schema)) return jsonSchemaCheck(checkedJsonSchema(schema, place));
+  const json =
+    beside === undefined
+      ? jsonSchemaOf(schema, place)
+      : checkedJsonSchema(beside, `${place}, as JSON Schema,`);
   return {
     json: withoutDialect(json),
-    check: (value) => after(validate(value), (result) => standardToChecked(result, value)),
+    check: (value) =>
+      after(schema["~standard"].validate(value), (result) => standardToChecked(result, value)),
   };
+}
+
+function jsonSchemaOf(schema: StandardSchema, place: string): Readonly<Record<string, unknown>> {
+  const { jsonSchema, vendor } = schema["~standard"];
+  if (jsonSchema === undefined)
+    return refuse(
+      `${place} is a schema of ${vendor} that gives no JSON Schema. Use a library or version that does, such as zod 4, or a JSON Schema; a tool may also give it beside as \`schema\`.`,
+    );
+  try {
+    return jsonSchema.input({ target: "draft-2020-12" });
+  } catch (error) {
+    const path = pathWithoutJsonSchema(schema);
+    return refuse(
+      `${place} has no JSON Schema${path === "" ? "" : ` at ${path}`}: ${errorText(error)}. Use a type that JSON has, such as a string, and convert it in your code.`,
+    );
+  }
+}
+
+/** The schema as JSON keeps it: a copy, without what libraries add under symbols. */
+function checkedJsonSchema(schema: object, place: string): JsonObject {
+  const copy = jsonCopyOf(schema);
+  if (copy === undefined || isNoJsonSchema(copy))
+    return refuse(
+      `${place} is not a JSON Schema. Give a schema of a library such as zod 4, or an object such as { type: "object", properties: { ... } }.`,
+    );
+  return copy;
+}
+
+function jsonCopyOf(schema: object): JsonObject | undefined {
+  try {
+    return jsonObjectOf(JSON.stringify(schema));
+  } catch {
+    return undefined;
+  }
 }
 
 const standardToChecked = (result: StandardResult<unknown>, given: unknown): CheckedValue<unknown> =>
@@ -42,8 +84,8 @@ const standardToChecked = (result: StandardResult<unknown>, given: unknown): Che
     ? { ok: true, value: result.value }
     : { ok: false, problem: issuesToText(result.issues, given) };
 
-/** What these say is that something within does not fit, which is told by itself. */
-const onTheWay: ReadonlySet<string> = new Set([
+/** Keywords whose errors only repeat that a value within does not fit, which has an error of its own. */
+const outerKeywords: ReadonlySet<string> = new Set([
   "properties",
   "items",
   "prefixItems",
@@ -62,7 +104,7 @@ function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
     check(value) {
       const { valid, errors } = validator.validate(value);
       if (valid) return { ok: true, value };
-      const own = errors.filter(({ keyword }) => !onTheWay.has(keyword));
+      const own = errors.filter(({ keyword }) => !outerKeywords.has(keyword));
       const issues = (own.length === 0 ? errors : own).map(({ instanceLocation, error }) => ({
         message: error,
         path: instanceLocation.split("/").slice(1),
@@ -72,7 +114,7 @@ function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
   };
 }
 
-/** Providers refuse, or ignore, the name of the dialect. JSON text is what the schema is kept as: it is JSON. */
+/** Providers refuse, or ignore, the name of the dialect. The schema is kept as JSON text, so this is a JSON copy. */
 function withoutDialect(schema: Readonly<Record<string, unknown>>): JsonObject {
   const { $schema: _, ...rest } = schema;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -1,5 +1,6 @@
 import { jsonCopy, type AgentAttachment, type UsageReport } from "@moora/agent-core-state-machine";
 import { errorText } from "../error-text.ts";
+import { resultToJson } from "./result-to-json.ts";
 
 /** What a tool gives back when text or JSON is not enough. */
 export interface ToolReply {
@@ -13,9 +14,10 @@ export interface ToolReply {
 /** Known by identity: a tool that returns an object of this shape without `toolReply` returns JSON. */
 const replies = new WeakSet<object>();
 
-/** A reply with files, or one that the model reads as an error. Throws for a content that is no text. */
+/** A reply with files, or one that the model reads as an error. Throws a `TypeError` where `content` is not a string. */
 export function toolReply(reply: ToolReply): ToolReply {
-  if (typeof reply.content !== "string") throw new TypeError("The content of a toolReply is text.");
+  if (typeof reply.content !== "string")
+    throw new TypeError(`toolReply: content must be a string, got ${typeof reply.content}.`);
   const made = { ...reply };
   replies.add(made);
   return made;
@@ -29,46 +31,47 @@ export type ToolOutcome = (
   readonly usage?: UsageReport;
 };
 
-/** Text as it is, JSON as JSON text, nothing as an empty text; well-formed in any case. */
-export function outputToOutcome(output: unknown): ToolOutcome {
+/**
+ * What the model reads of a returned value: text as it is, nothing as an empty text, other values as JSON text; well-formed
+ * in each case. A value that is not JSON is an error that names the tool, the value, its path and what to return.
+ */
+export function outputToOutcome(output: unknown, toolName: string): ToolOutcome {
   if (typeof output === "string") return { isSuccess: true, content: output.toWellFormed() };
   if (output === undefined) return { isSuccess: true, content: "" };
   if (typeof output === "object" && output !== null && replies.has(output))
     // Only `toolReply` puts objects into the set.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return replyToOutcome(output as ToolReply);
-  const text = jsonText(output);
-  return text === undefined
-    ? notJson("The tool returned something that is not JSON.")
-    : { isSuccess: true, content: text.toWellFormed() };
+    return replyToOutcome(output as ToolReply, toolName);
+  const json = resultToJson(output);
+  return json.ok
+    ? { isSuccess: true, content: json.text.toWellFormed() }
+    : unusable(`The tool ${toolName} returned ${json.problem}.`, json.code);
 }
 
-const replyToOutcome = ({ usage, ...reply }: ToolReply): ToolOutcome => ({
-  ...contentToOutcome(reply),
+const replyToOutcome = ({ usage, ...reply }: ToolReply, toolName: string): ToolOutcome => ({
+  ...contentToOutcome(reply, toolName),
   ...(usage === undefined ? {} : { usage }),
 });
 
-function contentToOutcome({ content, files, isError }: Omit<ToolReply, "usage">): ToolOutcome {
+function contentToOutcome(
+  { content, files, isError }: Omit<ToolReply, "usage">,
+  toolName: string,
+): ToolOutcome {
   const text = content.toWellFormed();
   if (isError === true) return { isSuccess: false, error: text, code: "tool-error" };
   if (files === undefined) return { isSuccess: true, content: text };
   const copied = jsonCopy(files);
-  return "problem" in copied
-    ? notJson(`The files of the tool's reply cannot be kept: ${copied.problem.message}`)
-    : { isSuccess: true, content: text, files };
+  if ("copy" in copied) return { isSuccess: true, content: text, files };
+  const { path, message } = copied.problem;
+  return unusable(`The tool ${toolName} replied with files that are not JSON: files${path}: ${message}`);
 }
 
-const notJson = (error: string): ToolOutcome => ({ isSuccess: false, error, code: "not-json" });
-
-function jsonText(value: unknown): string | undefined {
-  try {
-    if (typeof value === "object" && value !== null && "then" in value && typeof value.then === "function")
-      return undefined;
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
-  }
-}
+/** The tool did run: the model must not take the error for a call that had no effect. */
+const unusable = (error: string, code: "not-json" | "too-large" = "not-json"): ToolOutcome => ({
+  isSuccess: false,
+  error: `${error} The call ran and may have had its effect.`,
+  code,
+});
 
 /** What a tool threw, for the model: the message, not the stack. */
 export const thrownToOutcome = (error: unknown): ToolOutcome => ({

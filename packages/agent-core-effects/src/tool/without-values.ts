@@ -30,7 +30,9 @@ function leavesOf(value: unknown): readonly string[] {
     const next = open.pop();
     if (typeof next === "string" && next.trim() !== "") leaves.add(next);
     else if (typeof next === "number") leaves.add(String(next));
-    else if (typeof next === "object" && next !== null) open.push(...Object.values(next));
+    // One by one: a call with very many arguments would overflow the stack.
+    else if (typeof next === "object" && next !== null)
+      for (const part of Object.values(next)) open.push(part);
   }
   return [...leaves].toSorted((a, b) => b.length - a.length);
 }

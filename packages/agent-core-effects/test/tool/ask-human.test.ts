@@ -35,6 +35,6 @@ describe("a tool that a human answers", () => {
     const tool = askHuman({ name: "pick", description: "Lets the user pick.", input });
     expect(tool).toMatchObject({ name: "pick", definition: { description: "Lets the user pick." } });
     expect(() => askHuman({ name: "a name" })).toThrow(TypeError);
-    expect(() => askHuman({ input: { type: "string" } })).toThrow("has to be an object");
+    expect(() => askHuman({ input: { type: "string" } })).toThrow("must be an object");
   });
 });

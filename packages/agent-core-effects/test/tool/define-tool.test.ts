@@ -3,7 +3,14 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import * as z from "zod";
-import { defineTool, isStandardSchema, type StandardSchema, type Tool } from "../../src/index.ts";
+import {
+  defineTool,
+  isStandardSchema,
+  type StandardSchema,
+  type Tool,
+  type ToolInput,
+  type ToolOutput,
+} from "../../src/index.ts";
 import { alone, runAlone } from "./run-alone.ts";
 
 const citySchema = {
@@ -95,6 +102,20 @@ describe("the input of execute", () => {
     expect(tool.name).toBe("weather");
   });
 
+  it("is kept in the type of the tool, with what execute returns", () => {
+    const wait = defineTool({
+      name: "wait",
+      description: "Waits.",
+      input: z.object({ seconds: z.string().transform(Number) }),
+      execute: async ({ seconds }) => ({ waited: seconds }),
+    });
+    expectTypeOf<ToolInput<typeof wait>>().toEqualTypeOf<{ seconds: number }>();
+    expectTypeOf<ToolOutput<typeof wait>>().toEqualTypeOf<{ waited: number }>();
+    const list: readonly Tool[] = [wait, ...Object.values(tools)];
+    expectTypeOf<ToolInput<(typeof list)[number]>>().toBeUnknown();
+    expect(list).toHaveLength(6);
+  });
+
   it("is what the runner sent, and none of its objects", async () => {
     const inputs: unknown[] = [];
     const tool = defineTool({ ...options, input: citySchema, execute: (input) => void inputs.push(input) });
@@ -149,12 +170,12 @@ describe("what cannot be a tool throws when it is defined", () => {
   const define = (change: object) => () =>
     defineTool({ name: "fine", description: "Fine.", input, execute: () => "", ...change });
 
-  it.each(["", "a b", "ü", "a".repeat(65), "a.b", "tool\n", "<tool>"])("the name %j", (name) =>
-    expect(define({ name })).toThrow(/is no tool name/),
+  it.each(["", "a b", "ü", "a".repeat(65), "a.b", "tool\n", "<tool>", 7, undefined])("the name %j", (name) =>
+    expect(define({ name })).toThrow(/^Invalid tool name .*\. Use 1 to 64 letters, digits, "_" or "-"/),
   );
   it.each(["toString", "constructor", "__proto__", "hasOwnProperty", "valueOf", "isPrototypeOf"])(
     "the name %s, which every object has (J01)",
-    (name) => expect(define({ name })).toThrow(/is no tool name/),
+    (name) => expect(define({ name })).toThrow(/^Invalid tool name/),
   );
   it.each(["then", "toJSON", "length", "prototype", "10"])("but not the name %s (J01)", (name) => {
     expect(define({ name })().name).toBe(name);
@@ -165,16 +186,109 @@ describe("what cannot be a tool throws when it is defined", () => {
   it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, "10", 1.5])("maxParallel %s (K04)", (maxParallel) =>
     expect(define({ maxParallel })).toThrow(/maxParallel/),
   );
-  it("an unknown risk, replay or approval", () => {
-    expect(define({ risk: "huge" })).toThrow(/risk/);
-    expect(define({ replay: "maybe" })).toThrow(/replay/);
-    expect(define({ approval: "sometimes" })).toThrow(/approval/);
+
+  const shape = { city: z.string() };
+  const zod3 = { _def: { typeName: "ZodObject" }, _cached: null, safeParse: () => undefined };
+  const circle: Record<string, unknown> = { type: "object" };
+  circle["properties"] = circle;
+  const booking = z.object({ guests: z.array(z.object({ bornAt: z.optional(z.date()) })) });
+  it.each<[string, object, string]>([
+    [
+      "an unknown risk",
+      { risk: "huge" },
+      'Invalid tool: fine.risk must be "low", "medium", "high" or "critical", got "huge".',
+    ],
+    [
+      "an unknown replay",
+      { replay: "maybe" },
+      'Invalid tool: fine.replay must be "safe", "keyed" or "once", got "maybe".',
+    ],
+    [
+      "an unknown approval",
+      { approval: "sometimes" },
+      'Invalid tool: fine.approval must be "always" or "never"',
+    ],
+    ["a limit of 0", { timeoutMs: 0 }, "Invalid tool: fine.timeoutMs must be greater than 0, got 0."],
+    ["half a call", { maxParallel: 1.5 }, "Invalid tool: fine.maxParallel must be an integer, got 1.5."],
+    [
+      "no description",
+      { description: undefined },
+      "Invalid tool: fine.description is missing. It must be a string.",
+    ],
+    [
+      "a misspelt option",
+      { timeoutMS: 1 },
+      'Unknown option "timeoutMS" of the tool fine. Did you mean "timeoutMs"?',
+    ],
+    [
+      "an option of another library",
+      { inputSchema: input },
+      'Unknown option "inputSchema" of the tool fine. Known options: name, description, input,',
+    ],
+    [
+      "no execute",
+      { execute: undefined },
+      "The tool fine has no execute function. Give execute: (input) => result.",
+    ],
+    [
+      "a probe that is not a function",
+      { probe: true },
+      "probe of the tool fine must be a function, got true.",
+    ],
+    [
+      "no input",
+      { input: undefined },
+      "The input of the tool fine is missing. Give a schema, such as z.object({}).",
+    ],
+    [
+      "an input that is text",
+      { input: "city" },
+      'The input of the tool fine must be a schema, such as z.object({}), got "city".',
+    ],
+    [
+      "a raw shape",
+      { input: shape },
+      "The input of the tool fine is an object of schemas. Wrap it: z.object({ ... }).",
+    ],
+    [
+      "a zod 3 schema",
+      { input: zod3 },
+      "The input of the tool fine is a zod 3 schema, which gives no JSON Schema. Use zod 4.",
+    ],
+    [
+      "an object that is no JSON Schema",
+      { input: { city: "string" } },
+      "The input of the tool fine is not a JSON Schema.",
+    ],
+    ["a JSON Schema with a circle", { input: circle }, "The input of the tool fine is not a JSON Schema."],
+    [
+      "an invalid JSON Schema beside it",
+      { schema: { city: 1 } },
+      "The input of the tool fine, as JSON Schema, is not a JSON Schema.",
+    ],
+    [
+      "an input that is not an object",
+      { input: z.string() },
+      'The input of the tool fine must be an object, got a schema of type "string". Wrap it: z.object({ value: ... }).',
+    ],
+    [
+      "a type that JSON does not have",
+      { input: booking },
+      "The input of the tool fine has no JSON Schema at guests[].bornAt: Date cannot be represented in JSON Schema. Use a type that JSON has",
+    ],
+    [
+      "a schema that gives no JSON Schema",
+      { input: v.object({}) },
+      "The input of the tool fine is a schema of valibot that gives no JSON Schema.",
+    ],
+  ])("%s", (_, change, message) => {
+    expect(define(change)).toThrow(message);
+    expect(define(change)).toThrow(expect.objectContaining({ name: "BuildError", kind: "BuildError" }));
   });
-  it("an input that is no object", () =>
-    expect(define({ input: z.string() })).toThrow("The input of the tool fine has to be an object."));
-  it("a schema that has no JSON Schema", () =>
-    expect(define({ input: v.object({}) })).toThrow(
-      "This valibot schema gives no JSON Schema; put one beside it as `schema`.",
+
+  it("no options at all", () =>
+    expect(() => Reflect.apply(defineTool, undefined, [undefined])).toThrow(
+      "defineTool needs an object of options, got undefined.",
     ));
 });
 
@@ -228,6 +342,11 @@ describe("a probe", () => {
     expect(await probed(() => found).probe?.("{}", alone())).toEqual(outcome);
     expect(await probed(async () => found).probe?.("{}", alone())).toEqual(outcome);
   });
+
+  it.each([null, 7, "ran", undefined])(
+    "that returns %j, which is not a finding, does not know",
+    async (found) => expect(await probed(() => found).probe?.("{}", alone())).toBe("unknown"),
+  );
 
   it("is not asked about arguments that cannot have run", async () => {
     const tool = defineTool({

@@ -36,6 +36,22 @@ describe("malformed arguments (E08)", () => {
     expect(Object.prototype).not.toHaveProperty("polluted");
   });
 
+  const million = Array.from({ length: 1_000_000 }, (_, index) => index);
+  it.each([
+    ["an object of a million keys", JSON.stringify(Object.fromEntries(million.map((n) => [`k${n}`, n])))],
+    ["an array of a million items", JSON.stringify({ list: million })],
+    ["a million small objects", `{"list":[${million.map(() => "{}").join()}]}`],
+  ])("%s is refused before it is parsed", async (_, text) => {
+    const parse = vi.spyOn(JSON, "parse");
+    const outcome = await runAlone(tool, text);
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+    expect(outcome).toMatchObject({
+      code: "invalid-arguments",
+      error: expect.stringContaining("The arguments have more than 100000 keys and items. You sent: {"),
+    });
+  });
+
   it("say where a key stands for the second time", async () =>
     expect(await runAlone(tool, '{"city":"Oslo","days":1,"city":"Rome"}')).toMatchObject({
       error: 'The key "city" stands twice, at offset 24. You sent: {"city":"Oslo","days":1,"city":"Rome"}',

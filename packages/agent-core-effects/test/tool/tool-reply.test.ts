@@ -58,7 +58,11 @@ describe("what a tool returns, now or later", () => {
         gives(() => thenable),
         {},
       ),
-    ).toMatchObject({ isSuccess: false, code: "not-json" });
+    ).toMatchObject({
+      isSuccess: false,
+      code: "not-json",
+      error: expect.stringContaining("returned an object with a then method; await it."),
+    });
   });
 
   const throwingThen = Object.defineProperty({}, "then", {
@@ -66,27 +70,121 @@ describe("what a tool returns, now or later", () => {
       throw new Error("trap");
     },
   });
-  it.each([
-    ["a function", () => 1],
-    ["a symbol", Symbol("s")],
-    ["a bigint", 1n],
-    ["a bigint within", { a: [1n] }],
-    ["a circle", cyclic],
+  class Account {
+    readonly id = 7;
+  }
+  const invalid = new Date(Number.NaN);
+  const collect = "collect what it yields and return an array or text";
+  const foreign: readonly (readonly [output: unknown, problem: string])[] = [
+    [() => 1, "a function; return data"],
+    [Symbol("s"), "a symbol; return a string"],
+    [1n, "a bigint; return String(value)"],
+    [Number.NaN, "NaN; return a finite number or null"],
+    [new Map([["a", 1]]), "a Map; return Object.fromEntries(map)"],
+    [new Set([1]), "a Set; return [...set]"],
+    [new Response("{}"), "a Response; return await response.json() or text"],
+    [new Headers(), "a Headers; return Object.fromEntries(headers)"],
+    [new URLSearchParams("a=1"), "a URLSearchParams; return String(parameters)"],
+    [new Error("no"), "an Error; throw it or return its message"],
+    [Object.assign(new Error("no"), { toJSON: () => ({}) }), "an Error; throw it or return its message"],
+    [new DOMException("no"), "a DOMException; throw it or return its message"],
     [
-      "what throws when it is read",
+      (function* () {
+        yield 1;
+      })(),
+      `a generator; ${collect}`,
+    ],
+    [
+      (async function* () {
+        yield 1;
+      })(),
+      `an async generator; ${collect}`,
+    ],
+    [[1].values(), `an iterator; ${collect}`],
+    [new ReadableStream(), "a ReadableStream; read it and return text"],
+    [new Blob(["x"]), "a Blob; read it and return text"],
+    [Buffer.from("x"), "a Buffer; return text, an array of numbers or a file with toolReply"],
+    [new Uint8Array(2), "a Uint8Array; return text, an array of numbers or a file with toolReply"],
+    [new ArrayBuffer(2), "an ArrayBuffer; return text, an array of numbers or a file with toolReply"],
+    [invalid, "an invalid Date; return a valid date or null"],
+    [/x/, "a RegExp; return a plain object or give it a toJSON method"],
+    [new Account(), "an instance of Account; return a plain object or give it a toJSON method"],
+    [cyclic, "an object that contains itself at $.self; return it without the circular reference"],
+    [
+      { rows: [{ "of us": Number.POSITIVE_INFINITY }] },
+      'Infinity at $.rows[0]["of us"]; return a finite number or null',
+    ],
+    [{ body: new Response("{}") }, "a Response at $.body; return await response.json() or text"],
+    [[Promise.resolve(1)], "a Promise at $[0]; await it, for a list with Promise.all"],
+    [{ a: [1n] }, "a bigint at $.a[0]; return String(value)"],
+    [{ run: () => 1 }, "a function at $.run; return data"],
+    [{ toJSON: () => new Map() }, "a Map; return Object.fromEntries(map)"],
+    [
       {
         get a() {
           throw new Error("trap");
         },
       },
+      "a value that throws when it is read (trap) at $.a; return plain data",
     ],
-  ])("%s is an error", async (_, output) => {
-    for (const outcome of await both(output))
-      expect(outcome).toEqual({
-        isSuccess: false,
-        code: "not-json",
-        error: "The tool returned something that is not JSON.",
-      });
+  ];
+  it.each(foreign.map(([, problem], index) => ({ index, problem })))(
+    "what JSON does not keep is an error: $problem",
+    async ({ index, problem }) => {
+      const output = foreign[index]?.[0];
+      const error = `The tool give returned ${problem}. The call ran and may have had its effect.`;
+      const now = gives(() => output);
+      const later = gives(async () => output);
+      for (const tool of [now, later])
+        expect(await runAlone(tool, {})).toEqual({ isSuccess: false, code: "not-json", error });
+    },
+  );
+
+  it("more keys and items than a limit, or more levels, are an error without a walk through them all", async () => {
+    const wide = { rows: Array.from({ length: 1_000 }, () => Array.from({ length: 1_000 }, () => 0)) };
+    let deep: unknown = 1;
+    for (let level = 0; level < 100_000; level += 1) deep = [deep];
+    const outcomes = [
+      await runAlone(
+        gives(() => wide),
+        {},
+      ),
+      await runAlone(
+        gives(() => deep),
+        {},
+      ),
+    ];
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ isSuccess: false, code: "too-large" });
+    expect(outcomes[0]).toMatchObject({
+      error: expect.stringContaining("more than 100000 keys and items at $.rows["),
+    });
+    expect(outcomes[1]).toMatchObject({ error: expect.stringContaining("more than 512 levels") });
+  });
+
+  it("JSON reads as JSON.stringify writes it", async () => {
+    class Money {
+      readonly #cents = 5;
+      toJSON(): object {
+        return { cents: this.#cents };
+      }
+    }
+    const shared = { a: 1 };
+    const values: unknown[] = [
+      { a: undefined, b: [undefined, null], c: Array(2), d: -0, e: { toJSON: () => undefined } },
+      { price: new Money(), at: new Date(0), url: new URL("https://example.test/a") },
+      [shared, shared],
+      Object.create(null, { a: { value: 1, enumerable: true } }),
+      JSON.parse('{"__proto__":{"a":1},"a b":"\\ud800"}'),
+      false,
+      { toJSON: (key: string) => `key ${key}` },
+    ];
+    for (const value of values)
+      expect(
+        await runAlone(
+          gives(() => value),
+          {},
+        ),
+      ).toEqual({ isSuccess: true, content: JSON.stringify(value) });
   });
 
   it("what has a then that throws is an error", async () =>
@@ -113,7 +211,7 @@ describe("what a tool returns, now or later", () => {
         {},
       ),
     ).toMatchObject({
-      error: "The content of a toolReply is text.",
+      error: "toolReply: content must be a string, got number.",
     });
     const files = [{ mediaType: "image/png", url: "a", extra: 1n }];
     expect(

@@ -81,6 +81,7 @@ export function messageEvents(
   stop?: string,
 ): Event[] {
   const { usage } = answer;
+  const early = answer.earlyUsage ?? usage;
   const message = {
     id: "msg_1",
     type: "message",
@@ -90,9 +91,9 @@ export function messageEvents(
     stop_reason: null,
     stop_sequence: null,
     usage: {
-      input_tokens: usage ? usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteTokens : 0,
-      cache_read_input_tokens: usage?.cachedInputTokens ?? null,
-      cache_creation_input_tokens: usage?.cacheWriteTokens ?? null,
+      input_tokens: early ? early.inputTokens - early.cachedInputTokens - early.cacheWriteTokens : 0,
+      cache_read_input_tokens: early?.cachedInputTokens ?? null,
+      cache_creation_input_tokens: early?.cacheWriteTokens ?? null,
       output_tokens: 1,
     },
   };

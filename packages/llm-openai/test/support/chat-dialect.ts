@@ -1,4 +1,4 @@
-import type { JsonObject } from "@moora/llm";
+import type { JsonObject, LlmUsage } from "@moora/llm";
 import type { ScriptedAnswer, ScriptedCall } from "@moora/llm/testing";
 import {
   nameIn,
@@ -19,7 +19,7 @@ export const chatDialect = (strictness?: ChatStrictness): ServerDialect => ({
 });
 
 function answerToEvents(answer: ScriptedAnswer, body: JsonObject): WireEvent[] {
-  const { reasoning, text = [], logprobs = [], calls = [], finish, usage } = answer;
+  const { reasoning, text = [], logprobs = [], calls = [], finish, usage, earlyUsage } = answer;
   const chunk = (delta: JsonObject, finishReason: string | null = null, logprob?: number): JsonObject => ({
     id: "chatcmpl_1",
     object: "chat.completion.chunk",
@@ -37,27 +37,28 @@ function answerToEvents(answer: ScriptedAnswer, body: JsonObject): WireEvent[] {
     ],
   });
   const chunks = [
-    chunk({ role: "assistant", content: "" }),
+    { ...chunk({ role: "assistant", content: "" }), usage: earlyUsage ? usageToWire(earlyUsage) : null },
     ...(reasoning === undefined ? [] : [chunk({ reasoning_content: reasoning })]),
     ...text.map((content, index) => chunk({ content }, null, logprobs[index])),
     ...(finish === "refusal" ? [chunk({ refusal: "I cannot help with that." })] : []),
     ...callDeltas(calls, body, answer.interleaved ?? false).map((delta) => chunk({ tool_calls: [delta] })),
   ];
   const last = chunk({}, finishReasonOf(answer));
-  const told = usage && {
-    prompt_tokens: usage.inputTokens,
-    prompt_tokens_details: { cached_tokens: usage.cachedInputTokens },
-    completion_tokens: usage.outputTokens,
-    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-    total_tokens: usage.inputTokens + usage.outputTokens,
-  };
   return [
     ...chunks.map((one) => ({ text: sse(undefined, one) })),
     { text: sse(undefined, last), isLast: true },
-    ...(told ? [{ text: sse(undefined, { ...chunk({}), choices: [], usage: told }) }] : []),
+    ...(usage ? [{ text: sse(undefined, { ...chunk({}), choices: [], usage: usageToWire(usage) }) }] : []),
     { text: sse(undefined, "[DONE]") },
   ];
 }
+
+const usageToWire = (usage: LlmUsage): JsonObject => ({
+  prompt_tokens: usage.inputTokens,
+  prompt_tokens_details: { cached_tokens: usage.cachedInputTokens },
+  completion_tokens: usage.outputTokens,
+  completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  total_tokens: usage.inputTokens + usage.outputTokens,
+});
 
 function finishReasonOf({ finish, calls }: ScriptedAnswer): string {
   if (finish === "length") return "length";

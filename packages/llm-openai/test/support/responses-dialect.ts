@@ -1,4 +1,4 @@
-import type { JsonObject } from "@moora/llm";
+import type { JsonObject, LlmUsage } from "@moora/llm";
 import type { ScriptedAnswer, ScriptedCall, ScriptedError } from "@moora/llm/testing";
 import {
   nameIn,
@@ -63,7 +63,8 @@ function answerToEvents(
     output: [],
     error: null,
   };
-  const begin = { type: "response.created", response: { ...response, status: "in_progress", usage: null } };
+  const usage = answer.earlyUsage ? usageToWire(answer.earlyUsage) : null;
+  const begin = { type: "response.created", response: { ...response, status: "in_progress", usage } };
   const end = endOf(answer);
   return [
     begin,
@@ -87,18 +88,20 @@ function endOf({ finish, usage }: ScriptedAnswer): {
   return {
     status: reason === undefined ? "completed" : "incomplete",
     incomplete_details: reason === undefined ? null : { reason },
-    usage: usage && {
-      input_tokens: usage.inputTokens,
-      input_tokens_details: {
-        cached_tokens: usage.cachedInputTokens,
-        cache_write_tokens: usage.cacheWriteTokens,
-      },
-      output_tokens: usage.outputTokens,
-      output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-      total_tokens: usage.inputTokens + usage.outputTokens,
-    },
+    usage: usage && usageToWire(usage),
   };
 }
+
+const usageToWire = (usage: LlmUsage): JsonObject => ({
+  input_tokens: usage.inputTokens,
+  input_tokens_details: {
+    cached_tokens: usage.cachedInputTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+  },
+  output_tokens: usage.outputTokens,
+  output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  total_tokens: usage.inputTokens + usage.outputTokens,
+});
 
 interface Event extends JsonObject {
   readonly type: string;

@@ -1,7 +1,7 @@
 import type { LlmCallOptions, LlmCaller } from "../caller.ts";
 import { chunkFeed } from "../chunk-feed.ts";
 import { failed, failureOf } from "../failure.ts";
-import type { LlmOutcome } from "../outcome.ts";
+import { noUsage, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmPart, LlmRequest } from "../request.ts";
 
 /** What a scripted model does at one call: an outcome, or `hangs` until its signal fires. */
@@ -9,10 +9,17 @@ export type MockStep = LlmOutcome | MockHang;
 
 export interface MockHang {
   readonly hangsAfter: string;
+  readonly usage?: LlmUsage;
 }
 
-/** A model that streams a text and then says nothing more until it is aborted. */
-export const hangs = (after: string = ""): MockHang => ({ hangsAfter: after });
+/** A model that streams a text and then says nothing more until it is aborted; `usage` is what the failure reports then. */
+export const hangs = (
+  after: string = "",
+  details: { readonly usage?: Partial<LlmUsage> } = {},
+): MockHang => ({
+  hangsAfter: after,
+  ...(details.usage && { usage: { ...noUsage, ...details.usage } }),
+});
 
 export type MockScript =
   | readonly MockStep[]
@@ -20,18 +27,21 @@ export type MockScript =
   | ((request: LlmRequest, call: number) => MockStep | Promise<MockStep>);
 
 /**
- * A model that does what its script says: a list, one step for each call, or a function of the request. It streams what
- * it answers in words, honours the signal between them, and keeps every request. Past the
- * end of its list it fails. A call that is aborted before it begins takes no step.
+ * A model that does what its script says: a list, one step for each call, or a function of the request. It streams its
+ * answers word by word, checks the signal between the words, and keeps every request. Past the end of its list it fails. A
+ * call that is aborted before it begins takes no step; one that is aborted later reports the usage of its step.
  */
 export class MockLlmCaller implements LlmCaller {
   readonly name: string = "mock";
+  readonly model?: string;
   readonly #script: MockScript;
   readonly #requests: LlmRequest[] = [];
   readonly #options: LlmCallOptions[] = [];
 
-  constructor(script: MockScript) {
+  /** `model` is the one of requests that name none. */
+  constructor(script: MockScript, { model }: { readonly model?: string } = {}) {
     this.#script = script;
+    if (model !== undefined) this.model = model;
   }
 
   get callCount(): number {
@@ -56,7 +66,7 @@ export class MockLlmCaller implements LlmCaller {
   async call(request: LlmRequest, options: LlmCallOptions = {}): Promise<LlmOutcome> {
     if (options.signal?.aborted) return aborted("");
     try {
-      return await played(await this.#step(request, options), request, options);
+      return await played(await this.#step(request, options), this.#modelOf(request), options);
     } catch (error) {
       return failed(failureOf("unknown", `The script threw: ${String(error)}`));
     }
@@ -79,10 +89,14 @@ export class MockLlmCaller implements LlmCaller {
             failureOf("timeout", "This step never answers, and callSync cannot be aborted."),
             step.hangsAfter,
           )
-        : named(step, request);
+        : named(step, this.#modelOf(request));
     } catch (error) {
       return failed(failureOf("unknown", `The script threw: ${String(error)}`));
     }
+  }
+
+  #modelOf(request: LlmRequest): string {
+    return request.model === "" ? (this.model ?? "") : request.model;
   }
 
   #step(request: LlmRequest, options: LlmCallOptions): MockStep | Promise<MockStep> {
@@ -104,23 +118,23 @@ const pastTheEnd = (call: number): LlmOutcome =>
   );
 
 /** An answer names the model that was asked for, unless its script names another. */
-const named = (outcome: LlmOutcome, request: LlmRequest): LlmOutcome =>
-  outcome.ok && outcome.model === "" ? { ...outcome, model: request.model } : outcome;
+const named = (outcome: LlmOutcome, model: string): LlmOutcome =>
+  outcome.ok && outcome.model === "" ? { ...outcome, model } : outcome;
 
-async function played(step: MockStep, request: LlmRequest, options: LlmCallOptions): Promise<LlmOutcome> {
+async function played(step: MockStep, model: string, options: LlmCallOptions): Promise<LlmOutcome> {
   const feed = chunkFeed(options.onChunk);
   const text = await stream(partsOf(step), feed, options.signal);
   feed.end();
-  if (options.signal?.aborted) return aborted(text);
-  if (!("hangsAfter" in step)) return named(step, request);
+  if (options.signal?.aborted) return aborted(text, step.usage);
+  if (!("hangsAfter" in step)) return named(step, model);
   await new Promise<void>((resolve) => {
     options.signal?.addEventListener("abort", () => resolve(), { once: true });
   });
-  return aborted(text);
+  return aborted(text, step.usage);
 }
 
-const aborted = (partial: string): LlmOutcome =>
-  failed(failureOf("aborted", "The call was aborted."), partial);
+const aborted = (partial: string, usage?: LlmUsage): LlmOutcome =>
+  failed(failureOf("aborted", "The call was aborted."), partial, usage);
 
 function partsOf(step: MockStep): readonly LlmPart[] {
   if ("hangsAfter" in step) return [{ type: "text", text: step.hangsAfter }];

@@ -1,5 +1,5 @@
 import type { AgentConfig } from "@moora/agent";
-import { nearest } from "./nearest.ts";
+import { nearest } from "@moora/agent-core-effects";
 import { UsageError } from "./usage-error.ts";
 
 type Policy = AgentConfig["approval"]["policy"];

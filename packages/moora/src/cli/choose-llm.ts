@@ -1,6 +1,6 @@
+import { nearest } from "@moora/agent-core-effects";
 import type { LlmCaller } from "@moora/llm";
 import type { CliHost } from "./cli-host.ts";
-import { nearest } from "./nearest.ts";
 import type { GivenOptions } from "./options.ts";
 import { providers, type Provider } from "./providers.ts";
 import { urlPasswords } from "./url-passwords.ts";

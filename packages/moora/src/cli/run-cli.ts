@@ -1,10 +1,10 @@
+import { nearest } from "@moora/agent-core-effects";
 import manifest from "../../package.json" with { type: "json" };
 import { errorToFailure } from "./cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
-import { nearest } from "./nearest.ts";
 import { parseCommandLine, type CommandLine } from "./parse-command-line.ts";
 import { visible } from "./screen.ts";
 import { UsageError } from "./usage-error.ts";

@@ -1,16 +1,17 @@
 import {
   AgentError,
   defineAgent,
+  type Agent,
   type AgentConfig,
   type OnApproval,
   type PriceList,
   type StateHandler,
   type Tool,
 } from "@moora/agent";
-import type { ApprovalPredicate } from "@moora/agent-core-effects";
+import type { ApprovalPredicate, StandardSchema } from "@moora/agent-core-effects";
 import type { ApprovalPolicy, BuiltInState, ControlEvent } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
-import type { LlmCaller } from "@moora/llm";
+import type { JsonObject, LlmCaller } from "@moora/llm";
 import { AnthropicCaller, type AnthropicOptions } from "@moora/llm-anthropic";
 import {
   chatProfiles,
@@ -39,6 +40,7 @@ interface Parts {
   readonly llm?: LlmCaller;
   readonly onApproval?: OnApproval;
   readonly predicate?: ApprovalPredicate;
+  readonly answer?: StandardSchema | JsonObject;
   readonly prices?: PriceList;
   readonly log?: EventLog;
   readonly sessionId?: string;
@@ -155,6 +157,14 @@ export class AgentBuilder {
     return this.#with({ config: mergedConfig(this.#parts.config, change) });
   }
 
+  /**
+   * The schema of the answer: the model reads it, and an answer that does not fit is asked for again. `run` resolves with the
+   * JSON text; `defineAgent` with `answer` gives the value in its type.
+   */
+  answer(schema: StandardSchema | JsonObject): AgentBuilder {
+    return this.#with({ answer: schema });
+  }
+
   tool(tool: Tool): AgentBuilder {
     return this.#with({ tools: [...this.#parts.tools, tool] });
   }
@@ -238,19 +248,21 @@ export class AgentBuilder {
    * limit, a name taken twice, a row that leads nowhere, a state without a handler.
    */
   build(host: EngineHost = {}): AgentEngine {
-    const { task, llm, config, tools, handlers, predicate, onApproval, prices } = this.#parts;
+    const { task, llm, config, tools, handlers, predicate, onApproval, answer, prices } = this.#parts;
     if (llm === undefined)
       throw new AgentError("BuildError", "An agent needs a model: add llm(...) or openai().");
     if (task.trim() === "") throw new AgentError("BuildError", "An agent needs a task that is not blank.");
     const place = placeOf(this.#parts);
-    const agent = defineAgent({
+    const parts = {
       llm,
       config,
       tools,
       states: statesOf(handlers),
       predicates: predicate === undefined ? {} : { [predicateName]: predicate },
       ...(prices === undefined ? {} : { prices }),
-    });
+    };
+    const agent =
+      answer === undefined ? defineAgent(parts) : withTextAnswer(defineAgent({ ...parts, answer }));
     return new AgentEngine(agent, task, {
       ...host,
       ...(onApproval === undefined ? {} : { onApproval }),
@@ -258,6 +270,15 @@ export class AgentBuilder {
     });
   }
 }
+
+/** The same agent with the text of a checked answer instead of its value: an engine resolves with text. */
+const withTextAnswer = (agent: Agent<unknown>): Agent => ({
+  ...agent,
+  answerOf: async (text) => {
+    await agent.answerOf(text);
+    return text;
+  },
+});
 
 /** Where a run is kept. Throws `BuildError` for a name, or for going on, without a log. */
 function placeOf({ log, sessionId, resumes = false }: Parts): DurablePlace | undefined {

@@ -75,7 +75,11 @@ describe("calls that fail", () => {
     await builder.tool(throwing).tool(endless).tool(refusing).build().run();
     expect(resultsIn(llm.requests[1])).toEqual([
       { isError: true, content: "The disk is full." },
-      { isError: true, content: "The tool returned something that is not JSON." },
+      {
+        isError: true,
+        content:
+          "The tool endless returned a bigint; return String(value). The call ran and may have had its effect.",
+      },
       { isError: true, content: "There is no such city." },
     ]);
   });

@@ -2,7 +2,8 @@ import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AgentBuilder } from "../../src/engine/agent-builder.ts";
 import { answer, errorOf, notesIn, task, thrownBy } from "./support/runs.ts";
-import { weatherTool } from "./support/tools.ts";
+import { currentTimeTool } from "../../src/tools/current-time.ts";
+import { deleteTool, weatherTool } from "./support/tools.ts";
 
 const llm = new MockLlmCaller([]);
 const builder = new AgentBuilder(task).llm(llm);
@@ -18,7 +19,11 @@ describe("what cannot be built", () => {
     ["no step at all", builder.maxSteps(0), "maxSteps"],
     ["half a step", builder.maxSteps(1.5), "maxSteps"],
     ["a budget that is no number", builder.maxTokens(Number.NaN), "maxTokens"],
-    ["two tools of one name", builder.tool(weatherTool()).tool(weatherTool()), "weather is registered twice"],
+    [
+      "two tools of one name",
+      builder.tool(weatherTool()).tool(weatherTool()),
+      'the tool name "weather" is taken',
+    ],
     ["a row to nowhere", builder.transition("Planning", "LlmFinalAnswer", "Review"), "Review"],
     ["a state without a handler", builder.config({ graph: oneState }), "Review has no handler"],
     ["a state that no row leads to", builder.state("Review", () => "Approve"), "No row leads to"],
@@ -60,7 +65,8 @@ describe("what a builder's words come to", () => {
       .maxSteps(7)
       .parallelTools(false)
       .maxTokens(900)
-      .blacklistTool("shell")
+      .tool(deleteTool())
+      .blacklistTool("delete_file")
       .approvalPolicy({ above: "medium" })
       .build().agent;
     expect(config).toMatchObject({
@@ -69,7 +75,7 @@ describe("what a builder's words come to", () => {
       maxSteps: 7,
       parallelTools: false,
       budget: { maxTokens: 900 },
-      blacklistedTools: ["shell"],
+      blacklistedTools: ["delete_file"],
       approval: { policy: { above: "medium" } },
     });
   });
@@ -77,12 +83,15 @@ describe("what a builder's words come to", () => {
   it("loses no limit because another one is set", () => {
     const { config } = builder
       .maxTokens(900)
-      .blacklistTool("shell")
+      .tool(weatherTool())
+      .tool(deleteTool())
+      .tool(currentTimeTool())
+      .blacklistTool("delete_file")
       .approvalPolicy("always")
       .model("big")
       .config({
         budget: { maxCost: 2 },
-        blacklistedTools: ["browser"],
+        blacklistedTools: ["current_time"],
         models: { reflect: "small" },
         approval: { policy: "always", expiresAfterMs: 60_000 },
       })
@@ -90,7 +99,7 @@ describe("what a builder's words come to", () => {
       .build().agent;
     expect(config).toMatchObject({
       budget: { maxTokens: 900, maxCost: 2 },
-      blacklistedTools: ["shell", "browser"],
+      blacklistedTools: ["delete_file", "current_time"],
       models: { default: "big", reflect: "small" },
       approval: { policy: { tools: ["weather"] }, expiresAfterMs: 60_000 },
     });

@@ -1,7 +1,7 @@
 import type { LlmUsage } from "../../outcome.ts";
 import { check, equal, failedAs, succeeded, textOf } from "./check.ts";
 import type { ConformanceCase } from "./harness.ts";
-import { asking, heard, listening, patient, text } from "./requests.ts";
+import { asking, askingWithTools, heard, listening, patient, text } from "./requests.ts";
 
 const usage: LlmUsage = {
   inputTokens: 100,
@@ -16,6 +16,26 @@ const gone = (): void => {
 };
 
 const joinedPair = "\u{1F600}";
+
+/** The model can only give an answer the form that it is shown, as a field of the request or in its system text. */
+const schemaCase = (type: string, withTool: boolean): ConformanceCase => ({
+  name: `the schema of an answer of type ${type} is in the request, ${withTool ? "with" : "without"} tools, equal for equal requests`,
+  needs: ["http"],
+  async run({ caller, serve, bodies }) {
+    serve({ type: "answers", answer: text("{}") });
+    const item = {
+      type: "object",
+      properties: { celsius_now: { type: "number" } },
+      required: ["celsius_now"],
+    };
+    const answerSchema = type === "object" ? item : { type, items: item };
+    const request = withTool ? askingWithTools({ answerSchema }) : asking({ answerSchema });
+    await caller.call(request, patient);
+    await caller.call(request, patient);
+    check(bodies[0]?.includes("celsius_now") === true, "the schema is nowhere in the request");
+    equal(bodies[1], bodies[0], "the second body");
+  },
+});
 
 /** Text, reasoning, usage and the ways to finish. */
 export const answerCases: readonly ConformanceCase[] = [
@@ -108,6 +128,7 @@ export const answerCases: readonly ConformanceCase[] = [
       equal(outcome.usage, { ...usage, cacheWriteTokens }, "the usage");
     },
   },
+  ...["object", "array"].flatMap((type) => [true, false].map((withTool) => schemaCase(type, withTool))),
   {
     name: "confidence is computed from log-probabilities when it is asked for",
     needs: ["log-probabilities"],

@@ -11,6 +11,8 @@ export type LlmFeature =
   | "signed-reasoning"
   /** Usage tells how many tokens were written to a cache. */
   | "cache-writes"
+  /** Events before the last one may carry usage. */
+  | "early-usage"
   | "log-probabilities"
   /** Refusals are told apart from answers. */
   | "refusals"
@@ -41,6 +43,8 @@ export interface ScriptedAnswer {
   /** Default: what its content says. */
   readonly finish?: "length" | "refusal" | "content-filter";
   readonly usage?: LlmUsage;
+  /** Usage that the first event carries, from a server that counts from the beginning. Default: as the provider does. */
+  readonly earlyUsage?: LlmUsage;
   readonly logprobs?: readonly number[];
 }
 

@@ -1,5 +1,7 @@
+import type { LlmCallOptions } from "../../caller.ts";
+import type { LlmOutcome } from "../../outcome.ts";
 import { check, equal, failedAs, succeeded, textOf } from "./check.ts";
-import type { ConformanceCase } from "./harness.ts";
+import type { ConformanceCase, ServerBehaviour } from "./harness.ts";
 import { asking, heard, listening, patient, text } from "./requests.ts";
 
 const words = Array.from({ length: 30 }, (_, index) => `word ${index} `);
@@ -22,8 +24,54 @@ function countingSignal(): {
   return { signal, abort: () => controller.abort(new Error("stop")), left: () => left };
 }
 
+const earlyUsage = {
+  inputTokens: 100,
+  cachedInputTokens: 40,
+  cacheWriteTokens: 0,
+  outputTokens: 1,
+  reasoningTokens: 0,
+};
+const counted = { ...text(...words), earlyUsage };
+
+/** Ways in which a call ends before its stream does, each after the first events. */
+const earlyEnds: readonly (readonly [
+  what: string,
+  behaviour: ServerBehaviour,
+  options: (abort: AbortController) => LlmCallOptions,
+])[] = [
+  [
+    "an aborted stream",
+    { type: "stalls", answer: counted, afterEvents: 8 },
+    (abort) => ({ ...patient, signal: abort.signal, onChunk: () => abort.abort() }),
+  ],
+  ["a stream that is cut", { type: "cuts", answer: counted, afterEvents: 8, by: "fin" }, () => patient],
+  [
+    "a stream that stalls",
+    { type: "stalls", answer: counted, afterEvents: 8 },
+    () => ({ ...patient, idleTimeoutMs: 250 }),
+  ],
+  [
+    "a stream that ends in an error",
+    { type: "errs", answer: counted, afterEvents: 8, error: "overloaded" },
+    () => patient,
+  ],
+];
+
+const usageCases = earlyEnds.map(([what, behaviour, optionsOf]): ConformanceCase => ({
+  name: `${what} reports the usage it has seen`,
+  needs: ["http", "early-usage"],
+  async run({ caller, serve }) {
+    serve(behaviour);
+    const outcome: LlmOutcome = await caller.call(asking(), optionsOf(new AbortController()));
+    check(!outcome.ok, "the call succeeded");
+    equal(outcome.usage?.inputTokens, earlyUsage.inputTokens, "the input tokens");
+    equal(outcome.usage?.cachedInputTokens, earlyUsage.cachedInputTokens, "the cached input tokens");
+  },
+}));
+
 /** Aborting a call. */
 export const stoppingCases: readonly ConformanceCase[] = [
+  ...usageCases,
   {
     name: "a call that is aborted before it begins is never sent",
     needs: [],

@@ -1,0 +1,39 @@
+/** Letters of a word that are compared: what is longer is not a misspelt name. */
+const maxLength = 40;
+
+/** The known name that a misspelt one most likely means; undefined when none is close enough. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((candidate) => ({ candidate, distance: distanceBetween(word, candidate) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  const [best] = ranked;
+  const isClose =
+    best !== undefined &&
+    best.distance <= Math.max(2, word.length / 3) &&
+    best.distance < best.candidate.length;
+  return isClose ? best.candidate : undefined;
+}
+
+/** ` Did you mean "refund"?` with the nearest known name, or nothing. Goes behind the sentence that names the problem. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? "" : ` Did you mean "${meant}"?`;
+}
+
+/** Letters to insert, delete or change (Levenshtein), whatever their case; the beginning of a name is close to it. */
+function distanceBetween(word: string, candidate: string): number {
+  const from = word.toLowerCase();
+  const to = candidate.toLowerCase();
+  if (from.length > 2 && to.startsWith(from)) return 1;
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let at = 0; at < Math.min(from.length, maxLength); at += 1) {
+    const next = [at + 1];
+    for (let index = 1; index < row.length; index += 1) {
+      const [diagonal = 0, above = 0] = row.slice(index - 1, index + 1);
+      const changed = diagonal + Number(from[at] !== to[index - 1]);
+      next.push(Math.min(changed, above + 1, (next[index - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -1,0 +1,63 @@
+import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
+import { refuse } from "../build-error.ts";
+import { fieldProblem, shownValue } from "../field-problem.ts";
+import { didYouMean } from "../nearest.ts";
+import type { ToolOptions } from "./define-tool.ts";
+
+/** The options that `defineTool` knows; a row that is missing here does not compile. */
+const optionNames: Readonly<Record<keyof ToolOptions<unknown, unknown>, true>> = {
+  name: true,
+  description: true,
+  input: true,
+  schema: true,
+  execute: true,
+  probe: true,
+  risk: true,
+  approval: true,
+  replay: true,
+  onUnknown: true,
+  timeoutMs: true,
+  maxParallel: true,
+  spends: true,
+};
+
+/** Throws `BuildError` for options that cannot make a tool. The input schema is checked where it is used. */
+export function checkToolOptions(options: unknown): void {
+  if (typeof options !== "object" || options === null)
+    return refuse(`defineTool needs an object of options, got ${shownValue(options)}.`);
+  const { name, execute, probe } = readOptions(options);
+  checkToolName(name);
+  const known = Object.keys(optionNames);
+  for (const option of Object.keys(options))
+    if (!known.includes(option))
+      refuse(
+        `Unknown option "${option}" of the tool ${name}.${didYouMean(option, known) || ` Known options: ${known.join(", ")}.`}`,
+      );
+  if (typeof execute !== "function")
+    refuse(`The tool ${name} has no execute function. Give execute: (input) => result.`);
+  if (probe !== undefined && typeof probe !== "function")
+    refuse(`probe of the tool ${name} must be a function, got ${shownValue(probe)}.`);
+}
+
+const readOptions = (
+  options: object,
+): { readonly name?: unknown; readonly execute?: unknown; readonly probe?: unknown } => options;
+
+/** Throws `BuildError` for a name that a provider refuses, or that every object has. */
+export function checkToolName(name: unknown): asserts name is string {
+  if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name) || name in {})
+    refuse(
+      `Invalid tool name ${shownValue(name)}. Use 1 to 64 letters, digits, "_" or "-"; names of Object.prototype are reserved.`,
+    );
+}
+
+/** The part of a tool that is data. Throws `BuildError` for the first field that does not fit. */
+export function toolDefinitionOf(name: string, fields: object): ToolDefinition {
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  const parsed = toolDefinitionSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  return refuse(
+    issue === undefined ? `Invalid tool ${name}.` : `Invalid tool: ${fieldProblem(name, given, issue)}`,
+  );
+}

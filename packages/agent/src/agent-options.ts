@@ -1,0 +1,50 @@
+import { didYouMean, shownValue } from "@moora/agent-core-effects";
+import { defaultAgentConfig } from "@moora/agent-core-state-machine";
+import { refuse } from "./build-error.ts";
+import type { AgentOptions } from "./define-agent.ts";
+
+/** A row that is missing here does not compile. */
+const optionNames: Readonly<Record<keyof AgentOptions<unknown>, true>> = {
+  llm: true,
+  tools: true,
+  systemPrompt: true,
+  answer: true,
+  config: true,
+  states: true,
+  predicates: true,
+  limits: true,
+  prices: true,
+  name: true,
+  version: true,
+};
+
+/** Throws `BuildError` for options of the wrong form: hosts without types may give anything. */
+export function checkAgentOptions(options: unknown): void {
+  if (!isObject(options))
+    return refuse(`defineAgent needs an object of options, got ${shownValue(options)}.`);
+  const known = Object.keys(optionNames);
+  for (const name of Object.keys(options))
+    if (!known.includes(name)) refuse(`Unknown option "${name}".${optionHint(name, known)}`);
+  checkLlm(options["llm"]);
+  for (const name of ["config", "states", "predicates", "limits"])
+    if (options[name] !== undefined && !isObject(options[name]))
+      refuse(`${name} must be an object, got ${shownValue(options[name])}.`);
+  for (const name of ["systemPrompt", "name", "version"])
+    if (options[name] !== undefined && typeof options[name] !== "string")
+      refuse(`${name} must be a string, got ${shownValue(options[name])}.`);
+}
+
+const optionHint = (name: string, known: readonly string[]): string =>
+  Object.hasOwn(defaultAgentConfig, name)
+    ? ` It is a field of config: config: { ${name}: ... }.`
+    : didYouMean(name, known) || ` Known options: ${known.join(", ")}.`;
+
+function checkLlm(llm: unknown): void {
+  const fix = 'Give a model, such as llm: openai("gpt-5.5").';
+  if (llm === undefined) return refuse(`llm is missing. ${fix}`);
+  const isCaller = typeof llm === "object" && llm !== null && "call" in llm && typeof llm.call === "function";
+  if (!isCaller) refuse(`llm must be an LlmCaller, got ${shownValue(llm)}. ${fix}`);
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,48 @@
+import {
+  agentConfigSchema,
+  approvalSchema,
+  budgetSchema,
+  graphSchema,
+  settingsSchema,
+  type Json,
+} from "@moora/agent-core-state-machine";
+
+type Path = readonly (string | number)[];
+
+/** The fields of the nested objects of a configuration, by their path. */
+const nestedFields: Readonly<Record<string, readonly string[]>> = {
+  settings: Object.keys(settingsSchema.shape),
+  toolChoice: ["name"],
+  approval: Object.keys(approvalSchema.shape),
+  "approval.policy": ["above", "tools", "predicate"],
+  budget: Object.keys(budgetSchema.shape),
+  graph: Object.keys(graphSchema.shape),
+};
+
+/** The names of the fields that the object at a path of a configuration has. */
+export const knownFieldsAt = (path: Path): readonly string[] =>
+  path.length === 0 ? Object.keys(agentConfigSchema.shape) : (nestedFields[path.join(".")] ?? []);
+
+/**
+ * The path of the first field that a configuration has and its schema does not. `parsed` is the configuration without such
+ * fields; where it is missing, the configuration does not fit anyway, and only the objects with known fields are compared.
+ */
+export function unknownFieldOf(given: Json, parsed: unknown, path: Path = []): Path | undefined {
+  if (typeof given !== "object" || given === null) return undefined;
+  const known = knownFieldsAt(path);
+  for (const [name, field] of Object.entries(given)) {
+    const at = [...path, Array.isArray(given) ? Number(name) : name];
+    const isKnown =
+      parsed === undefined ? known.length === 0 || known.includes(name) : hasField(parsed, name);
+    if (!isKnown) return at;
+    const found = unknownFieldOf(field, parsed === undefined ? undefined : fieldOf(parsed, name), at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const hasField = (value: unknown, name: string): boolean =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, name);
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;

@@ -1,0 +1,27 @@
+import { failed, failureOf } from "./failure.ts";
+import { isJsonObject } from "./json.ts";
+import type { LlmOutcome } from "./outcome.ts";
+
+/**
+ * The outcome that a caller returned. A caller from outside may return anything: a value of another form is a
+ * failure of kind `malformed` that names the caller and is not retried.
+ */
+export function readOutcome(returned: unknown, callerName: string): LlmOutcome {
+  if (isOutcome(returned)) return returned;
+  const what =
+    returned === null ? "null" : Array.isArray(returned) ? "an array" : `a value of type ${typeof returned}`;
+  const kind = isJsonObject(returned) ? "an object without the fields of one" : what;
+  const message = `The caller ${callerName} must return an LlmOutcome, got ${kind}.`;
+  return failed(failureOf("malformed", message, { retryable: false }));
+}
+
+function isOutcome(value: unknown): value is LlmOutcome {
+  if (!isJsonObject(value)) return false;
+  const { ok, turn, usage, finish, failure } = value;
+  if (ok === false)
+    return (
+      isJsonObject(failure) && typeof failure["kind"] === "string" && typeof failure["message"] === "string"
+    );
+  const isTurn = isJsonObject(turn) && Array.isArray(turn["parts"]);
+  return ok === true && isTurn && isJsonObject(usage) && isJsonObject(finish);
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { readOutcome } from "../src/index.ts";
+import { answers, callsTools, fails } from "../src/testing/index.ts";
+
+describe("what a caller returned", () => {
+  it.each([answers("4"), callsTools([{ name: "add" }]), fails("server", { partial: "so" })])(
+    "is an outcome as it is",
+    (outcome) => expect(readOutcome(outcome, "mine")).toBe(outcome),
+  );
+
+  it.each<[unknown, string]>([
+    [undefined, "a value of type undefined"],
+    [null, "null"],
+    ["4", "a value of type string"],
+    [[], "an array"],
+    [{}, "an object without the fields of one"],
+    [{ ok: true, text: "4" }, "an object without the fields of one"],
+    [{ ...answers("4"), turn: { parts: "4" } }, "an object without the fields of one"],
+    [{ ...answers("4"), usage: undefined }, "an object without the fields of one"],
+    [{ ok: false }, "an object without the fields of one"],
+    [{ ok: false, failure: { kind: 5, message: "no" } }, "an object without the fields of one"],
+  ])("in any other form is a malformed failure that names the caller: %j", (returned, what) =>
+    expect(readOutcome(returned, "mine")).toEqual({
+      ok: false,
+      failure: {
+        kind: "malformed",
+        message: `The caller mine must return an LlmOutcome, got ${what}.`,
+        retryable: false,
+      },
+      partial: "",
+    }),
+  );
+});
