@@ -24,6 +24,7 @@ export { failed, failing, failureOf, warned, type Fail } from "./failure.ts";
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
 export { fileToText, fileToUrl, fileToWords } from "./file-words.ts";
 export { defined, fieldsOf, isJsonObject, isWellFormed, textToJson, wellFormed } from "./json.ts";
+export { loadSdk } from "./load-sdk.ts";
 export { hostOf, originOf } from "./origin.ts";
 export type {
   AnswerReader,
