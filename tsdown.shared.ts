@@ -12,9 +12,28 @@ export const library = (extra: UserConfig = {}): UserConfig =>
     dts: { sourcemap: false },
     sourcemap: true,
     clean: true,
+    // Each package is packed with the changelog of all.
+    copy: [{ from: "../../CHANGELOG.md", to: "." }],
     plugins: [pureInitializers(), declarationsWithoutMaps()],
     inputOptions: { experimental: { nativeMagicString: true } },
     ...extra,
+  });
+
+/**
+ * The same library for Node, as `dist/node.js`, with the used part of some packages inside. Node loads a package as a
+ * whole, where a bundler takes what is used: of `zod/mini` that is a tenth, and the rest takes Node 40 ms.
+ */
+export const nodeLibrary = (packages: readonly string[]): UserConfig =>
+  library({
+    entry: { node: "src/index.ts" },
+    platform: "node",
+    dts: false,
+    clean: false,
+    deps: { alwaysBundle: [...packages], onlyBundle: false },
+    inputOptions: {
+      experimental: { nativeMagicString: true },
+      resolve: { conditionNames: ["@moora/source", "import", "default"] },
+    },
   });
 
 /** Declarations are packed without maps, so they name none. */

@@ -76,9 +76,15 @@ export type {
   UserContent,
 } from "@moora/agent";
 
-// Logs for sessions. Those on disks are in @moora/event-log/sqlite, @moora/event-log/jsonl and @moora/event-log-postgres.
+// Logs for sessions.
 export { LogError, memoryLog } from "@moora/event-log";
-export type { EventLog } from "@moora/event-log";
+export type { EventLog, LogErrorCode, LogNotice } from "@moora/event-log";
+export { jsonlLog } from "@moora/event-log/jsonl";
+export type { JsonlOptions } from "@moora/event-log/jsonl";
+export { sqliteLog } from "@moora/event-log/sqlite";
+export type { SqliteOptions } from "@moora/event-log/sqlite";
+export { postgresLog } from "@moora/event-log-postgres";
+export type { PostgresOptions, PostgresPool } from "@moora/event-log-postgres";
 
 // Models.
 export type { LlmCaller } from "@moora/llm";
