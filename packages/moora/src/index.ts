@@ -2,7 +2,8 @@
 export { AgentBuilder } from "./engine/agent-builder.ts";
 export type { BuilderApprovalPolicy } from "./engine/agent-builder.ts";
 export { AgentEngine } from "./engine/agent-engine.ts";
-export type { EngineHost, EngineOptions } from "./engine/agent-engine.ts";
+export type { EngineHost, EngineOptions, EngineTrace } from "./engine/agent-engine.ts";
+export type { BuilderPreset } from "./engine/builder-config.ts";
 export type { DurablePlace } from "./engine/durable-walk.ts";
 
 // Agents, tools, tasks and sessions.
