@@ -42,12 +42,28 @@ export function chooseLlm(options: GivenOptions, env: CliHost["env"]): ChosenLlm
       `Which model of ${provider.name}?`,
       "Say --model NAME, or set MOORA_MODEL; --provider planner needs none and is no language model.",
     );
+  checkSdk(provider);
   const connection = {
     model,
     ...(apiKey !== undefined && { apiKey }),
     ...(baseURL !== undefined && { baseURL: checkedUrl(baseURL) }),
   };
   return { llm: provider.callerOf(connection), provider, model, secrets: secretsIn(env, baseURL) };
+}
+
+/** Says what to install before anything is asked, as the adapter would say with its first call. */
+function checkSdk({ name, sdk }: Provider): void {
+  if (sdk === undefined || isInstalled(sdk)) return;
+  throw new UsageError(`The ${name} provider needs the package ${sdk}.`, `Install it: npm install ${sdk}`);
+}
+
+function isInstalled(packageName: string): boolean {
+  try {
+    import.meta.resolve(packageName);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function providerNamed(name: string): Provider {
