@@ -20,6 +20,14 @@ export const library = (extra: UserConfig = {}): UserConfig =>
   });
 
 /**
+ * The first statement of what only Node loads: older releases end with a sentence instead of a missing function somewhere
+ * in the middle of a run.
+ */
+export const nodeCheck = {
+  js: 'if (typeof Promise.withResolvers !== "function")\n\tthrow new Error(`Moora needs Node 22.13 or newer, this is Node ${process.versions.node}.`);',
+} as const;
+
+/**
  * The same library for Node, as `dist/node.js`, with the used part of some packages inside. Node loads a package as a
  * whole, where a bundler takes what is used: of `zod/mini` that is a tenth, and the rest takes Node 40 ms.
  */
@@ -27,6 +35,7 @@ export const nodeLibrary = (packages: readonly string[]): UserConfig =>
   library({
     entry: { node: "src/index.ts" },
     platform: "node",
+    banner: nodeCheck,
     dts: false,
     clean: false,
     deps: { alwaysBundle: [...packages], onlyBundle: false },

@@ -14,5 +14,6 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
 } else if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.stdout.write(`${manifest.version}\n`);
 } else {
-  await import("./start.ts");
+  const { start } = await import("./start.ts");
+  await start();
 }
