@@ -15,9 +15,10 @@ import {
   type Protocol,
   type WireCall,
 } from "@moora/llm";
+import type { AnthropicCache } from "./anthropic-cache.ts";
 import { anthropicWords, errorToBody, rejectsThinking } from "./anthropic-failure.ts";
 import { AnthropicReader } from "./anthropic-to-outcome.ts";
-import { anthropicName, requestToAnthropic, type AnthropicCache } from "./request-to-anthropic.ts";
+import { anthropicName, requestToAnthropic } from "./request-to-anthropic.ts";
 
 /** `apiKey` defaults to ANTHROPIC_API_KEY, `baseURL` to ANTHROPIC_BASE_URL or Anthropic's own. */
 export interface AnthropicOptions extends ConnectionOptions {
