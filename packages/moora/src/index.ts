@@ -36,46 +36,8 @@ export {
   userMessage,
   verifySession,
 } from "@moora/agent";
-export type {
-  Agent,
-  AgentConfig,
-  AgentEffect,
-  AgentErrorKind,
-  AgentEvent,
-  AgentInput,
-  AgentMemory,
-  AgentMessage,
-  AgentOptions,
-  AgentRun,
-  AgentState,
-  AgentToolOptions,
-  AgentUsage,
-  ApprovalRequested,
-  Clock,
-  ControlMove,
-  Decision,
-  DurableSession,
-  ModelPrice,
-  OnApproval,
-  OpenOptions,
-  PerformOptions,
-  PriceList,
-  Question,
-  Receipt,
-  RunLimits,
-  RunResult,
-  Session,
-  SessionErrorCode,
-  SessionInfo,
-  SessionView,
-  StartOptions,
-  StateHandler,
-  TaskOptions,
-  Tool,
-  ToolContext,
-  Trace,
-  UserContent,
-} from "@moora/agent";
+export type * from "@moora/agent";
+export type { BuiltInState, ControlEvent } from "@moora/agent-core-state-machine";
 
 // Logs for sessions.
 export { LogError, memoryLog } from "@moora/event-log";

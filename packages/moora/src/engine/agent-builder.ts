@@ -274,7 +274,7 @@ function configOf({ preset, changes }: Parts): AgentConfig {
   if (preset !== undefined && !presetNames.includes(preset))
     throw new AgentError(
       "BuildError",
-      `Unknown preset "${String(preset)}". Available presets: ${presetNames.join(", ")}.`,
+      `Unknown preset "${preset}". Available presets: ${presetNames.join(", ")}.`,
     );
   return changes.reduce(mergedConfig, baseConfig(preset));
 }

@@ -1,0 +1,52 @@
+/**
+ * Uses the packs, as `scripts/packages.ts` has made them, the way applications do: compiles projects that write
+ * declarations with two releases of TypeScript, and runs them.
+ */
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { consumers, installPacks } from "./install-packs.ts";
+import { runSteps, type Step } from "./run-steps.ts";
+import { root } from "./workspace.ts";
+
+const compilers: Readonly<Record<string, string>> = {
+  "TypeScript 7": join(root, "node_modules/typescript/bin/tsc"),
+  "TypeScript 5": join(root, "node_modules/typescript-5/bin/tsc"),
+};
+
+/** The projects, and the types of the platform that each one declares. */
+const projects: Readonly<Record<string, readonly string[]>> = { strict: [], bare: ["node"], full: ["node"] };
+
+const compilerOptions = {
+  target: "es2024",
+  lib: ["es2024", "esnext.disposable", "dom"],
+  module: "nodenext",
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  declaration: true,
+  outDir: "dist",
+} as const;
+
+installPacks();
+for (const [name, types] of Object.entries(projects)) {
+  const folder = join(consumers, name);
+  copyFileSync(join(root, "scripts/consumers", `${name}.ts`), join(folder, "program.ts"));
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: { ...compilerOptions, types }, files: ["program.ts"] }),
+  );
+}
+
+const node = (name: string, ...args: readonly string[]): Step => ({ name, command: process.execPath, args });
+const cli = join(consumers, "bare/node_modules/moora/dist/cli.js");
+
+runSteps([
+  ...Object.keys(projects).flatMap((project) =>
+    Object.entries(compilers).map(([compiler, file]) =>
+      node(`${project} compiles with ${compiler}`, file, "-p", join(consumers, project)),
+    ),
+  ),
+  node("bare runs", join(consumers, "bare/program.ts")),
+  node("full runs", join(consumers, "full/program.ts")),
+  node("moora --version", cli, "--version"),
+  node("moora run, without any SDK", cli, "run", "What is 2 + 2?"),
+]);

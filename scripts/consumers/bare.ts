@@ -1,0 +1,63 @@
+/**
+ * A project that depends on `moora` alone: no SDK of a provider and no `pg` is installed. It compiles, everything that needs
+ * none of them works, and what needs one says what to install.
+ */
+import assert from "node:assert/strict";
+import {
+  AgentBuilder,
+  anthropic,
+  chatProfiles,
+  defineAgent,
+  fileTools,
+  jsonlLog,
+  memoryLog,
+  openai,
+  openaiChat,
+  openSession,
+  planner,
+  postgresLog,
+  runTask,
+  sqliteLog,
+  startSession,
+} from "moora";
+
+export const agent = defineAgent({ llm: planner(), tools: fileTools({ root: "." }) });
+export const { config, parts } = agent;
+export const session = startSession(agent);
+export const engine = new AgentBuilder("Hello").llm(planner()).build();
+export const trace = engine.trace();
+export const memory = engine.memory();
+export const state = engine.state;
+export const logs = [
+  memoryLog(),
+  jsonlLog("logs"),
+  sqliteLog(":memory:"),
+  postgresLog("postgres://localhost"),
+];
+
+const apiKey = "none";
+for (const [llm, message] of [
+  [openai("a", { apiKey }), "The openai provider needs the package openai: npm install openai"],
+  [
+    openaiChat("a", { apiKey, profile: chatProfiles.groq }),
+    "The groq provider needs the package openai: npm install openai",
+  ],
+  [
+    anthropic("a", { apiKey }),
+    "The anthropic provider needs the package @anthropic-ai/sdk: npm install @anthropic-ai/sdk",
+  ],
+] as const)
+  await assert.rejects(
+    async () => await runTask(defineAgent({ llm }), "Hello"),
+    (error: Error) => {
+      assert.ok(error.message.includes(message), error.message);
+      return true;
+    },
+  );
+
+await assert.rejects(openSession(agent, { log: postgresLog("postgres://localhost"), id: "a" }), {
+  code: "LogWrite",
+  message: "The postgres log needs the package pg: npm install pg",
+});
+
+assert.equal(typeof (await engine.run()), "string");
