@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConsoleMessageId, Extractor, ExtractorConfig, ExtractorLogLevel } from "@microsoft/api-extractor";
+import { Extractor, ExtractorConfig, ExtractorLogLevel } from "@microsoft/api-extractor";
 import { manifestOf, packageNames, packs, root } from "./workspace.ts";
 
 const updates = process.argv.includes("--update");
@@ -60,7 +60,7 @@ function isKept(name: string, entry: string): boolean {
   return Extractor.invoke(config, {
     localBuild: updates,
     messageCallback(message) {
-      if (message.messageId === ConsoleMessageId.Preamble) message.handled = true;
+      if (message.logLevel === ExtractorLogLevel.Info) message.handled = true;
     },
   }).succeeded;
 }

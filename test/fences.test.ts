@@ -64,8 +64,8 @@ describe("the documentation", () => {
     "%s installs what its programs import",
     (page) => {
       const text = readFileSync(join(root, page), "utf8");
-      const installed = [...text.matchAll(/^npm install (?:--save-dev )?([^#\n]*)/gm)].flatMap(([, names = ""]) =>
-        names.split(" "),
+      const installed = [...text.matchAll(/^npm install (?:--save-dev )?([^#\n]*)/gm)].flatMap(
+        ([, names = ""]) => names.split(" "),
       );
       const imported = fences.filter((fence) => fence.page === page).flatMap(({ code }) => packagesIn(code));
       expect(installed).toEqual(expect.arrayContaining(imported));
