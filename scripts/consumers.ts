@@ -13,8 +13,8 @@ const compilers: Readonly<Record<string, string>> = {
   "TypeScript 5": join(root, "node_modules/typescript-5/bin/tsc"),
 };
 
-/** The projects, and the types of the platform that each one declares. */
-const projects: Readonly<Record<string, readonly string[]>> = { strict: [], bare: ["node"], full: ["node"] };
+/** The projects that are compiled, and the types of the platform that each one has. */
+const compiled: Readonly<Record<string, readonly string[]>> = { strict: [], bare: ["node"] };
 
 const compilerOptions = {
   target: "es2024",
@@ -27,20 +27,19 @@ const compilerOptions = {
 } as const;
 
 installPacks();
-for (const [name, types] of Object.entries(projects)) {
-  const folder = join(consumers, name);
-  copyFileSync(join(root, "scripts/consumers", `${name}.ts`), join(folder, "program.ts"));
+for (const name of ["strict", "bare", "full"])
+  copyFileSync(join(root, "scripts/consumers", `${name}.ts`), join(consumers, name, "program.ts"));
+for (const [name, types] of Object.entries(compiled))
   writeFileSync(
-    join(folder, "tsconfig.json"),
+    join(consumers, name, "tsconfig.json"),
     JSON.stringify({ compilerOptions: { ...compilerOptions, types }, files: ["program.ts"] }),
   );
-}
 
 const node = (name: string, ...args: readonly string[]): Step => ({ name, command: process.execPath, args });
 const cli = join(consumers, "bare/node_modules/moora/dist/cli.js");
 
 runSteps([
-  ...Object.keys(projects).flatMap((project) =>
+  ...Object.keys(compiled).flatMap((project) =>
     Object.entries(compilers).map(([compiler, file]) =>
       node(`${project} compiles with ${compiler}`, file, "-p", join(consumers, project)),
     ),

@@ -3,6 +3,8 @@
  * none of them works, and what needs one says what to install.
  */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import {
   AgentBuilder,
   anthropic,
@@ -61,3 +63,34 @@ await assert.rejects(openSession(agent, { log: postgresLog("postgres://localhost
 });
 
 assert.equal(typeof (await engine.run()), "string");
+
+const cli = fileURLToPath(new URL("./node_modules/moora/dist/cli.js", import.meta.url));
+const { OPENAI_API_KEY: _, ...env } = process.env;
+const moora = (args: readonly string[], more: object = {}, flags: readonly string[] = []): string => {
+  const { status, stderr } = spawnSync(process.execPath, [...flags, cli, ...args], {
+    encoding: "utf8",
+    env: { ...env, ...more },
+  });
+  return `${status}: ${stderr}`;
+};
+assert.match(
+  moora(["run", "hi", "--model", "m"], { OPENAI_API_KEY: "none" }),
+  /^2: .*The openai provider needs the package openai\. .*npm install openai\n$/,
+);
+
+// An older Node ends with a sentence, not with a stack.
+const old = (change: string): readonly string[] => ["--import", `data:text/javascript,${change}`];
+assert.equal(
+  moora(
+    ["run", "hi"],
+    {},
+    old(`Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })`),
+  ),
+  "1: moora: Moora needs Node 22.13 or newer, this is Node 20.20.2.\n",
+);
+const { stderr } = spawnSync(
+  process.execPath,
+  [...old("delete Promise.withResolvers"), "--input-type=module", "--eval", 'import "moora"'],
+  { encoding: "utf8", cwd: import.meta.dirname },
+);
+assert.match(stderr, /Error: Moora needs Node 22\.13 or newer, this is Node /);
