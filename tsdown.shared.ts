@@ -35,7 +35,9 @@ export const nodeLibrary = (packages: readonly string[]): UserConfig =>
   library({
     entry: { node: "src/index.ts" },
     platform: "node",
-    banner: nodeCheck,
+    banner: {
+      js: `// Contains parts of ${packages.join(" and ")}; their licenses are in these packages.\n${nodeCheck.js}`,
+    },
     dts: false,
     clean: false,
     deps: { alwaysBundle: [...packages], onlyBundle: false },

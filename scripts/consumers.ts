@@ -39,6 +39,7 @@ const node = (name: string, ...args: readonly string[]): Step => ({ name, comman
 const cli = join(consumers, "bare/node_modules/moora/dist/cli.js");
 
 runSteps([
+  node("contents of the packs", join(root, "scripts/pack-contents.ts")),
   ...Object.keys(compiled).flatMap((project) =>
     Object.entries(compilers).map(([compiler, file]) =>
       node(`${project} compiles with ${compiler}`, file, "-p", join(consumers, project)),
