@@ -20,16 +20,16 @@ export const library = (extra: UserConfig = {}): UserConfig =>
   });
 
 /**
- * The first statement of what only Node loads: older releases end with a sentence instead of a missing function somewhere
- * in the middle of a run.
+ * The first statement of files that only Node loads: an older release fails at import with a clear message, and not in the
+ * middle of a run with a missing function.
  */
 export const nodeCheck = {
   js: 'if (typeof Promise.withResolvers !== "function")\n\tthrow new Error(`Moora needs Node 22.13 or newer, this is Node ${process.versions.node}.`);',
 } as const;
 
 /**
- * The same library for Node, as `dist/node.js`, with the used part of some packages inside. Node loads a package as a
- * whole, where a bundler takes what is used: of `zod/mini` that is a tenth, and the rest takes Node 40 ms.
+ * The same library for Node, as `dist/node.js`, with the used parts of some packages inside. Node loads a package as a
+ * whole, where a bundler takes only the used parts: of `zod/mini` that is a tenth, and the rest takes Node 40 ms.
  */
 export const nodeLibrary = (packages: readonly string[]): UserConfig =>
   library({

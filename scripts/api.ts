@@ -76,7 +76,7 @@ function exportedBy(report: string): ReadonlySet<string> {
   return new Set([...names, ...others]);
 }
 
-/** The names of our other packages that signatures use and that nobody can import from this one. */
+/** The names of our other packages that signatures use and that cannot be imported from this one. */
 function unnameableIn(report: string): readonly string[] {
   const text = readFileSync(join(reports, report), "utf8");
   const used = [...text.matchAll(/^import \{ (\w+).* from '@moora\//gm)].map(([, name = ""]) => name);

@@ -84,7 +84,7 @@ describe("every package", () => {
     expect(JSON.stringify(packed)).not.toContain("./src/");
   });
 
-  it.each(packageNames)("%s says who makes it, where its sources are, and on which Node it runs", (name) => {
+  it.each(packageNames)("%s names its authors, its repository and the Node that it needs", (name) => {
     expect(manifestOf(name)).toMatchObject({
       author: "The Moora authors",
       homepage: `${repository}/tree/main/packages/${name}#readme`,

@@ -1,6 +1,6 @@
 /**
  * A project that depends on `moora` alone: no SDK of a provider and no `pg` is installed. It compiles, everything that needs
- * none of them works, and what needs one says what to install.
+ * none of them works, and a call that needs one fails with the package to install.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -78,7 +78,7 @@ assert.match(
   /^2: .*The openai provider needs the package openai\. .*npm install openai\n$/,
 );
 
-// An older Node ends with a sentence, not with a stack.
+// An older Node fails with a clear message.
 const old = (change: string): readonly string[] => ["--import", `data:text/javascript,${change}`];
 assert.equal(
   moora(

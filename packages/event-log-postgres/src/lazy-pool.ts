@@ -12,7 +12,7 @@ export class LazyPool implements PostgresPool {
     this.#config = config;
   }
 
-  /** Rejects with a `LogError` that says what to install where the package `pg` is missing. */
+  /** Rejects with a `LogError` that names the package to install where `pg` is missing. */
   async connect(): Promise<PostgresClient> {
     this.#pool ??= this.#load();
     return (await this.#pool).connect();

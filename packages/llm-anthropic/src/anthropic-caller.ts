@@ -62,8 +62,8 @@ export class AnthropicCaller implements LlmCaller {
 }
 
 /**
- * A client for one request, without retries and logs of its own. Loads the SDK at the first call; rejects with what to
- * install where it is missing.
+ * A client for one request, without retries and logs of its own. Loads the SDK at the first call; rejects with an error
+ * that names the package to install where it is missing.
  */
 async function anthropicClient(call: WireCall, dangerouslyAllowBrowser: boolean): Promise<Anthropic> {
   const sdk = await loadSdk(anthropicName, "@anthropic-ai/sdk", () => import("@anthropic-ai/sdk"));

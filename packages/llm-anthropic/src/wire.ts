@@ -1,2 +1,2 @@
-// Apart from the index, because the types of the SDK are part of these: the index can be used without the SDK.
+// Separate from the index, because these functions use types of the SDK, and the index must compile without the SDK.
 export { requestToAnthropic, type AnthropicContext } from "./request-to-anthropic.ts";

@@ -1,7 +1,7 @@
 import { loadSdk, type WireCall } from "@moora/llm";
 import type OpenAI from "openai";
 
-/** Who asks, and whether a key may be used in a browser. */
+/** The options of a client that a call does not carry. */
 export interface ClientOptions {
   /** The name of the provider, for messages. */
   readonly provider: string;
@@ -10,7 +10,7 @@ export interface ClientOptions {
 
 /**
  * A client for one request: no retries of its own, no logs, nothing from the environment but what was asked for. Loads
- * the SDK at the first call; rejects with what to install where it is missing.
+ * the SDK at the first call; rejects with an error that names the package to install where it is missing.
  */
 export async function openAiClient(
   call: WireCall,

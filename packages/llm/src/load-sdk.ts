@@ -1,7 +1,7 @@
 /**
  * Loads the SDK that an adapter calls its provider with. SDKs are optional peer dependencies, so that an application
  * installs only those of the providers that it uses. `load` imports the package, `provider` names it in messages.
- * Rejects with what to install where the package is missing, and with the error of the import in all other cases.
+ * Rejects with an error that names the package to install where it is missing, otherwise with the error of the import.
  */
 export async function loadSdk<Sdk>(
   provider: string,
@@ -18,7 +18,7 @@ export async function loadSdk<Sdk>(
   }
 }
 
-/** Whether an import failed because this very package is not there, and not one that it imports itself. */
+/** Whether an import failed because this package was not found, and not one of its own dependencies. */
 const isMissing = (error: unknown, packageName: string): boolean =>
   error instanceof Error &&
   "code" in error &&

@@ -2,8 +2,8 @@ import type { DatabaseSync, DatabaseSyncOptions } from "node:sqlite";
 import { LogError } from "../log-error.ts";
 
 /**
- * Opens a database with Node's own SQLite, which is loaded here and not by an import: packages that only might use it can
- * import this one without its warning, and on a Node without it. Throws `LogError` there.
+ * Opens a database with Node's own SQLite. It is loaded by the first call and not by an import, so that importing a log
+ * prints no warning and works on a Node without SQLite. Throws `LogError` on such a Node.
  */
 export function openSqlite(file: string, options: DatabaseSyncOptions): DatabaseSync {
   const sqlite = process.getBuiltinModule("node:sqlite");

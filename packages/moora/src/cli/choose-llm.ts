@@ -51,7 +51,7 @@ export function chooseLlm(options: GivenOptions, env: CliHost["env"]): ChosenLlm
   return { llm: provider.callerOf(connection), provider, model, secrets: secretsIn(env, baseURL) };
 }
 
-/** Says what to install before anything is asked, as the adapter would say with its first call. */
+/** Throws `UsageError` with the package to install, before the first call of the adapter would fail for the same reason. */
 function checkSdk({ name, sdk }: Provider): void {
   if (sdk === undefined || isInstalled(sdk)) return;
   throw new UsageError(`The ${name} provider needs the package ${sdk}.`, `Install it: npm install ${sdk}`);

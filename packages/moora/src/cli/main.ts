@@ -4,7 +4,7 @@ import manifest from "../../package.json" with { type: "json" };
 /** The oldest Node that the packages run on: `engines.node` of the manifest. */
 const needed = [22, 13] as const;
 
-// Nothing else is loaded before this is known: an older Node fails to load what it does not know.
+// Everything else is loaded after this check: an older Node cannot load it.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   process.stderr.write(

@@ -6,7 +6,7 @@ const graceMs = 1_000;
 
 /** Runs the command line in this process, and sets its exit code. */
 export async function start(): Promise<void> {
-  // Whoever reads the output may go first, as in `moora run ... | head -1`.
+  // The reader of the output may end before this process, as in `moora run ... | head -1`.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     process.exit(0);

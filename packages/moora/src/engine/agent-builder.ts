@@ -132,8 +132,8 @@ export class AgentBuilder {
   }
 
   /**
-   * Other defaults, by name; every field that is set counts more, before or after. `hybrid`: at most 15 steps, a reflection
-   * every 5 steps, answers of at least 20 characters.
+   * Other defaults, by name; fields that are set take precedence, in any order. `hybrid`: at most 15 steps, a reflection
+   * every 5 steps, answers of at least 20 characters. An unknown name throws `BuildError` in `build`.
    */
   preset(preset: BuilderPreset): AgentBuilder {
     return this.#with({ preset });
