@@ -7,6 +7,18 @@ const pnpm = (script: string): { name: string; command: string; args: readonly s
   args: ["--silent", "run", ...script.split(" ")],
 });
 
-const rest = ["typecheck", "lint", "format:check", "unused", "sizes", "packages", "prove --short"];
+const rest = [
+  "typecheck",
+  "lint",
+  "format:check",
+  "unused",
+  "links",
+  // Builds the packs that the next three look at.
+  "packages",
+  "sizes",
+  "consumers",
+  "api",
+  "prove --short",
+];
 
 runSteps((process.argv.includes("--rest") ? rest : ["test", ...rest]).map(pnpm));

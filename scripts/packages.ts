@@ -1,17 +1,10 @@
 /** Builds every package, packs it as it would be published, and has the pack examined. */
 import { mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { runSteps } from "./run-steps.ts";
-import { manifestOf, packageNames, root } from "./workspace.ts";
+import { packageNames, packOf, packs } from "./workspace.ts";
 
-const packs = join(root, ".pack");
 rmSync(packs, { recursive: true, force: true });
 mkdirSync(packs);
-
-const packOf = (name: string): string => {
-  const { name: published, version } = manifestOf(name);
-  return join(packs, `${published.replace("@", "").replace("/", "-")}-${version}.tgz`);
-};
 
 runSteps(
   packageNames.flatMap((name) => [

@@ -1,13 +1,19 @@
-/** What a browser would load, minified and gzipped with everything it imports, beside what it may be. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+/**
+ * The size of what a browser loads, minified and gzipped with everything that it imports, beside its limit. Bundles the
+ * packs, as `scripts/packages.ts` has made them, with Vite and with esbuild: the larger result counts.
+ */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { build } from "vite";
-import { root } from "./workspace.ts";
+import { build as bundleWithEsbuild } from "esbuild";
+import { build as bundleWithVite } from "vite";
+import { consumers, installPacks } from "./install-packs.ts";
 
 interface Budget {
   readonly what: string;
   readonly source: string;
+  /** Packages that are left out. */
+  readonly without?: readonly string[];
   readonly mostKb: number;
 }
 
@@ -15,54 +21,87 @@ const core = `export { createMoorex } from "@moora/moorex";
 export { agentTransition, initialAgentState } from "@moora/agent-core-state-machine";
 export { effectsAt, llmRequestAt } from "@moora/agent-core-effects";`;
 
+const adapters = `export { anthropic } from "@moora/llm-anthropic";
+export { openai, openaiChat } from "@moora/llm-openai";`;
+
 const budgets: readonly Budget[] = [
   { what: "moorex", source: `export * from "@moora/moorex";`, mostKb: 2.5 },
   { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 20 },
   {
     what: "the same, with parseInput, parseState and every schema",
     source: `${core}\nexport { agentEventSchema, parseInput, parseState } from "@moora/agent-core-state-machine";`,
-    mostKb: 27,
+    mostKb: 33,
   },
   {
     what: "a session in memory, with tools",
     source: `export { defineAgent, defineTool, startSession } from "@moora/agent";`,
-    mostKb: 48,
+    mostKb: 58,
   },
+  {
+    what: "both adapters without their SDKs",
+    source: adapters,
+    without: ["openai", "@anthropic-ai/sdk"],
+    mostKb: 25,
+  },
+  { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
 ];
 
-async function gzippedKb(source: string, folder: string): Promise<number> {
-  const entry = join(folder, "entry.ts");
-  writeFileSync(entry, source);
-  const result = await build({
-    root,
+const project = join(consumers, "full");
+const entry = join(project, "entry.js");
+
+async function bytesByVite(without: readonly string[]): Promise<readonly string[]> {
+  const result = await bundleWithVite({
+    root: project,
     configFile: false,
     logLevel: "error",
-    resolve: { conditions: ["@moora/source", "import", "module", "browser", "default"] },
     build: {
       write: false,
       minify: true,
       modulePreload: false,
       target: "es2023",
-      rollupOptions: { input: entry, preserveEntrySignatures: "strict", output: { format: "es" } },
+      rollupOptions: {
+        input: entry,
+        external: [...without],
+        preserveEntrySignatures: "strict",
+        output: { format: "es" },
+      },
     },
   });
   const outputs = Array.isArray(result) ? result : "output" in result ? [result] : [];
-  const code = outputs
-    .flatMap(({ output }) => output.map((file) => ("code" in file ? file.code : "")))
-    .join("");
-  return gzipSync(code, { level: 9 }).length / 1_000;
+  return outputs.flatMap(({ output }) => output.map((file) => ("code" in file ? file.code : "")));
 }
 
-const folder = mkdtempSync(join(root, ".sizes-"));
-try {
-  for (const { what, source, mostKb } of budgets) {
-    const kb = await gzippedKb(source, folder);
-    const fits = kb <= mostKb;
-    console.log(
-      `${fits ? "ok  " : "FAIL"}  ${kb.toFixed(1).padStart(5)} KB of ${mostKb.toFixed(1).padStart(4)} KB  ${what}`,
-    );
-    if (!fits) process.exitCode = 1;
-  }
-} finally {
-  rmSync(folder, { recursive: true });
+async function bytesByEsbuild(without: readonly string[]): Promise<readonly string[]> {
+  const { outputFiles } = await bundleWithEsbuild({
+    absWorkingDir: project,
+    entryPoints: [entry],
+    bundle: true,
+    external: [...without],
+    format: "esm",
+    logLevel: "error",
+    minify: true,
+    outdir: "out",
+    splitting: true,
+    target: "es2023",
+    write: false,
+  });
+  return outputFiles.map(({ text }) => text);
+}
+
+const gzippedKb = (files: readonly string[]): number =>
+  files.reduce((sum, code) => sum + gzipSync(code, { level: 9 }).length, 0) / 1_000;
+
+const shown = (kb: number): string => kb.toFixed(1).padStart(5);
+
+installPacks();
+console.log("         Vite  esbuild    limit  (KB, minified and gzipped)");
+for (const { what, source, without = [], mostKb } of budgets) {
+  writeFileSync(entry, source);
+  const vite = gzippedKb(await bytesByVite(without));
+  const esbuild = gzippedKb(await bytesByEsbuild(without));
+  const fits = Math.max(vite, esbuild) <= mostKb;
+  console.log(
+    `${fits ? "ok  " : "FAIL"}    ${shown(vite)}    ${shown(esbuild)}    ${shown(mostKb)}  ${what}`,
+  );
+  if (!fits) process.exitCode = 1;
 }

@@ -8,9 +8,9 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   llm: [],
   "event-log": ["@noble/hashes"],
   "agent-core-state-machine": ["@moora/agent-webui-protocol", "zod"],
-  "llm-openai": ["@moora/llm", "openai"],
-  "llm-anthropic": ["@anthropic-ai/sdk", "@moora/llm"],
-  "event-log-postgres": ["@moora/event-log", "pg"],
+  "llm-openai": ["@moora/llm"],
+  "llm-anthropic": ["@moora/llm"],
+  "event-log-postgres": ["@moora/event-log"],
   "agent-core-effects": ["@cfworker/json-schema", "@moora/agent-core-state-machine", "@moora/llm"],
   agent: [
     "@moora/agent-core-effects",
@@ -39,6 +39,15 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** What an application installs only where it uses it. Loaded at the first call, so that nothing else needs it. */
+const optionalPeers: Readonly<Record<string, readonly string[]>> = {
+  "llm-openai": ["openai"],
+  "llm-anthropic": ["@anthropic-ai/sdk"],
+  "event-log-postgres": ["pg"],
+  "agent-testing": ["vitest"],
+  moora: ["@anthropic-ai/sdk", "openai", "pg"],
+};
+
 describe("the arrows between packages", () => {
   it("are those of the picture, and every package is in it", () => {
     expect(packageNames.toSorted()).toEqual(Object.keys(arrows).toSorted());
@@ -49,15 +58,39 @@ describe("the arrows between packages", () => {
       [...(arrows[name] ?? [])].toSorted(),
     );
   });
+
+  it.each(packageNames)("%s makes every peer dependency optional", (name) => {
+    const { peerDependencies = {}, peerDependenciesMeta = {} } = manifestOf(name);
+    expect(Object.keys(peerDependencies).toSorted()).toEqual([...(optionalPeers[name] ?? [])].toSorted());
+    for (const peer of Object.keys(peerDependencies))
+      expect(peerDependenciesMeta[peer]?.optional, peer).toBe(true);
+  });
 });
+
+const repository = "https://github.com/moora-ai/moora";
 
 describe("every package", () => {
   it.each(packageNames)("%s can be published: ESM, free of side effects, dist when packed", (name) => {
     const manifest = manifestOf(name);
-    expect(manifest).toMatchObject({ type: "module", sideEffects: false, license: "MIT", files: ["dist"] });
+    expect(manifest).toMatchObject({
+      type: "module",
+      sideEffects: false,
+      license: "MIT",
+      files: ["dist", "CHANGELOG.md"],
+    });
     const packed = manifest.publishConfig?.exports ?? {};
     expect(Object.keys(packed)).toEqual(Object.keys(manifest.exports));
     expect(JSON.stringify(packed)).not.toContain("@moora/source");
     expect(JSON.stringify(packed)).not.toContain("./src/");
+  });
+
+  it.each(packageNames)("%s names its authors, its repository and the Node that it needs", (name) => {
+    expect(manifestOf(name)).toMatchObject({
+      author: "The Moora authors",
+      homepage: `${repository}/tree/main/packages/${name}#readme`,
+      bugs: { url: `${repository}/issues` },
+      repository: { type: "git", url: `git+${repository}.git`, directory: `packages/${name}` },
+      engines: { node: ">=22.13" },
+    });
   });
 });

@@ -14,6 +14,7 @@ const pages = globSync(["README.md", "ARCHITECTURE.md", "docs/*.md", "packages/*
 const folder = mkdtempSync(join(root, ".fences-"));
 
 interface Fence {
+  readonly page: string;
   readonly title: string;
   readonly file: string;
   readonly code: string;
@@ -21,6 +22,7 @@ interface Fence {
 
 const fences: readonly Fence[] = pages.flatMap((page) =>
   [...readFileSync(join(root, page), "utf8").matchAll(/^```ts\n([\s\S]*?)^```/gm)].map((match, index) => ({
+    page,
     title: `${page}, program ${index + 1}`,
     file: join(folder, `${page.replaceAll(/[^A-Za-z0-9]+/g, "-")}-${index + 1}.ts`),
     code: match[1] ?? "",
@@ -58,6 +60,18 @@ describe("the documentation", () => {
     expect(status, stdout).toBe(0);
   });
 
+  it.each(pages.filter((page) => page.endsWith("README.md")))(
+    "%s installs what its programs import",
+    (page) => {
+      const text = readFileSync(join(root, page), "utf8");
+      const installed = [...text.matchAll(/^npm install (?:--save-dev )?([^#\n]*)/gm)].flatMap(
+        ([, names = ""]) => names.split(" "),
+      );
+      const imported = fences.filter((fence) => fence.page === page).flatMap(({ code }) => packagesIn(code));
+      expect(installed).toEqual(expect.arrayContaining(imported));
+    },
+  );
+
   it.each(fences)("$title runs", async ({ file }) => {
     const { code, output } = await run(file);
     expect(code, output).toBe(0);
@@ -73,6 +87,12 @@ describe("the documentation", () => {
       expect(readFileSync(join(root, page), "utf8"), page).not.toMatch(/\/(?:home|root|work|Users)\//);
   });
 });
+
+/** The names of the packages that a program imports, Node's own modules and the test runner left out. */
+const packagesIn = (code: string): readonly string[] =>
+  [...code.matchAll(/ from "((?:@[^/"]+\/)?[^/"]+)/g)]
+    .map(([, name = ""]) => name)
+    .filter((name) => !name.startsWith("node:") && name !== "vitest");
 
 /** Providers are asked at the loopback address, with a key that opens nothing. */
 const run = (file: string): Promise<{ code: number | null; output: string }> =>

@@ -1,6 +1,6 @@
 import type { UserConfig } from "tsdown";
-import { library } from "../../tsdown.shared.ts";
+import { library, nodeLibrary } from "../../tsdown.shared.ts";
 
-const config: UserConfig = library();
+const config: UserConfig[] = [library(), nodeLibrary(["zod/mini", "@moora/agent-webui-protocol"])];
 
 export default config;

@@ -1,8 +1,9 @@
 /** What each provider would answer with 400, by the rules that the adapters' own tests hold them to. */
 import type { Dialects } from "@moora/agent-testing";
 import type { JsonObject, LlmRequest } from "@moora/llm";
-import { requestToAnthropic } from "@moora/llm-anthropic";
-import { chatProfiles, requestToChat, requestToOpenAi } from "@moora/llm-openai";
+import { requestToAnthropic } from "@moora/llm-anthropic/wire";
+import { chatProfiles } from "@moora/llm-openai";
+import { requestToChat, requestToOpenAi } from "@moora/llm-openai/wire";
 import { signatureOf, whyNotMessages } from "../../packages/llm-anthropic/test/support/messages-rules.ts";
 import { mistralStrictness, whyNotChat } from "../../packages/llm-openai/test/support/chat-rules.ts";
 import { whyNotResponses } from "../../packages/llm-openai/test/support/responses-rules.ts";

@@ -1,27 +1,87 @@
-// What an application needs besides: the words of the state, of effects and of the model's port.
+// What an application needs of the packages below: functions, and every type that a signature here is made of, so that an
+// application which depends on this package alone can name them.
 export { agentTransition, memoryAt, traceOf } from "@moora/agent-core-state-machine";
 export type {
+  AgentAttachment,
+  AgentChange,
   AgentConfig,
+  AgentFailure,
   AgentInput,
   AgentMemory,
   AgentMessage,
   AgentState,
   AgentUsage,
+  Approval,
+  ApprovalPolicy,
+  Budget,
+  ContextEntry,
+  Control,
+  ControlGraph,
   ControlMove,
+  IgnoredReason,
+  Json,
+  ReActContext,
+  Risk,
+  ToolCallDecidedInput,
+  ToolCallRecord,
+  ToolCallResult,
+  ToolDefinition,
   Trace,
+  UserMessageInput,
 } from "@moora/agent-core-state-machine";
 export { askHuman, defineTool, effectsAt, llmRequestAt, toolReply } from "@moora/agent-core-effects";
 export type {
   AgentEffect,
+  AgentParts,
+  ApprovalPredicate,
+  AskHumanEffect,
+  AskHumanOptions,
   Clock,
+  OutputOf,
+  ProbeOutcome,
+  RunHost,
   RunLimits,
+  RunNotice,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
   StateContext,
+  StateDecision,
   StateHandler,
   Tool,
   ToolContext,
   ToolInput,
   ToolOutput,
+  ToolOptions,
+  ToolOutcome,
+  ToolReply,
 } from "@moora/agent-core-effects";
+export type {
+  EventLog,
+  Lease,
+  LeaseClaim,
+  LogInfo,
+  LogRecord,
+  MaybePromise,
+  SessionLog,
+  Snapshot,
+} from "@moora/event-log";
+export type {
+  JsonObject,
+  LlmCaller,
+  LlmCallOptions,
+  LlmChunk,
+  LlmContent,
+  LlmFailure,
+  LlmMessage,
+  LlmOutcome,
+  LlmPart,
+  LlmRequest,
+  LlmSettings,
+  LlmTool,
+  LlmTurn,
+  LlmUsage,
+} from "@moora/llm";
 
 export { AgentError, failureToError } from "./agent-error.ts";
 export type { AgentErrorDetails, AgentErrorKind } from "./agent-error.ts";
@@ -40,7 +100,8 @@ export type { StateDefinition } from "./custom-states.ts";
 export type { Agent, AgentOptions } from "./define-agent.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
-export type { DurableSession, SessionInfo } from "./durable/durable-session.ts";
+export type { Access, DurableSession, SessionInfo } from "./durable/durable-session.ts";
+export type { PlacedInput } from "./durable/follow-log.ts";
 export { canonicalJson } from "./durable/canonical-json.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";

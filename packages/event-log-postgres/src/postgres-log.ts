@@ -8,9 +8,9 @@ import {
   type LogNotice,
   type SessionLog,
 } from "@moora/event-log";
-import pg from "pg";
 import { Database } from "./database.ts";
 import { DatabaseWatch } from "./database-watch.ts";
+import { LazyPool } from "./lazy-pool.ts";
 import type { PostgresPool } from "./postgres-pool.ts";
 import { PostgresSession } from "./session.ts";
 import { storedToText, textToStored } from "./stored-text.ts";
@@ -49,7 +49,7 @@ const poolOf = (
   connectionString: string,
   { busyTimeoutMs, answerTimeoutMs }: { readonly busyTimeoutMs: number; readonly answerTimeoutMs: number },
 ): PostgresPool =>
-  new pg.Pool({
+  new LazyPool({
     connectionString,
     connectionTimeoutMillis: busyTimeoutMs,
     lock_timeout: busyTimeoutMs,

@@ -1,9 +1,9 @@
-import { DatabaseSync } from "node:sqlite";
 import { checkedHeader, checkedId, logExists } from "./admission.ts";
 import { chainStart } from "./chain.ts";
 import type { EventLog, LogInfo, LogNotice, SessionLog } from "./port.ts";
 import { Connection, type OpenDatabase } from "./sqlite/connection.ts";
 import { DatabaseWatch } from "./sqlite/database-watch.ts";
+import { openSqlite } from "./sqlite/open-sqlite.ts";
 import { SqliteSession } from "./sqlite/session.ts";
 import { warn } from "./warn.ts";
 
@@ -34,7 +34,7 @@ const sql = {
  */
 export function sqliteLog(file: string, options: SqliteOptions = {}): EventLog {
   const { durability = "full", busyTimeoutMs = 5_000, onNotice = warn } = options;
-  const { openDatabase = (path, how) => new DatabaseSync(path, how) } = options;
+  const { openDatabase = openSqlite } = options;
   return new SqliteLog(new Connection(file, { durability, busyTimeoutMs, openDatabase }), onNotice);
 }
 

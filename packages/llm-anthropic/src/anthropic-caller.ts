@@ -1,4 +1,4 @@
-import Anthropic from "@anthropic-ai/sdk";
+import type Anthropic from "@anthropic-ai/sdk";
 import type {
   MessageCreateParamsStreaming,
   RawMessageStreamEvent,
@@ -6,6 +6,7 @@ import type {
 import {
   callProvider,
   environmentVariable,
+  loadSdk,
   type ConnectionOptions,
   type LlmCallOptions,
   type LlmCaller,
@@ -14,9 +15,10 @@ import {
   type Protocol,
   type WireCall,
 } from "@moora/llm";
+import type { AnthropicCache } from "./anthropic-cache.ts";
 import { anthropicWords, errorToBody, rejectsThinking } from "./anthropic-failure.ts";
 import { AnthropicReader } from "./anthropic-to-outcome.ts";
-import { anthropicName, requestToAnthropic, type AnthropicCache } from "./request-to-anthropic.ts";
+import { anthropicName, requestToAnthropic } from "./request-to-anthropic.ts";
 
 /** `apiKey` defaults to ANTHROPIC_API_KEY, `baseURL` to ANTHROPIC_BASE_URL or Anthropic's own. */
 export interface AnthropicOptions extends ConnectionOptions {
@@ -45,8 +47,10 @@ export class AnthropicCaller implements LlmCaller {
       sendsIdempotencyKey: true,
       requestToBody: (request, context) =>
         requestToAnthropic(request, { ...context, maxOutputTokens, cache }),
-      open: (body, call) =>
-        anthropicClient(call, dangerouslyAllowBrowser).messages.create(body, { signal: call.signal }),
+      open: async (body, call) => {
+        const client = await anthropicClient(call, dangerouslyAllowBrowser);
+        return client.messages.create(body, { signal: call.signal });
+      },
       reader: (context) => new AnthropicReader(context),
       words: anthropicWords,
       errorToBody,
@@ -59,9 +63,13 @@ export class AnthropicCaller implements LlmCaller {
   }
 }
 
-/** A client for one request, without retries and logs of its own. */
-const anthropicClient = (call: WireCall, dangerouslyAllowBrowser: boolean): Anthropic =>
-  new Anthropic({
+/**
+ * A client for one request, without retries and logs of its own. Loads the SDK at the first call; rejects with an error
+ * that names the package to install where it is missing.
+ */
+async function anthropicClient(call: WireCall, dangerouslyAllowBrowser: boolean): Promise<Anthropic> {
+  const sdk = await loadSdk(anthropicName, "@anthropic-ai/sdk", () => import("@anthropic-ai/sdk"));
+  return new sdk.Anthropic({
     apiKey: call.apiKey ?? null,
     baseURL: call.baseURL,
     defaultHeaders: call.headers,
@@ -72,6 +80,7 @@ const anthropicClient = (call: WireCall, dangerouslyAllowBrowser: boolean): Anth
     logLevel: "off",
     dangerouslyAllowBrowser,
   });
+}
 
 /** A model of Anthropic: `anthropic("claude-sonnet-5-5")`. It is asked wherever a request names no model. */
 export const anthropic = (model: string, options: AnthropicOptions = {}): LlmCaller =>

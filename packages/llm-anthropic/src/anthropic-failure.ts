@@ -1,4 +1,3 @@
-import { APIError } from "@anthropic-ai/sdk";
 import { isJsonObject, wellFormed, type Json, type LlmFailure, type LlmFailureKind } from "@moora/llm";
 
 /** Error codes of Anthropic that say more than the broad type beside them. */
@@ -19,10 +18,14 @@ export const anthropicWords: Readonly<Record<string, LlmFailureKind>> = {
   conflict_error: "server",
 };
 
-/** The error that an event of a stream carries: the client throws it without a status. */
+/**
+ * The error that an event of a stream carries. The client throws it as an `APIError` without a status; it is recognized
+ * by its fields, so that the SDK is loaded by the first call and not by an import.
+ */
 export function errorToBody(error: unknown): Json | undefined {
-  if (!(error instanceof APIError) || error.status !== undefined) return undefined;
-  const body: unknown = error.error;
+  if (!(error instanceof Error && "error" in error && "status" in error)) return undefined;
+  const { error: body, status } = error;
+  if (status !== undefined) return undefined;
   return isJsonObject(body) ? wellFormed(body) : undefined;
 }
 

@@ -20,14 +20,12 @@ import {
   type StrictRules,
   type WireRequest,
 } from "@moora/llm";
+import type { AnthropicCache } from "./anthropic-cache.ts";
 import { withReach } from "./cache-breakpoints.ts";
 import { messagesToBlocks } from "./message-to-blocks.ts";
 
 /** The name under which settings name fields of this API. */
 export const anthropicName = "anthropic";
-
-/** How long a prefix stays in the provider's cache, or `off`. */
-export type AnthropicCache = "off" | "5m" | "1h";
 
 export interface AnthropicContext extends BodyContext {
   /** The API wants a limit; this is the one where the request sets none. Default: 16,384. */

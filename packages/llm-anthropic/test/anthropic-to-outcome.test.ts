@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type LlmOutcome, type LlmRequest } from "@moora/llm";
 import { describe, expect, it } from "vitest";
 import { sse } from "../../llm/test/support/protocol-server.ts";
-import { AnthropicCaller, requestToAnthropic } from "../src/index.ts";
+import { AnthropicCaller } from "../src/index.ts";
+import { requestToAnthropic } from "../src/wire.ts";
 import { messageEvents, textBlock } from "./support/messages-dialect.ts";
 
 const request: LlmRequest = {

@@ -2,7 +2,7 @@ import { originOf, type LlmPart, type LlmRequest } from "@moora/llm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryRequest } from "../../llm/test/support/arbitrary-request.ts";
-import { requestToAnthropic } from "../src/index.ts";
+import { requestToAnthropic } from "../src/wire.ts";
 import { signatureOf, whyNotMessages } from "./support/messages-rules.ts";
 
 const origin = originOf("anthropic", "messages", "https://api.anthropic.com", "some-model");

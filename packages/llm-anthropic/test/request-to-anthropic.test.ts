@@ -2,7 +2,8 @@ import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { describe, expect, it } from "vitest";
 import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
 import { richRequest } from "../../llm/test/support/rich-request.ts";
-import { AnthropicCaller, requestToAnthropic, type AnthropicContext } from "../src/index.ts";
+import { AnthropicCaller } from "../src/index.ts";
+import { requestToAnthropic, type AnthropicContext } from "../src/wire.ts";
 import { messagesDialect } from "./support/messages-dialect.ts";
 
 const origin = "anthropic/messages/api.anthropic.com/some-model";

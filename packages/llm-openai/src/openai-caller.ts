@@ -31,6 +31,7 @@ export class OpenAiCaller implements LlmCaller {
   readonly #protocol: Protocol<ResponseCreateParamsStreaming, ResponseStreamEvent>;
 
   constructor(options: OpenAiOptions = {}) {
+    const { dangerouslyAllowBrowser } = options;
     this.#options = options;
     if (options.model !== undefined) this.model = options.model;
     this.#protocol = {
@@ -40,10 +41,10 @@ export class OpenAiCaller implements LlmCaller {
       keyName: "OPENAI_API_KEY",
       sendsIdempotencyKey: true,
       requestToBody: requestToOpenAi,
-      open: (body, call) =>
-        openAiClient(call, options.dangerouslyAllowBrowser ?? false).responses.create(body, {
-          signal: call.signal,
-        }),
+      open: async (body, call) => {
+        const client = await openAiClient(call, { provider: openAiName, dangerouslyAllowBrowser });
+        return client.responses.create(body, { signal: call.signal });
+      },
       reader: (context) => new OpenAiReader(context),
       words: openAiWords,
       errorToBody,

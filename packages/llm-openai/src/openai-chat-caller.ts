@@ -32,7 +32,7 @@ export class OpenAiChatCaller implements LlmCaller {
   readonly #protocol: Protocol<ChatCompletionCreateParamsStreaming, ChatCompletionChunk>;
 
   constructor(options: OpenAiChatOptions = {}) {
-    const { profile = chatProfiles.openai } = options;
+    const { profile = chatProfiles.openai, dangerouslyAllowBrowser } = options;
     this.name = profile.name;
     this.#options = options;
     if (options.model !== undefined) this.model = options.model;
@@ -43,10 +43,10 @@ export class OpenAiChatCaller implements LlmCaller {
       keyName: profile.keyName,
       sendsIdempotencyKey: profile.takesIdempotencyKey,
       requestToBody: (request, context) => requestToChat(request, context, profile),
-      open: (body, call) =>
-        openAiClient(call, options.dangerouslyAllowBrowser ?? false).chat.completions.create(body, {
-          signal: call.signal,
-        }),
+      open: async (body, call) => {
+        const client = await openAiClient(call, { provider: profile.name, dangerouslyAllowBrowser });
+        return client.chat.completions.create(body, { signal: call.signal });
+      },
       reader: (context) => new ChatReader(context),
       words: openAiWords,
       errorToBody,

@@ -1,9 +1,23 @@
-import type { WireCall } from "@moora/llm";
-import OpenAI from "openai";
+import { loadSdk, type WireCall } from "@moora/llm";
+import type OpenAI from "openai";
 
-/** A client for one request: no retries of its own, no logs, nothing from the environment but what was asked for. */
-export const openAiClient = (call: WireCall, dangerouslyAllowBrowser: boolean): OpenAI =>
-  new OpenAI({
+/** The options of a client that a call does not carry. */
+export interface ClientOptions {
+  /** The name of the provider, for messages. */
+  readonly provider: string;
+  readonly dangerouslyAllowBrowser: boolean | undefined;
+}
+
+/**
+ * A client for one request: no retries of its own, no logs, nothing from the environment but what was asked for. Loads
+ * the SDK at the first call; rejects with an error that names the package to install where it is missing.
+ */
+export async function openAiClient(
+  call: WireCall,
+  { provider, dangerouslyAllowBrowser = false }: ClientOptions,
+): Promise<OpenAI> {
+  const sdk = await loadSdk(provider, "openai", () => import("openai"));
+  return new sdk.OpenAI({
     // Without a key there is no authorization; the client wants a word all the same.
     apiKey: call.apiKey ?? "none",
     adminAPIKey: null,
@@ -18,3 +32,4 @@ export const openAiClient = (call: WireCall, dangerouslyAllowBrowser: boolean): 
     logLevel: "off",
     dangerouslyAllowBrowser,
   });
+}

@@ -1,5 +1,4 @@
 import { isJsonObject, wellFormed, type Json, type LlmFailure, type LlmFailureKind } from "@moora/llm";
-import { APIError } from "openai";
 
 /** Words that OpenAI, and servers that speak like it, have beside the common ones. */
 export const openAiWords: Readonly<Record<string, LlmFailureKind>> = {
@@ -21,10 +20,14 @@ export const openAiWords: Readonly<Record<string, LlmFailureKind>> = {
   json_validate_failed: "malformed",
 };
 
-/** The error that an event of a stream carries: the client throws it without a status. */
+/**
+ * The error that an event of a stream carries. The client throws it as an `APIError` without a status; it is recognized
+ * by its fields, so that the SDK is loaded by the first call and not by an import.
+ */
 export function errorToBody(error: unknown): Json | undefined {
-  if (!(error instanceof APIError) || error.status !== undefined) return undefined;
-  const body: unknown = error.error;
+  if (!(error instanceof Error && "error" in error && "status" in error)) return undefined;
+  const { error: body, status } = error;
+  if (status !== undefined) return undefined;
   // It was parsed from JSON, so it is JSON.
   return isJsonObject(body) ? wellFormed({ error: body }) : undefined;
 }

@@ -1,7 +1,8 @@
 import { failureOf, type Json, type LlmOutcome, type LlmRequest } from "@moora/llm";
 import { describe, expect, it } from "vitest";
 import { sse } from "../../llm/test/support/protocol-server.ts";
-import { OpenAiCaller, requestToOpenAi } from "../src/index.ts";
+import { OpenAiCaller } from "../src/index.ts";
+import { requestToOpenAi } from "../src/wire.ts";
 
 const request: LlmRequest = {
   purpose: "plan",

@@ -2,7 +2,8 @@ import { isJsonObject, originOf, type LlmPart, type LlmRequest } from "@moora/ll
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryRequest } from "../../llm/test/support/arbitrary-request.ts";
-import { chatProfiles, requestToChat, requestToOpenAi } from "../src/index.ts";
+import { chatProfiles } from "../src/index.ts";
+import { requestToChat, requestToOpenAi } from "../src/wire.ts";
 import { messagesIn, mistralStrictness, whyNotChat } from "./support/chat-rules.ts";
 import { tokenOf, whyNotResponses } from "./support/responses-rules.ts";
 

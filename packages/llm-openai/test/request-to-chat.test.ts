@@ -2,7 +2,8 @@ import { answerInstruction, type JsonObject, type LlmRequest } from "@moora/llm"
 import { describe, expect, it } from "vitest";
 import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
 import { richRequest } from "../../llm/test/support/rich-request.ts";
-import { chatProfiles, OpenAiChatCaller, requestToChat, type ChatProfileName } from "../src/index.ts";
+import { chatProfiles, OpenAiChatCaller, type ChatProfileName } from "../src/index.ts";
+import { requestToChat } from "../src/wire.ts";
 import { chatDialect } from "./support/chat-dialect.ts";
 import { messagesIn } from "./support/chat-rules.ts";
 

@@ -2,7 +2,8 @@ import type { LlmRequest } from "@moora/llm";
 import { describe, expect, it } from "vitest";
 import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
 import { richRequest } from "../../llm/test/support/rich-request.ts";
-import { OpenAiCaller, requestToOpenAi } from "../src/index.ts";
+import { OpenAiCaller } from "../src/index.ts";
+import { requestToOpenAi } from "../src/wire.ts";
 import { responsesDialect } from "./support/responses-dialect.ts";
 
 const origin = "openai/responses/api.openai.com/some-model";

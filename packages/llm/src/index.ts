@@ -35,6 +35,7 @@ export {
   textToJson,
   wellFormed,
 } from "./json.ts";
+export { loadSdk } from "./load-sdk.ts";
 export { hostOf, originOf } from "./origin.ts";
 export type {
   AnswerReader,

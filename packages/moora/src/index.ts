@@ -2,7 +2,8 @@
 export { AgentBuilder } from "./engine/agent-builder.ts";
 export type { BuilderApprovalPolicy } from "./engine/agent-builder.ts";
 export { AgentEngine } from "./engine/agent-engine.ts";
-export type { EngineHost, EngineOptions } from "./engine/agent-engine.ts";
+export type { EngineHost, EngineOptions, EngineTrace } from "./engine/agent-engine.ts";
+export type { BuilderPreset } from "./engine/builder-config.ts";
 export type { DurablePlace } from "./engine/durable-walk.ts";
 
 // Agents, tools, tasks and sessions.
@@ -35,52 +36,18 @@ export {
   userMessage,
   verifySession,
 } from "@moora/agent";
-export type {
-  Agent,
-  AgentConfig,
-  AgentEffect,
-  AgentErrorKind,
-  AgentEvent,
-  AgentInput,
-  AgentMemory,
-  AgentMessage,
-  AgentOptions,
-  AgentRun,
-  AgentState,
-  AgentToolOptions,
-  AgentUsage,
-  ApprovalRequested,
-  Clock,
-  ControlMove,
-  Decision,
-  DurableSession,
-  ModelPrice,
-  OnApproval,
-  OpenOptions,
-  PerformOptions,
-  PriceList,
-  Question,
-  Receipt,
-  RunLimits,
-  RunResult,
-  Session,
-  SessionErrorCode,
-  SessionInfo,
-  SessionView,
-  StartOptions,
-  StateHandler,
-  TaskOptions,
-  Tool,
-  ToolContext,
-  ToolInput,
-  ToolOutput,
-  Trace,
-  UserContent,
-} from "@moora/agent";
+export type * from "@moora/agent";
+export type { BuiltInState, ControlEvent } from "@moora/agent-core-state-machine";
 
-// Logs for sessions. Those on disks are in @moora/event-log/sqlite, @moora/event-log/jsonl and @moora/event-log-postgres.
+// Logs for sessions.
 export { LogError, memoryLog } from "@moora/event-log";
-export type { EventLog } from "@moora/event-log";
+export type { EventLog, LogErrorCode, LogNotice } from "@moora/event-log";
+export { jsonlLog } from "@moora/event-log/jsonl";
+export type { JsonlOptions } from "@moora/event-log/jsonl";
+export { sqliteLog } from "@moora/event-log/sqlite";
+export type { SqliteOptions } from "@moora/event-log/sqlite";
+export { postgresLog } from "@moora/event-log-postgres";
+export type { PostgresOptions, PostgresPool } from "@moora/event-log-postgres";
 
 // Models.
 export type { LlmCaller } from "@moora/llm";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { whenFree } from "../sqlite/busy.ts";
+import { openSqlite } from "../sqlite/open-sqlite.ts";
 
 interface Lock {
   readonly database: DatabaseSync;
@@ -42,7 +43,7 @@ export class FileLocks {
   #lock(stripe: string): Lock {
     const known = this.#locks.get(stripe);
     if (known !== undefined) return known;
-    const database = new DatabaseSync(join(this.#directory, `.lock-${stripe}`), { timeout: 0 });
+    const database = openSqlite(join(this.#directory, `.lock-${stripe}`), { timeout: 0 });
     // With its journal in memory, SQLite touches no file but the lock itself.
     database.exec("PRAGMA journal_mode = MEMORY");
     const lock = {

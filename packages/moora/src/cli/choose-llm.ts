@@ -42,12 +42,28 @@ export function chooseLlm(options: GivenOptions, env: CliHost["env"]): ChosenLlm
       `Which model of ${provider.name}?`,
       "Say --model NAME, or set MOORA_MODEL; --provider planner needs none and is no language model.",
     );
+  checkSdk(provider);
   const connection = {
     model,
     ...(apiKey !== undefined && { apiKey }),
     ...(baseURL !== undefined && { baseURL: checkedUrl(baseURL) }),
   };
   return { llm: provider.callerOf(connection), provider, model, secrets: secretsIn(env, baseURL) };
+}
+
+/** Throws `UsageError` with the package to install, before the first call of the adapter would fail for the same reason. */
+function checkSdk({ name, sdk }: Provider): void {
+  if (sdk === undefined || isInstalled(sdk)) return;
+  throw new UsageError(`The ${name} provider needs the package ${sdk}.`, `Install it: npm install ${sdk}`);
+}
+
+function isInstalled(packageName: string): boolean {
+  try {
+    import.meta.resolve(packageName);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function providerNamed(name: string): Provider {

@@ -1,17 +1,19 @@
 #!/usr/bin/env node
-import { processHost } from "./process-host.ts";
-import { runCli } from "./run-cli.ts";
+import manifest from "../../package.json" with { type: "json" };
 
-/** How long what is still open may take once the work is done. */
-const graceMs = 1_000;
+/** The oldest Node that the packages run on: `engines.node` of the manifest. */
+const needed = [22, 13] as const;
 
-// Whoever reads the output may go first, as in `moora run ... | head -1`.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exit(0);
-});
-
-process.exitCode = await runCli(process.argv.slice(2), processHost());
-
-// A tool that does not let go must not keep the shell.
-setTimeout(() => process.exit(), graceMs).unref();
+// Everything else is loaded after this check: an older Node cannot load it.
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
+  process.stderr.write(
+    `moora: Moora needs Node ${needed.join(".")} or newer, this is Node ${process.versions.node}.\n`,
+  );
+  process.exitCode = 1;
+} else if (process.argv.length === 3 && process.argv[2] === "--version") {
+  process.stdout.write(`${manifest.version}\n`);
+} else {
+  const { start } = await import("./start.ts");
+  await start();
+}

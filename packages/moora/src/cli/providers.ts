@@ -9,6 +9,8 @@ export interface Provider {
   /** The variable that holds the key; missing where none is needed. */
   readonly keyName?: string;
   readonly needsModel: boolean;
+  /** The package that its adapter loads at the first call: an optional peer dependency. */
+  readonly sdk?: string;
   readonly callerOf: (connection: ConnectionOptions) => LlmCaller;
 }
 
@@ -18,6 +20,7 @@ const chat = (name: ChatProfileName, shown: string = name): Provider => {
     name: shown,
     ...("keyName" in profile && { keyName: profile.keyName }),
     needsModel: true,
+    sdk: "openai",
     callerOf: (connection) => new OpenAiChatCaller({ ...connection, profile }),
   };
 };
@@ -28,12 +31,14 @@ export const providers: readonly Provider[] = [
     name: "openai",
     keyName: "OPENAI_API_KEY",
     needsModel: true,
+    sdk: "openai",
     callerOf: (connection) => new OpenAiCaller(connection),
   },
   {
     name: "anthropic",
     keyName: "ANTHROPIC_API_KEY",
     needsModel: true,
+    sdk: "@anthropic-ai/sdk",
     callerOf: (connection) => new AnthropicCaller(connection),
   },
   chat("openrouter"),

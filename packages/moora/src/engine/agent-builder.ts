@@ -22,7 +22,7 @@ import {
   type OpenAiOptions,
 } from "@moora/llm-openai";
 import { AgentEngine, type EngineHost } from "./agent-engine.ts";
-import { builderDefaults, mergedConfig } from "./builder-config.ts";
+import { baseConfig, mergedConfig, presetNames, type BuilderPreset } from "./builder-config.ts";
 import type { DurablePlace } from "./durable-walk.ts";
 
 /** A policy that is data, or a function that says of each call whether a human has to approve it. */
@@ -34,7 +34,9 @@ type ChatOptions = Omit<OpenAiChatOptions, "profile">;
 
 interface Parts {
   readonly task: string;
-  readonly config: AgentConfig;
+  readonly preset?: BuilderPreset;
+  /** The fields that were set, in the order in which they were. */
+  readonly changes: readonly Partial<AgentConfig>[];
   readonly tools: readonly Tool[];
   readonly handlers: readonly (readonly [state: string, handler: StateHandler])[];
   readonly llm?: LlmCaller;
@@ -54,16 +56,16 @@ const predicateName = "approvalPolicy";
 type Word<Known extends string> = Known | (string & {});
 
 /**
- * An agent for one task, in the words of the hybrid state machine. Immutable: every word gives a new builder, so a
- * builder can be the beginning of many. The order of words does not matter, but that of two equal ones: the last counts.
+ * Builds an agent for one task, method by method. Immutable: every method returns a new builder, so one builder can be the
+ * base of many. The order of different methods does not matter; of two calls of the same method the last one counts.
  *
- * Defaults: maxSteps 15, reflectEveryNSteps 5, minAnswerLength 20, otherwise those of `defineAgent`.
+ * Defaults: those of `defineAgent`; `preset` chooses others by name.
  */
 export class AgentBuilder {
   #parts: Parts;
 
   constructor(task: string) {
-    this.#parts = { task, config: builderDefaults, tools: [], handlers: [] };
+    this.#parts = { task, changes: [], tools: [], handlers: [] };
   }
 
   #with(change: Partial<Parts>): AgentBuilder {
@@ -131,6 +133,14 @@ export class AgentBuilder {
     return this.llm(new OpenAiChatCaller({ ...options, profile: chatProfiles[name] }));
   }
 
+  /**
+   * Other defaults, by name; fields that are set take precedence, in any order. `hybrid`: at most 15 steps, a reflection
+   * every 5 steps, answers of at least 20 characters. An unknown name throws `BuildError` in `build`.
+   */
+  preset(preset: BuilderPreset): AgentBuilder {
+    return this.#with({ preset });
+  }
+
   /** The model for everything that `modelFor` does not name. */
   model(name: string): AgentBuilder {
     return this.modelFor("default", name);
@@ -154,7 +164,7 @@ export class AgentBuilder {
    * graph are added to.
    */
   config(change: Partial<AgentConfig>): AgentBuilder {
-    return this.#with({ config: mergedConfig(this.#parts.config, change) });
+    return this.#with({ changes: [...this.#parts.changes, change] });
   }
 
   /**
@@ -248,14 +258,14 @@ export class AgentBuilder {
    * limit, a name taken twice, a row that leads nowhere, a state without a handler.
    */
   build(host: EngineHost = {}): AgentEngine {
-    const { task, llm, config, tools, handlers, predicate, onApproval, answer, prices } = this.#parts;
+    const { task, llm, tools, handlers, predicate, onApproval, answer, prices } = this.#parts;
     if (llm === undefined)
       throw new AgentError("BuildError", "An agent needs a model: add llm(...) or openai().");
     if (task.trim() === "") throw new AgentError("BuildError", "An agent needs a task that is not blank.");
     const place = placeOf(this.#parts);
     const parts = {
       llm,
-      config,
+      config: configOf(this.#parts),
       tools,
       states: statesOf(handlers),
       predicates: predicate === undefined ? {} : { [predicateName]: predicate },
@@ -279,6 +289,16 @@ const withTextAnswer = (agent: Agent<unknown>): Agent => ({
     return text;
   },
 });
+
+/** The whole configuration. Throws `BuildError` for a preset that does not exist. */
+function configOf({ preset, changes }: Parts): AgentConfig {
+  if (preset !== undefined && !presetNames.includes(preset))
+    throw new AgentError(
+      "BuildError",
+      `Unknown preset "${preset}". Available presets: ${presetNames.join(", ")}.`,
+    );
+  return changes.reduce(mergedConfig, baseConfig(preset));
+}
 
 /** Where a run is kept. Throws `BuildError` for a name, or for going on, without a log. */
 function placeOf({ log, sessionId, resumes = false }: Parts): DurablePlace | undefined {

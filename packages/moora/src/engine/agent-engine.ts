@@ -30,6 +30,14 @@ export interface EngineOptions extends EngineHost {
   readonly place?: DurablePlace;
 }
 
+/** The moves of a run through the control graph, with two ways to read them as a table. */
+export interface EngineTrace extends Omit<Trace, "print"> {
+  /** A table of text, one line for each move. */
+  toText(): string;
+  /** Writes the table of `toText` to the console. */
+  print(): void;
+}
+
 /** A task on its way, as its engine sees it: a session, or a walk that never waits. */
 interface Walk {
   current(): AgentState;
@@ -111,9 +119,9 @@ export class AgentEngine {
   }
 
   /** The walk through the control graph so far. */
-  trace(): Trace {
-    const trace = this.#walk?.trace() ?? traceOf([]);
-    return { ...trace, print: () => printed(trace.print()) };
+  trace(): EngineTrace {
+    const { print: toText, ...trace } = this.#walk?.trace() ?? traceOf([]);
+    return { ...trace, toText, print: () => console.log(toText()) };
   }
 
   /** The name of the control state, such as `Planning` or one of your own. */
@@ -181,8 +189,3 @@ async function* followed(run: AgentRun): AsyncGenerator<AgentEvent, void, undefi
 const nobody: OnApproval = () => ({ reject: "There is nobody to ask." });
 
 const randomId = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`;
-
-function printed(table: string): string {
-  console.log(table);
-  return table;
-}

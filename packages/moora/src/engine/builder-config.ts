@@ -1,12 +1,19 @@
 import { defaultAgentConfig, type AgentConfig } from "@moora/agent-core-state-machine";
 
-/** What an AgentBuilder begins with: the limits of the hybrid machine over the defaults of every agent. */
-export const builderDefaults: AgentConfig = {
-  ...defaultAgentConfig,
-  maxSteps: 15,
-  reflectEveryNSteps: 5,
-  minAnswerLength: 20,
+/** The name of a set of limits that takes the place of the defaults of `defineAgent`. */
+export type BuilderPreset = "hybrid";
+
+const presets: Readonly<Record<BuilderPreset, Partial<AgentConfig>>> = {
+  hybrid: { maxSteps: 15, reflectEveryNSteps: 5, minAnswerLength: 20 },
 };
+
+export const presetNames: readonly string[] = Object.keys(presets);
+
+/** What a configuration begins with: the defaults of `defineAgent`, with the fields of the preset in their place. */
+export const baseConfig = (preset?: BuilderPreset): AgentConfig => ({
+  ...defaultAgentConfig,
+  ...(preset === undefined ? {} : presets[preset]),
+});
 
 /**
  * One configuration over another. A plain field replaces what was there; models, settings, budget, approval, the

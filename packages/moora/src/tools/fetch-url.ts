@@ -1,11 +1,7 @@
-import { TextDecoder } from "node:util";
-import { defineTool, shortened, toolReply, type Tool } from "@moora/agent-core-effects";
-import { isBinary } from "./files/file-text.ts";
+import { defineTool, toolReply, type Tool } from "@moora/agent-core-effects";
 import { textAt } from "./tool-input.ts";
 import { resolveName } from "./web/checked-lookup.ts";
 import { FetchRefused } from "./web/fetch-refused.ts";
-import { getPage, type Page } from "./web/get-page.ts";
-import { htmlToText } from "./web/html-to-text.ts";
 import { isPublicAddress } from "./web/public-address.ts";
 
 export interface FetchUrlOptions {
@@ -16,9 +12,6 @@ export interface FetchUrlOptions {
   /** For a whole page with its redirects. Default: 20,000. */
   readonly timeoutMs?: number;
 }
-
-const maxBytes = 2_000_000;
-const maxLength = 40_000;
 
 /**
  * Reads pages of the public internet. A URL can carry data out, so its risk is medium: let a human see each call, or
@@ -49,8 +42,10 @@ export function fetchUrlTool(options: FetchUrlOptions = {}): Tool {
       const late = AbortSignal.timeout(timeoutMs);
       const signal = AbortSignal.any([context.signal, late]);
       try {
-        const page = await getPage(textAt(input, "url"), { resolve, isAllowed, maxBytes, signal });
-        return toolReply({ content: pageToText(page), isError: page.status >= 400 });
+        // Loaded by the first call: Node's HTTP client and the HTML parser take a while.
+        const { readPage } = await import("./web/read-page.ts");
+        const { text, isError } = await readPage(textAt(input, "url"), { resolve, isAllowed, signal });
+        return toolReply({ content: text, isError });
       } catch (error) {
         if (late.aborted)
           throw new Error(`The page did not arrive within ${timeoutMs} ms.`, { cause: error });
@@ -58,31 +53,6 @@ export function fetchUrlTool(options: FetchUrlOptions = {}): Tool {
       }
     },
   });
-}
-
-function pageToText({ url, status, type, charset, body, isCut }: Page): string {
-  const head = `${url.href} answered ${status}`;
-  if (body.length === 0) return `${head} without content.`;
-  if (!isText(type) || isBinary(body.subarray(0, 8_192)))
-    throw new FetchRefused(`${url.href} is no text: it is of type ${type.slice(0, 80) || "unknown"}.`);
-  const text = decoderOf(charset).decode(body);
-  const mark = isCut ? `\n[cut: only the first ${maxBytes} bytes were read]` : "";
-  const isHtml = type === "text/html" || type === "application/xhtml+xml";
-  const page = isHtml ? htmlToText(text, url) : { title: "", text };
-  const title = page.title === "" ? "" : `\nTitle: ${page.title}`;
-  return `${head}:${title}\n\n${shortened(page.text, maxLength)}${mark}`;
-}
-
-const isText = (type: string): boolean =>
-  type === "" ||
-  /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml|yaml|javascript)$|^application\/xhtml/.test(type);
-
-function decoderOf(charset: string): TextDecoder {
-  try {
-    return new TextDecoder(charset || "utf-8");
-  } catch {
-    return new TextDecoder("utf-8");
-  }
 }
 
 /** What went wrong on the way, in the system's own short word. */

@@ -2,9 +2,9 @@ import { defineTool, ToolRegistry, toolReply, type Tool } from "@moora/agent";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { AgentBuilder } from "../../src/engine/agent-builder.ts";
+import type { AgentBuilder } from "../../src/engine/agent-builder.ts";
 import { HandClock } from "./support/hand-clock.ts";
-import { answer, errorOf, movesOf, resultsIn, task } from "./support/runs.ts";
+import { answer, errorOf, hybridBuilder, movesOf, resultsIn, task } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
 const nothing = z.object({});
@@ -12,7 +12,7 @@ const nothing = z.object({});
 /** A builder with a model that makes these calls in one turn, and then answers. */
 function calling(...calls: Parameters<typeof callsTools>[0]): { llm: MockLlmCaller; builder: AgentBuilder } {
   const llm = new MockLlmCaller([callsTools(calls), answers(answer)]);
-  return { llm, builder: new AgentBuilder(task).llm(llm) };
+  return { llm, builder: hybridBuilder(task).llm(llm) };
 }
 
 describe("calls that fail", () => {

@@ -1,3 +1,4 @@
+import { defineAgent } from "@moora/agent";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AgentBuilder } from "../../src/engine/agent-builder.ts";
@@ -47,17 +48,43 @@ const oneState = {
   rows: { Planning: { LlmFinalAnswer: "Review" }, Review: { Approve: "Done" } },
 };
 
-describe("what a builder's words come to", () => {
-  it("has the limits of the hybrid machine, which config may change", () => {
-    expect(builder.build().agent.config).toMatchObject({
+describe("the defaults of a builder", () => {
+  it("are those of defineAgent", () => {
+    expect(builder.build().agent.config).toEqual(defineAgent({ llm }).config);
+  });
+
+  it("take a short answer at once", async () => {
+    const mock = new MockLlmCaller(() => answers("42."));
+    const engine = new AgentBuilder("What is 6*7? Only the number.").llm(mock).build();
+    expect(await engine.run()).toBe("42.");
+    expect(mock.callCount).toBe(1);
+  });
+
+  it("are the limits of the hybrid machine when the preset is chosen", () => {
+    expect(builder.preset("hybrid").build().agent.config).toEqual({
+      ...defineAgent({ llm }).config,
       maxSteps: 15,
       reflectEveryNSteps: 5,
       minAnswerLength: 20,
     });
-    const changed = builder.config({ maxSteps: 4, reflectEveryNSteps: 0, minAnswerLength: 1 }).build();
-    expect(changed.agent.config).toMatchObject({ maxSteps: 4, reflectEveryNSteps: 0, minAnswerLength: 1 });
   });
 
+  it("give way to fields that are set, before the preset is chosen or after", () => {
+    const change = { maxSteps: 4, reflectEveryNSteps: 0, minAnswerLength: 1 };
+    expect(builder.config(change).preset("hybrid").build().agent.config).toMatchObject(change);
+    expect(builder.preset("hybrid").config(change).build().agent.config).toMatchObject(change);
+  });
+
+  it("cannot be a preset that does not exist", () => {
+    const unknown: { readonly name: never } = JSON.parse('{ "name": "hybird" }');
+    expect(thrownBy(() => builder.preset(unknown.name).build())).toMatchObject({
+      kind: "BuildError",
+      message: 'Unknown preset "hybird". Available presets: hybrid.',
+    });
+  });
+});
+
+describe("what a builder's words come to", () => {
   it("says everything in config", () => {
     const { config } = builder
       .systemPrompt("Be brief.")
@@ -108,7 +135,7 @@ describe("what a builder's words come to", () => {
   it("leaves the builder it came from as it was", () => {
     const withTool = builder.tool(weatherTool()).maxSteps(3);
     expect(Object.keys(builder.build().agent.tools)).toEqual([]);
-    expect(builder.build().agent.config.maxSteps).toBe(15);
+    expect(builder.build().agent.config.maxSteps).toBe(50);
     expect(Object.keys(withTool.build().agent.tools)).toEqual(["weather"]);
   });
 });

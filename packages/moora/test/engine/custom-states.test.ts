@@ -1,15 +1,15 @@
 import { memoryAt } from "@moora/agent";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { AgentBuilder } from "../../src/engine/agent-builder.ts";
+import type { AgentBuilder } from "../../src/engine/agent-builder.ts";
 import { AgentEngine } from "../../src/engine/agent-engine.ts";
-import { answer, errorOf, movesOf, notesIn, stateOf, task } from "./support/runs.ts";
+import { answer, errorOf, hybridBuilder, movesOf, notesIn, stateOf, task } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
 const answering = (): MockLlmCaller => new MockLlmCaller(() => answers(answer));
 
 const reviewed = (handler: Parameters<AgentBuilder["state"]>[1]): AgentBuilder =>
-  new AgentBuilder(task)
+  hybridBuilder(task)
     .llm(answering())
     .state("Review", handler)
     .transition("Planning", "LlmFinalAnswer", "Review")
@@ -49,7 +49,7 @@ describe("a state of one's own", () => {
   });
 
   it("may be the end: its handler does not run", async () => {
-    const engine = new AgentBuilder(task)
+    const engine = hybridBuilder(task)
       .llm(answering())
       .state("Archive", () => {
         throw new Error("A terminal state has nothing to do.");
@@ -62,7 +62,7 @@ describe("a state of one's own", () => {
   });
 
   it("may take the place of a built-in end", async () => {
-    const engine = new AgentBuilder(task)
+    const engine = hybridBuilder(task)
       .llm(new MockLlmCaller(() => callsTools([weatherIn("Oslo")], { text: "I still look." })))
       .tool(weatherTool())
       .maxSteps(2)
@@ -125,7 +125,7 @@ describe("a graph that is wrong", () => {
 
   it("ends in SafetyCapExceeded where its rows go in a circle", async () => {
     const llm = new MockLlmCaller(() => callsTools([weatherIn("Oslo")]));
-    const engine = new AgentBuilder(task)
+    const engine = hybridBuilder(task)
       .llm(llm)
       .tool(weatherTool())
       .transition("Observing", "Continue", "Observing")

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { MockLlmCaller, answers, callsTools } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -9,9 +12,13 @@ import {
   chatProfiles,
   defineAgent,
   defineTool,
+  jsonlLog,
+  memoryLog,
   openai,
   openaiChat,
+  postgresLog,
   runTask,
+  sqliteLog,
   startSession,
   ToolRegistry,
 } from "../../src/index.ts";
@@ -39,6 +46,19 @@ describe("the package moora", () => {
     expect((await session.ask("Do I need a coat in Oslo?")).answer).toBe("No coat: it is 21 degrees.");
 
     await expect(new ToolRegistry().execute("weather", "{}")).rejects.toBeInstanceOf(AgentError);
+  });
+
+  it("has every log, and closes those that were not used", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "moora-logs-"));
+    const logs = [
+      memoryLog(),
+      jsonlLog(join(folder, "jsonl")),
+      sqliteLog(join(folder, "sessions.db")),
+      postgresLog("postgres://localhost:1/none"),
+    ];
+    expect(logs.map(({ name }) => name)).toEqual(["memory", "jsonl", "sqlite", "postgres"]);
+    for (const log of logs) await log.close();
+    rmSync(folder, { recursive: true });
   });
 
   it("has the models of both dialects", () => {

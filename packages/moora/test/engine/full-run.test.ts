@@ -1,8 +1,7 @@
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { AgentBuilder } from "../../src/engine/agent-builder.ts";
 import type { AgentEngine } from "../../src/engine/agent-engine.ts";
-import { answer, movesOf, task } from "./support/runs.ts";
+import { answer, hybridBuilder, movesOf, task } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
 function twoCities(): { llm: MockLlmCaller; asked: readonly string[]; engine: AgentEngine } {
@@ -13,7 +12,7 @@ function twoCities(): { llm: MockLlmCaller; asked: readonly string[]; engine: Ag
     callsTools([weatherIn("Rome")], { usage }),
     answers(answer, { usage }),
   ]);
-  return { llm, asked, engine: new AgentBuilder(task).llm(llm).tool(weatherTool(asked)).build() };
+  return { llm, asked, engine: hybridBuilder(task).llm(llm).tool(weatherTool(asked)).build() };
 }
 
 const user = { role: "user", content: [{ type: "text", text: task }] };
@@ -64,7 +63,7 @@ describe("a whole run", () => {
       callsTools([{ ...weatherIn("Lima"), id: "same" }]),
       answers(answer),
     ]);
-    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();
     await engine.run();
     const calls = engine.memory().history.flatMap((step) => step.calls);
     expect(calls.map(({ toolCallId, observation }) => [toolCallId, observation])).toEqual([
@@ -95,11 +94,13 @@ describe("the trace of a run", () => {
     expect(JSON.parse(JSON.stringify(trace))).toEqual(trace.entries);
   });
 
-  it("prints as a table, which it also returns", async () => {
+  it("is written once by print, which returns nothing, and returned by toText, which writes nothing", async () => {
     const { engine } = twoCities();
     await engine.run();
     const log = vi.spyOn(console, "log").mockReturnValue(undefined);
-    const table = engine.trace().print();
+    const table = engine.trace().toText();
+    expect(log).not.toHaveBeenCalled();
+    expect(engine.trace().print()).toBeUndefined();
     expect(log.mock.calls).toEqual([[table]]);
     expect(table.split("\n")).toHaveLength(10);
     expect(table.split("\n")[2]).toMatch(/^1 +1 +\d+ +Idle +Start +Planning$/);

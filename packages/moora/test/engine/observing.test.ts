@@ -1,8 +1,7 @@
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import type { LlmOutcome, LlmRequest } from "@moora/llm";
 import { describe, expect, it } from "vitest";
-import { AgentBuilder } from "../../src/engine/agent-builder.ts";
-import { answer, movesOf, notesIn, resultsIn, task } from "./support/runs.ts";
+import { answer, hybridBuilder, movesOf, notesIn, resultsIn, task } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
 const cities = ["Oslo", "Rome", "Lima", "Cairo", "Quito"];
@@ -28,7 +27,7 @@ describe("what a step leaves behind", () => {
       callsTools([weatherIn("Oslo")], { text: "I look it up." }),
       answers(answer),
     ]);
-    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();
     await engine.run();
     expect(engine.memory()).toMatchObject({
       task,
@@ -56,7 +55,7 @@ describe("what a step leaves behind", () => {
 describe("reflection", () => {
   it("observing_triggers_reflection_at_step_5", async () => {
     const llm = traveller();
-    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();
     expect(await engine.run()).toBe(answer);
     expect(llm.requests.map(({ purpose }) => purpose)).toEqual([
       ...Array.from({ length: 5 }, () => "plan"),
@@ -73,7 +72,7 @@ describe("reflection", () => {
 
   it("keeps the facts: the model sums up the task and every call, and goes on from the summary", async () => {
     const llm = traveller();
-    const engine = new AgentBuilder(task)
+    const engine = hybridBuilder(task)
       .llm(llm)
       .tool(weatherTool())
       .model("big")
@@ -99,7 +98,7 @@ describe("reflection", () => {
 
   it("that fails loses nothing", async () => {
     const llm = traveller(fails("server"));
-    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();
     expect(await engine.run()).toBe(answer);
     expect(resultsIn(llm.requests[6])).toHaveLength(5);
   });
@@ -110,7 +109,7 @@ describe("reflection", () => {
       if (call === 6) return callsTools([{ name: "load_tool_results", arguments: { ids: ["2"] } }]);
       return script.callSync(request);
     });
-    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();
     expect(await engine.run()).toBe(answer);
     expect(llm.requests[6]?.tools.map(({ name }) => name)).toContain("load_tool_results");
     expect(resultsIn(llm.requests[7])).toContainEqual({
@@ -122,7 +121,7 @@ describe("reflection", () => {
 
   it("can be turned off", async () => {
     const llm = traveller();
-    await new AgentBuilder(task).llm(llm).tool(weatherTool()).config({ reflectEveryNSteps: 0 }).build().run();
+    await hybridBuilder(task).llm(llm).tool(weatherTool()).config({ reflectEveryNSteps: 0 }).build().run();
     expect(llm.requests.map(({ purpose }) => purpose)).not.toContain("reflect");
     expect(llm.callCount).toBe(6);
   });

@@ -1,12 +1,23 @@
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { AgentBuilder } from "../../src/engine/agent-builder.ts";
-import { answer, errorOf, eventNamesOf, movesOf, notesIn, resultsIn, stateOf, task } from "./support/runs.ts";
+import {
+  answer,
+  errorOf,
+  eventNamesOf,
+  hybridBuilder,
+  movesOf,
+  notesIn,
+  resultsIn,
+  stateOf,
+  task,
+} from "./support/runs.ts";
 import { deleteTool, deletion, weatherIn, weatherTool } from "./support/tools.ts";
 
 describe("the beginning of a run", () => {
   it("idle_to_planning_transition", async () => {
-    const engine = new AgentBuilder(task).llm(new MockLlmCaller([answers(answer)])).build();
+    const engine = hybridBuilder(task)
+      .llm(new MockLlmCaller([answers(answer)]))
+      .build();
     expect(engine.currentState()).toBe("Idle");
     await engine.run();
     expect(engine.trace().entries[0]).toMatchObject({ from: "Idle", event: "Start", to: "Planning" });
@@ -17,7 +28,7 @@ const forever = (): MockLlmCaller => new MockLlmCaller(() => callsTools([weather
 
 describe("the limits of planning", () => {
   it("planning_max_steps_guard", async () => {
-    const engine = new AgentBuilder(task).llm(forever()).tool(weatherTool()).maxSteps(1).build();
+    const engine = hybridBuilder(task).llm(forever()).tool(weatherTool()).maxSteps(1).build();
     const error = await errorOf(engine.run());
     expect(error).toMatchObject({ kind: "AgentFailed", reason: "MaxSteps" });
     expect(engine.trace().entries.at(-1)).toMatchObject({ from: "Planning", event: "MaxSteps", to: "Error" });
@@ -25,7 +36,7 @@ describe("the limits of planning", () => {
 
   it("agent_config_respected: maxSteps 2 fails with MaxSteps after exactly two model calls", async () => {
     const llm = forever();
-    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).config({ maxSteps: 2 }).build();
+    const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).config({ maxSteps: 2 }).build();
     expect(await errorOf(engine.run())).toMatchObject({ kind: "AgentFailed", reason: "MaxSteps" });
     expect(llm.callCount).toBe(2);
     expect(engine.memory().step).toBe(2);
@@ -33,7 +44,7 @@ describe("the limits of planning", () => {
 
   it("tells the model on its last step to answer without tools", async () => {
     const llm = new MockLlmCaller([callsTools([weatherIn("Oslo")]), answers(answer)]);
-    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).maxSteps(2).build();
+    const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).maxSteps(2).build();
     expect(await engine.run()).toBe(answer);
     expect(llm.requests.map(({ toolChoice }) => toolChoice)).toEqual(["auto", "none"]);
     expect(notesIn(llm.requests[1])).toEqual([expect.stringContaining("last step")]);
@@ -41,7 +52,7 @@ describe("the limits of planning", () => {
 
   it("ends an endless loop of tools at maxSteps, never at the safety cap", async () => {
     const llm = forever();
-    const engine = new AgentBuilder(task)
+    const engine = hybridBuilder(task)
       .llm(llm)
       .tool(weatherTool())
       .config({ maxSteps: 200, reflectEveryNSteps: 0 })
@@ -54,7 +65,7 @@ describe("the limits of planning", () => {
   it("counts the tokens of every call, and ends when the budget is spent", async () => {
     const usage = { inputTokens: 40, outputTokens: 10 };
     const llm = new MockLlmCaller(() => callsTools([weatherIn("Oslo")], { usage }));
-    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).maxTokens(150).build();
+    const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).maxTokens(150).build();
     const error = await errorOf(engine.run());
     expect(error).toMatchObject({
       kind: "AgentFailed",
@@ -70,7 +81,7 @@ describe("the limits of planning", () => {
       callsTools([weatherIn("Oslo")], { usage: { inputTokens: 20, outputTokens: 10 } }),
       answers(answer),
     ]);
-    const engine = new AgentBuilder(task)
+    const engine = hybridBuilder(task)
       .llm(llm)
       .tool(weatherTool())
       .maxTokens(150)
@@ -87,7 +98,7 @@ describe("what a plan may call", () => {
   it("planning_tool_blacklist", async () => {
     const deleted: string[] = [];
     const llm = new MockLlmCaller([callsTools([deletion("/")]), answers(answer)]);
-    const engine = new AgentBuilder(task)
+    const engine = hybridBuilder(task)
       .llm(llm)
       .tool(deleteTool(deleted))
       .blacklistTool("delete_file")
@@ -106,7 +117,7 @@ describe("what a plan may call", () => {
       callsTools([weatherIn("Oslo"), deletion("/"), weatherIn("Rome")]),
       answers(answer),
     ]);
-    const engine = new AgentBuilder(task)
+    const engine = hybridBuilder(task)
       .llm(llm)
       .tool(weatherTool(asked))
       .tool(deleteTool(deleted))
@@ -125,7 +136,7 @@ describe("turns that are not good enough", () => {
       answers("It may be warm, who knows?", { confidence: 0.1 }),
       answers(answer, { confidence: 0.9 }),
     ]);
-    const engine = new AgentBuilder(task).llm(llm).build();
+    const engine = hybridBuilder(task).llm(llm).build();
     expect(await engine.run()).toBe(answer);
     expect(movesOf(engine)).toContain("Planning LowConfidence Reflecting");
     expect(JSON.stringify(llm.requests[1])).not.toContain("who knows");
@@ -135,14 +146,14 @@ describe("turns that are not good enough", () => {
 
   it("takes a turn of low confidence when the retries are spent", async () => {
     const llm = new MockLlmCaller(() => answers(answer, { confidence: 0.1 }));
-    const engine = new AgentBuilder(task).llm(llm).config({ maxRetries: 2 }).build();
+    const engine = hybridBuilder(task).llm(llm).config({ maxRetries: 2 }).build();
     expect(await engine.run()).toBe(answer);
     expect(llm.callCount).toBe(3);
   });
 
   it("asks for more where an answer is too short, until the retries are spent", async () => {
     const llm = new MockLlmCaller(() => answers("Yes."));
-    const engine = new AgentBuilder(task).llm(llm).build();
+    const engine = hybridBuilder(task).llm(llm).build();
     expect(await engine.run()).toBe("Yes.");
     expect(eventNamesOf(engine)).toEqual([
       "Start",
@@ -160,7 +171,7 @@ describe("turns that are not good enough", () => {
       callsTools([weatherIn("Oslo"), weatherIn("Rome")], { finish: "length" }),
       answers(answer),
     ]);
-    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool(asked)).build();
+    const engine = hybridBuilder(task).llm(llm).tool(weatherTool(asked)).build();
     expect(await engine.run()).toBe(answer);
     expect(asked).toEqual([]);
     expect(resultsIn(llm.requests[1])).toEqual([
@@ -171,7 +182,7 @@ describe("turns that are not good enough", () => {
 
   it("gives up at the third cut turn in a row", async () => {
     const llm = new MockLlmCaller(() => callsTools([weatherIn("Oslo")], { finish: "length" }));
-    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();
     const error = await errorOf(engine.run());
     expect(error).toMatchObject({ kind: "AgentFailed", reason: "Truncated" });
     expect(llm.callCount).toBe(3);

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { AgentBuilder } from "../../src/engine/agent-builder.ts";
 import type { AgentEngine, EngineHost } from "../../src/engine/agent-engine.ts";
 import { HandClock } from "./support/hand-clock.ts";
-import { answer, errorOf, eventNamesOf, stateOf, task, thrownBy } from "./support/runs.ts";
+import { answer, errorOf, eventNamesOf, hybridBuilder, stateOf, task, thrownBy } from "./support/runs.ts";
 import { deleteTool, deletion, weatherIn, weatherTool } from "./support/tools.ts";
 
 /** A host on which the same run is the same to the byte. */
@@ -31,7 +31,7 @@ function scene(): AgentEngine {
   const llm = new MockLlmCaller(({ purpose }) =>
     purpose === "reflect" ? answers("So far so good.") : (plans.next().value ?? answers(answer)),
   );
-  return new AgentBuilder(task)
+  return hybridBuilder(task)
     .llm(llm)
     .tool(weatherTool())
     .tool(deleteTool())

@@ -287,7 +287,11 @@ describe("the port", () => {
 
   it("reaches the end of a long task in an agent that reflects", async () => {
     const task = Array.from({ length: 7 }, (_, at) => `calculate ${at} + ${at}`).join(", then ");
-    const engine = new AgentBuilder(task).llm(planner()).tool(calculatorTool()).build();
+    const engine = new AgentBuilder(task)
+      .llm(planner())
+      .tool(calculatorTool())
+      .config({ reflectEveryNSteps: 5 })
+      .build();
     const answer = await engine.run();
     expect(engine.trace().forState("Reflecting")).not.toEqual([]);
     for (let at = 0; at < 7; at += 1) expect(answer).toContain(`${at} + ${at} = ${at + at}`);

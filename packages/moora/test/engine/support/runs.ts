@@ -1,11 +1,15 @@
 import { AgentError, type AgentEvent, type AgentState } from "@moora/agent";
 import type { LlmRequest } from "@moora/llm";
+import { AgentBuilder } from "../../../src/engine/agent-builder.ts";
 import type { AgentEngine } from "../../../src/engine/agent-engine.ts";
 
 export const task = "Do I need a coat in Oslo?";
 
-/** Long enough for a builder's minAnswerLength. */
+/** Long enough for the minAnswerLength of the preset `hybrid`. */
 export const answer = "Yes, take a coat: it is 3 degrees in Oslo.";
+
+/** A builder with the limits that the specification of the hybrid state machine gives. */
+export const hybridBuilder = (words: string): AgentBuilder => new AgentBuilder(words).preset("hybrid");
 
 /** The error that a run ended in. */
 export async function errorOf(run: Promise<unknown>): Promise<AgentError> {

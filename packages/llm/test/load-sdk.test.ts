@@ -1,0 +1,28 @@
+import { loadSdk } from "@moora/llm";
+import { describe, expect, it } from "vitest";
+
+const notFound = (packageName: string): Error =>
+  Object.assign(new Error(`Cannot find package '${packageName}' imported from /app/adapter.js`), {
+    code: "ERR_MODULE_NOT_FOUND",
+  });
+
+describe("the SDK of an adapter", () => {
+  it("is what the import gives", async () => {
+    await expect(loadSdk("openai", "openai", () => Promise.resolve({ version: 7 }))).resolves.toEqual({
+      version: 7,
+    });
+  });
+
+  it("is named, with what to install, where it is missing", async () => {
+    await expect(loadSdk("groq", "openai", () => Promise.reject(notFound("openai")))).rejects.toThrow(
+      /^The groq provider needs the package openai: npm install openai$/,
+    );
+  });
+
+  it.each([
+    ["lacks a package of its own", notFound("openai-internals")],
+    ["fails while it is loaded", new TypeError("x is not a function")],
+  ])("that %s fails with its own error", async (_, error) => {
+    await expect(loadSdk("openai", "openai", () => Promise.reject(error))).rejects.toBe(error);
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * Uses the packs, as `scripts/packages.ts` has made them, the way applications do: compiles projects that write
+ * declarations with two releases of TypeScript, and runs them.
+ */
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { consumers, installPacks } from "./install-packs.ts";
+import { runSteps, type Step } from "./run-steps.ts";
+import { root } from "./workspace.ts";
+
+const compilers: Readonly<Record<string, string>> = {
+  "TypeScript 7": join(root, "node_modules/typescript/bin/tsc"),
+  "TypeScript 5": join(root, "node_modules/typescript-5/bin/tsc"),
+};
+
+/** The projects that are compiled, and the types of the platform that each one has. */
+const compiled: Readonly<Record<string, readonly string[]>> = { strict: [], bare: ["node"] };
+
+const compilerOptions = {
+  target: "es2024",
+  lib: ["es2024", "esnext.disposable", "dom"],
+  module: "nodenext",
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  declaration: true,
+  outDir: "dist",
+} as const;
+
+installPacks();
+for (const name of ["strict", "bare", "full"])
+  copyFileSync(join(root, "scripts/consumers", `${name}.ts`), join(consumers, name, "program.ts"));
+for (const [name, types] of Object.entries(compiled))
+  writeFileSync(
+    join(consumers, name, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: { ...compilerOptions, types }, files: ["program.ts"] }),
+  );
+
+const node = (name: string, ...args: readonly string[]): Step => ({ name, command: process.execPath, args });
+const cli = join(consumers, "bare/node_modules/moora/dist/cli.js");
+
+runSteps([
+  node("contents of the packs", join(root, "scripts/pack-contents.ts")),
+  ...Object.keys(compiled).flatMap((project) =>
+    Object.entries(compilers).map(([compiler, file]) =>
+      node(`${project} compiles with ${compiler}`, file, "-p", join(consumers, project)),
+    ),
+  ),
+  node("bare runs", join(consumers, "bare/program.ts")),
+  node("full runs", join(consumers, "full/program.ts")),
+  node("moora --version", cli, "--version"),
+  node("moora run, without any SDK", cli, "run", "What is 2 + 2?"),
+]);

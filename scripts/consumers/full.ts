@@ -1,0 +1,52 @@
+/**
+ * A project that depends on every package, with the SDKs. Loading `moora` loads none of them, nor Node's HTTP client; the
+ * schemas of the core, which have their own copy of zod in Node, work with the zod of an application.
+ */
+import assert from "node:assert/strict";
+import { registerHooks } from "node:module";
+import { statSync } from "node:fs";
+
+/** The most that `import "moora"` may load. */
+const mostModules = 50;
+const mostKb = 900;
+
+const files: string[] = [];
+const builtins = new Set<string>();
+registerHooks({
+  load(url, context, nextLoad) {
+    if (url.startsWith("node:")) builtins.add(url);
+    else files.push(url);
+    return nextLoad(url, context);
+  },
+});
+
+await import("moora");
+const loaded = [...files];
+const loadedBuiltins = new Set(builtins);
+
+const names = loaded.map((url) => url.slice(url.lastIndexOf("/node_modules/") + "/node_modules/".length));
+for (const lazy of ["openai/", "@anthropic-ai/", "pg/", "htmlparser2/", "zod/"])
+  assert.deepEqual(
+    names.filter((name) => name.startsWith(lazy)),
+    [],
+    `import "moora" loads ${lazy}`,
+  );
+for (const lazy of ["node:http", "node:https", "node:sqlite"])
+  assert.ok(!loadedBuiltins.has(lazy), `import "moora" loads ${lazy}`);
+
+const kb = loaded.reduce((sum, url) => sum + statSync(new URL(url)).size, 0) / 1_000;
+console.log(`import "moora" loads ${loaded.length} modules, ${kb.toFixed(0)} KB`);
+assert.ok(
+  loaded.length <= mostModules,
+  `import "moora" loads ${loaded.length} modules, not ${mostModules} at most`,
+);
+assert.ok(kb <= mostKb, `import "moora" loads ${kb.toFixed(0)} KB, not ${mostKb} at most`);
+
+const [z, { agentMessageSchema }] = await Promise.all([
+  import("zod"),
+  import("@moora/agent-core-state-machine"),
+]);
+const message = { id: "a", role: "user", content: "", receivedAt: 1, updatedAt: 1, streaming: false };
+assert.deepEqual(z.array(agentMessageSchema).parse([message]), [message]);
+assert.throws(() => z.object({ message: agentMessageSchema }).parse({ message: 1 }), z.ZodError);
+assert.equal(z.toJSONSchema(agentMessageSchema).type, "object");
