@@ -135,13 +135,16 @@ describe("one session in one process", () => {
   it("(D07) lets subscribers dispatch: a chain of 20,000 does not grow the stack", async () => {
     const session = await sceneOf([], {}, { llm: new MockLlmCaller(() => hangs()) }).open();
     const done = Promise.withResolvers<void>();
-    session.onInput((_input, { opened, messages: { length } }) => {
-      if (opened === 1 && length < 20_000) void session.dispatch(noted(`message ${length}`));
+    await session.send("Think.");
+    const wider = { type: "context-window-expanded", timestamp: 1 };
+    const start = session.info().seq;
+    session.onInput((_input, _state, seq) => {
+      if (seq < start + 20_000) void session.dispatch(wider);
       else done.resolve();
     });
-    await session.dispatch(noted("first"));
+    await session.dispatch(wider);
     await done.promise;
-    expect(session.current().messages).toHaveLength(20_000);
+    expect(session.info().seq).toBe(start + 20_000);
     await session.close();
   });
 
