@@ -86,13 +86,19 @@ export class SynchronousWalk {
     this.#begin(task);
     while (loopRuns(this.#state)) {
       const before = this.#state;
-      const effect = Object.values(effectsAt(before)).find(this.#isDue);
+      const effect = this.#nextAt(before);
       if (effect !== undefined) this.#perform(effect);
       if (this.#state === before) throw this.#error("AgentFailed", "Nothing can happen any more.", "Stuck");
     }
     const { control } = this.#state.reActContext;
     if (control.type === "Error") throw failureToError(control.failure, this.#state, this.trace());
     return answerTextAt(this.#state);
+  }
+
+  /** What is due now. A human is asked last, as in `run`, where calls that need no human end while one decides. */
+  #nextAt(state: AgentState): AgentEffect | undefined {
+    const due = Object.values(effectsAt(state)).filter(this.#isDue);
+    return due.find(({ type }) => type !== "ask-human") ?? due[0];
   }
 
   #begin(task: string): void {

@@ -94,8 +94,8 @@ const calling = (name: string, args: object = {}): MockLlmCaller =>
 
 const whileItRan = {
   isSuccess: false,
-  code: "cancelled",
-  error: "Cancelled while it ran; it may have had its effect.",
+  code: "cancelled-after-start",
+  error: "Cancelled after it had started; it may have had its effect.",
 };
 
 describe("what answers later in a synchronous run", () => {

@@ -122,8 +122,8 @@ describe("a cancel", () => {
     expect(aborted).toBe(true);
     expect(stateOf(error).toolCalls["1"]?.result).toMatchObject({
       isSuccess: false,
-      code: "cancelled",
-      error: "Cancelled while it ran; it may have had its effect.",
+      code: "cancelled-after-start",
+      error: "Cancelled after it had started; it may have had its effect.",
     });
     expect(clock.waiting).toBe(0);
     expect(movesOf(engine).at(-1)).toBe("Acting Cancelled Error");
