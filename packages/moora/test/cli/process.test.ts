@@ -10,6 +10,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     const child = new Child(["run", "What is 2 + 2?"]);
     expect(await child.ended()).toBe(0);
     expect(child.stdout).toBe("According to calculator: 2 + 2 = 4.\n");
+    expect(child.stderr).toContain("Standard input is open but sends nothing; the task runs without it.");
   });
 
   it("reads its task, or a chat, from a pipe", async () => {
@@ -23,10 +24,10 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(chat.stdout.split("\n")).toHaveLength(3);
   });
 
-  it("asks, and takes the answer from its input", async () => {
+  it("asks, and with --approve-from-stdin takes the decision from its input", async () => {
     using place = new Place();
     writeFileSync(place.at("a.txt"), "the text\n");
-    const child = new Child(["run", "read a.txt", "--approve", "ask"], place.path);
+    const child = new Child(["run", "read a.txt", "--approve", "ask", "--approve-from-stdin"], place.path);
     await child.shows("stderr", "The agent wants to call read_file");
     child.process.stdin.write("y\n");
     expect(await child.ended()).toBe(0);
@@ -35,6 +36,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
 
   it("prints lines of JSON that parse", async () => {
     const child = new Child(["run", "--json", "2+2"]);
+    child.process.stdin.end();
     expect(await child.ended()).toBe(0);
     const rows = child.stdout
       .trim()
@@ -43,20 +45,21 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(rows.at(-1)).toMatchObject({ type: "Result", ok: true });
   });
 
-  it("ends with 2 for a command line that makes no sense", async () => {
+  it("ends with 2 for an invalid command line", async () => {
     const child = new Child(["run", "--jsno"]);
     expect(await child.ended()).toBe(2);
-    expect(child.stderr).toBe("moora: There is no option --jsno. Did you mean --json?\n");
+    expect(child.stderr).toBe('moora: Unknown option "--jsno". Did you mean "--json"?\n');
   });
 
   it("Ctrl-C ends a run with 130, and what it had said stays", async () => {
     await using provider = await FakeProvider.start(hangs("Let me see, "));
     const child = new Child(["run", "x", ...provider.options]);
+    child.process.stdin.end();
     await child.shows("stdout", "Let me see, ");
     child.process.kill("SIGINT");
     expect(await child.ended()).toBe(130);
     expect(child.stdout).toBe("Let me see, \n");
-    expect(child.stderr).toBe("Cancelled.\n");
+    expect(child.stderr).toBe("Canceled.\n");
   });
 
   it("Ctrl-C ends the answer of a chat and not the chat; at the prompt it does", async () => {
@@ -65,7 +68,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     child.process.stdin.write("one\n");
     await child.shows("stdout", "Let me see, ");
     child.process.kill("SIGINT");
-    await child.shows("stderr", "Cancelled.");
+    await child.shows("stderr", "Canceled.");
     child.process.stdin.write("two\n/tools\n");
     await child.shows("stdout", "Here I am.");
     await child.shows("stderr", "calculator:");
@@ -86,6 +89,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
 
   it("runs from a clone by its short name", async () => {
     const child = new Child(["run", "3*4"], undefined, [join(source, "../../bin/moora.js")]);
+    child.process.stdin.end();
     expect(await child.ended()).toBe(0);
     expect(child.stdout).toContain("3*4 = 12");
     const wrong = new Child(["no"], undefined, [join(source, "../../bin/moora.js")]);

@@ -1,6 +1,7 @@
 import type { Clock } from "@moora/agent";
 import { describe, expect, it } from "vitest";
-import { Screen, visible } from "../../src/cli/screen.ts";
+import { Screen, type InputLine } from "../../src/cli/screen.ts";
+import { visible } from "../../src/cli/visible.ts";
 import { Place } from "../tools/run-tool.ts";
 import { calls, FakeProvider, hangs, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
@@ -52,7 +53,8 @@ describe("the line that says what is waited for", () => {
     const { host, clock, screen } = screenOf(true);
     screen.wait("thinking");
     const typed = Promise.withResolvers<string>();
-    const held = screen.held(() => typed.promise);
+    const noInput: InputLine = { clear: () => undefined, redraw: () => undefined };
+    const held = screen.withInput(noInput, () => typed.promise);
     const before = host.stderr.text;
     screen.wait("read_file");
     clock.pass(1_000);
@@ -128,7 +130,7 @@ describe("on a terminal", () => {
     await using provider = await FakeProvider.start(says("Hello, Bob."), says("Hello, Ada."));
     const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" }, cwd: place.path });
     const code = host.run(["chat", "--session", "ada", ...provider.options]);
-    await host.stderr.shows("/help shows");
+    await host.stderr.shows("Type /help");
     await host.stderr.shows("> ");
     host.stdin.write("I am A");
     await host.stderr.shows("I am A");
@@ -155,7 +157,7 @@ describe("on a terminal", () => {
     await host.stderr.shows("Allow it?");
     host.stdin.write("\u0003");
     expect(await code).toBe(130);
-    expect(host.stderr.text).toContain("Cancelled.");
+    expect(host.stderr.text).toContain("Canceled.");
   });
 
   it("a question that a signal ends does not keep the chat", async () => {
@@ -165,7 +167,7 @@ describe("on a terminal", () => {
     host.stdin.write("list the files\r");
     await host.stderr.shows("Allow it?");
     host.interrupt();
-    await host.stderr.shows("Cancelled.");
+    await host.stderr.shows("Canceled.");
     host.stdin.write("/exit\r");
     expect(await code).toBe(0);
   });

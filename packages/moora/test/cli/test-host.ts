@@ -3,7 +3,7 @@ import { systemClock } from "@moora/agent";
 import type { CliHost } from "../../src/cli/cli-host.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 
-/** Collects what is written, and tells when a text has come. */
+/** Collects what is written, and reports when a text was. */
 export class Output extends PassThrough {
   text = "";
   isTTY: boolean | undefined;
@@ -36,7 +36,7 @@ class Input extends PassThrough {
 
 let hosts = 0;
 
-/** A host whose streams are at hand. */
+/** A host whose streams a test reads and writes. */
 export class TestHost implements CliHost {
   readonly stdin = new Input();
   readonly stdout: Output;
@@ -45,7 +45,7 @@ export class TestHost implements CliHost {
   readonly cwd: string;
   clock: CliHost["clock"] = systemClock;
   readonly user: string = "ada";
-  /** Another one for each host, as for each process. */
+  /** Unique for each host, as for each process. */
   readonly owner: string = `host ${(hosts += 1)}`;
   private readonly listeners = new Set<() => void>();
   private readonly terminations = new Set<() => void>();
@@ -84,9 +84,14 @@ export class TestHost implements CliHost {
     for (const listener of this.listeners) listener();
   }
 
-  /** Runs a command; `input` is all that standard input has. */
+  /** Runs a command; `input` is all that standard input has. A terminal stays open. */
   async run(args: readonly string[], input?: string): Promise<number> {
-    if (input !== undefined) this.stdin.end(input);
+    if (input !== undefined || this.stdin.isTTY !== true) this.stdin.end(input ?? "");
+    return await this.start(args);
+  }
+
+  /** Runs a command and leaves its standard input open. */
+  async start(args: readonly string[]): Promise<number> {
     return await runCli(args, this);
   }
 }

@@ -7,7 +7,7 @@ import { oneLine } from "../one-line.ts";
 import { sessionCommand, type SessionCall } from "./session-call.ts";
 import { timeToText } from "./timeline.ts";
 
-/** What there is. */
+/** The sessions of a log. */
 export const sessionsCommand: Command = sessionCommand({
   name: "sessions",
   usage: "",
@@ -19,7 +19,7 @@ export const sessionsCommand: Command = sessionCommand({
       const row = await rowOf(call, info);
       say(row, rowToText(row));
     }
-    if (infos.length === 0) screen.note(`There are no sessions in ${place.shown}.`);
+    if (infos.length === 0) screen.note(`No sessions in ${place.shown}.`);
     return exitCodes.answered;
   },
 });
