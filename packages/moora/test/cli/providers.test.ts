@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { chooseLlm } from "../../src/cli/choose-llm.ts";
 import { GivenOptions, type OptionName } from "../../src/cli/options.ts";
 import { providers } from "../../src/cli/providers.ts";
-import { FakeProvider, refuses, says, type ProviderStep } from "./fake-provider.ts";
+import { FakeProvider, hangs, refuses, says, type ProviderStep } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 
 const chosen = (options: Partial<Record<OptionName, string>>, env: Record<string, string> = {}) =>
@@ -125,6 +125,38 @@ describe("a failure is explained in a sentence or two", () => {
     expect(better).toMatchObject({
       code: 0,
       words: expect.stringMatching(/^local (received|reported|is) .*\. Trying again in \d+ s\.$/),
+    });
+  });
+
+  it("a provider that sends nothing, once --timeout has passed", async () => {
+    await using server = await FakeProvider.start(hangs(""));
+    const host = new TestHost();
+    const code = host.run(["run", "x", "--timeout", "1", ...server.options]);
+    await host.stderr.shows("local sent nothing for 1 s. Trying again in 1 s.\n");
+    host.interrupt();
+    expect(await code).toBe(130);
+  });
+
+  it("no connection, with the first notice", async () => {
+    const server = await FakeProvider.start();
+    const { options } = server;
+    await server[Symbol.asyncDispose]();
+    const host = new TestHost();
+    const code = host.run(["run", "x", ...options]);
+    await host.stderr.shows("Trying again in 1 s.\n");
+    expect(host.stderr.text).toMatch(/^Cannot connect to local\. .*ECONNREFUSED.*\. Trying again in 1 s\.\n/);
+    host.interrupt();
+    expect(await code).toBe(130);
+  });
+
+  it("the reason of a retry in lines of JSON", async () => {
+    await using server = await FakeProvider.start(refuses(529, { error: { message: "busy" } }), says("ok"));
+    const host = new TestHost();
+    host.clock = new HastyClock();
+    expect(await host.run(["run", "x", "--json", ...server.options])).toBe(0);
+    const rows = host.stdout.lines.map((line) => JSON.parse(line));
+    expect(rows.find(({ type }) => type === "LlmRetryScheduled")).toMatchObject({
+      failure: { kind: "overloaded", message: expect.stringContaining("busy") },
     });
   });
 

@@ -5,6 +5,7 @@ import { visible } from "../../src/cli/visible.ts";
 import { Place } from "../tools/run-tool.ts";
 import { calls, FakeProvider, hangs, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
+import { terminalLines } from "./virtual-terminal.ts";
 
 /** A clock that is moved by hand. */
 class HandClock implements Clock {
@@ -65,7 +66,28 @@ describe("the line that says what is waited for", () => {
     expect(host.stderr.text).not.toBe(before);
   });
 
-  it("is not there where nobody looks", () => {
+  it("counts the seconds, also when the model reports again that it thinks", () => {
+    const { host, clock, screen } = screenOf(true);
+    screen.wait("thinking");
+    clock.pass(1_900);
+    expect(terminalLines(host.stderr.text).at(-1)).toMatch(/thinking$/);
+    screen.wait("thinking");
+    clock.pass(1_200);
+    expect(terminalLines(host.stderr.text).at(-1)).toMatch(/thinking 3 s$/);
+    screen.wait("read_file");
+    clock.pass(200);
+    expect(terminalLines(host.stderr.text).at(-1)).toMatch(/read_file$/);
+  });
+
+  it("shows no secret", () => {
+    const { host } = screenOf(true);
+    const screen = new Screen(host, ["sk-canary"]);
+    screen.wait("reading sk-canary");
+    screen.wipe();
+    expect(host.stderr.text).toContain("reading [secret]");
+  });
+
+  it("is not shown where there is no terminal", () => {
     const { host, clock, screen } = screenOf(false);
     screen.wait("thinking");
     clock.pass(1_000);
@@ -169,6 +191,26 @@ describe("on a terminal", () => {
     host.interrupt();
     await host.stderr.shows("Canceled.");
     host.stdin.write("/exit\r");
+    expect(await code).toBe(0);
+  });
+
+  it("a chat that is opened again shows the last exchanges, and how many messages came before", async () => {
+    using place = new Place();
+    const answers = ["One.", "Two.", "Three.", "Four."].map(says);
+    await using provider = await FakeProvider.start(...answers);
+    const chat = ["chat", "--session", "ada", ...provider.options];
+    const first = new TestHost({ cwd: place.path });
+    expect(await first.run(chat, "first\nsecond\nthird\nfourth\n")).toBe(0);
+    expect(first.stderr.text).not.toContain("> first");
+    const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" }, cwd: place.path });
+    const code = host.run(chat);
+    await host.stderr.showsPrompt("> ");
+    expect(terminalLines(host.stderr.text).slice(1)).toEqual([
+      "2 earlier messages: moora show ada",
+      ...["> second", "Two.", "> third", "Three.", "> fourth", "Four."],
+      "> ",
+    ]);
+    host.stdin.write("\u0004");
     expect(await code).toBe(0);
   });
 
