@@ -1,9 +1,12 @@
-import { writeFileSync } from "node:fs";
+import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Place } from "../tools/run-tool.ts";
 import { Child, source } from "./child.ts";
 import { FakeProvider, hangs, says } from "./fake-provider.ts";
+
+/** The command with its output to a device that is always full. */
+const fullDisk = `"${process.execPath}" --conditions=@moora/source "${join(source, "main.ts")}" run 2+2 > /dev/full`;
 
 describe("the command in a process of its own", { timeout: 60_000 }, () => {
   it("answers and ends, although nobody closed its input", async () => {
@@ -85,6 +88,43 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     child.process.stdin.end();
     expect(await child.ended()).toBe(0);
     expect(child.stderr).not.toContain("EPIPE");
+  });
+
+  it("reports a full disk in one line", async () => {
+    const child = new Child([], undefined, ["-c", fullDisk], "/bin/sh");
+    child.process.stdin.end();
+    expect(await child.ended()).toBe(6);
+    expect(child.stderr.split("\n").at(-2)).toMatch(/^moora: Standard output cannot be written: .*ENOSPC/);
+    expect(child.stderr).not.toContain("    at ");
+  });
+
+  it.each([
+    ["syntax.mjs", "export const a = 1;\nexport const b = ;\n", "2:18: SyntaxError: Unexpected token ';'"],
+    [
+      "types.ts",
+      "export const a: number = 1;\nexport const b: = 3;\n",
+      "2:17: SyntaxError: Unexpected token",
+    ],
+    ["throws.mjs", "export const a = 1;\n\nmissing();\n", "3:1: ReferenceError: missing is not defined"],
+    ["absent.mjs", 'import { no } from "node:fs";\n', "1:10: SyntaxError: The requested module"],
+  ])("names file, line and column of an error in --tools %s", async (name, text, place) => {
+    using folder = new Place();
+    writeFileSync(folder.at(name), text);
+    const child = new Child(["run", "2+2", "--tools", name], folder.path);
+    child.process.stdin.end();
+    expect(await child.ended()).toBe(2);
+    expect(child.stderr).toContain(`moora: Cannot load ${name}: ${realpathSync(folder.at(name))}:${place}`);
+    expect(child.stderr).not.toContain("    at ");
+  });
+
+  it("ends where a session of a job without input comes to a question", async () => {
+    using folder = new Place();
+    writeFileSync(folder.at("a.txt"), "the text\n");
+    const child = new Child(["run", "read a.txt", "--approve", "ask", "--session", "w"], folder.path);
+    child.process.stdin.end();
+    expect(await child.ended()).toBe(7);
+    expect(child.stderr).toContain("  moora approve w 1\n");
+    expect(child.stderr).toContain("then resume with\n  moora run --session w\n");
   });
 
   it("runs from a clone by its short name", async () => {

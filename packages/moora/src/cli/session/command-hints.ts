@@ -45,7 +45,7 @@ export class CommandHints {
       return value === undefined ? [`--${name}`] : [`--${name}`, value];
     });
     const tools = this.tools === undefined ? [] : ["--tools", this.tools];
-    return this.command(...args, ...tools, ...given);
+    return shellCommand([...args, ...this.logOption, ...tools, ...given]);
   }
 
   /** The commands that settle a question of a session. */
