@@ -4,19 +4,20 @@ import {
   startSession,
   type Agent,
   type AgentRun,
+  type AgentState,
   type DurableSession,
   type Question,
   type Session,
   type SessionView,
 } from "@moora/agent";
-import { CliFailure } from "./cli-failure.ts";
 import type { ChosenLlm } from "./choose-llm.ts";
-import { exitCodes, type CliHost } from "./cli-host.ts";
+import type { CliHost } from "./cli-host.ts";
 import type { CommandCall } from "./command.ts";
 import { optionsToAgent } from "./options-to-agent.ts";
 import type { Screen } from "./screen.ts";
 import { CommandHints } from "./session/command-hints.ts";
 import { noticeToWords, openPlace } from "./session/log-place.ts";
+import { presentOwner, sessionBusy } from "./session/session-busy.ts";
 import { placeOf } from "./session/session-call.ts";
 import { sessionState } from "./session/session-state.ts";
 import { SessionTools } from "./session/session-tools.ts";
@@ -89,7 +90,7 @@ async function keptConversation(
     const tools = await SessionTools.of({ log, place, id, options, cwd: host.cwd });
     const hints = new CommandHints({ options, place, tools: tools.path });
     const agent = await optionsToAgent(options, chosen, host, state?.config);
-    if (state !== undefined) tools.checkOpenCalls(state, agent, hints);
+    if (state !== undefined) await checkTools(state, tools, agent, { log, id, host, hints });
     const { session, begun } = await opened(agent, { log, id, host, hints });
     await tools.remember(screen, state);
     return {
@@ -119,6 +120,20 @@ interface OpenCall {
   readonly hints: CommandHints;
 }
 
+/** Throws `CliFailure` or `UsageError` where the agent does not have the tools of open calls. */
+async function checkTools(
+  state: AgentState,
+  tools: SessionTools,
+  agent: Agent,
+  { log, id, host, hints }: OpenCall,
+): Promise<void> {
+  const missing = tools.missingIn(state, agent);
+  if (missing.length === 0) return;
+  const owner = await presentOwner(log, id, host);
+  if (owner !== undefined) throw sessionBusy(`The session ${id} is run by ${owner}.`, id, hints);
+  throw tools.notLoaded(missing, hints);
+}
+
 /** Opens a session to run it. Throws `CliFailure` where another process does, and where a newer release wrote to it. */
 async function opened(
   agent: Agent,
@@ -133,10 +148,6 @@ async function opened(
     throw lastError;
   } catch (error) {
     if (!(error instanceof SessionError) || error.code !== "SessionBusy") throw error;
-    throw new CliFailure(
-      exitCodes.busy,
-      `${error.message}\nTo send it a message: ${hints.command("send", id, "...")}\n` +
-        `To watch it: ${hints.command("log", id, "--follow")}`,
-    );
+    throw sessionBusy(error.message, id, hints);
   }
 }

@@ -18,6 +18,11 @@ interface SessionToolsParts {
   readonly cwd: string;
 }
 
+interface NamedCall {
+  readonly id: string;
+  readonly name: string;
+}
+
 /**
  * Which module the tools of a session come from: the one that `--tools` names, or the one that the session was last run
  * with. That one is named in messages and is not loaded: a file in a folder must not decide which code runs.
@@ -44,18 +49,21 @@ export class SessionTools {
   }
 
   /**
-   * Throws `UsageError` where calls are open whose tools the agent does not have: without their tools they would be
-   * answered as not run, once and for all.
+   * The open calls whose tools the agent does not have. It must not run the session: without their tools these calls
+   * would be answered as not run, once and for all.
    */
-  checkOpenCalls(state: AgentState, { tools }: Pick<Agent, "tools">, hints: CommandHints): void {
-    const missing = openCallsOf(state.reActContext.control).flatMap(({ id }) => {
+  missingIn(state: AgentState, { tools }: Pick<Agent, "tools">): readonly NamedCall[] {
+    return openCallsOf(state.reActContext.control).flatMap(({ id }) => {
       const name = recordOf(state, id)?.name ?? "";
       return toolOf(state, name) === undefined || Object.hasOwn(tools, name) ? [] : [{ id, name }];
     });
-    if (missing.length === 0) return;
+  }
+
+  /** The error for such calls: it says how to load their tools. */
+  notLoaded(missing: readonly NamedCall[], hints: CommandHints): UsageError {
     const { id } = this.parts;
     const calls = missing.map((call) => `${call.id} ${call.name}`).join(", ");
-    throw new UsageError(
+    return new UsageError(
       `Session "${id}" has open calls of tools that are not loaded: ${calls}.`,
       `${this.howToLoad(
         missing.map(({ name }) => name),
