@@ -1,8 +1,11 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "@moora/agent-core-effects";
 
-/** Where a command writes, and whether it is a terminal. */
-export type CliOutput = Writable & { readonly isTTY?: boolean | undefined };
+/** Where a command writes, whether it is a terminal, and its width. */
+export type CliOutput = Writable & {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+};
 
 /** Everything of the machine that the command line uses. The process provides one, and so does a test. */
 export interface CliHost {

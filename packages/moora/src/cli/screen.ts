@@ -6,8 +6,8 @@ const frames = ["|", "/", "-", "\\"];
 const frameMs = 120;
 /** Waits shorter than this show no time. */
 const minShownSeconds = 2;
-/** Characters of the status line: it must fit into a narrow terminal, a wrapped line cannot be cleared. */
-const maxStatus = 60;
+/** Characters of the status line. A line that wraps cannot be cleared: it has to fit into the terminal. */
+const maxStatus = 70;
 
 /** The line in which a person types, and what is typed there. */
 export interface InputLine {
@@ -126,9 +126,9 @@ export class Screen {
     this.frame += 1;
     const seconds = Math.floor((this.host.clock.now() - this.statusSince) / 1_000);
     const time = seconds < minShownSeconds ? "" : ` ${seconds} s`;
-    this.host.stderr.write(
-      `\r\u001b[K${sign} ${this.status.slice(0, maxStatus).replaceAll("\n", " ")}${time}`,
-    );
+    const room = Math.min(maxStatus, (this.host.stderr.columns ?? 80) - 1) - sign.length - 1 - time.length;
+    const status = this.status.slice(0, Math.max(0, room)).replaceAll("\n", " ");
+    this.host.stderr.write(`\r\u001b[K${sign} ${status}${time}`);
     this.cancelTimer = this.host.clock.after(frameMs, () => this.drawStatus());
   }
 }

@@ -74,7 +74,7 @@ describe("rerun", () => {
 
 describe("the differences of two texts", () => {
   const diff = (a: string, b: string) =>
-    diffLines([...a], [...b]).map((found) =>
+    diffLines(a.split(""), b.split("")).map((found) =>
       found.side === "both" ? String(found.count) : `${found.side}${found.line}`,
     );
 

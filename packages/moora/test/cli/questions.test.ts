@@ -167,6 +167,17 @@ describe("a question before a tool runs", () => {
     expect(await code).toBe(0);
   });
 
+  it("does not take what was typed before it appeared for a decision", async () => {
+    await using provider = await FakeProvider.start(pays, says("Fine."));
+    const host = atTerminal();
+    const code = host.run(["run", "pay", ...tools, ...provider.options]);
+    host.stdin.write("y\ry\r");
+    await reply(host, decided, "n no");
+    expect(await code).toBe(0);
+    expect(host.stderr.text).not.toContain("-> pay");
+    expect(lastBody(provider)).toContain("A human rejected this call: no");
+  });
+
   it("does not take the line that was being typed as a message for a decision", async () => {
     await using provider = await FakeProvider.start(says("Hello."), pays, says("Fine."), says("Also fine."));
     const host = atTerminal();

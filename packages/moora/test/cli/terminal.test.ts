@@ -79,6 +79,16 @@ describe("the line that says what is waited for", () => {
     expect(terminalLines(host.stderr.text).at(-1)).toMatch(/read_file$/);
   });
 
+  it("fits into a narrow terminal", () => {
+    const { host, clock, screen } = screenOf(true);
+    Object.assign(host.stderr, { columns: 20 });
+    screen.wait("a tool with a very long name");
+    clock.pass(100_000);
+    const [line = ""] = terminalLines(host.stderr.text);
+    expect(line).toMatch(/ 100 s$/);
+    expect(line.length).toBeLessThan(20);
+  });
+
   it("shows no secret", () => {
     const { host } = screenOf(true);
     const screen = new Screen(host, ["sk-canary"]);
@@ -207,7 +217,12 @@ describe("on a terminal", () => {
     await host.stderr.showsPrompt("> ");
     expect(terminalLines(host.stderr.text).slice(1)).toEqual([
       "2 earlier messages: moora show ada",
-      ...["> second", "Two.", "> third", "Three.", "> fourth", "Four."],
+      "> second",
+      "Two.",
+      "> third",
+      "Three.",
+      "> fourth",
+      "Four.",
       "> ",
     ]);
     host.stdin.write("\u0004");

@@ -10,7 +10,9 @@ export function terminalLines(text: string): readonly string[] {
     lines[row] = line.slice(0, column) + character + line.slice(column + 1);
     column += 1;
   };
-  for (const [token, number = "", command] of text.matchAll(/\u001b\[(\d*)([A-Za-z])|[^]/g)) {
+  for (const [token, number = "", command] of text
+    .replaceAll("\u001b", "^")
+    .matchAll(/\^\[(\d*)([A-Za-z])|[^]/g)) {
     const count = Number(number === "" ? 1 : number);
     if (command === "A") row = Math.max(0, row - count);
     else if (command === "C") column += count;

@@ -4,6 +4,9 @@ import type { CliHost } from "../cli-host.ts";
 import { visible } from "../visible.ts";
 import type { LineRead, LineSource, ReplyRequest } from "./line-source.ts";
 
+/** How long a terminal may take to hand over text that was typed before. */
+const takeTypedMs = 50;
+
 /** A line that nobody waited for when it was typed. */
 interface TypedLine {
   readonly text: string;
@@ -53,6 +56,7 @@ export class TerminalLines implements LineSource {
   }
 
   async reply(request: ReplyRequest): Promise<LineRead> {
+    if (request.prefill === undefined && !this.isCollecting) await this.takeTyped();
     this.keepDraft();
     const read =
       request.prefill === undefined ? await this.freshReply(request) : await this.prefilled(request);
@@ -62,6 +66,10 @@ export class TerminalLines implements LineSource {
 
   collect(): void {
     this.isCollecting = true;
+    this.openHidden();
+  }
+
+  private openHidden(): void {
     if (this.reader !== undefined || this.isEnded) return;
     const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
     const reader = this.open(nowhere, this.history);
@@ -86,6 +94,12 @@ export class TerminalLines implements LineSource {
     const { reader } = this;
     this.reader = undefined;
     reader?.close();
+  }
+
+  /** Takes what the terminal still holds of text that was typed before: it must not answer a question unseen. */
+  private async takeTyped(): Promise<void> {
+    this.openHidden();
+    await new Promise<void>((resolve) => void this.host.clock.after(takeTypedMs, resolve));
   }
 
   /** Stops collecting, and keeps what was typed so far. */

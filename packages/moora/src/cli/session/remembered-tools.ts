@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { digestOf, type EventLog } from "@moora/event-log";
-import { textToJson } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm";
 import type { LogPlace } from "./log-place.ts";
 
 /** The module that a session was last run with by `--tools`. */
@@ -72,8 +72,8 @@ function readRemembered(file: string): (RememberedTools & { readonly session: st
     return undefined;
   }
   const value = textToJson(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const { session, path, digest } = { session: null, path: null, digest: null, ...value };
+  if (!isJsonObject(value)) return undefined;
+  const { session, path, digest } = value;
   return typeof session === "string" && typeof path === "string" && typeof digest === "string"
     ? { session, path, digest }
     : undefined;
