@@ -114,7 +114,7 @@ describe("which calls are asked about", () => {
     [[], ["fetch_url"]],
     [
       ["--approve", "ask"],
-      ["read_file", "fetch_url"],
+      ["calculator", "read_file", "fetch_url"],
     ],
     [["--approve", "never"], []],
     [

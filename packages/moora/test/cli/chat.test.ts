@@ -81,7 +81,7 @@ describe("moora chat", () => {
 
   it("with --approve-from-stdin takes decisions from the same lines, in order", async () => {
     const host = new TestHost();
-    await host.run(["chat", "--approve", "ask", "--approve-from-stdin"], "list the files\ny\n1+1\n");
+    await host.run(["chat", "--approve", "ask", "--approve-from-stdin"], "list the files\ny\n1+1\ny\n");
     expect(host.stdout.text).toContain("chat.test.ts");
     expect(host.stdout.text).toContain("1+1 = 2");
   });

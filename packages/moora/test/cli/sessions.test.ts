@@ -133,7 +133,7 @@ describe.each([
       code: 5,
       err: "moora: Nothing is in progress in this session.\n",
     });
-    expect((await cli("run", "1+1", "--session", "eve")).out).toContain("= 2");
+    expect((await cli("run", "1+1", "--session", "eve", "--approve", "never")).out).toContain("= 2");
   });
 });
 

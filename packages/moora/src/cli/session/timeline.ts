@@ -119,7 +119,7 @@ const decisionTexts: Readonly<Record<InputOf<"tool-call-decided">["decision"]["t
   rejected: "rejected",
   modified: "approved with other arguments",
   answered: "answered",
-  "run-again": "to run again, decided",
+  "run-again": "decided to run again",
   worked: "reported as worked",
   failed: "reported as failed",
   unknown: "reported as unknown",
