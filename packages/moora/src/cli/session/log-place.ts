@@ -107,7 +107,7 @@ const codeOf = (error: unknown): string =>
 export function noticeToWords({ type, id, afterSeq, droppedBytes }: LogNotice): string {
   switch (type) {
     case "torn-tail":
-      return `A crash interrupted the last write to "${id}": ${droppedBytes} bytes after record ${afterSeq} were removed.`;
+      return `The last write to "${id}" was interrupted: ${droppedBytes} unfinished bytes after record ${afterSeq} are ignored.`;
     case "damaged-snapshot":
       return `A snapshot of "${id}" is damaged and is ignored.`;
     case "unreadable-session":
