@@ -24,7 +24,7 @@ export const chatCommand: Command = {
   },
 };
 
-/** Says who answers, and shows where the conversation was left. */
+/** Shows which model answers, and where the conversation was left. */
 function greet({ chosen, conversation: { kept }, isUnderWay, screen, session }: AgentDesk): void {
   const { provider, model } = chosen;
   screen.aside(

@@ -10,7 +10,7 @@ import { UsageError } from "./usage-error.ts";
 const defaultTimeoutSeconds = 60;
 const maxTimeoutSeconds = 86_400;
 
-/** The model of a run, and how people are told of it. */
+/** The model of a run, and what people read about it. */
 export interface ChosenLlm {
   readonly llm: LlmCaller;
   readonly provider: Provider;

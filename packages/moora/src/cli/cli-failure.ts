@@ -27,7 +27,7 @@ const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   UnsupportedVersion: exitCodes.unreadable,
 };
 
-/** What is said instead of, or around, a message that was written for programs. */
+/** Messages for people, where the one of the error is for programs. */
 const messages: Readonly<Record<string, (message: string) => string>> = {
   LogBusy: (message) => `Another process is writing. Try again. ${message}`,
   LogCorrupt: (message) => `The log is damaged: ${message}`,

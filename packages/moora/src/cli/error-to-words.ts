@@ -6,7 +6,7 @@ import { exitCodes, type ExitCode } from "./cli-host.ts";
 /** How much of a provider's own text is repeated. */
 const maxQuoted = 300;
 
-/** What is said of a model and its provider. */
+/** What the text of a failure names. */
 type Model = Pick<ChosenLlm, "provider" | "model" | "timeoutSeconds">;
 
 interface FailureText {

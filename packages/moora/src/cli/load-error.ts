@@ -11,8 +11,8 @@ export function loadError(error: unknown, url: string): string {
 }
 
 /**
- * Node tells the place of a syntax error only where it prints an error that nothing has caught. Loading the module in a
- * process of its own runs nothing of it: its syntax is checked first.
+ * Node shows the place of a syntax error only when it prints an uncaught error. So the module is loaded again in another
+ * process. Nothing of it runs there: its syntax is checked first.
  */
 function placeOfSyntaxError(url: string): string | undefined {
   const program = `import(${JSON.stringify(url)})`;

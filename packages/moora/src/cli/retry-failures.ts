@@ -6,7 +6,7 @@ type Failure = InputOf<"llm-call-failed">["failure"];
 /** The failure of the model call that is retried at `due`, in milliseconds since 1970. Undefined when it is not known. */
 export type FailureOfRetry = (due: number) => Failure | undefined;
 
-/** Remembers why model calls are retried: the event that announces a retry does not say it. */
+/** Remembers why model calls are retried: the event that announces a retry has no reason. */
 export function retryFailures(session: Pick<Session, "onInput">): FailureOfRetry {
   const failures = new Map<number, Failure>();
   session.onInput((input, { reActContext: { control } }) => {

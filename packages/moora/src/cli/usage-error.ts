@@ -1,4 +1,4 @@
-/** An invalid command line, or an environment that it cannot work in. `hint` says what to do. */
+/** An invalid command line, or an environment that it cannot work in. `hint` is what to do. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   readonly hint: string;

@@ -64,7 +64,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     killed.process.kill("SIGKILL");
     await killed.ended();
     letRunsEnd();
-    // The same line again does not say the task twice.
+    // The same command again does not send the task twice.
     const again = owner(provider, "charge", "it");
     expect(await again.ended()).toBe(0);
     expect(again.stdout).toBe("I cannot tell.\n");
@@ -156,7 +156,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     expect(runLines()).toHaveLength(2);
   });
 
-  it("a chat shows what others say to it, and leaves on SIGTERM", async () => {
+  it("a chat shows messages from other processes, and leaves on SIGTERM", async () => {
     await using provider = await FakeProvider.start(says("Hello, Bob."));
     const chat = cli("chat", "--session", "ada", ...provider.options);
     let sent = await done("send", "ada", "I", "am", "Bob");

@@ -9,7 +9,7 @@ import { FakeProvider, hangs, says } from "./fake-provider.ts";
 const fullDisk = `"${process.execPath}" --conditions=@moora/source "${join(source, "main.ts")}" run 2+2 > /dev/full`;
 
 describe("the command in a process of its own", { timeout: 60_000 }, () => {
-  it("answers and ends, although nobody closed its input", async () => {
+  it("answers and ends, although its input stays open", async () => {
     const child = new Child(["run", "What is 2 + 2?"]);
     expect(await child.ended()).toBe(0);
     expect(child.stdout).toBe("According to calculator: 2 + 2 = 4.\n");
@@ -54,7 +54,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(child.stderr).toBe('moora: Unknown option "--jsno". Did you mean "--json"?\n');
   });
 
-  it("Ctrl-C ends a run with 130, and what it had said stays", async () => {
+  it("Ctrl-C ends a run with 130, and what it had written stays", async () => {
     await using provider = await FakeProvider.start(hangs("Let me see, "));
     const child = new Child(["run", "x", ...provider.options]);
     child.process.stdin.end();
@@ -79,7 +79,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(await child.ended()).toBe(130);
   });
 
-  it("ends quietly when nobody reads on", async () => {
+  it("ends quietly when its output is closed", async () => {
     const child = new Child(["chat"]);
     child.process.stdin.write("1+1\n");
     await child.shows("stdout", "= 2");

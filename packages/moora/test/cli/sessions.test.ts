@@ -232,7 +232,7 @@ describe("errors about a session are plain", () => {
     expect(report.out).toContain("ada, record 4");
   });
 
-  it("where a newer release wrote it: it can be listed, and nobody writes on", async () => {
+  it("where a newer release wrote it: it can be listed, and is not written to", async () => {
     const log = sqliteLog(place.at("own.db"));
     await log.create("ada", JSON.stringify({ format: 99 }));
     await log.close();

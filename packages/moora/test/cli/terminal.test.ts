@@ -30,7 +30,7 @@ class HandClock implements Clock {
   }
 }
 
-describe("the line that says what is waited for", () => {
+describe("the status line", () => {
   const screenOf = (isTTY: boolean, env: Record<string, string> = {}) => {
     const host = new TestHost({ isTTY, env });
     const clock = new HandClock();
@@ -38,7 +38,7 @@ describe("the line that says what is waited for", () => {
     return { host, clock, screen: new Screen(host) };
   };
 
-  it("turns while it waits, and is wiped before anything else is written", () => {
+  it("turns while it waits, and is removed before anything else is written", () => {
     const { host, clock, screen } = screenOf(true);
     screen.wait("thinking");
     clock.pass(120);
@@ -50,7 +50,7 @@ describe("the line that says what is waited for", () => {
     expect(host.stdout.text).toBe("Hello");
   });
 
-  it("keeps away while somebody types there", async () => {
+  it("is not shown while a person types there", async () => {
     const { host, clock, screen } = screenOf(true);
     screen.wait("thinking");
     const typed = Promise.withResolvers<string>();
@@ -105,7 +105,7 @@ describe("the line that says what is waited for", () => {
     expect(host.stderr.text).toBe("-> read_file\n");
   });
 
-  it("what matters less is dim for people who want colours", () => {
+  it("less important lines are dim where colors are wanted", () => {
     const coloured = screenOf(true);
     coloured.screen.aside("x");
     expect(coloured.host.stderr.text).toBe("\u001b[2mx\u001b[0m\n");
@@ -131,7 +131,7 @@ describe("on a terminal", () => {
     expect(await code).toBe(0);
   });
 
-  it("brings messages back by the arrow keys, and no answers to questions", async () => {
+  it("finds messages again with the arrow keys, and no replies to questions", async () => {
     await using provider = await FakeProvider.start(calls(["list_files", {}]), says("One."), says("Two."));
     const host = terminal();
     const code = host.run(["chat", "--approve", "ask", ...provider.options]);
@@ -147,7 +147,7 @@ describe("on a terminal", () => {
     expect(await code).toBe(0);
   });
 
-  it("lines that are pasted together are taken one after the other", async () => {
+  it("lines that are pasted together are sent one after the other", async () => {
     await using provider = await FakeProvider.start(says("One."), says("Two."));
     const host = terminal();
     const code = host.run(["chat", ...provider.options]);
@@ -157,7 +157,7 @@ describe("on a terminal", () => {
     expect(host.stdout.text).toBe("One.\nTwo.\n");
   });
 
-  it("what others say to a session is shown at once, and a half typed line stays", async () => {
+  it("a message from another process is shown at once, and a half typed line stays", async () => {
     using place = new Place();
     await using provider = await FakeProvider.start(says("Hello, Bob."), says("Hello, Ada."));
     const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" }, cwd: place.path });

@@ -85,7 +85,7 @@ describe("a run without a terminal that comes to a question", () => {
     expect(provider.bodies).toHaveLength(1);
   });
 
-  it("in memory rejects, since nobody else can decide, and runs to its end", async () => {
+  it("in memory rejects, since no other process can decide, and runs to its end", async () => {
     await using provider = await FakeProvider.start(
       calls(["ask_human", { question: "Why?" }], ["pay", {}]),
       says("Well."),
@@ -122,7 +122,7 @@ describe("a run without a terminal that comes to a question", () => {
 });
 
 describe("run --session without a task", () => {
-  it("where there is no such session says so, and creates none", async () => {
+  it("for a session that does not exist is an error, and creates none", async () => {
     expect(await cli("run", "--session", "nosuch")).toMatchObject({
       code: 3,
       err: 'moora: There is no session "nosuch" in .moora/sessions.db. Start one with moora run ... --session nosuch\n',
@@ -130,7 +130,7 @@ describe("run --session without a task", () => {
     expect((await cli("sessions")).out).toBe("");
   });
 
-  it("where nothing is in progress says why, and writes nothing", async () => {
+  it("where nothing is in progress explains why, and writes nothing", async () => {
     await using provider = await FakeProvider.start(says("Done."));
     await cli("run", "hello", "--session", "ada", ...provider.options);
     const before = (await cli("log", "ada")).out;
@@ -141,7 +141,7 @@ describe("run --session without a task", () => {
     expect((await cli("log", "ada")).out).toBe(before);
   });
 
-  it("where the last task failed or was canceled says that", async () => {
+  it("explains that the last task failed or was canceled", async () => {
     await using provider = await FakeProvider.start(calls(["current_time", {}]), pays);
     await cli("run", "hello", "--session", "ada", "--max-steps", "1", ...provider.options);
     expect((await cli("run", "--session", "ada")).err).toContain('in session "ada": its last task failed: ');

@@ -7,7 +7,7 @@ import type { LineRead, LineSource, ReplyRequest } from "./line-source.ts";
 /** How long a terminal may take to hand over text that was typed before. */
 const takeTypedMs = 50;
 
-/** A line that nobody waited for when it was typed. */
+/** A line that was typed before it was asked for. */
 interface TypedLine {
   readonly text: string;
   /** Whether the terminal has shown it. */
@@ -181,7 +181,7 @@ export class TerminalLines implements LineSource {
   private settle(read: LineRead): void {
     const { waiting } = this;
     this.waiting = undefined;
-    // Nobody pressed Enter: what is written next begins in a line of its own.
+    // Enter was not pressed: what is written next begins in a line of its own.
     if (waiting !== undefined && read.type !== "line") this.host.stderr.write("\n");
     waiting?.(read);
   }

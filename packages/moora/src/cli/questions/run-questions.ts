@@ -27,7 +27,7 @@ export class RunQuestions {
     this.canAsk = parts.canAsk;
   }
 
-  /** Resolves when nothing can happen before decisions that nobody here can make. */
+  /** Resolves when the run waits only for decisions that cannot be made here. */
   leftOpen(): Promise<"left-open"> {
     return new Promise((resolve) => (this.onLeftOpen = () => resolve("left-open")));
   }
@@ -56,7 +56,7 @@ export class RunQuestions {
     if (session.questions().every((question) => this.announced.has(keyOf(question)))) this.onLeftOpen();
   }
 
-  /** In a session in memory nobody else can answer: the question is rejected. */
+  /** A session in memory cannot be answered by another process: the question is rejected. */
   private cannotAsk({ toolCallId, digest, about, name }: Question): void {
     const { session, screen, isKept } = this.parts;
     if (isKept) return this.check();

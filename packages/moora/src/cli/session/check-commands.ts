@@ -12,15 +12,15 @@ export const verifyCommand: Command = sessionCommand({
   name: "verify",
   usage: "<session>",
   summary: "Replay a session; name the first record that is not as written.",
-  async run({ log, id, say }) {
+  async run({ log, id, print }) {
     const report = await verifySession(log, id);
     if (report.ok) {
-      say({ id, ...report }, `${id} is intact: ${report.seq} records, digest ${report.digest}.`);
+      print({ id, ...report }, `${id} is intact: ${report.seq} records, digest ${report.digest}.`);
       return exitCodes.answered;
     }
     const { seq, reason, message, changes = [] } = report;
     const found = changes.map((change) => `  ${oneLine(JSON.stringify(change))}`);
-    say(
+    print(
       { id, ...report },
       [
         `${id}, record ${seq}: ${reason}. ${message}`,
@@ -37,14 +37,14 @@ export const diffCommand: Command = sessionCommand({
   usage: "<session> <other>",
   summary: "Compare two sessions: messages, calls and answers.",
   options: ["all"],
-  async run({ log, words: [a = "", b = ""], options, say, place }) {
+  async run({ log, words: [a = "", b = ""], options, print, place }) {
     for (const id of [a, b]) if ((await log.open(id)) === undefined) throw noSession(id, place);
     const found = await diffSessions({ log, id: a }, { log, id: b });
     const [left, right] = [(await stateAt(log, a)).state, (await stateAt(log, b)).state];
     const conversation = diffLines(conversationLines(left), conversationLines(right));
     const isSame = found.a === undefined && found.b === undefined && found.state.length === 0;
     const showsAll = options.has("all");
-    say(
+    print(
       { isSame, conversation, ...found },
       [
         ...partingText(found, { a, b }, isSame),

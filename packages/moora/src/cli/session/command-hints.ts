@@ -3,7 +3,7 @@ import type { GivenOptions, OptionName } from "../options.ts";
 import { shellCommand } from "../shell-command.ts";
 import type { LogPlace } from "./log-place.ts";
 
-/** Options of a run that its session does not keep: whoever resumes it has to give them again. */
+/** Options of a run that its session does not keep: they have to be given again to resume it. */
 const optionsOfRun: readonly OptionName[] = [
   "provider",
   "model",
@@ -37,7 +37,7 @@ export class CommandHints {
     return shellCommand([...args, ...this.logOption]);
   }
 
-  /** A command that runs a session: with its tools, and with what this command line says of the model. */
+  /** A command that runs a session: with its tools, and with the model of this command line. */
   runCommand(...args: readonly string[]): string {
     const given = optionsOfRun.flatMap((name) => {
       if (!this.options.has(name)) return [];

@@ -18,14 +18,14 @@ export const forkCommand: Command = sessionCommand({
   summary: "Start a new session from a record of another one.",
   options: ["at", "to", "open"],
   async run(call) {
-    const { log, id, options, say, screen } = call;
+    const { log, id, options, print, screen } = call;
     const open = openWorkOf(options);
     const given = positionOf(options, "at");
     const { seq: at } = await stateAt(log, id, given);
     checkPosition(id, given, at);
     const as = options.text("to") ?? `${id}-fork`;
     const { seq, dropped } = await forkSession(log, id, at, { as, open });
-    say(
+    print(
       { id: as, seq, dropped, parent: { id, seq: at } },
       `${as} has ${seq} records: ${id} up to record ${at}${open === "reuse" ? "" : `, open work ${openTexts[open]}`}.`,
     );
@@ -62,13 +62,13 @@ export const exportCommand: Command = sessionCommand({
   name: "export",
   usage: "<session> [file]",
   summary: "Write a session to a new file, or to standard output.",
-  async run({ log, id, words: [, file], host, say }) {
+  async run({ log, id, words: [, file], host, print }) {
     await readHeader(log, id);
     const portable = await exportSession(log, id);
     if (file === undefined || file === "-") host.stdout.write(portable);
     else {
       inFile(file, () => writeFileSync(resolve(host.cwd, file), portable, { flag: "wx" }));
-      say({ id, file }, `${id} is in ${file}.`);
+      print({ id, file }, `${id} is in ${file}.`);
     }
     return exitCodes.answered;
   },
@@ -82,9 +82,9 @@ export const importCommand: Command = sessionCommand({
   options: ["to"],
   makes: true,
   async run(call) {
-    const { log, options, say } = call;
+    const { log, options, print } = call;
     const { id, seq } = await importSession(log, await textOf(call), options.text("to"));
-    say({ id, seq }, `${id} has ${seq} records.`);
+    print({ id, seq }, `${id} has ${seq} records.`);
     return exitCodes.answered;
   },
 });

@@ -84,7 +84,7 @@ async function decide(
   const [receipt, decision] = await firstThatFits(session, question, candidates, call);
   if (receipt.status === "ignored") throw notAccepted(question, receipt);
   const { toolCallId, name } = question;
-  call.say(
+  call.print(
     { toolCallId, name, decision, seq: receipt.seq },
     `${done}: ${callToText(question)}. It is record ${receipt.seq}.`,
   );

@@ -15,7 +15,7 @@ export const logCommand: Command = sessionCommand({
   async run(call) {
     const after = positionOf(call.options, "from") ?? 0;
     const show = (row: TimelineRow): void => {
-      if (row.seq > after) call.say(rowToJson(row), rowToText(row));
+      if (row.seq > after) call.print(rowToJson(row), rowToText(row));
     };
     return call.options.has("follow") ? await followed(call, show) : await shown(call, show);
   },

@@ -38,9 +38,9 @@ const reasons: Readonly<Record<string, string>> = {
   busy: "The agent is working, and does not accept messages meanwhile.",
 };
 
-function report({ say }: SessionCall, receipt: Receipt, done: string): ExitCode {
+function report({ print }: SessionCall, receipt: Receipt, done: string): ExitCode {
   if (receipt.status === "ignored")
     throw new CliFailure(exitCodes.refused, reasons[receipt.reason] ?? `Ignored: ${receipt.reason}.`);
-  say({ seq: receipt.seq }, `${done}. It is record ${receipt.seq}.`);
+  print({ seq: receipt.seq }, `${done}. It is record ${receipt.seq}.`);
   return exitCodes.answered;
 }

@@ -58,7 +58,7 @@ export async function rememberedTools(
 const fileOf = (folder: string, id: string): string =>
   join(folder, `${createHash("sha256").update(id).digest("hex").slice(0, 32)}.json`);
 
-/** Tells a session from an earlier one of the same id: each header contains a random part. */
+/** Distinguishes a session from an earlier one of the same id: each header contains a random part. */
 async function sessionDigest(log: EventLog, id: string): Promise<string | undefined> {
   const session = await log.open(id);
   return session === undefined ? undefined : digestOf(session.header);

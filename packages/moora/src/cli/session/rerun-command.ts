@@ -19,7 +19,7 @@ export const rerunCommand: Command = sessionCommand({
 
 const names = { a: "recorded", b: "again" };
 
-async function rerun({ log, id, options, host, say }: SessionCall): Promise<ExitCode> {
+async function rerun({ log, id, options, host, print }: SessionCall): Promise<ExitCode> {
   const { chooseLlm } = await import("../choose-llm.ts");
   const from = positionOf(options, "from") ?? 0;
   const chosen = chooseLlm(options, host.env);
@@ -33,7 +33,7 @@ async function rerun({ log, id, options, host, say }: SessionCall): Promise<Exit
   const [was, is] = [again.recorded.state, again.state].map((end) => answerTextAt(end));
   const conversation = diffLines(conversationLines(again.recorded.state), conversationLines(again.state));
   const { differences, unrecordedCalls } = again;
-  say(
+  print(
     { id, from, recorded: was, again: is, conversation, differences, unrecordedCalls },
     [
       `recorded  ${oneLine(was ?? "")}`,

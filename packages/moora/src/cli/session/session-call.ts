@@ -26,7 +26,7 @@ export interface SessionCall extends OpenPlace {
   /** The session: the first argument. */
   readonly id: string;
   /** Prints a result: text for people, or an object as a line of JSON for programs. */
-  say(json: object, text: string): void;
+  print(json: object, text: string): void;
 }
 
 interface SessionCommand extends Pick<Command, "name" | "usage" | "summary"> {
@@ -37,7 +37,7 @@ interface SessionCommand extends Pick<Command, "name" | "usage" | "summary"> {
   readonly run: (call: SessionCall) => Promise<ExitCode>;
 }
 
-/** A row of the table of commands for a command about sessions. Its usage says how many arguments it takes. */
+/** A row of the table of commands for a command about sessions. Its usage determines how many arguments it takes. */
 export const sessionCommand = ({ options = [], makes = false, run, ...row }: SessionCommand): Command => ({
   ...row,
   options: [...options, ...sessionOptions],
@@ -47,10 +47,10 @@ export const sessionCommand = ({ options = [], makes = false, run, ...row }: Ses
     return await withPlace(given, host, makes, async (at) => {
       const { place, screen } = at;
       const hints = new CommandHints({ options: given, place });
-      const say: SessionCall["say"] = (json, text) =>
+      const print: SessionCall["print"] = (json, text) =>
         given.has("json") ? screen.json(json) : screen.result(`${text}\n`);
       try {
-        return await run({ ...at, words, options: given, host, hints, id, say });
+        return await run({ ...at, words, options: given, host, hints, id, print });
       } catch (error) {
         if (error instanceof SessionError && error.code === "SessionUnknown") throw noSession(id, place);
         throw error;

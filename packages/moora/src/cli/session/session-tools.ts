@@ -59,7 +59,7 @@ export class SessionTools {
     });
   }
 
-  /** The error for such calls: it says how to load their tools. */
+  /** The error for such calls, with the way to load their tools. */
   notLoaded(missing: readonly NamedCall[], hints: CommandHints): UsageError {
     const { id } = this.parts;
     const calls = missing.map((call) => `${call.id} ${call.name}`).join(", ");
@@ -72,7 +72,7 @@ export class SessionTools {
     );
   }
 
-  /** Keeps the module for later commands, and says where the agent runs with other tools than last time. */
+  /** Keeps the module for later commands, and reports that the agent runs with other tools than last time. */
   async remember(screen: Screen, state: AgentState | undefined): Promise<void> {
     const { log, place, id } = this.parts;
     if (this.given === undefined) {

@@ -13,11 +13,11 @@ export const sessionsCommand: Command = sessionCommand({
   usage: "",
   summary: "List the sessions.",
   async run(call) {
-    const { log, say, screen, place } = call;
+    const { log, print, screen, place } = call;
     const infos = await log.list();
     for (const info of infos) {
       const row = await rowOf(call, info);
-      say(row, rowToText(row));
+      print(row, rowToText(row));
     }
     if (infos.length === 0) screen.note(`No sessions in ${place.shown}.`);
     return exitCodes.answered;

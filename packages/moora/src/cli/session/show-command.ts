@@ -20,7 +20,7 @@ export const showCommand: Command = sessionCommand({
     const { seq, state } = await stateAt(call.log, call.id, at);
     checkPosition(call.id, at, seq);
     const questions = questionsAt(state);
-    call.say(
+    call.print(
       { id: call.id, seq, state, questions: questions.map((question) => questionToJson(call, question)) },
       viewOf(call, seq, state, questions).join("\n"),
     );

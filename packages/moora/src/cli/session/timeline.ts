@@ -23,7 +23,7 @@ export interface TimelineRow {
   readonly input: AgentInput;
 }
 
-/** What earlier records say of calls and tools. */
+/** Calls and tools of earlier records. */
 class CallNames {
   private readonly names = new Map<string, string>();
   private tools: Readonly<Record<string, ToolDefinition>>;
