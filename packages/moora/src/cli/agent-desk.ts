@@ -10,18 +10,16 @@ import { chooseLlm, type ChosenLlm } from "./choose-llm.ts";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { CommandCall } from "./command.ts";
 import { begunLoop, openConversation, type BegunLoop, type Conversation } from "./conversation.ts";
-import { errorToExitCode, errorToWords, modelFailureCause } from "./error-to-words.ts";
+import { createView } from "./create-view.ts";
+import { errorToExitCode, errorToWords } from "./error-to-words.ts";
 import { lineSource, type LineRead, type LineSource } from "./input/line-source.ts";
 import { Interrupts } from "./interrupts.ts";
-import { JsonView } from "./json-view.ts";
 import { oneLine } from "./one-line.ts";
 import { QuestionPrompt } from "./questions/question-prompt.ts";
 import { RunQuestions } from "./questions/run-questions.ts";
-import { retryFailures } from "./retry-failures.ts";
 import type { RunView } from "./run-view.ts";
 import { Screen } from "./screen.ts";
 import { placeOf, placeSecrets } from "./session/session-call.ts";
-import { TextView } from "./text-view.ts";
 
 const plannerNotice =
   "The planner answers: a deterministic stand-in, not a language model. It picks tools by the words of a request and " +
@@ -76,7 +74,7 @@ export class AgentDesk {
       canAsk: this.lines.isTerminal || options.has("approve-from-stdin"),
       isKept: this.conversation.kept !== undefined,
     });
-    this.view = this.viewFor(options.has("json"), options.has("trace"), host);
+    this.view = createView({ ...parts, session: this.session, options, clock: host.clock });
     this.subscriptions =
       this.conversation.kept === undefined
         ? []
@@ -137,16 +135,6 @@ export class AgentDesk {
     const { run, streaming } = begun;
     if (streaming !== null) this.view.show({ type: "LlmToken", ...streaming });
     return await this.follow(() => run);
-  }
-
-  private viewFor(isJson: boolean, showsTrace: boolean, { clock }: CliHost): RunView {
-    const failureOfRetry = retryFailures(this.session);
-    if (isJson) return new JsonView(this.screen, showsTrace, failureOfRetry);
-    const retryReason = (due: number): string => {
-      const { kind = "", message = "" } = failureOfRetry(due) ?? {};
-      return modelFailureCause(kind, message, this.chosen);
-    };
-    return new TextView(this.screen, { showsTrace, now: () => clock.now(), retryReason });
   }
 
   private async follow(begin: () => AgentRun): Promise<ExitCode> {

@@ -93,7 +93,7 @@ describe("a run without a terminal that comes to a question", () => {
     const run = await cli("run", "pay", "--tools", module, ...provider.options);
     expect(run).toMatchObject({ code: 0, out: "Well.\n" });
     expect(run.err).toContain(
-      "No terminal to ask on: the call of pay is rejected. Use --approve never, --approve-from-stdin or --session ID.\n",
+      "No terminal to ask on: the call of pay is rejected. Use --approve-from-stdin or --session ID.\n",
     );
     expect(run.err).toContain(
       "the call of ask_human is rejected. Use --approve-from-stdin or --session ID.\n",

@@ -14,7 +14,9 @@ export type LineRead =
 export interface ReplyRequest {
   readonly prompt: string;
   /** Text that is in the line to begin with. A pipe has no use for it. */
-  readonly prefill?: string;
+  readonly prefill: string;
+  /** Whether the question was just shown for the first time: what was typed before is not a reply to it. */
+  readonly isNew: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -24,7 +26,7 @@ export interface LineSource extends InputLine {
   readonly isTerminal: boolean;
   /** The next message. People can edit it, find it again with the arrow keys, and see the prompt. */
   message(prompt: string, signal?: AbortSignal): Promise<LineRead>;
-  /** The reply to a question. On a terminal it is a line that was begun after the question was shown. */
+  /** The reply to a question. */
   reply(request: ReplyRequest): Promise<LineRead>;
   /**
    * Keeps what a person types from here on for the next message, without showing it. Ends at the next `message`. A

@@ -56,10 +56,9 @@ export class TerminalLines implements LineSource {
   }
 
   async reply(request: ReplyRequest): Promise<LineRead> {
-    if (request.prefill === undefined && !this.isCollecting) await this.takeTyped();
+    if (request.isNew && !this.isCollecting) await this.takeTyped();
     this.keepDraft();
-    const read =
-      request.prefill === undefined ? await this.freshReply(request) : await this.prefilled(request);
+    const read = request.isNew ? await this.firstReply(request) : await this.nextReply(request);
     if (this.isCollecting) this.collect();
     return read;
   }
@@ -113,7 +112,7 @@ export class TerminalLines implements LineSource {
    * A person who was typing a message when the question appeared may complete it before they have seen the question. A
    * line that begins with that text is a message and no reply.
    */
-  private async freshReply({ prompt, signal }: ReplyRequest): Promise<LineRead> {
+  private async firstReply({ prompt, signal }: ReplyRequest): Promise<LineRead> {
     for (;;) {
       const { draft } = this;
       const [read, rest] = await this.read({ prompt, text: draft, history: [], signal });
@@ -125,7 +124,7 @@ export class TerminalLines implements LineSource {
     }
   }
 
-  private async prefilled({ prompt, prefill = "", signal }: ReplyRequest): Promise<LineRead> {
+  private async nextReply({ prompt, prefill, signal }: ReplyRequest): Promise<LineRead> {
     const [read] = await this.read({ prompt, text: prefill, history: [], signal });
     return read;
   }

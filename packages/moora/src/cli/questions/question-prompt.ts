@@ -1,5 +1,5 @@
 import { InputRefused, type Decision, type Question, type Receipt } from "@moora/agent";
-import type { LineRead, LineSource } from "../input/line-source.ts";
+import type { LineRead, LineSource, ReplyRequest } from "../input/line-source.ts";
 import type { Screen } from "../screen.ts";
 import { lineToReply, type Reply } from "./line-to-reply.ts";
 import { questionPrompts, questionText } from "./question-text.ts";
@@ -45,8 +45,8 @@ export class QuestionPrompt {
     const isAllowed = about === "approval" && this.alwaysAllowed.has(name);
     if (isAllowed && (await this.decided(question, ["approve"], target))) return;
     this.screen.note(questionText(question));
-    for (;;) {
-      const read = await this.readReply(question, signal);
+    for (let isNew = true; ; isNew = false) {
+      const read = await this.readReply(question, isNew, signal);
       if (read.type === "canceled") return;
       if (read.type === "interrupted") return target.interrupt();
       if (read.type === "end") return target.unanswered(question);
@@ -64,23 +64,24 @@ export class QuestionPrompt {
   /** A line, and the further lines that it asks for. */
   private async readReply(
     question: Question,
+    isNew: boolean,
     signal: AbortSignal,
   ): Promise<{ readonly type: "reply"; readonly reply: Reply } | Exclude<LineRead, { type: "line" }>> {
-    let read = await this.read(questionPrompts[question.about], signal);
+    const prompt = questionPrompts[question.about];
+    let read = await this.read({ prompt, prefill: "", isNew, signal });
     if (read.type !== "line") return read;
     let reply = lineToReply(read.text, question, this.lines.isTerminal);
     while (reply.type === "ask") {
       // What the screen would hide cannot be edited.
       const prefill = this.screen.clean(reply.prefill) === reply.prefill ? reply.prefill : "";
-      read = await this.read(reply.prompt, signal, prefill);
+      read = await this.read({ prompt: reply.prompt, prefill, isNew: false, signal });
       if (read.type !== "line") return read;
       reply = reply.toReply(read.text);
     }
     return { type: "reply", reply };
   }
 
-  private async read(prompt: string, signal: AbortSignal, prefill?: string): Promise<LineRead> {
-    const request = { prompt, signal, ...(prefill !== undefined && { prefill }) };
+  private async read(request: ReplyRequest): Promise<LineRead> {
     return await this.screen.withInput(this.lines, () => this.lines.reply(request));
   }
 

@@ -1,5 +1,5 @@
 import type { AgentState, Question, Session } from "@moora/agent";
-import { loopRuns, openCallOf, openCallsOf } from "@moora/agent-core-state-machine";
+import { loopRuns, openCallOf, openCallsOf, toolOf } from "@moora/agent-core-state-machine";
 import type { Screen } from "../screen.ts";
 import type { QuestionPrompt } from "./question-prompt.ts";
 
@@ -60,9 +60,9 @@ export class RunQuestions {
   private cannotAsk({ toolCallId, digest, about, name }: Question): void {
     const { session, screen, isKept } = this.parts;
     if (isKept) return this.check();
-    const advice =
-      about === "approval" ? "Use --approve never, --approve-from-stdin" : "Use --approve-from-stdin";
-    screen.note(`No terminal to ask on: the call of ${name} is rejected. ${advice} or --session ID.`);
+    const isPolicy = about === "approval" && toolOf(session.current(), name)?.approval !== "always";
+    const advice = `Use ${isPolicy ? "--approve never, " : ""}--approve-from-stdin or --session ID.`;
+    screen.note(`No terminal to ask on: the call of ${name} is rejected. ${advice}`);
     const decision = { reject: "There is nobody to ask." };
     void session.decide({ toolCallId, digest }, decision, "nobody").catch(() => undefined);
   }
