@@ -23,9 +23,12 @@ describe("an old release of Node", () => {
     },
   );
 
-  it("is refused by a file that imports nothing but the check", () => {
+  it("is refused by a file that imports nothing but the check and the manifest", () => {
     const imports = readFileSync(join(source, "main.ts"), "utf8").match(/^import .*$/gm);
-    expect(imports).toEqual(['import { nodeProblem } from "./node-version.ts";']);
+    expect(imports).toEqual([
+      'import manifest from "../../package.json" with { type: "json" };',
+      'import { nodeProblem } from "./node-version.ts";',
+    ]);
     expect(readFileSync(join(source, "node-version.ts"), "utf8")).not.toContain("import");
   });
 });
