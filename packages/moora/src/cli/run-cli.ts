@@ -35,7 +35,7 @@ async function dispatch({ words, options }: CommandLine, host: CliHost): Promise
     if (options.has("help")) return print(host, overview(commands));
     throw new UsageError(
       "Missing command.",
-      `Commands: ${commands.map((command) => command.name).join(", ")}. Run: moora help`,
+      `Available commands: ${commands.map((command) => command.name).join(", ")}. Run: moora help`,
     );
   }
   if (name === "help")

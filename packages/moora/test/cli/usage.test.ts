@@ -16,7 +16,7 @@ describe("an invalid command line ends with 2 and a hint", () => {
   it.each([
     [
       [],
-      `moora: Missing command. Commands: ${commands.map(({ name }) => name).join(", ")}. Run: moora help\n`,
+      `moora: Missing command. Available commands: ${commands.map(({ name }) => name).join(", ")}. Run: moora help\n`,
     ],
     [["caht"], 'moora: Unknown command "caht". Did you mean "chat"?\n'],
     [["frobnicate"], 'moora: Unknown command "frobnicate". To run a task: moora run "frobnicate ..."\n'],
