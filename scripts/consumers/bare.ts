@@ -86,7 +86,7 @@ assert.equal(
     {},
     old(`Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })`),
   ),
-  "1: moora: Moora needs Node 22.13 or newer, this is Node 20.20.2.\n",
+  "2: moora needs Node 22.13 or newer, this is 20.20.2.\n",
 );
 const { stderr } = spawnSync(
   process.execPath,

@@ -6,29 +6,28 @@ import {
   type Question,
   type Session,
 } from "@moora/agent";
-import { ApprovalDesk } from "./approval-desk.ts";
 import { chooseLlm, type ChosenLlm } from "./choose-llm.ts";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
 import type { CommandCall } from "./command.ts";
 import { begunLoop, openConversation, type BegunLoop, type Conversation } from "./conversation.ts";
+import { createView } from "./create-view.ts";
 import { errorToExitCode, errorToWords } from "./error-to-words.ts";
-import { JsonView } from "./json-view.ts";
+import { lineSource, type LineRead, type LineSource } from "./input/line-source.ts";
 import { Interrupts } from "./interrupts.ts";
-import { Lines, type LineRead } from "./lines.ts";
 import { oneLine } from "./one-line.ts";
+import { QuestionPrompt } from "./questions/question-prompt.ts";
+import { RunQuestions } from "./questions/run-questions.ts";
 import type { RunView } from "./run-view.ts";
 import { Screen } from "./screen.ts";
 import { placeOf, placeSecrets } from "./session/session-call.ts";
-import { TextView } from "./text-view.ts";
 
 const plannerNotice =
-  "This is the planner, not a language model: it hands requests to tools by their words and quotes what they give. " +
-  "For a model set a key, such as OPENAI_API_KEY or ANTHROPIC_API_KEY, and say --model; see moora help.";
+  "The planner answers: a deterministic stand-in, not a language model. It picks tools by the words of a request and " +
+  "quotes their results. For a model set an API key, such as OPENAI_API_KEY or ANTHROPIC_API_KEY, and use --model.";
 
 interface DeskParts {
   readonly chosen: ChosenLlm;
   readonly screen: Screen;
-  readonly lines: Lines;
   readonly conversation: Conversation;
 }
 
@@ -36,60 +35,61 @@ interface DeskParts {
 export class AgentDesk {
   readonly screen: Screen;
   readonly chosen: ChosenLlm;
+  readonly conversation: Conversation;
   readonly session: Session;
-  private readonly conversation: Conversation;
-  private readonly lines: Lines;
+  private readonly lines: LineSource;
   private readonly interrupts: Interrupts;
   private readonly view: RunView;
-  private readonly approvals: ApprovalDesk;
-  private readonly letGo: readonly (() => void)[];
-  /** The line that is waited for. */
-  private waiting: AbortController | undefined;
-  /** A loop that somebody else began while nobody here was at work. */
+  private readonly questions: RunQuestions;
+  private readonly subscriptions: readonly (() => void)[];
+  /** Cancels the line that is being read. */
+  private reading: AbortController | undefined;
+  /** A loop that another process began while nothing was in progress here. */
   private begun: BegunLoop | undefined;
-  private isAtWork = false;
+  private isWorking = false;
   /** Set once the process was asked to end. */
   private leaving: Promise<void> | undefined;
 
-  /** Throws `UsageError` for options that make no sense, and what keeps a session from being opened. */
+  /** Throws `UsageError` for invalid options, and what keeps a session from being opened. */
   static async open(call: CommandCall, host: CliHost): Promise<AgentDesk> {
     const chosen = chooseLlm(call.options, host.env);
     const screen = new Screen(host, [...chosen.secrets, ...placeSecrets(placeOf(call.options, host))]);
     const conversation = await openConversation(call, host, chosen, screen);
-    return new AgentDesk(call, host, { chosen, screen, lines: new Lines(host), conversation });
+    return new AgentDesk(call, host, { chosen, screen, conversation });
   }
 
   private constructor({ options }: CommandCall, host: CliHost, parts: DeskParts) {
     this.chosen = parts.chosen;
     this.screen = parts.screen;
-    this.lines = parts.lines;
     this.conversation = parts.conversation;
     this.session = parts.conversation.session;
     this.begun = parts.conversation.begun;
     this.interrupts = new Interrupts(host);
-    const by = options.text("as") ?? host.user;
-    this.approvals = new ApprovalDesk(this.lines, this.screen, {
-      decide: (question, decision, decider = by) => this.session.decide(question, decision, decider),
-      elsewhere: this.conversation.elsewhere,
+    this.lines = lineSource(host, () => this.interrupts.interrupt());
+    this.questions = new RunQuestions({
+      session: this.session,
+      screen: this.screen,
+      prompt: new QuestionPrompt(this.lines, this.screen),
+      by: options.text("as") ?? host.user,
+      canAsk: this.lines.isTerminal || options.has("approve-from-stdin"),
+      isKept: this.conversation.kept !== undefined,
     });
-    this.view = options.has("json")
-      ? new JsonView(this.screen, options.has("trace"))
-      : new TextView(this.screen, options.has("trace"), () => host.clock.now());
-    const { isKept } = this.conversation;
-    this.letGo = isKept
-      ? [host.onTerminate(() => this.leave()), this.session.onEvent(() => this.notice())]
-      : [];
+    this.view = createView({ ...parts, session: this.session, options, clock: host.clock });
+    this.subscriptions =
+      this.conversation.kept === undefined
+        ? []
+        : [host.onTerminate(() => this.leave()), this.session.onEvent(() => this.notice())];
     if (!this.chosen.provider.needsModel) this.screen.aside(plannerNotice);
   }
 
-  /** Whether something goes on that nobody here has begun, or has just ended while the session was opened. */
+  /** Whether a loop is in progress that was not begun here, or has ended while the session was opened. */
   get isUnderWay(): boolean {
     return (
       this.begun !== undefined || this.session.running() !== undefined || this.session.trace().length > 0
     );
   }
 
-  /** What the user said last in this session. */
+  /** The last message of the user in this session. */
   get lastMessage(): string | undefined {
     return this.session.current().messages.findLast(({ role }) => role === "user")?.content;
   }
@@ -99,28 +99,35 @@ export class AgentDesk {
     return this.leaving !== undefined;
   }
 
-  /** The next line of the input. Ctrl-C ends the waiting; what begins in the session calls it off. */
+  /** The next line of the input. Ctrl-C ends the reading. So does a loop that another process begins, as `canceled`. */
   async line(prompt: string): Promise<LineRead> {
-    if (this.isLeaving || this.begun !== undefined) return { type: "called-off" };
-    const over = new AbortController();
+    if (this.isLeaving || this.begun !== undefined) return { type: "canceled" };
+    const reading = new AbortController();
     let isInterrupted = false;
     const interrupt = (): void => {
       isInterrupted = true;
-      over.abort();
+      reading.abort();
     };
-    this.waiting = over;
-    const read = await this.interrupts.during(interrupt, () => this.lines.message(prompt, over.signal));
-    this.waiting = undefined;
-    return isInterrupted && read.type === "called-off" ? { type: "interrupted" } : read;
+    this.reading = reading;
+    const read = await this.interrupts.during(interrupt, () =>
+      this.screen.withInput(this.lines, () => this.lines.message(prompt, reading.signal)),
+    );
+    this.reading = undefined;
+    return isInterrupted && read.type === "canceled" ? { type: "interrupted" } : read;
   }
 
-  /** One message and the loop that answers it. Ctrl-C ends the loop and nothing else. */
+  /** From here on, what a person types while the agent works is kept for the next line, and is not shown before. */
+  collectLines(): void {
+    this.lines.collect();
+  }
+
+  /** One message and the loop that answers it. Ctrl-C cancels the loop and nothing else. */
   async turn(text: string): Promise<ExitCode> {
     return await this.follow(() => this.session.ask(text));
   }
 
-  /** The loop that is under way, to its end: one that a crash broke off, or that somebody else began. */
-  async goOn(): Promise<ExitCode> {
+  /** The loop in progress, to its end: one that a crash interrupted, or that another process began. */
+  async resume(): Promise<ExitCode> {
     this.screen.aside(`> ${oneLine(this.lastMessage ?? "")}`);
     const { begun = begunLoop(this.session) } = this;
     this.begun = undefined;
@@ -131,26 +138,25 @@ export class AgentDesk {
   }
 
   private async follow(begin: () => AgentRun): Promise<ExitCode> {
-    this.isAtWork = true;
+    this.isWorking = true;
     const run = begin();
     const cancel = (): void => run.cancel("The user pressed Ctrl-C.");
     try {
       return await this.interrupts.during(cancel, () => this.shown(run, cancel));
     } finally {
-      this.isAtWork = false;
+      this.isWorking = false;
     }
   }
 
+  /** Shows a run to its end, or until only decisions are left that cannot be made here. */
   private async shown(run: AgentRun, cancel: () => void): Promise<ExitCode> {
     const over = new AbortController();
-    const ask = (question: Question): void =>
-      this.approvals.ask(question, this.whileOpen(question, over.signal), cancel);
+    const ask = (question: Question): void => this.questions.ask(question, over.signal, cancel);
+    const leftOpen = this.questions.leftOpen();
     try {
       for (const question of this.session.questions()) ask(question);
-      for await (const event of run) {
-        if (event.type === "ApprovalRequested") ask(event);
-        this.view.show(event);
-      }
+      const end = await Promise.race([this.showEvents(run, ask, over.signal), leftOpen]);
+      if (end === "left-open") return this.waiting();
       this.view.answered(await run);
       return exitCodes.answered;
     } catch (error) {
@@ -161,28 +167,39 @@ export class AgentDesk {
     }
   }
 
+  private async showEvents(
+    run: AgentRun,
+    ask: (question: Question) => void,
+    over: AbortSignal,
+  ): Promise<"ended"> {
+    for await (const event of run) {
+      if (over.aborted) break;
+      // The view ends the line of the answer before a question is asked.
+      this.view.show(event);
+      if (event.type === "ApprovalRequested") ask(event);
+      this.questions.check();
+    }
+    return "ended";
+  }
+
+  /** Shows the questions that are open, with the commands that settle them. */
+  private waiting(): ExitCode {
+    const { kept } = this.conversation;
+    if (kept === undefined) return exitCodes.failed;
+    const questions = this.session
+      .questions()
+      .map((question) => ({ question, commands: kept.settling(question) }));
+    this.view.waiting(questions, kept.resume);
+    return exitCodes.waiting;
+  }
+
   private failed(error: AgentError): ExitCode {
     if (this.isLeaving) {
-      this.screen.note(`Stopped. ${this.conversation.wayBack}`);
+      this.screen.note(`Stopped. To resume: ${this.conversation.kept?.resume ?? ""}`);
       return exitCodes.terminated;
     }
     this.view.failed(error, errorToWords(error, this.chosen));
     return errorToExitCode(error);
-  }
-
-  /** Aborted when the question is answered, here or elsewhere, or when nobody waits for it any more. */
-  private whileOpen({ toolCallId, digest }: Question, signal: AbortSignal): AbortSignal {
-    const closed = new AbortController();
-    const look = (): void => {
-      const isOpen = this.session
-        .questions()
-        .some((question) => question.toolCallId === toolCallId && question.digest === digest);
-      if (!isOpen) closed.abort();
-    };
-    const stop = this.session.subscribe(look);
-    signal.addEventListener("abort", stop, { once: true });
-    look();
-    return AbortSignal.any([signal, closed.signal]);
   }
 
   private ended(): ExitCode {
@@ -196,26 +213,27 @@ export class AgentDesk {
     return exitCodes.answered;
   }
 
-  /** Somebody else has begun something: it is shown before the next line is taken. */
+  /** Another process has begun a loop: it is shown before the next line is read. */
   private notice(): void {
-    if (this.isAtWork || this.begun !== undefined) return;
+    if (this.isWorking || this.begun !== undefined) return;
     this.begun = begunLoop(this.session);
-    if (this.begun !== undefined) this.waiting?.abort();
+    if (this.begun !== undefined) this.reading?.abort();
   }
 
-  /** Starts nothing new, lets what runs end for a while, and goes; at a second call at once. */
+  /** Starts nothing new, lets running work finish for a while, and ends; at a second call at once. */
   private leave(): void {
     if (this.leaving === undefined) {
-      this.screen.aside("Stopping: what runs may end first.");
+      this.screen.aside("Stopping: running work may finish first.");
       this.leaving = this.conversation.leave();
     } else void this.session.close();
-    this.waiting?.abort();
+    this.reading?.abort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.screen.endAnswer();
     this.screen.wipe();
     this.lines.close();
-    for (const stop of this.letGo) stop();
+    for (const stop of this.subscriptions) stop();
     this.interrupts[Symbol.dispose]();
     await this.leaving;
     await this.conversation.close();

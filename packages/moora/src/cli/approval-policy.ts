@@ -13,14 +13,14 @@ const policies: Readonly<Record<string, Policy>> = {
   "above:critical": { above: "critical" },
 };
 
-/** What `--approve` says. Throws `UsageError` for anything else. */
+/** Parses `--approve`. Throws `UsageError` for an unknown value. */
 export function textToPolicy(text: string = "above:medium"): Policy {
   const policy = Object.hasOwn(policies, text) ? policies[text] : undefined;
   if (policy !== undefined) return policy;
   const names = Object.keys(policies);
   const meant = nearest(text, names);
   throw new UsageError(
-    `--approve cannot be ${text}.`,
-    meant === undefined ? `It is one of ${names.join(", ")}.` : `Did you mean ${meant}?`,
+    `Invalid value for --approve: "${text}".`,
+    meant === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean "${meant}"?`,
   );
 }

@@ -3,52 +3,66 @@ import type { LlmCaller } from "@moora/llm";
 import type { CliHost } from "./cli-host.ts";
 import type { GivenOptions } from "./options.ts";
 import { providers, type Provider } from "./providers.ts";
-import { urlPasswords } from "./url-passwords.ts";
+import { environmentSecrets, urlSecrets } from "./secrets.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The model of a run, and how people are told of it. */
+/** How long a provider may send nothing, in seconds. */
+const defaultTimeoutSeconds = 60;
+const maxTimeoutSeconds = 86_400;
+
+/** The model of a run, and what people read about it. */
 export interface ChosenLlm {
   readonly llm: LlmCaller;
   readonly provider: Provider;
   /** "" for the planner. */
   readonly model: string;
-  /** What no output may show. */
+  /** How long the provider may send nothing before the call is given up. */
+  readonly timeoutSeconds: number;
+  /** Values that no output may show. */
   readonly secrets: readonly string[];
 }
 
-/** From the options, then the environment; the planner when nothing is said and no key is there. */
+const noKeyNeeded = "--provider planner needs none; it is not a language model.";
+
+/** Chooses by the options, then the environment. The planner is used when neither names a provider or holds a key. */
 export function chooseLlm(options: GivenOptions, env: CliHost["env"]): ChosenLlm {
   const name = options.text("provider") ?? variable(env, "MOORA_PROVIDER");
   const provider = name === undefined ? firstWithKey(env, options) : providerNamed(name);
-  const model = options.text("model") ?? variable(env, "MOORA_MODEL") ?? "";
+  const timeoutSeconds = options.count("timeout", maxTimeoutSeconds) ?? defaultTimeoutSeconds;
   const baseURL = options.text("base-url");
+  const secrets = [...environmentSecrets(env), ...urlSecrets(baseURL ?? "")];
   if (!provider.needsModel) {
     for (const option of ["model", "base-url"] as const)
       if (options.has(option))
         throw new UsageError(
-          `The ${provider.name} takes no --${option}.`,
-          "Name a provider with --provider.",
+          `--${option} cannot be used with the provider "${provider.name}".`,
+          "Name another one with --provider.",
         );
-    return { llm: provider.callerOf({}), provider, model: "", secrets: [] };
+    return { llm: provider.callerOf({}), provider, model: "", timeoutSeconds, secrets };
   }
-  const apiKey = provider.keyName === undefined ? undefined : variable(env, provider.keyName);
-  if (provider.keyName !== undefined && apiKey === undefined)
+  const apiKey = apiKeyOf(provider, env);
+  const model = options.text("model") ?? variable(env, "MOORA_MODEL");
+  if (model === undefined)
     throw new UsageError(
-      `There is no key for ${provider.name}: ${provider.keyName} is not set.`,
-      "Set it, or take --provider planner, which needs none and is no language model.",
-    );
-  if (model === "")
-    throw new UsageError(
-      `Which model of ${provider.name}?`,
-      "Say --model NAME, or set MOORA_MODEL; --provider planner needs none and is no language model.",
+      `Missing model for ${provider.name}.`,
+      `Pass --model NAME, or set MOORA_MODEL. ${noKeyNeeded}`,
     );
   checkSdk(provider);
-  const connection = {
+  const llm = provider.callerOf({
     model,
+    firstChunkTimeoutMs: timeoutSeconds * 1_000,
+    idleTimeoutMs: timeoutSeconds * 1_000,
     ...(apiKey !== undefined && { apiKey }),
-    ...(baseURL !== undefined && { baseURL: checkedUrl(baseURL) }),
-  };
-  return { llm: provider.callerOf(connection), provider, model, secrets: secretsIn(env, baseURL) };
+    ...(baseURL !== undefined && { baseURL: validUrl(baseURL) }),
+  });
+  return { llm, provider, model, timeoutSeconds, secrets };
+}
+
+function apiKeyOf({ name, keyName }: Provider, env: CliHost["env"]): string | undefined {
+  if (keyName === undefined) return undefined;
+  const key = variable(env, keyName);
+  if (key !== undefined) return key;
+  throw new UsageError(`Missing API key for ${name}: ${keyName} is not set.`, `Set it. ${noKeyNeeded}`);
 }
 
 /** Throws `UsageError` with the package to install, before the first call of the adapter would fail for the same reason. */
@@ -72,8 +86,8 @@ function providerNamed(name: string): Provider {
   const names = providers.map((provider) => provider.name);
   const meant = nearest(name.toLowerCase(), names);
   throw new UsageError(
-    `There is no provider ${name}.`,
-    meant === undefined ? `There are ${names.join(", ")}.` : `Did you mean ${meant}?`,
+    `Unknown provider "${name}".`,
+    meant === undefined ? `Providers: ${names.join(", ")}.` : `Did you mean "${meant}"?`,
   );
 }
 
@@ -85,28 +99,19 @@ function firstWithKey(env: CliHost["env"], options: GivenOptions): Provider {
   for (const option of ["model", "base-url"] as const)
     if (options.has(option))
       throw new UsageError(
-        `--${option} is given, but no provider, and no key is set.`,
-        "Name one with --provider.",
+        `--${option} needs a provider, and no API key is set.`,
+        "Name a provider with --provider.",
       );
   return providerNamed("planner");
 }
 
-function checkedUrl(text: string): string {
+function validUrl(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol === "http:" || url?.protocol === "https:") return text;
-  throw new UsageError("--base-url is no address.", "It begins with http:// or https://.");
+  throw new UsageError("--base-url must be a URL that begins with http:// or https://.", "");
 }
 
 const variable = (env: CliHost["env"], name: string): string | undefined => {
   const value = env[name]?.trim();
   return value === "" ? undefined : value;
 };
-
-/** Every key that is set, not only the one in use, and what stands before the @ of an address. */
-function secretsIn(env: CliHost["env"], baseURL: string | undefined): readonly string[] {
-  const keys = providers.flatMap(({ keyName }) =>
-    keyName === undefined ? [] : (variable(env, keyName) ?? []),
-  );
-  const inUrl = [URL.parse(baseURL ?? "")?.username ?? "", ...urlPasswords(baseURL ?? "")];
-  return [...keys, ...inUrl].filter((secret) => secret.length > 3);
-}

@@ -2,7 +2,7 @@ import { AgentError, InputRefused, SessionError } from "@moora/agent";
 import { LogError } from "@moora/event-log";
 import { exitCodes, type ExitCode } from "./cli-host.ts";
 
-/** A command that cannot be done: a sentence for people, and a number for the shell. */
+/** A command that fails: a message for people, and the exit code. */
 export class CliFailure extends Error {
   override readonly name = "CliFailure";
   readonly exitCode: ExitCode;
@@ -13,7 +13,7 @@ export class CliFailure extends Error {
   }
 }
 
-/** What the shell is told of each way in which a session or its log says no. Any other way is a failure. */
+/** The exit code of each error of a session or its log. Any other is a failure. */
 const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   SessionUnknown: exitCodes.missing,
   SessionBusy: exitCodes.busy,
@@ -27,26 +27,25 @@ const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   UnsupportedVersion: exitCodes.unreadable,
 };
 
-/** What is said where the message itself does not say enough, or not to the one who sits at a terminal. */
-const words: Readonly<Record<string, (message: string) => string>> = {
+/** Messages for people, where the one of the error is for programs. */
+const messages: Readonly<Record<string, (message: string) => string>> = {
   LogBusy: (message) => `Another process is writing. Try again. ${message}`,
   LogCorrupt: (message) => `The log is damaged: ${message}`,
-  LogExists: () => "There is a session of this name already. Name another one with --to.",
-  LogRemoved: () => "The session has been removed.",
+  LogExists: () => "A session of this name exists already. Choose another name with --to.",
+  LogRemoved: () => "The session was removed.",
   LogWrite: (message) => `The log cannot be read or written: ${message}`,
-  UnsupportedVersion: (message) => `A newer release wrote this. ${message}`,
+  UnsupportedVersion: (message) => `A newer release wrote this log. ${message}`,
 };
 
-const sentenceOf = (code: string, message: string): string =>
-  Object.hasOwn(words, code) ? (words[code]?.(message) ?? message) : message;
+const messageFor = (code: string, message: string): string =>
+  Object.hasOwn(messages, code) ? (messages[code]?.(message) ?? message) : message;
 
-/** The failure that an error of a session or of its log is; undefined for a bug. */
+/** The failure that corresponds to an error of a session or its log. Undefined for a bug. */
 export function errorToFailure(error: unknown): CliFailure | undefined {
   if (error instanceof CliFailure) return error;
   if (error instanceof SessionError || error instanceof LogError)
-    return new CliFailure(exitCodeOf[error.code] ?? exitCodes.failed, sentenceOf(error.code, error.message));
-  if (error instanceof InputRefused)
-    return new CliFailure(exitCodes.refused, `That does not fit: ${error.message}`);
+    return new CliFailure(exitCodeOf[error.code] ?? exitCodes.failed, messageFor(error.code, error.message));
+  if (error instanceof InputRefused) return new CliFailure(exitCodes.refused, error.message);
   if (error instanceof AgentError) return new CliFailure(exitCodes.failed, error.message);
   return undefined;
 }

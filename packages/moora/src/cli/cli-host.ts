@@ -1,24 +1,27 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "@moora/agent-core-effects";
 
-/** Where a command writes, and whether a person looks at it. */
-export type CliOutput = Writable & { readonly isTTY?: boolean | undefined };
+/** Where a command writes, whether it is a terminal, and its width. */
+export type CliOutput = Writable & {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+};
 
-/** Everything of the machine that the command line uses: the process gives one, and so does a test. */
+/** Everything of the machine that the command line uses. The process provides one, and so does a test. */
 export interface CliHost {
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   /** Answers, and the lines of `--json`. */
   readonly stdout: CliOutput;
-  /** Everything else: what is under way, questions, errors. */
+  /** Everything else: progress, questions, errors. */
   readonly stderr: CliOutput;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly clock: Clock;
-  /** Calls back for each Ctrl-C; answers how to stop that. While nobody listens, Ctrl-C ends the process. */
+  /** Calls back for each Ctrl-C. Returns a function that unsubscribes. Without a listener, Ctrl-C ends the process. */
   readonly onInterrupt: (listener: () => void) => () => void;
-  /** Calls back when the process is asked to end; answers how to stop that. While nobody listens, it ends at once. */
+  /** Calls back when the process is asked to end. Returns a function that unsubscribes. Without a listener, it ends at once. */
   readonly onTerminate: (listener: () => void) => () => void;
-  /** Who sits here: decisions bear this name. */
+  /** The name of the user, under which decisions are recorded. */
   readonly user: string;
   /** The name of this process as the owner of sessions. */
   readonly owner: string;
@@ -26,23 +29,25 @@ export interface CliHost {
   readonly isOwnerGone: (owner: string) => boolean;
 }
 
-/** What the command line gives back to the shell. */
+/** The exit codes of the command line. */
 export const exitCodes = {
-  /** Answered, done, or as it should be. */
+  /** Answered or done. */
   answered: 0,
-  /** The agent failed, or what was looked at is not as it should be. */
+  /** The agent failed, or a check found something wrong. */
   failed: 1,
-  /** The command line makes no sense. */
+  /** Invalid usage. */
   usage: 2,
-  /** There is no such session, call or question. */
+  /** Session, record, call, question or file not found. */
   missing: 3,
   /** Another process runs the session, or writes to its log. */
   busy: 4,
-  /** It was decided before, does not fit, or is taken. */
+  /** Already decided, invalid, or nothing to do. */
   refused: 5,
-  /** The log is damaged, from a newer release, or cannot be read or written. */
+  /** The log is damaged, was written by a newer release, or cannot be read or written. */
   unreadable: 6,
-  cancelled: 130,
+  /** The session waits for a decision. */
+  waiting: 7,
+  canceled: 130,
   terminated: 143,
 } as const;
 

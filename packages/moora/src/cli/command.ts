@@ -8,26 +8,28 @@ export interface Command {
   readonly usage: string;
   readonly summary: string;
   readonly options: readonly OptionName[];
-  /** Throws `UsageError` for words and values that make no sense. */
+  /** Throws `UsageError` for invalid arguments and values. */
   readonly run: (call: CommandCall, host: CliHost) => Promise<ExitCode>;
 }
 
-/** What was said after the name of a command. */
+/** What follows the name of a command: its arguments and options. */
 export interface CommandCall {
   readonly words: readonly string[];
   readonly options: GivenOptions;
 }
 
-/** Options of every command that lets an agent work. */
+/** Options of every command that runs an agent. */
 export const agentOptions: readonly OptionName[] = [
   "provider",
   "model",
   "base-url",
+  "timeout",
   "system",
   "root",
   "allow-fetch",
   "tools",
   "approve",
+  "approve-from-stdin",
   "max-steps",
   "max-tokens",
   "session",
@@ -38,5 +40,5 @@ export const agentOptions: readonly OptionName[] = [
   "help",
 ];
 
-/** Options of every command that looks at sessions. */
+/** Options of every command about sessions. */
 export const sessionOptions: readonly OptionName[] = ["log", "json", "help"];

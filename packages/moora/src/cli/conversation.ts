@@ -4,54 +4,62 @@ import {
   startSession,
   type Agent,
   type AgentRun,
-  type AgentConfig,
+  type AgentState,
   type DurableSession,
   type Question,
   type Session,
   type SessionView,
 } from "@moora/agent";
-import type { EventLog } from "@moora/event-log";
-import { CliFailure } from "./cli-failure.ts";
 import type { ChosenLlm } from "./choose-llm.ts";
-import { exitCodes, type CliHost } from "./cli-host.ts";
+import type { CliHost } from "./cli-host.ts";
 import type { CommandCall } from "./command.ts";
 import { optionsToAgent } from "./options-to-agent.ts";
 import type { Screen } from "./screen.ts";
+import { CommandHints } from "./session/command-hints.ts";
 import { noticeToWords, openPlace } from "./session/log-place.ts";
-import { openRecorded } from "./session/open-recorded.ts";
-import { commandFor, placeOf } from "./session/session-call.ts";
+import { presentOwner, sessionBusy } from "./session/session-busy.ts";
+import { placeOf } from "./session/session-call.ts";
+import { sessionState } from "./session/session-state.ts";
+import { SessionTools } from "./session/session-tools.ts";
 
-/** How long what runs may take to end once the process is asked to go. */
+/** How long running work may take to finish once the process was asked to end. */
 const settleMs = 3_000;
 
-/** A loop that somebody else began, and what of its answer had been streamed before it was joined. */
+/** A loop in progress, and what of its answer had been streamed before it was joined. */
 export interface BegunLoop {
   readonly run: AgentRun;
   readonly streaming: SessionView["streaming"];
 }
 
-/** The loop under way, joined so that nothing of it is missed from here on. */
+/** Joins the loop in progress, so that no event from here on is missed. */
 export function begunLoop(session: Session): BegunLoop | undefined {
   const run = session.running();
   return run && { run, streaming: session.current().streaming };
 }
 
-/** A session, in memory or kept in a log, and the ways out of it. */
+/** A session in a log: what its commands are called. */
+export interface KeptSession {
+  /** The commands that settle a question from another terminal. */
+  readonly settling: (question: Question) => readonly string[];
+  /** The command that resumes the session. */
+  readonly resume: string;
+  /** The command that shows all of its messages. */
+  readonly show: string;
+}
+
+/** A session, in memory or in a log. */
 export interface Conversation {
   readonly session: Session;
-  readonly isKept: boolean;
-  /** What was under way when it was opened. */
+  /** Undefined for a session in memory. */
+  readonly kept: KeptSession | undefined;
+  /** What was in progress when it was opened. */
   readonly begun: BegunLoop | undefined;
-  /** Where else a question can be decided; undefined where that is nowhere. */
-  readonly elsewhere: ((question: Question) => string) | undefined;
-  /** How to go on later. */
-  readonly wayBack: string;
-  /** Starts nothing new, and lets what runs end for a while. */
+  /** Starts nothing new, and lets running work finish for a while. */
   leave(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Begins a session, or opens the one that `--session` names. */
+/** Starts a session, or opens the one that `--session` names. */
 export async function openConversation(
   call: CommandCall,
   host: CliHost,
@@ -62,7 +70,7 @@ export async function openConversation(
   if (id !== undefined) return await keptConversation(id, call, host, chosen, screen);
   const session = startSession(await optionsToAgent(call.options, chosen, host), { clock: host.clock });
   const close = (): Promise<void> => session.close();
-  return { session, isKept: false, begun: undefined, elsewhere: undefined, wayBack: "", leave: close, close };
+  return { session, kept: undefined, begun: undefined, leave: close, close };
 }
 
 async function keptConversation(
@@ -73,21 +81,26 @@ async function keptConversation(
   screen: Screen,
 ): Promise<Conversation> {
   const place = placeOf(options, host);
-  const command = (words: string): string => commandFor(words, { options, place });
   const log = await openPlace(place, {
     makes: true,
     onNotice: (notice) => screen.note(noticeToWords(notice)),
   });
   try {
-    const agent = await optionsToAgent(options, chosen, host, await configOf(log, id, host));
-    const { session, begun } = await opened(agent, { log, id, host, command });
+    const state = await sessionState(log, id, host);
+    const tools = await SessionTools.of({ log, place, id, options, cwd: host.cwd });
+    const hints = new CommandHints({ options, place, tools: tools.path });
+    const agent = await optionsToAgent(options, chosen, host, state?.config);
+    if (state !== undefined) await checkTools(state, tools, agent, { log, id, host, hints });
+    const { session, begun } = await opened(agent, { log, id, host, hints });
+    await tools.remember(screen, state);
     return {
       session,
-      isKept: true,
       begun,
-      elsewhere: ({ about, toolCallId }) =>
-        command(about === "answer" ? `answer ${id} ${toolCallId} ...` : `approve ${id} ${toolCallId}`),
-      wayBack: `Go on with ${command(`run --session ${id}`)}`,
+      kept: {
+        settling: (question) => hints.settling(id, question),
+        resume: hints.runCommand("run", "--session", id),
+        show: hints.command("show", id),
+      },
       leave: () => session.close({ graceMs: settleMs }),
       async close() {
         await session.close();
@@ -100,24 +113,31 @@ async function keptConversation(
   }
 }
 
-/** What a session was begun with stays until somebody says otherwise. */
-async function configOf(log: EventLog, id: string, host: CliHost): Promise<AgentConfig | undefined> {
-  if ((await log.open(id)) === undefined) return undefined;
-  await using session = await openRecorded({ log, id, host }, "read");
-  return session.current().config;
-}
-
 interface OpenCall {
-  readonly log: EventLog;
+  readonly log: Parameters<typeof sessionState>[0];
   readonly id: string;
   readonly host: CliHost;
-  readonly command: (words: string) => string;
+  readonly hints: CommandHints;
 }
 
-/** Opens a session to run it. Throws `CliFailure` where another process does, and where a newer release wrote on. */
+/** Throws `CliFailure` or `UsageError` where the agent does not have the tools of open calls. */
+async function checkTools(
+  state: AgentState,
+  tools: SessionTools,
+  agent: Agent,
+  { log, id, host, hints }: OpenCall,
+): Promise<void> {
+  const missing = tools.missingIn(state, agent);
+  if (missing.length === 0) return;
+  const owner = await presentOwner(log, id, host);
+  if (owner !== undefined) throw sessionBusy(`The session ${id} is run by ${owner}.`, id, hints);
+  throw tools.notLoaded(missing, hints);
+}
+
+/** Opens a session to run it. Throws `CliFailure` where another process does, and where a newer release wrote to it. */
 async function opened(
   agent: Agent,
-  { log, id, host, command }: OpenCall,
+  { log, id, host, hints }: OpenCall,
 ): Promise<{ readonly session: DurableSession; readonly begun: BegunLoop | undefined }> {
   const { clock, owner, isOwnerGone } = host;
   try {
@@ -128,7 +148,6 @@ async function opened(
     throw lastError;
   } catch (error) {
     if (!(error instanceof SessionError) || error.code !== "SessionBusy") throw error;
-    const instead = `Say something to it with ${command(`send ${id} "..."`)}; watch it with ${command(`log ${id} --follow`)}`;
-    throw new CliFailure(exitCodes.busy, `${error.message} ${instead}`);
+    throw sessionBusy(error.message, id, hints);
   }
 }

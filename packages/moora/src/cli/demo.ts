@@ -16,11 +16,11 @@ import { processHost } from "./process-host.ts";
 import { Screen } from "./screen.ts";
 import { TextView } from "./text-view.ts";
 
-/** What is shown, in order: what to look at, and what the agent is asked. */
+/** The parts of the demonstration, in order: what they show, and what the agent is asked. */
 const scenes: readonly (readonly [explanation: string, task: string])[] = [
   ["One tool. The answer streams in as it is made.", "What is (2^10 - 24) / 8?"],
   [
-    "Three tools that do not need one another: one turn asks for all of them, and they run in parallel.",
+    "Three tools that do not depend on each other: one turn calls all of them, and they run in parallel.",
     'List the files in packages/moorex/src, read packages/moorex/package.json and search packages/agent/src for "createMoorex<"',
   ],
   [
@@ -28,15 +28,15 @@ const scenes: readonly (readonly [explanation: string, task: string])[] = [
     'Search packages/moorex/src for "export function createMoorex", then read the first one.',
   ],
   [
-    "A failure is data: the tool says no, the agent reads it, the loop goes on to its answer.",
+    "A failure is data: the tool fails, the agent reads why, and the loop continues to its answer.",
     "Calculate 1 / (3 - 3).",
   ],
 ];
 
-// In a demonstration the calls of tools are part of what is shown.
+// In a demonstration, tool calls are part of the output.
 const host = { ...processHost(), stderr: process.stdout };
 const screen = new Screen(host);
-const say = (text: string): void => screen.answer(`${text}\n`);
+const say = (text: string): void => screen.result(`${text}\n`);
 
 const agent = defineAgent({
   llm: planner(),
@@ -51,28 +51,34 @@ const inputs: AgentInput[] = [];
 session.onInput((input) => void inputs.push(input));
 
 say(
-  "A conversation with an agent, on this repository itself. The model is the planner: no key, no network, and no",
+  "A conversation with an agent about this repository. The model is the planner, a deterministic stand-in:",
 );
-say("language model. Lines with -> and <- are tool calls as they start and finish.");
+say(
+  "no key, no network, not a language model. Lines with -> and <- are tool calls as they start and finish.",
+);
 for (const [explanation, task] of scenes) await play(explanation, task, session);
 
 say(
-  "\n# The trace\n\nEach row is a move along an edge of the control graph; each loop is one walk from Idle to Done.\n",
+  "\n# The trace\n\nEach row is a move along an edge of the control graph; each loop leads from Idle to Done.\n",
 );
 say(session.trace().print());
-say(`\n# The same again, without the model and the tools\n\n${replayed(agent, session, inputs)}`);
+say(`\n# The same again, without model and tools\n\n${replayed(agent, session, inputs)}`);
 await session.close();
 
-/** One question and all that it brings. */
+/** One question, and everything that happens until its answer. */
 async function play(explanation: string, task: string, chat: Session): Promise<void> {
   say(`\n# ${explanation}\n\n> ${task}\n`);
-  const view = new TextView(screen, false, () => host.clock.now());
+  const view = new TextView(screen, {
+    showsTrace: false,
+    now: () => host.clock.now(),
+    retryReason: () => "The model did not answer.",
+  });
   const run = chat.ask(task);
   for await (const event of run) view.show(event);
   await run;
 }
 
-/** Folds the inputs of the conversation again, and compares what comes out with what is there. */
+/** Folds the inputs of the conversation again, and compares the state. */
 function replayed(of: Agent, chat: Session, log: readonly AgentInput[]): string {
   let state = initialStateOf(of);
   for (const input of log) state = agentTransition(input)(state);
@@ -81,5 +87,5 @@ function replayed(of: Agent, chat: Session, log: readonly AgentInput[]): string 
   if (!isSame) process.exitCode = 1;
   return isSame
     ? `The ${log.length} inputs of this conversation, folded by the reducer, give the same state, byte for byte.`
-    : "The inputs of this conversation, folded again, give ANOTHER state: that is a bug.";
+    : "The inputs of this conversation, folded again, give a different state: this is a bug.";
 }

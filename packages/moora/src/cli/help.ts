@@ -1,47 +1,46 @@
 import type { Command } from "./command.ts";
 import { optionRow, type OptionName } from "./options.ts";
 
-/** What the number that a command ends with says. */
 const exits: readonly string[] = [
-  "Exit codes: 0 answered or done, 1 the agent failed or a check did, 2 the command line makes no sense,",
-  "3 no such session or call, 4 another process is at it, 5 decided before, or refused, 6 the log is damaged, newer or",
-  "out of reach, 130 cancelled, 143 stopped.",
+  "Exit codes: 0 answered or done, 1 the agent failed or a check found something wrong, 2 invalid usage, 3 not found,",
+  "4 another process is using the session, 5 refused, or nothing to do, 6 the log or the output cannot be read or written,",
+  "7 waiting for a decision, 130 canceled, 143 stopped.",
 ];
 
-/** What there is. */
+/** The help of the whole command line. */
 export const overview = (commands: readonly Command[]): string =>
   [
-    "moora: agents on the command line.",
+    "moora: LLM agents on the command line.",
     "",
-    ...commands.map(({ name, usage, summary }) => row(`moora ${name} ${usage}`.trimEnd(), summary, 41)),
-    row("moora help [command]", "Show this, or the options of a command.", 41),
-    row("moora --version", "Show the version.", 41),
+    ...commands.map(({ name, usage, summary }) => row(`moora ${name} ${usage}`.trimEnd(), summary, 42)),
+    row("moora help [command]", "Show this help, or the help of one command.", 42),
+    row("moora --version", "Show the version.", 42),
     "",
-    "Answers go to standard output, everything else to standard error. Without a provider and without a key the planner",
-    "is used, which is no language model.",
+    "Answers go to standard output, everything else to standard error. Text that is piped to `moora run` is added to the",
+    "task. Without a provider and without an API key the planner answers: a deterministic stand-in, not a language model.",
     "",
     ...exits,
   ].join("\n");
 
-/** One command with its options. */
+/** The help of one command, with its options. */
 export async function commandHelp({ name, usage, summary, options }: Command): Promise<string> {
-  const rows = options.map((option) => row(optionWords(option), optionRow(option).help));
-  const told = options.includes("provider")
-    ? ["", "Providers, and the variable that holds the key:", ...(await providerRows())]
+  const rows = options.map((option) => row(optionUsage(option), optionRow(option).help));
+  const providers = options.includes("provider")
+    ? ["", "Providers, and the environment variable of the API key:", ...(await providerRows())]
     : [];
-  return [`moora ${name} ${usage}`.trimEnd(), summary, "", ...rows, ...told, "", ...exits].join("\n");
+  return [`moora ${name} ${usage}`.trimEnd(), summary, "", ...rows, ...providers, "", ...exits].join("\n");
 }
 
-const optionWords = (name: OptionName): string => {
+const optionUsage = (name: OptionName): string => {
   const { value } = optionRow(name);
   return value === undefined ? `--${name}` : `--${name} ${value}`;
 };
 
-/** The providers come with their SDKs, which take a while to load. */
+/** Loaded on demand: the providers import their SDKs, which takes a while. */
 async function providerRows(): Promise<readonly string[]> {
   const { providers } = await import("./providers.ts");
   return providers.map(({ name, keyName, needsModel }) =>
-    row(name, keyName ?? (needsModel ? "none needed: on this machine" : "none needed: no language model")),
+    row(name, keyName ?? (needsModel ? "none: runs on this machine" : "none: not a language model")),
   );
 }
 

@@ -2,27 +2,29 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Tool } from "@moora/agent";
+import { loadError } from "./load-error.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The tools that a module of the user exports, by themselves or in lists. Throws `UsageError` for one without any. */
+/** The tools that a module exports, one by one or in arrays. Throws `UsageError` where it has none or cannot be loaded. */
 export async function moduleToTools(file: string, cwd: string): Promise<readonly Tool[]> {
   const path = resolve(cwd, file);
-  if (!existsSync(path)) throw new UsageError(`There is no file ${file}.`, "--tools names a module.");
+  if (!existsSync(path))
+    throw new UsageError(`The file ${file} does not exist.`, "--tools needs a module that exports tools.");
   const tools = Object.values(await loaded(path, file))
     .flat()
     .filter(isTool);
   if (tools.length > 0) return [...new Set(tools)];
-  throw new UsageError(`${file} exports no tool.`, "Export what defineTool gives.");
+  throw new UsageError(`${file} exports no tools.`, "Export what defineTool returns.");
 }
 
 async function loaded(path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
+  const url = pathToFileURL(path).href;
   try {
-    // What a module exports is not known before it is loaded; each value is looked at.
+    // What a module exports is not known before it is loaded; each value is checked.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+    return (await import(url)) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${file} cannot be loaded: ${why}`, "--tools names a module.");
+    throw new UsageError(`Cannot load ${file}: ${loadError(error, url)}`, "");
   }
 }
 

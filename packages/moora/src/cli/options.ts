@@ -1,6 +1,10 @@
-/** One option of the command line. With `value` it takes one; that is the word for it in the help. */
+import { UsageError } from "./usage-error.ts";
+
+/** One option of the command line. `value` is the placeholder of its value in help texts; a flag has none. */
 export interface OptionRow {
   readonly value?: string;
+  /** One letter that means the same. */
+  readonly short?: string;
   readonly help: string;
 }
 
@@ -8,11 +12,13 @@ export type OptionName =
   | "provider"
   | "model"
   | "base-url"
+  | "timeout"
   | "system"
   | "root"
   | "allow-fetch"
   | "tools"
   | "approve"
+  | "approve-from-stdin"
   | "max-steps"
   | "max-tokens"
   | "trace"
@@ -24,50 +30,56 @@ export type OptionName =
   | "to"
   | "open"
   | "args"
+  | "result"
   | "reason"
+  | "all"
   | "follow"
   | "json"
   | "help"
   | "version";
 
-/** Every option that any command takes. A command names those it knows. */
+/** Every option of every command. A command lists those that it takes. */
 const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   provider: {
     value: "NAME",
-    help: "Who runs the model; see below. Default: MOORA_PROVIDER, or the first whose key is set.",
+    help: "The provider of the model; see below. Default: MOORA_PROVIDER, or the first whose key is set.",
   },
   model: { value: "NAME", help: "The model, as its provider names it. Default: MOORA_MODEL." },
   "base-url": { value: "URL", help: "Another address of the provider's API." },
-  system: { value: "TEXT", help: "What the model is told before anything else." },
-  root: { value: "DIR", help: "The folder that the file tools may read. Default: this one." },
+  timeout: { value: "SECONDS", help: "How long the provider may send nothing before a retry. Default: 60." },
+  system: { value: "TEXT", help: "The system prompt." },
+  root: { value: "DIR", help: "The folder that the file tools may read. Default: the current folder." },
   "allow-fetch": { help: "Let the model read pages of the public internet." },
-  tools: { value: "FILE", help: "A module of yours, whose exports are tools for the agent." },
+  tools: { value: "FILE", help: "A module of yours that exports tools for the agent." },
   approve: {
     value: "WHEN",
-    help: "When you are asked before a tool runs: ask, never, above:RISK. Default: above:medium.",
+    help: "When to ask before a tool runs: ask, never, above:RISK. Default: above:medium.",
   },
-  "max-steps": { value: "N", help: "Most calls of the model for one message. Default: 50." },
-  "max-tokens": { value: "N", help: "Most tokens that one message may cost." },
-  session: { value: "ID", help: "Keep the conversation under this name; a crash or a stop is gone on from." },
+  "approve-from-stdin": { help: "Read decisions from standard input, one in each line." },
+  "max-steps": { value: "N", help: "Maximum number of model calls for one message. Default: 50." },
+  "max-tokens": { value: "N", help: "Maximum number of tokens for one message." },
+  session: { value: "ID", help: "Keep the conversation under this name; resumes after a crash or restart." },
   log: {
     value: "WHERE",
-    help: "Where sessions are: FILE.db, a folder of JSONL, postgres://... Default: MOORA_LOG or .moora.",
+    help: "Where sessions are kept: FILE.db, a folder, postgres://... Default: MOORA_LOG or .moora.",
   },
-  as: { value: "NAME", help: "Who decides. Default: your name on this machine." },
-  at: { value: "N", help: "The record at which; 0 is the beginning. Default: the last." },
-  from: { value: "N", help: "The record after which. Default: 0, the beginning." },
+  as: { value: "NAME", help: "The name that decisions are recorded under. Default: your user name." },
+  at: { value: "N", help: "The record to look at; 0 is before the first. Default: the last." },
+  from: { value: "N", help: "Start after this record. Default: 0, the beginning." },
   to: { value: "ID", help: "The name of the new session." },
   open: {
     value: "HOW",
-    help: "What was under way: reuse what came of it, again, or close it as not run. Default: reuse.",
+    help: "Work in progress: reuse its recorded results, rerun it, or close it. Default: reuse.",
   },
-  args: { value: "JSON", help: "Other arguments for the call than those that were asked for." },
-  reason: { value: "TEXT", help: "Why; the model reads it." },
-  follow: { help: "Go on with what comes, until Ctrl-C." },
-  trace: { help: "Show the walk through the control graph at the end." },
-  json: { help: "Print one JSON object a line: every event, and the result." },
-  help: { help: "Show this." },
-  version: { help: "Show the version." },
+  args: { value: "JSON", help: "Run the call with these arguments instead." },
+  result: { value: "TEXT", help: "What the call returned, for worked: text or JSON." },
+  reason: { value: "TEXT", help: "The reason; the model reads it." },
+  all: { help: "Show every difference of the two states." },
+  follow: { help: "Keep showing new records until Ctrl-C." },
+  trace: { help: "Show the path through the control graph at the end." },
+  json: { help: "Print one JSON object per line: every event, and the result." },
+  help: { short: "h", help: "Show this help." },
+  version: { short: "v", help: "Show the version." },
 };
 
 export const optionNames: readonly OptionName[] = Object.keys(optionRows).filter(isOptionName);
@@ -78,7 +90,7 @@ export function isOptionName(name: string): name is OptionName {
 
 export const optionRow = (name: OptionName): OptionRow => optionRows[name];
 
-/** The options that were given: the text of those that take a value, true for the others. */
+/** The options that were given: the value of those that take one, true for the others. */
 export class GivenOptions {
   private readonly values: ReadonlyMap<OptionName, string | true>;
 
@@ -93,6 +105,14 @@ export class GivenOptions {
   text(name: OptionName): string | undefined {
     const value = this.values.get(name);
     return typeof value === "string" ? value : undefined;
+  }
+
+  /** A positive integer up to `most`. Throws `UsageError` for another value. Undefined where the option is not given. */
+  count(name: OptionName, most: number = 999_999_999): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most) return Number(text);
+    throw new UsageError(`--${name} must be an integer from 1 to ${most}, got "${text}".`, "");
   }
 
   has(name: OptionName): boolean {

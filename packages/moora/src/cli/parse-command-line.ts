@@ -3,25 +3,17 @@ import { nearest } from "@moora/agent-core-effects";
 import { GivenOptions, isOptionName, optionNames, optionRow, type OptionName } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** A command line, read but not yet understood. */
+/** A command line, split into arguments and options. */
 export interface CommandLine {
   readonly words: readonly string[];
   readonly options: GivenOptions;
 }
 
-/** Throws `UsageError` for an option that there is not, one without its value, and one with a value it does not take. */
+/** Throws `UsageError` for an unknown option, a missing value, and a value for an option that takes none. */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const { tokens } = parseArgs({
     args: [...args],
-    options: {
-      ...Object.fromEntries(
-        optionNames.map((name) => [
-          name,
-          { type: optionRow(name).value === undefined ? ("boolean" as const) : ("string" as const) },
-        ]),
-      ),
-      h: { type: "boolean" as const },
-    },
+    options: Object.fromEntries(optionNames.map((name) => [name, parserOption(name)])),
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -31,29 +23,34 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   for (const token of tokens) {
     if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
-    const name = token.rawName === "-h" ? "help" : token.name;
-    if (!token.rawName.startsWith("--") && name !== "help") throw unknownOption(token.rawName);
-    if (!isOptionName(name)) throw unknownOption(token.rawName);
-    values.set(name, checkedValue(name, token.value, token.inlineValue === true));
+    if (!isOptionName(token.name)) throw unknownOption(token.rawName);
+    values.set(token.name, validValue(token.name, token.value, token.inlineValue === true));
   }
   return { words, options: new GivenOptions(values) };
 }
 
-function checkedValue(name: OptionName, value: string | undefined, isInline: boolean): string | true {
-  const word = optionRow(name).value;
-  if (word === undefined) {
+function parserOption(name: OptionName): { type: "boolean" | "string"; short?: string } {
+  const { value, short } = optionRow(name);
+  return { type: value === undefined ? "boolean" : "string", ...(short !== undefined && { short }) };
+}
+
+function validValue(name: OptionName, value: string | undefined, isInline: boolean): string | true {
+  const placeholder = optionRow(name).value;
+  if (placeholder === undefined) {
     if (value === undefined) return true;
-    throw new UsageError(`--${name} takes no value.`, `Say --${name} by itself.`);
+    throw new UsageError(`--${name} does not take a value.`, "");
   }
   if (value === undefined || value === "")
-    throw new UsageError(`--${name} needs a value.`, `Say --${name} ${word}.`);
+    throw new UsageError(`Missing value for --${name}.`, `Use --${name} ${placeholder}.`);
   if (!isInline && value.startsWith("-"))
-    throw new UsageError(`--${name} needs a value.`, `If the value is ${value}, say --${name}=${value}.`);
+    throw new UsageError(`Missing value for --${name}.`, `For the value "${value}" use --${name}=${value}.`);
   return value;
 }
 
 function unknownOption(rawName: string): UsageError {
   const meant = nearest(rawName.replace(/^-+/, ""), optionNames);
-  const hint = meant === undefined ? undefined : `Did you mean --${meant}?`;
-  return new UsageError(`There is no option ${rawName}.`, hint);
+  return new UsageError(
+    `Unknown option "${rawName}".`,
+    meant === undefined ? undefined : `Did you mean "--${meant}"?`,
+  );
 }

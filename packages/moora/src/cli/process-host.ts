@@ -2,7 +2,7 @@ import { systemClock } from "@moora/agent";
 import type { CliHost } from "./cli-host.ts";
 import { isOwnerGone, ownerName, userName } from "./session/session-host.ts";
 
-/** This process as the host of a command line. */
+/** This process as the host of the command line. */
 export const processHost = (): CliHost => ({
   stdin: process.stdin,
   stdout: process.stdout,

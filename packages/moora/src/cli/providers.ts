@@ -3,10 +3,10 @@ import { AnthropicCaller } from "@moora/llm-anthropic";
 import { chatProfiles, OpenAiCaller, OpenAiChatCaller, type ChatProfileName } from "@moora/llm-openai";
 import { planner } from "../planner/planner.ts";
 
-/** Who can run a model, and where its key stands. */
+/** A provider of models, and the variable of its API key. */
 export interface Provider {
   readonly name: string;
-  /** The variable that holds the key; missing where none is needed. */
+  /** The environment variable of the API key; missing where none is needed. */
   readonly keyName?: string;
   readonly needsModel: boolean;
   /** The package that its adapter loads at the first call: an optional peer dependency. */
@@ -25,7 +25,7 @@ const chat = (name: ChatProfileName, shown: string = name): Provider => {
   };
 };
 
-/** In the order in which keys are looked for when nobody names a provider. */
+/** In the order in which keys are looked for when no provider is named. */
 export const providers: readonly Provider[] = [
   {
     name: "openai",

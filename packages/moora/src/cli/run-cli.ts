@@ -6,43 +6,48 @@ import type { Command } from "./command.ts";
 import { commands } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
 import { parseCommandLine, type CommandLine } from "./parse-command-line.ts";
-import { visible } from "./screen.ts";
+import { Screen } from "./screen.ts";
+import { environmentSecrets } from "./secrets.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The whole command line: reads the arguments, runs the command, and says with its number how it went. */
+/** The whole command line: parses the arguments, runs the command, and returns the exit code. */
 export async function runCli(args: readonly string[], host: CliHost): Promise<ExitCode> {
   try {
-    return await dispatched(parseCommandLine(args), host);
+    return await dispatch(parseCommandLine(args), host);
   } catch (error) {
-    const [exitCode, words] =
-      error instanceof UsageError ? [exitCodes.usage, `${error.message} ${error.hint}`] : failureOf(error);
-    host.stderr.write(visible(`moora: ${words}\n`));
+    const [exitCode, message] = errorToExit(error);
+    new Screen(host, environmentSecrets(host.env)).note(`moora: ${message}`);
     return exitCode;
   }
 }
 
-function failureOf(error: unknown): readonly [ExitCode, string] {
+function errorToExit(error: unknown): readonly [ExitCode, string] {
+  if (error instanceof UsageError) return [exitCodes.usage, `${error.message} ${error.hint}`.trimEnd()];
   const failure = errorToFailure(error);
   if (failure === undefined) throw error;
   return [failure.exitCode, failure.message];
 }
 
-async function dispatched({ words, options }: CommandLine, host: CliHost): Promise<ExitCode> {
+async function dispatch({ words, options }: CommandLine, host: CliHost): Promise<ExitCode> {
   const [name, ...rest] = words;
-  if (options.has("version")) return shown(host, manifest.version);
+  if (options.has("version")) return print(host, manifest.version);
   if (name === undefined) {
-    if (options.has("help")) return shown(host, overview(commands));
+    if (options.has("help")) return print(host, overview(commands));
     throw new UsageError(
-      "Which command?",
-      `There are ${commands.map((command) => command.name).join(", ")}; see moora help.`,
+      "Missing command.",
+      `Available commands: ${commands.map((command) => command.name).join(", ")}. Run: moora help`,
     );
   }
   if (name === "help")
-    return shown(host, rest[0] === undefined ? overview(commands) : await commandHelp(commandNamed(rest[0])));
+    return print(host, rest[0] === undefined ? overview(commands) : await commandHelp(commandNamed(rest[0])));
   const command = commandNamed(name);
-  if (options.has("help")) return shown(host, await commandHelp(command));
-  const foreign = options.names.find((option) => !command.options.includes(option));
-  if (foreign !== undefined) throw new UsageError(`${command.name} has no option --${foreign}.`);
+  if (options.has("help")) return print(host, await commandHelp(command));
+  const unknown = options.names.find((option) => !command.options.includes(option));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `"moora ${command.name}" does not take the option --${unknown}.`,
+      `Run: moora help ${command.name}`,
+    );
   return await command.run({ words: rest, options }, host);
 }
 
@@ -51,12 +56,12 @@ function commandNamed(name: string): Command {
   if (found !== undefined) return found;
   const meant = nearest(name, [...commands.map((command) => command.name), "help"]);
   throw new UsageError(
-    `There is no command ${name}.`,
-    meant === undefined ? `For a task say moora run "${name} ...".` : `Did you mean ${meant}?`,
+    `Unknown command "${name}".`,
+    meant === undefined ? `To run a task: moora run "${name} ..."` : `Did you mean "${meant}"?`,
   );
 }
 
-function shown(host: CliHost, text: string): ExitCode {
+function print(host: CliHost, text: string): ExitCode {
   host.stdout.write(`${text}\n`);
   return exitCodes.answered;
 }

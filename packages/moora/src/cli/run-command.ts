@@ -1,47 +1,74 @@
 import type { AgentDesk } from "./agent-desk.ts";
-import { exitCodes, type ExitCode } from "./cli-host.ts";
-import { agentOptions, type Command } from "./command.ts";
+import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";
+import { agentOptions, type Command, type CommandCall } from "./command.ts";
+import { pipedTask } from "./piped-task.ts";
+import { checkResumable } from "./session/check-resumable.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** One task, from the command line or from standard input. */
 export const runCommand: Command = {
   name: "run",
   usage: "<task...>",
-  summary: "Do one task; - reads it from standard input. None: go on with a session.",
+  summary: "Run one task; - reads it from stdin. Without a task: resume --session.",
   options: agentOptions,
   async run(call, host) {
-    const { words, options } = call;
-    const isPiped = words.length === 1 && words[0] === "-";
-    const isKept = options.has("session");
-    if (words.length === 0 && !isKept) throw noTask();
+    const task = await taskOf(call, host);
+    if (task.type === "canceled") return exitCodes.canceled;
+    if (task.type === "task" && task.text === "") throw missingTask();
+    if (task.type === "resume") await checkResumable(call, host);
     const { AgentDesk: Desk } = await import("./agent-desk.ts");
     await using desk = await Desk.open(call, host);
-    const task = isPiped ? await inputOf(desk) : words.join(" ");
-    if (task === undefined) return desk.isLeaving ? exitCodes.terminated : exitCodes.cancelled;
-    return await done(task.trim(), desk);
+    const text = task.type === "typed" ? await typedTask(desk) : task.type === "task" ? task.text : "";
+    if (text === undefined) return desk.isLeaving ? exitCodes.terminated : exitCodes.canceled;
+    if (text === "" && task.type === "typed") throw missingTask();
+    return await runTask(text, desk);
   },
 };
 
-/** A task that is under way is not begun again: so the same line that a crash broke off goes on with it. */
-async function done(task: string, desk: AgentDesk): Promise<ExitCode> {
-  if (desk.isUnderWay && (task === "" || task === desk.lastMessage)) return await desk.goOn();
-  if (task === "") throw noTask();
+type GivenTask =
+  | { readonly type: "task"; readonly text: string }
+  | { readonly type: "resume" }
+  /** To be typed on the terminal. */
+  | { readonly type: "typed" }
+  | { readonly type: "canceled" };
+
+async function taskOf({ words, options }: CommandCall, host: CliHost): Promise<GivenTask> {
+  if (words.length === 0) {
+    if (options.has("session")) return { type: "resume" };
+    throw missingTask();
+  }
+  const readsAll = words.at(-1) === "-";
+  const task = (readsAll ? words.slice(0, -1) : words).join(" ").trim();
+  const isTerminal = host.stdin.isTTY === true;
+  const isTaken = options.has("approve-from-stdin");
+  if (readsAll && isTaken)
+    throw new UsageError('"-" and --approve-from-stdin cannot both read standard input.', "");
+  if (isTerminal && readsAll && task === "") return { type: "typed" };
+  if ((isTerminal && !readsAll) || isTaken) return { type: "task", text: task };
+  const text = await pipedTask(task, readsAll, host);
+  return text === undefined ? { type: "canceled" } : { type: "task", text };
+}
+
+/** A task that is in progress is not started again: the same command after a crash resumes it. */
+async function runTask(task: string, desk: AgentDesk): Promise<ExitCode> {
+  if (desk.isUnderWay && (task === "" || task === desk.lastMessage)) return await desk.resume();
+  if (task === "") throw missingTask();
   return await desk.turn(task);
 }
 
-/** Everything up to the end of the input, undefined when it was interrupted. */
-async function inputOf(desk: AgentDesk): Promise<string | undefined> {
+/** Everything that is typed until Ctrl-D. Undefined when it was interrupted. */
+async function typedTask(desk: AgentDesk): Promise<string | undefined> {
   const lines: string[] = [];
   for (;;) {
     const read = await desk.line("");
-    if (read.type === "end") return lines.join("\n");
+    if (read.type === "end") return lines.join("\n").trim();
     if (read.type !== "line") return undefined;
     lines.push(read.text);
   }
 }
 
-const noTask = (): UsageError =>
+const missingTask = (): UsageError =>
   new UsageError(
-    "There is no task.",
-    'Say moora run "what to do", or moora run - to read it from standard input.',
+    "Missing task.",
+    'Use moora run "what to do", or moora run - to read it from standard input.',
   );

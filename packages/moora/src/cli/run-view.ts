@@ -1,9 +1,17 @@
-import type { AgentError, AgentEvent, RunResult } from "@moora/agent";
+import type { AgentError, AgentEvent, Question, RunResult } from "@moora/agent";
+
+/** A question that is left open, and the commands that settle it. */
+export interface OpenQuestion {
+  readonly question: Question;
+  readonly commands: readonly string[];
+}
 
 /** How a run is shown: to people, or as lines of JSON. */
 export interface RunView {
   show(event: AgentEvent): void;
   answered(result: RunResult): void;
-  /** `words` are for people. */
-  failed(error: AgentError, words: string): void;
+  /** `explanation` is for people. */
+  failed(error: AgentError, explanation: string): void;
+  /** The run ends here and waits for decisions. `resume` is the command that continues it after them. */
+  waiting(questions: readonly OpenQuestion[], resume: string): void;
 }

@@ -1,110 +1,134 @@
 import type { CliHost } from "./cli-host.ts";
+import { SecretFilter } from "./secret-filter.ts";
+import { visible } from "./visible.ts";
 
 const frames = ["|", "/", "-", "\\"];
 const frameMs = 120;
+/** Waits shorter than this show no time. */
+const minShownSeconds = 2;
+/** Characters of the status line. A line that wraps cannot be cleared: it has to fit into the terminal. */
+const maxStatus = 70;
+
+/** The line in which a person types, and what is typed there. */
+export interface InputLine {
+  /** Removes it from the terminal. */
+  clear(): void;
+  /** Shows it again, below what was written in between. */
+  redraw(): void;
+}
 
 /**
- * What a person sees. Answers go to stdout and everything else to stderr. While somebody looks, a line at the bottom
- * says what is waited for; it is wiped before anything else is written. No secret and no control character gets through.
+ * The output of a command. Answers go to stdout and everything else to stderr. On a terminal a status line at the
+ * bottom says what the command is waiting for. Secrets and control characters are removed from everything.
  */
 export class Screen {
   readonly isInteractive: boolean;
   private readonly host: CliHost;
-  private readonly secrets: readonly string[];
-  private readonly hasColours: boolean;
+  private readonly secretValues: readonly string[];
+  private readonly secrets: SecretFilter;
+  private readonly hasColors: boolean;
   private frame = 0;
-  private waitingFor = "";
-  private callOff: (() => void) | undefined;
-  private isHeld = false;
+  private status = "";
+  private statusSince = 0;
+  private cancelTimer: (() => void) | undefined;
+  private input: InputLine | undefined;
 
   constructor(host: CliHost, secrets: readonly string[] = []) {
     this.host = host;
-    this.secrets = secrets;
+    this.secretValues = secrets;
+    this.secrets = this.filter();
     this.isInteractive = host.stderr.isTTY === true;
-    this.hasColours = this.isInteractive && (host.env["NO_COLOR"] ?? "") === "";
+    this.hasColors = this.isInteractive && (host.env["NO_COLOR"] ?? "") === "";
   }
 
-  /** A piece of an answer. */
-  answer(text: string): void {
-    this.wipe();
-    this.host.stdout.write(visible(text));
+  /** A piece of an answer. Its end may be held back until the next piece shows that it is not part of a secret. */
+  answer(piece: string): void {
+    this.write(() => this.host.stdout.write(visible(this.secrets.push(piece))));
+  }
+
+  /** Shows what `answer` held back: the answer is complete. */
+  endAnswer(): void {
+    const rest = this.secrets.flush();
+    if (rest !== "") this.write(() => this.host.stdout.write(visible(rest)));
+  }
+
+  /** A complete text on stdout. */
+  result(text: string): void {
+    this.write(() => this.host.stdout.write(this.clean(text)));
   }
 
   /** A line beside the answer. */
   note(text: string): void {
-    this.wipe();
-    this.host.stderr.write(`${visible(this.withoutSecrets(text))}\n`);
+    this.write(() => this.host.stderr.write(`${this.clean(text)}\n`));
   }
 
   /** A line beside the answer that matters less. */
   aside(text: string): void {
-    const clean = visible(this.withoutSecrets(text));
-    this.wipe();
-    this.host.stderr.write(this.hasColours ? `\u001b[2m${clean}\u001b[0m\n` : `${clean}\n`);
+    const clean = this.clean(text);
+    this.write(() => this.host.stderr.write(this.hasColors ? `\u001b[2m${clean}\u001b[0m\n` : `${clean}\n`));
   }
 
   /** A line for programs: a JSON object. */
   json(value: object): void {
-    this.wipe();
-    this.host.stdout.write(`${this.withoutSecrets(JSON.stringify(value))}\n`);
+    const cleaned = JSON.stringify(value, (_, field: unknown) =>
+      typeof field === "string" ? this.secrets.clean(field) : field,
+    );
+    this.write(() => this.host.stdout.write(`${this.secrets.clean(cleaned)}\n`));
   }
 
-  /** Shows that something is waited for, until something else is written. */
+  /** A filter for another text that arrives in pieces. */
+  filter(): SecretFilter {
+    return new SecretFilter(this.secretValues);
+  }
+
+  /** The text as `note` shows it. */
+  clean(text: string): string {
+    return visible(this.secrets.clean(text));
+  }
+
+  /** Shows what the command is waiting for, and how long it has, until something else is written. */
   wait(what: string): void {
-    if (!this.isInteractive || this.isHeld) return;
-    this.waitingFor = what;
-    if (this.callOff === undefined) this.draw();
+    if (!this.isInteractive || this.input !== undefined) return;
+    const status = this.clean(what);
+    if (this.cancelTimer === undefined || status !== this.status) this.statusSince = this.host.clock.now();
+    this.status = status;
+    if (this.cancelTimer === undefined) this.drawStatus();
   }
 
-  /** Keeps the bottom line free for somebody who types there. */
-  async held<Result>(typing: () => Promise<Result>): Promise<Result> {
+  /** Keeps the bottom line free for a person who types there. What is written meanwhile appears above it. */
+  async withInput<Result>(input: InputLine, typing: () => Promise<Result>): Promise<Result> {
     this.wipe();
-    this.isHeld = true;
+    this.input = input;
     try {
       return await typing();
     } finally {
-      this.isHeld = false;
+      this.input = undefined;
     }
   }
 
-  /** Nothing is waited for any more. */
+  /** Removes the status line. */
   wipe(): void {
-    if (this.callOff === undefined) return;
-    this.callOff();
-    this.callOff = undefined;
+    if (this.cancelTimer === undefined) return;
+    this.cancelTimer();
+    this.cancelTimer = undefined;
     this.host.stderr.write("\r\u001b[K");
   }
 
-  private draw(): void {
+  private write(write: () => void): void {
+    this.wipe();
+    this.input?.clear();
+    write();
+    this.input?.redraw();
+  }
+
+  private drawStatus(): void {
     const sign = frames[this.frame % frames.length] ?? "";
     this.frame += 1;
-    this.host.stderr.write(
-      `\r\u001b[K${sign} ${visible(this.waitingFor).slice(0, 70).replaceAll("\n", " ")}`,
-    );
-    this.callOff = this.host.clock.after(frameMs, () => this.draw());
-  }
-
-  private withoutSecrets(text: string): string {
-    return this.secrets.flatMap(formsOf).reduce((rest, form) => rest.replaceAll(form, "[secret]"), text);
+    const seconds = Math.floor((this.host.clock.now() - this.statusSince) / 1_000);
+    const time = seconds < minShownSeconds ? "" : ` ${seconds} s`;
+    const room = Math.min(maxStatus, (this.host.stderr.columns ?? 80) - 1) - sign.length - 1 - time.length;
+    const status = this.status.slice(0, Math.max(0, room)).replaceAll("\n", " ");
+    this.host.stderr.write(`\r\u001b[K${sign} ${status}${time}`);
+    this.cancelTimer = this.host.clock.after(frameMs, () => this.drawStatus());
   }
 }
-
-/** A secret as it is, and as it looks in an address, in base64 and in JSON. */
-const formsOf = (secret: string): readonly string[] => [
-  secret,
-  encodeURIComponent(secret),
-  Buffer.from(secret).toString("base64").replace(/=+$/, ""),
-  JSON.stringify(secret).slice(1, -1),
-];
-
-/**
- * The text without what a terminal would obey or hide: models and tools pass on anybody's text, and a question must be
- * what it looks like. Line ends and tabs stay.
- */
-export const visible = (text: string): string =>
-  text
-    .replaceAll(/\r\n/g, "\n")
-    .replaceAll(/[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (character) => {
-      const code = character.codePointAt(0) ?? 0;
-      return `\\x${code.toString(16).padStart(2, "0")}`;
-    });

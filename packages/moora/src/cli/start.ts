@@ -1,17 +1,23 @@
+import { exitCodes } from "./cli-host.ts";
 import { processHost } from "./process-host.ts";
 import { runCli } from "./run-cli.ts";
 
-/** How long what is still open may take once the work is done. */
+/** How long open handles may delay the end of the process once the command is done. */
 const graceMs = 1_000;
 
-/** Runs the command line in this process, and sets its exit code. */
+/** Runs the command line of this process. */
 export async function start(): Promise<void> {
-  // The reader of the output may end before this process, as in `moora run ... | head -1`.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit(0);
-  });
+  process.stdout.on("error", outputFailed);
+  // There is nowhere left to report it.
+  process.stderr.on("error", () => undefined);
   process.exitCode = await runCli(process.argv.slice(2), processHost());
-  // A tool that does not let go must not keep the shell.
+  // A tool that keeps a handle open must not keep the shell waiting.
   setTimeout(() => process.exit(), graceMs).unref();
+}
+
+/** A reader that has gone, as in `moora run ... | head -1`, is no error. A full disk is. */
+function outputFailed(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") process.exit(exitCodes.answered);
+  process.stderr.write(`moora: Standard output cannot be written: ${error.message}\n`);
+  process.exit(exitCodes.unreadable);
 }

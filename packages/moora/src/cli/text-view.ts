@@ -1,29 +1,35 @@
 import type { AgentError, AgentEvent, RunResult, Trace } from "@moora/agent";
 import { oneLine, summaryOf } from "./one-line.ts";
-import type { RunView } from "./run-view.ts";
+import { questionText } from "./questions/question-text.ts";
+import type { OpenQuestion, RunView } from "./run-view.ts";
 import type { Screen } from "./screen.ts";
 
-/** A run for people: the answer as it is written, tools as they start and finish, and what is waited for. */
+export interface TextViewOptions {
+  readonly showsTrace: boolean;
+  readonly now: () => number;
+  /** Why the model call that is retried at this time failed. */
+  readonly retryReason: (due: number) => string;
+}
+
+/** A run for people: the answer as it is written, tools as they start and finish, and what the run is waiting for. */
 export class TextView implements RunView {
   private readonly screen: Screen;
-  private readonly showsTrace: boolean;
-  private readonly now: () => number;
+  private readonly options: TextViewOptions;
   /** The message that is being written, and what of it is on the screen. */
   private messageId = "";
   private streamed = "";
   private isLineOpen = false;
 
-  constructor(screen: Screen, showsTrace: boolean, now: () => number) {
+  constructor(screen: Screen, options: TextViewOptions) {
     this.screen = screen;
-    this.showsTrace = showsTrace;
-    this.now = now;
+    this.options = options;
   }
 
   show(event: AgentEvent): void {
     switch (event.type) {
       case "StateStarted":
         if (event.state === "Planning") this.screen.wait("thinking");
-        if (event.state === "Reflecting") this.screen.wait("summing up");
+        if (event.state === "Reflecting") this.screen.wait("summarizing");
         return;
       case "LlmReasoning":
         return this.screen.wait("thinking");
@@ -31,16 +37,12 @@ export class TextView implements RunView {
         return this.write(event.text, event.messageId);
       case "LlmToolCall":
         this.endLine();
-        return this.screen.wait(`asking for ${event.name}`);
+        return this.screen.wait(`preparing a call of ${event.name}`);
       case "LlmWarning":
         this.endLine();
         return this.screen.aside(`warning: ${event.text}`);
       case "LlmRetryScheduled":
-        this.endLine();
-        this.messageId = "";
-        return this.screen.aside(
-          `The model did not answer; trying again in ${seconds(event.due - this.now())}.`,
-        );
+        return this.showRetry(event.due);
       case "ToolCallStarted":
         this.endLine();
         this.screen.aside(`-> ${event.name} ${oneLine(event.parameters)}`);
@@ -49,18 +51,17 @@ export class TextView implements RunView {
         return this.screen.wait(oneLine(event.text));
       case "ToolCallFinished": {
         const { name, result } = event;
-        const said = result.isSuccess ? summaryOf(result.content) : `failed: ${oneLine(result.error)}`;
-        return this.screen.aside(`<- ${name} ${said}`);
+        const summary = result.isSuccess ? summaryOf(result.content) : `failed: ${oneLine(result.error)}`;
+        return this.screen.aside(`<- ${name} ${summary}`);
       }
       case "ApprovalRequested":
+      case "Error":
         return this.endLine();
       case "FinalAnswer":
         if (this.streamed.trim() !== event.text.trim()) {
           this.endLine();
           this.write(event.text, "");
         }
-        return this.endLine();
-      case "Error":
         return this.endLine();
     }
   }
@@ -70,14 +71,29 @@ export class TextView implements RunView {
     this.showTrace(trace);
   }
 
-  failed({ trace }: AgentError, words: string): void {
+  failed({ trace }: AgentError, explanation: string): void {
     this.endLine();
-    this.screen.note(words);
+    this.screen.note(explanation);
     this.showTrace(trace);
   }
 
+  waiting(questions: readonly OpenQuestion[], resume: string): void {
+    this.endLine();
+    for (const { question, commands } of questions)
+      this.screen.note([questionText(question), ...commands.map((command) => `  ${command}`)].join("\n"));
+    this.screen.note(`Waiting for a decision. Use one of the commands above, then resume with\n  ${resume}`);
+  }
+
+  private showRetry(due: number): void {
+    this.endLine();
+    this.messageId = "";
+    const { now, retryReason } = this.options;
+    this.screen.aside(`${retryReason(due)} Trying again in ${seconds(due - now())}.`);
+    this.screen.wait("waiting to try again");
+  }
+
   private showTrace(trace: Trace): void {
-    if (this.showsTrace) this.screen.note(`\n${trace.print()}`);
+    if (this.options.showsTrace) this.screen.note(`\n${trace.print()}`);
   }
 
   private write(text: string, messageId: string): void {
@@ -88,10 +104,11 @@ export class TextView implements RunView {
     this.screen.answer(text);
   }
 
-  /** What was streamed so far stands alone in its lines. */
+  /** Ends the line of the answer, so that what is written next begins in a line of its own. */
   private endLine(): void {
     if (this.isLineOpen) this.screen.answer("\n");
     else this.screen.wipe();
+    this.screen.endAnswer();
     this.isLineOpen = false;
   }
 }

@@ -1,9 +1,9 @@
-/** A command line that makes no sense, or an environment that it cannot work in. `hint` says what would. */
+/** An invalid command line, or an environment that it cannot work in. `hint` is what to do. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   readonly hint: string;
 
-  constructor(message: string, hint: string = "See moora help.") {
+  constructor(message: string, hint: string = "Run: moora help") {
     super(message);
     this.hint = hint;
   }

@@ -12,14 +12,15 @@ beforeEach(() => {
 });
 afterEach(() => place[Symbol.dispose]());
 
-/** Asks for a.txt and b.txt at once, with these lines to answer with. */
+/** Asks for a.txt and b.txt at once, with these decisions on standard input. */
 async function asked(input: string, ...more: readonly string[]): Promise<TestHost> {
   const host = new TestHost({ cwd: place.path });
-  expect(await host.run(["run", "read a.txt and b.txt", "--approve", "ask", ...more], input)).toBe(0);
+  const args = ["run", "read a.txt and b.txt", "--approve", "ask", "--approve-from-stdin", ...more];
+  expect(await host.run(args, input)).toBe(0);
   return host;
 }
 
-describe("questions before a tool runs", () => {
+describe("questions before a tool runs, decided by lines of standard input", () => {
   it("show the whole call, one after the other, and yes runs it", async () => {
     const host = await asked("y\nyes\n");
     expect(host.stderr.text).toContain('The agent wants to call read_file with\n{\n  "path": "a.txt"\n}');
@@ -52,17 +53,15 @@ describe("questions before a tool runs", () => {
 
   it("anything else, and arguments that do not fit, are asked for again", async () => {
     const host = await asked('maybe\n\ne nonsense\ne {"path": 1}\ne {"other": "x"}\ny\ny\n');
-    expect(host.stderr.text.match(/Say y, n \(and why\), a, or e/g)).toHaveLength(2);
-    expect(host.stderr.text).toContain("Say e and the arguments of read_file as JSON, in one line.");
-    expect(host.stderr.text.match(/That does not fit:/g)).toHaveLength(2);
+    expect(host.stderr.text.match(/Type y, n and a reason, a, or e/g)).toHaveLength(2);
+    expect(host.stderr.text).toContain("The arguments of read_file must be JSON, in one line.");
+    expect(host.stderr.text.match(/The decision is not valid:/g)).toHaveLength(2);
     expect(host.stdout.text).toContain("text of a.txt");
   });
 
-  it("with nobody to answer nothing runs, and nothing hangs", async () => {
+  it("at the end of the input nothing runs, and nothing hangs", async () => {
     const host = await asked("");
-    expect(host.stderr.text).toContain(
-      "There is nobody to ask: it is refused. Allow it with --approve never.",
-    );
+    expect(host.stderr.text).toContain("No terminal to ask on: the call of read_file is rejected.");
     expect(host.stdout.text).not.toContain("text of");
     expect(host.stderr.text).not.toContain("->");
   });
@@ -84,7 +83,7 @@ describe("questions before a tool runs", () => {
       says("done"),
     );
     const host = new TestHost({ cwd: place.path });
-    await host.run(["run", "x", "--approve", "ask", ...provider.options], "n\n");
+    await host.run(["run", "x", "--approve", "ask", "--approve-from-stdin", ...provider.options], "n\n");
     expect(host.stderr.text).not.toContain("\u001b");
     expect(host.stderr.text).not.toContain("\u202e");
     expect(host.stderr.text).toContain("\\u001b[2K");
@@ -103,7 +102,8 @@ describe("which calls are asked about", () => {
       says("done"),
     );
     const host = new TestHost({ cwd: place.path });
-    await host.run(["run", "x", "--allow-fetch", "--json", ...policy, ...provider.options], "n\nn\nn\n");
+    const args = ["run", "x", "--allow-fetch", "--json", "--approve-from-stdin"];
+    await host.run([...args, ...policy, ...provider.options], "n\nn\nn\n");
     return host.stdout.lines
       .map((line) => JSON.parse(line))
       .filter(({ type }) => type === "ApprovalRequested")
@@ -114,7 +114,7 @@ describe("which calls are asked about", () => {
     [[], ["fetch_url"]],
     [
       ["--approve", "ask"],
-      ["read_file", "fetch_url"],
+      ["calculator", "read_file", "fetch_url"],
     ],
     [["--approve", "never"], []],
     [
@@ -127,7 +127,7 @@ describe("which calls are asked about", () => {
     expect(await questionsWith(policy)).toEqual(names);
   });
 
-  it.each(["", "always", "above:", "constructor", "ASK"])("--approve %j makes no sense", (text) => {
-    expect(() => textToPolicy(text)).toThrow(/--approve cannot be/);
+  it.each(["", "always", "above:", "constructor", "ASK"])("--approve %j is not valid", (text) => {
+    expect(() => textToPolicy(text)).toThrow(/Invalid value for --approve/);
   });
 });

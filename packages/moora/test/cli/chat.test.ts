@@ -20,17 +20,17 @@ describe("moora chat", () => {
     const host = new TestHost();
     expect(await host.run(["chat", ...provider.options], "one\ntwo\n")).toBe(0);
     expect(host.stdout.text).toBe("Better.\n");
-    expect(host.stderr.text).toContain("local does not accept the key");
+    expect(host.stderr.text).toContain("local rejected the API key");
   });
 
   it("Ctrl-C ends the answer and keeps the chat; at the prompt it ends the chat", async () => {
     await using provider = await FakeProvider.start(hangs("I will "), says("Hello again."));
     const host = new TestHost();
-    const code = host.run(["chat", ...provider.options]);
+    const code = host.start(["chat", ...provider.options]);
     host.stdin.write("one\n");
     await host.stdout.shows("I will ");
     host.interrupt();
-    await host.stderr.shows("Cancelled.");
+    await host.stderr.shows("Canceled.");
     // After the second word the chat waits for a line, and listens for itself.
     host.stdin.write("two\n/tools\n");
     await host.stderr.shows("calculator:");
@@ -39,14 +39,34 @@ describe("moora chat", () => {
     expect(host.stdout.text).toBe("I will \nHello again.\n");
   });
 
-  it("knows a few words besides messages", async () => {
+  it("knows commands that begin with a slash, and sends none of them to the model", async () => {
     const host = new TestHost();
-    expect(await host.run(["chat"], "/help\n/tools\n2+2\n/trace\n/constructor\n/exit\nnot read\n")).toBe(0);
-    expect(host.stderr.text).toContain("/exit leaves");
+    expect(await host.run(["chat"], "/help\n/tools\n2+2\n/trace\n/exit\nnot read\n")).toBe(0);
+    expect(host.stderr.text).toContain("/exit    Leave the chat.");
     expect(host.stderr.text).toContain("read_file: Reads a text file");
     expect(host.stderr.text).toMatch(/Planning\s+LlmFinalAnswer\s+Done/);
-    expect(host.stderr.text).toContain("There is no /constructor.");
     expect(host.stdout.text).toBe("According to calculator: 2+2 = 4.\n");
+  });
+
+  it.each([
+    ["/exit now", "/exit takes no arguments."],
+    ["/exti", 'Unknown command "/exti". Did you mean "/exit"?'],
+    ["/etc/passwd", 'Unknown command "/etc/passwd". Type /help for the commands.'],
+    ["/constructor", 'Unknown command "/constructor".'],
+    ["/", 'Unknown command "/".'],
+  ])("%s is refused and not sent", async (line, message) => {
+    await using provider = await FakeProvider.start(says("Hello."));
+    const host = new TestHost();
+    expect(await host.run(["chat", ...provider.options], `${line}\n`)).toBe(0);
+    expect(host.stderr.text).toContain(message);
+    expect(provider.bodies).toEqual([]);
+  });
+
+  it("sends a message that begins with // with one slash", async () => {
+    await using provider = await FakeProvider.start(says("Hello."));
+    const host = new TestHost();
+    expect(await host.run(["chat", ...provider.options], "//etc/passwd\n")).toBe(0);
+    expect(JSON.stringify(provider.bodies[0])).toContain('"/etc/passwd"');
   });
 
   it("prints a result a turn in JSON", async () => {
@@ -59,9 +79,9 @@ describe("moora chat", () => {
     ]);
   });
 
-  it("takes its answers to questions from the same lines, in order", async () => {
+  it("with --approve-from-stdin takes decisions from the same lines, in order", async () => {
     const host = new TestHost();
-    await host.run(["chat", "--approve", "ask"], "list the files\ny\n1+1\n");
+    await host.run(["chat", "--approve", "ask", "--approve-from-stdin"], "list the files\ny\n1+1\ny\n");
     expect(host.stdout.text).toContain("chat.test.ts");
     expect(host.stdout.text).toContain("1+1 = 2");
   });

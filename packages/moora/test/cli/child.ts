@@ -18,9 +18,10 @@ export class Child {
     args: readonly string[],
     cwd: string = import.meta.dirname,
     script: readonly string[] = [join(source, "main.ts")],
+    program: string = process.execPath,
   ) {
     const flags = script[0]?.endsWith(".ts") === true ? ["--conditions=@moora/source"] : [];
-    this.process = spawn(process.execPath, [...flags, ...script, ...args], {
+    this.process = spawn(program, [...flags, ...script, ...args], {
       cwd,
       env: { PATH: process.env["PATH"], NODE_NO_WARNINGS: "1" },
       stdio: ["pipe", "pipe", "pipe"],

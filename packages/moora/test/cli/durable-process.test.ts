@@ -23,12 +23,16 @@ async function done(...args: readonly string[]): Promise<Child & { readonly code
   return Object.assign(child, { code: await child.ended() });
 }
 
-/** Runs a task in the session ada, with nobody at its keyboard. */
+/** Runs a task in the session ada, without a terminal. */
 function owner(provider: FakeProvider, ...words: readonly string[]): Child {
   const child = cli("run", ...words, "--session", "ada", "--tools", tools, ...provider.options);
   child.process.stdin.end();
   return child;
 }
+
+/** The same, waiting for decisions on its standard input. */
+const waitingOwner = (provider: FakeProvider, ...words: readonly string[]): Child =>
+  cli("run", ...words, "--session", "ada", "--approve-from-stdin", "--tools", tools, ...provider.options);
 
 const wants = (name: string) => calls([name, { what: "it" }]);
 const holdRuns = (): void => writeFileSync(place.at(hold), "");
@@ -36,7 +40,7 @@ const letRunsEnd = (): void => rmSync(place.at(hold));
 const runLines = (): readonly string[] => readFileSync(place.at(runs), "utf8").trim().split("\n");
 
 describe("a session that outlives its process", { timeout: 60_000 }, () => {
-  it("goes on by itself after kill -9 in the middle of a keyed tool, with the same key (C02)", async () => {
+  it("resumes by itself after kill -9 in the middle of a keyed tool, with the same key (C02)", async () => {
     await using provider = await FakeProvider.start(wants("send_mail"), says("It is sent."));
     holdRuns();
     const killed = owner(provider, "send", "it");
@@ -52,7 +56,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     expect(first?.[2]).toBe(second?.[2]);
   });
 
-  it("never runs a once tool again, and the model reads that nobody knows (C03)", async () => {
+  it("never runs a once tool again, and the model reads that the outcome is unknown (C03)", async () => {
     await using provider = await FakeProvider.start(wants("charge"), says("I cannot tell."));
     holdRuns();
     const killed = owner(provider, "charge", "it");
@@ -60,7 +64,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     killed.process.kill("SIGKILL");
     await killed.ended();
     letRunsEnd();
-    // The same line again does not say the task twice.
+    // The same command again does not send the task twice.
     const again = owner(provider, "charge", "it");
     expect(await again.ended()).toBe(0);
     expect(again.stdout).toBe("I cannot tell.\n");
@@ -68,13 +72,13 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     expect(JSON.stringify(provider.bodies[1])).toContain("unknown");
     expect(JSON.stringify(provider.bodies[1]).split("charge it")).toHaveLength(2);
     const log = await done("log", "ada");
-    expect(log.stdout).toMatch(/taken up by .*\n(.*\n)*.*taken up by/);
+    expect(log.stdout).toMatch(/opened by .*\n(.*\n)*.*opened by/);
   });
 
   it("takes a decision from another process while its owner waits", async () => {
     await using provider = await FakeProvider.start(wants("refund"), says("It is refunded."));
-    const waiting = owner(provider, "refund", "it");
-    await waiting.shows("stderr", "It waits for moora approve ada 1");
+    const waiting = waitingOwner(provider, "refund", "it");
+    await waiting.shows("stderr", "The agent wants to call refund");
     const approved = await done("approve", "ada", "--as", "bob");
     expect(approved.code).toBe(0);
     expect(approved.stdout).toMatch(/^Approved: 1 refund \{"what":"it"\}\. It is record \d+\.\n$/);
@@ -84,23 +88,21 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     expect(runLines()).toHaveLength(1);
   });
 
-  it("of two who approve at once exactly one wins, and the other is told by whom (H04)", async () => {
+  it("of two who approve at once exactly one wins, and the other reads by whom (H04)", async () => {
     await using provider = await FakeProvider.start(wants("refund"), says("It is refunded."));
     const asking = owner(provider, "refund", "it");
-    await asking.shows("stderr", "It waits for");
-    asking.process.kill("SIGKILL");
-    await asking.ended();
+    expect(await asking.ended()).toBe(7);
     const names = ["bob", "eve"];
     const both = await Promise.all(names.map((name) => done("approve", "ada", "1", "--as", name)));
     expect(new Set(both.map(({ code }) => code))).toEqual(new Set([0, 5]));
     const winner = names[both.findIndex(({ code }) => code === 0)] ?? "";
     const loser = both.find(({ code }) => code === 5);
-    expect(loser?.stderr).toContain(`already decided by ${winner}`);
+    expect(loser?.stderr).toMatch(new RegExp(`already decided by ${winner}`, "i"));
     expect(await owner(provider).ended()).toBe(0);
     expect(runLines()).toHaveLength(1);
   });
 
-  it("is run by one process; others are told who it is, and can post and read along (D02)", async () => {
+  it("is run by one process; others read which one, and can post and follow (D02)", async () => {
     await using provider = await FakeProvider.start(wants("charge"), says("Both are done."), says("Both."));
     holdRuns();
     const running = owner(provider, "charge", "it");
@@ -109,7 +111,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     expect(second.code).toBe(4);
     expect(second.stderr).toContain(`moora: The session ada is run by moora on `);
     expect(second.stderr).toContain(`process ${running.process.pid}.`);
-    expect(second.stderr).toContain('moora send ada "..."');
+    expect(second.stderr).toContain("moora send ada ...");
     const follower = cli("log", "ada", "--follow");
     await follower.shows("stdout", "1 charge started");
     expect((await done("send", "ada", "and", "that")).code).toBe(0);
@@ -123,7 +125,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     expect(follower.stderr).toBe("");
   });
 
-  it("on SIGTERM starts nothing new, lets a tool end, and the next start goes on (C12)", async () => {
+  it("on SIGTERM starts nothing new, lets a tool end, and the next start resumes (C12)", async () => {
     await using provider = await FakeProvider.start(wants("charge"), says("It is charged."));
     holdRuns();
     const stopped = owner(provider, "charge", "it");
@@ -132,7 +134,9 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     await stopped.shows("stderr", "Stopping");
     letRunsEnd();
     expect(await stopped.ended()).toBe(143);
-    expect(stopped.stderr).toContain("Stopped. Go on with moora run --session ada");
+    expect(stopped.stderr).toContain(
+      `Stopped. To resume: moora run --session ada --tools ${tools} --provider local`,
+    );
     expect(provider.bodies).toHaveLength(1);
     const again = owner(provider);
     expect(await again.ended()).toBe(0);
@@ -152,7 +156,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     expect(runLines()).toHaveLength(2);
   });
 
-  it("a chat shows what others say to it, and leaves on SIGTERM", async () => {
+  it("a chat shows messages from other processes, and leaves on SIGTERM", async () => {
     await using provider = await FakeProvider.start(says("Hello, Bob."));
     const chat = cli("chat", "--session", "ada", ...provider.options);
     let sent = await done("send", "ada", "I", "am", "Bob");

@@ -1,15 +1,19 @@
-import { writeFileSync } from "node:fs";
+import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Place } from "../tools/run-tool.ts";
 import { Child, source } from "./child.ts";
 import { FakeProvider, hangs, says } from "./fake-provider.ts";
 
+/** The command with its output to a device that is always full. */
+const fullDisk = `"${process.execPath}" --conditions=@moora/source "${join(source, "main.ts")}" run 2+2 > /dev/full`;
+
 describe("the command in a process of its own", { timeout: 60_000 }, () => {
-  it("answers and ends, although nobody closed its input", async () => {
+  it("answers and ends, although its input stays open", async () => {
     const child = new Child(["run", "What is 2 + 2?"]);
     expect(await child.ended()).toBe(0);
     expect(child.stdout).toBe("According to calculator: 2 + 2 = 4.\n");
+    expect(child.stderr).toContain("Standard input is open but sends nothing; the task runs without it.");
   });
 
   it("reads its task, or a chat, from a pipe", async () => {
@@ -23,10 +27,10 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(chat.stdout.split("\n")).toHaveLength(3);
   });
 
-  it("asks, and takes the answer from its input", async () => {
+  it("asks, and with --approve-from-stdin takes the decision from its input", async () => {
     using place = new Place();
     writeFileSync(place.at("a.txt"), "the text\n");
-    const child = new Child(["run", "read a.txt", "--approve", "ask"], place.path);
+    const child = new Child(["run", "read a.txt", "--approve", "ask", "--approve-from-stdin"], place.path);
     await child.shows("stderr", "The agent wants to call read_file");
     child.process.stdin.write("y\n");
     expect(await child.ended()).toBe(0);
@@ -35,6 +39,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
 
   it("prints lines of JSON that parse", async () => {
     const child = new Child(["run", "--json", "2+2"]);
+    child.process.stdin.end();
     expect(await child.ended()).toBe(0);
     const rows = child.stdout
       .trim()
@@ -43,20 +48,21 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(rows.at(-1)).toMatchObject({ type: "Result", ok: true });
   });
 
-  it("ends with 2 for a command line that makes no sense", async () => {
+  it("ends with 2 for an invalid command line", async () => {
     const child = new Child(["run", "--jsno"]);
     expect(await child.ended()).toBe(2);
-    expect(child.stderr).toBe("moora: There is no option --jsno. Did you mean --json?\n");
+    expect(child.stderr).toBe('moora: Unknown option "--jsno". Did you mean "--json"?\n');
   });
 
-  it("Ctrl-C ends a run with 130, and what it had said stays", async () => {
+  it("Ctrl-C ends a run with 130, and what it had written stays", async () => {
     await using provider = await FakeProvider.start(hangs("Let me see, "));
     const child = new Child(["run", "x", ...provider.options]);
+    child.process.stdin.end();
     await child.shows("stdout", "Let me see, ");
     child.process.kill("SIGINT");
     expect(await child.ended()).toBe(130);
     expect(child.stdout).toBe("Let me see, \n");
-    expect(child.stderr).toBe("Cancelled.\n");
+    expect(child.stderr).toBe("Canceled.\n");
   });
 
   it("Ctrl-C ends the answer of a chat and not the chat; at the prompt it does", async () => {
@@ -65,7 +71,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     child.process.stdin.write("one\n");
     await child.shows("stdout", "Let me see, ");
     child.process.kill("SIGINT");
-    await child.shows("stderr", "Cancelled.");
+    await child.shows("stderr", "Canceled.");
     child.process.stdin.write("two\n/tools\n");
     await child.shows("stdout", "Here I am.");
     await child.shows("stderr", "calculator:");
@@ -73,7 +79,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(await child.ended()).toBe(130);
   });
 
-  it("ends quietly when nobody reads on", async () => {
+  it("ends quietly when its output is closed", async () => {
     const child = new Child(["chat"]);
     child.process.stdin.write("1+1\n");
     await child.shows("stdout", "= 2");
@@ -84,8 +90,46 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(child.stderr).not.toContain("EPIPE");
   });
 
+  it("reports a full disk in one line", async () => {
+    const child = new Child([], undefined, ["-c", fullDisk], "/bin/sh");
+    child.process.stdin.end();
+    expect(await child.ended()).toBe(6);
+    expect(child.stderr.split("\n").at(-2)).toMatch(/^moora: Standard output cannot be written: .*ENOSPC/);
+    expect(child.stderr).not.toContain("    at ");
+  });
+
+  it.each([
+    ["syntax.mjs", "export const a = 1;\nexport const b = ;\n", "2:18: SyntaxError: Unexpected token ';'"],
+    [
+      "types.ts",
+      "export const a: number = 1;\nexport const b: = 3;\n",
+      "2:17: SyntaxError: Unexpected token",
+    ],
+    ["throws.mjs", "export const a = 1;\n\nmissing();\n", "3:1: ReferenceError: missing is not defined"],
+    ["absent.mjs", 'import { no } from "node:fs";\n', "1:10: SyntaxError: The requested module"],
+  ])("names file, line and column of an error in --tools %s", async (name, text, place) => {
+    using folder = new Place();
+    writeFileSync(folder.at(name), text);
+    const child = new Child(["run", "2+2", "--tools", name], folder.path);
+    child.process.stdin.end();
+    expect(await child.ended()).toBe(2);
+    expect(child.stderr).toContain(`moora: Cannot load ${name}: ${realpathSync(folder.at(name))}:${place}`);
+    expect(child.stderr).not.toContain("    at ");
+  });
+
+  it("ends where a session of a job without input comes to a question", async () => {
+    using folder = new Place();
+    writeFileSync(folder.at("a.txt"), "the text\n");
+    const child = new Child(["run", "read a.txt", "--approve", "ask", "--session", "w"], folder.path);
+    child.process.stdin.end();
+    expect(await child.ended()).toBe(7);
+    expect(child.stderr).toContain("  moora approve w 1\n");
+    expect(child.stderr).toContain("then resume with\n  moora run --session w\n");
+  });
+
   it("runs from a clone by its short name", async () => {
     const child = new Child(["run", "3*4"], undefined, [join(source, "../../bin/moora.js")]);
+    child.process.stdin.end();
     expect(await child.ended()).toBe(0);
     expect(child.stdout).toContain("3*4 = 12");
     const wrong = new Child(["no"], undefined, [join(source, "../../bin/moora.js")]);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { chooseLlm } from "../../src/cli/choose-llm.ts";
 import { GivenOptions, type OptionName } from "../../src/cli/options.ts";
 import { providers } from "../../src/cli/providers.ts";
-import { FakeProvider, refuses, says, type ProviderStep } from "./fake-provider.ts";
+import { FakeProvider, hangs, refuses, says, type ProviderStep } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 
 const chosen = (options: Partial<Record<OptionName, string>>, env: Record<string, string> = {}) =>
@@ -75,12 +75,12 @@ async function toldBy(
   return { code, words: host.stderr.lines.at(-1) ?? "", tries: server.bodies.length };
 }
 
-describe("what goes wrong is told in a sentence or two", () => {
+describe("a failure is explained in a sentence or two", () => {
   it.each([
     [
       401,
       { error: { message: "Incorrect API key provided" } },
-      "local does not accept the key. Incorrect API key provided",
+      "local rejected the API key. Incorrect API key provided",
     ],
     [
       429,
@@ -90,7 +90,7 @@ describe("what goes wrong is told in a sentence or two", () => {
     [
       404,
       { error: { message: "The model `fake` does not exist", code: "model_not_found" } },
-      "local does not know the model fake. Name another one with --model.",
+      'local does not have the model "fake". Choose another one with --model.',
     ],
     [
       400,
@@ -100,7 +100,7 @@ describe("what goes wrong is told in a sentence or two", () => {
           code: "context_length_exceeded",
         },
       },
-      "The conversation is too long for fake. Begin a new one, or read less at a time.",
+      "The conversation is too long for fake. Start a new session, or read less at a time.",
     ],
     [
       400,
@@ -113,10 +113,10 @@ describe("what goes wrong is told in a sentence or two", () => {
   });
 
   it.each([
-    [429, "local has had too many requests from this account. Try again later."],
-    [500, "local has a fault on its side."],
-    [529, "local is overloaded at present. Try again later."],
-  ])("status %i is tried again first, and people are told", async (status, words) => {
+    [429, "local received too many requests from this account. Try again later."],
+    [500, "local reported an error of its own."],
+    [529, "local is overloaded. Try again later."],
+  ])("status %i is retried first, and the notice says why", async (status, words) => {
     const told = await toldBy(
       ...Array.from({ length: 8 }, () => refuses(status, { error: { message: "no" } })),
     );
@@ -124,7 +124,39 @@ describe("what goes wrong is told in a sentence or two", () => {
     const better = await toldBy(refuses(status, { error: { message: "no" } }), says("ok"));
     expect(better).toMatchObject({
       code: 0,
-      words: expect.stringMatching(/^The model did not answer; trying again in \d+ s\.$/),
+      words: expect.stringMatching(/^local (received|reported|is) .*\. Trying again in \d+ s\.$/),
+    });
+  });
+
+  it("a provider that sends nothing, once --timeout has passed", async () => {
+    await using server = await FakeProvider.start(hangs(""));
+    const host = new TestHost();
+    const code = host.run(["run", "x", "--timeout", "1", ...server.options]);
+    await host.stderr.shows("local sent nothing for 1 s. Trying again in 1 s.\n");
+    host.interrupt();
+    expect(await code).toBe(130);
+  });
+
+  it("no connection, with the first notice", async () => {
+    const server = await FakeProvider.start();
+    const { options } = server;
+    await server[Symbol.asyncDispose]();
+    const host = new TestHost();
+    const code = host.run(["run", "x", ...options]);
+    await host.stderr.shows("Trying again in 1 s.\n");
+    expect(host.stderr.text).toMatch(/^Cannot connect to local\. .*ECONNREFUSED.*\. Trying again in 1 s\.\n/);
+    host.interrupt();
+    expect(await code).toBe(130);
+  });
+
+  it("the reason of a retry in lines of JSON", async () => {
+    await using server = await FakeProvider.start(refuses(529, { error: { message: "busy" } }), says("ok"));
+    const host = new TestHost();
+    host.clock = new HastyClock();
+    expect(await host.run(["run", "x", "--json", ...server.options])).toBe(0);
+    const rows = host.stdout.lines.map((line) => JSON.parse(line));
+    expect(rows.find(({ type }) => type === "LlmRetryScheduled")).toMatchObject({
+      failure: { kind: "overloaded", message: expect.stringContaining("busy") },
     });
   });
 
@@ -135,7 +167,7 @@ describe("what goes wrong is told in a sentence or two", () => {
     const host = new TestHost();
     host.clock = new HastyClock();
     expect(await host.run(["run", "x", ...options])).toBe(1);
-    expect(host.stderr.lines.at(-1)).toMatch(/^There is no connection to local: check the network/);
+    expect(host.stderr.lines.at(-1)).toMatch(/^Cannot connect to local\. .*ECONNREFUSED.*Check the network/);
   });
 });
 
@@ -186,10 +218,10 @@ describe("(M06) keys do not get out", () => {
     expect(host.stdout.text + host.stderr.text).not.toContain(key);
   });
 
-  it("not from a command line that makes no sense", async () => {
+  it("not from an invalid command line", async () => {
     const host = new TestHost({ env: { OPENAI_API_KEY: key } });
     await host.run(["run", "x"]);
-    expect(host.stderr.text).toContain("Which model of openai?");
+    expect(host.stderr.text).toContain("Missing model for openai.");
     expect(host.stderr.text).not.toContain(key);
   });
 });

@@ -42,57 +42,57 @@ describe.each([
     await cli("run", "what is 2+2?", "--session", "ada");
   });
 
-  it("are listed, shown and told record by record", async () => {
-    expect((await cli("sessions")).out).toMatch(/^ada +9 +Done .* = 4\.\n$/);
+  it("are listed, and shown record by record", async () => {
+    expect((await cli("sessions")).out).toMatch(/^ada +\d+ +Done .* = 4\.\n$/);
     const timeline = await cli("log", "ada");
-    expect(timeline.out).toMatch(/^ +1 .*Idle +taken up by host \d+\n +2 .*Planning +user: what is 2\+2\?/);
+    expect(timeline.out).toMatch(/^ +1 .*Idle +opened by host \d+\n +2 .*Planning +user: what is 2\+2\?/);
     expect(timeline.out).toMatch(/Acting +1 calculator started\n/);
-    expect(timeline.out).toContain("1 calculator gave 2+2 = 4  [ToolSuccess, Continue]");
-    expect((await cli("log", "ada", "--from", "8")).out.split("\n")).toHaveLength(2);
+    expect(timeline.out).toContain("1 calculator returned 2+2 = 4  [ToolSuccess, Continue]");
+    expect((await cli("log", "ada", "--from", "8")).out).toMatch(/^ +9 /);
     const then = await cli("show", "ada", "--at", "5");
     expect(then.out).toMatch(/^ada at record 5, .*Z\nstate +Acting, loop 1, step 1 of 50\n/);
     expect(then.out).toContain('1 calculator {"expression":"2+2"}: started, attempt 1');
     expect((await cli("show", "ada")).out).toContain("assistant: According to calculator: 2+2 = 4.");
   });
 
-  it("go on, and the next one who opens them finds what was said", async () => {
+  it("continue, and the next process that opens them finds the conversation", async () => {
     const more = await cli("run", "what is 3+3?", "--session", "ada");
     expect(more.out).toContain("= 6");
     const { out } = await cli("show", "ada");
     expect(out.match(/user: /g)).toHaveLength(2);
-    const nothing = await cli("run", "--session", "ada");
-    expect(nothing).toMatchObject({ code: 2, err: expect.stringContaining("There is no task.") });
   });
 
   it("are verified, forked, compared, moved and run again", async () => {
-    expect((await cli("verify", "ada")).out).toMatch(/^ada is as it was written: 9 records, digest /);
-    expect((await cli("fork", "ada", "--at", "5", "--to", "bob", "--open", "again")).code).toBe(0);
+    expect((await cli("verify", "ada")).out).toMatch(/^ada is intact: \d+ records, digest /);
+    expect((await cli("fork", "ada", "--at", "5", "--to", "bob", "--open", "rerun")).code).toBe(0);
     const apart = await cli("diff", "ada", "bob");
     expect(apart.code).toBe(1);
     expect(apart.out).toMatch(
-      /^ada and bob say the same in their first 4 records\.\nThen\n {2}ada: .*tool-call-started/,
+      /^ada and bob have the same first 4 records\.\nThen\n {2}ada: .*tool-call-started/,
     );
     expect((await cli("run", "--session", "bob")).out).toContain("= 4");
     expect((await cli("export", "ada", "ada.moora")).code).toBe(0);
-    expect((await cli("import", "ada.moora", "--to", "copy")).out).toBe("copy has 9 records.\n");
+    expect((await cli("import", "ada.moora", "--to", "copy")).out).toMatch(/^copy has \d+ records\.\n$/);
     expect(await cli("diff", "ada", "copy")).toMatchObject({
       code: 0,
-      out: "ada and copy say the same in all of their 9 records.\n",
+      out: expect.stringMatching(
+        /^ada and copy have the same \d+ records\.\nMessages, calls and answers are the same\.\n$/,
+      ),
     });
     expect((await cli("verify", "copy")).code).toBe(0);
-    expect((await cli("rerun", "ada")).out).toContain("Nothing would have changed.");
+    expect((await cli("rerun", "ada")).out).toContain("Messages, calls and answers are the same.");
     expect((await cli("sessions")).out.match(/^\w+/gm)).toEqual(["ada", "bob", "copy"]);
   });
 
   it("give lines of JSON to programs", async () => {
-    expect(await rows("sessions", ...log)).toMatchObject([{ id: "ada", records: 9, state: "Done" }]);
+    expect(await rows("sessions", ...log)).toMatchObject([{ id: "ada", state: "Done" }]);
     const records = await rows("log", "ada", ...log);
-    expect(records).toHaveLength(9);
+    expect(records.length).toBeGreaterThan(8);
     expect(records[1]).toMatchObject({ seq: 2, state: "Planning", input: { type: "user-message-received" } });
     expect(await rows("show", "ada", ...log)).toMatchObject([
-      { seq: 9, state: { version: 1 }, questions: [] },
+      { seq: records.length, state: { version: 1 }, questions: [] },
     ]);
-    expect(await rows("verify", "ada", ...log)).toMatchObject([{ ok: true, seq: 9 }]);
+    expect(await rows("verify", "ada", ...log)).toMatchObject([{ ok: true, seq: records.length }]);
     expect(await rows("fork", "ada", "--at", "2", ...log)).toMatchObject([
       { id: "ada-fork", parent: { seq: 2 } },
     ]);
@@ -101,19 +101,21 @@ describe.each([
 
   it("wait for decisions from anywhere, which bind to the call", async () => {
     writeFileSync(place.at("a.txt"), "the text\n");
-    const host = new TestHost({ cwd: place.path });
-    const owner = host.run(["run", "read a.txt", "--session", "eve", "--approve", "ask", ...log], "");
-    await host.stderr.shows("It waits for moora approve eve 1");
+    const host = new TestHost({ cwd: place.path, isTTY: true, env: { NO_COLOR: "1" } });
+    const owner = host.run(["run", "read a.txt", "--session", "eve", "--approve", "ask", ...log]);
+    await host.stderr.shows("Allow it?");
     const shown = await cli("show", "eve");
-    expect(shown.out).toContain('May it run? 1 read_file {"path":"a.txt"}');
+    expect(shown.out).toContain('Approve? 1 read_file {"path":"a.txt"}');
     expect(await cli("approve", "eve", "7")).toMatchObject({
       code: 3,
-      err: "moora: There is no call 7 in eve. Asked there now: 1 read_file.\n",
+      err: 'moora: There is no call "7" in session "eve". Open questions: 1 read_file.\n',
     });
     const misfit = await cli("approve", "eve", "--args", '{"path": 7}');
-    expect(misfit).toMatchObject({ code: 5, err: expect.stringContaining("That does not fit") });
+    expect(misfit).toMatchObject({ code: 5, err: expect.stringContaining("not valid for read_file") });
     expect((await cli("approve", "eve", "--args", "{")).code).toBe(2);
-    expect((await cli("answer", "eve", "1", "yes")).err).toContain("waits for something else");
+    expect((await cli("answer", "eve", "1", "yes")).err).toContain(
+      "waits for approval. Use one of\n  moora approve eve 1",
+    );
     expect((await cli("reject", "eve", "--reason", "not now", "--as", "bob")).out).toContain(
       "Rejected: 1 read_file",
     );
@@ -124,20 +126,20 @@ describe.each([
   });
 
   it("are cancelled from anywhere, and take the next message", async () => {
-    const host = new TestHost({ cwd: place.path });
-    const owner = host.run(["run", "list the files", "--session", "eve", "--approve", "ask", ...log], "");
-    await host.stderr.shows("It waits for");
-    expect((await cli("cancel", "eve", "--reason", "enough")).out).toMatch(/^Cancelled\. It is record/);
+    const host = new TestHost({ cwd: place.path, isTTY: true, env: { NO_COLOR: "1" } });
+    const owner = host.run(["run", "list the files", "--session", "eve", "--approve", "ask", ...log]);
+    await host.stderr.shows("Allow it?");
+    expect((await cli("cancel", "eve", "--reason", "enough")).out).toMatch(/^Canceled\. It is record/);
     expect(await owner).toBe(130);
     expect(await cli("cancel", "eve")).toMatchObject({
       code: 5,
-      err: "moora: Nothing is under way there.\n",
+      err: "moora: Nothing is in progress in this session.\n",
     });
-    expect((await cli("run", "1+1", "--session", "eve")).out).toContain("= 2");
+    expect((await cli("run", "1+1", "--session", "eve", "--approve", "never")).out).toContain("= 2");
   });
 });
 
-describe("a session is spoken of plainly", () => {
+describe("errors about a session are plain", () => {
   it("where there is none, and nothing is made by looking for it", async () => {
     for (const args of [
       ["log"],
@@ -152,7 +154,7 @@ describe("a session is spoken of plainly", () => {
       const [name = "", ...more] = args;
       expect(await said(name, "ada", ...more), name).toMatchObject({
         code: 3,
-        err: "moora: There is no session ada in .moora/sessions.db. moora sessions lists those that there are.\n",
+        err: 'moora: There is no session "ada" in .moora/sessions.db. To list the sessions: moora sessions\n',
       });
     }
     expect((await said("diff", "ada", "bob")).code).toBe(3);
@@ -161,31 +163,43 @@ describe("a session is spoken of plainly", () => {
   });
 
   it("where words or values are missing or wrong", async () => {
-    expect((await said("log")).err).toBe("moora: log needs session. Say moora log <session>.\n");
+    expect((await said("log")).err).toBe(
+      'moora: Missing session for "moora log". Usage: moora log <session>\n',
+    );
     expect((await said("diff", "a")).err).toBe(
-      "moora: diff needs other. Say moora diff <session> <other>.\n",
+      'moora: Missing other for "moora diff". Usage: moora diff <session> <other>\n',
     );
     expect((await said("log", "a", "b")).err).toBe(
-      "moora: log takes fewer words. Say moora log <session>.\n",
+      'moora: Too many arguments for "moora log". Usage: moora log <session>\n',
     );
-    expect((await said("show", "a", "--at", "x")).err).toContain("--at cannot be x.");
-    expect((await said("fork", "a", "--open", "x")).err).toContain("It is one of reuse, again, close.");
+    expect((await said("show", "a", "--at", "x")).err).toContain(
+      '--at must be the number of a record, got "x".',
+    );
+    expect((await said("fork", "a", "--open", "x")).err).toContain("Use one of reuse, rerun, close.");
     expect((await said("log", "a", "--log", "mysql://host/db")).err).toContain(
-      "--log is no address of a log.",
+      "--log is not a valid place for a log.",
     );
     writeFileSync(place.at("plain"), "");
     expect((await said("run", "1+1", "--session", "a", "--log", "plain")).err).toContain(
-      "plain is no folder.",
+      "plain is not a folder.",
     );
-    expect((await said("run", "1", "--tools", "plain.ts")).err).toContain("There is no file plain.ts.");
+    expect((await said("run", "1", "--tools", "plain.ts")).err).toContain(
+      "The file plain.ts does not exist.",
+    );
   });
 
   it("where a file is in the way, not there, or changed", async () => {
     await said("run", "1+1", "--session", "ada");
     await said("export", "ada", "a");
-    expect(await said("export", "ada", "a")).toMatchObject({ code: 5, err: "moora: a is there already.\n" });
-    expect(await said("import", "nowhere")).toMatchObject({ code: 3, err: "moora: nowhere is not there.\n" });
-    expect((await said("import", "a")).err).toContain("There is a session of this name already.");
+    expect(await said("export", "ada", "a")).toMatchObject({
+      code: 5,
+      err: "moora: The file a exists already.\n",
+    });
+    expect(await said("import", "nowhere")).toMatchObject({
+      code: 3,
+      err: "moora: The file nowhere does not exist.\n",
+    });
+    expect((await said("import", "a")).err).toContain("A session of this name exists already.");
     writeFileSync(place.at("b"), readFileSync(place.at("a"), "utf8").replace("= 2", "= 3"));
     expect(await said("import", "b", "--to", "b")).toMatchObject({
       code: 6,
@@ -220,7 +234,7 @@ describe("a session is spoken of plainly", () => {
     expect(report.out).toContain("ada, record 4");
   });
 
-  it("where a newer release wrote it: it can be listed, and nobody writes on", async () => {
+  it("where a newer release wrote it: it can be listed, and is not written to", async () => {
     const log = sqliteLog(place.at("own.db"));
     await log.create("ada", JSON.stringify({ format: 99 }));
     await log.close();
@@ -232,7 +246,7 @@ describe("a session is spoken of plainly", () => {
     ])
       expect(await said(...args, "--log", "own.db")).toMatchObject({
         code: 6,
-        err: expect.stringContaining("A newer release wrote this."),
+        err: expect.stringContaining("A newer release wrote this log."),
       });
   });
 
@@ -247,7 +261,7 @@ describe("a session is spoken of plainly", () => {
 describe("a session that another process takes over", () => {
   it("is left by the first one, whose results count no more (D04)", async () => {
     const first = new TestHost({ cwd: place.path });
-    const left = first.run(["chat", "--session", "ada"]);
+    const left = first.start(["chat", "--session", "ada"]);
     first.stdin.write("1+1\n");
     await first.stdout.shows("= 2");
     const second = Object.assign(new TestHost({ cwd: place.path }), { isOwnerGone: () => true });
@@ -268,12 +282,12 @@ describe("sessions in PostgreSQL", () => {
       return host.stdout.text;
     };
     expect(await cli("run", "what is 2+2?", "--session", "ada")).toContain("= 4");
-    expect(await cli("sessions")).toMatch(/^ada +9 +Done/);
-    expect(await cli("log", "ada")).toContain("1 calculator gave 2+2 = 4");
-    expect(await cli("verify", "ada")).toContain("as it was written");
-    await cli("fork", "ada", "--at", "5", "--to", "bob", "--open", "again");
+    expect(await cli("sessions")).toMatch(/^ada +\d+ +Done/);
+    expect(await cli("log", "ada")).toContain("1 calculator returned 2+2 = 4");
+    expect(await cli("verify", "ada")).toContain("is intact");
+    await cli("fork", "ada", "--at", "5", "--to", "bob", "--open", "rerun");
     expect(await cli("run", "--session", "bob")).toContain("= 4");
-    expect(await cli("send", "ada", "1+1")).toContain("It is record 10.");
+    expect(await cli("send", "ada", "1+1")).toMatch(/It is record \d+\./);
     expect(await cli("run", "--session", "ada")).toContain("= 2");
     expect(readdirSync(place.path)).toEqual([]);
   });
@@ -301,8 +315,10 @@ describe("a session of another agent", () => {
     await session.send("Ask me.");
     await session.settled();
     const misfit = await said("answer", "ada", "1", "many");
-    expect(misfit).toMatchObject({ code: 5, err: expect.stringContaining("That does not fit") });
-    expect((await said("approve", "ada")).err).toContain("Nothing of that kind is asked in ada.");
+    expect(misfit).toMatchObject({ code: 5, err: expect.stringContaining("decision.answer: ") });
+    expect((await said("approve", "ada")).err).toContain(
+      "waits for an answer. Use one of\n  moora answer ada 1 ...",
+    );
     expect((await said("answer", "ada", "1", "7")).code).toBe(0);
     await session.refresh();
     await session.running();

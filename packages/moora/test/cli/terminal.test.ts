@@ -1,9 +1,11 @@
 import type { Clock } from "@moora/agent";
 import { describe, expect, it } from "vitest";
-import { Screen, visible } from "../../src/cli/screen.ts";
+import { Screen, type InputLine } from "../../src/cli/screen.ts";
+import { visible } from "../../src/cli/visible.ts";
 import { Place } from "../tools/run-tool.ts";
 import { calls, FakeProvider, hangs, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
+import { terminalLines } from "./virtual-terminal.ts";
 
 /** A clock that is moved by hand. */
 class HandClock implements Clock {
@@ -28,7 +30,7 @@ class HandClock implements Clock {
   }
 }
 
-describe("the line that says what is waited for", () => {
+describe("the status line", () => {
   const screenOf = (isTTY: boolean, env: Record<string, string> = {}) => {
     const host = new TestHost({ isTTY, env });
     const clock = new HandClock();
@@ -36,7 +38,7 @@ describe("the line that says what is waited for", () => {
     return { host, clock, screen: new Screen(host) };
   };
 
-  it("turns while it waits, and is wiped before anything else is written", () => {
+  it("turns while it waits, and is removed before anything else is written", () => {
     const { host, clock, screen } = screenOf(true);
     screen.wait("thinking");
     clock.pass(120);
@@ -48,11 +50,12 @@ describe("the line that says what is waited for", () => {
     expect(host.stdout.text).toBe("Hello");
   });
 
-  it("keeps away while somebody types there", async () => {
+  it("is not shown while a person types there", async () => {
     const { host, clock, screen } = screenOf(true);
     screen.wait("thinking");
     const typed = Promise.withResolvers<string>();
-    const held = screen.held(() => typed.promise);
+    const noInput: InputLine = { clear: () => undefined, redraw: () => undefined };
+    const held = screen.withInput(noInput, () => typed.promise);
     const before = host.stderr.text;
     screen.wait("read_file");
     clock.pass(1_000);
@@ -63,7 +66,38 @@ describe("the line that says what is waited for", () => {
     expect(host.stderr.text).not.toBe(before);
   });
 
-  it("is not there where nobody looks", () => {
+  it("counts the seconds, also when the model reports again that it thinks", () => {
+    const { host, clock, screen } = screenOf(true);
+    screen.wait("thinking");
+    clock.pass(1_900);
+    expect(terminalLines(host.stderr.text).at(-1)).toMatch(/thinking$/);
+    screen.wait("thinking");
+    clock.pass(1_200);
+    expect(terminalLines(host.stderr.text).at(-1)).toMatch(/thinking 3 s$/);
+    screen.wait("read_file");
+    clock.pass(200);
+    expect(terminalLines(host.stderr.text).at(-1)).toMatch(/read_file$/);
+  });
+
+  it("fits into a narrow terminal", () => {
+    const { host, clock, screen } = screenOf(true);
+    Object.assign(host.stderr, { columns: 20 });
+    screen.wait("a tool with a very long name");
+    clock.pass(100_000);
+    const [line = ""] = terminalLines(host.stderr.text);
+    expect(line).toMatch(/ 100 s$/);
+    expect(line.length).toBeLessThan(20);
+  });
+
+  it("shows no secret", () => {
+    const { host } = screenOf(true);
+    const screen = new Screen(host, ["sk-canary"]);
+    screen.wait("reading sk-canary");
+    screen.wipe();
+    expect(host.stderr.text).toContain("reading [secret]");
+  });
+
+  it("is not shown where there is no terminal", () => {
     const { host, clock, screen } = screenOf(false);
     screen.wait("thinking");
     clock.pass(1_000);
@@ -71,7 +105,7 @@ describe("the line that says what is waited for", () => {
     expect(host.stderr.text).toBe("-> read_file\n");
   });
 
-  it("what matters less is dim for people who want colours", () => {
+  it("less important lines are dim where colors are wanted", () => {
     const coloured = screenOf(true);
     coloured.screen.aside("x");
     expect(coloured.host.stderr.text).toBe("\u001b[2mx\u001b[0m\n");
@@ -97,7 +131,7 @@ describe("on a terminal", () => {
     expect(await code).toBe(0);
   });
 
-  it("brings messages back by the arrow keys, and no answers to questions", async () => {
+  it("finds messages again with the arrow keys, and no replies to questions", async () => {
     await using provider = await FakeProvider.start(calls(["list_files", {}]), says("One."), says("Two."));
     const host = terminal();
     const code = host.run(["chat", "--approve", "ask", ...provider.options]);
@@ -113,7 +147,7 @@ describe("on a terminal", () => {
     expect(await code).toBe(0);
   });
 
-  it("lines that are pasted together are taken one after the other", async () => {
+  it("lines that are pasted together are sent one after the other", async () => {
     await using provider = await FakeProvider.start(says("One."), says("Two."));
     const host = terminal();
     const code = host.run(["chat", ...provider.options]);
@@ -123,12 +157,12 @@ describe("on a terminal", () => {
     expect(host.stdout.text).toBe("One.\nTwo.\n");
   });
 
-  it("what others say to a session is shown at once, and a half typed line stays", async () => {
+  it("a message from another process is shown at once, and a half typed line stays", async () => {
     using place = new Place();
     await using provider = await FakeProvider.start(says("Hello, Bob."), says("Hello, Ada."));
     const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" }, cwd: place.path });
     const code = host.run(["chat", "--session", "ada", ...provider.options]);
-    await host.stderr.shows("/help shows");
+    await host.stderr.shows("Type /help");
     await host.stderr.shows("> ");
     host.stdin.write("I am A");
     await host.stderr.shows("I am A");
@@ -155,7 +189,7 @@ describe("on a terminal", () => {
     await host.stderr.shows("Allow it?");
     host.stdin.write("\u0003");
     expect(await code).toBe(130);
-    expect(host.stderr.text).toContain("Cancelled.");
+    expect(host.stderr.text).toContain("Canceled.");
   });
 
   it("a question that a signal ends does not keep the chat", async () => {
@@ -165,8 +199,33 @@ describe("on a terminal", () => {
     host.stdin.write("list the files\r");
     await host.stderr.shows("Allow it?");
     host.interrupt();
-    await host.stderr.shows("Cancelled.");
+    await host.stderr.shows("Canceled.");
     host.stdin.write("/exit\r");
+    expect(await code).toBe(0);
+  });
+
+  it("a chat that is opened again shows the last exchanges, and how many messages came before", async () => {
+    using place = new Place();
+    const answers = ["One.", "Two.", "Three.", "Four."].map(says);
+    await using provider = await FakeProvider.start(...answers);
+    const chat = ["chat", "--session", "ada", ...provider.options];
+    const first = new TestHost({ cwd: place.path });
+    expect(await first.run(chat, "first\nsecond\nthird\nfourth\n")).toBe(0);
+    expect(first.stderr.text).not.toContain("> first");
+    const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" }, cwd: place.path });
+    const code = host.run(chat);
+    await host.stderr.showsPrompt("> ");
+    expect(terminalLines(host.stderr.text).slice(1)).toEqual([
+      "2 earlier messages: moora show ada",
+      "> second",
+      "Two.",
+      "> third",
+      "Three.",
+      "> fourth",
+      "Four.",
+      "> ",
+    ]);
+    host.stdin.write("\u0004");
     expect(await code).toBe(0);
   });
 

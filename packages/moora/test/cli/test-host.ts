@@ -2,27 +2,42 @@ import { PassThrough } from "node:stream";
 import { systemClock } from "@moora/agent";
 import type { CliHost } from "../../src/cli/cli-host.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
+import { terminalLines } from "./virtual-terminal.ts";
 
-/** Collects what is written, and tells when a text has come. */
+/** Collects what is written, and reports when a text was. */
 export class Output extends PassThrough {
   text = "";
   isTTY: boolean | undefined;
-  private readonly waiting = new Map<string, () => void>();
+  private readonly looks = new Set<() => void>();
 
   constructor(isTTY: boolean | undefined) {
     super();
     this.isTTY = isTTY;
     this.on("data", (chunk: Buffer) => {
       this.text += chunk.toString();
-      for (const [wanted, found] of this.waiting) if (this.text.includes(wanted)) found();
+      for (const look of this.looks) look();
     });
   }
 
   /** Resolves when this text has been written. */
   async shows(wanted: string): Promise<void> {
-    if (this.text.includes(wanted)) return;
-    await new Promise<void>((resolve) => this.waiting.set(wanted, resolve));
-    this.waiting.delete(wanted);
+    await this.until(() => this.text.includes(wanted));
+  }
+
+  /** Resolves when this is the last line on the terminal, with what is typed there. */
+  async showsPrompt(line: string): Promise<void> {
+    await this.until(() => terminalLines(this.text).at(-1) === line);
+  }
+
+  private async until(isShown: () => boolean): Promise<void> {
+    if (isShown()) return;
+    const shown = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (isShown()) shown.resolve();
+    };
+    this.looks.add(look);
+    await shown.promise;
+    this.looks.delete(look);
   }
 
   get lines(): readonly string[] {
@@ -36,7 +51,7 @@ class Input extends PassThrough {
 
 let hosts = 0;
 
-/** A host whose streams are at hand. */
+/** A host whose streams a test reads and writes. */
 export class TestHost implements CliHost {
   readonly stdin = new Input();
   readonly stdout: Output;
@@ -45,7 +60,7 @@ export class TestHost implements CliHost {
   readonly cwd: string;
   clock: CliHost["clock"] = systemClock;
   readonly user: string = "ada";
-  /** Another one for each host, as for each process. */
+  /** Unique for each host, as for each process. */
   readonly owner: string = `host ${(hosts += 1)}`;
   private readonly listeners = new Set<() => void>();
   private readonly terminations = new Set<() => void>();
@@ -84,9 +99,14 @@ export class TestHost implements CliHost {
     for (const listener of this.listeners) listener();
   }
 
-  /** Runs a command; `input` is all that standard input has. */
+  /** Runs a command; `input` is all that standard input has. A terminal stays open. */
   async run(args: readonly string[], input?: string): Promise<number> {
-    if (input !== undefined) this.stdin.end(input);
+    if (input !== undefined || this.stdin.isTTY !== true) this.stdin.end(input ?? "");
+    return await this.start(args);
+  }
+
+  /** Runs a command and leaves its standard input open. */
+  async start(args: readonly string[]): Promise<number> {
     return await runCli(args, this);
   }
 }

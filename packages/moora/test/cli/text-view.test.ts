@@ -13,7 +13,11 @@ const answer = (text: string): AgentEvent => ({ type: "FinalAnswer", answer: tex
 
 function shown(...events: readonly AgentEvent[]): TestHost {
   const host = new TestHost();
-  const view = new TextView(new Screen(host), false, () => 1_000);
+  const view = new TextView(new Screen(host), {
+    showsTrace: false,
+    now: () => 1_000,
+    retryReason: () => "Cannot connect to ollama. ECONNREFUSED",
+  });
   for (const event of events) view.show(event);
   return host;
 }
@@ -28,7 +32,7 @@ describe("what is shown of a run", () => {
     expect(shown(answer("It is.")).stdout.text).toBe("It is.\n");
   });
 
-  it("a message that broke off, and the one that came instead, in lines of their own", () => {
+  it("an interrupted message and the one that replaced it, in lines of their own, and why it was retried", () => {
     const host = shown(
       token("It i"),
       { type: "LlmRetryScheduled", due: 3_500 },
@@ -36,10 +40,10 @@ describe("what is shown of a run", () => {
       answer("It is."),
     );
     expect(host.stdout.text).toBe("It i\nIt is.\n");
-    expect(host.stderr.text).toBe("The model did not answer; trying again in 3 s.\n");
+    expect(host.stderr.text).toBe("Cannot connect to ollama. ECONNREFUSED Trying again in 3 s.\n");
   });
 
-  it("what the model says before it calls a tool, the call, and how it went", () => {
+  it("what the model writes before it calls a tool, the call, and its result", () => {
     const host = shown(
       token("Let me look."),
       { type: "LlmToolCall", name: "read_file" },
@@ -82,7 +86,7 @@ describe("what is shown of a run", () => {
     }
   });
 
-  it("warnings, and nothing of states and thoughts where nobody looks", () => {
+  it("warnings, and nothing of states and reasoning where there is no terminal", () => {
     const host = shown(
       { type: "StateStarted", state: "Planning", event: "Start", step: 1 },
       { type: "LlmReasoning", text: "hm" },

@@ -5,79 +5,97 @@ import { optionNames, optionRow } from "../../src/cli/options.ts";
 import { providers } from "../../src/cli/providers.ts";
 import { TestHost } from "./test-host.ts";
 
-const told = async (args: readonly string[], env: Record<string, string> = {}): Promise<string> => {
+const errorOf = async (args: readonly string[], env: Record<string, string> = {}): Promise<string> => {
   const host = new TestHost({ env });
   expect(await host.run(args, "")).toBe(2);
   expect(host.stdout.text).toBe("");
   return host.stderr.text;
 };
 
-describe("a command line that makes no sense ends with 2 and a hint", () => {
+describe("an invalid command line ends with 2 and a hint", () => {
   it.each([
-    [[], `moora: Which command? There are ${commands.map(({ name }) => name).join(", ")}; see moora help.\n`],
-    [["rnu", "x"], "moora: There is no command rnu. Did you mean run?\n"],
-    [["frobnicate"], 'moora: There is no command frobnicate. For a task say moora run "frobnicate ...".\n'],
+    [
+      [],
+      `moora: Missing command. Available commands: ${commands.map(({ name }) => name).join(", ")}. Run: moora help\n`,
+    ],
+    [["caht"], 'moora: Unknown command "caht". Did you mean "chat"?\n'],
+    [["frobnicate"], 'moora: Unknown command "frobnicate". To run a task: moora run "frobnicate ..."\n'],
     [
       ["run"],
-      'moora: There is no task. Say moora run "what to do", or moora run - to read it from standard input.\n',
+      'moora: Missing task. Use moora run "what to do", or moora run - to read it from standard input.\n',
     ],
-    [["chat", "hello"], 'moora: chat takes no words. For one task say moora run "hello".\n'],
-    [["run", "--modle", "x"], "moora: There is no option --modle. Did you mean --model?\n"],
-    [["run", "--colour", "x"], "moora: There is no option --colour. See moora help.\n"],
-    [["run", "-x"], "moora: There is no option -x. See moora help.\n"],
-    [["run", "x", "--model"], "moora: --model needs a value. Say --model NAME.\n"],
-    [["run", "x", "--model="], "moora: --model needs a value. Say --model NAME.\n"],
+    [["chat", "hello"], 'moora: "moora chat" takes no arguments. To run one task: moora run "hello"\n'],
+    [["run", "--modle", "x"], 'moora: Unknown option "--modle". Did you mean "--model"?\n'],
+    [["run", "--colour", "x"], 'moora: Unknown option "--colour". Run: moora help\n'],
+    [["run", "-x"], 'moora: Unknown option "-x". Run: moora help\n'],
+    [["run", "x", "--at", "1"], 'moora: "moora run" does not take the option --at. Run: moora help run\n'],
+    [["run", "x", "--model"], "moora: Missing value for --model. Use --model NAME.\n"],
+    [["run", "x", "--model="], "moora: Missing value for --model. Use --model NAME.\n"],
     [
       ["run", "--model", "--json", "x"],
-      "moora: --model needs a value. If the value is --json, say --model=--json.\n",
+      'moora: Missing value for --model. For the value "--json" use --model=--json.\n',
     ],
-    [["run", "x", "--json=yes"], "moora: --json takes no value. Say --json by itself.\n"],
-    [["run", "x", "--provider", "opnai"], "moora: There is no provider opnai. Did you mean openai?\n"],
+    [["run", "x", "--json=yes"], "moora: --json does not take a value.\n"],
+    [["run", "x", "--provider", "opnai"], 'moora: Unknown provider "opnai". Did you mean "openai"?\n'],
     [
       ["run", "x", "--approve", "above:hgih"],
-      "moora: --approve cannot be above:hgih. Did you mean above:high?\n",
+      'moora: Invalid value for --approve: "above:hgih". Did you mean "above:high"?\n',
     ],
-    [["run", "x", "--max-steps", "0"], "moora: --max-steps cannot be 0. It is a whole number above 0.\n"],
-    [["run", "x", "--max-steps", "1.5"], "moora: --max-steps cannot be 1.5. It is a whole number above 0.\n"],
+    [
+      ["run", "x", "--max-steps", "0"],
+      'moora: --max-steps must be an integer from 1 to 999999999, got "0".\n',
+    ],
+    [
+      ["run", "x", "--max-steps", "1.5"],
+      'moora: --max-steps must be an integer from 1 to 999999999, got "1.5".\n',
+    ],
     [
       ["run", "x", "--max-tokens", "many"],
-      "moora: --max-tokens cannot be many. It is a whole number above 0.\n",
+      'moora: --max-tokens must be an integer from 1 to 999999999, got "many".\n',
+    ],
+    [
+      ["run", "x", "--timeout", "1000000"],
+      'moora: --timeout must be an integer from 1 to 86400, got "1000000".\n',
     ],
     [
       ["run", "x", "--model", "m"],
-      "moora: --model is given, but no provider, and no key is set. Name one with --provider.\n",
+      "moora: --model needs a provider, and no API key is set. Name a provider with --provider.\n",
     ],
     [
       ["run", "x", "--provider", "planner", "--model", "m"],
-      "moora: The planner takes no --model. Name a provider with --provider.\n",
+      'moora: --model cannot be used with the provider "planner". Name another one with --provider.\n',
     ],
     [
       ["run", "x", "--provider", "anthropic", "--model", "m"],
-      "moora: There is no key for anthropic: ANTHROPIC_API_KEY is not set. Set it, or take --provider planner, which needs none and is no language model.\n",
+      "moora: Missing API key for anthropic: ANTHROPIC_API_KEY is not set. Set it. --provider planner needs none; it is not a language model.\n",
     ],
     [
       ["run", "x", "--provider", "ollama"],
-      "moora: Which model of ollama? Say --model NAME, or set MOORA_MODEL; --provider planner needs none and is no language model.\n",
+      "moora: Missing model for ollama. Pass --model NAME, or set MOORA_MODEL. --provider planner needs none; it is not a language model.\n",
     ],
     [
       ["run", "x", "--provider", "ollama", "--model", "m", "--base-url", "localhost"],
-      "moora: --base-url is no address. It begins with http:// or https://.\n",
+      "moora: --base-url must be a URL that begins with http:// or https://.\n",
     ],
-    [["help", "rn"], "moora: There is no command rn. Did you mean run?\n"],
-  ])("%j", async (args, words) => {
-    expect(await told(args)).toBe(words);
+    [
+      ["run", "x", "-", "--approve-from-stdin"],
+      'moora: "-" and --approve-from-stdin cannot both read standard input.\n',
+    ],
+    [["help", "rn"], 'moora: Unknown command "rn". Did you mean "run"?\n'],
+  ])("%j", async (args, message) => {
+    expect(await errorOf(args)).toBe(message);
   });
 
-  it("a folder that is not there, and an empty task", async () => {
-    expect(await told(["run", "x", "--root", "/no/such/folder"])).toContain(
-      "There is no folder /no/such/folder.",
+  it("a folder that does not exist, and an empty task", async () => {
+    expect(await errorOf(["run", "x", "--root", "/no/such/folder"])).toContain(
+      "The folder /no/such/folder does not exist.",
     );
-    expect(await told(["run", "-"])).toContain("There is no task.");
-    expect(await told(["run", "  "])).toContain("There is no task.");
+    expect(await errorOf(["run", "-"])).toContain("Missing task.");
+    expect(await errorOf(["run", "  "])).toContain("Missing task.");
   });
 
   it("prints nothing that a terminal would obey", async () => {
-    expect(await told(["\u001b[2Jrun"])).not.toContain("\u001b");
+    expect(await errorOf(["\u001b[2Jrun"])).not.toContain("\u001b");
   });
 });
 
@@ -128,5 +146,6 @@ describe("help", () => {
 
   it("and the version is that of the package", async () => {
     expect(await shown("--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(await shown("-v")).toBe(await shown("--version"));
   });
 });

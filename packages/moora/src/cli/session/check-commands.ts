@@ -1,23 +1,26 @@
-import { diffSessions, verifySession, type AgentInput, type Difference } from "@moora/agent";
+import { diffSessions, stateAt, verifySession, type AgentInput, type SessionDiff } from "@moora/agent";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { oneLine } from "../one-line.ts";
+import { conversationLines } from "./conversation-lines.ts";
+import { differencesToText, diffLines, type LineDifference } from "./line-diff.ts";
 import { noSession, sessionCommand } from "./session-call.ts";
+import { stateDifferences } from "./state-differences.ts";
 
-/** Replays a session and holds each record against its digest. */
+/** Replays a session and compares each record with its digest. */
 export const verifyCommand: Command = sessionCommand({
   name: "verify",
   usage: "<session>",
-  summary: "Replay a session; name the first record that is not what it was.",
-  async run({ log, id, say }) {
+  summary: "Replay a session; name the first record that is not as written.",
+  async run({ log, id, print }) {
     const report = await verifySession(log, id);
     if (report.ok) {
-      say({ id, ...report }, `${id} is as it was written: ${report.seq} records, digest ${report.digest}.`);
+      print({ id, ...report }, `${id} is intact: ${report.seq} records, digest ${report.digest}.`);
       return exitCodes.answered;
     }
     const { seq, reason, message, changes = [] } = report;
     const found = changes.map((change) => `  ${oneLine(JSON.stringify(change))}`);
-    say(
+    print(
       { id, ...report },
       [
         `${id}, record ${seq}: ${reason}. ${message}`,
@@ -28,50 +31,62 @@ export const verifyCommand: Command = sessionCommand({
   },
 });
 
-/** Where two sessions part. */
+/** Compares two sessions. */
 export const diffCommand: Command = sessionCommand({
   name: "diff",
   usage: "<session> <other>",
-  summary: "Compare two sessions: where they part, and how they end.",
-  async run({ log, words: [a = "", b = ""], say, place }) {
+  summary: "Compare two sessions: messages, calls and answers.",
+  options: ["all"],
+  async run({ log, words: [a = "", b = ""], options, print, place }) {
     for (const id of [a, b]) if ((await log.open(id)) === undefined) throw noSession(id, place);
     const found = await diffSessions({ log, id: a }, { log, id: b });
+    const [left, right] = [(await stateAt(log, a)).state, (await stateAt(log, b)).state];
+    const conversation = diffLines(conversationLines(left), conversationLines(right));
     const isSame = found.a === undefined && found.b === undefined && found.state.length === 0;
-    say(
-      { isSame, ...found },
+    const showsAll = options.has("all");
+    print(
+      { isSame, conversation, ...found },
       [
-        isSame
-          ? `${a} and ${b} say the same in all of their ${found.common} records.`
-          : `${a} and ${b} say the same in their first ${found.common} records.`,
-        ...(found.a === undefined && found.b === undefined
-          ? []
-          : ["Then", ...nextOf(a, found.a), ...nextOf(b, found.b)]),
-        ...differencesToLines(found.state, a, b),
+        ...partingText(found, { a, b }, isSame),
+        ...contentText(conversation, { a, b }),
+        ...restText(found.state, { a, b }, showsAll),
       ].join("\n"),
     );
-    return isSame ? exitCodes.answered : exitCodes.failed;
+    const isEqual = showsAll ? isSame : conversation.every(({ side }) => side === "both");
+    return isEqual ? exitCodes.answered : exitCodes.failed;
   },
 });
 
-const nextOf = (id: string, input: AgentInput | undefined): readonly string[] => [
-  `  ${id}: ${input === undefined ? "ends" : oneLine(JSON.stringify(input))}`,
-];
+interface Names {
+  readonly a: string;
+  readonly b: string;
+}
 
-/** Differences of two states, for people. */
-export const differencesToLines = (
-  differences: readonly Difference[],
-  a: string,
-  b: string,
-): readonly string[] =>
-  differences.length === 0
-    ? []
-    : [
-        "In the end these differ",
-        ...differences.flatMap(({ path, a: left, b: right }) => [
-          `  ${path}`,
-          `    ${a}: ${valueToText(left)}`,
-          `    ${b}: ${valueToText(right)}`,
-        ]),
-      ];
+function partingText(found: SessionDiff, { a, b }: Names, isSame: boolean): readonly string[] {
+  if (isSame) return [`${a} and ${b} have the same ${found.common} records.`];
+  const isEnd = found.a === undefined && found.b === undefined;
+  return [
+    `${a} and ${b} have the same first ${found.common} records.`,
+    ...(isEnd ? [] : ["Then", nextText(a, found.a), nextText(b, found.b)]),
+  ];
+}
 
-const valueToText = (value: unknown): string => (value === undefined ? "-" : oneLine(JSON.stringify(value)));
+const nextText = (id: string, input: AgentInput | undefined): string =>
+  `  ${id}: ${input === undefined ? "ends" : oneLine(JSON.stringify(input))}`;
+
+/** What differs in messages, calls and answers, for people. */
+export const contentText = (conversation: readonly LineDifference[], names: Names): readonly string[] =>
+  conversation.every(({ side }) => side === "both")
+    ? ["Messages, calls and answers are the same."]
+    : ["Messages, calls and answers", ...differencesToText(conversation, names)];
+
+/** The other differences of two states, or how many there are. */
+export function restText(
+  differences: SessionDiff["state"],
+  names: Names,
+  showsAll: boolean,
+): readonly string[] {
+  if (differences.length === 0) return [];
+  if (showsAll) return ["All differences of the states", ...stateDifferences(differences, names)];
+  return [`The states differ in ${differences.length} fields. To show them: --all`];
+}

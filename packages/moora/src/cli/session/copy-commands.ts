@@ -1,79 +1,90 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { text as allOf } from "node:stream/consumers";
-import {
-  exportSession,
-  forkSession,
-  importSession,
-  readHeader,
-  readSession,
-  type OpenWork,
-} from "@moora/agent";
+import { exportSession, forkSession, importSession, readHeader, stateAt, type OpenWork } from "@moora/agent";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import type { GivenOptions } from "../options.ts";
 import { UsageError } from "../usage-error.ts";
-import { commandFor, positionOf, sessionCommand, type SessionCall } from "./session-call.ts";
+import { CommandHints } from "./command-hints.ts";
+import { rememberedTools, rememberTools } from "./remembered-tools.ts";
+import { checkPosition, positionOf, sessionCommand, type SessionCall } from "./session-call.ts";
 
-/** A new session from any position of another one. */
+/** Starts a new session from any record of another one. */
 export const forkCommand: Command = sessionCommand({
   name: "fork",
   usage: "<session>",
-  summary: "Begin a new session with the records of another one.",
+  summary: "Start a new session from a record of another one.",
   options: ["at", "to", "open"],
   async run(call) {
-    const { log, id, options, say, screen } = call;
+    const { log, id, options, print, screen } = call;
     const open = openWorkOf(options);
-    const at = positionOf(options, "at") ?? (await readSession(log, id)).records.length;
+    const given = positionOf(options, "at");
+    const { seq: at } = await stateAt(log, id, given);
+    checkPosition(id, given, at);
     const as = options.text("to") ?? `${id}-fork`;
     const { seq, dropped } = await forkSession(log, id, at, { as, open });
-    say(
+    print(
       { id: as, seq, dropped, parent: { id, seq: at } },
-      `${as} has ${seq} records: ${id} up to record ${at}${open === "reuse" ? "" : `, open work ${options.text("open") ?? ""}`}.`,
+      `${as} has ${seq} records: ${id} up to record ${at}${open === "reuse" ? "" : `, open work ${openTexts[open]}`}.`,
     );
-    screen.aside(`Go on with ${commandFor(`chat --session ${as}`, call)}`);
+    screen.aside(`To continue: ${await continueCommand(call, as)}`);
     return exitCodes.answered;
   },
 });
 
-const openWords: Readonly<Record<string, OpenWork>> = { reuse: "reuse", again: "rerun", close: "close" };
+const openTexts: Readonly<Record<OpenWork, string>> = {
+  reuse: "reused",
+  rerun: "started again",
+  close: "closed",
+};
+
+/** The command that continues a fork. It needs the tools of the session that it comes from. */
+async function continueCommand({ log, place, id, options }: SessionCall, fork: string): Promise<string> {
+  const tools = await rememberedTools(log, place, id);
+  if (tools !== undefined) await rememberTools(log, place, fork, tools);
+  const hints = new CommandHints({ options, place, tools: tools?.path });
+  return hints.runCommand("chat", "--session", fork);
+}
+
+const openValues: readonly OpenWork[] = ["reuse", "rerun", "close"];
 
 function openWorkOf(options: GivenOptions): OpenWork {
   const text = options.text("open") ?? "reuse";
-  const open = Object.hasOwn(openWords, text) ? openWords[text] : undefined;
+  const open = openValues.find((value) => value === text);
   if (open !== undefined) return open;
-  throw new UsageError(`--open cannot be ${text}.`, `It is one of ${Object.keys(openWords).join(", ")}.`);
+  throw new UsageError(`Invalid value for --open: "${text}".`, `Use one of ${openValues.join(", ")}.`);
 }
 
-/** A whole session as one file. */
+/** Writes a session to a file. */
 export const exportCommand: Command = sessionCommand({
   name: "export",
   usage: "<session> [file]",
-  summary: "Write a session to a new file that any log takes in, or to the output.",
-  async run({ log, id, words: [, file], host, say }) {
+  summary: "Write a session to a new file, or to standard output.",
+  async run({ log, id, words: [, file], host, print }) {
     await readHeader(log, id);
     const portable = await exportSession(log, id);
     if (file === undefined || file === "-") host.stdout.write(portable);
     else {
       inFile(file, () => writeFileSync(resolve(host.cwd, file), portable, { flag: "wx" }));
-      say({ id, file }, `${id} is in ${file}.`);
+      print({ id, file }, `${id} is in ${file}.`);
     }
     return exitCodes.answered;
   },
 });
 
-/** Takes such a file in. */
+/** Reads a session from such a file. */
 export const importCommand: Command = sessionCommand({
   name: "import",
   usage: "<file>",
-  summary: "Take a session in from a file; - is standard input.",
+  summary: "Read a session from an exported file; - is standard input.",
   options: ["to"],
   makes: true,
   async run(call) {
-    const { log, options, say } = call;
+    const { log, options, print } = call;
     const { id, seq } = await importSession(log, await textOf(call), options.text("to"));
-    say({ id, seq }, `${id} has ${seq} records.`);
+    print({ id, seq }, `${id} has ${seq} records.`);
     return exitCodes.answered;
   },
 });
@@ -84,13 +95,14 @@ async function textOf({ words: [file = "-"], host }: SessionCall): Promise<strin
 }
 
 const fileProblems: Readonly<Record<string, string>> = {
-  EEXIST: "is there already",
-  ENOENT: "is not there",
+  EEXIST: "exists already",
+  ENOENT: "does not exist",
   EISDIR: "is a folder",
-  EACCES: "may not be used",
+  EACCES: "cannot be opened: permission denied",
+  ENOSPC: "cannot be written: no space left on the disk",
 };
 
-/** Does something with a file. Throws `CliFailure` for one that is in the way, not there, or out of reach. */
+/** Uses a file. Throws `CliFailure` where that fails. */
 function inFile<Result>(file: string, work: () => Result): Result {
   try {
     return work();
@@ -98,7 +110,7 @@ function inFile<Result>(file: string, work: () => Result): Result {
     if (!(error instanceof Error && "code" in error && typeof error.code === "string")) throw error;
     throw new CliFailure(
       error.code === "ENOENT" ? exitCodes.missing : exitCodes.refused,
-      `${file} ${fileProblems[error.code] ?? `cannot be used: ${error.code}`}.`,
+      `The file ${file} ${fileProblems[error.code] ?? `cannot be used: ${error.code}`}.`,
     );
   }
 }

@@ -4,91 +4,105 @@ import { textToJson, type Json } from "@moora/llm";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
-import type { OptionName } from "../options.ts";
+import type { GivenOptions, OptionName } from "../options.ts";
+import { textToAnswers } from "../questions/line-to-reply.ts";
 import { UsageError } from "../usage-error.ts";
+import { CommandHints } from "./command-hints.ts";
 import { callToText, openQuestion } from "./open-question.ts";
 import { openRecorded } from "./open-recorded.ts";
+import { outcomeDecision } from "./outcome-decision.ts";
 import { argumentsProblem } from "./recorded-agent.ts";
-import { commandFor, sessionCommand, type SessionCall } from "./session-call.ts";
+import { rememberedTools } from "./remembered-tools.ts";
+import { sessionCommand, type SessionCall } from "./session-call.ts";
 
-interface Verb extends Pick<Command, "name" | "usage" | "summary"> {
+type Decisions = readonly [Decision, ...Decision[]];
+
+interface DecideCommand extends Pick<Command, "name" | "usage" | "summary"> {
   readonly done: string;
   readonly options: readonly OptionName[];
-  /** Which questions it is an answer to. */
-  readonly settles: (question: Question) => boolean;
-  /** What may be meant, the likeliest first: the next one is tried where one does not fit. */
-  readonly meanings: (call: SessionCall) => readonly Decision[];
+  /** Which questions it decides. */
+  readonly decides: (question: Question) => boolean;
+  /** The decisions it may stand for: the first that fits the question is meant. */
+  readonly decisions: (call: SessionCall) => Decisions;
 }
 
-const approval: Verb = {
+const approve: DecideCommand = {
   name: "approve",
   usage: "<session> [call]",
-  summary: "Let a call run that waits for it.",
+  summary: "Approve a tool call.",
   done: "Approved",
   options: ["args", "as"],
-  settles: ({ about }) => about !== "answer",
-  meanings: ({ options }) => [
-    options.has("args") ? { approve: givenArguments(options.text("args")) } : "approve",
-  ],
+  decides: ({ about }) => about === "approval",
+  decisions: ({ options }) => [options.has("args") ? { approve: givenArguments(options) } : "approve"],
 };
 
-const rejection: Verb = {
+const reject: DecideCommand = {
   name: "reject",
   usage: "<session> [call]",
-  summary: "Refuse a call that waits for it; the model reads why.",
+  summary: "Reject a tool call, or a question of the agent.",
   done: "Rejected",
   options: ["reason", "as"],
-  settles: () => true,
-  meanings: ({ options }) => [{ reject: options.text("reason") ?? "" }],
+  decides: ({ about }) => about !== "outcome",
+  decisions: ({ options }) => [{ reject: options.text("reason") ?? "" }],
 };
 
-const reply: Verb = {
+const answer: DecideCommand = {
   name: "answer",
   usage: "<session> <call> <text...>",
-  summary: "Answer a question of the agent's own, with text or JSON.",
+  summary: "Answer a question of the agent, with text or JSON.",
   done: "Answered",
   options: ["as"],
-  settles: ({ about }) => about === "answer",
-  meanings({ words }) {
-    const text = words.slice(2).join(" ");
-    const json = textToJson(text);
-    return [...(json === undefined ? [] : [{ answer: json }]), { answer: text }];
-  },
+  decides: ({ about }) => about === "answer",
+  decisions: ({ words }) => textToAnswers(words.slice(2).join(" ")),
 };
 
-/** The commands that decide something for an agent, which may run anywhere or nowhere. */
-export const decideCommands: readonly Command[] = [approval, rejection, reply].map(
-  ({ done, settles, meanings, ...row }) =>
-    sessionCommand({
-      ...row,
-      run: (call) => decide(call, { done, settles, meanings }),
-    }),
+const settle: DecideCommand = {
+  name: "settle",
+  usage: "<session> <call> <outcome>",
+  summary: "Settle an interrupted call: run-again, worked, failed or unknown.",
+  done: "Settled",
+  options: ["result", "reason", "as"],
+  decides: ({ about }) => about === "outcome",
+  decisions: ({ words: [, , outcome = ""], options }) => [outcomeDecision(outcome, options)],
+};
+
+/** The commands that decide something for an agent, whether or not a process runs it. */
+export const decideCommands: readonly Command[] = [approve, reject, answer, settle].map(
+  ({ done, decides, decisions, ...row }) =>
+    sessionCommand({ ...row, run: (call) => decide(call, { done, decides, decisions }) }),
 );
 
 async function decide(
   call: SessionCall,
-  { done, settles, meanings }: Pick<Verb, "done" | "settles" | "meanings">,
+  { done, decides, decisions }: Pick<DecideCommand, "done" | "decides" | "decisions">,
 ): Promise<ExitCode> {
-  const decisions = meanings(call);
+  const { id, words, hints } = call;
+  const candidates = decisions(call);
   await using session = await openRecorded(call, "post");
-  const asked = { id: call.id, questions: session.questions(), state: session.current() };
-  const question = openQuestion(asked, call.words[1], settles);
-  const [receipt, decision] = await firstThatFits(session, question, decisions, call);
-  if (receipt.status === "ignored") throw notTaken(question, receipt);
+  const open = { id, hints, questions: session.questions(), state: session.current() };
+  const question = openQuestion(open, words[1], decides);
+  const [receipt, decision] = await firstThatFits(session, question, candidates, call);
+  if (receipt.status === "ignored") throw notAccepted(question, receipt);
   const { toolCallId, name } = question;
-  call.say(
+  call.print(
     { toolCallId, name, decision, seq: receipt.seq },
     `${done}: ${callToText(question)}. It is record ${receipt.seq}.`,
   );
-  call.screen.aside(`If nobody runs the session: ${commandFor(`run --session ${call.id}`, call)}`);
+  call.screen.aside(`If no process runs the session: ${await resumeCommand(call)}`);
   return exitCodes.answered;
 }
 
-/** Gives the decisions one after the other until one fits the tool or the schema of the question. */
+/** The command that resumes the session, with the tools that it was last run with. */
+async function resumeCommand({ log, place, id, options }: SessionCall): Promise<string> {
+  const tools = (await rememberedTools(log, place, id))?.path;
+  return new CommandHints({ options, place, tools }).runCommand("run", "--session", id);
+}
+
+/** Gives the decisions, one after the other, until one fits the tool or the schema of the question. */
 async function firstThatFits(
   session: DurableSession,
   question: Question,
-  [decision = "approve", ...others]: readonly Decision[],
+  [decision, ...others]: Decisions,
   call: SessionCall,
 ): Promise<readonly [Receipt, Decision]> {
   await checkArguments(session, question, decision);
@@ -96,12 +110,13 @@ async function firstThatFits(
     const by = call.options.text("as") ?? call.host.user;
     return [await session.decide(question, decision, by), decision];
   } catch (error) {
-    if (!(error instanceof InputRefused) || others.length === 0) throw error;
-    return await firstThatFits(session, question, others, call);
+    const [next, ...rest] = others;
+    if (!(error instanceof InputRefused) || next === undefined) throw error;
+    return await firstThatFits(session, question, [next, ...rest], call);
   }
 }
 
-/** Changed arguments have to fit the tool: nobody who has its code need be there. */
+/** Changed arguments have to fit the recorded definition of the tool: its code need not be here. */
 async function checkArguments(
   session: DurableSession,
   { name }: Question,
@@ -110,22 +125,23 @@ async function checkArguments(
   const tool = toolOf(session.current(), name);
   if (tool === undefined || typeof decision !== "object" || !("approve" in decision)) return;
   const problem = await argumentsProblem(JSON.stringify(decision.approve), tool);
-  if (problem !== undefined) throw new CliFailure(exitCodes.refused, `That does not fit: ${problem}`);
+  if (problem !== undefined)
+    throw new CliFailure(exitCodes.refused, `The arguments are not valid for ${name}: ${problem}`);
 }
 
-function notTaken(
+function notAccepted(
   question: Question,
   { reason, decidedBy }: Extract<Receipt, { status: "ignored" }>,
 ): CliFailure {
-  const why =
+  const message =
     decidedBy === undefined
-      ? `The decision was not taken: ${reason}.`
-      : `It was already decided by ${decidedBy}: ${callToText(question)}.`;
-  return new CliFailure(exitCodes.refused, why);
+      ? `The decision was ignored: ${reason}.`
+      : `Already decided by ${decidedBy}: ${callToText(question)}.`;
+  return new CliFailure(exitCodes.refused, message);
 }
 
-function givenArguments(text: string | undefined): Json {
-  const json = textToJson(text ?? "");
-  if (json === undefined) throw new UsageError("--args is no JSON.", 'Say --args \'{"name": "value"}\'.');
+function givenArguments(options: GivenOptions): Json {
+  const json = textToJson(options.text("args") ?? "");
+  if (json === undefined) throw new UsageError("--args must be JSON.", 'Use --args \'{"name": "value"}\'.');
   return json;
 }

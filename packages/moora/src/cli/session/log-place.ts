@@ -3,41 +3,56 @@ import { dirname, join, resolve } from "node:path";
 import { memoryLog, type EventLog, type LogNotice } from "@moora/event-log";
 import { UsageError } from "../usage-error.ts";
 
-/** Where sessions are kept. `shown` bears no secret. */
-export type LogPlace =
-  | { readonly type: "sqlite"; readonly path: string; readonly shown: string }
-  | { readonly type: "jsonl"; readonly path: string; readonly shown: string }
-  | { readonly type: "postgres"; readonly url: string; readonly shown: string };
+interface AnyPlace {
+  /** The place as it may be shown: without a password. */
+  readonly shown: string;
+  /** Where the command line remembers which module the tools of a session come from. */
+  readonly toolsFolder: string;
+}
 
-/** The folder that is made for sessions of which nobody said where to keep them. */
+/** Where sessions are kept. */
+export type LogPlace = AnyPlace &
+  (
+    | { readonly type: "sqlite"; readonly path: string }
+    | { readonly type: "jsonl"; readonly path: string }
+    | { readonly type: "postgres"; readonly url: string }
+  );
+
+/** The folder for sessions where `--log` does not name another place. */
 const ownFolder = ".moora";
 
+const validPlaces = "Use a folder, a file that ends in .db, or postgres://...";
+
 /**
- * What `--log` means: the address of a PostgreSQL server, a SQLite file by its ending, a folder of JSONL files, or one of
- * the files in such a folder. Default: a SQLite file of this folder's own.
+ * Parses `--log`: the address of a PostgreSQL server, a SQLite file by its extension, a folder of JSONL files, or a file
+ * in such a folder. Default: a SQLite file in the folder `.moora`.
  */
 export function textToPlace(text: string | undefined, cwd: string): LogPlace {
   const shown = text ?? join(ownFolder, "sessions.db");
-  if (/^[a-z]+:\/\//i.test(shown)) return urlToPlace(shown);
+  if (/^[a-z]+:\/\//i.test(shown)) return urlToPlace(shown, cwd);
   const path = resolve(cwd, shown);
-  if (/\.(db|sqlite3?)$/i.test(path)) return { type: "sqlite", path, shown };
+  if (/\.(db|sqlite3?)$/i.test(path)) return { type: "sqlite", path, shown, toolsFolder: `${path}.tools` };
   const isFile = /\.jsonl$/i.test(path) && !isFolder(path);
-  return { type: "jsonl", path: isFile ? dirname(path) : path, shown };
+  const folder = isFile ? dirname(path) : path;
+  return { type: "jsonl", path: folder, shown, toolsFolder: join(folder, ".tools") };
 }
 
-function urlToPlace(text: string): LogPlace {
+function urlToPlace(text: string, cwd: string): LogPlace {
   const url = URL.parse(text);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
-    throw new UsageError(
-      "--log is no address of a log.",
-      "It is a folder, a file that ends in .db, or postgres://...",
-    );
-  return { type: "postgres", url: text, shown: `${url.protocol}//${url.host}${url.pathname}` };
+    throw new UsageError("--log is not a valid place for a log.", validPlaces);
+  const shown = `${url.protocol}//${url.host}${url.pathname}`;
+  return {
+    type: "postgres",
+    url: text,
+    shown,
+    toolsFolder: join(cwd, ownFolder, `${encodeURIComponent(`${url.host}${url.pathname}`)}.tools`),
+  };
 }
 
 /**
- * Opens a log. `makes` says whether it is made where there is none; without it, no log is an empty one, and looking for a
- * session leaves no file behind. Loads only the one store that is meant.
+ * Opens a log, and loads only the store that it needs. `makes`: whether a log that does not exist is created. Without it,
+ * it counts as empty: looking for a session leaves no file behind.
  */
 export async function openPlace(
   place: LogPlace,
@@ -65,7 +80,7 @@ export async function openPlace(
   }
 }
 
-/** Sessions hold whatever was said: a folder of ours is for its owner only, and stays out of repositories. */
+/** Sessions contain private conversations: the folder is readable by its owner only, and is kept out of repositories. */
 function makeFolder(folder: string, shown: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -73,32 +88,28 @@ function makeFolder(folder: string, shown: string): void {
   } catch (error) {
     if (existsSync(folder)) return;
     throw new UsageError(
-      `There can be no log at ${shown}: ${codeOf(error)}.`,
-      "Name another one with --log.",
+      `Cannot create a log at ${shown}: ${codeOf(error)}.`,
+      "Name another place with --log.",
     );
   }
 }
 
 function checkFolder({ path, shown }: { readonly path: string; readonly shown: string }): void {
-  if (existsSync(path) && !isFolder(path))
-    throw new UsageError(
-      `${shown} is no folder.`,
-      "--log is a folder, a file that ends in .db, or postgres://...",
-    );
+  if (existsSync(path) && !isFolder(path)) throw new UsageError(`${shown} is not a folder.`, validPlaces);
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "it cannot be made";
+  error instanceof Error && "code" in error ? String(error.code) : "unknown error";
 
 /** A notice of a log, for people. */
 export function noticeToWords({ type, id, afterSeq, droppedBytes }: LogNotice): string {
   switch (type) {
     case "torn-tail":
-      return `A crash had cut the last write to ${id} short: ${droppedBytes} bytes after record ${afterSeq} were removed.`;
+      return `The last write to "${id}" was interrupted: ${droppedBytes} unfinished bytes after record ${afterSeq} are ignored.`;
     case "damaged-snapshot":
-      return `A stored summary of ${id} was damaged, and is not used.`;
+      return `A snapshot of "${id}" is damaged and is ignored.`;
     case "unreadable-session":
       return `The session in ${id} cannot be read and is left out.`;
   }

@@ -3,69 +3,82 @@ import { recordOf } from "@moora/agent-core-state-machine";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import { oneLine } from "../one-line.ts";
+import { askedText } from "../questions/question-text.ts";
+import type { CommandHints } from "./command-hints.ts";
 
-export interface Asked {
+export interface OpenQuestions {
   readonly id: string;
   readonly questions: readonly Question[];
   readonly state: AgentState;
+  readonly hints: CommandHints;
 }
 
 /**
- * The question that is meant: the one about this call, or the only one of its kind. Throws `CliFailure` for a call that
- * there is not, one that was decided, and where it is not clear which one is meant.
+ * The question about this call, or the only open one of its kind. Throws `CliFailure` where there is none, where it was
+ * decided already, and where several are open and none is named.
  */
 export function openQuestion(
-  asked: Asked,
+  open: OpenQuestions,
   toolCallId: string | undefined,
   isOfKind: (question: Question) => boolean,
 ): Question {
-  const { id, questions, state } = asked;
-  const found =
-    toolCallId === undefined
-      ? onlyOne(asked, questions.filter(isOfKind))
-      : questions.find((question) => question.toolCallId === toolCallId);
-  if (found === undefined) throw notAsked(id, toolCallId ?? "", state, questions);
-  if (isOfKind(found)) return found;
-  const command = found.about === "answer" ? "answer" : "approve";
-  throw new CliFailure(
+  if (toolCallId === undefined) return onlyOne(open, isOfKind);
+  const found = open.questions.find((question) => question.toolCallId === toolCallId);
+  if (found === undefined) throw notAsked(open, toolCallId);
+  if (!isOfKind(found)) throw otherKind(open, found);
+  return found;
+}
+
+function onlyOne(open: OpenQuestions, isOfKind: (question: Question) => boolean): Question {
+  const { id, questions } = open;
+  const [first, ...others] = questions.filter(isOfKind);
+  if (first !== undefined && others.length === 0) return first;
+  if (first !== undefined) {
+    const calls = [first, ...others].map((question) => callToText(question)).join("; ");
+    throw new CliFailure(exitCodes.refused, `Several calls are waiting. Name one of them: ${calls}.`);
+  }
+  const [other] = questions;
+  if (other !== undefined) throw otherKind(open, other);
+  throw new CliFailure(exitCodes.missing, `No question is open in session "${id}".`);
+}
+
+const kinds: Readonly<Record<Question["about"], string>> = {
+  approval: "waits for approval",
+  outcome: "was interrupted, and waits for its outcome",
+  answer: "waits for an answer",
+};
+
+function otherKind({ id, hints }: OpenQuestions, question: Question): CliFailure {
+  const commands = hints.settling(id, question).map((command) => `\n  ${command}`);
+  return new CliFailure(
     exitCodes.refused,
-    `Call ${callToText(found)} waits for something else: moora ${command} ${id} ${found.toolCallId}.`,
+    `Call ${callToText(question)} ${kinds[question.about]}. Use one of${commands.join("")}`,
   );
 }
 
-function onlyOne({ id }: Asked, questions: readonly Question[]): Question {
-  const [first, ...others] = questions;
-  if (first === undefined) throw new CliFailure(exitCodes.missing, `Nothing of that kind is asked in ${id}.`);
-  if (others.length === 0) return first;
-  const calls = questions.map((question) => callToText(question)).join("; ");
-  throw new CliFailure(exitCodes.refused, `Which one? Name the call: ${calls}.`);
-}
-
-function notAsked(
-  id: string,
-  toolCallId: string,
-  state: AgentState,
-  questions: readonly Question[],
-): CliFailure {
+function notAsked({ id, questions, state }: OpenQuestions, toolCallId: string): CliFailure {
   const record = recordOf(state, toolCallId);
   if (record === undefined) {
     const open = questions.map(({ toolCallId: call, name }) => `${call} ${name}`).join(", ");
-    const hint = open === "" ? "Nothing is asked there now." : `Asked there now: ${open}.`;
-    return new CliFailure(exitCodes.missing, `There is no call ${toolCallId} in ${id}. ${hint}`);
+    const hint = open === "" ? "No question is open." : `Open questions: ${open}.`;
+    return new CliFailure(exitCodes.missing, `There is no call "${toolCallId}" in session "${id}". ${hint}`);
   }
   const { name, decision } = record;
-  if (decision === undefined)
-    return new CliFailure(exitCodes.refused, `Nothing is asked about call ${toolCallId} ${name} in ${id}.`);
+  const call = `Call ${toolCallId} ${name} in session "${id}"`;
   return new CliFailure(
     exitCodes.refused,
-    `Call ${toolCallId} ${name} was already decided by ${decision.by}: ${decision.type}.`,
+    decision === undefined
+      ? `${call} does not wait for a decision.`
+      : `${call} was already decided by ${decision.by}: ${decision.type}.`,
   );
 }
 
-/** A call in a line: its number, its tool, its arguments. */
-export const callToText = ({
-  toolCallId,
-  name,
-  parameters,
-}: Pick<Question, "toolCallId" | "name" | "parameters">): string =>
-  `${toolCallId} ${name} ${oneLine(typeof parameters === "string" ? parameters : JSON.stringify(parameters))}`;
+/** A call in one line: its id, its tool, its arguments or the question that it asks. */
+export const callToText = (
+  question: Pick<Question, "toolCallId" | "name" | "parameters" | "about">,
+): string => `${question.toolCallId} ${question.name} ${oneLine(argumentsOf(question))}`;
+
+const argumentsOf = ({ about, parameters }: Pick<Question, "about" | "parameters">): string => {
+  if (about === "answer") return JSON.stringify(askedText({ parameters }).text);
+  return typeof parameters === "string" ? parameters : JSON.stringify(parameters);
+};

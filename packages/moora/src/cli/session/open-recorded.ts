@@ -2,7 +2,7 @@ import { openSession, readHeader, type DurableSession } from "@moora/agent";
 import { standInAgent } from "./recorded-agent.ts";
 import type { SessionCall } from "./session-call.ts";
 
-/** Opens a session, of whatever agent, to read along or to post to whoever runs it. */
+/** Opens a session of any agent, to read it or to post to its owner. */
 export async function openRecorded(
   { log, id, host: { clock } }: Pick<SessionCall, "log" | "id" | "host">,
   access: "post" | "read",

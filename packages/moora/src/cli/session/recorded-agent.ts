@@ -4,18 +4,18 @@ import type { ToolDefinition } from "@moora/agent-core-state-machine";
 import { textToJson, type LlmCaller } from "@moora/llm";
 import { planner } from "../../planner/planner.ts";
 
-/** Who a session belongs to. */
+/** The agent that a session belongs to. */
 export interface AgentName {
   readonly name: string;
   readonly version: string;
 }
 
-/** Stands for the agent of a session where nothing of it runs: to read along, and to post to whoever runs it. */
+/** An agent of the same name without its tools, to read a session or to post to its owner. */
 export const standInAgent = (name: AgentName): Agent => defineAgent({ llm: planner(), ...name });
 
 /**
- * The agent of a recorded session with another model. Throws `BuildError` for one that has states or predicates of its
- * own: their code is not in the record.
+ * The agent of a recorded session with another model. Throws `BuildError` for an agent with custom states or predicates:
+ * their code is not in the log.
  */
 export const recordedAgent = (
   name: AgentName,
@@ -28,16 +28,16 @@ const standInTools = (tools: AgentState["tools"]): readonly Tool[] =>
     name,
     definition,
     check: (parameters) => argumentsProblem(parameters, definition),
-    run: () => ({ isSuccess: false, error: "This tool is not here.", code: "not-run" }),
+    run: () => ({ isSuccess: false, error: "This tool is not loaded.", code: "not-run" }),
   }));
 
-/** What is wrong with arguments, by what the record knows of their tool. Undefined when they can be used. */
+/** What is wrong with arguments, by the recorded definition of their tool. Undefined when they are valid. */
 export function argumentsProblem(
   parameters: string,
   { schema }: Pick<ToolDefinition, "schema">,
 ): ReturnType<Tool["check"]> {
   const value = textToJson(parameters);
-  if (value === undefined) return "The arguments are no JSON.";
+  if (value === undefined) return "The arguments are not JSON.";
   const checked = schemaCheckOf(JSON.parse(schema), undefined).check(value);
   const wordsOf = (found: Awaited<typeof checked>): string | undefined =>
     found.ok ? undefined : found.problem;

@@ -2,42 +2,45 @@ import { answerTextAt, readHeader, rerunSession, stateAt } from "@moora/agent";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { oneLine } from "../one-line.ts";
-import { differencesToLines } from "./check-commands.ts";
+import { contentText, restText } from "./check-commands.ts";
+import { conversationLines } from "./conversation-lines.ts";
+import { diffLines } from "./line-diff.ts";
 import { recordedAgent } from "./recorded-agent.ts";
-import { positionOf, sessionCommand, type SessionCall } from "./session-call.ts";
+import { checkPosition, positionOf, sessionCommand, type SessionCall } from "./session-call.ts";
 
-/** What another model or another prompt would have made of a session. */
+/** Runs a session again with another model or prompt. */
 export const rerunCommand: Command = sessionCommand({
   name: "rerun",
   usage: "<session>",
-  summary: "Show what another model or prompt would have made of it. No tool runs.",
-  options: ["from", "provider", "model", "base-url", "system"],
+  summary: "Run a session again with another model or prompt. No tool runs.",
+  options: ["from", "provider", "model", "base-url", "timeout", "system", "all"],
   run: rerun,
 });
 
-async function rerun({ log, id, options, host, say }: SessionCall): Promise<ExitCode> {
+const names = { a: "recorded", b: "again" };
+
+async function rerun({ log, id, options, host, print }: SessionCall): Promise<ExitCode> {
   const { chooseLlm } = await import("../choose-llm.ts");
   const from = positionOf(options, "from") ?? 0;
   const chosen = chooseLlm(options, host.env);
   const { agent: name } = await readHeader(log, id);
-  const { state } = await stateAt(log, id);
+  const { seq, state } = await stateAt(log, id);
+  checkPosition(id, from, seq);
   const system = options.text("system");
   const config = { ...state.config, models: {}, ...(system !== undefined && { systemPrompt: system }) };
   const agent = recordedAgent(name, { config, tools: state.tools }, chosen.llm);
   const again = await rerunSession(agent, log, id, { from, clock: host.clock });
   const [was, is] = [again.recorded.state, again.state].map((end) => answerTextAt(end));
+  const conversation = diffLines(conversationLines(again.recorded.state), conversationLines(again.state));
   const { differences, unrecordedCalls } = again;
-  say(
-    { id, from, recorded: was, again: is, differences, unrecordedCalls },
+  print(
+    { id, from, recorded: was, again: is, conversation, differences, unrecordedCalls },
     [
       `recorded  ${oneLine(was ?? "")}`,
       `again     ${oneLine(is ?? "")}`,
-      ...(unrecordedCalls === 0
-        ? []
-        : [`${unrecordedCalls} calls were made that the record has no result for.`]),
-      ...(differences.length === 0
-        ? ["Nothing would have changed."]
-        : differencesToLines(differences, "recorded", "again")),
+      ...(unrecordedCalls === 0 ? [] : [`${unrecordedCalls} calls have no recorded result; they failed.`]),
+      ...contentText(conversation, names),
+      ...restText(differences, names, options.has("all")),
     ].join("\n"),
   );
   return exitCodes.answered;

@@ -2,46 +2,64 @@ import { SessionError } from "@moora/agent";
 import type { EventLog } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
-import { sessionOptions, type Command, type CommandCall } from "../command.ts";
+import { sessionOptions, type Command } from "../command.ts";
 import type { GivenOptions, OptionName } from "../options.ts";
 import { Screen } from "../screen.ts";
-import { urlPasswords } from "../url-passwords.ts";
+import { environmentSecrets, urlPasswords } from "../secrets.ts";
 import { UsageError } from "../usage-error.ts";
+import { CommandHints } from "./command-hints.ts";
 import { noticeToWords, openPlace, textToPlace, type LogPlace } from "./log-place.ts";
 
-/** A command about sessions on its way: the log is open. */
-export interface SessionCall {
-  readonly words: readonly string[];
-  readonly options: GivenOptions;
-  readonly host: CliHost;
+/** An open log, and the output of the command that uses it. */
+export interface OpenPlace {
   readonly log: EventLog;
   readonly place: LogPlace;
   readonly screen: Screen;
-  /** The session that is meant: the first word. */
+}
+
+/** One call of a command about sessions. */
+export interface SessionCall extends OpenPlace {
+  readonly words: readonly string[];
+  readonly options: GivenOptions;
+  readonly host: CliHost;
+  readonly hints: CommandHints;
+  /** The session: the first argument. */
   readonly id: string;
-  /** A result: text for people, or an object as a line of JSON for programs. */
-  say(json: object, text: string): void;
+  /** Prints a result: text for people, or an object as a line of JSON for programs. */
+  print(json: object, text: string): void;
 }
 
 interface SessionCommand extends Pick<Command, "name" | "usage" | "summary"> {
   /** Beside those of every such command. */
   readonly options?: readonly OptionName[];
-  /** Whether the log is made where there is none. */
+  /** Whether a log that does not exist is created. */
   readonly makes?: boolean;
   readonly run: (call: SessionCall) => Promise<ExitCode>;
 }
 
-/** A row of the table of commands for a command about sessions. Its usage says how many words it takes. */
+/** A row of the table of commands for a command about sessions. Its usage determines how many arguments it takes. */
 export const sessionCommand = ({ options = [], makes = false, run, ...row }: SessionCommand): Command => ({
   ...row,
   options: [...options, ...sessionOptions],
-  async run(call, host) {
-    checkWords(row, call.words);
-    return await withLog(call, host, makes, async (at) => await run(at));
+  async run({ words, options: given }, host) {
+    checkArguments(row, words);
+    const [id = ""] = words;
+    return await withPlace(given, host, makes, async (at) => {
+      const { place, screen } = at;
+      const hints = new CommandHints({ options: given, place });
+      const print: SessionCall["print"] = (json, text) =>
+        given.has("json") ? screen.json(json) : screen.result(`${text}\n`);
+      try {
+        return await run({ ...at, words, options: given, host, hints, id, print });
+      } catch (error) {
+        if (error instanceof SessionError && error.code === "SessionUnknown") throw noSession(id, place);
+        throw error;
+      }
+    });
   },
 });
 
-/** The place that the options and the environment say. */
+/** The place that the options and the environment name. */
 export const placeOf = (options: GivenOptions, { env, cwd }: Pick<CliHost, "env" | "cwd">): LogPlace =>
   textToPlace(options.text("log") ?? (env["MOORA_LOG"]?.trim() || undefined), cwd);
 
@@ -49,56 +67,37 @@ export const placeOf = (options: GivenOptions, { env, cwd }: Pick<CliHost, "env"
 export const placeSecrets = (place: LogPlace): readonly string[] =>
   place.type === "postgres" ? urlPasswords(place.url) : [];
 
-async function withLog<Result>(
-  { words, options }: CommandCall,
+/** Opens the log that the options name, for as long as `work` takes. */
+export async function withPlace<Result>(
+  options: GivenOptions,
   host: CliHost,
   makes: boolean,
-  work: (call: SessionCall) => Promise<Result>,
+  work: (at: OpenPlace) => Promise<Result>,
 ): Promise<Result> {
   const place = placeOf(options, host);
-  const screen = new Screen(host, placeSecrets(place));
-  const onNotice = (notice: Parameters<typeof noticeToWords>[0]): void => screen.note(noticeToWords(notice));
-  const log = await openPlace(place, { makes, onNotice });
-  const [id = ""] = words;
+  const screen = new Screen(host, [...environmentSecrets(host.env), ...placeSecrets(place)]);
+  const log = await openPlace(place, { makes, onNotice: (notice) => screen.note(noticeToWords(notice)) });
   try {
-    return await work({
-      words,
-      options,
-      host,
-      log,
-      place,
-      screen,
-      id,
-      say: (json, text) => (options.has("json") ? screen.json(json) : screen.answer(`${text}\n`)),
-    });
-  } catch (error) {
-    if (error instanceof SessionError && error.code === "SessionUnknown") throw noSession(id, place);
-    throw error;
+    return await work({ log, place, screen });
   } finally {
     await log.close();
   }
 }
 
-/** There is no such session here. */
-export const noSession = (id: string, { shown }: LogPlace): CliFailure =>
+export const noSession = (id: string, { shown }: Pick<LogPlace, "shown">): CliFailure =>
   new CliFailure(
     exitCodes.missing,
-    `There is no session ${id} in ${shown}. moora sessions lists those that there are.`,
+    `There is no session "${id}" in ${shown}. To list the sessions: moora sessions`,
   );
 
-/** A further command for the same log, to be typed. */
-export const commandFor = (
-  words: string,
-  { options, place }: Pick<SessionCall, "options" | "place">,
-): string => (options.has("log") ? `moora ${words} --log ${place.shown}` : `moora ${words}`);
-
-function checkWords({ name, usage }: Pick<Command, "name" | "usage">, words: readonly string[]): void {
+function checkArguments({ name, usage }: Pick<Command, "name" | "usage">, words: readonly string[]): void {
   const slots = usage.split(" ").filter((slot) => slot !== "");
   const missing = slots.find((slot, index) => slot.startsWith("<") && words[index] === undefined);
+  const hint = `Usage: moora ${name} ${usage}`.trimEnd();
   if (missing !== undefined)
-    throw new UsageError(`${name} needs ${missing.replaceAll(/[<>.]/g, "")}.`, `Say moora ${name} ${usage}.`);
+    throw new UsageError(`Missing ${missing.replaceAll(/[<>.]/g, "")} for "moora ${name}".`, hint);
   if (words.length > slots.length && !usage.includes("..."))
-    throw new UsageError(`${name} takes fewer words.`, `Say moora ${name} ${usage}`.trim() + ".");
+    throw new UsageError(`Too many arguments for "moora ${name}".`, hint);
 }
 
 /** The number of a record. Undefined where the option is not given. */
@@ -107,7 +106,16 @@ export function positionOf(options: GivenOptions, name: OptionName): number | un
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new UsageError(
-    `--${name} cannot be ${text}.`,
-    "It is the number of a record, as moora log shows it.",
+    `--${name} must be the number of a record, got "${text}".`,
+    "To see the records: moora log",
+  );
+}
+
+/** Throws `CliFailure` for a record that the session does not have. `last`: the last one that it has. */
+export function checkPosition(id: string, position: number | undefined, last: number): void {
+  if (position === undefined || position <= last) return;
+  throw new CliFailure(
+    exitCodes.missing,
+    `Session "${id}" has no record ${position}. ${last === 0 ? "It has none." : `The last one is ${last}.`}`,
   );
 }

@@ -1,11 +1,11 @@
 import { hostname, userInfo } from "node:os";
 
-/** The name of this process among all that may run a session. */
+/** The name of this process as the owner of sessions. */
 export const ownerName = (): string => `moora on ${hostname()}, process ${process.pid}`;
 
 /**
- * Whether the owner of this name is a process of this machine that has ended: then nobody has to wait for the end of its
- * right to run. A process id that was given again counts as alive, and others are waited for.
+ * Whether this owner is a process of this machine that has ended, so that its lease can be taken over at once. A process
+ * id that was assigned again counts as alive.
  */
 export function isOwnerGone(owner: string): boolean {
   const [, machine, id] = /^moora on (.*), process (\d+)$/.exec(owner) ?? [];
@@ -21,7 +21,7 @@ function isAlive(id: number): boolean {
   }
 }
 
-/** Who sits here, by the name that the machine knows. */
+/** The name of the user on this machine. */
 export function userName(): string {
   try {
     return userInfo().username;

@@ -7,19 +7,19 @@ import { oneLine } from "../one-line.ts";
 import { sessionCommand, type SessionCall } from "./session-call.ts";
 import { timeToText } from "./timeline.ts";
 
-/** What there is. */
+/** The sessions of a log. */
 export const sessionsCommand: Command = sessionCommand({
   name: "sessions",
   usage: "",
   summary: "List the sessions.",
   async run(call) {
-    const { log, say, screen, place } = call;
+    const { log, print, screen, place } = call;
     const infos = await log.list();
     for (const info of infos) {
       const row = await rowOf(call, info);
-      say(row, rowToText(row));
+      print(row, rowToText(row));
     }
-    if (infos.length === 0) screen.note(`There are no sessions in ${place.shown}.`);
+    if (infos.length === 0) screen.note(`No sessions in ${place.shown}.`);
     return exitCodes.answered;
   },
 });

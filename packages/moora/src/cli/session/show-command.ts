@@ -4,20 +4,26 @@ import { controlName, openCallsOf, recordOf, type OpenCall } from "@moora/agent-
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { oneLine } from "../one-line.ts";
+import { askedText } from "../questions/question-text.ts";
 import { callToText } from "./open-question.ts";
-import { commandFor, positionOf, sessionCommand, type SessionCall } from "./session-call.ts";
+import { checkPosition, positionOf, sessionCommand, type SessionCall } from "./session-call.ts";
 import { timeToText } from "./timeline.ts";
 
-/** A session at one of its positions. */
+/** A session at one of its records. */
 export const showCommand: Command = sessionCommand({
   name: "show",
   usage: "<session>",
-  summary: "Show a session as it is or was: state, messages, calls, questions, usage.",
+  summary: "Show a session: state, messages, open calls, questions, usage.",
   options: ["at"],
   async run(call) {
-    const { seq, state } = await stateAt(call.log, call.id, positionOf(call.options, "at"));
+    const at = positionOf(call.options, "at");
+    const { seq, state } = await stateAt(call.log, call.id, at);
+    checkPosition(call.id, at, seq);
     const questions = questionsAt(state);
-    call.say({ id: call.id, seq, state, questions }, viewOf(call, seq, state, questions).join("\n"));
+    call.print(
+      { id: call.id, seq, state, questions: questions.map((question) => questionToJson(call, question)) },
+      viewOf(call, seq, state, questions).join("\n"),
+    );
     return exitCodes.answered;
   },
 });
@@ -67,16 +73,21 @@ function openCallToText(state: AgentState, { id, attempt, status }: OpenCall): s
   return `${id} ${name} ${oneLine(parameters)}: ${isStarted ? "started" : status.type}, attempt ${attempt}`;
 }
 
-function questionToText(call: SessionCall, question: Question): string {
-  const { toolCallId, about, due } = question;
+function questionToText({ hints, id }: SessionCall, question: Question): string {
+  const { about, due } = question;
   const until = due === null ? "" : `, until ${timeToText(due)}`;
-  const command =
-    about === "answer" ? `answer ${call.id} ${toolCallId} ...` : `approve ${call.id} ${toolCallId}`;
-  return `${wordsFor[about]} ${callToText(question)}${until}\n${commandFor(command, call)}`;
+  const text = about === "answer" ? askedText(question).text : callToText(question);
+  return [`${labels[about]} ${text}${until}`, ...hints.settling(id, question)].join("\n");
 }
 
-const wordsFor: Readonly<Record<Question["about"], string>> = {
-  approval: "May it run?",
-  outcome: "It was broken off. Run it again?",
-  answer: "What is the answer?",
+const labels: Readonly<Record<Question["about"], string>> = {
+  approval: "Approve?",
+  outcome: "Interrupted, outcome unknown:",
+  answer: "The agent asks:",
 };
+
+const questionToJson = ({ hints, id }: SessionCall, question: Question): object => ({
+  ...question,
+  ...(question.about === "answer" && { question: askedText(question).text }),
+  commands: hints.settling(id, question),
+});

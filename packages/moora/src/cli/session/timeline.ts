@@ -5,94 +5,154 @@ import {
   type AgentState,
   type InputOf,
   type InputType,
+  type ToolDefinition,
 } from "@moora/agent-core-state-machine";
+import { textToJson } from "@moora/llm";
 import { oneLine, summaryOf } from "../one-line.ts";
+import { askedText } from "../questions/question-text.ts";
 
-/** One record of a session, told. */
+/** One record of a session, and what it led to. */
 export interface TimelineRow {
   readonly seq: number;
-  /** When, in milliseconds since 1970, by the clock of who wrote it. */
+  /** In milliseconds since 1970, by the clock of the process that wrote it. */
   readonly timestamp: number;
-  /** The control state that it led to, and the edges that were walked. */
+  /** The control state that it led to, and the edges on the way. */
   readonly state: string;
   readonly moves: readonly ControlMove[];
-  readonly says: string;
+  readonly text: string;
   readonly input: AgentInput;
 }
 
-/** What a reader of the timeline knows from earlier records: the names of calls. */
-type CallNames = ReadonlyMap<string, string>;
+/** Calls and tools of earlier records. */
+class CallNames {
+  private readonly names = new Map<string, string>();
+  private tools: Readonly<Record<string, ToolDefinition>>;
 
-type Saying<Type extends InputType> = (input: InputOf<Type>, callOf: (id: string) => string) => string;
+  constructor(tools: Readonly<Record<string, ToolDefinition>>) {
+    this.tools = tools;
+  }
 
-/** What each kind of record says to people: one row each. */
-const sayings: { readonly [Type in InputType]: Saying<Type> } = {
+  learn(input: AgentInput): void {
+    if (input.type === "agent-configured") this.tools = input.tools ?? this.tools;
+    if (input.type === "re-act-observed" && input.observation.type === "continue-re-act")
+      for (const [id, { name }] of Object.entries(input.observation.toolCalls)) this.names.set(id, name);
+  }
+
+  callOf(id: string): string {
+    return `${id} ${this.names.get(id) ?? ""}`.trim();
+  }
+
+  /** Whether the calls of a tool are questions to a person. */
+  asksPerson(name: string): boolean {
+    return Object.hasOwn(this.tools, name) && this.tools[name]?.asksHuman === true;
+  }
+}
+
+type InputText<Type extends InputType> = (input: InputOf<Type>, calls: CallNames) => string;
+
+/** The text of each kind of record: one row each. */
+const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "user-message-received": ({ content }) => `user: ${oneLine(content)}`,
-  "llm-call-started": ({ key }) => `model called, ${key}`,
-  "llm-message-started": () => "model begins to write",
+  "llm-call-started": ({ key }) => `model call started, ${key}`,
+  "llm-message-started": () => "model started to write",
   "llm-message-completed": ({ content }) => `model: ${oneLine(content)}`,
   "llm-chunk-received": ({ text }) => `model: ${oneLine(text)}`,
-  "re-act-observed": observed,
-  "llm-call-failed": ({ failure }) => `model failed, ${failure.kind}: ${oneLine(failure.message)}`,
-  "history-reflected": ({ summary }) => `summed up: ${oneLine(summary)}`,
-  "tool-call-started": ({ toolCallId, attempt }, callOf) =>
-    `${callOf(toolCallId)} started${attempt > 1 ? `, attempt ${attempt}` : ""}`,
-  "tool-call-completed": ({ toolCallId, result }, callOf) =>
-    `${callOf(toolCallId)} ${result.isSuccess ? `gave ${summaryOf(result.content)}` : `failed: ${oneLine(result.error)}`}`,
-  "tool-call-interrupted": ({ toolCallId, outcome }, callOf) =>
-    `${callOf(toolCallId)} was broken off, ${outcome === "unknown" ? "outcome unknown" : "not run"}`,
-  "tool-call-decided": ({ toolCallId, by, decision, reason }, callOf) =>
-    `${callOf(toolCallId)} ${decision.type} by ${by}${reason === undefined || reason === "" ? "" : `: ${oneLine(reason)}`}`,
-  "deadline-passed": ({ key }) => `time is up, ${key}`,
-  "re-act-cancelled": ({ reason }) => `cancelled${reason === undefined ? "" : `: ${oneLine(reason)}`}`,
-  "session-opened": ({ owner }) => `taken up by ${owner}`,
+  "re-act-observed": observationText,
+  "llm-call-failed": ({ failure }) => `model call failed, ${failure.kind}: ${oneLine(failure.message)}`,
+  "history-reflected": ({ summary }) => `summarized: ${oneLine(summary)}`,
+  "tool-call-started": ({ toolCallId, attempt }, calls) =>
+    `${calls.callOf(toolCallId)} started${attempt > 1 ? `, attempt ${attempt}` : ""}`,
+  "tool-call-completed": ({ toolCallId, result }, calls) =>
+    `${calls.callOf(toolCallId)} ${result.isSuccess ? `returned ${summaryOf(result.content)}` : `failed: ${oneLine(result.error)}`}`,
+  "tool-call-interrupted": ({ toolCallId, outcome }, calls) =>
+    `${calls.callOf(toolCallId)} interrupted, ${outcome === "unknown" ? "outcome unknown" : "not run"}`,
+  "tool-call-decided": decisionText,
+  "deadline-passed": ({ key }) => `deadline passed, ${key}`,
+  "re-act-cancelled": ({ reason }) => `canceled${withReason(reason)}`,
+  "session-opened": ({ owner }) => `opened by ${owner}`,
   "agent-configured": ({ config, tools }) =>
     `configured: ${[...(config === undefined ? [] : ["settings"]), ...(tools === undefined ? [] : ["tools"])].join(" and ")}`,
   "state-handled": ({ event }) => `state handled, ${event}`,
-  "context-window-expanded": () => "window widened",
-  "history-tool-calls-added": ({ toolCallIds }) => `earlier calls shown: ${toolCallIds.join(", ")}`,
+  "context-window-expanded": () => "context window expanded",
+  "history-tool-calls-added": ({ toolCallIds }) => `earlier calls added: ${toolCallIds.join(", ")}`,
   "context-note-added": ({ text }) => `note: ${oneLine(text)}`,
   "state-handler-started": ({ key }) => `handler ${key} started`,
   "usage-reported": ({ key }) => `usage of ${key}`,
   "snapshot-taken": ({ seq }) => `snapshot of record ${seq}`,
 };
 
-function observed({ observation, turn }: InputOf<"re-act-observed">): string {
+function observationText({ observation, turn }: InputOf<"re-act-observed">, calls: CallNames): string {
   if (observation.type === "continue-re-act") {
-    const calls = Object.entries(observation.toolCalls);
-    const asked = calls.map(([id, { name, parameters }]) => `${id} ${name} ${oneLine(parameters)}`);
-    return asked.length === 0 ? "model goes on" : `model asks for ${asked.join("; ")}`;
+    const texts = Object.entries(observation.toolCalls).map(([id, { name, parameters }]) =>
+      calls.asksPerson(name)
+        ? `${id} ${name} ${JSON.stringify(oneLine(askedText({ parameters: textToJson(parameters) ?? parameters }).text))}`
+        : `${id} ${name} ${oneLine(parameters)}`,
+    );
+    return texts.length === 0 ? "model continues" : `model calls ${texts.join("; ")}`;
   }
   const texts = (turn?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return texts.length === 0 ? "model has answered" : `model: ${oneLine(texts.join(" "))}`;
+  return texts.length === 0 ? "model answered" : `model: ${oneLine(texts.join(" "))}`;
 }
 
-const saidBy = <Type extends InputType>(input: InputOf<Type> & { readonly type: Type }, names: CallNames) => {
-  const saying: Saying<Type> = sayings[input.type];
-  return saying(input, (id) => `${id} ${names.get(id) ?? ""}`.trim());
+function decisionText(
+  { toolCallId, by, decision, reason }: InputOf<"tool-call-decided">,
+  calls: CallNames,
+): string {
+  const about = `${calls.callOf(toolCallId)} ${decisionTexts[decision.type]} by ${by}`;
+  switch (decision.type) {
+    case "modified":
+      return `${about}: ${oneLine(decision.parameters)}`;
+    case "answered":
+    case "worked":
+      return `${about}: ${oneLine(decision.content)}`;
+    case "approved":
+    case "rejected":
+    case "run-again":
+    case "failed":
+    case "unknown":
+      return `${about}${withReason(reason)}`;
+  }
+}
+
+const decisionTexts: Readonly<Record<InputOf<"tool-call-decided">["decision"]["type"], string>> = {
+  approved: "approved",
+  rejected: "rejected",
+  modified: "approved with other arguments",
+  answered: "answered",
+  "run-again": "decided to run again",
+  worked: "reported as worked",
+  failed: "reported as failed",
+  unknown: "reported as unknown",
 };
 
-/** Tells a session record by record, from its first one on. */
+const withReason = (reason: string | undefined): string =>
+  reason === undefined || reason === "" ? "" : `: ${oneLine(reason)}`;
+
+const textOf = <Type extends InputType>(input: InputOf<Type> & { readonly type: Type }, calls: CallNames) => {
+  const toText: InputText<Type> = inputTexts[input.type];
+  return toText(input, calls);
+};
+
+/** Describes the records of a session, one after the other, from the first one on. */
 export function timelineOf({
   config,
   tools,
 }: Pick<AgentState, "config" | "tools">): (seq: number, input: AgentInput) => TimelineRow {
   const replay = beginReplay(initialAgentState({ config, tools }));
-  const names = new Map<string, string>();
+  const calls = new CallNames(tools);
   let state = "Idle";
   return (seq, input) => {
     const moves = replay.apply(input)?.moves ?? [];
     state = moves.at(-1)?.to ?? state;
-    if (input.type === "re-act-observed" && input.observation.type === "continue-re-act")
-      for (const [id, { name }] of Object.entries(input.observation.toolCalls)) names.set(id, name);
-    return { seq, timestamp: input.timestamp, state, moves, says: saidBy(input, names), input };
+    calls.learn(input);
+    return { seq, timestamp: input.timestamp, state, moves, text: textOf(input, calls), input };
   };
 }
 
 /** A row as a line of text. Times are UTC. */
-export const rowToText = ({ seq, timestamp, state, moves, says }: TimelineRow): string => {
-  const walked = moves.length === 0 ? "" : `  [${moves.map(({ event }) => event).join(", ")}]`;
-  return `${String(seq).padStart(5)}  ${timeToText(timestamp)}  ${state.padEnd(15)}  ${says}${walked}`;
+export const rowToText = ({ seq, timestamp, state, moves, text }: TimelineRow): string => {
+  const path = moves.length === 0 ? "" : `  [${moves.map(({ event }) => event).join(", ")}]`;
+  return `${String(seq).padStart(5)}  ${timeToText(timestamp)}  ${state.padEnd(15)}  ${text}${path}`;
 };
 
 /** The same for programs. */

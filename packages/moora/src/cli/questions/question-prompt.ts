@@ -1,0 +1,114 @@
+import { InputRefused, type Decision, type Question, type Receipt } from "@moora/agent";
+import type { LineRead, LineSource, ReplyRequest } from "../input/line-source.ts";
+import type { Screen } from "../screen.ts";
+import { lineToReply, type Reply } from "./line-to-reply.ts";
+import { questionPrompts, questionText } from "./question-text.ts";
+
+/** What the answers to questions are given to. */
+export interface QuestionTarget {
+  readonly decide: (question: Question, decision: Decision) => Promise<Receipt>;
+  readonly isOpen: (question: Question) => boolean;
+  /** Called for Ctrl-C at a question. */
+  readonly interrupt: () => void;
+  /** Called for a question at which the input ended. */
+  readonly unanswered: (question: Question) => void;
+}
+
+/** Asks the person at the terminal, or takes decisions from the lines of a pipe: one question at a time, in order. */
+export class QuestionPrompt {
+  private readonly lines: LineSource;
+  private readonly screen: Screen;
+  private readonly alwaysAllowed = new Set<string>();
+  /** Questions that are asked, or are in the queue. */
+  private readonly pending = new Set<string>();
+  private last: Promise<void> = Promise.resolve();
+
+  constructor(lines: LineSource, screen: Screen) {
+    this.lines = lines;
+    this.screen = screen;
+  }
+
+  /** Asks as soon as no other question is asked. Aborting the signal takes the question back. */
+  ask(question: Question, signal: AbortSignal, target: QuestionTarget): void {
+    const key = `${question.toolCallId}/${question.digest}`;
+    if (this.pending.has(key)) return;
+    this.pending.add(key);
+    this.last = this.last
+      .then(() => this.settle(question, signal, target))
+      .catch((error: unknown) => this.screen.note(`The question cannot be asked: ${messageOf(error)}`))
+      .finally(() => this.pending.delete(key));
+  }
+
+  private async settle(question: Question, signal: AbortSignal, target: QuestionTarget): Promise<void> {
+    if (signal.aborted) return;
+    const { about, name } = question;
+    const isAllowed = about === "approval" && this.alwaysAllowed.has(name);
+    if (isAllowed && (await this.decided(question, ["approve"], target))) return;
+    this.screen.note(questionText(question));
+    for (let isNew = true; ; isNew = false) {
+      const read = await this.readReply(question, isNew, signal);
+      if (read.type === "canceled") return;
+      if (read.type === "interrupted") return target.interrupt();
+      if (read.type === "end") return target.unanswered(question);
+      const { reply } = read;
+      if (reply.type !== "decide") {
+        if (reply.type === "invalid") this.screen.note(reply.problem);
+        continue;
+      }
+      if (!(await this.decided(question, reply.decisions, target))) continue;
+      if (reply.always === true) this.alwaysAllowed.add(name);
+      return;
+    }
+  }
+
+  /** A line, and the further lines that it asks for. */
+  private async readReply(
+    question: Question,
+    isNew: boolean,
+    signal: AbortSignal,
+  ): Promise<{ readonly type: "reply"; readonly reply: Reply } | Exclude<LineRead, { type: "line" }>> {
+    const prompt = questionPrompts[question.about];
+    let read = await this.read({ prompt, prefill: "", isNew, signal });
+    if (read.type !== "line") return read;
+    let reply = lineToReply(read.text, question, this.lines.isTerminal);
+    while (reply.type === "ask") {
+      // What the screen would hide cannot be edited.
+      const prefill = this.screen.clean(reply.prefill) === reply.prefill ? reply.prefill : "";
+      read = await this.read({ prompt: reply.prompt, prefill, isNew: false, signal });
+      if (read.type !== "line") return read;
+      reply = reply.toReply(read.text);
+    }
+    return { type: "reply", reply };
+  }
+
+  private async read(request: ReplyRequest): Promise<LineRead> {
+    return await this.screen.withInput(this.lines, () => this.lines.reply(request));
+  }
+
+  /** Gives the decisions, one after the other, until one fits. Returns whether the question is settled. */
+  private async decided(
+    question: Question,
+    [decision, ...others]: readonly [Decision, ...Decision[]],
+    target: QuestionTarget,
+  ): Promise<boolean> {
+    try {
+      const receipt = await target.decide(question, decision);
+      if (receipt.status === "accepted") return true;
+      this.screen.note(ignoredText(receipt));
+      return !target.isOpen(question);
+    } catch (error) {
+      const [next, ...rest] = others;
+      if (error instanceof InputRefused && next !== undefined)
+        return await this.decided(question, [next, ...rest], target);
+      const what =
+        error instanceof InputRefused ? "The decision is not valid" : "The decision was not recorded";
+      this.screen.note(`${what}: ${messageOf(error)}`);
+      return !target.isOpen(question);
+    }
+  }
+}
+
+const ignoredText = ({ reason, decidedBy }: Extract<Receipt, { status: "ignored" }>): string =>
+  decidedBy === undefined ? `The decision was ignored: ${reason}.` : `Already decided by ${decidedBy}.`;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,63 @@
+import type { Question } from "@moora/agent";
+
+/** Characters of the arguments that are shown. Longer ones cannot be judged at a glance. */
+const maxShown = 4_000;
+
+/** The prompt at which each kind of question is answered. */
+export const questionPrompts: Readonly<Record<Question["about"], string>> = {
+  approval: "Allow it? [y]es, [n]o, [a]lways, [e]dit: ",
+  outcome: "What happened? [r]un again, [w]orked, [f]ailed, [u]nknown: ",
+  answer: "Your answer: ",
+};
+
+/** A question as a person reads it, complete. */
+export function questionText(question: Question): string {
+  const { about, name } = question;
+  switch (about) {
+    case "approval":
+      return `The agent wants to call ${name} with\n${argumentsText(question)}`;
+    case "outcome":
+      return (
+        `The call of ${name} was interrupted. It is unknown whether it took effect. It was called with\n` +
+        argumentsText(question)
+      );
+    case "answer": {
+      const { text, rest } = askedText(question);
+      return `The agent asks: ${text}${rest === undefined ? "" : `\n${shown(rest)}`}`;
+    }
+  }
+}
+
+/**
+ * What a question of the agent's own asks: the text of its field `question`, and the other fields, if there are any.
+ * Tools that define their own input may have no such field; then it is all of their arguments.
+ */
+export function askedText({ parameters }: Pick<Question, "parameters">): {
+  readonly text: string;
+  readonly rest: object | undefined;
+} {
+  if (typeof parameters !== "object" || parameters === null || !("question" in parameters))
+    return { text: jsonText(parameters), rest: undefined };
+  const { question, ...rest } = parameters;
+  if (typeof question !== "string") return { text: jsonText(parameters), rest: undefined };
+  return { text: question, rest: Object.keys(rest).length === 0 ? undefined : rest };
+}
+
+/** The arguments as one line of text that can be edited and parsed again. */
+export const editableArguments = (parameters: unknown): string =>
+  jsonText(parameters).replaceAll(
+    /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+const argumentsText = ({ parameters }: Question): string =>
+  typeof parameters === "string" ? shortened(parameters) : shown(parameters);
+
+const shown = (value: unknown): string => shortened(JSON.stringify(value, null, 2));
+
+const jsonText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+const shortened = (text: string): string =>
+  text.length <= maxShown
+    ? text
+    : `${text.slice(0, maxShown).toWellFormed()}\n[${text.length - maxShown} more characters are not shown]`;

@@ -1,0 +1,98 @@
+import type { AgentState, Question, Session } from "@moora/agent";
+import { loopRuns, openCallOf, openCallsOf, toolOf } from "@moora/agent-core-state-machine";
+import type { Screen } from "../screen.ts";
+import type { QuestionPrompt } from "./question-prompt.ts";
+
+interface RunQuestionsParts {
+  readonly session: Session;
+  readonly screen: Screen;
+  readonly prompt: QuestionPrompt;
+  /** Under which name decisions are recorded. */
+  readonly by: string;
+  /** Whether questions can be asked here. */
+  readonly canAsk: boolean;
+  /** Whether another process can answer what is not answered here. */
+  readonly isKept: boolean;
+}
+
+/** The questions of a run: asked here, left open for another process, or rejected where there is none. */
+export class RunQuestions {
+  private readonly parts: RunQuestionsParts;
+  private readonly announced = new Set<string>();
+  private canAsk: boolean;
+  private onLeftOpen: () => void = () => undefined;
+
+  constructor(parts: RunQuestionsParts) {
+    this.parts = parts;
+    this.canAsk = parts.canAsk;
+  }
+
+  /** Resolves when the run waits only for decisions that cannot be made here. */
+  leftOpen(): Promise<"left-open"> {
+    return new Promise((resolve) => (this.onLeftOpen = () => resolve("left-open")));
+  }
+
+  /** Takes a question of the run. `over` aborts when the run has ended, `interrupt` is called for Ctrl-C. */
+  ask(question: Question, over: AbortSignal, interrupt: () => void): void {
+    this.announced.add(keyOf(question));
+    if (!this.canAsk) return this.cannotAsk(question);
+    const { session, prompt, by } = this.parts;
+    prompt.ask(question, this.whileOpen(question, over), {
+      decide: (asked, decision) => session.decide(asked, decision, by),
+      isOpen: (asked) => isAsking(session.current(), asked),
+      interrupt,
+      unanswered: () => {
+        this.canAsk = false;
+        this.cannotAsk(question);
+      },
+    });
+  }
+
+  /** Looks whether there is anything left to wait for. To be called after each event of the run. */
+  check(): void {
+    if (this.canAsk || !this.parts.isKept) return;
+    const { session } = this.parts;
+    if (!onlyWaits(session.current())) return;
+    if (session.questions().every((question) => this.announced.has(keyOf(question)))) this.onLeftOpen();
+  }
+
+  /** A session in memory cannot be answered by another process: the question is rejected. */
+  private cannotAsk({ toolCallId, digest, about, name }: Question): void {
+    const { session, screen, isKept } = this.parts;
+    if (isKept) return this.check();
+    const isPolicy = about === "approval" && toolOf(session.current(), name)?.approval !== "always";
+    const advice = `Use ${isPolicy ? "--approve never, " : ""}--approve-from-stdin or --session ID.`;
+    screen.note(`No terminal to ask on: the call of ${name} is rejected. ${advice}`);
+    const decision = { reject: "There is nobody to ask." };
+    void session.decide({ toolCallId, digest }, decision, "nobody").catch(() => undefined);
+  }
+
+  /** Aborted when the question is answered, here or elsewhere, and when the run is over. */
+  private whileOpen(question: Question, over: AbortSignal): AbortSignal {
+    const { session } = this.parts;
+    const closed = new AbortController();
+    const look = (state: AgentState): void => {
+      if (!isAsking(state, question)) closed.abort();
+    };
+    const stop = session.onInput((_, state) => look(state));
+    over.addEventListener("abort", stop, { once: true });
+    look(session.current());
+    return AbortSignal.any([over, closed.signal]);
+  }
+}
+
+const keyOf = ({ toolCallId, digest }: Question): string => `${toolCallId}/${digest}`;
+
+/** Whether exactly this question is open. */
+function isAsking({ reActContext: { control } }: AgentState, { toolCallId, digest }: Question): boolean {
+  const status = openCallOf(control, toolCallId)?.status;
+  return status?.type === "asking" && status.digest === digest;
+}
+
+/** Whether a loop is in progress in which nothing happens before a person decides. */
+function onlyWaits(state: AgentState): boolean {
+  const types = openCallsOf(state.reActContext.control).map(({ status }) => status.type);
+  return (
+    loopRuns(state) && types.includes("asking") && !types.includes("running") && !types.includes("probing")
+  );
+}

@@ -1,0 +1,70 @@
+import type { Question } from "@moora/agent";
+import type { GivenOptions, OptionName } from "../options.ts";
+import { shellCommand } from "../shell-command.ts";
+import type { LogPlace } from "./log-place.ts";
+
+/** Options of a run that its session does not keep: they have to be given again to resume it. */
+const optionsOfRun: readonly OptionName[] = [
+  "provider",
+  "model",
+  "base-url",
+  "timeout",
+  "root",
+  "allow-fetch",
+];
+
+interface HintParts {
+  readonly options: GivenOptions;
+  readonly place: LogPlace;
+  /** The module that the tools of the session come from. */
+  readonly tools?: string | undefined;
+}
+
+/** Further commands for the same log, complete, for people to copy. */
+export class CommandHints {
+  private readonly options: GivenOptions;
+  private readonly logOption: readonly string[];
+  private readonly tools: string | undefined;
+
+  constructor({ options, place, tools }: HintParts) {
+    this.options = options;
+    this.logOption = options.has("log") ? ["--log", place.shown] : [];
+    this.tools = tools;
+  }
+
+  /** A command that looks at a session or posts to it. */
+  command(...args: readonly string[]): string {
+    return shellCommand([...args, ...this.logOption]);
+  }
+
+  /** A command that runs a session: with its tools, and with the model of this command line. */
+  runCommand(...args: readonly string[]): string {
+    const given = optionsOfRun.flatMap((name) => {
+      if (!this.options.has(name)) return [];
+      const value = this.options.text(name);
+      return value === undefined ? [`--${name}`] : [`--${name}`, value];
+    });
+    const tools = this.tools === undefined ? [] : ["--tools", this.tools];
+    return shellCommand([...args, ...this.logOption, ...tools, ...given]);
+  }
+
+  /** The commands that settle a question of a session. */
+  settling(
+    id: string,
+    { about, toolCallId: call }: Pick<Question, "about" | "toolCallId">,
+  ): readonly string[] {
+    switch (about) {
+      case "approval":
+        return [this.command("approve", id, call), this.command("reject", id, call, "--reason", "...")];
+      case "outcome":
+        return [
+          this.command("settle", id, call, "run-again"),
+          this.command("settle", id, call, "worked", "--result", "..."),
+          this.command("settle", id, call, "failed", "--reason", "..."),
+          this.command("settle", id, call, "unknown"),
+        ];
+      case "answer":
+        return [this.command("answer", id, call, "...")];
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { AgentState } from "@moora/agent";
+import { recordOf, type ToolCallResult } from "@moora/agent-core-state-machine";
+
+/** The content of a session, in order: messages, calls with their results, and how it ended. */
+export function conversationLines(state: AgentState): readonly string[] {
+  const messages = new Map(state.messages.map((message) => [message.id, message]));
+  const { control, queued } = state.reActContext;
+  const lines = [...state.transcript, ...queued].flatMap((entry): readonly string[] => {
+    switch (entry.type) {
+      case "message": {
+        const message = messages.get(entry.messageId);
+        return message === undefined ? [] : [`${message.role}: ${message.content}`];
+      }
+      case "turn":
+        return entry.parts.flatMap((part) => {
+          if (part.type === "text") return part.text.trim() === "" ? [] : [`assistant: ${part.text}`];
+          return part.type === "call" ? callLines(state, part.toolCallId) : [];
+        });
+      case "tool-calls":
+      case "note":
+      case "summary":
+        return [];
+    }
+  });
+  return control.type === "Error" ? [...lines, `failed: ${control.failure.message}`] : lines;
+}
+
+function callLines(state: AgentState, id: string): readonly string[] {
+  const record = recordOf(state, id);
+  if (record === undefined) return [];
+  const { name, parameters, result, decision } = record;
+  return [
+    `call ${id}: ${name} ${parameters}`,
+    ...(decision === undefined ? [] : [`call ${id}: ${decision.type} by ${decision.by}`]),
+    ...(result === null ? [] : [`call ${id}: ${resultText(result)}`]),
+  ];
+}
+
+const resultText = (result: ToolCallResult): string =>
+  result.isSuccess ? `returned ${result.content}` : `failed: ${result.error}`;

@@ -1,0 +1,15 @@
+/** The task with text that was piped in, clearly separated: the text is material, whatever it contains. */
+export function taskWithText(task: string, text: string, isCut: boolean): string {
+  const tag = freeTag(text);
+  const size = `${text.length.toLocaleString("en-US")} characters`;
+  const label = isCut ? `the first ${size}; the rest was cut off` : size;
+  return `${task}\n\nStandard input (${label}):\n<${tag}>\n${text.replace(/\n$/, "")}\n</${tag}>`;
+}
+
+/** A tag that the text does not contain, so that no text can end it early. */
+function freeTag(text: string): string {
+  for (let number = 1; ; number += 1) {
+    const tag = number === 1 ? "stdin" : `stdin-${number}`;
+    if (!text.includes(`<${tag}>`) && !text.includes(`</${tag}>`)) return tag;
+  }
+}

@@ -1,0 +1,156 @@
+import { mkdirSync } from "node:fs";
+import { defineAgent, defineTool, openSession, type Tool } from "@moora/agent";
+import { sqliteLog } from "@moora/event-log/sqlite";
+import { callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Place } from "../tools/run-tool.ts";
+import { FakeProvider, says } from "./fake-provider.ts";
+import { TestHost } from "./test-host.ts";
+import { toolsFile } from "./wire-tool.ts";
+
+let place = new Place();
+beforeEach(() => {
+  place = new Place();
+});
+afterEach(() => place[Symbol.dispose]());
+
+const prompt = "What happened? [r]un again, [w]orked, [f]ailed, [u]nknown: ";
+
+/** A session in which a call was interrupted while it ran, and a person has to say what came of it. */
+async function interrupted(): Promise<void> {
+  const running = Promise.withResolvers<void>();
+  const wire: Tool = defineTool({
+    name: "wire",
+    description: "Wires money.",
+    input: { type: "object", properties: { euros: { type: "number" } } },
+    replay: "once",
+    onUnknown: "ask",
+    execute: () => {
+      running.resolve();
+      return new Promise<string>(() => undefined);
+    },
+  });
+  mkdirSync(place.at(".moora"), { mode: 0o700 });
+  const log = sqliteLog(place.at(".moora", "sessions.db"));
+  const llm = new MockLlmCaller([callsTools([{ name: "wire", arguments: { euros: 9 } }])]);
+  const session = await openSession(defineAgent({ name: "moora", llm, tools: [wire] }), { log, id: "ada" });
+  await session.send("Wire 9 euros.");
+  await running.promise;
+  await session.close();
+  await log.close();
+}
+
+/** A command without a terminal. */
+async function cli(...args: readonly string[]) {
+  const host = new TestHost({ cwd: place.path });
+  return { code: await host.run(args), out: host.stdout.text, err: host.stderr.text };
+}
+
+/** Resumes the session at a terminal, and replies to the question. Returns what the terminal showed. */
+async function replied(
+  provider: FakeProvider,
+  ...lines: readonly (readonly [prompt: string, line: string])[]
+) {
+  const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" }, cwd: place.path });
+  const code = host.run(["run", "--session", "ada", "--tools", toolsFile, ...provider.options]);
+  for (const [shown, line] of lines) {
+    await host.stderr.showsPrompt(shown);
+    host.stdin.write(`${line}\r`);
+    await new Promise(setImmediate);
+  }
+  expect(await code).toBe(0);
+  return host;
+}
+
+describe("a call of which nobody knows whether it took effect, at the terminal", () => {
+  it.each([
+    ["r", [[prompt, "r"]], "wired again", "1 wire decided to run again by ada"],
+    ["w", [[prompt, "w receipt 77"]], "receipt 77", "1 wire reported as worked by ada: receipt 77"],
+    [
+      "w and its result",
+      [
+        [prompt, "w"],
+        ["What did it return? (optional) ", "receipt 78"],
+      ],
+      "receipt 78",
+      "1 wire reported as worked by ada: receipt 78",
+    ],
+    ["f", [[prompt, "f no money"]], "no money", "1 wire reported as failed by ada: no money"],
+    ["u", [[prompt, "u"]], "unknown", "1 wire reported as unknown by ada"],
+  ] as const)("is asked about in words of its own, and takes %s", async (_, lines, content, record) => {
+    await interrupted();
+    await using provider = await FakeProvider.start(says("Fine."));
+    const host = await replied(provider, ...lines);
+    expect(host.stderr.text).toContain(
+      'The call of wire was interrupted. It is unknown whether it took effect. It was called with\n{\n  "euros": 9\n}\n',
+    );
+    expect(host.stderr.text).not.toContain("Allow it?");
+    expect(JSON.stringify(provider.bodies[0])).toContain(content);
+    expect((await cli("log", "ada")).out).toContain(record);
+  });
+
+  it.each(["y", "a", "n", "e {}", ""])("does not take %j for an outcome", async (line) => {
+    await interrupted();
+    await using provider = await FakeProvider.start(says("Fine."));
+    const host = await replied(provider, [prompt, line], [prompt, "u"]);
+    expect(host.stderr.text).toContain("Type r to run it again, w and its result, f and a reason, or u");
+    expect((await cli("log", "ada")).out).not.toContain("wire started, attempt 2");
+  });
+});
+
+describe("such a call, without a terminal", () => {
+  it("leaves the question open, with the commands that settle it", async () => {
+    await interrupted();
+    const open = await cli("run", "--session", "ada", "--tools", toolsFile);
+    expect(open.code).toBe(7);
+    expect(open.err).toContain(
+      "  moora settle ada 1 run-again\n  moora settle ada 1 worked --result ...\n" +
+        "  moora settle ada 1 failed --reason ...\n  moora settle ada 1 unknown\n",
+    );
+    expect((await cli("show", "ada")).out).toContain('Interrupted, outcome unknown: 1 wire {"euros":9}\n');
+  });
+
+  it.each([["approve"], ["reject"]])("is refused by %s, which names the right commands", async (command) => {
+    await interrupted();
+    await cli("run", "--session", "ada", "--tools", toolsFile);
+    for (const args of [["ada"], ["ada", "1"]]) {
+      const refused = await cli(command, ...args);
+      expect(refused.code).toBe(5);
+      expect(refused.err).toContain(
+        'Call 1 wire {"euros":9} was interrupted, and waits for its outcome. Use one of\n  moora settle ada 1 run-again\n',
+      );
+    }
+  });
+
+  it.each([
+    [["run-again"], "to run again", "wired again"],
+    [["worked", "--result", "receipt 77"], "reported as worked by ada: receipt 77", "receipt 77"],
+    [["worked"], "reported as worked by ada", ""],
+    [["failed", "--reason", "no money"], "reported as failed by ada: no money", "no money"],
+    [["unknown"], "reported as unknown by ada", "unknown"],
+  ])("is settled by settle %j", async (args, record, content) => {
+    await interrupted();
+    await cli("run", "--session", "ada", "--tools", toolsFile);
+    expect((await cli("settle", "ada", "1", ...args)).out).toMatch(
+      /^Settled: 1 wire \{"euros":9\}\. It is record \d+\.\n$/,
+    );
+    await using provider = await FakeProvider.start(says("Fine."));
+    const run = await cli("run", "--session", "ada", "--tools", toolsFile, ...provider.options);
+    expect(run).toMatchObject({ code: 0, out: "Fine.\n" });
+    expect(JSON.stringify(provider.bodies[0])).toContain(content);
+    expect((await cli("log", "ada")).out).toContain(record);
+  });
+
+  it.each([
+    [["wroked"], 'Unknown outcome "wroked". Did you mean "worked"?'],
+    [["approved"], 'Unknown outcome "approved". Use one of run-again, worked, failed, unknown.'],
+    [["failed", "--result", "x"], '--result cannot be used with "failed". It is for worked.'],
+    [
+      ["run-again", "--reason", "x"],
+      '--reason cannot be used with "run-again". It is for failed and unknown.',
+    ],
+  ])("settle %j is refused", async (args, message) => {
+    await interrupted();
+    expect(await cli("settle", "ada", "1", ...args)).toMatchObject({ code: 2, err: `moora: ${message}\n` });
+  });
+});
