@@ -23,7 +23,7 @@ export type ParsedState =
 
 /** The way in for a stored state: older versions are brought up to date, newer ones and anything else refused. */
 export function parseState(value: unknown): ParsedState {
-  const copied = jsonCopy(value);
+  const copied = jsonCopy(value, Number.POSITIVE_INFINITY);
   if ("problem" in copied) return refused("not-a-state", copied.problem.path, copied.problem.message);
   const { copy } = copied;
   if (typeof copy !== "object" || copy === null || Array.isArray(copy))

@@ -2,14 +2,14 @@ import type { Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
 import type { AgentUsage } from "./usage.ts";
 
-const price = z.number().check(z.nonnegative());
+const amount = z.number().check(z.nonnegative());
 
 /** Prices of one model for a million tokens, in any one unit. Cached input and cache writes default to `input`. */
 export const modelPriceSchema = z.object({
-  input: price,
-  output: price,
-  cachedInput: z.exactOptional(price),
-  cacheWrite: z.exactOptional(price),
+  input: amount,
+  output: amount,
+  cachedInput: z.exactOptional(amount),
+  cacheWrite: z.exactOptional(amount),
 });
 
 /** By the name of the model that answered, else by the name it was asked for; `default` for all others. */

@@ -49,6 +49,16 @@ describe("every pair of a control state and an event", () => {
     expect(rows).toHaveLength(39);
     expect(controlEdges()).toHaveLength(39);
   });
+
+  it("cannot be changed at run time", () => {
+    const table: Record<string, Record<string, string>> = transitionTable;
+    expect(() => {
+      if (table["Planning"] !== undefined) table["Planning"]["LlmFinalAnswer"] = "Error";
+    }).toThrow(TypeError);
+    expect(() => {
+      table["Planning"] = {};
+    }).toThrow(TypeError);
+  });
 });
 
 describe("the graph", () => {

@@ -226,7 +226,7 @@ describe("the usage of work that ended without an answer", () => {
     );
     const run = session.ask("go");
     await turns();
-    await clock.advance(1_001);
+    clock.advance(1_001);
     await run;
     expect(session.current().usage.inputTokens).toBe(0);
     answered.resolve();

@@ -1,5 +1,11 @@
 import type { AgentState, UsageReport } from "@moora/agent-core-state-machine";
-import type { LlmCallOptions, LlmChunk, LlmOutcome, LlmRequest } from "@moora/llm";
+import {
+  readOutcome,
+  type LlmCallOptions,
+  type LlmChunk,
+  type LlmOutcome,
+  type LlmRequest,
+} from "@moora/llm";
 import type { CallLlmEffect } from "../effect.ts";
 import { llmRequestAt } from "../request/llm-request-at.ts";
 import type { RunHost } from "./agent-parts.ts";
@@ -21,7 +27,7 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: RunHost
   const unpriced = asked === "" ? undefined : missingPrice(state, asked);
   if (unpriced !== undefined)
     return void (yield* tell(llmFailed(effect, { failure: unpriced, partial: "" }, undefined, calledAt)));
-  const outcome = yield* waitFor(outcomeOf(effect, request, host));
+  const outcome = readOutcome(yield* waitFor(outcomeOf(effect, request, host)), host.parts.llm.name);
   if (signal.aborted) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);
   yield* tellOutcome(effect, state, host, { outcome, asked, calledAt });
 }

@@ -190,15 +190,21 @@ describe("a caller that breaks its promises", () => {
     ],
     ["rejects", () => Promise.reject(new Error("broken")), /^broken$/],
     ["rejects with what is no error", () => Promise.reject({ code: 5 }), /^\{"code":5\}$/],
-    ["answers nothing", async () => untyped("null"), /null/],
-    ["answers a number", async () => untyped("7"), /undefined/],
-    ["answers a failure without words", async () => untyped('{"ok":false}'), /undefined/],
   ])("fails the call, and the agent goes on: it %s", async (_, call, message) => {
     const world = new World({ parts: caller(call) });
     await world.say("q").settle();
     expect(failureOf(world)).toMatchObject({ kind: "unknown", message: expect.stringMatching(message) });
     world.say("again");
     expect(world.keys).toEqual(["plan/2/1/1"]);
+  });
+
+  it.each(["null", "7", '{"ok":false}'])("that returns %s fails the call, and is named", async (json) => {
+    const world = new World({ parts: caller(async () => untyped(json)) });
+    await world.say("q").settle();
+    expect(failureOf(world)).toMatchObject({
+      kind: "malformed",
+      message: expect.stringMatching(/caller own must return an LlmOutcome/),
+    });
   });
 
   const circle: Record<string, unknown> = {};

@@ -48,8 +48,10 @@ function applyPolicyTo(edit: Edit, id: string): void {
 }
 
 /** The call as it is when it gives up its place: the attempt that was wanted is over, and nothing is reserved for it. */
-const withoutSlot = ({ reserved: _, ...call }: OpenCall): OpenCall =>
-  call.status.type === "running" ? { ...call, attempt: call.attempt + 1 } : call;
+function withoutSlot(given: OpenCall): OpenCall {
+  const { reserved: _, ...call } = given;
+  return call.status.type === "running" ? { ...call, attempt: call.attempt + 1 } : call;
+}
 
 /** Puts a call in the queue for its next attempt, if the policy still allows that. */
 export function runAgain(edit: Edit, call: OpenCall): void {

@@ -4,8 +4,16 @@ import type { ControlType } from "./control.ts";
 /** The control states that every agent has. `Custom` stands for those that a user adds, each by its own name. */
 export type BuiltInState = Exclude<ControlType, "Custom">;
 
+/** Frozen, rows included: a write would change every agent of the process. */
+const frozenTable = <Rows extends Readonly<Record<string, Readonly<Record<string, string>>>>>(
+  rows: Rows,
+): Rows => {
+  for (const events of Object.values(rows)) Object.freeze(events);
+  return Object.freeze(rows);
+};
+
 /** The single source of truth: where each event leads from each state. A pair that is not here is no transition. */
-export const transitionTable = {
+export const transitionTable = /* @__PURE__ */ frozenTable({
   Idle: { Start: "Planning" },
   Planning: {
     MaxSteps: "Error",
@@ -53,7 +61,7 @@ export const transitionTable = {
   Reflecting: { ReflectDone: "Planning", Cancelled: "Error" },
   Done: {},
   Error: {},
-} as const satisfies Readonly<Record<BuiltInState, Readonly<Record<string, BuiltInState>>>>;
+} as const satisfies Readonly<Record<BuiltInState, Readonly<Record<string, BuiltInState>>>>);
 
 type EventsOf<Rows> = { [State in keyof Rows]: keyof Rows[State] }[keyof Rows];
 

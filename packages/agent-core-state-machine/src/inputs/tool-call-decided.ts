@@ -79,9 +79,10 @@ function decide(
 
 /** The call with the arguments that a person gave: what was wrong with the model's own does not count anymore. */
 function modified(
-  { problem: _, ...record }: ToolCallRecord,
+  given: ToolCallRecord,
   { parameters, digest }: Extract<Decision, { type: "modified" }>,
 ): ToolCallRecord {
+  const { problem: _, ...record } = given;
   return {
     ...record,
     parameters,

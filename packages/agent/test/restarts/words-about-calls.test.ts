@@ -104,7 +104,7 @@ describe("what the model reads of a call that had its effect", () => {
     const config = { approval: { policy: "never" as const, expiresAfterMs: 60_000 } };
     await world.crash(agentWith([pay({ onUnknown: "ask" })], config));
     const next = await world.open(agentWith([pay({ onUnknown: "ask" })], config));
-    await world.clock.advance(60_001);
+    world.clock.advance(60_001);
     await turns();
     expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
     expect(textOf(resultOf(next.current()))).toContain("Nobody reported its outcome in time.");
