@@ -7,6 +7,7 @@ import type {
 } from "@moora/agent-core-state-machine";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import type { AgentRun } from "../agent-run.ts";
+import { MooraError } from "../moora-error.ts";
 import type { UserContent } from "../user-message.ts";
 import type { Settlement } from "./settlement.ts";
 
@@ -66,8 +67,8 @@ export interface Session<Answer = string> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Thrown for a value that is no input. `code` is stable, `path` says where. */
-export class InputRefused extends Error {
+/** Thrown for a value that is not a valid input. `path` names the field that is wrong; "" for the value as a whole. */
+export class InputRefused extends MooraError {
   override readonly name = "InputRefused";
   readonly code: string;
   readonly path: string;
@@ -76,5 +77,9 @@ export class InputRefused extends Error {
     super(problem.path === "" ? problem.message : `${problem.path}: ${problem.message}`);
     this.code = problem.code;
     this.path = problem.path;
+  }
+
+  protected override about(): Readonly<Record<string, unknown>> {
+    return { path: this.path };
   }
 }
