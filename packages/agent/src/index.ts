@@ -98,6 +98,7 @@ export { decisionToInput } from "./decision-to-input.ts";
 export { defineAgent, initialStateOf } from "./define-agent.ts";
 export type { StateDefinition } from "./custom-states.ts";
 export type { Agent, AgentOptions } from "./define-agent.ts";
+export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-reports.ts";
 export { MooraError } from "./moora-error.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";

@@ -146,7 +146,7 @@ export function createMoorex<State, Input, Effect>(
       else if (stopped) finishOffer(offer, Promise.resolve({ applied: 0, state }));
       else held.push(offer);
     }
-    caught("commit", error);
+    caught("commit", error, held[0]?.run?.key);
   };
 
   const settle = (draft: Draft<State, Input, Effect>): undefined => {

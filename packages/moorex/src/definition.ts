@@ -62,7 +62,10 @@ export type MoorexNotice<State, Input, Effect> =
       readonly type: "error-caught";
       readonly source: ErrorSource;
       readonly error: unknown;
-      /** The effect whose input it was; absent for an input from outside, and where no single input is to blame. */
+      /**
+       * The effect whose input it was; after a failed commit, one whose input is kept and offered again. Absent where only
+       * inputs from outside are concerned: their dispatches reject.
+       */
       readonly key?: string;
     };
 
