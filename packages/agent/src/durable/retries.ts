@@ -12,39 +12,47 @@ export interface RetryOptions {
   readonly again: () => void;
   /** Whether a process stays alive for the next try. */
   readonly keepsAlive: boolean;
-  /** Called when nothing has succeeded for ten seconds since the first failure; then again ten seconds after the next one. */
+  /** Called when nothing has succeeded for `patienceMs` since the first failure, and again after each `patienceMs` more. */
   readonly onLongFailure?: () => void;
 }
 
 const firstDelayMs = 50;
 const longestDelayMs = 10_000;
-/** A log that fails for longer is told to those who wait for it. */
+/** How long failures are tried again before those who wait for a success hear of them. */
 export const patienceMs = 10_000;
 
 export function retries({ clock, again, keepsAlive, onLongFailure }: RetryOptions): Retries {
   let delayMs = firstDelayMs;
   let cancelTry: (() => void) | undefined;
   let cancelPatience: (() => void) | undefined;
+  /** Whether the patience is over: the next failure is one too many. */
+  let isOverdue = false;
+
+  const tryNow = (): void => {
+    cancelTry?.();
+    cancelTry = undefined;
+    again();
+  };
+  const losePatience = (): void => {
+    cancelPatience = undefined;
+    isOverdue = true;
+    tryNow();
+  };
   const stop = (): void => {
     cancelTry?.();
     cancelTry = undefined;
     cancelPatience?.();
     cancelPatience = undefined;
-  };
-  const losePatience = (): void => {
-    cancelPatience = undefined;
-    onLongFailure?.();
+    isOverdue = false;
   };
   return {
     failed() {
+      if (isOverdue) onLongFailure?.();
+      isOverdue = false;
       if (onLongFailure !== undefined)
         cancelPatience ??= clock.after(patienceMs, losePatience, { keepsAlive: false });
       if (cancelTry !== undefined) return;
-      const tryAgain = (): void => {
-        cancelTry = undefined;
-        again();
-      };
-      cancelTry = clock.after(delayMs, tryAgain, { keepsAlive });
+      cancelTry = clock.after(delayMs, tryNow, { keepsAlive });
       delayMs = Math.min(delayMs * 2, longestDelayMs);
     },
     succeeded() {
