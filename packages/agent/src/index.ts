@@ -105,6 +105,8 @@ export type { OpenOptions } from "./open-session.ts";
 export type { Access, DurableSession, SessionInfo } from "./durable/durable-session.ts";
 export type { PlacedInput } from "./durable/follow-log.ts";
 export { canonicalJson } from "./durable/canonical-json.ts";
+export { sessionOwner } from "./durable/lease-keeper.ts";
+export type { OwnerOptions } from "./durable/lease-keeper.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
 export type { SessionHeader } from "./durable/session-header.ts";

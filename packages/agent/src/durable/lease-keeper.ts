@@ -1,5 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
-import { LogError, type Lease } from "@moora/event-log";
+import { LogError, type EventLog, type Lease } from "@moora/event-log";
+import { systemClock } from "../clock.ts";
 import { randomId } from "../user-message.ts";
 import { isProcessGone, localProcess } from "./local-process.ts";
 import type { LogHandle } from "./log-handle.ts";
@@ -91,6 +92,28 @@ export async function keepLease(options: LeaseOptions): Promise<LeaseKeeper> {
   };
 }
 
+/** What `sessionOwner` may be told of the machine it runs on. */
+export type OwnerOptions = Partial<Pick<LeaseOptions, "clock" | "isOwnerGone">>;
+
+/**
+ * The name of the owner that runs a session now, by its lease. Undefined when none does, when there is no such session,
+ * and when the owner is known to be dead. Rejects with `LogError`.
+ */
+export async function sessionOwner(
+  log: EventLog,
+  id: string,
+  { clock = systemClock, isOwnerGone }: OwnerOptions = {},
+): Promise<string | undefined> {
+  const session = await log.open(id);
+  if (session === undefined) return undefined;
+  // Claiming the lease is the only way to see it. It is given back at once.
+  const self = holderOf("");
+  const lease = await session.lease({ owner: self, now: clock.now(), ttlMs: 1 });
+  if (lease.owner !== self) return (await isDead(lease, isOwnerGone)) ? undefined : ownerOf(lease.owner);
+  await session.release(self);
+  return undefined;
+}
+
 /** Claims the lease, again and again while another owner holds it and there is time to wait. */
 async function takenLease(
   claim: () => Promise<Lease>,
@@ -117,10 +140,12 @@ const paused = (clock: Clock, ms: number): Promise<void> =>
 /** Whether the owner that holds the lease is this one before a restart, or is known to be dead. */
 async function mayTakeOver(lease: Lease, options: LeaseOptions): Promise<boolean> {
   const { owner, takesOverOwnName, isOwnerGone } = options;
-  const holder = ownerOf(lease.owner);
-  if (takesOverOwnName && holder === owner) return true;
-  return isProcessGone(markOf(lease.owner)) || (await isOwnerGone?.(holder)) === true;
+  if (takesOverOwnName && ownerOf(lease.owner) === owner) return true;
+  return await isDead(lease, isOwnerGone);
 }
+
+const isDead = async ({ owner }: Lease, isOwnerGone: LeaseOptions["isOwnerGone"]): Promise<boolean> =>
+  isProcessGone(markOf(owner)) || (await isOwnerGone?.(ownerOf(owner))) === true;
 
 const takenOver = (owner: string): SessionError =>
   new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner });

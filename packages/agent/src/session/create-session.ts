@@ -16,6 +16,7 @@ import { decisionProblem } from "../decision-problem.ts";
 import { decisionToInput, fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import { errorReports, type ErrorListener, type ErrorReport } from "../error-reports.ts";
+import { keepAlive } from "../keep-alive.ts";
 import { listeners } from "../listeners.ts";
 import { agentMachine, type MachineBase } from "./agent-machine.ts";
 import { askingWith, type OnApproval } from "./asking.ts";
@@ -79,6 +80,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const runs = openRuns(agent, {
     emit: eventListeners.emit,
     onError: (error) => errors.report({ source: "projection", error }),
+    onOpen: base.ledger === undefined ? undefined : keepAlive(),
   });
   /** Inputs from outside whose place in the order is not known yet. */
   const places = new Map<AgentInput, number>();

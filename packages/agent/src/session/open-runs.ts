@@ -36,6 +36,8 @@ export interface RunsHost<Answer> {
   readonly emit: (event: AgentEvent<Answer>) => void;
   /** Hears what goes wrong while events are emitted. */
   readonly onError: (error: unknown) => void;
+  /** Hears whether there are runs that are not over, whenever that may have changed. */
+  readonly onOpen?: ((isOpen: boolean) => void) | undefined;
 }
 
 /**
@@ -46,7 +48,7 @@ type Progress = "queued" | "seen" | "joined";
 
 export function openRuns<Answer>(
   agent: Agent<Answer>,
-  { emit, onError }: RunsHost<Answer>,
+  { emit, onError, onOpen }: RunsHost<Answer>,
 ): OpenRuns<Answer> {
   const waiting = new Map<AgentRun<Answer>, string>();
   const active = new Map<AgentRun<Answer>, Progress>();
@@ -132,9 +134,17 @@ export function openRuns<Answer>(
     if (takesIn(move)) markSeen();
   };
 
+  const changed = (): void => onOpen?.(active.size > 0 || waiting.size > 0);
+
   return {
-    add: (messageId, run) => void waiting.set(run, messageId),
-    join: (run) => void active.set(run, "joined"),
+    add(messageId, run) {
+      waiting.set(run, messageId);
+      changed();
+    },
+    join(run) {
+      active.set(run, "joined");
+      changed();
+    },
     follow(input, step) {
       const messageId = input.type === "user-message-received" ? input.messageId : undefined;
       for (const move of step.moves) {
@@ -142,17 +152,20 @@ export function openRuns<Answer>(
         followMove(move, input, step);
       }
       if (messageId !== undefined) activate(messageId);
+      changed();
     },
     tell,
     failAll(error) {
       for (const run of [...active.keys(), ...waiting.keys()]) run.fail(error);
       active.clear();
       waiting.clear();
+      changed();
     },
     fail(run, error) {
       waiting.delete(run);
       active.delete(run);
       run.fail(error);
+      changed();
     },
     get isWatched() {
       return [...active.keys()].some((run) => run.isWatched);

@@ -1,6 +1,6 @@
 /**
  * A script as a user writes it: `script.ts MANNER FOLDER`. It never closes its session. By its manner it waits in a tool
- * for ever, awaits one answer, waits for a tool whose own timer does not keep a process alive, or asks a human in vain.
+ * for ever, awaits one answer, waits for a tool whose own timer does not keep a process alive, asks a human, or posts.
  */
 import { writeSync } from "node:fs";
 import { sqliteLog } from "@moora/event-log/sqlite";
@@ -36,6 +36,9 @@ if (manner === "memory-question") {
 }
 // A lease that would keep the process alive for an hour.
 const log = sqliteLog(`${folder}/log.db`);
-const session = await openSession(agent, { log, id: "ada", leaseMs: 3_600_000 });
+const access = manner === "post" ? "post" : "run";
+const session = await openSession(agent, { log, id: "ada", access, leaseMs: 3_600_000 });
 say(`owner ${session.info().owner}`);
-say((await session.ask("Work.")).text);
+const run = session.ask("Work.");
+say("asked");
+say((await run).text);

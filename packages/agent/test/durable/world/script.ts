@@ -22,9 +22,17 @@ export class Script implements AsyncDisposable {
 
   /** Resolves when it has written this. Fails when it ends without. */
   async said(text: string): Promise<void> {
+    await this.#wrote("stdout", text);
+  }
+
+  async complained(text: string): Promise<void> {
+    await this.#wrote("stderr", text);
+  }
+
+  async #wrote(stream: "stdout" | "stderr", text: string): Promise<void> {
     const over = new AbortController();
     void this.#ended.then(() => over.abort(new Error(`It ended: ${this.stdout}${this.stderr}`)));
-    while (!this.stdout.includes(text)) await once(this.#process.stdout, "data", { signal: over.signal });
+    while (!this[stream].includes(text)) await once(this.#process[stream], "data", { signal: over.signal });
   }
 
   /** Its exit code, or the signal that ended it. */
