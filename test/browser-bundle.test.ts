@@ -21,8 +21,19 @@ export async function talk() {
 
 /** What a browser has and this code may use. */
 const browser = {
-  ...{ AbortController, AbortSignal, console, crypto, DOMException, TextEncoder, URL },
-  ...{ clearInterval, clearTimeout, queueMicrotask, setInterval, setTimeout, structuredClone },
+  AbortController,
+  AbortSignal,
+  clearInterval,
+  clearTimeout,
+  console,
+  crypto,
+  DOMException,
+  queueMicrotask,
+  setInterval,
+  setTimeout,
+  structuredClone,
+  TextEncoder,
+  URL,
 };
 
 async function bundle(): Promise<{ readonly code: string; readonly warnings: readonly string[] }> {

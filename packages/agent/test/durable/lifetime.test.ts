@@ -34,7 +34,7 @@ describe("a script that does not close its session", () => {
     expect(await script.ended()).toBe(0);
     expect(script.stdout).toMatch(/Done\.\n$/);
     await poster.close();
-    log.close();
+    await log.close();
   });
 
   it("and only posts stays until the answer to its message is there", async () => {
@@ -49,6 +49,6 @@ describe("a script that does not close its session", () => {
     expect(await poster.ended()).toBe(0);
     expect(poster.stdout).toMatch(/Here\.\n$/);
     await session.close();
-    log.close();
+    await log.close();
   });
 });

@@ -63,7 +63,7 @@ describe("a process that was killed", () => {
       expect((await session.running())?.text).toBe("Done.");
       expect(runs).toEqual([2]);
       await session.close();
-      log.close();
+      await log.close();
     },
   );
 

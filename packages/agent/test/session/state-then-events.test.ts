@@ -42,6 +42,21 @@ describe("the state of a session, and what comes after it", () => {
     }
   });
 
+  it("is without a gap and without a double where inputs are heard first, and those up to seq() are dropped", async () => {
+    const session = startSession(agent());
+    const heard: [number, AgentInput][] = [];
+    session.onInput((input, _state, seq) => void heard.push([seq, input]));
+    const running = session.ask("Work.");
+    await settled();
+    let state = stateOf(session);
+    const read = session.seq();
+    await running;
+    await session.ask("Again.");
+    for (const [seq, input] of heard) if (seq > read) state = agentTransition(input)(state);
+    expect(read).toBeGreaterThan(0);
+    expect(state).toEqual(stateOf(session));
+  });
+
   it("is without a gap and without a double by seq() and follow(), however much later that is called", async () => {
     const session = await openSession(agent(), { log: memoryLog(), id: "ada" });
     const views: { readonly state: AgentState; readonly seq: number }[] = [];
