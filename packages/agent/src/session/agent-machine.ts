@@ -57,8 +57,10 @@ export interface MachineHooks {
   readonly published: (input: AgentInput, stepped: AgentStep, seq: number) => void;
   /** Inputs were not made durable; `key` names an effect whose input is kept, to be written again. */
   readonly commitFailed: (error: unknown, key: string | undefined) => void;
-  /** An exception that no caller hears of; `endsLoop` where the loop has no effect left that would continue it. */
-  readonly failed: (report: ErrorReport, endsLoop: boolean) => void;
+  /** An exception that no caller hears of. */
+  readonly failed: (report: ErrorReport) => void;
+  /** An exception left the loop without an effect that would continue it. */
+  readonly broken: (error: unknown) => void;
 }
 
 export interface AgentMachine extends Pick<
@@ -203,8 +205,8 @@ type Caught = Extract<Notice, { type: "error-caught" }>;
 type Failed = Extract<Notice, { type: "effect-failed" }>;
 
 /** Passes on what no caller hears of: an input from outside that throws or is not stored rejects to its caller. */
-function errorReporter({ commitFailed, failed }: Pick<MachineHooks, "commitFailed" | "failed">) {
-  /** The exception of the reducer that an effect fails with next: it is one error and not two. */
+function errorReporter({ commitFailed, failed, broken }: Omit<MachineHooks, "notify" | "ask" | "published">) {
+  /** The last exception of the reducer: an effect that fails with it was reported already. */
   let ofTransition: unknown;
   return {
     caught({ source, error, key }: Caught): void {
@@ -214,18 +216,22 @@ function errorReporter({ commitFailed, failed }: Pick<MachineHooks, "commitFaile
         case "transition":
           if (key === undefined) return;
           ofTransition = error;
-          return failed({ source, error, key }, true);
+          // The effect hears of it, and dispatches that it failed.
+          return failed({ source, error, key });
         case "effectsAt":
-          return failed({ source, error }, true);
+          failed({ source, error });
+          return broken(error);
         case "subscriber":
-          return failed({ source: "projection", error }, true);
+          failed({ source: "projection", error });
+          return broken(error);
         case "dispatch":
           return;
       }
     },
     /** A question stays open for `decide`; any other effect that fails leaves nothing that would answer it. */
     effectFailed({ key, error, effect }: Failed): void {
-      if (error !== ofTransition) failed({ source: "effect", error, key }, effect.type !== "ask-human");
+      if (error !== ofTransition) failed({ source: "effect", error, key });
+      if (effect.type !== "ask-human") broken(error);
     },
   };
 }

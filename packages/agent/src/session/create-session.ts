@@ -149,10 +149,8 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     ask,
     published,
     commitFailed: (error, key) => base.onCommitFailed?.(error, key),
-    failed(report, endsLoop) {
-      errors.report(report);
-      if (endsLoop) breakLoop(report.error);
-    },
+    failed: errors.report,
+    broken: breakLoop,
   });
 
   const toDecided = (
