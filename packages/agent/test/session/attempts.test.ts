@@ -46,11 +46,7 @@ describe("an attempt of the model that is cut off", () => {
     const at = scene([hangs("Let me think"), answers("It is 4.")]);
     const run = at.session.ask("2+2?");
     await vi.waitFor(() => expect(at.session.current().streaming?.text).toBe("Let me think"));
-    await at.session.dispatch({
-      type: "agent-configured",
-      config: { systemPrompt: "Be brief." },
-      timestamp: 1,
-    });
+    await at.session.configure({ systemPrompt: "Be brief." });
     await run;
     expect(shownBy(at.events)).toEqual({ msg_1_1_2: "It is 4." });
   });

@@ -147,7 +147,7 @@ describe("a message that comes while the model is at work", () => {
     const { session } = scene(script);
     const a = failureOf(session.ask("a"));
     const b = session.ask("b");
-    await session.dispatch({ type: "agent-configured", config: { interjection: "restart" }, timestamp: 1 });
+    await session.configure({ interjection: "restart" });
     const c = session.ask("c");
     begin();
     expect(await a).toMatchObject({ kind: "Cancelled" });
