@@ -1,9 +1,10 @@
 import { agentTransition, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { memoryLog } from "@moora/event-log";
-import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
-import { describe, expect, it } from "vitest";
+import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it, vi } from "vitest";
+import { HandClock } from "../../../agent-core-effects/test/hand-clock.ts";
 import { defineAgent, openSession, startSession, type Session } from "../../src/index.ts";
-import { settled, toolOf } from "../support.ts";
+import { scene, settled, toolOf } from "../support.ts";
 
 const agent = () =>
   defineAgent({
@@ -90,26 +91,16 @@ describe("the state of a session, and what comes after it", () => {
     await reader.close();
   });
 
-  it("counts what a session does while it is started from a state", async () => {
-    const graph = {
-      states: ["Check"],
-      rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } },
-      terminals: [],
-    };
-    const checking = (handler: () => string | Promise<string>) =>
-      defineAgent({ llm: new MockLlmCaller([answers("4")]), config: { graph }, states: { Check: handler } });
-    const first = startSession(checking(() => new Promise(() => undefined)));
-    await first.send("2+2?");
-    await settled();
-    const state = stateOf(first);
-    expect(state.reActContext.control.type).toBe("Custom");
-    const session = startSession(
-      checking(() => "Ok"),
-      { state },
-    );
+  it("counts what a session does while it is started from a state, and the trace has it", async () => {
+    const first = scene([fails("rate-limit", { retryAfterMs: 500 })]);
+    await first.session.send("2+2?");
+    await vi.waitFor(() => expect(first.events.at(-1)?.type).toBe("LlmRetryScheduled"));
+    const clock = new HandClock();
+    clock.advance(1_000);
+    // The wait is over by then: the next attempt is made while the session is started.
+    const { session } = scene([answers("It is 4.")], { options: { state: stateOf(first.session), clock } });
+    expect(session.seq()).toBe(2);
     await session.settled();
-    expect(session.current().reActContext.control.type).toBe("Done");
-    expect(session.trace().entries.map(({ to }) => to)).toEqual(["Done"]);
-    expect(session.seq()).toBe(1);
+    expect(session.trace().entries.map(({ event }) => event)).toEqual(["LlmRetry", "LlmFinalAnswer"]);
   });
 });
