@@ -48,6 +48,7 @@ export type {
   StateContext,
   StateDecision,
   StateHandler,
+  TimerOptions,
   Tool,
   ToolContext,
   ToolInput,
