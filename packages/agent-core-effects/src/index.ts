@@ -27,6 +27,7 @@ export type {
   StateContext,
   StateDecision,
   StateHandler,
+  TimerOptions,
 } from "./run/agent-parts.ts";
 export { callDigest } from "./run/observed.ts";
 export { runOf } from "./run/run-effect.ts";

@@ -6,6 +6,7 @@ import {
   type Trace,
 } from "@moora/agent-core-state-machine";
 import { answerFailureText } from "./answer-failure.ts";
+import { causeOf, MooraError } from "./moora-error.ts";
 
 /**
  * What kind of end it was. `AgentFailed`: a limit, a refusal of the graph's own or an answer that never fitted, with the
@@ -24,7 +25,7 @@ export type AgentErrorKind =
   | "LogCorrupt"
   | "Conflict";
 
-/** Where the agent stood when it ended: nothing that was done is lost with the error. */
+/** What the agent was doing when it ended: nothing that was done is lost with the error. */
 export interface AgentErrorDetails {
   readonly reason?: string;
   readonly state?: AgentState;
@@ -32,23 +33,67 @@ export interface AgentErrorDetails {
   readonly cause?: unknown;
 }
 
-export class AgentError extends Error {
+/**
+ * How a run ended that has no answer. `state` and `trace` hold the whole conversation: they can be read, but are left
+ * out of JSON and of what `console.log` shows, so that logging an error, or sending an `Error` event to a browser, gives
+ * nothing of it away.
+ */
+export class AgentError extends MooraError {
   override readonly name = "AgentError";
   readonly kind: AgentErrorKind;
   /** The exact word: `MaxSteps`, `rate-limit`, an input's problem. */
   readonly reason: string;
-  readonly state: AgentState | undefined;
+  /** What the session had used by then; undefined where the error came before there was a state. */
   readonly usage: AgentUsage | undefined;
-  readonly trace: Trace;
+  readonly #state: AgentState | undefined;
+  readonly #trace: Trace;
 
   constructor(kind: AgentErrorKind, message: string, details: AgentErrorDetails = {}) {
     super(message, "cause" in details ? { cause: details.cause } : undefined);
     this.kind = kind;
     this.reason = details.reason ?? kind;
-    this.state = details.state;
     this.usage = details.state?.usage;
-    this.trace = details.trace ?? traceOf([]);
+    this.#state = details.state;
+    this.#trace = details.trace ?? traceOf([]);
   }
+
+  /** The same as `kind`. */
+  get code(): AgentErrorKind {
+    return this.kind;
+  }
+
+  /** The session when it ended; undefined where the error came before there was a state. */
+  get state(): AgentState | undefined {
+    return this.#state;
+  }
+
+  /** The control moves of the loop that ended. */
+  get trace(): Trace {
+    return this.#trace;
+  }
+
+  override toJSON(): Readonly<Record<string, unknown>> {
+    const { name, kind, reason, message, usage } = this;
+    return { name, kind, reason, message, ...(usage === undefined ? {} : { usage }), ...causeOf(this) };
+  }
+
+  // The method that Node's console.log and util.inspect call; other platforms ignore it.
+  static {
+    Object.defineProperty(this.prototype, Symbol.for("nodejs.util.inspect.custom"), { value: inspected });
+  }
+}
+
+/** The text that `console.log` shows: the message, the stack, and the fields of the JSON. */
+function inspected(
+  this: AgentError,
+  _depth: number,
+  options: unknown,
+  inspect: (value: unknown, options: unknown) => string,
+): string {
+  const { name, message, stack = "" } = this;
+  const { name: _name, message: _message, ...fields } = this.toJSON();
+  const frames = stack.indexOf("\n    at ");
+  return `${name}: ${message}${frames < 0 ? "" : stack.slice(frames)} ${inspect(fields, options)}`;
 }
 
 const ownKinds: Readonly<Record<string, AgentErrorKind>> = {

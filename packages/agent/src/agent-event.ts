@@ -37,14 +37,28 @@ export interface Question {
   readonly due: number | null;
 }
 
-/** What an agent does, as it does it. */
+/**
+ * What an agent does, as it does it. The `messageId` of model events names one attempt of one model call: an attempt that
+ * is made again streams under a new id. Text that was shown under an id is the answer's unless `LlmAttemptEnded` or
+ * `LlmRetryScheduled` names that id.
+ */
 export type AgentEvent<Answer = string> =
   | { readonly type: "StateStarted"; readonly state: string; readonly event: string; readonly step: number }
   | { readonly type: "LlmToken"; readonly messageId: string; readonly text: string }
-  | { readonly type: "LlmReasoning"; readonly text: string }
-  | { readonly type: "LlmToolCall"; readonly name: string }
+  | { readonly type: "LlmReasoning"; readonly messageId: string; readonly text: string }
+  | { readonly type: "LlmToolCall"; readonly messageId: string; readonly name: string }
   | { readonly type: "LlmWarning"; readonly text: string }
-  | { readonly type: "LlmRetryScheduled"; readonly due: number }
+  /** The attempt failed; the next one is due at `due`, in milliseconds since 1970. */
+  | { readonly type: "LlmRetryScheduled"; readonly messageId: string; readonly due: number }
+  /**
+   * The text streamed under this id is not a whole answer: it was `cut` off by a failure, a cancel, a restart or the token
+   * limit, `dropped` because the model was not confident, or `withheld` because the provider refused the conversation.
+   */
+  | {
+      readonly type: "LlmAttemptEnded";
+      readonly messageId: string;
+      readonly status: "cut" | "dropped" | "withheld";
+    }
   | {
       readonly type: "ToolCallStarted";
       readonly toolCallId: string;

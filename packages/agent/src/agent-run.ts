@@ -1,8 +1,9 @@
 import type { AgentState, AgentUsage, Trace } from "@moora/agent-core-state-machine";
 import type { AgentError } from "./agent-error.ts";
-import type { AgentEvent } from "./agent-event.ts";
+import type { AgentEvent, ApprovalRequested } from "./agent-event.ts";
+import { EventBuffer } from "./event-buffer.ts";
 
-/** What one loop came to. `usage` is the loop's own, `state` the whole conversation. */
+/** The answer to a message. `steps` and `usage` are those of its loop so far, `state` is the whole conversation. */
 export interface RunResult<Answer = string> {
   readonly answer: Answer;
   /** The text of the answer, as the model gave it. */
@@ -14,24 +15,32 @@ export interface RunResult<Answer = string> {
 }
 
 /**
- * A loop under way: await it for its result, or go through its events, or both. It runs whether or not anybody does.
- * Events wait from the beginning for the first who asks for them; where it is awaited and nobody has asked by then, they
- * are let go. Whoever asks later gets those from then on.
+ * A message on its way to its answer: await it for the result, iterate over its events, or both. It runs whether or not
+ * that is done.
+ *
+ * Events are kept until the first iterator is created, and an iterator keeps those that it has not read: up to a thousand,
+ * beyond that as `EventBuffer` says. If the run is awaited and no iterator was created by then, they are dropped, and a
+ * later iterator hears new events only. Every iterator hears the questions first that are open when it is created.
  */
 export class AgentRun<Answer = string>
   implements PromiseLike<RunResult<Answer>>, AsyncIterable<AgentEvent<Answer>>
 {
   private readonly outcome = Promise.withResolvers<RunResult<Answer>>();
-  private readonly readers = new Set<EventReader<AgentEvent<Answer>>>();
-  private early: AgentEvent<Answer>[] | undefined = [];
+  private readonly readers = new Set<EventReader<Answer>>();
+  private early: EventBuffer<Answer> | undefined = new EventBuffer();
   private ended = false;
   private onEnd: (() => void) | undefined;
   private onUnwatched: (() => void) | undefined;
-  /** Ends the loop; its events then end in an error of kind `Cancelled`. */
+  private readonly openQuestions: () => readonly ApprovalRequested[];
+  /** Ends the loop that the message is in; the run then ends in an error of kind `Cancelled`. */
   readonly cancel: (reason?: string) => void;
 
-  constructor(cancel: (reason?: string) => void) {
+  constructor(
+    cancel: (reason?: string) => void,
+    openQuestions: () => readonly ApprovalRequested[] = () => [],
+  ) {
     this.cancel = cancel;
+    this.openQuestions = openQuestions;
     this.outcome.promise.catch(() => undefined);
   }
 
@@ -41,28 +50,37 @@ export class AgentRun<Answer = string>
     onDone?: ((result: RunResult<Answer>) => Done | PromiseLike<Done>) | null,
     onFailed?: ((error: unknown) => Failed | PromiseLike<Failed>) | null,
   ): Promise<Done | Failed> {
-    // Not at once: the next line of who awaits may begin to go through the events.
+    // Deferred, so that the code after this call can still create an iterator that hears everything.
     queueMicrotask(() => (this.early = undefined));
     return this.outcome.promise.then(onDone, onFailed);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent<Answer>, undefined> {
-    const reader = new EventReader<AgentEvent<Answer>>(() => {
+    const reader = new EventReader<Answer>(() => {
       if (this.readers.delete(reader) && this.readers.size === 0) this.onUnwatched?.();
     });
-    for (const event of this.early ?? []) reader.push(event);
+    for (const event of this.unheard()) reader.push(event);
     this.early = undefined;
     if (this.ended) reader.end();
     else this.readers.add(reader);
     return reader;
   }
 
-  /** Whether somebody goes through the events, and so can answer what is asked. */
+  /** What a new iterator hears first: the open questions, and the events that were kept for it. */
+  private unheard(): readonly AgentEvent<Answer>[] {
+    const kept = this.early?.unread ?? [];
+    if (this.ended) return kept;
+    const isKept = (question: ApprovalRequested): boolean =>
+      kept.some((event) => event.type === "ApprovalRequested" && isSameQuestion(event, question));
+    return [...this.openQuestions().filter((question) => !isKept(question)), ...kept];
+  }
+
+  /** Whether something iterates over the events, and so can answer what is asked. */
   get isWatched(): boolean {
     return this.readers.size > 0;
   }
 
-  /** For the one who runs it: `ended` is called once, `unwatched` whenever the last who went through the events left. */
+  /** For the host of the run: `ended` is called once, `unwatched` whenever the last iterator was left. */
   observe({ ended, unwatched }: { readonly ended: () => void; readonly unwatched: () => void }): void {
     if (this.ended) return ended();
     this.onEnd = ended;
@@ -102,11 +120,13 @@ export class AgentRun<Answer = string>
   }
 }
 
-/** One who goes through events at his own pace. */
-class EventReader<Event> implements AsyncIterator<Event, undefined> {
-  private events: Event[] = [];
-  private position = 0;
-  private waiting: ((result: IteratorResult<Event, undefined>) => void)[] = [];
+const isSameQuestion = (one: ApprovalRequested, other: ApprovalRequested): boolean =>
+  one.toolCallId === other.toolCallId && one.digest === other.digest;
+
+/** An iterator over events, at the pace of its reader. */
+class EventReader<Answer> implements AsyncIterator<AgentEvent<Answer>, undefined> {
+  private readonly unread = new EventBuffer<Answer>();
+  private waiting: ((result: IteratorResult<AgentEvent<Answer>, undefined>) => void)[] = [];
   private over = false;
   private readonly onReturn: () => void;
 
@@ -114,9 +134,9 @@ class EventReader<Event> implements AsyncIterator<Event, undefined> {
     this.onReturn = onReturn;
   }
 
-  push(event: Event): void {
+  push(event: AgentEvent<Answer>): void {
     const waiting = this.waiting.shift();
-    if (waiting === undefined) this.events.push(event);
+    if (waiting === undefined) this.unread.push(event);
     else waiting({ done: false, value: event });
   }
 
@@ -125,24 +145,17 @@ class EventReader<Event> implements AsyncIterator<Event, undefined> {
     for (const waiting of this.waiting.splice(0)) waiting({ done: true, value: undefined });
   }
 
-  next(): Promise<IteratorResult<Event, undefined>> {
-    const event = this.events[this.position];
-    if (event !== undefined) {
-      this.position += 1;
-      if (this.position === this.events.length) {
-        this.events = [];
-        this.position = 0;
-      }
-      return Promise.resolve({ done: false, value: event });
-    }
+  next(): Promise<IteratorResult<AgentEvent<Answer>, undefined>> {
+    const event = this.unread.shift();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
     if (this.over) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => void this.waiting.push(resolve));
   }
 
-  return(): Promise<IteratorResult<Event, undefined>> {
+  return(): Promise<IteratorResult<AgentEvent<Answer>, undefined>> {
     this.onReturn();
     this.end();
-    this.events = [];
+    this.unread.clear();
     return Promise.resolve({ done: true, value: undefined });
   }
 }

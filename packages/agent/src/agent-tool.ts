@@ -114,8 +114,8 @@ async function workedOff<Answer>(
 ): Promise<ToolReply> {
   const stop = (): void => {
     if (isShutdown(signal)) void session.close();
-    // One that cannot be written is no failure of its own: how the run ends tells it.
-    else void session.cancel("The caller no longer wants it.").catch(() => undefined);
+    // A cancel that cannot be written lets go of the sub-agent; the next attempt of this call finds it as it is.
+    else session.cancel("The caller no longer wants it.").catch(() => session.close());
   };
   try {
     const end = endOf(agent, session, task, signal);

@@ -48,6 +48,7 @@ export type {
   StateContext,
   StateDecision,
   StateHandler,
+  TimerOptions,
   Tool,
   ToolContext,
   ToolInput,
@@ -98,11 +99,15 @@ export { decisionToInput } from "./decision-to-input.ts";
 export { defineAgent, initialStateOf } from "./define-agent.ts";
 export type { StateDefinition } from "./custom-states.ts";
 export type { Agent, AgentOptions } from "./define-agent.ts";
+export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-reports.ts";
+export { MooraError } from "./moora-error.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
 export type { Access, DurableSession, SessionInfo } from "./durable/durable-session.ts";
 export type { PlacedInput } from "./durable/follow-log.ts";
 export { canonicalJson } from "./durable/canonical-json.ts";
+export { sessionOwner } from "./durable/lease-keeper.ts";
+export type { OwnerOptions } from "./durable/lease-keeper.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
 export type { SessionHeader } from "./durable/session-header.ts";

@@ -1,31 +1,39 @@
-/** A set of callbacks. One that throws does not keep the others from hearing; its error surfaces on its own. */
+import { isPromise } from "@moora/agent-core-effects";
+
+/** A set of callbacks. One that throws, or returns a promise that rejects, does not keep the others from hearing. */
 export interface Listeners<Args extends readonly unknown[]> {
+  /** Returns a function that removes the listener. */
   add(listener: (...args: Args) => void): () => void;
   emit(...args: Args): void;
   readonly size: number;
 }
 
-export function listeners<Args extends readonly unknown[]>(): Listeners<Args> {
-  const all = new Set<(...args: Args) => void>();
+/** `onError` hears what a listener throws or rejects with. */
+export function listeners<Args extends readonly unknown[]>(
+  onError: (error: unknown) => void,
+): Listeners<Args> {
+  const all = new Set<(...args: Args) => unknown>();
   return {
     add(listener) {
-      const own = (...args: Args): void => listener(...args);
+      const own = (...args: Args): unknown => listener(...args);
       all.add(own);
       return () => void all.delete(own);
     },
     emit(...args) {
-      for (const listener of all) {
-        try {
-          listener(...args);
-        } catch (error) {
-          queueMicrotask(() => {
-            throw error;
-          });
-        }
-      }
+      for (const listener of all) callSafely(() => listener(...args), onError);
     },
     get size() {
       return all.size;
     },
   };
+}
+
+/** Calls back; `onError` hears what that throws, or what the promise that it returns rejects with. */
+export function callSafely(call: () => unknown, onError: (error: unknown) => void): void {
+  try {
+    const result = call();
+    if (isPromise(result)) result.then(undefined, onError);
+  } catch (error) {
+    onError(error);
+  }
 }

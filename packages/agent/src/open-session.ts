@@ -13,8 +13,10 @@ import {
 import { keepLease } from "./durable/lease-keeper.ts";
 import { logHandle, type LogHandle } from "./durable/log-handle.ts";
 import { restored, type Restored } from "./durable/restored.ts";
+import { localProcess } from "./durable/local-process.ts";
 import { SessionError } from "./durable/session-error.ts";
 import { headerOf, headerToText } from "./durable/session-header.ts";
+import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/asking.ts";
 import { parsed } from "./session/parsed.ts";
 import { randomId } from "./user-message.ts";
@@ -27,29 +29,48 @@ export interface OpenOptions {
    * whoever runs it; or only `read` along. Default: `run`.
    */
   readonly access?: Access;
-  /** Names this host; default: a random name. One who opens with the same name takes over from itself. */
+  /**
+   * Names this host for others and in the log. Default: on Node the host name, the process id and the time at which the
+   * process started, elsewhere a random name. A name that you give must be this host's alone, and the same after a
+   * restart: an opening takes the session over from an owner of the same name at once, since that is itself before the
+   * restart. The older owner of two gets `StaleWriter`; it does not take the session back by itself.
+   */
   readonly owner?: string;
   readonly clock?: Clock;
-  /** How long the right to run lasts without a sign of life, in milliseconds. Default: 30,000. */
+  /** How long the right to run lasts without being renewed, in milliseconds above 0. Default: 30,000. */
   readonly leaseMs?: number;
-  /** Whether an owner is known to be dead: then nobody waits for the end of its lease. */
+  /** How long to wait for a session that another owner runs, in milliseconds above 0. Default: not at all. */
+  readonly waitMs?: number;
+  /**
+   * Whether an owner is known to be dead: then its lease is not waited for. Processes of the same machine that have ended
+   * are known to be dead without it.
+   */
   readonly isOwnerGone?: (owner: string) => boolean | Promise<boolean>;
   readonly onApproval?: OnApproval;
+  /** Hears the errors that no caller waits for, from the opening on; `session.onError` adds more listeners. */
+  readonly onError?: ErrorListener;
   readonly newId?: (prefix: string) => string;
   /** Whether snapshots are kept for quick opening. Default: true. */
   readonly snapshots?: boolean;
 }
 
 /**
- * A session that lives in a log. What is acknowledged is durable; what a crash broke off is taken up by the replay policy
- * of its tool. Creates the session when there is none. Rejects with `SessionError` (`SessionBusy`, `WrongAgent`) and
- * `LogError`; a log that a newer release wrote opens to be read only.
+ * A session that lives in a log. What is acknowledged is durable; work that a crash interrupted is resumed by the replay
+ * policy of its tool. Creates the session when there is none. Close it with `await using`, or with `session.close()` in a
+ * `finally`, so that others can run it at once. A session that is not closed does not keep its process alive.
+ *
+ * Rejects with `SessionError` and `LogError`. `SessionBusy`: another owner runs it, and still did after `waitMs`; the error
+ * has `owner` and `until`. `WrongAgent`: the log belongs to another agent. `InvalidOption`: `leaseMs` or `waitMs` is not a
+ * positive finite number. A log that a newer release wrote opens to be read only.
  */
 export async function openSession<Answer>(
   agent: Agent<Answer>,
   options: OpenOptions,
 ): Promise<DurableSession<Answer>> {
-  const { clock = systemClock, owner = randomId("host"), access = "run" } = options;
+  const { clock = systemClock, access = "run" } = options;
+  checkMs("leaseMs", options.leaseMs);
+  checkMs("waitMs", options.waitMs);
+  const waitUntil = clock.now() + (options.waitMs ?? 0);
   for (;;) {
     const handle = logHandle(options.log, await openLog(agent, options, access));
     const found = await restored(handle.log);
@@ -57,35 +78,55 @@ export async function openSession<Answer>(
     const base = { ...options, clock, handle, found };
     if (found.unreadable !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
     if (access !== "run") return durableSession(agent, { ...base, access }).session;
-    const session = await run(agent, { ...base, owner });
+    const session = await run(agent, { ...base, waitUntil });
     if (session !== undefined) return session;
   }
 }
 
+function checkMs(name: string, ms: number | undefined): void {
+  if (ms === undefined || (Number.isFinite(ms) && ms > 0)) return;
+  throw new SessionError("InvalidOption", `${name} must be a positive number of milliseconds, got ${ms}.`);
+}
+
 interface RunOptions extends OpenOptions {
   readonly clock: Clock;
-  readonly owner: string;
+  readonly waitUntil: number;
   readonly handle: LogHandle;
   readonly found: Restored;
 }
 
-/** Takes the lease and begins to run. Undefined when somebody else took the session up in the meantime. */
+/** Takes the lease and begins to run. Undefined when another owner took the session over in the meantime. */
 async function run<Answer>(
   agent: Agent<Answer>,
   options: RunOptions,
 ): Promise<DurableSession<Answer> | undefined> {
-  const { handle, owner, clock, leaseMs = 30_000, isOwnerGone, found } = options;
-  const first = opening(agent, found, owner, clock);
+  const { handle, clock } = options;
+  const owner = options.owner ?? localProcess()?.name ?? randomId("host");
   let lost: SessionError | undefined;
   let opened: OpenedSession<Answer> | undefined;
   const onLost = (error: SessionError): void => {
     lost = error;
     opened?.lose(error);
   };
-  const lease = await keepLease({ handle, owner, clock, ttlMs: leaseMs, isOwnerGone, onLost });
+  const lease = await keepLease({
+    handle,
+    owner,
+    takesOverOwnName: options.owner !== undefined,
+    clock,
+    ttlMs: options.leaseMs ?? 30_000,
+    waitUntil: options.waitUntil,
+    isOwnerGone: options.isOwnerGone,
+    onLost,
+    onError: (error) => opened?.failed(error),
+  });
   try {
-    opened = durableSession(agent, { ...options, access: "run" });
-    await opened.takeOver(lease, first);
+    const found = lease.hasWaited ? await restored(handle.log) : options.found;
+    if (found.unreadable !== undefined) {
+      await lease.close();
+      return undefined;
+    }
+    opened = durableSession(agent, { ...options, found, access: "run" });
+    await opened.takeOver(lease, opening(agent, found, owner, clock));
     if (lost !== undefined) throw lost;
     return opened.session;
   } catch (error) {

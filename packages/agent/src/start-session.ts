@@ -2,6 +2,7 @@ import type { Clock } from "@moora/agent-core-effects";
 import { replay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { systemClock } from "./clock.ts";
 import { initialStateOf, type Agent } from "./define-agent.ts";
+import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/asking.ts";
 import { createSession, type SessionBase } from "./session/create-session.ts";
 import type { Session } from "./session/session.ts";
@@ -15,6 +16,8 @@ export interface StartOptions {
   readonly clock?: Clock;
   /** Answers questions at once; without it they wait for `decide`. */
   readonly onApproval?: OnApproval;
+  /** Hears the errors that no caller waits for, from the start on; `session.onError` adds more listeners. */
+  readonly onError?: ErrorListener;
   /** Makes ids of messages unique; for tests that want them to be the same each time. */
   readonly newId?: (prefix: string) => string;
 }
@@ -26,10 +29,10 @@ export function startSession<Answer>(agent: Agent<Answer>, options: StartOptions
 
 /** What a session in memory is made on. */
 export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOptions): SessionBase {
-  const { id = randomId(prefix), clock = systemClock, newId = randomId } = options;
+  const { id = randomId(prefix), clock = systemClock, newId = randomId, onError } = options;
   const initial =
     options.state === undefined ? initialStateOf(agent) : takenUp(agent, options.state, id, clock);
-  return { id, initial, seq: 0, clock, newId, runsEffects: true };
+  return { id, initial, seq: 0, clock, newId, onError, runsEffects: true };
 }
 
 /** The state as a new host finds it: what had started is interrupted, and the agent is the one that it has now. */

@@ -11,12 +11,20 @@
  *   committed states only, one by one; effects are reconciled after the last. `{ before }` is applied and published
  *   first, then the batch is transitioned again. While a commit runs, later inputs queue and go together. If it fails,
  *   outside dispatches reject, effects' own inputs go in front of what comes next, nothing starts.
- * - I6 A throwing transition, effectsAt, runEffect or subscriber hurts nobody else: the state stays, the error is
- *   reported, the machine goes on.
+ * - I6 A throwing transition, effectsAt, runEffect or listener affects nothing else: the state stays, the error is
+ *   reported as a notice, the machine continues. `onNotice` hears every notice from creation on.
  */
-import type { CommitResult, Dispatch, Moorex, MoorexDefinition, MoorexNotice } from "./definition.ts";
-import { draftOf, finishOffer, newOffer, type Draft, type Offer } from "./draft.ts";
+import type {
+  CommitResult,
+  Dispatch,
+  ErrorSource,
+  Moorex,
+  MoorexDefinition,
+  MoorexNotice,
+} from "./definition.ts";
+import { draftOf, finishOffer, handled, newOffer, type Draft, type Offer } from "./draft.ts";
 import { effectRuns, type Run } from "./effect-runs.ts";
+import { notifier } from "./notifier.ts";
 
 export function createMoorex<State, Input, Effect>(
   definition: MoorexDefinition<State, Input, Effect>,
@@ -24,7 +32,9 @@ export function createMoorex<State, Input, Effect>(
   type Notice = MoorexNotice<State, Input, Effect>;
   type ThisOffer = Offer<State, Input, Effect>;
   const { transition, effectsAt, commit } = definition;
-  const listeners = new Set<(notice: Notice) => void>();
+  const notices = notifier<Notice>(definition.onNotice, (error, heard) =>
+    heard.type === "error-caught" ? undefined : { type: "error-caught", source: "subscriber", error },
+  );
   const waiting: (() => void)[] = [];
   let state = definition.initial();
   let queue: ThisOffer[] = [];
@@ -36,18 +46,14 @@ export function createMoorex<State, Input, Effect>(
   let transitioning = false;
   let stopped = false;
 
-  const emit = (notice: Notice): void => {
-    for (const listener of listeners) {
-      try {
-        listener(notice);
-      } catch (error) {
-        if (notice.type !== "error-caught") emit({ type: "error-caught", source: "subscriber", error });
-      }
-    }
-  };
+  const caught = (source: Exclude<ErrorSource, "subscriber">, error: unknown, key?: string): void =>
+    notices.emit({ type: "error-caught", source, error, ...(key === undefined ? {} : { key }) });
 
-  const caught = (source: "transition" | "effectsAt" | "commit", error: unknown): void =>
-    emit({ type: "error-caught", source, error });
+  const refused = (): Promise<never> => {
+    const error = new Error("This machine is stopped and takes no more inputs: create another one.");
+    caught("dispatch", error);
+    return handled(Promise.reject(error));
+  };
 
   const dispatchOf =
     (run: Run<Effect> | undefined): Dispatch<State, Input> =>
@@ -55,7 +61,7 @@ export function createMoorex<State, Input, Effect>(
       if (transitioning)
         throw new Error("Reentrant: a transition must not dispatch; return the state instead.");
       if (run !== undefined && !run.live) return Promise.resolve({ applied: 0, state });
-      if (stopped) return handled(Promise.reject(new Error("This machine is stopped.")));
+      if (stopped) return refused();
       const offer: ThisOffer = newOffer(inputs, run);
       queue.push(offer);
       drain();
@@ -65,7 +71,7 @@ export function createMoorex<State, Input, Effect>(
   const runs = effectRuns<State, Input, Effect>({
     runEffect: (effect, at, key) => definition.runEffect(effect, at, key),
     dispatchOf,
-    emit,
+    emit: notices.emit,
     onEnd: () => wakeIfSettled(),
   });
 
@@ -76,7 +82,9 @@ export function createMoorex<State, Input, Effect>(
 
   const wantedAt = (at: State): Readonly<Record<string, Effect>> | undefined => {
     try {
-      return effectsAt(at);
+      const wanted = effectsAt(at);
+      if (typeof wanted === "object" && wanted !== null) return wanted;
+      throw new TypeError(`effectsAt must return an object of effects by key, got ${String(wanted)}.`);
     } catch (error) {
       caught("effectsAt", error);
       return undefined;
@@ -104,7 +112,7 @@ export function createMoorex<State, Input, Effect>(
       const { offer, inputs } = outcome;
       if ("error" in outcome) {
         finishOffer(offer, handled(Promise.reject(outcome.error)));
-        caught("transition", outcome.error);
+        caught("transition", outcome.error, offer.run?.key);
         continue;
       }
       let applied = 0;
@@ -114,10 +122,10 @@ export function createMoorex<State, Input, Effect>(
           changed = true;
           applied += 1;
         }
-        if (listeners.size === 0) continue;
-        emit({ type: "input-received", input });
-        if (step === undefined) emit({ type: "input-ignored", input, state });
-        else emit({ type: "state-updated", input, before: step.before, state });
+        if (!notices.hasListeners) continue;
+        notices.emit({ type: "input-received", input });
+        if (step === undefined) notices.emit({ type: "input-ignored", input, state });
+        else notices.emit({ type: "state-updated", input, before: step.before, state });
       }
       if (applied > 0 && offer.run !== undefined && outcome.goesOn !== true) offer.run.answered = true;
       finishOffer(offer, Promise.resolve({ applied, state }));
@@ -135,9 +143,10 @@ export function createMoorex<State, Input, Effect>(
     for (const offer of group) {
       if (offer.result !== undefined) continue;
       if (offer.run === undefined) finishOffer(offer, handled(Promise.reject(error)));
+      else if (stopped) finishOffer(offer, Promise.resolve({ applied: 0, state }));
       else held.push(offer);
     }
-    caught("commit", error);
+    caught("commit", error, held[0]?.run?.key);
   };
 
   const settle = (draft: Draft<State, Input, Effect>): undefined => {
@@ -188,12 +197,15 @@ export function createMoorex<State, Input, Effect>(
     if (busy) return;
     busy = true;
     while (queue.length > 0) {
-      const group = nextGroup();
-      const later = process(group);
+      const later = process(nextGroup());
       if (later === undefined) continue;
-      void later.then(() => {
+      const proceed = (): void => {
         busy = false;
         drain();
+      };
+      later.then(proceed, (error: unknown) => {
+        caught("commit", error);
+        proceed();
       });
       return;
     }
@@ -219,11 +231,7 @@ export function createMoorex<State, Input, Effect>(
   return {
     dispatch: dispatchOf(undefined),
     current: () => state,
-    subscribe(listener) {
-      const own = (notice: Notice): void => listener(notice);
-      listeners.add(own);
-      return () => void listeners.delete(own);
-    },
+    subscribe: notices.subscribe,
     settled: () =>
       busy || runs.size > 0 || queue.length > 0
         ? new Promise((resolve) => waiting.push(resolve))
@@ -235,10 +243,4 @@ export function createMoorex<State, Input, Effect>(
       wakeIfSettled();
     },
   };
-}
-
-/** A rejection that nobody has to catch: it is reported as a notice as well. */
-function handled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => undefined);
-  return promise;
 }

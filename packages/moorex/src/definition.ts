@@ -35,9 +35,21 @@ export interface MoorexDefinition<State, Input, Effect> {
   runEffect(effect: Effect, state: State, key: string): EffectRun<State, Input>;
   /** Makes steps durable before anyone sees them. See I5. */
   commit?(steps: readonly Step<State, Input>[]): CommitResult<Input> | Promise<CommitResult<Input>>;
+  /**
+   * Hears every notice, before the subscribers, from creation on: also those of inputs that effects of the initial state
+   * dispatch while the machine is being created, which no subscriber can hear.
+   */
+  onNotice?(notice: MoorexNotice<State, Input, Effect>): void;
 }
 
-/** What a machine tells its subscribers. */
+/**
+ * Where an error came from that has no other way out. `transition`: an input was refused, by a transition that threw.
+ * `effectsAt`: the state is current, its effects are not running. `subscriber`: a listener of notices threw. `commit`:
+ * inputs were not made durable. `dispatch`: an input came after `stop`.
+ */
+export type ErrorSource = "transition" | "effectsAt" | "subscriber" | "commit" | "dispatch";
+
+/** What a machine reports to `onNotice` and to its subscribers. */
 export type MoorexNotice<State, Input, Effect> =
   | { readonly type: "input-received"; readonly input: Input }
   | { readonly type: "input-ignored"; readonly input: Input; readonly state: State }
@@ -48,15 +60,21 @@ export type MoorexNotice<State, Input, Effect> =
   | { readonly type: "effect-canceled"; readonly key: string; readonly effect: Effect }
   | {
       readonly type: "error-caught";
-      readonly source: "transition" | "effectsAt" | "subscriber" | "commit";
+      readonly source: ErrorSource;
       readonly error: unknown;
+      /**
+       * The effect whose input it was; after a failed commit, one whose input is kept and offered again. Absent where only
+       * inputs from outside are concerned: their dispatches reject.
+       */
+      readonly key?: string;
     };
 
 export interface Moorex<State, Input, Effect> {
-  /** One atomic batch. Rejects when `transition` or `commit` throws, and after `stop`. */
+  /** One atomic batch. Rejects when `transition` or `commit` throws, and after `stop`; each is a notice as well. */
   dispatch: Dispatch<State, Input>;
   /** The newest committed state. */
   current(): State;
+  /** Calls back with every notice from now on. Returns a function that unsubscribes. */
   subscribe(listener: (notice: MoorexNotice<State, Input, Effect>) => void): () => void;
   /** Resolves when no input waits, no commit runs and no effect runs. */
   settled(): Promise<void>;

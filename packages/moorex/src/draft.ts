@@ -39,6 +39,12 @@ export const finishOffer = <State, Input, Effect>(
   offer.settle?.(result);
 };
 
+/** A rejection that the caller does not have to catch: it is reported as a notice as well. */
+export function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
 /** Transitions a group. An offer that throws leaves no trace in the draft but its error; one of a lost run is dropped. */
 export function draftOf<State, Input, Effect>(
   group: readonly Offer<State, Input, Effect>[],

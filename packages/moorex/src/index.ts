@@ -4,6 +4,7 @@ export type {
   Dispatch,
   DispatchResult,
   EffectRun,
+  ErrorSource,
   Moorex,
   MoorexDefinition,
   MoorexNotice,

@@ -52,8 +52,13 @@ export interface AgentParts {
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Calls back once, `ms` from now. Returns a function that cancels it. */
-  after(ms: number, callback: () => void): () => void;
+  /** Calls back once, `ms` from now. Returns a function that cancels it. A clock may ignore the options. */
+  after(ms: number, callback: () => void, options?: TimerOptions): () => void;
+}
+
+export interface TimerOptions {
+  /** Whether a process stays alive until the timer is due. Default: true. */
+  readonly keepsAlive?: boolean;
 }
 
 /** Limits of the runner, not of the agent: they leave no trace in the log. */
@@ -68,11 +73,11 @@ export interface RunLimits {
 
 export const defaultRunLimits: RunLimits = { toolTimeoutMs: 120_000, maxResultLength: 100_000 };
 
-/** What viewers are shown while an effect runs; nothing of it is kept. */
+/** What viewers are shown while an effect runs; nothing of it is kept. `messageId` names the attempt of the model call. */
 export type RunNotice =
   | { readonly type: "llm-text"; readonly messageId: string; readonly text: string; readonly offset: number }
-  | { readonly type: "llm-reasoning"; readonly text: string }
-  | { readonly type: "llm-tool-call"; readonly name: string }
+  | { readonly type: "llm-reasoning"; readonly messageId: string; readonly text: string }
+  | { readonly type: "llm-tool-call"; readonly messageId: string; readonly name: string }
   | { readonly type: "llm-warning"; readonly text: string }
   | { readonly type: "tool-progress"; readonly toolCallId: string; readonly text: string };
 

@@ -107,8 +107,8 @@ function chunkTeller(
   let held = "";
   return (chunk) => {
     if (signal.aborted) return;
-    if (chunk.type === "reasoning") return notify({ type: "llm-reasoning", text: chunk.text });
-    if (chunk.type === "tool-call") return notify({ type: "llm-tool-call", name: chunk.name });
+    if (chunk.type === "reasoning") return notify({ type: "llm-reasoning", messageId, text: chunk.text });
+    if (chunk.type === "tool-call") return notify({ type: "llm-tool-call", messageId, name: chunk.name });
     const whole = held + chunk.text;
     const end = /[\uD800-\uDBFF]$/.test(whole) ? whole.length - 1 : whole.length;
     const text = whole.slice(0, end).toWellFormed();

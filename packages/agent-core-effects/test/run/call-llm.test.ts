@@ -120,9 +120,9 @@ describe("what a model streams", () => {
     ]);
     expect(world.inputs.filter(({ type }) => type === "llm-message-started")).toHaveLength(1);
     expect(textsOf(world)).toEqual([
-      { type: "llm-reasoning", text: "hm" },
+      { type: "llm-reasoning", messageId: "msg_1_1", text: "hm" },
       ["He", 0],
-      { type: "llm-tool-call", name: "work" },
+      { type: "llm-tool-call", messageId: "msg_1_1", name: "work" },
       ["llo", 2],
     ]);
     expect(world.state.messages.map(({ id, content }) => [id, content])).toEqual([

@@ -1,8 +1,9 @@
-import type { Clock } from "@moora/agent-core-effects";
-import type { AgentInput } from "@moora/agent-core-state-machine";
+import { isPromise, type Clock } from "@moora/agent-core-effects";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { LogError } from "@moora/event-log";
 import { AgentError } from "../agent-error.ts";
 import type { Agent } from "../define-agent.ts";
+import type { ErrorListener } from "../error-reports.ts";
 import type { OnApproval } from "../session/asking.ts";
 import { hostSession } from "../session/create-session.ts";
 import type { Session } from "../session/session.ts";
@@ -12,7 +13,7 @@ import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { LogHandle } from "./log-handle.ts";
 import { logHead } from "./log-head.ts";
 import type { Restored } from "./restored.ts";
-import { retries } from "./retries.ts";
+import { patienceMs, retries } from "./retries.ts";
 import { SessionError } from "./session-error.ts";
 import { identityOf } from "./session-header.ts";
 import { snapshotKeeper } from "./snapshot-keeper.ts";
@@ -57,6 +58,7 @@ export interface DurableOptions {
   readonly access: Access;
   readonly clock: Clock;
   readonly onApproval?: OnApproval;
+  readonly onError?: ErrorListener;
   readonly newId?: (prefix: string) => string;
   readonly snapshots?: boolean;
 }
@@ -65,6 +67,8 @@ export interface DurableOptions {
 export interface OpenedSession<Answer> {
   readonly session: DurableSession<Answer>;
   readonly lose: (error: SessionError) => void;
+  /** The lease could not be renewed for now. */
+  readonly failed: (error: unknown) => void;
   /** Begins to run: the first of these inputs says so. */
   takeOver(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void>;
 }
@@ -104,26 +108,36 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     // Nothing of the state that was found is done before its broken-off work was dealt with, and nothing new on the way out.
     startsEffects: () => opened && !draining,
     onApproval: options.onApproval,
+    onError: options.onError,
     ledger: {
       ...head,
       commit(steps) {
         const committed = head.commit(steps);
-        if (committed instanceof Promise) void committed.then(retry.succeeded, () => undefined);
+        if (isPromise(committed)) committed.then(retry.succeeded, () => undefined);
         else retry.succeeded();
         return committed;
       },
     },
     refuses: () => refusal(),
     refusesHost: () => hostRefusal(),
-    onCommitFailed(error) {
+    onBroken: (error) => lose(error),
+    onCommitFailed(error, key) {
       lastError = error;
-      if (isFinal(error)) lose(error);
-      else if (!closed) retry.failed();
+      if (isFinal(error)) return lose(error);
+      // Without a key only inputs from outside were not stored, which their callers hear of.
+      if (closed || key === undefined) return;
+      hosted.report({ source: "log", error, key });
+      retry.failed();
     },
   });
 
-  // What effects told stays in front of the queue: an empty batch offers it again.
-  const retry = retries(clock, () => void hosted.dispatch().catch(() => undefined));
+  // The inputs of effects stay in front of the queue: an empty batch offers them again.
+  const retry = retries({
+    clock,
+    again: () => void hosted.dispatch().then(retry.succeeded, () => undefined),
+    keepsAlive: true,
+    onLongFailure: () => hosted.failRuns(notWritten(lastError, hosted.state())),
+  });
 
   const refusal = (): Error | undefined => {
     if (lost !== undefined) return lost;
@@ -137,16 +151,12 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
       ? new SessionError("NotOwner", "Only the process that runs the session may configure it or add notes.")
       : undefined;
 
-  const remember = (error: unknown): void => {
+  const failed = (error: unknown): void => {
     lastError = error;
+    hosted.report({ source: "log", error });
   };
 
-  const snapshots = snapshotKeeper(
-    handle,
-    { state: found.state, at: found.head },
-    found.snapshotSeq,
-    remember,
-  );
+  const snapshots = snapshotKeeper(handle, { state: found.state, at: found.head }, found.snapshotSeq, failed);
   const keepsSnapshots = access === "run" && options.snapshots !== false;
 
   const letGo = (): void => {
@@ -155,12 +165,13 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     pullRetry.stop();
   };
 
-  const lose = (error: SessionError | LogError): void => {
+  const lose = (error: SessionError | LogError | AgentError): void => {
     if (lost !== undefined || closed) return;
     lost = error;
-    lastError = error;
     letGo();
-    void lease?.close().catch(() => undefined);
+    lease?.close().catch(failed);
+    if (error instanceof AgentError) return hosted.stop(error);
+    failed(error);
     const kind = error.code === "LogCorrupt" ? "LogCorrupt" : "Conflict";
     const about = { reason: error.code, state: hosted.state(), cause: error };
     hosted.stop(new AgentError(kind, error.message, about));
@@ -171,14 +182,23 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     try {
       const inputs = await head.pull();
       if (closed) return;
-      if (inputs.length > 0) await hosted.dispatch(...inputs);
+      if (inputs.length > 0) await hosted.dispatch(...inputs).catch(halt);
       head.taken(inputs);
       pullRetry.succeeded();
     } catch (error) {
-      lastError = error;
-      if (isFinal(error)) lose(error);
-      else if (!closed) pullRetry.failed();
+      if (isFinal(error)) return lose(error);
+      if (closed) return;
+      failed(error);
+      pullRetry.failed();
     }
+  };
+
+  /** The reducer threw for what others appended: this session cannot follow its log any further, and says so. */
+  const halt = (error: unknown): void => {
+    if (closed || lost !== undefined) return;
+    hosted.report({ source: "transition", error });
+    const message = "An input of the log could not be applied.";
+    lose(new AgentError("AgentFailed", message, { reason: "InternalError", cause: error }));
   };
 
   let pulling: Promise<void> | undefined;
@@ -188,12 +208,14 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
       again = false;
       await pull();
     } while (again);
+    // At once, not when the promise is settled: what is asked for in between would be missed.
+    pulling = undefined;
   };
   const refresh = (): Promise<void> => {
     again = true;
-    return (pulling ??= pullAll().finally(() => (pulling = undefined)));
+    return (pulling ??= pullAll());
   };
-  const pullRetry = retries(clock, () => void refresh());
+  const pullRetry = retries({ clock, again: () => void refresh(), keepsAlive: false });
   const stopWatching = handle.log.watch(() => void refresh());
 
   hosted.session.onInput((input, state) => {
@@ -211,7 +233,7 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     await hosted.session.settled();
     await pulling;
     if (lost === undefined && keepsSnapshots) await snapshots.save();
-    await lease?.close().catch(remember);
+    await lease?.close().catch(failed);
   };
 
   const drained = async (graceMs: number): Promise<void> => {
@@ -251,6 +273,7 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
   return {
     session,
     lose,
+    failed,
     async takeOver(keeper, inputs) {
       lease = keeper;
       const [first] = inputs;
@@ -262,3 +285,10 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     },
   };
 }
+
+const notWritten = (cause: unknown, state: AgentState): AgentError =>
+  new AgentError(
+    "MemoryError",
+    `The log could not be written for ${patienceMs} ms. What is not stored is written when the log can be written again.`,
+    { state, cause },
+  );

@@ -1,17 +1,11 @@
+import { isPromise } from "@moora/agent-core-effects";
 import type { MaybePromise } from "@moora/event-log";
-
-/**
- * Whether a value has to be waited for. Promises of another realm, such as those of a test runner's sandbox, are known
- * by their tag.
- */
-const isLater = <Value>(value: MaybePromise<Value>): value is Promise<Value> =>
-  value instanceof Promise || Object.prototype.toString.call(value) === "[object Promise]";
 
 /** Goes on with a value at once where it is there, so that a local log costs no promise. */
 export const whenThere = <From, To>(
   value: MaybePromise<From>,
   next: (value: From) => MaybePromise<To>,
-): MaybePromise<To> => (isLater(value) ? value.then(next) : next(value));
+): MaybePromise<To> => (isPromise(value) ? value.then(next) : next(value));
 
 /** The same for work that may fail now or later. What `done` throws is not caught. */
 export function attempt<From, To>(
@@ -25,9 +19,9 @@ export function attempt<From, To>(
   } catch (error) {
     return failed(error);
   }
-  return isLater(value) ? value.then(done, failed) : done(value);
+  return isPromise(value) ? value.then(done, failed) : done(value);
 }
 
 /** Calls back when work that may take time is over, however it ended; undefined when it took none. */
 export const whenOver = (value: MaybePromise<unknown>, over: () => void): Promise<void> | undefined =>
-  isLater(value) ? value.then(over, over) : undefined;
+  isPromise(value) ? value.then(over, over) : undefined;

@@ -10,8 +10,15 @@ import {
 } from "@moora/agent-core-effects";
 import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
-import { createMoorex, type CommitResult, type EffectRun, type Moorex } from "@moora/moorex";
+import {
+  createMoorex,
+  type CommitResult,
+  type EffectRun,
+  type Moorex,
+  type MoorexNotice,
+} from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
+import type { ErrorReport } from "../error-reports.ts";
 
 /** An accepted input, and what it did in full. */
 export interface CommittedStep {
@@ -48,13 +55,20 @@ export interface MachineHooks {
   readonly ask: (effect: AskHumanEffect) => Promise<AgentInput | undefined>;
   /** Each accepted input, when its state has become the current one. */
   readonly published: (input: AgentInput, stepped: AgentStep, seq: number) => void;
-  readonly commitFailed: (error: unknown) => void;
+  /** Inputs were not made durable; `key` names an effect whose input is kept, to be written again. */
+  readonly commitFailed: (error: unknown, key: string | undefined) => void;
+  /** An exception that no caller hears of. */
+  readonly failed: (report: ErrorReport) => void;
+  /** An exception left the loop without an effect that would continue it. */
+  readonly broken: (error: unknown) => void;
 }
 
 export interface AgentMachine extends Pick<
   Moorex<AgentState, AgentInput, AgentEffect>,
   "dispatch" | "current" | "settled" | "stop"
 > {
+  /** The sequence number of the newest input that became part of the current state. */
+  seq(): number;
   /** Resolves when all work that runs now has ended: models, tools and states, not waits and questions. */
   drained(): Promise<void>;
 }
@@ -121,7 +135,36 @@ export function agentMachine(
     return Object.fromEntries(Object.entries(wanted).filter(([key]) => running.has(key)));
   };
 
+  const report = errorReporter(hooks);
+  const onNotice = (notice: Notice): void => {
+    switch (notice.type) {
+      case "state-updated": {
+        taken.add(notice.input);
+        seq = ledger?.placeOf(notice.input)?.seq ?? seq + 1;
+        const stepped = made.get(notice.state);
+        made.delete(notice.state);
+        if (stepped !== undefined) hooks.published(notice.input, stepped, seq);
+        return;
+      }
+      case "error-caught":
+        return report.caught(notice);
+      case "effect-started":
+        running.set(notice.key, notice.effect);
+        return;
+      case "effect-failed":
+        report.effectFailed(notice);
+        return ended(notice.key);
+      case "effect-completed":
+      case "effect-canceled":
+        return ended(notice.key);
+      case "input-received":
+      case "input-ignored":
+        return;
+    }
+  };
+
   const moorex = createMoorex<AgentState, AgentInput, AgentEffect>({
+    onNotice,
     initial: () => base.initial,
     transition: (input) => (state) => {
       if (ledger !== undefined && (taken.has(input) || ledger.knows(input))) return state;
@@ -147,38 +190,48 @@ export function agentMachine(
         }),
   });
 
-  moorex.subscribe((notice) => {
-    switch (notice.type) {
-      case "state-updated": {
-        taken.add(notice.input);
-        seq = ledger?.placeOf(notice.input)?.seq ?? seq + 1;
-        const stepped = made.get(notice.state);
-        made.delete(notice.state);
-        if (stepped !== undefined) hooks.published(notice.input, stepped, seq);
-        return;
-      }
-      case "error-caught":
-        if (notice.source === "commit") hooks.commitFailed(notice.error);
-        return;
-      case "effect-started":
-        running.set(notice.key, notice.effect);
-        return;
-      case "effect-completed":
-      case "effect-failed":
-      case "effect-canceled":
-        ended(notice.key);
-        return;
-      case "input-received":
-      case "input-ignored":
-        return;
-    }
-  });
-
   return {
     dispatch: moorex.dispatch,
     current: moorex.current,
+    seq: () => seq,
     settled: moorex.settled,
     stop: moorex.stop,
     drained: () => (isWorking() ? new Promise((resolve) => onDrained.push(resolve)) : Promise.resolve()),
+  };
+}
+
+type Notice = MoorexNotice<AgentState, AgentInput, AgentEffect>;
+type Caught = Extract<Notice, { type: "error-caught" }>;
+type Failed = Extract<Notice, { type: "effect-failed" }>;
+
+/** Passes on what no caller hears of: an input from outside that throws or is not stored rejects to its caller. */
+function errorReporter({ commitFailed, failed, broken }: Omit<MachineHooks, "notify" | "ask" | "published">) {
+  /** The last exception of the reducer: an effect that fails with it was reported already. */
+  let ofTransition: unknown;
+  return {
+    caught({ source, error, key }: Caught): void {
+      switch (source) {
+        case "commit":
+          return commitFailed(error, key);
+        case "transition":
+          if (key === undefined) return;
+          ofTransition = error;
+          // The effect hears of it, and dispatches that it failed.
+          return failed({ source, error, key });
+        case "effectsAt":
+          failed({ source, error });
+          return broken(error);
+        case "subscriber":
+          failed({ source: "projection", error });
+          return broken(error);
+        case "dispatch":
+          return;
+      }
+    },
+    /** A question stays open for `decide`; any other effect that fails leaves nothing that would answer it. */
+    effectFailed({ key, error, effect }: Failed): void {
+      if (error !== ofTransition) failed({ source: "effect", error, key });
+      if (effect.type !== "ask-human") broken(error);
+    },
   };
 }

@@ -4,7 +4,6 @@ import {
   inputAccess,
   openCallOf,
   recordOf,
-  traceOf,
   whyIgnored,
   type AgentInput,
   type AgentState,
@@ -16,10 +15,14 @@ import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import { decisionProblem } from "../decision-problem.ts";
 import { decisionToInput, fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
+import { errorReports, type ErrorListener, type ErrorReport } from "../error-reports.ts";
+import { keepAlive } from "../keep-alive.ts";
 import { listeners } from "../listeners.ts";
 import { agentMachine, type MachineBase } from "./agent-machine.ts";
 import { askingWith, type OnApproval } from "./asking.ts";
+import { loopBreaker } from "./broken-loop.ts";
 import { noticeToEvent, stepToEvents } from "./happenings.ts";
+import { openQuestions } from "./open-questions.ts";
 import { openRuns } from "./open-runs.ts";
 import { questionsAt } from "./questions.ts";
 import { parsed } from "./parsed.ts";
@@ -32,6 +35,7 @@ import { streamingOverlay } from "./streaming.ts";
 export interface SessionBase extends MachineBase {
   readonly newId: (prefix: string) => string;
   readonly onApproval?: OnApproval | undefined;
+  readonly onError?: ErrorListener | undefined;
   /** With nobody to ask, questions are rejected instead of waiting. */
   readonly rejectsUnasked?: boolean;
   /** Why an input from outside may not be offered here, undefined when it may. */
@@ -40,7 +44,10 @@ export interface SessionBase extends MachineBase {
   readonly refusesHost?: () => Error | undefined;
   /** Whether a decision that comes after its deadline is judged by the clock of this host. Default: yes. */
   readonly judgesDeadlines?: () => boolean | Promise<boolean>;
-  readonly onCommitFailed?: (error: unknown) => void;
+  /** The session cannot continue, and is about to be stopped with this error. */
+  readonly onBroken?: (error: AgentError) => void;
+  /** Inputs were not made durable; `key` names an effect whose input is kept, to be written again. */
+  readonly onCommitFailed?: (error: unknown, key: string | undefined) => void;
 }
 
 /** A session, and the ends of it that only its host holds. */
@@ -51,7 +58,11 @@ export interface HostedSession<Answer> {
   state(): AgentState;
   /** Resolves when all work that runs now has ended. */
   drained(): Promise<void>;
-  /** Ends everything that runs; those who wait for a loop are told why. */
+  /** Reports an error that no caller hears of. */
+  report(report: ErrorReport): void;
+  /** Rejects every run that is not over. */
+  failRuns(error: AgentError): void;
+  /** Ends everything that runs, and rejects every run and every later call with this error. */
   stop(error: AgentError): void;
 }
 
@@ -60,11 +71,17 @@ export const createSession = <Answer>(agent: Agent<Answer>, base: SessionBase): 
 
 export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): HostedSession<Answer> {
   const { id, identity = id, clock } = base;
-  const eventListeners = listeners<[AgentEvent<Answer>]>();
-  const changeListeners = listeners<[]>();
-  const inputListeners = listeners<[AgentInput, AgentState, number]>();
+  const errors = errorReports(id, base.onError);
+  const listenerFailed = (error: unknown): void => errors.report({ source: "listener", error });
+  const eventListeners = listeners<[AgentEvent<Answer>]>(listenerFailed);
+  const changeListeners = listeners<[]>(listenerFailed);
+  const inputListeners = listeners<[AgentInput, AgentState, number]>(listenerFailed);
   const overlay = streamingOverlay();
-  const runs = openRuns(agent, eventListeners.emit);
+  const runs = openRuns(agent, {
+    emit: eventListeners.emit,
+    onError: (error) => errors.report({ source: "projection", error }),
+    onOpen: base.ledger === undefined ? undefined : keepAlive(),
+  });
   /** Inputs from outside whose place in the order is not known yet. */
   const places = new Map<AgentInput, number>();
 
@@ -81,15 +98,29 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     inputListeners.emit(input, stepped.state, seq);
     for (const event of stepToEvents(input, stepped)) runs.tell(event);
     runs.follow(input, stepped);
+    // Where effects run, the effect of a question announces it.
+    if (!base.runsEffects) questions.announce(stepped.state);
     changeListeners.emit();
   };
+
+  const questions = openQuestions<Answer>({
+    initial: base.initial,
+    current: () => session.questions(),
+    decide: (question, decision, by) => session.decide(question, decision, by),
+    emit: runs.tell,
+    isShown: () => eventListeners.size > 0 || changeListeners.size > 0 || runs.isWatched,
+    report: errors.report,
+  });
 
   let isMade = false;
   let stopped: AgentError | undefined;
   const asking = askingWith({
     onApproval: base.onApproval,
     nobodyAnswers: () => base.rejectsUnasked === true && !runs.isWatched,
-    tell: runs.tell,
+    tell(event) {
+      runs.tell(event);
+      if (base.onApproval === undefined && base.rejectsUnasked !== true) questions.watch();
+    },
     decide: (question, decision, by) => session.decide(question, decision, by),
     toInput: (question, decision, by) => toDecided(question, fixedDecision(decision), by),
     problemOf: ({ toolCallId }, decision) =>
@@ -102,13 +133,25 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     return await asking(effect);
   };
 
-  const commitFailed = (error: unknown): void => {
-    // First: where it means that the session is over, those who wait are told so.
-    base.onCommitFailed?.(error);
-    runs.failAll(new AgentError("MemoryError", "The log could not be written.", { cause: error }));
-  };
+  const breakLoop = loopBreaker({
+    state: () => machine.current(),
+    now: clock.now,
+    dispatch: (input) => machine.dispatch(input),
+    failRuns: runs.failAll,
+    stop(error) {
+      base.onBroken?.(error);
+      stop(error);
+    },
+  });
 
-  const machine = agentMachine(agent, base, { notify, ask, published, commitFailed });
+  const machine = agentMachine(agent, base, {
+    notify,
+    ask,
+    published,
+    commitFailed: (error, key) => base.onCommitFailed?.(error, key),
+    failed: errors.report,
+    broken: breakLoop,
+  });
 
   const toDecided = (
     question: Pick<Question, "toolCallId" | "digest">,
@@ -192,6 +235,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     runs,
     offer,
     cancel,
+    open: questions.events,
   });
 
   const stop = (error: AgentError): void => {
@@ -201,7 +245,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 
   const close = async (): Promise<void> => {
-    const about = { reason: "SessionClosed", state: machine.current(), trace: traceOf([...runs.moves]) };
+    const about = { reason: "SessionClosed", state: machine.current(), trace: runs.trace() };
     stop(new AgentError("Cancelled", "The session was closed.", about));
   };
 
@@ -227,10 +271,12 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     cancel,
     questions: () => questionsAt(machine.current()),
     current: () => overlay.viewOf(machine.current()),
+    seq: machine.seq,
     subscribe: changeListeners.add,
-    onEvent: eventListeners.add,
+    onEvent: (listener) => questions.listen(eventListeners, listener),
     onInput: inputListeners.add,
-    trace: () => traceOf([...runs.moves]),
+    onError: errors.listen,
+    trace: runs.trace,
     settled: machine.settled,
     close,
     [Symbol.asyncDispose]: close,
@@ -242,6 +288,8 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     dispatch: async (...inputs) => void (await machine.dispatch(...inputs)),
     state: machine.current,
     drained: machine.drained,
+    report: errors.report,
+    failRuns: runs.failAll,
     stop,
   };
 }

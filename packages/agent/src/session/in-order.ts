@@ -1,26 +1,40 @@
-/** Does one thing after the other: while one takes time, those that come after it wait. */
-export function inOrder(): (work: () => void | Promise<void>) => void {
+import { isPromise } from "@moora/agent-core-effects";
+
+/**
+ * Runs one piece of work after the other: while one takes time, those that come after it wait. `onError` hears what one
+ * throws or rejects with; the next one runs all the same.
+ */
+export function inOrder(onError: (error: unknown) => void): (work: () => void | Promise<void>) => void {
   const waiting: (() => void | Promise<void>)[] = [];
-  let busy = 0;
-  const isFree = (): boolean => busy === 0;
-  const goOn = (): void => {
-    while (isFree()) {
-      const work = waiting.shift();
-      if (work === undefined) return;
+  let busy = false;
+
+  const proceed = (): void => {
+    busy = false;
+    for (let work = waiting.shift(); work !== undefined; work = waiting.shift()) {
       run(work);
+      if (isBusy()) return;
     }
   };
+
+  /** Asked anew each time: what runs changes it. */
+  const isBusy = (): boolean => busy;
+
   const run = (work: () => void | Promise<void>): void => {
-    const done = work();
-    if (done === undefined) return;
-    busy += 1;
-    void done.then(() => {
-      busy -= 1;
-      goOn();
-    });
+    try {
+      const done = work();
+      if (!isPromise(done)) return;
+      busy = true;
+      done.then(proceed, (error: unknown) => {
+        onError(error);
+        proceed();
+      });
+    } catch (error) {
+      onError(error);
+    }
   };
+
   return (work) => {
-    if (isFree()) run(work);
-    else waiting.push(work);
+    if (busy) waiting.push(work);
+    else run(work);
   };
 }

@@ -1,22 +1,45 @@
-import type { AgentState, Trace } from "@moora/agent-core-state-machine";
+import type { AgentState, ControlMove, Trace } from "@moora/agent-core-state-machine";
 import { AgentError, failureToError } from "../agent-error.ts";
 import type { RunResult } from "../agent-run.ts";
 import { answerTextAt } from "../answer-text-at.ts";
 import type { Agent } from "../define-agent.ts";
 
+/** How a run ends: with its answer, or with the reason why there is none. */
 export type LoopEnd<Answer> = RunResult<Answer> | AgentError;
 
-/** What a loop came to that ended in this state. A promise only where the answer has to be checked. */
+/** The end of a loop that is over in this state. A promise only where the answer has to be checked. */
 export function loopEndOf<Answer>(
   agent: Pick<Agent<Answer>, "answerOf">,
   state: AgentState,
   trace: Trace,
 ): AgentError | Promise<LoopEnd<Answer>> {
-  const { control, step: steps, usage } = state.reActContext;
+  const { control, step: steps } = state.reActContext;
   if (control.type === "Error") return failureToError(control.failure, state, trace);
-  const text = answerTextAt(state);
-  return agent.answerOf(text).then(
-    (answer): RunResult<Answer> => ({ answer, text, steps, usage, state, trace }),
+  return checkedAnswer(agent, { text: answerTextAt(state), steps, state, trace });
+}
+
+/**
+ * The answer to the messages that the model had seen, where others came while it worked on them and the loop continues:
+ * the newest turn of the transcript, given in the step of this move.
+ */
+export function earlyAnswerOf<Answer>(
+  agent: Pick<Agent<Answer>, "answerOf">,
+  { step: steps }: ControlMove,
+  state: AgentState,
+  trace: Trace,
+): Promise<LoopEnd<Answer>> {
+  const turn = state.transcript.findLast((entry) => entry.type === "turn");
+  const parts = turn?.type === "turn" ? turn.parts : [];
+  const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  return checkedAnswer(agent, { text, steps, state, trace });
+}
+
+const checkedAnswer = <Answer>(
+  { answerOf }: Pick<Agent<Answer>, "answerOf">,
+  { text, steps, state, trace }: Pick<RunResult, "text" | "steps" | "state" | "trace">,
+): Promise<LoopEnd<Answer>> =>
+  answerOf(text).then(
+    (answer): RunResult<Answer> => ({ answer, text, steps, usage: state.reActContext.usage, state, trace }),
     (cause: unknown) =>
       new AgentError("AgentFailed", cause instanceof Error ? cause.message : "The answer does not fit.", {
         reason: "AnswerInvalid",
@@ -25,4 +48,3 @@ export function loopEndOf<Answer>(
         cause,
       }),
   );
-}

@@ -1,9 +1,10 @@
+import { isPromise } from "@moora/agent-core-effects";
 import {
-  traceOf,
   type AgentInput,
   type AgentState,
   type AgentStep,
   type ControlMove,
+  type Trace,
 } from "@moora/agent-core-state-machine";
 import { AgentError } from "../agent-error.ts";
 import type { AgentEvent } from "../agent-event.ts";
@@ -11,38 +12,53 @@ import type { AgentRun } from "../agent-run.ts";
 import type { Agent } from "../define-agent.ts";
 import { moveToEvent } from "./happenings.ts";
 import { inOrder } from "./in-order.ts";
-import { loopEndOf, type LoopEnd } from "./loop-end.ts";
+import { earlyAnswerOf, loopEndOf, type LoopEnd } from "./loop-end.ts";
+import { recentMoves } from "./recent-moves.ts";
 
-/** The loops under way, and those who wait for them. */
+/** The runs of a session that are not over. */
 export interface OpenRuns<Answer> {
-  /** A run that waits for the loop which takes this message in. */
+  /** A run that waits for the answer to this message. */
   add(messageId: string, run: AgentRun<Answer>): void;
-  /** A run that waits for the loop under way. */
+  /** A run that waits for the end of the loop under way. */
   join(run: AgentRun<Answer>): void;
-  /** Follows one transition: tells its moves, and begins and ends loops as they say. */
+  /** Follows one transition: emits its moves, and ends the runs that it answers. */
   follow(input: AgentInput, step: AgentStep): void;
-  /** To the runs under way, and to whoever listens to the session. */
+  /** Emits an event to the runs under way, and to the listeners of the session. */
   tell(event: AgentEvent<Answer>): void;
   failAll(error: AgentError): void;
   fail(run: AgentRun<Answer>, error: AgentError): void;
   readonly isWatched: boolean;
-  readonly moves: readonly ControlMove[];
+  /** The moves of the session, as far back as they are kept. */
+  trace(): Trace;
 }
+
+export interface RunsHost<Answer> {
+  readonly emit: (event: AgentEvent<Answer>) => void;
+  /** Hears what goes wrong while events are emitted. */
+  readonly onError: (error: unknown) => void;
+  /** Hears whether there are runs that are not over, whenever that may have changed. */
+  readonly onOpen?: ((isOpen: boolean) => void) | undefined;
+}
+
+/**
+ * How far a run is. `queued`: its message came while the model was at work, and no request has it yet. `seen`: the next
+ * answer is its own. `joined`: it has no message of its own and ends with the loop.
+ */
+type Progress = "queued" | "seen" | "joined";
 
 export function openRuns<Answer>(
   agent: Agent<Answer>,
-  emit: (event: AgentEvent<Answer>) => void,
+  { emit, onError, onOpen }: RunsHost<Answer>,
 ): OpenRuns<Answer> {
   const waiting = new Map<AgentRun<Answer>, string>();
-  const active = new Set<AgentRun<Answer>>();
-  const moves: ControlMove[] = [];
-  /** An answer may take time to be checked: what happens meanwhile is told after it. */
-  const told = inOrder();
-  let loopBegin = 0;
+  const active = new Map<AgentRun<Answer>, Progress>();
+  const moves = recentMoves();
+  /** An answer may take time to be checked: what happens meanwhile is emitted after it. */
+  const emitInOrder = inOrder(onError);
 
   const tell = (event: AgentEvent<Answer>): void => {
-    const runs = active.size === 0 ? [] : [...active];
-    told(() => {
+    const runs = [...active.keys()];
+    emitInOrder(() => {
       emit(event);
       for (const run of runs) run.tell(event);
     });
@@ -52,14 +68,26 @@ export function openRuns<Answer>(
     for (const [run, id] of waiting) {
       if (id !== messageId) continue;
       waiting.delete(run);
-      active.add(run);
+      active.set(run, "queued");
     }
   };
 
-  const endLoop = (end: LoopEnd<Answer> | Promise<LoopEnd<Answer>>): void => {
-    const runs = [...active];
-    active.clear();
-    const tellEnd = (result: LoopEnd<Answer>): void => {
+  /** A plan takes in what was queued: the next answer is given by a model that has seen it. */
+  const markSeen = (): void => {
+    for (const [run, progress] of active) if (progress === "queued") active.set(run, "seen");
+  };
+
+  const taken = (isTaken: (progress: Progress) => boolean): readonly AgentRun<Answer>[] => {
+    const runs = [...active].flatMap(([run, progress]) => (isTaken(progress) ? [run] : []));
+    for (const run of runs) active.delete(run);
+    return runs;
+  };
+
+  const endRuns = (
+    runs: readonly AgentRun<Answer>[],
+    end: LoopEnd<Answer> | Promise<LoopEnd<Answer>>,
+  ): void => {
+    const emitEnd = (result: LoopEnd<Answer>): void => {
       const failed = result instanceof AgentError;
       emit(
         failed
@@ -71,49 +99,97 @@ export function openRuns<Answer>(
         else run.succeed(result);
       }
     };
-    told(() => (end instanceof Promise ? end.then(tellEnd) : tellEnd(end)));
+    emitInOrder(() => (isPromise(end) ? end.then(emitEnd) : emitEnd(end)));
   };
 
-  const endOf = (state: AgentState, isLast: boolean): LoopEnd<Answer> | Promise<LoopEnd<Answer>> => {
-    const trace = traceOf(moves.slice(loopBegin));
-    return isLast
-      ? loopEndOf(agent, state, trace)
-      : new AgentError("Cancelled", "The user wrote again.", { state, trace });
+  /** Ends the runs of a loop that is over. Messages that no request had go along with the next loop, where one opens. */
+  const endLoop = (state: AgentState, isLast: boolean): void => {
+    const trace = moves.ofLoop();
+    if (!isLast) {
+      const error = new AgentError("Cancelled", "The user wrote again.", { state, trace });
+      return endRuns(
+        taken((progress) => progress !== "queued"),
+        error,
+      );
+    }
+    if (state.reActContext.control.type !== "Error") {
+      const unseen = taken((progress) => progress === "queued");
+      if (unseen.length > 0) emitInOrder(() => unseen.forEach((run) => run.fail(unanswered(state, trace))));
+    }
+    endRuns(
+      taken(() => true),
+      loopEndOf(agent, state, trace),
+    );
   };
 
-  const isEnd = ({ to }: ControlMove, { config }: AgentState): boolean =>
-    to === "Done" || to === "Error" || config.graph.terminals.includes(to);
+  const followMove = (move: ControlMove, input: AgentInput, { state, moves: made }: AgentStep): void => {
+    moves.add(move);
+    tell(moveToEvent(move));
+    if (isEnd(move, state)) return endLoop(state, move === made.at(-1));
+    if (isAnswer(move, input))
+      endRuns(
+        taken((progress) => progress === "seen"),
+        earlyAnswerOf(agent, move, state, moves.ofLoop()),
+      );
+    if (takesIn(move)) markSeen();
+  };
+
+  const changed = (): void => onOpen?.(active.size > 0 || waiting.size > 0);
 
   return {
-    add: (messageId, run) => void waiting.set(run, messageId),
-    join: (run) => void active.add(run),
-    follow(input, { state, moves: made }) {
+    add(messageId, run) {
+      waiting.set(run, messageId);
+      changed();
+    },
+    join(run) {
+      active.set(run, "joined");
+      changed();
+    },
+    follow(input, step) {
       const messageId = input.type === "user-message-received" ? input.messageId : undefined;
-      made.forEach((move, index) => {
-        if (move.event === "Start") {
-          loopBegin = moves.length;
-          if (messageId !== undefined) activate(messageId);
-        }
-        moves.push(move);
-        tell(moveToEvent(move));
-        if (isEnd(move, state)) endLoop(endOf(state, index === made.length - 1));
-      });
+      for (const move of step.moves) {
+        if (move.event === "Start" && messageId !== undefined) activate(messageId);
+        followMove(move, input, step);
+      }
       if (messageId !== undefined) activate(messageId);
+      changed();
     },
     tell,
     failAll(error) {
-      for (const run of [...active, ...waiting.keys()]) run.fail(error);
+      for (const run of [...active.keys(), ...waiting.keys()]) run.fail(error);
       active.clear();
       waiting.clear();
+      changed();
     },
     fail(run, error) {
       waiting.delete(run);
       active.delete(run);
       run.fail(error);
+      changed();
     },
     get isWatched() {
-      return [...active].some((run) => run.isWatched);
+      return [...active.keys()].some((run) => run.isWatched);
     },
-    moves,
+    trace: moves.all,
   };
 }
+
+const isEnd = ({ to }: ControlMove, { config }: AgentState): boolean =>
+  to === "Done" || to === "Error" || config.graph.terminals.includes(to);
+
+/** Whether the model has answered what it had seen, and the loop continues with what it had not. */
+const isAnswer = ({ event }: ControlMove, input: AgentInput): boolean =>
+  event === "UserInterjected" &&
+  input.type === "re-act-observed" &&
+  input.observation.type === "complete-re-act" &&
+  input.observation.problem === undefined;
+
+/** A retry sends the request of the attempt before it: nothing new is in it. */
+const takesIn = ({ to, event }: ControlMove): boolean => to === "Planning" && event !== "LlmRetry";
+
+const unanswered = (state: AgentState, trace: Trace): AgentError =>
+  new AgentError(
+    "AgentFailed",
+    "The loop ended before the model had seen this message. The next message takes it along.",
+    { reason: "Unanswered", state, trace },
+  );

@@ -1,6 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { loopRuns, whyIgnored, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { AgentError } from "../agent-error.ts";
+import type { ApprovalRequested } from "../agent-event.ts";
 import { AgentRun } from "../agent-run.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { userMessage, type UserContent } from "../user-message.ts";
@@ -17,6 +18,8 @@ export interface SayingHost<Answer> {
   readonly runs: OpenRuns<Answer>;
   readonly offer: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
   readonly cancel: Session["cancel"];
+  /** The questions that are open now, for those who iterate over a run. */
+  readonly open: () => readonly ApprovalRequested[];
 }
 
 /** What a user says to a session, with and without waiting for what comes of it; and waiting without saying anything. */
@@ -28,6 +31,7 @@ export function sayingWith<Answer>({
   runs,
   offer,
   cancel,
+  open,
 }: SayingHost<Answer>): Pick<Session<Answer>, "ask" | "running" | "send"> {
   const messageOf = (content: UserContent): AgentInput => {
     const meta = { messageId: newId("user"), timestamp: clock.now() };
@@ -45,9 +49,13 @@ export function sayingWith<Answer>({
       : offer(input);
   };
 
-  // A cancel that comes too late, or that the log refuses, has its say in the run itself.
-  const newRun = (): AgentRun<Answer> =>
-    new AgentRun<Answer>((reason) => void cancel(reason).catch(() => undefined));
+  /** Its cancel ends the loop. A cancel that cannot be stored ends the run alone; one that comes too late does nothing. */
+  const newRun = (): AgentRun<Answer> => {
+    const run: AgentRun<Answer> = new AgentRun((reason) => {
+      cancel(reason).catch((cause: unknown) => runs.fail(run, notStored(cause, "cancel")));
+    }, open);
+    return run;
+  };
 
   const running = (): AgentRun<Answer> | undefined => {
     if (!loopRuns(state())) return undefined;
@@ -70,7 +78,7 @@ export function sayingWith<Answer>({
       (taken) => {
         if (taken.status === "ignored") runs.fail(run, notTaken(taken.reason));
       },
-      (cause: unknown) => runs.fail(run, notStored(cause)),
+      (cause: unknown) => runs.fail(run, notStored(cause, "message")),
     );
     return run;
   };
@@ -86,10 +94,10 @@ const isContent = (said: unknown): said is UserContent =>
 const notTaken = (reason: string): AgentError =>
   new AgentError("AgentFailed", `The message was not taken: ${reason}.`, { reason });
 
-/** Why a message did not become part of the session. */
-function notStored(cause: unknown): AgentError {
+/** Why a message or a cancel did not become part of the session. */
+function notStored(cause: unknown, what: "message" | "cancel"): AgentError {
   if (cause instanceof AgentError) return cause;
   if (cause instanceof SessionError)
     return new AgentError("Conflict", cause.message, { reason: cause.code, cause });
-  return new AgentError("MemoryError", "The message could not be stored.", { cause });
+  return new AgentError("MemoryError", `The ${what} could not be stored.`, { cause });
 }

@@ -7,6 +7,8 @@ import type {
 } from "@moora/agent-core-state-machine";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import type { AgentRun } from "../agent-run.ts";
+import type { ErrorListener } from "../error-reports.ts";
+import { MooraError } from "../moora-error.ts";
 import type { UserContent } from "../user-message.ts";
 import type { Settlement } from "./settlement.ts";
 
@@ -24,9 +26,18 @@ export type SessionView = AgentState & {
 /** A conversation with an agent. Methods are bound: they can be handed on by themselves. */
 export interface Session<Answer = string> {
   readonly id: string;
-  /** Says something and runs the loop: await the result, or go through its events. */
+  /**
+   * Sends a message and runs the loop: await the result, or iterate over the events.
+   *
+   * The run resolves with the first answer of the model to a request that contains the message. A message that comes
+   * while the model is at work waits for the next request (under `queue`): the answer under way ends the runs of the
+   * messages that it was asked with, the next one those of the messages that came meanwhile. Several messages that one
+   * request contains for the first time have one answer. A loop that fails or is cancelled rejects the runs of all its
+   * messages; where a graph of your own ends a loop before the model has seen a message, its run rejects with the reason
+   * `Unanswered`.
+   */
   ask(content: UserContent): AgentRun<Answer>;
-  /** The loop that is under way, whoever began it: to be awaited or followed from here on. Undefined where none is. */
+  /** The loop under way, to be awaited or followed from here on to its end; undefined where none is. */
   running(): AgentRun<Answer> | undefined;
   /** Says something and does not wait for the loop. */
   send(content: UserContent): Promise<Receipt>;
@@ -54,11 +65,25 @@ export interface Session<Answer = string> {
   /** What is asked of a human now. */
   questions(): readonly Question[];
   current(): SessionView;
+  /**
+   * The number of inputs that `current()` is made of; in a log, the sequence number of the last one. Read it with
+   * `current()`, without an `await` between the two, and hear the rest with `onInput`, or with `follow(seq, ...)` of a
+   * session in a log: nothing is missed and nothing comes twice.
+   */
+  seq(): number;
+  /** Calls back when `current()` has changed. Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void;
-  /** Calls back with every event of every loop. */
+  /** Calls back with the questions that are open, then with every event of every loop. Returns a function that unsubscribes. */
   onEvent(listener: (event: AgentEvent<Answer>) => void): () => void;
-  /** The accepted inputs and the states they led to, as they become current. */
+  /** Calls back with each input that becomes part of the session, its state and its number. Returns a function that unsubscribes. */
   onInput(listener: (input: AgentInput, state: AgentState, seq: number) => void): () => void;
+  /**
+   * Calls back with every error that no caller waits for: of effects, listeners, the reducer and the log. Without a
+   * listener each one is printed by `console.error`, once for each source and message. Returns a function that
+   * unsubscribes.
+   */
+  onError(listener: ErrorListener): () => void;
+  /** The control moves of this session in this process, the newest 10,000 at least. */
   trace(): Trace;
   /** Resolves when nothing runs and nothing is waited for but a human. */
   settled(): Promise<void>;
@@ -66,8 +91,8 @@ export interface Session<Answer = string> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Thrown for a value that is no input. `code` is stable, `path` says where. */
-export class InputRefused extends Error {
+/** Thrown for a value that is not a valid input. `path` names the field that is wrong; "" for the value as a whole. */
+export class InputRefused extends MooraError {
   override readonly name = "InputRefused";
   readonly code: string;
   readonly path: string;
@@ -76,5 +101,9 @@ export class InputRefused extends Error {
     super(problem.path === "" ? problem.message : `${problem.path}: ${problem.message}`);
     this.code = problem.code;
     this.path = problem.path;
+  }
+
+  protected override about(): Readonly<Record<string, unknown>> {
+    return { path: this.path };
   }
 }

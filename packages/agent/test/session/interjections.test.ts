@@ -120,7 +120,7 @@ describe("a message while the model streams, under queue", () => {
     await vi.waitFor(() => expect(llm.callCount).toBe(1));
     const second = session.ask("second");
     go.resolve();
-    expect((await first).text).toBe("answer 2");
+    expect((await first).text).toBe("answer 1");
     expect((await second).text).toBe("answer 2");
     expect(session.current().messages.map(({ content }) => content)).toEqual([
       "first",
@@ -162,6 +162,8 @@ describe("fifty messages that nobody waits for (G03)", () => {
   it("are all answered where all are waited for", async () => {
     const { session } = scene((_, call) => answers(`answer ${call + 1}`));
     const runs = Array.from({ length: 50 }, (_, index) => session.ask(`message ${index + 1}`));
-    expect(new Set((await Promise.all(runs)).map(({ text }) => text))).toEqual(new Set(["answer 2"]));
+    const [first, ...later] = (await Promise.all(runs)).map(({ text }) => text);
+    expect(first).toBe("answer 1");
+    expect(new Set(later)).toEqual(new Set(["answer 2"]));
   });
 });

@@ -18,6 +18,7 @@ describe("a model that is too busy (F05)", () => {
     await vi.waitFor(() => expect(events.some(({ type }) => type === "LlmRetryScheduled")).toBe(true));
     expect(events.find(({ type }) => type === "LlmRetryScheduled")).toEqual({
       type: "LlmRetryScheduled",
+      messageId: "msg_1_1",
       due: 1_000 + wait,
     });
     if (wait > 0) {

@@ -46,7 +46,7 @@ describe("the events of a run", () => {
       if (event.type !== "LlmToken") continue;
       for await (const later of session.ask("2+2?")) second.push(later.type);
     }
-    expect(first).toEqual(["StateStarted", "LlmToken", "StateStarted", "Error"]);
+    expect(first).toEqual(["StateStarted", "LlmToken", "LlmAttemptEnded", "StateStarted", "Error"]);
     expect([second[0], ...second.slice(-2)]).toEqual(["StateStarted", "StateStarted", "FinalAnswer"]);
     expect(session.trace().entries.map(({ to }) => to)).toEqual(["Planning", "Error", "Planning", "Done"]);
   });

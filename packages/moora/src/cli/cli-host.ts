@@ -23,10 +23,10 @@ export interface CliHost {
   readonly onTerminate: (listener: () => void) => () => void;
   /** The name of the user, under which decisions are recorded. */
   readonly user: string;
-  /** The name of this process as the owner of sessions. */
-  readonly owner: string;
-  /** Whether another owner is known to have ended. */
-  readonly isOwnerGone: (owner: string) => boolean;
+  /** The name of this process as the owner of sessions. Default: the one that `openSession` gives it. */
+  readonly owner?: string;
+  /** Whether another owner is known to have ended, beside those that `openSession` knows of. */
+  readonly isOwnerGone?: (owner: string) => boolean;
 }
 
 /** The exit codes of the command line. */

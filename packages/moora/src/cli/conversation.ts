@@ -1,6 +1,7 @@
 import {
   openSession,
   SessionError,
+  sessionOwner,
   startSession,
   type Agent,
   type AgentRun,
@@ -17,7 +18,7 @@ import { optionsToAgent } from "./options-to-agent.ts";
 import type { Screen } from "./screen.ts";
 import { CommandHints } from "./session/command-hints.ts";
 import { noticeToWords, openPlace } from "./session/log-place.ts";
-import { presentOwner, sessionBusy } from "./session/session-busy.ts";
+import { sessionBusy } from "./session/session-busy.ts";
 import { placeOf } from "./session/session-call.ts";
 import { sessionState } from "./session/session-state.ts";
 import { SessionTools } from "./session/session-tools.ts";
@@ -129,7 +130,8 @@ async function checkTools(
 ): Promise<void> {
   const missing = tools.missingIn(state, agent);
   if (missing.length === 0) return;
-  const owner = await presentOwner(log, id, host);
+  const { clock, isOwnerGone } = host;
+  const owner = await sessionOwner(log, id, { clock, isOwnerGone });
   if (owner !== undefined) throw sessionBusy(`The session ${id} is run by ${owner}.`, id, hints);
   throw tools.notLoaded(missing, hints);
 }
@@ -141,13 +143,19 @@ async function opened(
 ): Promise<{ readonly session: DurableSession; readonly begun: BegunLoop | undefined }> {
   const { clock, owner, isOwnerGone } = host;
   try {
-    const session = await openSession(agent, { log, id, clock, owner, isOwnerGone });
+    const session = await openSession(agent, {
+      log,
+      id,
+      clock,
+      ...(owner === undefined ? {} : { owner }),
+      ...(isOwnerGone === undefined ? {} : { isOwnerGone }),
+    });
     const { access, lastError } = session.info();
     if (access === "run") return { session, begun: begunLoop(session) };
     await session.close();
     throw lastError;
   } catch (error) {
     if (!(error instanceof SessionError) || error.code !== "SessionBusy") throw error;
-    throw sessionBusy(error.message, id, hints);
+    throw sessionBusy(`The session ${id} is run by ${error.owner ?? "another process"}.`, id, hints);
   }
 }

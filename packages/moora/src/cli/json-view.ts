@@ -25,9 +25,10 @@ export class JsonView implements RunView {
   show(event: AgentEvent): void {
     switch (event.type) {
       case "LlmToken":
-        return this.showToken(event.messageId, event.text);
       case "LlmReasoning":
-        return this.print("LlmReasoning", this.reasoning.push(event.text));
+        this.beginAttempt(event.messageId);
+        return this.print(event.type, this.filterOf(event.type).push(event.text));
+      case "LlmAttemptEnded":
       case "StateStarted":
       case "FinalAnswer":
         this.endText();
@@ -74,10 +75,13 @@ export class JsonView implements RunView {
     this.screen.json({ type: "Result", ok: false, questions: open, resume });
   }
 
-  private showToken(messageId: string, text: string): void {
+  private beginAttempt(messageId: string): void {
     if (messageId !== this.messageId) this.endText();
     this.messageId = messageId;
-    this.print("LlmToken", this.text.push(text));
+  }
+
+  private filterOf(type: "LlmToken" | "LlmReasoning"): SecretFilter {
+    return type === "LlmToken" ? this.text : this.reasoning;
   }
 
   /** Prints the text that was held back, because it could have been the beginning of a secret. */
@@ -87,9 +91,7 @@ export class JsonView implements RunView {
   }
 
   private print(type: "LlmToken" | "LlmReasoning", text: string): void {
-    if (text === "") return;
-    const { messageId } = this;
-    this.screen.json(type === "LlmToken" ? { type, messageId, text } : { type, text });
+    if (text !== "") this.screen.json({ type, messageId: this.messageId, text });
   }
 
   private traceOf(trace: RunResult["trace"]): { readonly trace?: RunResult["trace"]["entries"] } {

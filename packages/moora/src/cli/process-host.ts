@@ -1,6 +1,6 @@
 import { systemClock } from "@moora/agent";
 import type { CliHost } from "./cli-host.ts";
-import { isOwnerGone, ownerName, userName } from "./session/session-host.ts";
+import { userName } from "./session/session-host.ts";
 
 /** This process as the host of the command line. */
 export const processHost = (): CliHost => ({
@@ -21,6 +21,4 @@ export const processHost = (): CliHost => ({
     };
   },
   user: userName(),
-  owner: ownerName(),
-  isOwnerGone,
 });

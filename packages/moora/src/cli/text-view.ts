@@ -43,6 +43,8 @@ export class TextView implements RunView {
         return this.screen.aside(`warning: ${event.text}`);
       case "LlmRetryScheduled":
         return this.showRetry(event.due);
+      case "LlmAttemptEnded":
+        return this.endLine();
       case "ToolCallStarted":
         this.endLine();
         this.screen.aside(`-> ${event.name} ${oneLine(event.parameters)}`);

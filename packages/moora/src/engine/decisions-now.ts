@@ -8,7 +8,7 @@ import {
   type OnApproval,
   type Question,
 } from "@moora/agent";
-import { callDigest, type AskHumanEffect, type RunHost } from "@moora/agent-core-effects";
+import { callDigest, isPromise, type AskHumanEffect, type RunHost } from "@moora/agent-core-effects";
 
 /**
  * What answers a question without waiting, as inputs of which the first that applies is meant: the host's decision, and
@@ -40,7 +40,7 @@ export function decisionsNow(
 function decisionNow(onApproval: OnApproval, question: Question): Decision {
   try {
     const decision = onApproval(question);
-    return decision instanceof Promise ? { reject: `Asking failed: ${late(decision)}` } : decision;
+    return isPromise(decision) ? { reject: `Asking failed: ${late(decision)}` } : decision;
   } catch (error) {
     return { reject: `Asking failed: ${error instanceof Error ? error.message : String(error)}` };
   }
@@ -53,7 +53,7 @@ function problemNow(
   decision: Decision,
 ): string | undefined {
   const problem = decisionProblem(parts, state, toolCallId, decision);
-  return problem instanceof Promise ? late(problem) : problem?.message;
+  return isPromise(problem) ? late(problem) : problem?.message;
 }
 
 function late(promise: Promise<unknown>): string {

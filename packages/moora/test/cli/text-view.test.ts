@@ -35,7 +35,7 @@ describe("what is shown of a run", () => {
   it("an interrupted message and the one that replaced it, in lines of their own, and why it was retried", () => {
     const host = shown(
       token("It i"),
-      { type: "LlmRetryScheduled", due: 3_500 },
+      { type: "LlmRetryScheduled", messageId: "msg_1_1", due: 3_500 },
       token("It is."),
       answer("It is."),
     );
@@ -46,7 +46,7 @@ describe("what is shown of a run", () => {
   it("what the model writes before it calls a tool, the call, and its result", () => {
     const host = shown(
       token("Let me look."),
-      { type: "LlmToolCall", name: "read_file" },
+      { type: "LlmToolCall", messageId: "msg_1_1", name: "read_file" },
       { type: "ToolCallStarted", toolCallId: "1", name: "read_file", parameters: '{"path":"a"}' },
       { type: "ToolCallProgress", toolCallId: "1", text: "half way" },
       {
@@ -89,7 +89,7 @@ describe("what is shown of a run", () => {
   it("warnings, and nothing of states and reasoning where there is no terminal", () => {
     const host = shown(
       { type: "StateStarted", state: "Planning", event: "Start", step: 1 },
-      { type: "LlmReasoning", text: "hm" },
+      { type: "LlmReasoning", messageId: "msg_1_1", text: "hm" },
       { type: "StateStarted", state: "Reflecting", event: "NeedsReflection", step: 1 },
       { type: "LlmWarning", text: "temperature was left out" },
     );

@@ -1,5 +1,5 @@
 import { defineAgent, type Agent, type AgentState, type Tool } from "@moora/agent";
-import { schemaCheckOf } from "@moora/agent-core-effects";
+import { isPromise, schemaCheckOf } from "@moora/agent-core-effects";
 import type { ToolDefinition } from "@moora/agent-core-state-machine";
 import { textToJson, type LlmCaller } from "@moora/llm";
 import { planner } from "../../planner/planner.ts";
@@ -41,5 +41,5 @@ export function argumentsProblem(
   const checked = schemaCheckOf(JSON.parse(schema), undefined).check(value);
   const wordsOf = (found: Awaited<typeof checked>): string | undefined =>
     found.ok ? undefined : found.problem;
-  return checked instanceof Promise ? checked.then(wordsOf) : wordsOf(checked);
+  return isPromise(checked) ? checked.then(wordsOf) : wordsOf(checked);
 }

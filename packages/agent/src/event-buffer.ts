@@ -1,0 +1,68 @@
+import type { AgentEvent } from "./agent-event.ts";
+
+/** So many unread events are kept as they are. */
+const maxUnread = 1_000;
+
+/**
+ * Events that wait for their reader. Up to a thousand are kept as they came. Beyond that, consecutive tokens of one
+ * message are joined into one event, progress reports of a call give way to later ones, and where that is not enough
+ * the oldest events are dropped; questions and the end of the run are always kept.
+ */
+export class EventBuffer<Answer> {
+  #events: AgentEvent<Answer>[] = [];
+  #position = 0;
+
+  push(event: AgentEvent<Answer>): void {
+    this.#events.push(event);
+    if (this.#events.length - this.#position > maxUnread) this.#compact();
+  }
+
+  /** The next event; undefined when all are read. */
+  shift(): AgentEvent<Answer> | undefined {
+    const event = this.#events[this.#position];
+    if (event === undefined) return undefined;
+    this.#position += 1;
+    if (this.#position === this.#events.length) this.clear();
+    return event;
+  }
+
+  /** The unread events, oldest first. */
+  get unread(): readonly AgentEvent<Answer>[] {
+    return this.#events.slice(this.#position);
+  }
+
+  clear(): void {
+    this.#events = [];
+    this.#position = 0;
+  }
+
+  #compact(): void {
+    const joined: AgentEvent<Answer>[] = [];
+    for (const event of this.unread) {
+      const merged = mergedWith(joined.at(-1), event);
+      if (merged === undefined) joined.push(event);
+      else joined[joined.length - 1] = merged;
+    }
+    // Down to half, so that a reader that never reads does not compact at every event.
+    let surplus = joined.length - maxUnread / 2;
+    this.#events = joined.filter((event) => mustStay(event) || (surplus -= 1) < 0);
+    this.#position = 0;
+  }
+}
+
+const mustStay = ({ type }: AgentEvent<unknown>): boolean =>
+  type === "ApprovalRequested" || type === "FinalAnswer" || type === "Error";
+
+/** Two events in a row as one, where the later one continues the earlier. */
+function mergedWith<Answer>(
+  last: AgentEvent<Answer> | undefined,
+  event: AgentEvent<Answer>,
+): AgentEvent<Answer> | undefined {
+  if (last?.type === "LlmToken" && event.type === "LlmToken" && last.messageId === event.messageId)
+    return { ...event, text: last.text + event.text };
+  if (last?.type === "LlmReasoning" && event.type === "LlmReasoning" && last.messageId === event.messageId)
+    return { ...event, text: last.text + event.text };
+  if (last?.type === "ToolCallProgress" && event.type === last.type && event.toolCallId === last.toolCallId)
+    return event;
+  return undefined;
+}

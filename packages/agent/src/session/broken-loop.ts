@@ -1,0 +1,43 @@
+import { effectsAt } from "@moora/agent-core-effects";
+import { loopRuns, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { AgentError } from "../agent-error.ts";
+
+export interface BrokenLoopHost {
+  readonly state: () => AgentState;
+  readonly now: () => number;
+  readonly dispatch: (input: AgentInput) => Promise<unknown>;
+  readonly failRuns: (error: AgentError) => void;
+  readonly stop: (error: AgentError) => void;
+}
+
+/**
+ * Ends a loop that cannot continue, because an exception left it without an effect that would: its runs reject with the
+ * exception as their cause, and the loop is cancelled, so that the session takes the next message. Where that is not
+ * possible either, the session is stopped, and says why to every caller.
+ */
+export function loopBreaker(host: BrokenLoopHost): (error: unknown) => void {
+  let ending: Promise<void> | undefined;
+
+  const endLoop = async (error: unknown): Promise<void> => {
+    // The machine may be under construction, or in the middle of an input.
+    await Promise.resolve();
+    const reason = `The session could not continue: ${error instanceof Error ? error.message : String(error)}`;
+    const failure = new AgentError("AgentFailed", reason, {
+      reason: "InternalError",
+      state: host.state(),
+      cause: error,
+    });
+    host.failRuns(failure);
+    try {
+      if (loopRuns(host.state()))
+        await host.dispatch({ type: "re-act-cancelled", reason, timestamp: host.now() });
+      effectsAt(host.state());
+    } catch {
+      host.stop(failure);
+    }
+  };
+
+  return (error) => {
+    ending ??= endLoop(error).finally(() => (ending = undefined));
+  };
+}

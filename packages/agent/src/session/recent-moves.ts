@@ -1,0 +1,32 @@
+import { traceOf, type ControlMove, type Trace } from "@moora/agent-core-state-machine";
+
+/** So many moves of a session are kept at least; older ones are in its log. */
+const minKept = 10_000;
+
+/** The newest control moves of a session, as traces. */
+export interface RecentMoves {
+  add(move: ControlMove): void;
+  /** Every move that is kept. The same object until the next move. */
+  all(): Trace;
+  /** The moves of the newest loop. */
+  ofLoop(): Trace;
+}
+
+export function recentMoves(): RecentMoves {
+  let moves: ControlMove[] = [];
+  let loopBegin = 0;
+  let trace: Trace | undefined;
+  return {
+    add(move) {
+      trace = undefined;
+      if (moves.length >= 2 * minKept) {
+        moves = moves.slice(-minKept);
+        loopBegin = Math.max(0, loopBegin - minKept);
+      }
+      if (move.event === "Start") loopBegin = moves.length;
+      moves.push(move);
+    },
+    all: () => (trace ??= traceOf(moves.slice())),
+    ofLoop: () => traceOf(moves.slice(loopBegin)),
+  };
+}

@@ -1,0 +1,114 @@
+import { inspect } from "node:util";
+import { LogError } from "@moora/event-log";
+import { answers, fails, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import {
+  AgentError,
+  defineAgent,
+  InputRefused,
+  MooraError,
+  openSession,
+  runTask,
+  SessionError,
+  startSession,
+  type Agent,
+  type AgentEvent,
+} from "../src/index.ts";
+import { memoryLog } from "@moora/event-log";
+import { failureOf } from "./support.ts";
+
+const secret = "The password is swordfish.";
+
+const failing = (): Agent =>
+  defineAgent({
+    llm: new MockLlmCaller([fails("auth", { message: "bad key", usage: { inputTokens: 7 } })]),
+    systemPrompt: secret,
+  });
+
+const failed = async (): Promise<AgentError> => {
+  const error = await failureOf(runTask(failing(), secret));
+  if (error instanceof AgentError) return error;
+  throw new Error("It is no AgentError.");
+};
+
+describe("an AgentError that is logged or sent", () => {
+  it("is JSON of its name, kind, reason, message and usage, and holds nothing of the conversation", async () => {
+    const error = await failed();
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      name: "AgentError",
+      kind: "LlmError",
+      reason: "auth",
+      message: "bad key",
+      usage: expect.objectContaining({ inputTokens: 7 }),
+    });
+    expect(JSON.stringify(error)).not.toContain("swordfish");
+  });
+
+  it("gives the message of its cause, and nothing else of it", () => {
+    const cause = Object.assign(new Error("disk full"), { body: secret });
+    const error = new AgentError("MemoryError", "The log cannot be written.", { cause });
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({ cause: "disk full" });
+    expect(inspect(error)).toContain("disk full");
+    expect(inspect(error)).not.toContain("swordfish");
+  });
+
+  it("is shown by console.log with its kind, and without the conversation", async () => {
+    const text = inspect(await failed(), { depth: null });
+    expect(text).toMatch(/^AgentError: bad key/);
+    expect(text).toContain("kind: 'LlmError'");
+    expect(text).toContain("inputTokens: 7");
+    expect(text).not.toContain("swordfish");
+  });
+
+  it("is not given away by its own enumerable fields, and its state and trace can be read", async () => {
+    const error = await failed();
+    expect(JSON.stringify(Object.assign({}, error))).not.toContain("swordfish");
+    expect(error.state?.config.systemPrompt).toBe(secret);
+    expect(error.trace.length).toBe(2);
+  });
+
+  it("is what an Error event becomes as JSON", async () => {
+    const events: AgentEvent[] = [];
+    for await (const event of runTask(failing(), secret)) events.push(event);
+    const text = JSON.stringify(events.at(-1));
+    expect(JSON.parse(text)).toMatchObject({ type: "Error", error: { message: "bad key" } });
+    expect(text).not.toContain("swordfish");
+  });
+});
+
+describe("every error of this package", () => {
+  it("is a MooraError with a stable code", async () => {
+    const agent = defineAgent({ llm: new MockLlmCaller([answers("Hi.")]) });
+    const session = startSession(agent);
+    const errors = [
+      await failed(),
+      await failureOf(session.dispatch({ type: "nonsense" })),
+      await failureOf(openSession(agent, { log: memoryLog(), id: "ada", access: "read" })),
+    ];
+    expect(errors).toEqual([expect.any(AgentError), expect.any(InputRefused), expect.any(SessionError)]);
+    expect(errors.map((error) => error instanceof MooraError && error.code)).toEqual([
+      "LlmError",
+      "unknown-type",
+      "SessionUnknown",
+    ]);
+  });
+
+  it("is JSON of its name, code and message, and of what it is about", () => {
+    const busy = new SessionError("SessionBusy", "It is run by ada.", { owner: "ada", until: 7 });
+    expect(JSON.parse(JSON.stringify(busy))).toEqual({
+      name: "SessionError",
+      code: "SessionBusy",
+      message: "It is run by ada.",
+      owner: "ada",
+      until: 7,
+    });
+    const refused = new InputRefused({ code: "wrong-shape", path: "content", message: "Not a text." });
+    expect(JSON.parse(JSON.stringify(refused))).toEqual({
+      name: "InputRefused",
+      code: "wrong-shape",
+      message: "content: Not a text.",
+      path: "content",
+    });
+    expect(new LogError("LogWrite", "disk full").code).toBe("LogWrite");
+  });
+});

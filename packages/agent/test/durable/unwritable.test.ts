@@ -1,0 +1,145 @@
+import { LogError, memoryLog, type EventLog, type LogRecord } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it, vi } from "vitest";
+import { agentTool, defineAgent, openSession, type ErrorReport } from "../../src/index.ts";
+import { failureOf, settled, toolOf } from "../support.ts";
+import { VirtualClock } from "./world/virtual-clock.ts";
+
+/** A log that does not take records of which `refuses` says so. */
+const failing = (refuses: (body: string) => boolean): EventLog =>
+  withSessions(memoryLog(), (session) => ({
+    append(expectedSeq: number, records: readonly LogRecord[]) {
+      if (records.some(({ body }) => refuses(body))) throw new LogError("LogBusy", "Locked by a backup.");
+      return session.append(expectedSeq, records);
+    },
+  }));
+
+/** A session whose tool ends when it is told to, in a log that refuses what a test says. */
+async function working(refuses: (body: string) => boolean) {
+  const clock = new VirtualClock();
+  const held = Promise.withResolvers<string>();
+  const llm = new MockLlmCaller(({ messages }) =>
+    messages.some(({ role }) => role === "assistant") ? answers("Done.") : callsTools([{ name: "work" }]),
+  );
+  const agent = defineAgent({ llm, tools: [toolOf("work", () => held.promise)] });
+  const reports: ErrorReport[] = [];
+  const onError = (report: ErrorReport): void => void reports.push(report);
+  const session = await openSession(agent, { log: failing(refuses), id: "ada", clock, onError });
+  const run = session.ask("Work.");
+  await vi.waitFor(() => expect(session.current().reActContext.control.type).toBe("Acting"));
+  await settled();
+  return { session, run, clock, reports, finish: held.resolve };
+}
+
+describe("a message that cannot be stored", () => {
+  it("fails its own run alone: the run of another one goes on to its answer (D10)", async () => {
+    const { session, run, clock, reports, finish } = await working((body) => body.includes("unlucky"));
+    expect(await failureOf(session.send("unlucky"))).toMatchObject({ code: "LogBusy" });
+    expect(await failureOf(session.ask("unlucky"))).toMatchObject({
+      kind: "MemoryError",
+      cause: { code: "LogBusy" },
+    });
+    await clock.advance(60_000);
+    finish("worked");
+    expect((await run).text).toBe("Done.");
+    // Its caller has heard of it.
+    expect(reports).toEqual([]);
+    await session.close();
+  });
+
+  it("fails a cancel of a run as well, which says so", async () => {
+    const { session, run, reports } = await working((body) => body.includes("re-act-cancelled"));
+    run.cancel();
+    expect(await failureOf(run)).toMatchObject({ kind: "MemoryError", message: /cancel/ });
+    expect(reports).toEqual([]);
+    await session.close();
+  });
+});
+
+describe("a log that cannot be written", () => {
+  it("for less than ten seconds delays the answer, and no run hears of it", async () => {
+    let isBusy = false;
+    const { session, run, clock, reports, finish } = await working(() => isBusy);
+    isBusy = true;
+    finish("worked");
+    await settled();
+    await clock.advance(9_000);
+    isBusy = false;
+    await clock.advance(10_000);
+    expect((await run).text).toBe("Done.");
+    expect(reports[0]).toMatchObject({ source: "log", error: { code: "LogBusy" }, key: "tool/1/1" });
+    await session.close();
+    expect(clock.timers).toBe(0);
+  });
+
+  it("for ten seconds rejects the runs with MemoryError; the work goes on when it can be written again", async () => {
+    let isBusy = false;
+    const { session, run, clock, finish } = await working(() => isBusy);
+    isBusy = true;
+    finish("worked");
+    await settled();
+    const failed = failureOf(run);
+    await clock.advance(9_999);
+    expect(session.running()).toBeDefined();
+    await clock.advance(1);
+    expect(await failed).toMatchObject({ kind: "MemoryError", cause: { code: "LogBusy" } });
+    const again = session.running();
+    isBusy = false;
+    await clock.advance(10_000);
+    expect((await again)?.text).toBe("Done.");
+    await session.close();
+    expect(clock.timers).toBe(0);
+  });
+
+  it("rejects those who join again ten seconds later", async () => {
+    let isBusy = false;
+    const { session, run, clock, finish } = await working(() => isBusy);
+    isBusy = true;
+    finish("worked");
+    await settled();
+    const failures = [failureOf(run)];
+    await clock.advance(10_000);
+    await failures[0];
+    failures.push(failureOf(session.running() ?? Promise.reject(new Error("Nothing runs."))));
+    await clock.advance(30_000);
+    expect(await failures[1]).toMatchObject({ kind: "MemoryError" });
+    await session.close();
+  });
+});
+
+describe("a sub-agent whose log is busy while its result is stored", () => {
+  it("is waited for by its caller, which has one result", async () => {
+    const clock = new VirtualClock();
+    let isBusy = true;
+    const log = failing((body) => isBusy && body.includes("tool-call-completed"));
+    const worker = defineAgent({
+      name: "worker",
+      llm: new MockLlmCaller([callsTools([{ name: "work" }]), answers("It works.")]),
+      tools: [toolOf("work")],
+    });
+    const child = agentTool(worker, {
+      name: "w",
+      description: "Works.",
+      log,
+      clock,
+      timeoutMs: 3_600_000,
+    });
+    const llm = new MockLlmCaller([
+      callsTools([{ name: "w", arguments: { task: "Work." } }]),
+      answers("Done."),
+    ]);
+    const agent = defineAgent({ llm, tools: [child] });
+    const session = await openSession(agent, { log: memoryLog(), id: "ada", clock });
+    const run = session.ask("Have it done.");
+    await vi.waitFor(() => expect(session.current().reActContext.control.type).toBe("Acting"));
+    await settled();
+    for (let second = 0; second < 60; second += 1) await clock.advance(1_000);
+    isBusy = false;
+    await clock.advance(60_000);
+    const { state } = await run;
+    expect(state.toolCalls["1"]?.result).toMatchObject({ isSuccess: true, content: "It works." });
+    await session.close();
+    expect(clock.timers).toBe(0);
+  });
+});
