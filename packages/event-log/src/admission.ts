@@ -4,8 +4,11 @@ import type { LogRecord } from "./port.ts";
 
 /** The longest id of a session, in UTF-16 code units. */
 export const maxIdLength = 200;
-/** The longest header, and the longest bodies of one append together, in UTF-16 code units: what every store can take. */
-export const maxTextLength: number = 64 * 1024 * 1024;
+/**
+ * The longest body of a record, in UTF-16 code units: every store takes this much, and none takes more. It is also the
+ * limit for a header, and for the bodies of one append together.
+ */
+export const maxRecordLength: number = 64 * 1024 * 1024;
 /** The longest `changed` of a record, in UTF-16 code units. */
 export const maxChangedLength = 200;
 
@@ -17,8 +20,9 @@ export function checkedId(id: string): string {
 
 /** Gives back a header that every store keeps as it is. Throws `InvalidRecord`. */
 export function checkedHeader(header: string): string {
-  if (isKept(header, maxTextLength)) return header;
-  throw new LogError("InvalidRecord", `a header is well-formed text of at most ${maxTextLength} characters`);
+  const problem = textProblem("The header", header, maxRecordLength);
+  if (problem === undefined) return header;
+  throw new LogError("InvalidRecord", problem, { seq: 0 });
 }
 
 /**
@@ -32,27 +36,39 @@ export function checkedAppend(
 ): ChainHead {
   if (expectedSeq !== head.seq) throw conflict(expectedSeq, head.seq);
   let last = head;
-  let room = maxTextLength;
+  let length = 0;
   for (const record of records) {
-    if (!isKept(record.body, room) || !isKept(record.changed, maxChangedLength)) {
-      throw new LogError(
-        "InvalidRecord",
-        `record ${last.seq + 1} must be well-formed text: bodies of at most ${maxTextLength} characters in one ` +
-          `append, and at most ${maxChangedLength} for what it changed`,
-        { seq: last.seq + 1 },
-      );
-    }
-    if (!follows(last, record)) {
-      throw new LogError(
-        "InvalidRecord",
-        `record ${last.seq + 1} does not continue the log: number it so and give it chained(previous digest, body, changed)`,
-        { seq: last.seq + 1 },
-      );
-    }
+    const problem = recordProblem(last, record, length);
+    if (problem !== undefined) throw new LogError("InvalidRecord", problem, { seq: last.seq + 1 });
     last = record;
-    room -= record.body.length;
+    length += record.body.length;
   }
   return last;
+}
+
+/** Why a record cannot be appended after `last`, in an append whose earlier bodies have `lengthBefore` characters. */
+function recordProblem(last: ChainHead, record: LogRecord, lengthBefore: number): string | undefined {
+  const name = `Record ${last.seq + 1}`;
+  const problem =
+    textProblem(`The body of record ${last.seq + 1}`, record.body, maxRecordLength) ??
+    textProblem(`The \`changed\` of record ${last.seq + 1}`, record.changed, maxChangedLength);
+  if (problem !== undefined) return problem;
+  const total = lengthBefore + record.body.length;
+  if (total > maxRecordLength) {
+    return (
+      `${name} takes the bodies of this append to ${total} characters; the limit is ${maxRecordLength}. ` +
+      "Append fewer records at once."
+    );
+  }
+  if (follows(last, record)) return undefined;
+  return `${name} does not continue the log. Its digest must be chained(previous digest, body, changed).`;
+}
+
+/** Why a text cannot be stored as it is. */
+function textProblem(name: string, text: string, limit: number): string | undefined {
+  if (typeof text !== "string") return `${name} must be a string, got ${typeof text}.`;
+  if (text.length > limit) return `${name} is ${text.length} characters long; the limit is ${limit}.`;
+  return text.isWellFormed() ? undefined : `${name} has a lone surrogate: it must be well-formed text.`;
 }
 
 /** Where a `read` starts: the whole number in `afterSeq`, and 0 for what is none. */
@@ -70,6 +86,3 @@ export const logRemoved = (id: string): LogError =>
 /** The error of `create` for an id that is taken. */
 export const logExists = (id: string): LogError =>
   new LogError("LogExists", `there is a session ${JSON.stringify(id)} already`);
-
-const isKept = (text: string, limit: number): boolean =>
-  typeof text === "string" && text.length <= limit && text.isWellFormed();

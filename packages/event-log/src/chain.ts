@@ -1,6 +1,6 @@
 import { chained, digestOf } from "./digest.ts";
 import { LogError } from "./log-error.ts";
-import type { LogRecord } from "./port.ts";
+import type { LogInspection, LogRecord } from "./port.ts";
 
 /** Where a chain ends: its last sequence number and digest. */
 export interface ChainHead {
@@ -15,17 +15,37 @@ export const chainStart = (header: string): ChainHead => ({ seq: 0, digest: dige
 export const follows = (head: ChainHead, record: LogRecord): boolean =>
   record.seq === head.seq + 1 && record.digest === chained(head.digest, record.body, record.changed);
 
-/** Gives back records that continue the chain from `head`. Throws `LogCorrupt` with the place of the first that does not. */
+/** Returns records that continue the chain from `head`. Throws `LogCorrupt` naming the first that does not. */
 export function checkedChain(head: ChainHead, records: readonly LogRecord[]): readonly LogRecord[] {
-  let last = head;
-  for (const record of records) {
-    if (!follows(last, record)) throw logCorrupt(last.seq + 1);
-    last = record;
-  }
+  const { damage } = soundPart(head, records);
+  if (damage !== undefined) throw damage;
   return records;
 }
 
+/**
+ * The records that continue the chain from `head`, up to the first that does not. Where the store keeps the log's end
+ * besides, records that are missing there, or are others, are damage too.
+ */
+export function soundPart(
+  head: ChainHead,
+  records: readonly LogRecord[],
+  end?: ChainHead,
+): Pick<LogInspection, "records" | "damage"> {
+  let last = head;
+  for (const [index, record] of records.entries()) {
+    if (!follows(last, record)) return { records: records.slice(0, index), damage: logCorrupt(last.seq + 1) };
+    last = record;
+  }
+  if (end === undefined || (last.seq === end.seq && last.digest === end.digest)) {
+    return { records, damage: undefined };
+  }
+  const bad = Math.min(last.seq + 1, Math.max(end.seq, 1));
+  return { records: records.filter(({ seq }) => seq < bad), damage: logCorrupt(bad) };
+}
+
 export const logCorrupt = (seq: number): LogError =>
-  new LogError("LogCorrupt", `record ${seq} does not follow from what stands before it: the log is damaged`, {
-    seq,
-  });
+  new LogError(
+    "LogCorrupt",
+    `The log is damaged: record ${seq} is missing or does not continue the record before it.`,
+    { seq },
+  );

@@ -3,6 +3,7 @@ export type {
   Lease,
   LeaseClaim,
   LogInfo,
+  LogInspection,
   LogNotice,
   LogRecord,
   MaybePromise,
@@ -24,11 +25,15 @@ export {
   logRemoved,
   maxChangedLength,
   maxIdLength,
-  maxTextLength,
+  maxRecordLength,
   readStart,
 } from "./admission.ts";
-export { logCorrupt, chainStart, checkedChain, follows } from "./chain.ts";
+export { logCorrupt, chainStart, checkedChain, follows, soundPart } from "./chain.ts";
 export type { ChainHead } from "./chain.ts";
 export { leaseAfter } from "./lease.ts";
+export { HeadWatch } from "./head-watch.ts";
+export type { HeadWatchOptions } from "./head-watch.ts";
 export { Listeners } from "./listeners.ts";
-export { snapshotSeal } from "./sealed-snapshot.ts";
+export { rowToRecord, rowToSnapshot, sortedById } from "./rows.ts";
+export { isUndamaged, snapshotSeal } from "./sealed-snapshot.ts";
+export { warn } from "./warn.ts";

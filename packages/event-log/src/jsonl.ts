@@ -2,18 +2,20 @@ import { randomBytes } from "node:crypto";
 import nodeFileSystem from "node:fs";
 import { resolve } from "node:path";
 import { checkedHeader, checkedId, logExists } from "./admission.ts";
+import type { HeadWatch } from "./head-watch.ts";
 import { JsonlDirectory } from "./jsonl/directory.ts";
+import { watchDirectory } from "./jsonl/directory-watch.ts";
 import { fileNameOf, leaseExtension, snapshotExtension } from "./jsonl/file-name.ts";
 import type { FileSystem } from "./jsonl/file-system.ts";
-import { FileWatches } from "./jsonl/file-watches.ts";
 import { type Durability, Files } from "./jsonl/files.ts";
 import { readHeader } from "./jsonl/head-of-file.ts";
 import { damagedHeader, type HeaderLine, headerToLine } from "./jsonl/header-line.ts";
 import { listed } from "./jsonl/listing.ts";
 import { JsonlSession } from "./jsonl/session.ts";
-import { type Life, SessionFile } from "./jsonl/session-file.ts";
+import type { Life } from "./jsonl/session-file.ts";
 import { LogError } from "./log-error.ts";
-import type { EventLog, LogNotice, SessionLog } from "./port.ts";
+import { andThen } from "./maybe-promise.ts";
+import type { EventLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
 import { warn } from "./warn.ts";
 
 export type { Durability, FileSystem };
@@ -21,7 +23,7 @@ export type { Durability, FileSystem };
 export interface JsonlOptions {
   /** Default `full`: an append is on the disk when it returns. */
   readonly durability?: Durability;
-  /** How long to wait for other processes before `LogBusy`. Default 5,000. */
+  /** How long to wait for other processes before `LogBusy`, in milliseconds. Default 5,000. */
   readonly busyTimeoutMs?: number;
   /** Default: a warning of the process. */
   readonly onNotice?: (notice: LogNotice) => void;
@@ -30,8 +32,10 @@ export interface JsonlOptions {
 }
 
 /**
- * A log in a directory: one file a session, one line a record. Every call is synchronous. Several processes of one
- * machine may share the directory; it must be on a local disk.
+ * A log in a directory: one file for each session, one line for each record. A call answers synchronously, or with a
+ * promise while another process writes to the same session. Several processes of one machine may share the directory; it
+ * must be on a local disk. What the log creates is readable by its owner only. Where this process may only read, reading
+ * works, and writing fails with `LogWrite`.
  */
 export function jsonlLog(directory: string, options: JsonlOptions = {}): EventLog {
   const { durability = "full", busyTimeoutMs = 5_000, onNotice = warn, fs = nodeFileSystem } = options;
@@ -43,77 +47,74 @@ export function jsonlLog(directory: string, options: JsonlOptions = {}): EventLo
 class JsonlLog implements EventLog {
   readonly name = "jsonl";
   readonly #directory: JsonlDirectory;
-  readonly #watches: FileWatches;
+  readonly #watch: HeadWatch;
 
   constructor(directory: JsonlDirectory) {
     this.#directory = directory;
-    this.#watches = new FileWatches((name) => directory.pathOf(name));
+    this.#watch = watchDirectory(directory.path, (name) => directory.pathOf(name));
   }
 
-  create(id: string, header: string): SessionLog {
+  create(id: string, header: string): MaybePromise<SessionLog> {
     const name = fileNameOf(checkedId(id));
-    const line: HeaderLine = {
-      id,
-      life: newLife(),
-      header: checkedHeader(header),
+    const line: HeaderLine = { id, life: newLife(), header: checkedHeader(header) };
+    const { files, path } = this.#directory;
+    const create = (): SessionLog => {
+      if (this.#living(name, id) !== undefined) throw logExists(id);
+      const text = headerToLine(line);
+      files.replaceDurably(this.#directory.pathOf(name), text);
+      return this.#handle({ ...line, name, header, headerLength: Buffer.byteLength(text) });
     };
-    return this.#directory.run("create", () => {
-      const { files, path } = this.#directory;
+    return this.#run("create a session", name, () => {
       files.makeDirectory(path);
-      return this.#directory.withLock(name, () => {
-        if (this.#living(name, id) !== undefined) throw logExists(id);
-        const text = headerToLine(line);
-        files.replaceDurably(this.#directory.pathOf(name), text);
-        return this.#handle({ ...line, name, header, headerLength: Buffer.byteLength(text) });
-      });
+      return this.#directory.withLock(name, create);
     });
   }
 
-  open(id: string): SessionLog | undefined {
+  open(id: string): MaybePromise<SessionLog | undefined> {
     const name = fileNameOf(checkedId(id));
-    return this.#directory.run("open", () => {
-      const { files } = this.#directory;
-      const path = this.#directory.pathOf(name);
-      if (files.withFile(path, "r", () => true) === undefined) return undefined;
-      return this.#directory.withLock(name, () => {
-        const life = this.#living(name, id);
-        if (life === undefined) return undefined;
-        const file = new SessionFile(this.#directory, life);
-        files.withFile(path, "r+", (fd) => file.find(fd));
-        return new JsonlSession(this.#directory, file, this.#watches);
-      });
+    return this.#run("open a session", name, () => {
+      const life = this.#living(name, id);
+      return life === undefined ? undefined : this.#handle(life);
     });
   }
 
-  list() {
-    return this.#directory.run("list", () => listed(this.#directory));
+  list(): MaybePromise<readonly LogInfo[]> {
+    const { path } = this.#directory;
+    return this.#directory.run("list the sessions", path, () => listed(this.#directory));
   }
 
-  remove(id: string): boolean {
+  remove(id: string): MaybePromise<boolean> {
     const name = fileNameOf(checkedId(id));
-    return this.#directory.run("remove", () => {
-      const { files } = this.#directory;
-      if (files.withFile(this.#directory.pathOf(name), "r", () => true) === undefined) return false;
-      return this.#directory.withLock(name, () => {
-        const life = this.#removable(name, id);
-        if (life === undefined) return false;
-        const tombstone = headerToLine({ id, life, header: undefined });
-        files.replaceDurably(this.#directory.pathOf(name), tombstone);
-        files.remove(this.#directory.pathOf(name, leaseExtension));
-        files.remove(this.#directory.pathOf(name, snapshotExtension));
-        this.#watches.notify(name);
-        return true;
+    const path = this.#directory.pathOf(name);
+    const { files } = this.#directory;
+    const remove = (): boolean => {
+      const life = this.#removable(name, id);
+      if (life === undefined) return false;
+      files.replaceDurably(path, headerToLine({ id, life, header: undefined }));
+      files.remove(this.#directory.pathOf(name, leaseExtension));
+      files.remove(this.#directory.pathOf(name, snapshotExtension));
+      return true;
+    };
+    return this.#run("remove a session", name, () => {
+      if (files.withFile(path, "r", () => true) === undefined) return false;
+      return andThen(this.#directory.withLock(name, remove), (isRemoved) => {
+        if (isRemoved) this.#watch.notify(name);
+        return isRemoved;
       });
     });
   }
 
   close(): void {
-    this.#watches.close();
+    this.#watch.close();
     this.#directory.close();
   }
 
+  #run<T>(what: string, name: string, operation: () => MaybePromise<T>): MaybePromise<T> {
+    return this.#directory.run(what, this.#directory.pathOf(name), operation);
+  }
+
   #handle(life: Life): SessionLog {
-    return new JsonlSession(this.#directory, new SessionFile(this.#directory, life), this.#watches);
+    return new JsonlSession(this.#directory, life, this.#watch);
   }
 
   /** What names the life that ends: a damaged file, too, can be removed. */

@@ -14,6 +14,10 @@ export class Listeners {
     return [...this.#byKey.keys()];
   }
 
+  get size(): number {
+    return this.#byKey.size;
+  }
+
   has(key: string): boolean {
     return this.#byKey.has(key);
   }

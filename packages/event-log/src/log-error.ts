@@ -7,6 +7,7 @@ export type LogErrorCode =
   | "LogExists"
   | "LogRemoved"
   | "LogWrite"
+  | "UnsupportedRuntime"
   | "UnsupportedVersion";
 
 /** What a log refuses or fails with. `code` is stable; `seq` is the record it is about, where there is one. */

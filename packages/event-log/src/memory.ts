@@ -1,8 +1,19 @@
 import { checkedAppend, checkedHeader, checkedId, logExists, logRemoved, readStart } from "./admission.ts";
-import { type ChainHead, chainStart, checkedChain } from "./chain.ts";
+import { type ChainHead, chainStart, checkedChain, logCorrupt, soundPart } from "./chain.ts";
 import { leaseAfter } from "./lease.ts";
 import { Listeners } from "./listeners.ts";
-import type { EventLog, Lease, LeaseClaim, LogInfo, LogRecord, SessionLog, Snapshot } from "./port.ts";
+import type {
+  EventLog,
+  Lease,
+  LeaseClaim,
+  LogInfo,
+  LogInspection,
+  LogRecord,
+  SessionLog,
+  Snapshot,
+} from "./port.ts";
+import { sortedById } from "./rows.ts";
+import { isUndamaged, snapshotSeal } from "./sealed-snapshot.ts";
 
 /** What a memory log keeps of one life of a session. */
 export interface MemoryLife {
@@ -50,7 +61,7 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): EventLo
         head: records.length,
         header,
       }));
-      return infos.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+      return sortedById(infos);
     },
     remove(id) {
       const life = living(id);
@@ -106,6 +117,17 @@ class MemorySession implements SessionLog {
     return before === undefined ? [] : checkedChain({ seq, digest: before.digest }, records.slice(seq));
   }
 
+  inspect(): LogInspection {
+    const { header, records } = this.#living();
+    return { ...soundPart(chainStart(header), [...records]), unfinishedBytes: 0 };
+  }
+
+  checkUpTo(seq: number): void {
+    const { header, records } = this.#living();
+    checkedChain(chainStart(header), records.slice(0, seq));
+    if (seq > records.length) throw logCorrupt(records.length + 1);
+  }
+
   head(): number {
     return this.#living().records.length;
   }
@@ -114,6 +136,10 @@ class MemorySession implements SessionLog {
     const life = this.#living();
     life.lease = leaseAfter(life.lease, claim);
     return life.lease;
+  }
+
+  currentLease(): Lease | undefined {
+    return this.#living().lease;
   }
 
   release(owner: string): void {
@@ -131,11 +157,12 @@ class MemorySession implements SessionLog {
   }
 
   snapshot(): Snapshot | undefined {
-    return this.#living().snapshot;
+    const { snapshot } = this.#living();
+    return snapshot !== undefined && isUndamaged(snapshot, snapshotSeal(snapshot)) ? snapshot : undefined;
   }
 
-  saveSnapshot({ seq, digest, version, body }: Snapshot): void {
-    this.#living().snapshot = Object.freeze({ seq, digest, version, body });
+  saveSnapshot({ seq, digest, version, body, bodyDigest }: Snapshot): void {
+    this.#living().snapshot = Object.freeze({ seq, digest, version, body, bodyDigest });
   }
 
   #living(): MemoryLife {

@@ -1,9 +1,13 @@
 import { checkedHeader, checkedId, logExists } from "./admission.ts";
 import { chainStart } from "./chain.ts";
-import type { EventLog, LogInfo, LogNotice, SessionLog } from "./port.ts";
-import { Connection, type OpenDatabase } from "./sqlite/connection.ts";
-import { DatabaseWatch } from "./sqlite/database-watch.ts";
-import { openSqlite } from "./sqlite/open-sqlite.ts";
+import type { HeadWatch } from "./head-watch.ts";
+import { andThen } from "./maybe-promise.ts";
+import type { EventLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
+import { sortedById } from "./rows.ts";
+import { Connection } from "./sqlite/connection.ts";
+import { watchDatabase } from "./sqlite/database-watch.ts";
+import { loadSqlite } from "./sqlite/load-sqlite.ts";
+import type { OpenDatabase } from "./sqlite/open-database.ts";
 import { SqliteSession } from "./sqlite/session.ts";
 import { warn } from "./warn.ts";
 
@@ -12,7 +16,7 @@ export type { OpenDatabase };
 export interface SqliteOptions {
   /** Default `full`: an append is on the disk when it returns. `relaxed`: a power cut may take the last ones. */
   readonly durability?: "full" | "relaxed";
-  /** How long to wait for other connections before `LogBusy`. Default 5,000. */
+  /** How long to wait for other connections before `LogBusy`, in milliseconds. Default 5,000. */
   readonly busyTimeoutMs?: number;
   /** Default: a warning of the process. */
   readonly onNotice?: (notice: LogNotice) => void;
@@ -29,57 +33,71 @@ const sql = {
 } as const;
 
 /**
- * A log in a SQLite database: a file, which several processes of one machine may share, or ":memory:". Every call is
- * synchronous. Opens the database at once: `UnsupportedVersion`, `LogCorrupt`, `LogBusy` or `LogWrite` when it cannot.
+ * A log in a SQLite database: a file, which several processes of one machine may share, or ":memory:". A call answers
+ * synchronously, or with a promise while another process keeps the database locked.
+ *
+ * Needs Node.js 22.13 (`UnsupportedRuntime`). Opens the database at once, and makes it if there is none: the file and the
+ * files beside it are readable by their owner only. Throws `UnsupportedVersion`, `LogCorrupt` or `LogWrite`, with the path,
+ * if it cannot. A database that this process may not write is opened for reading.
  */
 export function sqliteLog(file: string, options: SqliteOptions = {}): EventLog {
   const { durability = "full", busyTimeoutMs = 5_000, onNotice = warn } = options;
-  const { openDatabase = openSqlite } = options;
+  const { openDatabase = (path, how) => new (loadSqlite().DatabaseSync)(path, how) } = options;
   return new SqliteLog(new Connection(file, { durability, busyTimeoutMs, openDatabase }), onNotice);
 }
 
 class SqliteLog implements EventLog {
   readonly name = "sqlite";
   readonly #connection: Connection;
-  readonly #watch: DatabaseWatch;
+  readonly #watch: HeadWatch;
   readonly #onNotice: (notice: LogNotice) => void;
 
   constructor(connection: Connection, onNotice: (notice: LogNotice) => void) {
     this.#connection = connection;
-    this.#watch = new DatabaseWatch(connection);
+    this.#watch = watchDatabase(connection);
     this.#onNotice = onNotice;
   }
 
-  create(id: string, header: string): SessionLog {
-    this.#connection.renew();
+  create(id: string, header: string): MaybePromise<SessionLog> {
     const values = [checkedId(id), checkedHeader(header), chainStart(header).digest] as const;
-    const row = this.#connection.run("create", () => this.#connection.one(sql.create, ...values));
-    if (row === undefined) throw logExists(id);
-    return this.#handle(Number(row["life"]), id, header);
-  }
-
-  open(id: string): SessionLog | undefined {
     this.#connection.renew();
-    const row = this.#connection.run("open", () => this.#connection.one(sql.open, checkedId(id)));
-    return row === undefined ? undefined : this.#handle(Number(row["life"]), id, String(row["header"]));
+    const create = () => this.#connection.one(sql.create, ...values);
+    return andThen(this.#connection.run("create a session", create), (row) => {
+      if (row === undefined) throw logExists(id);
+      return this.#handle(Number(row["life"]), id, header);
+    });
   }
 
-  list(): readonly LogInfo[] {
-    const rows = this.#connection.run("list", () => this.#connection.all(sql.list));
-    return rows
-      .map((row) => ({
-        id: String(row["id"]),
-        head: Number(row["head"]),
-        header: String(row["header"]),
-      }))
-      .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  open(id: string): MaybePromise<SessionLog | undefined> {
+    checkedId(id);
+    this.#connection.renew();
+    const find = () => this.#connection.one(sql.open, id);
+    return andThen(this.#connection.run("open a session", find), (row) =>
+      row === undefined ? undefined : this.#handle(Number(row["life"]), id, String(row["header"])),
+    );
   }
 
-  remove(id: string): boolean {
-    const row = this.#connection.run("remove", () => this.#connection.one(sql.remove, checkedId(id)));
-    if (row === undefined) return false;
-    this.#watch.notify(Number(row["life"]));
-    return true;
+  list(): MaybePromise<readonly LogInfo[]> {
+    const rows = this.#connection.run("list the sessions", () => this.#connection.all(sql.list));
+    return andThen(rows, (all) =>
+      sortedById(
+        all.map((row) => ({
+          id: String(row["id"]),
+          head: Number(row["head"]),
+          header: String(row["header"]),
+        })),
+      ),
+    );
+  }
+
+  remove(id: string): MaybePromise<boolean> {
+    checkedId(id);
+    const remove = () => this.#connection.one(sql.remove, id);
+    return andThen(this.#connection.run("remove a session", remove), (row) => {
+      if (row === undefined) return false;
+      this.#watch.notify(String(row["life"]));
+      return true;
+    });
   }
 
   close(): void {

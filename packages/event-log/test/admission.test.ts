@@ -1,25 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { chained, chainStart, checkedAppend, checkedHeader, maxTextLength } from "../src/index.ts";
-
-const start = chainStart("{}");
+import { chained, chainStart, checkedAppend, checkedHeader, maxRecordLength } from "../src/index.ts";
 
 describe("the limits of an append", () => {
-  const half = "x".repeat(maxTextLength / 2);
+  const start = chainStart("{}");
+  const half = "x".repeat(maxRecordLength / 2);
   const first = { seq: 1, body: half, changed: "", digest: chained(start.digest, half, "") };
   const second = { seq: 2, body: half, changed: "", digest: chained(first.digest, half, "") };
 
-  it("take bodies that together are as long as one value may be, and no more", () => {
-    expect(checkedAppend(start, 0, [first, second]).seq).toBe(2);
-    const third = { seq: 3, body: "x", changed: "", digest: chained(second.digest, "x", "") };
-    expect(() => checkedAppend(start, 0, [first, second, third])).toThrow(
-      expect.objectContaining({ code: "InvalidRecord", seq: 3 }),
+  it("apply to its bodies together, and the error has both lengths", () => {
+    expect(checkedAppend(start, 0, [first, second])).toBe(second);
+    const tooLong = { ...second, body: `${half}x` };
+    const refused = expect.objectContaining({ code: "InvalidRecord", seq: 2 });
+    expect(() => checkedAppend(start, 0, [first, tooLong])).toThrow(refused);
+    expect(() => checkedAppend(start, 0, [first, tooLong])).toThrow(
+      `${maxRecordLength + 1} characters; the limit is ${maxRecordLength}`,
     );
   });
 
-  it("are those of a header, too", () => {
-    expect(checkedHeader(half)).toBe(half);
-    expect(() => checkedHeader(`${half}${half}x`)).toThrow(
-      expect.objectContaining({ code: "InvalidRecord" }),
-    );
+  it("apply to a header, too", () => {
+    const longest = "x".repeat(maxRecordLength);
+    expect(checkedHeader(longest)).toBe(longest);
+    const refused = expect.objectContaining({ code: "InvalidRecord" });
+    expect(() => checkedHeader(`${longest}x`)).toThrow(refused);
   });
 });

@@ -1,59 +1,179 @@
-import { once } from "node:events";
 import { DatabaseSync } from "node:sqlite";
-import { Worker } from "node:worker_threads";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { chainStart, type EventLog } from "../src/index.ts";
+import { jsonlLog } from "../src/jsonl.ts";
+import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { sqliteLog } from "../src/sqlite.ts";
-import { bodies, grow, headOf, recordsAfter } from "../src/testing/index.ts";
+import { bodies, grow, recordsAfter } from "../src/testing/index.ts";
+import { Child } from "./child.ts";
 import { Place } from "./stores.ts";
 
-/** Another connection that takes the write lock, says so, and lets go of it after a while. */
-async function lockedFor(file: string, ms: number): Promise<Worker> {
-  const holder = new Worker(
-    `const { parentPort, workerData } = require("node:worker_threads");
-     const { DatabaseSync } = require("node:sqlite");
-     const database = new DatabaseSync(workerData.file);
-     database.exec("BEGIN IMMEDIATE");
-     parentPort.postMessage("held");
-     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, workerData.ms);
-     database.exec("COMMIT");
-     database.close();`,
-    { eval: true, workerData: { file, ms } },
-  );
-  await once(holder, "message");
-  return holder;
+/** Something that keeps the session "a" of a log locked until it is told to let go. */
+interface Holder {
+  release(): Promise<void>;
 }
 
-describe("(B10) another connection holds the write lock", () => {
-  it("for longer than the limit: LogBusy, and nothing appended", async () => {
+interface LockedStore {
+  readonly name: string;
+  readonly open: (place: Place, busyTimeoutMs: number) => EventLog;
+  readonly hold: (place: Place) => Promise<Holder>;
+}
+
+const lockedStores: readonly LockedStore[] = [
+  {
+    name: "jsonl",
+    open: (place, busyTimeoutMs) => jsonlLog(place.path, { busyTimeoutMs }),
+    async hold(place) {
+      const child = new Child("lock-holder.ts", place.path, fileNameOf("a"));
+      await child.said(1);
+      return {
+        async release() {
+          child.tell("release");
+          await child.ended();
+        },
+      };
+    },
+  },
+  {
+    name: "sqlite",
+    open: (place, busyTimeoutMs) => sqliteLog(place.file("log.db"), { busyTimeoutMs }),
+    async hold(place) {
+      const database = new DatabaseSync(place.file("log.db"));
+      database.exec("BEGIN IMMEDIATE");
+      return {
+        async release() {
+          database.exec("COMMIT");
+          database.close();
+        },
+      };
+    },
+  },
+];
+
+const [first, second] = recordsAfter(chainStart("{}"), ...bodies(2));
+const one = first === undefined ? [] : [first];
+const two = second === undefined ? [] : [second];
+const busy = expect.objectContaining({ code: "LogBusy" });
+
+describe.each(lockedStores)("(B10) while another process keeps a $name log locked", ({ open, hold }) => {
+  it("for longer than the limit: LogBusy, and nothing written", async () => {
     using place = new Place();
-    const log = sqliteLog(place.file("log.db"), { busyTimeoutMs: 30 });
+    const log = open(place, 30);
     const session = await log.create("a", "{}");
-    const records = await grow(session, ...bodies(2));
-    const next = recordsAfter(await headOf(session), "{}");
-    const holder = new DatabaseSync(place.file("log.db"));
-    holder.exec("BEGIN IMMEDIATE");
-    const busy = expect.objectContaining({ code: "LogBusy" });
-    expect(() => session.append(2, next)).toThrow(busy);
-    expect(() => session.lease({ owner: "x", now: 0, ttlMs: 1 })).toThrow(busy);
-    expect(() => log.create("b", "{}")).toThrow(busy);
-    expect(() => log.remove("a")).toThrow(busy);
-    expect(await session.read()).toEqual(records);
-    holder.exec("ROLLBACK");
-    holder.close();
-    await session.append(2, next);
-    expect(await session.read()).toEqual([...records, ...next]);
+    const records = await grow(session, "{}");
+    const holder = await hold(place);
+    const attempts = [
+      session.append(1, recordsAfter(records.at(-1) ?? chainStart("{}"), "[]")),
+      session.lease({ owner: "x", now: 0, ttlMs: 1 }),
+      log.remove("a"),
+    ];
+    const outcomes = await Promise.allSettled(attempts);
+    expect(outcomes).toEqual(attempts.map(() => ({ status: "rejected", reason: busy })));
+    await holder.release();
+    expect(await session.inspect()).toEqual({ records, damage: undefined, unfinishedBytes: 0 });
+    expect(await session.currentLease()).toBeUndefined();
     await log.close();
   });
 
-  it("for less than the limit: the append waits and succeeds", async () => {
+  it("for less than the limit: an append waits for its release, which this event loop can bring about", async () => {
     using place = new Place();
-    const log = sqliteLog(place.file("log.db"), { busyTimeoutMs: 60_000 });
+    const log = open(place, 60_000);
     const session = await log.create("a", "{}");
-    const holder = await lockedFor(place.file("log.db"), 300);
-    const records = recordsAfter(await headOf(session), "{}");
-    await session.append(0, records);
-    expect(await session.read()).toEqual(records);
-    await once(holder, "exit");
+    const holder = await hold(place);
+    // Were the wait not asynchronous, the holder would never be told.
+    const appended = session.append(0, one);
+    await setImmediate();
+    await holder.release();
+    await appended;
+    expect(await session.read()).toEqual(one);
+    await log.close();
+  });
+
+  it("appends of one handle land in their order, also those that come when it is free again", async () => {
+    using place = new Place();
+    const log = open(place, 60_000);
+    const session = await log.create("a", "{}");
+    const holder = await hold(place);
+    const waiting = session.append(0, one);
+    await holder.release();
+    await Promise.all([waiting, session.append(1, two)]);
+    expect(await session.read()).toEqual([...one, ...two]);
+    await log.close();
+  });
+
+  it("with a limit of 0: LogBusy at once, without a promise", async () => {
+    using place = new Place();
+    const log = open(place, 0);
+    const session = await log.create("a", "{}");
+    const holder = await hold(place);
+    expect(() => session.append(0, one)).toThrow(busy);
+    await holder.release();
+    await log.close();
+  });
+
+  it("closing the log ends the waiting", async () => {
+    using place = new Place();
+    const log = open(place, 60_000);
+    const session = await log.create("a", "{}");
+    const holder = await hold(place);
+    const refused = expect(session.append(0, one)).rejects.toMatchObject({ code: "LogWrite" });
+    await log.close();
+    await refused;
+    await holder.release();
+  });
+
+  it("a reader that has all there is need not wait", async () => {
+    using place = new Place();
+    const log = open(place, 0);
+    const session = await log.create("a", "{}");
+    await session.append(0, one);
+    const holder = await hold(place);
+    expect(await session.head()).toBe(1);
+    expect(await session.read()).toEqual(one);
+    await holder.release();
+    await log.close();
+  });
+});
+
+describe("without another process", () => {
+  it.each(lockedStores)("every call of a $name log answers without a promise", ({ open }) => {
+    using place = new Place();
+    const log = open(place, 60_000);
+    const session = log.create("a", "{}");
+    if (session instanceof Promise) throw new Error("The session should be there at once.");
+    const answers = [
+      session.append(0, one),
+      session.read(),
+      session.inspect(),
+      session.checkUpTo(1),
+      session.head(),
+      session.lease({ owner: "x", now: 0, ttlMs: 1 }),
+      session.currentLease(),
+      session.release("x"),
+      session.snapshot(),
+      log.open("a"),
+      log.list(),
+      log.remove("a"),
+    ];
+    expect(answers.filter((answer) => answer instanceof Promise)).toEqual([]);
+    void log.close();
+  });
+});
+
+describe("a SQLite database that is locked while the log is opened", () => {
+  it("is opened by the first call", async () => {
+    using place = new Place();
+    const holder = new DatabaseSync(place.file("log.db"));
+    holder.exec("BEGIN EXCLUSIVE");
+    const log = sqliteLog(place.file("log.db"), { busyTimeoutMs: 60_000 });
+    const created = log.create("a", "{}");
+    await setImmediate();
+    holder.exec("COMMIT");
+    holder.close();
+    const session = await created;
+    await session.append(0, one);
+    expect(await session.read()).toEqual(one);
     await log.close();
   });
 });

@@ -9,6 +9,7 @@ import {
   headOf,
   PowerLossDisk,
   recordsAfter,
+  snapshotOf,
 } from "../src/testing/index.ts";
 import { isProof, noNotice, pathOf, Place } from "./stores.ts";
 
@@ -35,7 +36,7 @@ class FaultyRun {
       await this.#untilDone(async () => {
         const session = await this.#session();
         await session.lease({ owner: "me", now: turn, ttlMs: 10 });
-        if (turn % 4 === 3) await session.saveSnapshot({ seq: turn, digest: "d", version: "1", body: "{}" });
+        if (turn % 4 === 3) await session.saveSnapshot(snapshotOf(turn));
         await this.#append(session, texts);
       });
     }
@@ -229,7 +230,7 @@ describe("a removal that fails half-way", () => {
     await using test = await armed("EIO", true, ["unlinkSync"]);
     const { session, log, arm, heal } = test;
     await session.lease({ owner: "old", now: 0, ttlMs: 1_000_000 });
-    await session.saveSnapshot({ seq: 3, digest: "d", version: "1", body: "{}" });
+    await session.saveSnapshot(snapshotOf(3));
     arm();
     expect(() => log.remove("a")).toThrow(expect.objectContaining({ code: "LogWrite" }));
     expect(await log.open("a")).toBeUndefined();

@@ -95,6 +95,41 @@ describe("(B09) a JSONL log that loses power", () => {
     await log.close();
   });
 
+  it("has, once a full log has shown them, also the records that others wrote and never synced", async () => {
+    using run = new PowerRun();
+    const hasty = jsonlLog(run.place.path, { fs: run.disk, durability: "relaxed" });
+    const writer = await hasty.create("a", "{}");
+    const written: LogRecord[] = [];
+    const log = jsonlLog(run.place.path, { fs: run.disk, onNotice: noNotice });
+    const watching = await log.open("a");
+    for (const [round, batch] of batches.entries()) {
+      written.push(...(await grow(writer, ...batch)));
+      // By a handle that knows the records before, and by one that knows none.
+      const reader = round % 2 === 0 ? watching : await log.open("a");
+      expect(await reader?.read()).toEqual(written);
+      for (let variant = 0; variant < variants; variant += 1) {
+        expect(await run.survivors("full")).toEqual(written);
+      }
+    }
+    await log.close();
+    await hasty.close();
+  });
+
+  it("has, once a full log has appended after them, also the records that others never synced", async () => {
+    using run = new PowerRun();
+    const hasty = jsonlLog(run.place.path, { fs: run.disk, durability: "relaxed" });
+    const writer = await hasty.create("a", "{}");
+    const log = jsonlLog(run.place.path, { fs: run.disk, onNotice: noNotice });
+    const session = await log.open("a");
+    const first = await grow(writer, ...bodies(3));
+    await session?.append(3, []);
+    for (let variant = 0; variant < variants; variant += 1) {
+      expect(await run.survivors("full")).toEqual(first);
+    }
+    await log.close();
+    await hasty.close();
+  });
+
   it("has some of the first records when it is relaxed, and its header always", async () => {
     using run = new PowerRun();
     const log = jsonlLog(run.place.path, { fs: run.fs, durability: "relaxed" });

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { LogError, type LogNotice, type LogRecord, type SessionLog } from "../src/index.ts";
+import { type LogNotice, type LogRecord, type SessionLog } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
 import { recordToLine } from "../src/jsonl/record-line.ts";
 import { bodies, grow, growSingly, headOf, recordsAfter, seededRandom } from "../src/testing/index.ts";
@@ -26,13 +26,14 @@ class Torn implements Disposable {
     return torn;
   }
 
-  /** Opens the file cut at a length, or as these bytes, and what was said of it. */
+  /** Opens the file with these bytes and looks where it ends; returns the handle and what was reported. */
   async opened(bytes: Buffer): Promise<{ session: SessionLog; notices: readonly LogNotice[] }> {
     writeFileSync(this.path, bytes);
     this.#notices.length = 0;
     const session = await this.log.open("a");
     if (session === undefined) throw new Error("the session is gone");
-    return { session, notices: [...this.#notices] };
+    await session.head();
+    return { session, notices: this.#notices };
   }
 
   /** Where the lines of records begin, and where the file ends. */
@@ -54,9 +55,14 @@ async function checkCut(torn: Torn, cut: number, all: readonly LogRecord[], whol
   const { session, notices } = await torn.opened(torn.bytes.subarray(0, cut));
   expect(await session.read()).toEqual(all.slice(0, whole));
   const dropped = cut - keptLength;
-  expect(notices).toEqual(
-    dropped === 0 ? [] : [{ type: "torn-tail", id: "a", afterSeq: whole, droppedBytes: dropped }],
-  );
+  const tail = { type: "torn-tail", id: "a", afterSeq: whole, droppedBytes: dropped };
+  expect(notices).toEqual(dropped === 0 ? [] : [tail]);
+  expect(await session.inspect()).toEqual({
+    records: all.slice(0, whole),
+    damage: undefined,
+    unfinishedBytes: dropped,
+  });
+  expect(readFileSync(torn.path).length).toBe(cut);
   const [added] = await grow(session, '{"after":"the cut"}');
   const again = await torn.log.open("a");
   expect(await again?.read()).toEqual([...all.slice(0, whole), added]);
@@ -122,22 +128,32 @@ describe("remains of an append that was never acknowledged", () => {
     ["much NUL", Buffer.alloc(100_000)],
     ["one brace", Buffer.from("{")],
   ];
-  it.each(remains)("are cut off: %s", async (_what, left) => {
-    using torn = await Torn.with(bodies(3));
-    const { session, notices } = await torn.opened(Buffer.concat([torn.bytes, left]));
-    expect(notices).toEqual([{ type: "torn-tail", id: "a", afterSeq: 3, droppedBytes: left.length }]);
-    expect(await session.head()).toBe(3);
-    expect(readFileSync(torn.path)).toEqual(torn.bytes);
-  });
+  it.each(remains)(
+    "are reported and left in place by a reader, and removed by an append: %s",
+    async (_, left) => {
+      using torn = await Torn.with(bodies(3));
+      const bytes = Buffer.concat([torn.bytes, left]);
+      const { session, notices } = await torn.opened(bytes);
+      const reported = [{ type: "torn-tail", id: "a", afterSeq: 3, droppedBytes: left.length }];
+      for (const look of [() => session.head(), () => session.read(), () => session.inspect()]) await look();
+      await session.snapshot();
+      expect(notices).toEqual(reported);
+      expect(readFileSync(torn.path)).toEqual(bytes);
+      await session.append(3, []);
+      expect(readFileSync(torn.path)).toEqual(torn.bytes);
+      expect(notices).toEqual(reported);
+    },
+  );
 
-  it("are cut off by a handle that was open before, when it next looks", async () => {
+  it("are removed by a handle that was open before, when it next appends", async () => {
     using torn = await Torn.with(bodies(3));
-    const { session } = await torn.opened(torn.bytes);
+    const { session, notices } = await torn.opened(torn.bytes);
     appendFileSync(torn.path, '{"seq":4,"chan');
     expect(await session.head()).toBe(3);
-    expect(readFileSync(torn.path)).toEqual(torn.bytes);
-    appendFileSync(torn.path, '{"seq":4,"chan');
-    expect((await grow(session, "{}")).at(0)?.seq).toBe(4);
+    expect(notices).toEqual([{ type: "torn-tail", id: "a", afterSeq: 3, droppedBytes: 14 }]);
+    const [added] = await grow(session, "{}");
+    expect(added?.seq).toBe(4);
+    expect((await session.read(3)).at(0)).toEqual(added);
   });
 
   it("are left alone by the list, which counts what is whole", async () => {
@@ -188,7 +204,8 @@ describe("a line break after bytes that are no record", () => {
     const damaged = Buffer.from(torn.bytes.toString().replace("last words", "past words"));
     const whole = jsonlLog(torn.directory);
     writeFileSync(torn.path, damaged);
-    expect(() => whole.open("a")).toThrow(expect.objectContaining({ code: "LogCorrupt", seq: 4 }));
+    const session = await whole.open("a");
+    expect(() => session?.head()).toThrow(expect.objectContaining({ code: "LogCorrupt", seq: 4 }));
     await whole.close();
   });
 
@@ -201,7 +218,9 @@ describe("a line break after bytes that are no record", () => {
     const start = bytes.indexOf("xxxx");
     bytes.fill(0, Math.ceil(start / 512) * 512, Math.ceil(start / 512) * 512 + 512);
     writeFileSync(pathOf(place.path, "a"), bytes);
-    expect(() => log.open("a")).toThrow(LogError);
+    expect(await (await log.open("a"))?.inspect()).toMatchObject({
+      damage: expect.objectContaining({ code: "LogCorrupt", seq: 4 }),
+    });
     await log.close();
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EventLog } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
-import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { grow } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
@@ -61,23 +60,5 @@ describe.each(stores)("two processes on one session of a %s log", (store, pathIn
     const watcher = new Child("watcher.ts", store, pathIn(place));
     await watcher.ended();
     expect(watcher.exitCode).toBe(0);
-  });
-});
-
-describe("the lock of a JSONL log", () => {
-  it("is free when the process that held it was killed", async () => {
-    using place = new Place();
-    const log = jsonlLog(place.path, { busyTimeoutMs: 1 });
-    const session = await log.create("a", "{}");
-    const holder = new Child("lock-holder.ts", place.path, fileNameOf("a"));
-    await holder.said(1);
-    const busy = expect.objectContaining({ code: "LogBusy" });
-    expect(() => session.append(0, [])).toThrow(busy);
-    expect(() => log.remove("a")).toThrow(busy);
-    expect(await session.head()).toBe(0);
-    holder.kill();
-    await holder.ended();
-    expect(await grow(session, "{}")).toEqual(await session.read());
-    await log.close();
   });
 });

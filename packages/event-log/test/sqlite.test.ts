@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { LogError } from "../src/index.ts";
+import { chainStart, LogError } from "../src/index.ts";
 import { type OpenDatabase, sqliteLog } from "../src/sqlite.ts";
 import { bodies, grow, growSingly, headOf, recordsAfter, seededRandom } from "../src/testing/index.ts";
 import { copied, noNotice, Place } from "./stores.ts";
@@ -157,6 +157,29 @@ async function readOutcome(file: string, expected: string): Promise<string> {
     return codeOf(error);
   }
 }
+
+describe("a database whose last record is another sound one", () => {
+  it("is damaged: the head that is stored beside the records has the digest of the right one", async () => {
+    using place = new Place();
+    const log = sqliteLog(place.file("log.db"));
+    const session = await log.create("a", "{}");
+    const records = await grow(session, ...bodies(3));
+    const [other] = recordsAfter(records[1] ?? chainStart("{}"), '{"forged":true}');
+    const database = new DatabaseSync(place.file("log.db"));
+    database
+      .prepare("UPDATE moora_records SET body = ?, changed = ?, digest = ? WHERE seq = 3")
+      .run(other?.body ?? "", other?.changed ?? "", other?.digest ?? "");
+    database.close();
+    const corrupt = expect.objectContaining({ code: "LogCorrupt", seq: 3 });
+    for (const handle of [session, await log.open("a")]) {
+      expect(() => handle?.read()).toThrow(corrupt);
+      expect(() => handle?.read(2)).toThrow(corrupt);
+      expect(() => handle?.checkUpTo(3)).toThrow(corrupt);
+      expect(await handle?.inspect()).toMatchObject({ records: records.slice(0, 2), damage: corrupt });
+    }
+    await log.close();
+  });
+});
 
 describe("(L02) a database of a newer format", () => {
   it("is refused when it is opened, and its bytes stay as they are", async () => {

@@ -1,6 +1,9 @@
-import { describe, expect, it } from "vitest";
+import nodeFileSystem, { readdirSync, readFileSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { HeadWatch } from "../src/index.ts";
 import { grow } from "../src/testing/index.ts";
-import { relaxedStores } from "./stores.ts";
+import { jsonlStorage, relaxedStores, sqliteStorage } from "./stores.ts";
 
 const watching = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === "FSEvent" || name === "Timeout").length;
@@ -31,5 +34,111 @@ describe.each(relaxedStores)("(V13) watches of a $name log", ({ storageOf }) => 
     for (let round = 0; round < 200; round += 1) session.watch(() => undefined)();
     expect(watching()).toBe(before);
     await storage.dispose();
+  });
+});
+
+/** How many files and folders this process watches, as Linux counts them. */
+function watchedPaths(): number {
+  const infos = readdirSync("/proc/self/fdinfo").map((fd) => {
+    try {
+      return readFileSync(`/proc/self/fdinfo/${fd}`, "utf8");
+    } catch {
+      return "";
+    }
+  });
+  return infos
+    .join("\n")
+    .split("\n")
+    .filter((line) => line.startsWith("inotify")).length;
+}
+
+/** What is measured is not the disk. */
+const fs = { ...nodeFileSystem, fsyncSync: () => undefined };
+const quickStores = [
+  { name: "jsonl", storageOf: () => jsonlStorage({ durability: "relaxed", fs }) },
+  { name: "sqlite", storageOf: () => sqliteStorage({ durability: "relaxed" }) },
+];
+
+describe.each(quickStores)("1,000 watched sessions of a $name log", ({ storageOf }) => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  it("share one timer and one watcher, and an append calls back its own session only", async () => {
+    const storage = storageOf();
+    const [log, other] = [await storage.open(), await storage.open()];
+    const ids = Array.from({ length: 1_000 }, (_, index) => `session ${index}`);
+    const sessions = await Promise.all(ids.map(async (id) => log.create(id, "{}")));
+    const before = watchedPaths();
+    const timers = vi.spyOn(globalThis, "setInterval");
+    const called = new Map<string, number>();
+    const appended = Promise.withResolvers<void>();
+    const stops = sessions.map((session) =>
+      session.watch(() => {
+        called.set(session.id, (called.get(session.id) ?? 0) + 1);
+        if (session.id === "session 7" && called.get(session.id) === 2) appended.resolve();
+      }),
+    );
+    await Promise.resolve();
+    expect(timers).toHaveBeenCalledTimes(1);
+    expect(watchedPaths() - before).toBeLessThanOrEqual(1);
+    // A watch begins with a call, since something may have come before it.
+    expect([...called.values()]).toEqual(ids.map(() => 1));
+    const elsewhere = await other.open("session 7");
+    if (elsewhere !== undefined) await grow(elsewhere, "{}");
+    await appended.promise;
+    expect([...called].filter(([, calls]) => calls > 1).map(([id]) => id)).toEqual(["session 7"]);
+    for (const stop of stops) stop();
+    // The system is told when the present callback is over.
+    await setImmediate();
+    expect(watchedPaths()).toBe(before);
+    await storage.dispose();
+  });
+});
+
+describe("a watch without a source of changes", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it("looks at some sessions in each second, and at all of them in turn", async () => {
+    vi.useFakeTimers();
+    const looks: (readonly string[])[] = [];
+    const heads = new Map(["a", "b", "c", "d", "e"].map((key) => [key, "0"]));
+    const watch = new HeadWatch({
+      keysPerPoll: 2,
+      headsOf: (keys) => {
+        looks.push(keys);
+        return heads;
+      },
+    });
+    const called: string[] = [];
+    for (const key of heads.keys()) watch.add(key, () => called.push(key));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(called.splice(0)).toEqual(["a", "b", "c", "d", "e"]);
+    looks.length = 0;
+    heads.set("d", "1");
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(looks).toEqual([["a", "b"], ["c", "d"], ["e"], ["a", "b"]]);
+    expect(called).toEqual(["d"]);
+    watch.close();
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(looks).toHaveLength(4);
+  });
+
+  it("goes on after a look that failed, at once or later", async () => {
+    vi.useFakeTimers();
+    const failures = [() => Promise.reject(new Error("a fault of this test")), (): never => failHere()];
+    const failHere = (): never => {
+      throw new Error("a fault of this test");
+    };
+    let head = "0";
+    const watch = new HeadWatch({
+      headsOf: (keys) => failures.pop()?.() ?? new Map(keys.map((key) => [key, head])),
+    });
+    let calls = 0;
+    watch.add("a", () => (calls += 1));
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(calls).toBe(1);
+    head = "1";
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(calls).toBe(2);
+    watch.close();
   });
 });

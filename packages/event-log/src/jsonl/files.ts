@@ -1,9 +1,19 @@
 import { dirname } from "node:path";
+import { errorCode } from "../error-code.ts";
 import { LogError } from "../log-error.ts";
+import { mapError } from "../maybe-promise.ts";
+import type { MaybePromise } from "../port.ts";
 import type { FileSystem } from "./file-system.ts";
 
 /** `full`: on the disk before a call returns. `relaxed`: with the operating system, which a power cut may outrun. */
 export type Durability = "full" | "relaxed";
+
+/** What a log creates is for its owner only. */
+const ownFileMode = 0o600;
+const ownFolderMode = 0o700;
+
+/** What the system says of a place that this process may read and not write. */
+const readOnlyCodes: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS"]);
 
 /** Whole reads and writes over a file system, and what `durability` promises about them. */
 export class Files {
@@ -19,9 +29,9 @@ export class Files {
   withFile<T>(path: string, flags: "r" | "r+" | "w", use: (fd: number) => T): T | undefined {
     let fd: number;
     try {
-      fd = this.#fs.openSync(path, flags);
+      fd = this.#fs.openSync(path, flags, ownFileMode);
     } catch (error) {
-      if (codeOf(error) === "ENOENT" && flags !== "w") return undefined;
+      if (errorCode(error) === "ENOENT" && flags !== "w") return undefined;
       throw error;
     }
     try {
@@ -62,7 +72,22 @@ export class Files {
     if (this.isDurable) this.#fs.fsyncSync(fd);
   }
 
-  /** Puts a file in place of what was there: a crash leaves the old one or the new one. */
+  /** Makes durable what other processes wrote to a file. A file that may only be read is left to those who write it. */
+  syncFile(path: string): void {
+    if (!this.isDurable) return;
+    try {
+      this.withFile(path, "r+", (fd) => this.#fs.fsyncSync(fd));
+    } catch (error) {
+      if (!readOnlyCodes.has(errorCode(error))) throw error;
+    }
+  }
+
+  /** Whether a file can be reached by another name too, as a hard link, or if this name is a symbolic link. */
+  hasOtherNames(path: string, fd: number): boolean {
+    return this.#fs.fstatSync(fd).nlink > 1 || this.#fs.lstatSync(path).isSymbolicLink();
+  }
+
+  /** Puts a file in place of what was there, with its permissions: a crash leaves the old one or the new one. */
   replace(path: string, text: string): void {
     this.#replace(path, text, this.isDurable);
   }
@@ -76,7 +101,7 @@ export class Files {
     try {
       this.#fs.unlinkSync(path);
     } catch (error) {
-      if (codeOf(error) !== "ENOENT") throw error;
+      if (errorCode(error) !== "ENOENT") throw error;
     }
   }
 
@@ -85,13 +110,13 @@ export class Files {
     try {
       return this.#fs.readdirSync(directory);
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return [];
+      if (errorCode(error) === "ENOENT") return [];
       throw error;
     }
   }
 
   makeDirectory(directory: string): void {
-    const first = this.#fs.mkdirSync(directory, { recursive: true });
+    const first = this.#fs.mkdirSync(directory, { recursive: true, mode: ownFolderMode });
     if (first === undefined) return;
     for (let made = directory; made.length >= first.length; made = dirname(made)) {
       this.#syncDirectory(dirname(made));
@@ -103,13 +128,15 @@ export class Files {
     try {
       this.#fs.closeSync(fd);
     } catch (error) {
-      if (typeof codeOf(error) !== "string") throw error;
+      if (typeof errorCode(error) !== "string") throw error;
     }
   }
 
   #replace(path: string, text: string, isDurable: boolean): void {
     const temporary = `${path}.new`;
+    const mode = this.withFile(path, "r", (fd) => this.#fs.fstatSync(fd).mode & 0o777) ?? ownFileMode;
     this.withFile(temporary, "w", (fd) => {
+      if ((this.#fs.fstatSync(fd).mode & 0o777) !== mode) this.#fs.fchmodSync(fd, mode);
       this.#writeAll(fd, Buffer.from(text), 0);
       if (isDurable) this.#fs.fsyncSync(fd);
     });
@@ -133,17 +160,16 @@ export class Files {
   }
 }
 
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && "code" in error ? error.code : undefined;
+/** Runs an operation on a file; what the file system refuses becomes `LogWrite`, with the path. */
+export const withLogErrors = <T>(
+  what: string,
+  path: string,
+  operation: () => MaybePromise<T>,
+): MaybePromise<T> => mapError(operation, (error) => logFailure(what, path, error));
 
-/** Runs an operation on files; what the file system refuses becomes `LogWrite`. */
-export function withLogErrors<T>(what: string, operation: () => T): T {
-  try {
-    return operation();
-  } catch (error) {
-    if (error instanceof LogError || typeof codeOf(error) !== "string") throw error;
-    throw new LogError("LogWrite", `${what} failed: ${error instanceof Error ? error.message : ""}`, {
-      cause: error,
-    });
-  }
+function logFailure(what: string, path: string, error: unknown): unknown {
+  if (error instanceof LogError || typeof errorCode(error) !== "string") return error;
+  const reason = error instanceof Error ? error.message : "";
+  const place = reason.includes(path) ? "" : ` (${path})`;
+  return new LogError("LogWrite", `The log could not ${what}: ${reason}${place}`, { cause: error });
 }

@@ -33,7 +33,7 @@ const members =
 /** An id of 200 characters, each escaped to six, and what stands before it. */
 const maxLeadLength = 1_400;
 
-/** Reads the first line. `LogCorrupt` (of record 0) when it is damaged, `UnsupportedVersion` when a newer Moora wrote it. */
+/** Reads the first line. `LogCorrupt` (of record 0) if it is damaged, `UnsupportedVersion` if a newer Moora wrote it. */
 export function lineToHeader(line: string): HeaderLine {
   const sealStart = line.length - sealLength;
   const digest = seal.exec(line.slice(Math.max(0, sealStart)))?.[1];
@@ -41,7 +41,10 @@ export function lineToHeader(line: string): HeaderLine {
   const version = /^\{"format":(\d+),/.exec(line)?.[1];
   if (version === undefined) throw damagedHeader();
   if (version !== String(format)) {
-    throw new LogError("UnsupportedVersion", `this log has format ${version}; this Moora reads ${format}`);
+    throw new LogError(
+      "UnsupportedVersion",
+      `Unsupported log format ${version}; this Moora reads ${format}.`,
+    );
   }
   const match = members.exec(line.slice(0, maxLeadLength));
   const [lead = "", , kind, life = "", quoted = "", member] = match ?? [];
@@ -53,5 +56,5 @@ export function lineToHeader(line: string): HeaderLine {
   return { id, life, header };
 }
 
-export const damagedHeader = (): LogError =>
-  new LogError("LogCorrupt", "the first line of the log is damaged", { seq: 0 });
+export const damagedHeader = (problem = "Its first line is damaged."): LogError =>
+  new LogError("LogCorrupt", `The log is damaged. ${problem}`, { seq: 0 });

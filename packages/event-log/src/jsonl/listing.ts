@@ -1,12 +1,18 @@
 import { chainStart } from "../chain.ts";
+import { errorCode } from "../error-code.ts";
 import { LogError } from "../log-error.ts";
 import type { LogInfo } from "../port.ts";
+import { sortedById } from "../rows.ts";
 import type { JsonlDirectory } from "./directory.ts";
-import { logExtension } from "./file-name.ts";
+import { fileNameOf, logExtension } from "./file-name.ts";
 import { findEnd, readHeader } from "./head-of-file.ts";
+import { damagedHeader } from "./header-line.ts";
 import { scan } from "./scan.ts";
 
-/** The living sessions of a directory, by id. What cannot be read is left out and told of; nothing is locked or mended. */
+/** What the system says of one file that cannot be read, and that says nothing about the others. */
+const unreadableCodes: ReadonlySet<unknown> = new Set(["EACCES", "EISDIR", "EPERM"]);
+
+/** The living sessions of a directory, by id. Reports files that cannot be read and leaves them out; writes nothing. */
 export function listed(directory: JsonlDirectory): readonly LogInfo[] {
   const infos: LogInfo[] = [];
   for (const file of directory.files.names(directory.path)) {
@@ -14,7 +20,7 @@ export function listed(directory: JsonlDirectory): readonly LogInfo[] {
     const info = infoOf(directory, file);
     if (info !== undefined) infos.push(info);
   }
-  return infos.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  return sortedById(infos);
 }
 
 function infoOf(directory: JsonlDirectory, file: string): LogInfo | undefined {
@@ -23,6 +29,8 @@ function infoOf(directory: JsonlDirectory, file: string): LogInfo | undefined {
     return files.withFile(directory.pathOf(file, ""), "r", (fd) => {
       const { line, length } = readHeader(files, fd);
       if (line.header === undefined) return undefined;
+      if (file !== fileNameOf(line.id) + logExtension)
+        throw damagedHeader("Its file is that of another session.");
       const start = { offset: length, head: chainStart(line.header) };
       const size = files.size(fd);
       const end = findEnd(files, fd, start, size)?.[1];
@@ -30,7 +38,7 @@ function infoOf(directory: JsonlDirectory, file: string): LogInfo | undefined {
       return { id: line.id, head: head.seq, header: line.header };
     });
   } catch (error) {
-    if (!(error instanceof LogError)) throw error;
+    if (!(error instanceof LogError || unreadableCodes.has(errorCode(error)))) throw error;
     directory.notice({ type: "unreadable-session", id: file, afterSeq: 0, droppedBytes: 0 });
     return undefined;
   }

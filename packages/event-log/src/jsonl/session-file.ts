@@ -1,14 +1,15 @@
 import { checkedAppend, logRemoved } from "../admission.ts";
-import { type ChainHead, chainStart, logCorrupt } from "../chain.ts";
+import { chainStart, logCorrupt } from "../chain.ts";
 import { LogError } from "../log-error.ts";
-import type { LogRecord } from "../port.ts";
+import { andThen } from "../maybe-promise.ts";
+import type { LogInspection, LogRecord, MaybePromise } from "../port.ts";
 import type { JsonlDirectory } from "./directory.ts";
-import { findEnd, readHeader } from "./head-of-file.ts";
+import { readHeader } from "./head-of-file.ts";
 import { lifeMark } from "./header-line.ts";
 import { type Mark, Marks } from "./marks.ts";
 import { batchToLines } from "./record-line.ts";
-import { type Scan, scan } from "./scan.ts";
-import { isTornTail } from "./torn-tail.ts";
+import { scan } from "./scan.ts";
+import { surveyEnd, surveyFrom, type Survey } from "./survey.ts";
 
 /** One life of a session, and where its records begin in the file. */
 export interface Life {
@@ -20,78 +21,112 @@ export interface Life {
 }
 
 /**
- * The file of one life of a session, as one handle knows it. What others have appended it learns under the lock and
- * after a sync of its own: then it is durable, and what is not whole was left by somebody who died.
+ * The file of one life of a session, as one handle knows it. What others have appended it learns while nobody writes, and
+ * after a sync of its own: then it is durable, and what is not whole was left by a process that died.
  */
 export class SessionFile {
   readonly life: Life;
+  readonly path: string;
   readonly #directory: JsonlDirectory;
   readonly #lifeMark: Buffer;
+  readonly #start: Mark;
   readonly #marks: Marks;
-  #end: Mark;
+  /** A record that was acknowledged, as far as other files of the session say. */
+  readonly #acknowledgedSeq: () => number;
+  /** The end of the log; undefined as long as nothing was read. */
+  #end: Mark | undefined;
+  #reportedTail = "";
+  #mayWrite = false;
   #failure: unknown;
 
-  constructor(directory: JsonlDirectory, life: Life) {
+  constructor(directory: JsonlDirectory, life: Life, acknowledgedSeq: () => number) {
     this.life = life;
+    this.path = directory.pathOf(life.name);
     this.#directory = directory;
+    this.#acknowledgedSeq = acknowledgedSeq;
     this.#lifeMark = Buffer.from(lifeMark(life.life));
-    this.#end = { offset: life.headerLength, head: chainStart(life.header) };
-    this.#marks = new Marks(this.#end);
+    this.#start = { offset: life.headerLength, head: chainStart(life.header) };
+    this.#marks = new Marks(this.#start);
   }
 
-  /** Finds the end of the log in the open file. Needs the lock. */
-  find(fd: number): void {
-    const { files } = this.#directory;
-    this.#directory.settleDebt(this.life.life, fd);
-    files.sync(fd);
-    const found = findEnd(files, fd, this.#end, files.size(fd));
-    if (found === undefined) return this.#learn(fd);
-    this.#marks.add(found[0]);
-    this.#end = found[1];
+  /** The last record that is known to be durable; undefined where that is not promised, or nothing was read yet. */
+  get durableSeq(): number | undefined {
+    return this.#directory.files.isDurable ? this.#end?.head.seq : undefined;
   }
 
-  append(expectedSeq: number, records: readonly LogRecord[]): void {
+  append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
     if (this.#failure !== undefined) {
-      throw new LogError("LogWrite", "an earlier append failed: open the session again to go on", {
+      throw new LogError("LogWrite", `An earlier append to ${this.path} failed: open the session again.`, {
         cause: this.#failure,
       });
     }
-    this.withLock((fd) => {
-      this.#learn(fd);
-      const { seq, digest } = checkedAppend(this.#end.head, expectedSeq, records);
+    return this.withLock((fd) => {
+      const { offset, head } = this.#learn(fd);
+      const { seq, digest } = checkedAppend(head, expectedSeq, records);
       if (records.length === 0) return;
       const bytes = Buffer.from(batchToLines(records));
-      this.#write(fd, bytes);
-      this.#passTo({ offset: this.#end.offset + bytes.length, head: { seq, digest } });
+      this.#write(fd, bytes, offset);
+      this.#moveTo({ offset: offset + bytes.length, head: { seq, digest } });
     });
   }
 
-  read(afterSeq: number): readonly LogRecord[] {
-    if (afterSeq >= this.head().seq) return [];
-    const mark = this.#marks.upTo(afterSeq);
-    const bytes = this.#withFile("r", (fd) => this.#directory.files.bytes(fd, mark.offset, this.#end.offset));
-    const found = scan(bytes, mark.head, (head, length) =>
-      this.#marks.add({ offset: mark.offset + length, head }),
+  read(afterSeq: number): MaybePromise<readonly LogRecord[]> {
+    return andThen(this.end(), (end) => {
+      if (afterSeq >= end.head.seq) return [];
+      const mark = this.#marks.upTo(afterSeq);
+      const bytes = this.withFile((fd) => this.#directory.files.bytes(fd, mark.offset, end.offset));
+      const found = scan(bytes, mark.head, (head, length) =>
+        this.#marks.add({ offset: mark.offset + length, head }),
+      );
+      if (found.head.seq < end.head.seq) throw logCorrupt(found.bad?.seq ?? found.head.seq + 1);
+      return found.records.slice(afterSeq - mark.head.seq);
+    });
+  }
+
+  /** The end of the log, after reading what others have appended. */
+  end(): MaybePromise<Mark> {
+    const { files } = this.#directory;
+    const known = this.#end;
+    if (known !== undefined && this.withFile((fd) => files.size(fd) === known.offset)) return known;
+    const acknowledged = known === undefined ? this.#acknowledgedSeq() : 0;
+    return andThen(
+      this.#undisturbed((fd) => this.#survey(fd)),
+      (survey) => {
+        if (known === undefined || survey.end.offset > known.offset) files.syncFile(this.path);
+        return this.#accept(survey, acknowledged);
+      },
     );
-    if (found.head.seq < this.#end.head.seq) throw logCorrupt(found.bad?.seq ?? found.head.seq + 1);
-    return found.records.slice(afterSeq - mark.head.seq);
   }
 
-  head(): ChainHead {
+  /** Reads the whole file. */
+  inspect(): MaybePromise<LogInspection> {
+    const acknowledged = this.#acknowledgedSeq();
+    const survey = (fd: number): Survey =>
+      surveyFrom(this.#directory.files, fd, this.#start, this.#directory.limitOf(this.life.life, fd));
+    return andThen(this.#undisturbed(survey), ({ records, end, unfinishedBytes, damage }) => {
+      const missing = end.head.seq < acknowledged ? this.#missing(end, acknowledged) : undefined;
+      return {
+        records,
+        damage: damage ?? missing,
+        unfinishedBytes: missing === undefined ? unfinishedBytes : 0,
+      };
+    });
+  }
+
+  /** Runs what writes to the session, still in this life, while no other process does. `LogRemoved` if it ended. */
+  withLock<T>(use: (fd: number) => T): MaybePromise<T> {
+    return this.#directory.withLock(this.life.name, () =>
+      this.withFile((fd) => {
+        this.#checkNames(fd);
+        return use(fd);
+      }, "r+"),
+    );
+  }
+
+  /** Runs what reads the session, still in this life. `LogRemoved` if it ended. */
+  withFile<T>(use: (fd: number) => T, flags: "r" | "r+" = "r"): T {
     const { files } = this.#directory;
-    const isSame = this.#withFile("r", (fd) => files.size(fd) === this.#end.offset);
-    if (!isSame) this.withLock((fd) => this.#learn(fd));
-    return this.#end.head;
-  }
-
-  /** Runs what needs the session, still in this life, for itself. `LogRemoved` when it is not. */
-  withLock<T>(use: (fd: number) => T): T {
-    return this.#directory.withLock(this.life.name, () => this.#withFile("r+", use));
-  }
-
-  #withFile<T>(flags: "r" | "r+", use: (fd: number) => T): T {
-    const { files } = this.#directory;
-    const result = files.withFile(this.#directory.pathOf(this.life.name), flags, (fd) => {
+    const result = files.withFile(this.path, flags, (fd) => {
       if (files.bytes(fd, 0, this.#lifeMark.length).equals(this.#lifeMark)) return { value: use(fd) };
       // A tombstone, another life, or damage: which the header is read to tell.
       readHeader(files, fd);
@@ -101,54 +136,89 @@ export class SessionFile {
     return result.value;
   }
 
-  /** Takes in what others appended, and cuts off what is not whole. Needs the lock. */
-  #learn(fd: number): void {
+  /** Learns what others appended, and cuts off what is not whole. Needs the lock. */
+  #learn(fd: number): Mark {
     const { files } = this.#directory;
     this.#directory.settleDebt(this.life.life, fd);
-    const size = files.size(fd);
-    const { offset, head } = this.#end;
-    if (size === offset) return;
-    if (size < offset) throw this.#shortened(fd, size);
+    const known = this.#end;
+    if (known !== undefined && files.size(fd) === known.offset) return known;
+    const acknowledged = known === undefined ? this.#acknowledgedSeq() : 0;
     files.sync(fd);
-    const bytes = files.bytes(fd, offset, size);
-    const found = scan(bytes, head, (passed, length) =>
-      this.#passTo({ offset: offset + length, head: passed }),
+    const survey = this.#survey(fd);
+    const end = this.#accept(survey, acknowledged);
+    if (survey.unfinishedBytes > 0) files.truncate(fd, end.offset);
+    return end;
+  }
+
+  #survey(fd: number): Survey {
+    const { files } = this.#directory;
+    const limit = this.#directory.limitOf(this.life.life, fd);
+    if (this.#end === undefined) return surveyEnd(files, fd, this.#start, limit);
+    if (limit >= this.#end.offset) return surveyFrom(files, fd, this.#end, limit);
+    // Records that this handle had seen are gone: finds the first of them.
+    const { records: _, ...left } = surveyFrom(files, fd, this.#marks.upTo(0), limit);
+    return { ...left, records: [], damage: left.damage ?? logCorrupt(left.end.head.seq + 1) };
+  }
+
+  #accept({ marks, end, unfinishedBytes, damage }: Survey, acknowledgedSeq: number): Mark {
+    if (damage !== undefined) throw damage;
+    if (end.head.seq < acknowledgedSeq) throw this.#missing(end, acknowledgedSeq);
+    for (const mark of marks) this.#marks.add(mark);
+    this.#end = end;
+    if (unfinishedBytes > 0) this.#reportTail(end.head.seq, unfinishedBytes);
+    return end;
+  }
+
+  #missing({ head }: Mark, acknowledgedSeq: number): LogError {
+    return new LogError(
+      "LogCorrupt",
+      `${this.path} ends after record ${head.seq}, but record ${acknowledgedSeq} was acknowledged: the file was cut. ` +
+        "Restore it from a backup, or delete the files of the same name beside it to accept the loss.",
+      { seq: head.seq + 1 },
     );
-    if (found.length < bytes.length) this.#cutTail(fd, bytes, offset, found);
   }
 
-  #cutTail(fd: number, bytes: Buffer, offset: number, found: Scan): void {
-    if (!isTornTail(bytes, offset, found, this.#directory.files.isDurable)) {
-      throw logCorrupt(found.bad?.seq ?? found.head.seq + 1);
+  #reportTail(afterSeq: number, droppedBytes: number): void {
+    const tail = `${afterSeq}/${droppedBytes}`;
+    if (tail === this.#reportedTail) return;
+    this.#reportedTail = tail;
+    this.#directory.notice({ type: "torn-tail", id: this.life.id, afterSeq, droppedBytes });
+  }
+
+  /** What is read while nobody writes, and the file does not become shorter. */
+  #undisturbed(survey: (fd: number) => Survey): MaybePromise<Survey> {
+    return this.#directory.undisturbed(this.life.name, () =>
+      this.withFile((fd) => {
+        const found = survey(fd);
+        return this.#directory.files.size(fd) >= found.end.offset ? { value: found } : undefined;
+      }),
+    );
+  }
+
+  /** Refuses to write to a file that has another name: under that name, another process may be its owner. */
+  #checkNames(fd: number): void {
+    if (this.#mayWrite) return;
+    if (this.#directory.files.hasOtherNames(this.path, fd)) {
+      throw new LogError(
+        "LogWrite",
+        `${this.path} can be read but not written: it is a link, or a hard link to it exists. Use the file by one name.`,
+      );
     }
-    this.#directory.files.truncate(fd, this.#end.offset);
-    this.#directory.notice({
-      type: "torn-tail",
-      id: this.life.id,
-      afterSeq: found.head.seq,
-      droppedBytes: bytes.length - found.length,
-    });
+    this.#mayWrite = true;
   }
 
-  /** Records that this handle had seen are gone: finds the first of them. */
-  #shortened(fd: number, size: number): LogError {
-    const start = this.#marks.upTo(0);
-    const found = scan(this.#directory.files.bytes(fd, start.offset, size), start.head);
-    return logCorrupt(found.bad?.seq ?? found.head.seq + 1);
-  }
-
-  #write(fd: number, bytes: Buffer): void {
+  #write(fd: number, bytes: Buffer, offset: number): void {
     try {
-      this.#directory.files.write(fd, bytes, this.#end.offset);
+      this.#directory.files.write(fd, bytes, offset);
     } catch (error) {
       // What a failed write left behind must not be taken for a record, nor a later sync for proof of an earlier one.
       this.#failure = error;
-      this.#directory.takeBack(this.life.life, fd, { offset: this.#end.offset, bytes });
+      this.#directory.takeBack(this.life.life, fd, { offset, bytes });
       throw error;
     }
   }
 
-  #passTo(end: Mark): void {
+  #moveTo(end: Mark): void {
     this.#marks.add(end);
     this.#end = end;
   }

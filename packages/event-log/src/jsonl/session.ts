@@ -1,114 +1,165 @@
 import { readStart } from "../admission.ts";
+import { digestOf } from "../digest.ts";
 import { leaseAfter } from "../lease.ts";
-import type { Lease, LeaseClaim, LogRecord, SessionLog, Snapshot } from "../port.ts";
+import { andThen } from "../maybe-promise.ts";
+import type {
+  Lease,
+  LeaseClaim,
+  LogInspection,
+  LogRecord,
+  MaybePromise,
+  SessionLog,
+  Snapshot,
+} from "../port.ts";
+import { Turns } from "../turns.ts";
+import type { HeadWatch } from "../head-watch.ts";
 import type { JsonlDirectory } from "./directory.ts";
+import type { Mark } from "./marks.ts";
 import { leaseExtension, snapshotExtension } from "./file-name.ts";
-import type { FileWatches } from "./file-watches.ts";
-import type { SessionFile } from "./session-file.ts";
+import { Prefix } from "./prefix.ts";
+import { type Life, SessionFile } from "./session-file.ts";
 import { SideFile } from "./side-file.ts";
+import { isLeaseNote, isSnapshotNote, type LeaseNote, laterSeq, type SnapshotNote } from "./side-notes.ts";
 
-/** A handle on one session in a directory of JSONL files. */
+/** A handle on one session in a directory of JSONL files. Writes take turns, in the order of the calls. */
 export class JsonlSession implements SessionLog {
+  readonly id: string;
+  readonly header: string;
   readonly #directory: JsonlDirectory;
   readonly #file: SessionFile;
-  readonly #watches: FileWatches;
-  readonly #lease: SideFile<Lease>;
-  readonly #snapshot: SideFile<Snapshot>;
+  readonly #prefix: Prefix;
+  readonly #watch: HeadWatch;
+  readonly #lease: SideFile<LeaseNote>;
+  readonly #snapshot: SideFile<SnapshotNote>;
+  readonly #turns = new Turns();
+  #reportedSnapshot = "";
 
-  constructor(directory: JsonlDirectory, file: SessionFile, watches: FileWatches) {
-    const { name, life } = file.life;
+  constructor(directory: JsonlDirectory, life: Life, watch: HeadWatch) {
+    const { name } = life;
+    this.id = life.id;
+    this.header = life.header;
     this.#directory = directory;
-    this.#file = file;
-    this.#watches = watches;
-    this.#lease = new SideFile(directory.files, directory.pathOf(name, leaseExtension), life, isLease);
+    this.#watch = watch;
+    this.#lease = new SideFile(
+      directory.files,
+      directory.pathOf(name, leaseExtension),
+      life.life,
+      isLeaseNote,
+    );
     this.#snapshot = new SideFile(
       directory.files,
       directory.pathOf(name, snapshotExtension),
-      life,
-      isSnapshot,
+      life.life,
+      isSnapshotNote,
+    );
+    this.#file = new SessionFile(directory, life, () =>
+      Math.max(this.#lease.readValue()?.endSeq ?? 0, this.#snapshot.readValue()?.endSeq ?? 0),
+    );
+    this.#prefix = new Prefix(directory.files, life);
+  }
+
+  append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
+    const mine = records.map((record) => ({ ...record }));
+    return this.#turns.run(() =>
+      andThen(
+        this.#run("append", () => this.#file.append(expectedSeq, mine)),
+        () => {
+          if (records.length > 0) this.#watch.notify(this.#file.life.name);
+        },
+      ),
     );
   }
 
-  get id(): string {
-    return this.#file.life.id;
+  read(afterSeq?: number): MaybePromise<readonly LogRecord[]> {
+    return this.#run("read", () => this.#file.read(readStart(afterSeq)));
   }
 
-  get header(): string {
-    return this.#file.life.header;
+  inspect(): MaybePromise<LogInspection> {
+    return this.#run("inspect", () => this.#file.inspect());
   }
 
-  append(expectedSeq: number, records: readonly LogRecord[]): void {
-    this.#directory.run("append", () => this.#file.append(expectedSeq, records));
-    if (records.length > 0) this.#watches.notify(this.#file.life.name);
+  checkUpTo(seq: number): MaybePromise<void> {
+    return this.#run("check", () =>
+      andThen(this.#file.end(), (end) =>
+        this.#file.withFile((fd) => this.#prefix.check(fd, seq, end, this.#snapshot.readValue()?.prefix)),
+      ),
+    );
   }
 
-  read(afterSeq?: number): readonly LogRecord[] {
-    return this.#directory.run("read", () => this.#file.read(readStart(afterSeq)));
+  head(): MaybePromise<number> {
+    return this.#run("head", () => andThen(this.#file.end(), ({ head }) => head.seq));
   }
 
-  head(): number {
-    return this.#directory.run("head", () => this.#file.head().seq);
-  }
-
-  lease(claim: LeaseClaim): Lease {
-    return this.#alone("lease", () => {
-      const lease = leaseAfter(this.#leaseNow(), claim);
-      if (lease.owner === claim.owner) this.#lease.save(lease);
+  lease(claim: LeaseClaim): MaybePromise<Lease> {
+    const take = (): Lease => {
+      const note = this.#lease.readValue();
+      const lease = leaseAfter(note?.lease, claim);
+      if (lease.owner === claim.owner) this.#saveLease(lease, note);
       return lease;
-    });
+    };
+    return this.#turns.run(() => this.#run("lease", () => this.#file.withLock(take)));
   }
 
-  release(owner: string): void {
-    this.#directory.run("release", () =>
-      this.#directory.withLock(this.#file.life.name, () => {
-        if (this.#leaseNow()?.owner === owner) this.#lease.remove();
+  currentLease(): MaybePromise<Lease | undefined> {
+    return this.#run("read the lease", () => this.#file.withFile(() => this.#lease.readValue()?.lease));
+  }
+
+  release(owner: string): MaybePromise<void> {
+    const { name } = this.#file.life;
+    const release = (): void => {
+      const note = this.#lease.readValue();
+      if (note?.lease?.owner === owner) this.#saveLease(undefined, note);
+    };
+    return this.#turns.run(() => this.#run("release", () => this.#directory.withLock(name, release)));
+  }
+
+  watch(listener: () => void): () => void {
+    return this.#watch.add(this.#file.life.name, listener);
+  }
+
+  snapshot(): MaybePromise<Snapshot | undefined> {
+    return this.#run("read the snapshot", () =>
+      this.#file.withFile(() => {
+        const found = this.#snapshot.read();
+        if (found === undefined) return undefined;
+        if ("damagedBytes" in found) return this.#damagedSnapshot(0, found.damagedBytes);
+        const { seq, digest, version, bodyDigest } = found.value;
+        if (digestOf(found.text) !== bodyDigest) return this.#damagedSnapshot(seq, found.text.length);
+        return { seq, digest, version, bodyDigest, body: found.text };
       }),
     );
   }
 
-  watch(listener: () => void): () => void {
-    return this.#watches.add(this.#file.life.name, listener);
+  saveSnapshot({ seq, digest, version, body, bodyDigest }: Snapshot): MaybePromise<void> {
+    const save = (fd: number, end: Mark): void => {
+      const prefix = this.#prefix.extended(fd, end);
+      const endSeq = laterSeq(this.#file.durableSeq, this.#snapshot.readValue()?.endSeq);
+      this.#snapshot.save({ seq, digest, version, bodyDigest, prefix, endSeq }, body);
+    };
+    return this.#turns.run(() =>
+      this.#run("save the snapshot", () =>
+        andThen(this.#file.end(), (end) => this.#file.withLock((fd) => save(fd, end))),
+      ),
+    );
   }
 
-  snapshot(): Snapshot | undefined {
-    return this.#alone("snapshot", () => {
-      const found = this.#snapshot.read();
-      if (found === undefined || "value" in found) return found?.value;
-      this.#directory.notice({
-        type: "damaged-snapshot",
-        id: this.id,
-        afterSeq: 0,
-        droppedBytes: found.damagedBytes,
-      });
-      this.#snapshot.remove();
-      return undefined;
-    });
+  /** Keeps what is known of the end of the log, also when the lease is released. */
+  #saveLease(lease: Lease | undefined, note: LeaseNote | undefined): void {
+    const endSeq = laterSeq(this.#file.durableSeq, note?.endSeq);
+    if (lease === undefined && endSeq === undefined) this.#lease.remove();
+    else this.#lease.save({ lease, endSeq });
   }
 
-  saveSnapshot({ seq, digest, version, body }: Snapshot): void {
-    this.#alone("saveSnapshot", () => this.#snapshot.save({ seq, digest, version, body }));
+  /** Left where it is: reading writes nothing, and the next snapshot takes its place. */
+  #damagedSnapshot(afterSeq: number, droppedBytes: number): undefined {
+    const what = `${afterSeq}/${droppedBytes}`;
+    if (what !== this.#reportedSnapshot) {
+      this.#directory.notice({ type: "damaged-snapshot", id: this.id, afterSeq, droppedBytes });
+    }
+    this.#reportedSnapshot = what;
   }
 
-  /** A lease that cannot be read is none: its owner finds out when it next renews. */
-  #leaseNow(): Lease | undefined {
-    const found = this.#lease.read();
-    return found !== undefined && "value" in found ? found.value : undefined;
-  }
-
-  #alone<T>(what: string, use: () => T): T {
-    return this.#directory.run(what, () => this.#file.withLock(use));
+  #run<T>(what: string, operation: () => MaybePromise<T>): MaybePromise<T> {
+    return this.#directory.run(what, this.#file.path, operation);
   }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
-
-const isLease = (value: unknown): value is Lease =>
-  isRecord(value) && typeof value["owner"] === "string" && typeof value["until"] === "number";
-
-const isSnapshot = (value: unknown): value is Snapshot =>
-  isRecord(value) &&
-  typeof value["seq"] === "number" &&
-  typeof value["digest"] === "string" &&
-  typeof value["version"] === "string" &&
-  typeof value["body"] === "string";

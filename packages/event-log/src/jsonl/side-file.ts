@@ -1,7 +1,20 @@
 import { digestOf } from "../digest.ts";
 import type { Files } from "./files.ts";
 
-/** A value beside a log that belongs to one life of its session: JSON text under a seal, replaced as a whole. */
+/** What a side file holds: a value under a seal, and a text that the value describes. */
+export interface SideContent<T> {
+  readonly value: T;
+  readonly text: string;
+}
+
+const sealPattern = /^(\S{22}) (\S{22})$/;
+const firstBytes = 4 * 1024;
+const lineBreak = 10;
+
+/**
+ * A file beside a log that belongs to one life of its session, replaced as a whole: a line with the life and the seal of
+ * the next line, a line with a value as JSON, and a text up to the end, which the seal does not cover.
+ */
 export class SideFile<T extends object> {
   readonly #files: Files;
   readonly #path: string;
@@ -15,26 +28,46 @@ export class SideFile<T extends object> {
     this.#isValue = isValue;
   }
 
-  /** Undefined when there is none, or only one of an earlier life; else the value, or the size of the damaged file. */
-  read(): { readonly value: T } | { readonly damagedBytes: number } | undefined {
-    const bytes = this.#files.withFile(this.#path, "r", (fd) =>
-      this.#files.bytes(fd, 0, this.#files.size(fd)),
-    );
-    if (bytes === undefined) return undefined;
-    const damaged = { damagedBytes: bytes.length };
-    const [, life, digest, json] = /^(\S{22}) (\S{22})\n([^]*)\n$/.exec(bytes.toString("utf8")) ?? [];
-    if (life === undefined || json === undefined || digest !== digestOf(life, json)) return damaged;
-    if (life !== this.#life) return undefined;
-    const value: unknown = JSON.parse(json);
-    return this.#isValue(value) ? { value } : damaged;
+  /** Undefined if there is none, or only one of an earlier life; else its content, or the size of a damaged file. */
+  read(): SideContent<T> | { readonly damagedBytes: number } | undefined {
+    return this.#files.withFile(this.#path, "r", (fd) => {
+      const size = this.#files.size(fd);
+      return this.#parsed(this.#files.bytes(fd, 0, size), size);
+    });
   }
 
-  save(value: T): void {
+  /** The value alone, without reading the text behind it. Undefined also if the file is damaged. */
+  readValue(): T | undefined {
+    return this.#files.withFile(this.#path, "r", (fd) => {
+      const size = this.#files.size(fd);
+      for (let length = firstBytes; ; length *= 8) {
+        const bytes = this.#files.bytes(fd, 0, Math.min(length, size));
+        const isWhole = bytes.length >= size || bytes.indexOf(lineBreak, bytes.indexOf(lineBreak) + 1) > 0;
+        const found = isWhole ? this.#parsed(bytes, size) : undefined;
+        if (isWhole) return found !== undefined && "value" in found ? found.value : undefined;
+      }
+    });
+  }
+
+  save(value: T, text = ""): void {
     const json = JSON.stringify(value);
-    this.#files.replace(this.#path, `${this.#life} ${digestOf(this.#life, json)}\n${json}\n`);
+    this.#files.replace(this.#path, `${this.#life} ${digestOf(this.#life, json)}\n${json}\n${text}`);
   }
 
   remove(): void {
     this.#files.remove(this.#path);
+  }
+
+  #parsed(bytes: Buffer, size: number): SideContent<T> | { readonly damagedBytes: number } | undefined {
+    const firstEnd = bytes.indexOf(lineBreak);
+    const secondEnd = bytes.indexOf(lineBreak, firstEnd + 1);
+    const [, life, seal] = sealPattern.exec(bytes.toString("utf8", 0, Math.max(0, firstEnd))) ?? [];
+    const json = bytes.toString("utf8", firstEnd + 1, Math.max(0, secondEnd));
+    if (life === undefined || secondEnd < 0 || seal !== digestOf(life, json)) return { damagedBytes: size };
+    if (life !== this.#life) return undefined;
+    const value: unknown = JSON.parse(json);
+    return this.#isValue(value)
+      ? { value, text: bytes.toString("utf8", secondEnd + 1) }
+      : { damagedBytes: size };
   }
 }

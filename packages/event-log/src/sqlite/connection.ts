@@ -1,21 +1,12 @@
-import { existsSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import { LogError } from "../log-error.ts";
-import { whenFree } from "./busy.ts";
-import { hasTables, makeTables } from "./schema.ts";
-import { sqliteFailure } from "./sqlite-failure.ts";
+import { mapError } from "../maybe-promise.ts";
+import type { MaybePromise } from "../port.ts";
+import { type Try, whenFree } from "../when-free.ts";
+import { inMemory, type OpenDatabase, type OpenedDatabase, openLogDatabase } from "./open-database.ts";
+import { isBusy, sqliteFailure } from "./sqlite-failure.ts";
 
 export type Row = Record<string, SQLOutputValue>;
-
-/** Opens a database; tests give another to see what becomes of its failures. */
-export type OpenDatabase = (
-  file: string,
-  options: {
-    readonly readOnly?: boolean;
-    readonly timeout: number;
-    readonly enableForeignKeyConstraints: boolean;
-  },
-) => DatabaseSync;
 
 export interface ConnectionOptions {
   readonly durability: "full" | "relaxed";
@@ -28,19 +19,24 @@ export class Connection {
   readonly file: string;
   readonly #options: ConnectionOptions;
   readonly #statements = new Map<string, StatementSync>();
-  #database: DatabaseSync | undefined;
+  #opened: OpenedDatabase | undefined;
   #isClosed = false;
   #failure: unknown;
   #epoch = 0;
 
+  /** Opens the database at once; while another process keeps it locked, the first operation does. */
   constructor(file: string, options: ConnectionOptions) {
     this.file = file;
     this.#options = options;
-    this.run("open", () => this.#open());
+    try {
+      this.#database();
+    } catch (error) {
+      if (!isBusy(error)) throw sqliteFailure("open", file, error);
+    }
   }
 
   get isInMemory(): boolean {
-    return this.file === ":memory:";
+    return this.file === inMemory;
   }
 
   /** Grows with each failed write: a handle that is older than one does not write any more. */
@@ -48,33 +44,50 @@ export class Connection {
     return this.#epoch;
   }
 
-  run<T>(what: string, operation: () => T): T {
-    if (this.#isClosed) throw new LogError("LogWrite", `${what} failed: the log is closed`);
-    try {
-      return whenFree(this.#options.busyTimeoutMs, operation);
-    } catch (error) {
-      throw sqliteFailure(what, error);
-    }
+  /** Runs an operation; again, after other work of the event loop, while another process keeps the database locked. */
+  run<T>(what: string, operation: () => T): MaybePromise<T> {
+    const tryOnce = (): Try<T> => {
+      if (this.#isClosed) throw new LogError("LogWrite", `The log could not ${what}: it is closed.`);
+      try {
+        this.#database();
+        return { value: operation() };
+      } catch (error) {
+        if (isBusy(error)) return undefined;
+        throw error;
+      }
+    };
+    const { busyTimeoutMs } = this.#options;
+    return mapError(
+      () => whenFree(tryOnce, { busyTimeoutMs, what: this.file }),
+      (error) => sqliteFailure(what, this.file, error),
+    );
   }
 
   /** Runs an operation that sees one state of the database, whatever others commit meanwhile. */
-  read<T>(what: string, operation: () => T): T {
+  read<T>(what: string, operation: () => T): MaybePromise<T> {
     return this.run(what, () => this.#transaction("BEGIN", operation));
   }
 
   /** Runs an operation in a transaction that no other writer can come between, for a handle of an epoch. */
-  write<T>(what: string, epoch: number, operation: () => T): T {
-    if (epoch !== this.#epoch) {
-      throw new LogError("LogWrite", "an earlier write failed: open the session again to go on", {
-        cause: this.#failure,
-      });
-    }
-    try {
-      return this.run(what, () => this.#transaction("BEGIN IMMEDIATE", operation));
-    } catch (error) {
-      if (error instanceof LogError && error.code === "LogWrite") this.#fail(error);
-      throw error;
-    }
+  write<T>(what: string, epoch: number, operation: () => T): MaybePromise<T> {
+    let hasBegun = false;
+    const current = (): T => {
+      if (epoch !== this.#epoch) {
+        throw new LogError("LogWrite", `An earlier write to ${this.file} failed: open the session again.`, {
+          cause: this.#failure,
+        });
+      }
+      this.#checkWritable(what);
+      hasBegun = true;
+      return this.#transaction("BEGIN IMMEDIATE", operation);
+    };
+    return mapError(
+      () => this.run(what, current),
+      (error) => {
+        if (hasBegun && error instanceof LogError && error.code === "LogWrite") this.#fail(error);
+        return error;
+      },
+    );
   }
 
   one(sql: string, ...values: readonly SQLInputValue[]): Row | undefined {
@@ -89,13 +102,10 @@ export class Connection {
     this.#prepared(sql).run(...values);
   }
 
-  /** After a failed write: another connection, which reads what is really there. */
+  /** After a failed write: the next operation uses another connection, which reads what is really there. */
   renew(): void {
     if (this.#failure === undefined || this.#isClosed) return;
-    if (!this.isInMemory) {
-      this.#closeDatabase();
-      this.run("open", () => this.#open());
-    }
+    if (!this.isInMemory) this.#closeDatabase();
     this.#failure = undefined;
   }
 
@@ -109,54 +119,49 @@ export class Connection {
     this.#epoch += 1;
   }
 
-  #open(): void {
+  #database(): DatabaseSync {
     const { durability, openDatabase } = this.#options;
-    const options = { timeout: 0, enableForeignKeyConstraints: true };
-    if (!this.isInMemory && existsSync(this.file)) {
-      // A file of a newer format is to stay as it is: setting up a connection that writes could change it.
-      const database = openDatabase(this.file, { ...options, readOnly: true });
-      try {
-        hasTables(database);
-      } finally {
-        database.close();
-      }
-    }
-    const database = openDatabase(this.file, options);
-    try {
-      database.exec("PRAGMA journal_mode = WAL");
-      database.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
-      if (!hasTables(database)) makeTables(database);
-    } catch (error) {
-      database.close();
-      throw error;
-    }
-    this.#database = database;
+    this.#opened ??= openLogDatabase(this.file, durability, openDatabase);
+    return this.#opened.database;
+  }
+
+  #checkWritable(what: string): void {
+    if (this.#opened?.isReadOnly !== true) return;
+    throw new LogError("LogWrite", `The log could not ${what}: this process may only read ${this.file}.`);
   }
 
   #closeDatabase(): void {
     this.#statements.clear();
-    this.#database?.close();
-    this.#database = undefined;
+    this.#opened?.database.close();
+    this.#opened = undefined;
   }
 
   #transaction<T>(begin: string, operation: () => T): T {
     this.do(begin);
+    let isOpen = true;
     try {
       const result = operation();
       this.do("COMMIT");
+      isOpen = false;
       return result;
     } finally {
-      if (this.#database?.isTransaction === true) this.do("ROLLBACK");
+      if (isOpen) this.#rollBack();
+    }
+  }
+
+  /** SQLite itself has ended a transaction after some errors; then there is nothing to roll back. */
+  #rollBack(): void {
+    try {
+      this.do("ROLLBACK");
+    } catch {
+      // The error that led here is the one that is reported.
     }
   }
 
   #prepared(sql: string): StatementSync {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
-    if (this.#database === undefined) {
-      throw new LogError("LogWrite", "the database could not be opened again after a failed write");
-    }
-    const statement = this.#database.prepare(sql);
+    const statement = this.#database().prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
   }

@@ -1,84 +1,47 @@
-import { watch } from "node:fs";
 import { basename, dirname } from "node:path";
-import { Listeners } from "../listeners.ts";
+import { HeadWatch } from "../head-watch.ts";
+import { watchFolder } from "../watch-folder.ts";
+import { andThen } from "../maybe-promise.ts";
+import type { MaybePromise } from "../port.ts";
 import type { Connection } from "./connection.ts";
 
-/** How often to ask the database where the system tells nothing of changes to its files. */
-const pollMs = 1_000;
+const sql = {
+  heads: "SELECT life, head FROM moora_sessions WHERE life IN (SELECT value FROM json_each(?))",
+  version: "PRAGMA data_version",
+} as const;
 
-/** Who listens to which session of a database. While somebody does, other connections' commits are looked for. */
-export class DatabaseWatch {
-  readonly #connection: Connection;
-  readonly #listeners = new Listeners();
-  #stopLooking: (() => void) | undefined;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  add(life: number, listener: () => void): () => void {
-    const stopListening = this.#listeners.add(String(life), listener);
-    this.#stopLooking ??= this.#look();
-    return () => {
-      stopListening();
-      if (this.#listeners.keys.length === 0) this.#stop();
-    };
-  }
-
-  notify(life: number): void {
-    this.#listeners.notify(String(life));
-  }
-
-  close(): void {
-    this.#stop();
-    this.#listeners.clear();
-  }
-
-  #stop(): void {
-    this.#stopLooking?.();
-    this.#stopLooking = undefined;
-  }
-
-  /** SQLite's data version changes when another connection commits: to whatever session, so all are told. */
-  #look(): () => void {
-    const { file, isInMemory } = this.#connection;
-    if (isInMemory) return () => undefined;
-    let seen = this.#version();
-    const look = (): void => {
-      const now = this.#version();
-      if (now === seen) return;
-      seen = now;
-      for (const key of this.#listeners.keys) this.#listeners.notify(key);
-    };
-    const timer = setInterval(look, pollMs).unref();
-    const stopWatching = watchFiles(file, look);
-    return () => {
-      clearInterval(timer);
-      stopWatching();
-    };
-  }
-
-  /** Undefined when the database does not answer; listeners then find out why when they read. */
-  #version(): unknown {
-    try {
-      return this.#connection.one("PRAGMA data_version")?.["data_version"];
-    } catch {
-      return undefined;
-    }
-  }
+/** Watches the sessions of a database: one watcher of its folder, and one timer, for all of them. */
+export function watchDatabase(connection: Connection): HeadWatch {
+  const headsOf = (lives: readonly string[]): MaybePromise<ReadonlyMap<string, string>> =>
+    andThen(
+      connection.run("watch", () => connection.all(sql.heads, JSON.stringify(lives.map(Number)))),
+      (rows) => new Map(rows.map((row) => [String(row["life"]), String(row["head"])])),
+    );
+  return new HeadWatch({
+    headsOf,
+    ...(connection.isInMemory ? {} : { source: (changed) => watchCommits(connection, () => changed()) }),
+  });
 }
 
-/** Watches a database and the files beside it that SQLite makes and removes. */
-function watchFiles(file: string, look: () => void): () => void {
+/** Calls back after a commit by another connection. SQLite changes some file in the folder, and its data version. */
+function watchCommits(connection: Connection, changed: () => void): () => void {
+  const { file } = connection;
   const name = basename(file);
+  let version = dataVersion(connection);
+  return watchFolder(dirname(file), (changedFile) => {
+    if (changedFile !== null && !changedFile.startsWith(name)) return;
+    const now = dataVersion(connection);
+    if (now === version) return;
+    version = now;
+    changed();
+  });
+}
+
+/** Undefined if the database does not answer: whoever reads finds out why. */
+function dataVersion(connection: Connection): unknown {
   try {
-    const watcher = watch(dirname(file), { persistent: false }, (_event, changed) => {
-      if (changed === null || changed.startsWith(name)) look();
-    });
-    watcher.on("error", () => undefined);
-    return () => watcher.close();
+    return connection.one(sql.version)?.["data_version"];
   } catch {
-    // There is a limit to how many directories one may watch: then the slow look has to do.
-    return () => undefined;
+    return undefined;
   }
 }

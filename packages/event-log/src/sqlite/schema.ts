@@ -5,8 +5,8 @@ const format = 1;
 
 /**
  * Every name begins with `moora_`, so a log may share the file of an application. A session's row is one life of its id:
- * AUTOINCREMENT never gives a number twice, so what belongs to a removed life can find no row again. Its head stands there
- * besides, so that records that are missing at the end are missed.
+ * AUTOINCREMENT never gives a number twice, so what belongs to a removed life can find no row again. Its head is stored
+ * there too, so that records missing at the end are noticed. `prefix_*` is a checksum over the records up to a position.
  */
 const tables = `
   CREATE TABLE moora_format (version INTEGER NOT NULL) STRICT;
@@ -34,11 +34,15 @@ const tables = `
     digest TEXT NOT NULL,
     version TEXT NOT NULL,
     body TEXT NOT NULL,
-    seal TEXT NOT NULL
+    body_digest TEXT NOT NULL,
+    seal TEXT NOT NULL,
+    prefix_seq INTEGER NOT NULL,
+    prefix_digest TEXT NOT NULL,
+    prefix_crc INTEGER NOT NULL
   ) STRICT;
 `;
 
-/** Whether the tables are there, in a format that this Moora knows; a newer one is `UnsupportedVersion`. */
+/** Whether the tables exist, in a format that this Moora knows; a newer one is `UnsupportedVersion`. */
 export function hasTables(database: DatabaseSync): boolean {
   const known = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'moora_format'").get();
   if (known === undefined) return false;
@@ -46,7 +50,7 @@ export function hasTables(database: DatabaseSync): boolean {
   if (version === format) return true;
   throw new LogError(
     "UnsupportedVersion",
-    `this log has format ${String(version)}; this Moora reads ${format}`,
+    `Unsupported log format ${String(version)}; this Moora reads ${format}.`,
   );
 }
 
@@ -56,7 +60,8 @@ export function makeTables(database: DatabaseSync): void {
   try {
     if (!hasTables(database)) database.exec(tables);
     database.exec("COMMIT");
-  } finally {
-    if (database.isTransaction) database.exec("ROLLBACK");
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
   }
 }

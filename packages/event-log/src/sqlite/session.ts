@@ -1,10 +1,23 @@
 import { checkedAppend, logRemoved, readStart } from "../admission.ts";
-import { type ChainHead, chainStart, checkedChain, logCorrupt } from "../chain.ts";
+import { type ChainHead, chainStart, logCorrupt, soundPart } from "../chain.ts";
+import type { HeadWatch } from "../head-watch.ts";
 import { leaseAfter } from "../lease.ts";
-import type { Lease, LeaseClaim, LogNotice, LogRecord, SessionLog, Snapshot } from "../port.ts";
-import { snapshotSeal } from "../sealed-snapshot.ts";
-import type { Connection, Row } from "./connection.ts";
-import type { DatabaseWatch } from "./database-watch.ts";
+import { andThen } from "../maybe-promise.ts";
+import type {
+  Lease,
+  LeaseClaim,
+  LogInspection,
+  LogNotice,
+  LogRecord,
+  MaybePromise,
+  SessionLog,
+  Snapshot,
+} from "../port.ts";
+import { rowToRecord, rowToSnapshot } from "../rows.ts";
+import { isUndamaged, snapshotSeal } from "../sealed-snapshot.ts";
+import { Turns } from "../turns.ts";
+import type { Connection } from "./connection.ts";
+import { Prefix } from "./prefix.ts";
 
 const sql = {
   head: "SELECT head, digest FROM moora_sessions WHERE life = ?",
@@ -15,10 +28,10 @@ const sql = {
   saveLease: "UPDATE moora_sessions SET lease_owner = ?, lease_until = ? WHERE life = ?",
   release: `UPDATE moora_sessions SET lease_owner = NULL, lease_until = NULL
     WHERE life = ? AND lease_owner = ?`,
-  snapshot: `SELECT seq, p.digest, version, body, seal FROM moora_sessions s
+  snapshot: `SELECT seq, p.digest, version, body, body_digest, seal FROM moora_sessions s
     LEFT JOIN moora_snapshots p ON p.life = s.life WHERE s.life = ?`,
-  saveSnapshot: `INSERT OR REPLACE INTO moora_snapshots (life, seq, digest, version, body, seal)
-    VALUES (?, ?, ?, ?, ?, ?)`,
+  saveSnapshot: `INSERT OR REPLACE INTO moora_snapshots (life, seq, digest, version, body, body_digest, seal,
+    prefix_seq, prefix_digest, prefix_crc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 } as const;
 
 /** One life of a session: its number in the database, its id and header. */
@@ -28,104 +41,126 @@ export interface SqliteLife {
   readonly header: string;
 }
 
-/** A handle on one session in a SQLite database. */
+/** A handle on one session in a SQLite database. Writes take turns, in the order of the calls. */
 export class SqliteSession implements SessionLog {
   readonly id: string;
   readonly header: string;
   readonly #life: number;
   readonly #connection: Connection;
-  readonly #watch: DatabaseWatch;
+  readonly #watch: HeadWatch;
   readonly #onNotice: (notice: LogNotice) => void;
   readonly #epoch: number;
+  readonly #prefix: Prefix;
+  readonly #turns = new Turns();
 
   constructor(
-    { life, id, header }: SqliteLife,
+    life: SqliteLife,
     connection: Connection,
-    watch: DatabaseWatch,
+    watch: HeadWatch,
     onNotice: (notice: LogNotice) => void,
   ) {
-    this.id = id;
-    this.header = header;
-    this.#life = life;
+    this.id = life.id;
+    this.header = life.header;
+    this.#life = life.life;
     this.#connection = connection;
     this.#watch = watch;
     this.#onNotice = onNotice;
     this.#epoch = connection.epoch;
+    this.#prefix = new Prefix(connection, life);
   }
 
-  append(expectedSeq: number, records: readonly LogRecord[]): void {
-    this.#write("append", () => {
-      const head = checkedAppend(this.#head(), expectedSeq, records);
-      for (const { seq, changed, digest, body } of records) {
+  append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
+    const mine = records.map((record) => ({ ...record }));
+    const append = (): void => {
+      const head = checkedAppend(this.#head(), expectedSeq, mine);
+      for (const { seq, changed, digest, body } of mine) {
         this.#connection.do(sql.insert, this.#life, seq, changed, digest, body);
       }
-      if (records.length > 0) this.#connection.do(sql.setHead, head.seq, head.digest, this.#life);
+      if (mine.length > 0) this.#connection.do(sql.setHead, head.seq, head.digest, this.#life);
+    };
+    return andThen(this.#write("append", append), () => {
+      if (mine.length > 0) this.#watch.notify(String(this.#life));
     });
-    if (records.length > 0) this.#watch.notify(this.#life);
   }
 
-  read(afterSeq?: number): readonly LogRecord[] {
+  read(afterSeq?: number): MaybePromise<readonly LogRecord[]> {
     const seq = readStart(afterSeq);
     return this.#connection.read("read", () => {
       const head = this.#head();
       if (seq >= head.seq) return [];
-      const records = this.#connection.all(sql.read, this.#life, seq).map(rowToRecord);
+      const records = this.#connection.all(sql.read, this.#life, seq).map((row) => rowToRecord(row));
       const before = seq === 0 ? chainStart(this.header) : records.shift();
       if (before?.seq !== seq) throw logCorrupt(seq);
-      checkedChain(before, records);
-      const last = records.at(-1) ?? before;
-      if (last.seq !== head.seq || last.digest !== head.digest) {
-        throw logCorrupt(Math.min(last.seq + 1, head.seq));
-      }
+      const { damage } = soundPart(before, records, head);
+      if (damage !== undefined) throw damage;
       return records;
     });
   }
 
-  head(): number {
-    return this.#connection.run("head", () => this.#head().seq);
+  inspect(): MaybePromise<LogInspection> {
+    return this.#connection.read("inspect", () => {
+      const head = this.#head();
+      const records = this.#connection.all(sql.read, this.#life, 0).map((row) => rowToRecord(row));
+      return { ...soundPart(chainStart(this.header), records, head), unfinishedBytes: 0 };
+    });
   }
 
-  lease(claim: LeaseClaim): Lease {
+  checkUpTo(seq: number): MaybePromise<void> {
+    return this.#connection.read("check", () => this.#prefix.check(seq, this.#head()));
+  }
+
+  head(): MaybePromise<number> {
+    return this.#connection.run("read the head", () => this.#head().seq);
+  }
+
+  lease(claim: LeaseClaim): MaybePromise<Lease> {
     return this.#write("lease", () => {
-      const row = this.#connection.one(sql.lease, this.#life);
-      if (row === undefined) throw logRemoved(this.id);
-      const { owner, until } = row;
-      const isHeld = typeof owner === "string" && typeof until === "number";
-      const lease = leaseAfter(isHeld ? { owner, until } : undefined, claim);
+      const lease = leaseAfter(this.#lease(), claim);
       this.#connection.do(sql.saveLease, lease.owner, lease.until, this.#life);
       return lease;
     });
   }
 
-  release(owner: string): void {
-    this.#connection.run("release", () => this.#connection.do(sql.release, this.#life, owner));
+  currentLease(): MaybePromise<Lease | undefined> {
+    return this.#connection.run("read the lease", () => this.#lease());
+  }
+
+  release(owner: string): MaybePromise<void> {
+    return this.#turns.run(() =>
+      this.#connection.run("release", () => this.#connection.do(sql.release, this.#life, owner)),
+    );
   }
 
   watch(listener: () => void): () => void {
-    return this.#watch.add(this.#life, listener);
+    return this.#watch.add(String(this.#life), listener);
   }
 
-  snapshot(): Snapshot | undefined {
-    const row = this.#connection.run("snapshot", () => this.#connection.one(sql.snapshot, this.#life));
-    if (row === undefined) throw logRemoved(this.id);
-    if (row["seq"] === null) return undefined;
-    const snapshot = rowToSnapshot(row);
-    if (row["seal"] === snapshotSeal(snapshot)) return snapshot;
-    const droppedBytes = Buffer.byteLength(snapshot.body);
-    this.#onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: 0, droppedBytes });
-    return undefined;
+  snapshot(): MaybePromise<Snapshot | undefined> {
+    const read = (): Snapshot | undefined => {
+      const row = this.#connection.one(sql.snapshot, this.#life);
+      if (row === undefined) throw logRemoved(this.id);
+      if (row["seq"] === null) return undefined;
+      const snapshot = rowToSnapshot(row);
+      if (isUndamaged(snapshot, row["seal"])) return snapshot;
+      const droppedBytes = Buffer.byteLength(snapshot.body);
+      this.#onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: snapshot.seq, droppedBytes });
+      return undefined;
+    };
+    return this.#connection.run("read the snapshot", read);
   }
 
-  saveSnapshot(snapshot: Snapshot): void {
-    const { seq, digest, version, body } = snapshot;
-    this.#write("saveSnapshot", () => {
-      this.#head();
-      this.#connection.do(sql.saveSnapshot, this.#life, seq, digest, version, body, snapshotSeal(snapshot));
+  saveSnapshot(snapshot: Snapshot): MaybePromise<void> {
+    const { seq, digest, version, body, bodyDigest } = snapshot;
+    const stored = [seq, digest, version, body, bodyDigest, snapshotSeal(snapshot)] as const;
+    return this.#write("save the snapshot", () => {
+      const prefix = this.#prefix.extended(this.#head());
+      const sum = [prefix.seq, prefix.digest, prefix.crc] as const;
+      this.#connection.do(sql.saveSnapshot, this.#life, ...stored, ...sum);
     });
   }
 
-  #write<T>(what: string, operation: () => T): T {
-    return this.#connection.write(what, this.#epoch, operation);
+  #write<T>(what: string, operation: () => T): MaybePromise<T> {
+    return this.#turns.run(() => this.#connection.write(what, this.#epoch, operation));
   }
 
   #head(): ChainHead {
@@ -133,18 +168,11 @@ export class SqliteSession implements SessionLog {
     if (row === undefined) throw logRemoved(this.id);
     return { seq: Number(row["head"]), digest: String(row["digest"]) };
   }
+
+  #lease(): Lease | undefined {
+    const row = this.#connection.one(sql.lease, this.#life);
+    if (row === undefined) throw logRemoved(this.id);
+    const { owner, until } = row;
+    return typeof owner === "string" && typeof until === "number" ? { owner, until } : undefined;
+  }
 }
-
-const rowToRecord = (row: Row): LogRecord => ({
-  seq: Number(row["seq"]),
-  body: String(row["body"]),
-  changed: String(row["changed"]),
-  digest: String(row["digest"]),
-});
-
-const rowToSnapshot = (row: Row): Snapshot => ({
-  seq: Number(row["seq"]),
-  digest: String(row["digest"]),
-  version: String(row["version"]),
-  body: String(row["body"]),
-});

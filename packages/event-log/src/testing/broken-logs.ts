@@ -1,4 +1,6 @@
-import type { LogRecord, SessionLog, Snapshot } from "../port.ts";
+import { maxRecordLength } from "../admission.ts";
+import { LogError } from "../log-error.ts";
+import type { Lease, LogRecord, SessionLog, Snapshot } from "../port.ts";
 import { withSessions } from "./altered-log.ts";
 import { headOf, rechained } from "./chain-of.ts";
 import type { LogStorage } from "./log-storage.ts";
@@ -143,6 +145,63 @@ export const brokenLogs: readonly BrokenLog[] = [
     "never lets a lease run out",
     "a lease that has run out is given to another, in its last instant",
     (session) => ({ lease: async (claim) => session.lease({ ...claim, now: 0 }) }),
+  ),
+  brokenSession(
+    "claims the lease that it is asked for",
+    "the current lease can be read without claiming it, here and elsewhere",
+    (session) => ({ currentLease: () => session.lease({ owner: "reader", now: 0, ttlMs: 1 }) }),
+  ),
+  brokenSession(
+    "keeps a lease when it is released",
+    "the current lease is also shown when it has expired, and not when it was released",
+    (session) => {
+      let last: Lease | undefined;
+      return {
+        lease: async (claim) => (last = await session.lease(claim)),
+        currentLease: () => last,
+      };
+    },
+  ),
+  brokenSession(
+    "does not check what it does not read",
+    "damage to the records before a snapshot fails their check",
+    () => ({ checkUpTo: () => undefined }),
+  ),
+  brokenSession(
+    "takes what is missing for sound",
+    "records that are missing do not pass their check",
+    (session) => ({ checkUpTo: async (seq) => session.checkUpTo(Math.min(seq, await session.head())) }),
+  ),
+  brokenSession(
+    "shows nothing of a damaged log",
+    "finds out that a body was altered, among records appended singly",
+    (session) => ({
+      inspect: async () => {
+        const inspection = await session.inspect();
+        return inspection.damage === undefined ? inspection : { ...inspection, records: [] };
+      },
+    }),
+  ),
+  brokenSession(
+    "believes what a snapshot says of its body",
+    "a snapshot whose body is not the one of its digest is not answered",
+    () => {
+      let saved: Snapshot | undefined;
+      return { snapshot: () => saved, saveSnapshot: (snapshot) => void (saved = snapshot) };
+    },
+  ),
+  brokenSession(
+    "takes a million characters and no more",
+    "takes a record of the greatest length, and refuses a longer one with both lengths",
+    (session) => ({
+      append: (expectedSeq, records) => {
+        const [long] = records.filter(({ body }) => body.length > 1_000_000);
+        if (long !== undefined) {
+          throw new LogError("InvalidRecord", `${maxRecordLength} ${long.body.length}`, { seq: long.seq });
+        }
+        return session.append(expectedSeq, records);
+      },
+    }),
   ),
   brokenSession(
     "calls back inside the append",

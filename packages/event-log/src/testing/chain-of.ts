@@ -1,6 +1,6 @@
 import { type ChainHead, chainStart } from "../chain.ts";
-import { chained } from "../digest.ts";
-import type { LogRecord, SessionLog } from "../port.ts";
+import { chained, digestOf } from "../digest.ts";
+import type { LogRecord, SessionLog, Snapshot } from "../port.ts";
 
 /** Records with these bodies that continue a chain. */
 export function recordsAfter(head: ChainHead, ...bodies: readonly string[]): readonly LogRecord[] {
@@ -54,6 +54,15 @@ export async function growSingly(
   for (const record of records) await session.append(record.seq - 1, [record]);
   return records;
 }
+
+/** A snapshot of the record `seq`, as its writer saves it. */
+export const snapshotOf = (seq: number, body = "{}", version = "1", digest = "d"): Snapshot => ({
+  seq,
+  digest,
+  version,
+  body,
+  bodyDigest: digestOf(body),
+});
 
 /** So many different bodies. */
 export const bodies = (count: number, what = "body"): readonly string[] =>

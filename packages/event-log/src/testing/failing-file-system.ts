@@ -37,7 +37,7 @@ export function failingFileSystem(base: FileSystem, fault: FileFault): FailingFi
       return run(...args);
     };
   const fs: FileSystem = {
-    openSync: guarded("openSync", (path: string, flags: string) => base.openSync(path, flags)),
+    openSync: guarded("openSync", (...args: Parameters<FileSystem["openSync"]>) => base.openSync(...args)),
     closeSync: guarded("closeSync", (fd: number) => base.closeSync(fd)),
     readSync: guarded("readSync", (...args: Parameters<FileSystem["readSync"]>) => base.readSync(...args)),
     writeSync(fd, bytes, offset, length, position) {
@@ -49,6 +49,8 @@ export function failingFileSystem(base: FileSystem, fault: FileFault): FailingFi
     },
     fsyncSync: guarded("fsyncSync", (fd: number) => base.fsyncSync(fd)),
     fstatSync: guarded("fstatSync", (fd: number) => base.fstatSync(fd)),
+    lstatSync: guarded("lstatSync", (path: string) => base.lstatSync(path)),
+    fchmodSync: guarded("fchmodSync", (fd: number, mode: number) => base.fchmodSync(fd, mode)),
     ftruncateSync: guarded("ftruncateSync", (fd: number, length: number) => base.ftruncateSync(fd, length)),
     renameSync: guarded("renameSync", (from: string, to: string) => base.renameSync(from, to)),
     unlinkSync: guarded("unlinkSync", (path: string) => base.unlinkSync(path)),

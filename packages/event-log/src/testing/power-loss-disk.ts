@@ -89,8 +89,16 @@ export class PowerLossDisk implements FileSystem {
     this.#unsafeNames = [];
   }
 
-  fstatSync(fd: number): { readonly size: number } {
-    return { size: this.#node(fd).bytes.length };
+  fstatSync(fd: number): { readonly size: number; readonly mode: number; readonly nlink: number } {
+    return { size: this.#node(fd).bytes.length, mode: 0o600, nlink: 1 };
+  }
+
+  lstatSync(): { isSymbolicLink(): boolean } {
+    return { isSymbolicLink: () => false };
+  }
+
+  fchmodSync(): void {
+    // Permissions are none of what a power cut takes.
   }
 
   ftruncateSync(fd: number, length: number): void {

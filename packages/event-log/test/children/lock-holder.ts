@@ -1,9 +1,14 @@
-/** A process that takes the lock of a name, `lock-holder.ts DIRECTORY NAME`, says so, and holds it until it is killed. */
-import { writeSync } from "node:fs";
-import { FileLocks } from "../../src/jsonl/file-lock.ts";
+/**
+ * A process that holds the lock of a name: `lock-holder.ts DIRECTORY NAME`. It says so, and holds it until it reads a line
+ * or is killed.
+ */
+import { readSync, writeSync } from "node:fs";
+import { fileLock } from "../../src/lock/file-lock.ts";
 
 const [, , directory = "", name = ""] = process.argv;
-new FileLocks(directory, 5_000).withLock(name, () => {
+const lock = fileLock(directory);
+lock.tryHold(name, () => {
   writeSync(1, "held\n");
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  readSync(0, Buffer.alloc(1));
 });
+lock.close();

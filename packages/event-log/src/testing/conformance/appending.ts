@@ -1,3 +1,4 @@
+import { maxRecordLength } from "../../admission.ts";
 import { bodies, grow, growSingly, headOf, recordsAfter, recordsOf } from "../chain-of.ts";
 import { check, checkEqual, checkRefused } from "../expectations.ts";
 import type { LogRecord, SessionLog } from "../../port.ts";
@@ -125,6 +126,24 @@ export const appendingCases: readonly LogCase[] = [
     await checkRefused("InvalidRecord", "append", () => session.append(3, offered));
     checkEqual(await session.read(), records, "nothing was appended");
   }),
+  logCase(
+    "takes a record of the greatest length, and refuses a longer one with both lengths",
+    async (scene) => {
+      const session = await scene.create();
+      const [longest] = recordsAfter(await headOf(session), JSON.stringify("x".repeat(maxRecordLength - 2)));
+      check(longest !== undefined, "there is a record to append");
+      const tooLong = { ...longest, body: `${longest.body} ` };
+      const error = await checkRefused("InvalidRecord", "append", () => session.append(0, [tooLong]));
+      for (const length of [maxRecordLength, maxRecordLength + 1]) {
+        check(error.message.includes(String(length)), `the message has the length ${length}`);
+      }
+      checkEqual(error.seq, 1, "the record that the error names");
+      const [taken] = await Promise.allSettled([(async () => session.append(0, [longest]))()]);
+      check(taken.status === "fulfilled", "a record of the greatest length is taken");
+      const [found] = await (await scene.openAgain()).read();
+      check(found?.body === longest.body, "the record is read back as it was");
+    },
+  ),
   logCase("refuses a change that is longer than 200 characters", async (scene) => {
     const { session, records } = await three(scene);
     const offered = recordsOf(await headOf(session), ["{}"], () => "c".repeat(201));

@@ -92,10 +92,11 @@ const damageCase = (how: string, isBatch: boolean, [what, seq, edit]: (typeof da
     `finds out that ${what}, among records appended ${how}`,
     async (scene) => {
       const [session, other] = [await scene.create("a", '{"of":"a"}'), await scene.create("b", '{"of":"b"}')];
-      await (isBatch ? grow : growSingly)(session, ...bodies(20, "a"));
+      const records = await (isBatch ? grow : growSingly)(session, ...bodies(20, "a"));
       const others = await growSingly(other, ...bodies(20, "b"));
-      await scene.rewrite("a", (records) => edit(records, others));
+      await scene.rewrite("a", (stored) => edit(stored, others));
       await checkCorrupt(scene, seq);
+      await checkInspection(scene, records, isBatch ? 0 : seq - 1, seq);
       checkEqual(await (await scene.openAgain("b")).read(), others, "the other session is sound");
     },
     "rewrite",
@@ -157,6 +158,26 @@ export const damageCases: readonly LogCase[] = [
     "raiseFormat",
   ),
 ];
+
+/**
+ * Inspecting shows what is sound before the damage, and names it. A store that keeps a batch as one piece shows none of
+ * the damaged batch.
+ */
+async function checkInspection(
+  scene: Scene,
+  records: readonly LogRecord[],
+  atLeast: number,
+  seq: number,
+): Promise<void> {
+  const { records: found, damage, unfinishedBytes } = await (await scene.openAgain()).inspect();
+  check(
+    found.length >= atLeast && found.length < seq,
+    "the records before the damage are shown, and no other",
+  );
+  checkEqual(found, records.slice(0, found.length), "the records before the damage");
+  checkEqual([damage?.code, damage?.seq], ["LogCorrupt", seq], "the damage");
+  checkEqual(unfinishedBytes, 0, "the length of an unfinished append");
+}
 
 /** A store may find out when it opens the session or when it reads; `seq` is the first record that is not as it was. */
 async function checkCorrupt(scene: Scene, seq: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { bodies, grow, growSingly } from "../chain-of.ts";
+import { bodies, grow, growSingly, snapshotOf } from "../chain-of.ts";
 import { checkEqual } from "../expectations.ts";
 import type { LogCase } from "../log-storage.ts";
 import { logCase } from "../scene.ts";
@@ -28,10 +28,10 @@ export const isolationCases: readonly LogCase[] = [
   logCase("each session has a lease and a snapshot of its own", async (scene) => {
     const [one, other] = [await scene.create("one"), await scene.create("other")];
     await one.lease({ owner: "x", now: 0, ttlMs: 1_000 });
-    await one.saveSnapshot({ seq: 0, digest: "d", version: "1", body: '"one"' });
+    await one.saveSnapshot(snapshotOf(0, '"one"'));
     checkEqual((await other.lease({ owner: "y", now: 0, ttlMs: 1_000 })).owner, "y", "the other's lease");
     checkEqual(await other.snapshot(), undefined, "the other's snapshot");
-    await other.saveSnapshot({ seq: 0, digest: "d", version: "1", body: '"other"' });
+    await other.saveSnapshot(snapshotOf(0, '"other"'));
     checkEqual((await one.snapshot())?.body, '"one"', "the one's snapshot");
     checkEqual((await one.lease({ owner: "z", now: 1, ttlMs: 1_000 })).owner, "x", "the one's lease");
   }),

@@ -104,6 +104,30 @@ export const leaseCases: readonly LogCase[] = [
       "elsewhere",
     );
   }),
+  logCase("the current lease can be read without claiming it, here and elsewhere", async (scene) => {
+    const session = await scene.create();
+    const elsewhere = await scene.openElsewhere();
+    checkEqual(await session.currentLease(), undefined, "the lease before anyone took it");
+    await session.lease({ owner: "x", now: 100, ttlMs: 50 });
+    for (const handle of [session, elsewhere, await scene.openAgain()]) {
+      checkEqual(await handle.currentLease(), { owner: "x", until: 150 }, "the lease");
+    }
+    checkEqual((await elsewhere.lease({ owner: "y", now: 151, ttlMs: 9 })).owner, "y", "who takes it over");
+    checkEqual(await session.currentLease(), { owner: "y", until: 160 }, "the lease after that");
+  }),
+  logCase(
+    "the current lease is also shown when it has expired, and not when it was released",
+    async (scene) => {
+      const session = await scene.create();
+      await session.lease({ owner: "x", now: 100, ttlMs: 50 });
+      await session.lease({ owner: "y", now: 120, ttlMs: 500 });
+      await session.release("y");
+      checkEqual(await session.currentLease(), { owner: "x", until: 150 }, "the lease after a refused claim");
+      await session.release("x");
+      checkEqual(await session.currentLease(), undefined, "the lease after its release");
+      checkEqual(await (await scene.openAgain()).currentLease(), undefined, "the same after a crash");
+    },
+  ),
   logCase("anyone may append while another holds the lease", async (scene) => {
     const session = await scene.create();
     await session.lease({ owner: "x", now: 0, ttlMs: 1_000 });

@@ -23,6 +23,15 @@ export const readingCases: readonly LogCase[] = [
       checkEqual(await again.read(after), records.slice(after), `the records after ${after}, opened again`);
     }
   }),
+  logCase("inspecting a sound log gives all of its records, and no damage", async (scene) => {
+    const session = await scene.create();
+    const sound = { damage: undefined, unfinishedBytes: 0 };
+    checkEqual(await session.inspect(), { records: [], ...sound }, "an empty log");
+    const records = await grow(session, ...bodies(12));
+    for (const handle of [session, await scene.openElsewhere(), await scene.openAgain()]) {
+      checkEqual(await handle.inspect(), { records, ...sound }, "the log");
+    }
+  }),
   ...strangeStarts.map(([what, after, from]) =>
     logCase(`reading after ${what}`, async (scene) => {
       const session = await scene.create();

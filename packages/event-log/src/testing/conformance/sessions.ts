@@ -1,4 +1,4 @@
-import { bodies, grow, headOf, recordsAfter } from "../chain-of.ts";
+import { bodies, grow, headOf, recordsAfter, snapshotOf } from "../chain-of.ts";
 import { check, checkEqual, checkRefused } from "../expectations.ts";
 import type { LogCase } from "../log-storage.ts";
 import { logCase } from "../scene.ts";
@@ -13,6 +13,17 @@ const strangeHeaders: readonly (readonly [string, string])[] = [
   ["what looks like the end of a line of the log", '{},"digest":"AAAAAAAAAAAAAAAAAAAAAA"}'],
   ["one million characters", JSON.stringify("h".repeat(1_000_000))],
 ];
+
+const removedMethods = [
+  "read",
+  "inspect",
+  "checkUpTo",
+  "head",
+  "lease",
+  "currentLease",
+  "snapshot",
+  "saveSnapshot",
+] as const;
 
 export const sessionCases: readonly LogCase[] = [
   logCase("a new session has no records", async (scene) => {
@@ -91,7 +102,7 @@ export const sessionCases: readonly LogCase[] = [
       const old = await scene.create("a", '{"life":1}');
       await grow(old, '{"a":1}');
       await old.lease({ owner: "old", now: 0, ttlMs: 1_000_000 });
-      await old.saveSnapshot({ seq: 1, digest: "d", version: "1", body: "{}" });
+      await old.saveSnapshot(snapshotOf(1));
       await scene.log.remove("a");
       const session = await scene.create("a", '{"life":2}');
       checkEqual(await session.head(), 0, "its head");
@@ -105,17 +116,20 @@ export const sessionCases: readonly LogCase[] = [
       checkEqual(await grow(session, '{"b":1}'), await session.read(), "it counts from 1");
     },
   ),
-  ...(["read", "head", "lease", "snapshot", "saveSnapshot"] as const).map((method) =>
+  ...removedMethods.map((method) =>
     logCase(`a handle of a removed session refuses ${method}`, async (scene) => {
       const session = await scene.create();
       await grow(session, "{}");
       await scene.log.remove("a");
       const calls = {
         read: () => session.read(),
+        inspect: () => session.inspect(),
+        checkUpTo: () => session.checkUpTo(1),
         head: () => session.head(),
         lease: () => session.lease({ owner: "x", now: 0, ttlMs: 1 }),
+        currentLease: () => session.currentLease(),
         snapshot: () => session.snapshot(),
-        saveSnapshot: () => session.saveSnapshot({ seq: 1, digest: "d", version: "1", body: "{}" }),
+        saveSnapshot: () => session.saveSnapshot(snapshotOf(1)),
       };
       await checkRefused("LogRemoved", method, calls[method]);
     }),

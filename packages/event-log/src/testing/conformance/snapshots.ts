@@ -1,15 +1,13 @@
 import type { Snapshot } from "../../port.ts";
-import { bodies, grow } from "../chain-of.ts";
-import { check, checkEqual } from "../expectations.ts";
+import { bodies, grow, growSingly, snapshotOf } from "../chain-of.ts";
+import { check, checkEqual, checkRefused } from "../expectations.ts";
 import type { LogCase } from "../log-storage.ts";
 import { logCase } from "../scene.ts";
 
-const snapshot = (seq: number, body = '{"state":1}', version = "7"): Snapshot => ({
-  seq,
-  digest: "AAAAAAAAAAAAAAAAAAAAAA",
-  version,
-  body,
-});
+const snapshot = (seq: number, body = '{"state":1}', version = "7"): Snapshot =>
+  snapshotOf(seq, body, version, "AAAAAAAAAAAAAAAAAAAAAA");
+
+const strangeTexts = ['{"a":"\0b"}', "", "\u{1F600}\n\u0001", '"\uFFFD"', "{}"];
 
 const strangeBodies: readonly (readonly [string, string])[] = [
   ["nothing in it", ""],
@@ -52,6 +50,51 @@ export const snapshotCases: readonly LogCase[] = [
     checkEqual(await session.read(), records, "the records");
     checkEqual(await session.snapshot(), snapshot(0), "the snapshot");
   }),
+  logCase("a snapshot whose body is not the one of its digest is not answered", async (scene) => {
+    const session = await scene.create();
+    await session.saveSnapshot({ ...snapshot(0), body: '{"state":2}' });
+    checkEqual(await session.snapshot(), undefined, "the snapshot");
+    checkEqual(await (await scene.openAgain()).snapshot(), undefined, "the snapshot after a crash");
+  }),
+  logCase(
+    "the records up to any position of a sound log pass their check, whoever appended them",
+    async (scene) => {
+      const session = await scene.create();
+      await session.checkUpTo(0);
+      await growSingly(session, ...strangeTexts);
+      await session.saveSnapshot(snapshot(3));
+      await grow(await scene.openElsewhere(), ...bodies(4));
+      await session.saveSnapshot(snapshot(6));
+      await grow(session, ...bodies(2));
+      for (const handle of [session, await scene.openElsewhere(), await scene.openAgain()]) {
+        for (let seq = 0; seq <= strangeTexts.length + 6; seq += 1) await handle.checkUpTo(seq);
+      }
+    },
+  ),
+  logCase("records that are missing do not pass their check", async (scene) => {
+    const session = await scene.create();
+    await grow(session, ...bodies(3));
+    const error = await checkRefused("LogCorrupt", "checkUpTo", () => session.checkUpTo(5));
+    checkEqual(error.seq, 4, "the record that the error names");
+  }),
+  ...[true, false].map((hasSnapshot) =>
+    logCase(
+      `damage to the records ${hasSnapshot ? "before a snapshot" : "of a log without a snapshot"} fails their check`,
+      async (scene) => {
+        const session = await scene.create();
+        await growSingly(session, ...bodies(20));
+        if (hasSnapshot) await session.saveSnapshot(snapshot(15));
+        await scene.rewrite("a", (records) =>
+          records.map((record) => (record.seq === 7 ? { ...record, body: `${record.body} ` } : record)),
+        );
+        for (const handle of [await scene.openElsewhere(), await scene.openAgain()]) {
+          const error = await checkRefused("LogCorrupt", "checkUpTo", () => handle.checkUpTo(15));
+          checkEqual(error.seq, 7, "the record that the error names");
+        }
+      },
+      "rewrite",
+    ),
+  ),
   logCase(
     "(A02) a damaged snapshot is not answered, and another can be saved",
     async (scene) => {

@@ -1,0 +1,61 @@
+/**
+ * A process without the rights of the test's own user: `other-user.ts STORE PATH`. It reads the session "a" in every way,
+ * then tries to write, and prints what came of each as a line of JSON.
+ */
+import { writeSync } from "node:fs";
+import { chainStart, LogError, type SessionLog } from "../../src/index.ts";
+import { jsonlLog } from "../../src/jsonl.ts";
+import { sqliteLog } from "../../src/sqlite.ts";
+import { grow, recordsAfter, snapshotOf } from "../../src/testing/index.ts";
+
+const [, , store = "", path = ""] = process.argv;
+const nobody = 65_534;
+
+// Whoever is root may do anything. All modules are loaded by now.
+if (process.getuid?.() === 0) {
+  process.setgid?.(nobody);
+  process.setuid?.(nobody);
+}
+
+async function outcomeOf(work: () => unknown): Promise<unknown> {
+  try {
+    return (await work()) ?? "nothing";
+  } catch (error) {
+    return error instanceof LogError ? { code: error.code, message: error.message } : String(error);
+  }
+}
+
+const print = async (name: string, work: () => unknown): Promise<void> => {
+  writeSync(1, `${JSON.stringify({ [name]: await outcomeOf(work) })}\n`);
+};
+
+const notices: unknown[] = [];
+const onNotice = (notice: unknown): void => void notices.push(notice);
+const open = () => (store === "jsonl" ? jsonlLog(path, { onNotice }) : sqliteLog(path, { onNotice }));
+
+await print("log", async () => {
+  const log = open();
+  await print("list", async () => (await log.list()).map(({ id }) => id));
+  const session = await log.open("a");
+  if (session === undefined) return "no session";
+  const reads: Record<string, (from: SessionLog) => unknown> = {
+    read: async (from) => (await from.read()).length,
+    inspect: async (from) => (await from.inspect()).records.length,
+    checkUpTo: (from) => from.checkUpTo(2),
+    snapshot: async (from) => (await from.snapshot())?.seq,
+    currentLease: (from) => from.currentLease(),
+    watch: (from) => from.watch(() => undefined)(),
+    append: (from) => grow(from, "{}"),
+    lease: (from) => from.lease({ owner: "y", now: 1_000, ttlMs: 1 }),
+    saveSnapshot: (from) => from.saveSnapshot(snapshotOf(1)),
+  };
+  for (const [name, work] of Object.entries(reads)) await print(name, () => work(session));
+  await print("create", () => log.create("new", "{}"));
+  await print("remove", () => log.remove("a"));
+  await print("appendUnread", async () =>
+    (await log.open("a"))?.append(0, recordsAfter(chainStart("{}"), "{}")),
+  );
+  await log.close();
+  return "closed";
+});
+await print("notices", () => notices);

@@ -1,0 +1,225 @@
+import { once } from "node:events";
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { describe, expect, it } from "vitest";
+import { jsonlLog } from "../src/jsonl.ts";
+import { fileNameOf } from "../src/jsonl/file-name.ts";
+import { ExclusiveOpenLock, exclusiveOpenFlags } from "../src/lock/exclusive-open-lock.ts";
+import { fileLock, lockFolder } from "../src/lock/file-lock.ts";
+import { newHolderName } from "../src/lock/process-identity.ts";
+import { grow } from "../src/testing/index.ts";
+import { Child } from "./child.ts";
+import { Place } from "./stores.ts";
+
+const name = fileNameOf("a");
+
+/** A folder of locks, and what another holder would leave there. */
+class Locks implements Disposable {
+  readonly place = new Place();
+  readonly folder = join(this.place.path, lockFolder);
+  readonly lock = fileLock(this.place.path);
+
+  constructor() {
+    mkdirSync(this.folder);
+  }
+
+  /** Whether the name can be held now. */
+  holds(): boolean {
+    return this.lock.tryHold(name, () => true)?.value ?? false;
+  }
+
+  [Symbol.dispose](): void {
+    this.lock.close();
+    this.place[Symbol.dispose]();
+  }
+}
+
+/** The name of a holder in which some of its parts, `pid-start-boot-space-random`, are others. */
+const otherHolder = (parts: Readonly<Record<number, string>>): string =>
+  newHolderName()
+    .split("-")
+    .map((part, index) => parts[index] ?? part)
+    .join("-");
+
+const elsewhere = { 3: "0badcafe" };
+
+describe("a lock", () => {
+  it("is held by one of two at a time, and free for the next when it was released", () => {
+    using locks = new Locks();
+    const other = fileLock(locks.place.path);
+    const inside = locks.lock.tryHold(name, () => [other.tryHold(name, () => true), other.isFree(name)]);
+    expect(inside?.value).toEqual([undefined, false]);
+    expect(other.isFree(name)).toBe(true);
+    expect(other.tryHold(name, () => "held")).toEqual({ value: "held" });
+    other.close();
+  });
+
+  it("of one name is not in the way of another one", () => {
+    using locks = new Locks();
+    const other = fileLock(locks.place.path);
+    const inside = locks.lock.tryHold(name, () => other.tryHold(fileNameOf("b"), () => true));
+    expect(inside?.value).toEqual({ value: true });
+    other.close();
+  });
+
+  it("is released when the work throws", () => {
+    using locks = new Locks();
+    const work = (): never => {
+      throw new Error("a fault of this test");
+    };
+    expect(() => locks.lock.tryHold(name, work)).toThrow("a fault of this test");
+    expect(fileLock(locks.place.path).isFree(name)).toBe(true);
+  });
+
+  it("looks without writing anything, also where there never was a lock", () => {
+    using place = new Place();
+    expect(fileLock(place.path).isFree(name)).toBe(true);
+    expect(readdirSync(place.path)).toEqual([]);
+  });
+
+  it("works again when its folder was deleted", () => {
+    using locks = new Locks();
+    expect(locks.holds()).toBe(true);
+    rmSync(locks.folder, { recursive: true });
+    expect(locks.holds()).toBe(true);
+  });
+
+  it("leaves nothing behind when it is closed", () => {
+    using locks = new Locks();
+    locks.holds();
+    locks.lock.close();
+    expect(readdirSync(locks.folder)).toEqual([]);
+  });
+});
+
+describe("the lock of a holder that ended while it held it", () => {
+  it("by kill -9, is free at once", async () => {
+    using place = new Place();
+    const log = jsonlLog(place.path, { busyTimeoutMs: 0 });
+    const session = await log.create("a", "{}");
+    const holder = new Child("lock-holder.ts", place.path, name);
+    await holder.said(1);
+    expect(() => session.append(0, [])).toThrow(expect.objectContaining({ code: "LogBusy" }));
+    holder.kill();
+    await holder.ended();
+    expect(await grow(session, "{}")).toEqual(await session.read());
+    await log.close();
+  });
+
+  it("is free, though another process has its number now", () => {
+    using locks = new Locks();
+    // Our parent lives, but it was not started at the beginning of time.
+    writeFileSync(join(locks.folder, `${name}.${otherHolder({ 0: String(process.ppid), 1: "1" })}`), "");
+    expect(locks.lock.isFree(name)).toBe(true);
+    expect(locks.holds()).toBe(true);
+    expect(readdirSync(locks.folder)).toHaveLength(1);
+  });
+
+  it("is free, though it was before the machine was started again", () => {
+    using locks = new Locks();
+    writeFileSync(join(locks.folder, `${name}.${otherHolder({ 2: "0badcafe" })}`), "");
+    expect(locks.holds()).toBe(true);
+  });
+
+  it("is not free as long as that process may live", () => {
+    using locks = new Locks();
+    const [, start = ""] = newHolderName().split("-");
+    const claim = join(locks.folder, `${name}.${otherHolder({ 1: start })}`);
+    writeFileSync(claim, "");
+    expect(locks.holds()).toBe(false);
+  });
+
+  it("as a thread of a living process, is free", async () => {
+    using place = new Place();
+    const log = jsonlLog(place.path, { busyTimeoutMs: 60_000 });
+    const session = await log.create("a", "{}");
+    const thread = new Worker(
+      `const { parentPort, workerData } = require("node:worker_threads");
+       import(workerData.module).then(({ fileLock }) =>
+         fileLock(workerData.directory).tryHold(workerData.name, () => {
+           parentPort.postMessage("held");
+           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+         }));`,
+      {
+        eval: true,
+        workerData: {
+          module: join(import.meta.dirname, "../src/lock/file-lock.ts"),
+          directory: place.path,
+          name,
+        },
+      },
+    );
+    await once(thread, "message");
+    const appended = grow(session, "{}");
+    await thread.terminate();
+    expect(await appended).toEqual(await session.read());
+    await log.close();
+  });
+
+  it("in another container, is free as soon as it was asked for its sign of life", async () => {
+    using locks = new Locks();
+    const claim = `${name}.${otherHolder(elsewhere)}`;
+    const server = createServer().listen(join(locks.folder, "sign"));
+    await once(server, "listening");
+    renameSync(join(locks.folder, "sign"), join(locks.folder, claim));
+    await locks.lock.examine(name);
+    expect([locks.lock.isFree(name), locks.holds()]).toEqual([false, false]);
+    server.close();
+    await once(server, "close");
+    await locks.lock.examine(name);
+    expect([locks.lock.isFree(name), locks.holds()]).toEqual([true, true]);
+    expect(readdirSync(locks.folder)).not.toContain(claim);
+  });
+
+  it("in another container, on a disk without sockets, stays: it cannot be told from a living one", async () => {
+    using locks = new Locks();
+    writeFileSync(join(locks.folder, `${name}.${otherHolder(elsewhere)}`), "");
+    await locks.lock.examine(name);
+    expect(locks.holds()).toBe(false);
+  });
+});
+
+describe("a lock where the system opens files exclusively", () => {
+  /** Files as macOS and Windows open them: once at a time. */
+  function exclusiveFiles(code: string) {
+    const open = new Map<number, string>();
+    let isMade = false;
+    return {
+      openSync(path: unknown) {
+        const fail = (why: string): never => {
+          throw Object.assign(new Error(why), { code: why });
+        };
+        if (!isMade) fail("ENOENT");
+        if ([...open.values()].includes(String(path))) fail(code);
+        const fd = open.size + 10;
+        open.set(fd, String(path));
+        return fd;
+      },
+      closeSync: (fd: number) => void open.delete(fd),
+      mkdirSync: () => {
+        isMade = true;
+        return undefined;
+      },
+    };
+  }
+
+  it.each([
+    ["darwin", "EAGAIN"],
+    ["win32", "EBUSY"],
+  ])("as on %s, is held by one at a time", (platform, code) => {
+    const flags = exclusiveOpenFlags[platform];
+    if (flags === undefined) throw new Error("There are no flags for this platform.");
+    const lock = new ExclusiveOpenLock("/locks", flags, exclusiveFiles(code));
+    expect(lock.isFree(name)).toBe(true);
+    const inside = lock.tryHold(name, () => [lock.tryHold(name, () => true), lock.isFree(name)]);
+    expect(inside?.value).toEqual([undefined, false]);
+    expect(lock.tryHold(name, () => "held")).toEqual({ value: "held" });
+    expect(lock.isFree(name)).toBe(true);
+  });
+
+  it("is not used on Linux, which has no such way", () => {
+    expect(exclusiveOpenFlags["linux"]).toBeUndefined();
+  });
+});

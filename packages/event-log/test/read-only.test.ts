@@ -1,0 +1,96 @@
+import { chmodSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { jsonlLog } from "../src/jsonl.ts";
+import { sqliteLog } from "../src/sqlite.ts";
+import { bodies, grow, snapshotOf } from "../src/testing/index.ts";
+import { Child } from "./child.ts";
+import { pathOf, Place } from "./stores.ts";
+
+const places: Place[] = [];
+
+afterEach(() => {
+  for (const place of places.splice(0)) {
+    chmodSync(place.path, 0o700);
+    place[Symbol.dispose]();
+  }
+});
+
+/** A log with three records, a lease and a snapshot in the session "a", closed. Returns its path. */
+async function logIn(store: string): Promise<{ readonly place: Place; readonly path: string }> {
+  const place = new Place();
+  places.push(place);
+  const path = store === "jsonl" ? place.path : place.file("log.db");
+  const log = store === "jsonl" ? jsonlLog(path) : sqliteLog(path);
+  const session = await log.create("a", "{}");
+  await grow(session, ...bodies(3));
+  await session.lease({ owner: "x", now: 0, ttlMs: 10 });
+  await session.saveSnapshot(snapshotOf(2));
+  await log.close();
+  return { place, path };
+}
+
+/** Takes all rights to write away, from the files and then from their folder. */
+function protect({ path }: Place, fileMode = 0o444): void {
+  for (const name of readdirSync(path)) {
+    const file = join(path, name);
+    chmodSync(file, statSync(file).isDirectory() ? 0o555 : fileMode);
+  }
+  chmodSync(path, 0o555);
+}
+
+/** What a user without rights to write is told. */
+async function asOtherUser(store: string, path: string): Promise<Readonly<Record<string, unknown>>> {
+  const child = new Child("other-user.ts", store, path);
+  await child.ended();
+  return Object.assign({}, ...child.lines.map((line): unknown => JSON.parse(line)));
+}
+
+describe.each(["jsonl", "sqlite"])("a %s log that may only be read", (store) => {
+  it("can be read in every way; what writes fails with the path, and nothing is changed", async () => {
+    const { place, path } = await logIn(store);
+    protect(place);
+    const before = readdirSync(place.path);
+    const found = await asOtherUser(store, path);
+    expect(found).toMatchObject({
+      log: "closed",
+      read: 3,
+      inspect: 3,
+      checkUpTo: "nothing",
+      snapshot: 2,
+      currentLease: { owner: "x", until: 10 },
+      watch: "nothing",
+      list: ["a"],
+      notices: [],
+    });
+    const refused = { code: "LogWrite", message: expect.stringContaining(path) };
+    for (const write of ["append", "appendUnread", "lease", "saveSnapshot", "create", "remove"]) {
+      expect(found[write], write).toEqual(refused);
+    }
+    expect(readdirSync(place.path)).toEqual(before);
+  });
+});
+
+describe("a JSONL file that may not be read", () => {
+  it("is an error with its path, and left out of the list, which reports it", async () => {
+    const { place, path } = await logIn("jsonl");
+    const log = jsonlLog(path);
+    await grow(await log.create("b", "{}"), "{}");
+    await log.close();
+    protect(place);
+    chmodSync(pathOf(path, "a"), 0o000);
+    const found = await asOtherUser("jsonl", path);
+    expect(found["log"]).toEqual({ code: "LogWrite", message: expect.stringContaining(pathOf(path, "a")) });
+    expect(found["list"]).toEqual(["b"]);
+    expect(found["notices"]).toMatchObject([{ type: "unreadable-session" }]);
+  });
+});
+
+describe("a SQLite file that may not be read", () => {
+  it("is an error with its path", async () => {
+    const { place, path } = await logIn("sqlite");
+    protect(place, 0o000);
+    const found = await asOtherUser("sqlite", path);
+    expect(found["log"]).toEqual({ code: "LogWrite", message: expect.stringContaining(path) });
+  });
+});

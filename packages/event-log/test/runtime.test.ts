@@ -1,0 +1,90 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Place } from "./stores.ts";
+
+const source = join(import.meta.dirname, "../src");
+
+/** Runs a program in a process of its own; what it prints. */
+function run(program: string, ...args: readonly string[]) {
+  using place = new Place();
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    [...args, "--input-type=module-typescript", "--eval", program],
+    { cwd: place.path, encoding: "utf8" },
+  );
+  return { stdout: stdout.trim(), stderr: stderr.trim(), status };
+}
+
+const load = (module: string): string => JSON.stringify(join(source, module));
+
+describe("a JSONL log", () => {
+  it("does not load node:sqlite", () => {
+    const program = `
+      import { jsonlLog } from ${load("jsonl.ts")};
+      import { grow } from ${load("testing/index.ts")};
+      process.getBuiltinModule = (name) => { throw new Error(name + " was asked for"); };
+      const log = jsonlLog("sessions");
+      const session = await log.create("a", "{}");
+      await session.lease({ owner: "x", now: 0, ttlMs: 10 });
+      await grow(session, "{}");
+      await log.close();
+      console.log(process.moduleLoadList.filter((name) => /sqlite/i.test(name)).join());`;
+    expect(run(program)).toEqual({ stdout: "", stderr: "", status: 0 });
+  });
+});
+
+describe("a SQLite log", () => {
+  it("is imported without node:sqlite, and says what is missing when it is used", () => {
+    const program = `
+      import { LogError } from ${load("index.ts")};
+      import { sqliteLog } from ${load("sqlite.ts")};
+      process.getBuiltinModule = () => undefined;
+      try {
+        sqliteLog("log.db");
+      } catch (error) {
+        console.log(error instanceof LogError, error.code, error.message.includes("Node.js 22.13"), error.message.includes(process.version));
+      }`;
+    expect(run(program)).toEqual({ stdout: "true UnsupportedRuntime true true", stderr: "", status: 0 });
+  });
+
+  it("prints no warning that SQLite is experimental, as some versions of Node.js do, and all others", () => {
+    const program = `
+      import { sqliteLog } from ${load("sqlite.ts")};
+      const load = process.getBuiltinModule;
+      process.getBuiltinModule = (name) => {
+        process.emitWarning("SQLite is an experimental feature and might change at any time", "ExperimentalWarning");
+        process.emitWarning("another feature is, too", "ExperimentalWarning");
+        return load(name);
+      };
+      sqliteLog("log.db").close();
+      process.emitWarning("SQLite is used", "ExperimentalWarning");`;
+    const { stdout, stderr, status } = run(program);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 0 });
+    expect(stderr).not.toContain("might change at any time");
+    expect(stderr).toContain("another feature is, too");
+    expect(stderr).toContain("SQLite is used");
+  });
+
+  it("leaves a transaction that failed, on a Node.js that cannot say whether one is open", () => {
+    const program = `
+      import { DatabaseSync } from "node:sqlite";
+      import { sqliteLog } from ${load("sqlite.ts")};
+      import { grow } from ${load("testing/index.ts")};
+      delete DatabaseSync.prototype.isTransaction;
+      const openDatabase = (file, options) =>
+        new Proxy(new DatabaseSync(file, options), {
+          get(database, name) {
+            if (name === "isTransaction") return undefined;
+            const value = Reflect.get(database, name);
+            return typeof value === "function" ? value.bind(database) : value;
+          },
+        });
+      const log = sqliteLog("log.db", { openDatabase });
+      const session = log.create("a", "{}");
+      await grow(session, "{}");
+      try { session.append(0, []); } catch (error) { console.log(error.code); }
+      console.log((await grow(session, "{}")).length, session.head());`;
+    expect(run(program)).toMatchObject({ stdout: "Conflict\n1 2", status: 0 });
+  });
+});
