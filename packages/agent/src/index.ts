@@ -135,7 +135,7 @@ export { forkSession } from "./time-travel/fork-session.ts";
 export type { Forked, ForkOptions, OpenWork } from "./time-travel/fork-session.ts";
 export { exportSession, importSession, parsePortable } from "./time-travel/portable-session.ts";
 export type { PortableSession } from "./time-travel/portable-session.ts";
-export { readHeader, readSession, stateAt } from "./time-travel/read-session.ts";
+export { readHeader, readSession, readSoundPart, stateAt } from "./time-travel/read-session.ts";
 export type { Position, RecordedSession } from "./time-travel/read-session.ts";
 export { rerunSession } from "./time-travel/rerun-session.ts";
 export type { Rerun, RerunOptions } from "./time-travel/rerun-session.ts";

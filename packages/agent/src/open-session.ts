@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { AgentInput } from "@moora/agent-core-state-machine";
-import { LogError, type EventLog, type SessionLog } from "@moora/event-log";
+import { LogError, type EventLog, type LogNotice, type SessionLog } from "@moora/event-log";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
 import { isSameJson } from "./durable/canonical-json.ts";
@@ -52,6 +52,8 @@ export interface OpenOptions {
   readonly newId?: (prefix: string) => string;
   /** Whether snapshots are kept for quick opening. Default: true. */
   readonly snapshots?: boolean;
+  /** Called if a snapshot is not used because the log does not confirm it. Default: a warning of the process. */
+  readonly onNotice?: (notice: LogNotice) => void;
 }
 
 /**
@@ -73,8 +75,10 @@ export async function openSession<Answer>(
   const waitUntil = clock.now() + (options.waitMs ?? 0);
   for (;;) {
     const handle = logHandle(options.log, await openLog(agent, options, access));
-    const found = await restored(handle.log);
+    const found = await restored(handle.log, options.onNotice);
     checkAgent(agent, found);
+    // Who only reads appends nothing after records that a snapshot stands for.
+    if (access !== "read" && found.snapshotSeq > 0) await handle.log.checkUpTo(found.snapshotSeq);
     const base = { ...options, clock, handle, found };
     if (found.unreadable !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
     if (access !== "run") return durableSession(agent, { ...base, access }).session;

@@ -1,101 +1,64 @@
-import { Listeners } from "@moora/event-log";
+import { HeadWatch } from "@moora/event-log";
 import type { Database } from "./database.ts";
 import type { PostgresClient } from "./postgres-pool.ts";
 
-/** How often the heads are asked for where no message tells of new records, and a lost connection is looked for. */
-const pollMs = 1_000;
+/** How long to wait before a connection that broke is replaced. */
+const reconnectMs = 1_000;
 
 /**
- * Who listens to which session. While somebody does, one connection listens to the server, and the heads are asked for
- * now and then besides: so a watch works behind a pooler, and after a break.
+ * Watches the sessions of a database. One connection listens for messages of the server, and the heads are compared once
+ * a second besides: so a watch works behind a pooler that passes no messages on, and after a break.
  */
-export class DatabaseWatch {
-  readonly #database: Database;
-  readonly #listeners = new Listeners();
-  readonly #heads = new Map<string, string>();
-  #timer: NodeJS.Timeout | undefined;
-  #stopListening: (() => void) | undefined;
-  #isLooking = false;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  add(life: string, listener: () => void): () => void {
-    const remove = this.#listeners.add(life, listener);
-    this.#timer ??= setInterval(() => void this.#look(), pollMs).unref();
-    void this.#look();
-    return () => {
-      remove();
-      if (!this.#listeners.has(life)) this.#heads.delete(life);
-      if (this.#listeners.keys.length === 0) this.#stop();
-    };
-  }
-
-  notify(life: string): void {
-    this.#listeners.notify(life);
-  }
-
-  close(): void {
-    this.#listeners.clear();
-    this.#heads.clear();
-    this.#stop();
-  }
-
-  #stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#stopListening?.();
-    this.#stopListening = undefined;
-  }
-
-  /** Compares the heads with those seen last. Of a session that is new here, too, something may have been missed. */
-  async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    try {
-      if (this.#stopListening === undefined) await this.#listen();
-      const lives = this.#listeners.keys;
-      const rows = await this.#database.rows("watch", this.#database.statements.heads, lives);
-      const heads = new Map(rows.map((row) => [String(row["life"]), String(row["head"])]));
-      for (const life of lives) this.#see(life, heads.get(life) ?? "removed");
-    } catch {
-      // Whoever reads will hear what is wrong; the next look comes in a second.
-    } finally {
-      this.#isLooking = false;
-    }
-  }
-
-  #see(life: string, head: string): void {
-    if (this.#heads.get(life) === head || !this.#listeners.has(life)) return;
-    this.#heads.set(life, head);
-    this.#listeners.notify(life);
-  }
-
-  /** Keeps one connection that hears of appends until it breaks or nobody watches any more. */
-  async #listen(): Promise<void> {
-    const { channel } = this.#database;
-    if (channel === null) return;
-    const listening = Promise.withResolvers<void>();
-    const ended = Promise.withResolvers<void>();
-    const hear = async (client: PostgresClient): Promise<void> => {
-      client.on("notification", ({ payload }) => this.#listeners.notify(payload ?? ""));
-      client.on("end", ended.resolve);
-      await client.query(`LISTEN "${channel}"`);
-      client.unref?.();
-      listening.resolve();
-      await ended.promise;
-      // From here on somebody may wait for it to be closed.
-      client.ref?.();
-    };
-    void this.#database
-      .keepClient(hear)
-      .then(listening.resolve, listening.reject)
-      .finally(() => {
-        if (this.#stopListening === ended.resolve) this.#stopListening = undefined;
-      });
-    await listening.promise;
-    this.#stopListening = ended.resolve;
-    if (this.#timer === undefined) this.#stop();
-  }
+export function watchDatabase(database: Database): HeadWatch {
+  const watch = new HeadWatch({
+    async headsOf(lives) {
+      const rows = await database.rows("watch", database.statements.heads, lives);
+      return new Map(rows.map((row) => [String(row["life"]), String(row["head"])]));
+    },
+    source: (changed) =>
+      listen(database, { heard: (life) => watch.notify(life), connected: () => changed() }),
+  });
+  return watch;
 }
+
+interface Ears {
+  readonly heard: (life: string) => void;
+  /** Before it, messages may have been missed. */
+  readonly connected: () => void;
+}
+
+/** Keeps one connection that hears of appends, and replaces it when it breaks. Returns a function that stops it. */
+function listen(database: Database, ears: Ears): () => void {
+  const { channel } = database;
+  if (channel === null) return () => undefined;
+  const stop = new AbortController();
+  const stopped = new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve()));
+  const keepListening = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      await database.keepClient((client) => hear(client, channel, ears, stopped)).catch(() => undefined);
+      await Promise.race([stopped, unreferencedDelay(reconnectMs)]);
+    }
+  };
+  void keepListening();
+  return () => stop.abort();
+}
+
+/** Until the connection breaks, or is no longer wanted. It keeps no process alive. */
+async function hear(
+  client: PostgresClient,
+  channel: string,
+  { heard, connected }: Ears,
+  stopped: Promise<void>,
+): Promise<void> {
+  const ended = new Promise<void>((resolve) => client.on("end", resolve));
+  client.on("notification", ({ payload }) => heard(payload ?? ""));
+  await client.query(`LISTEN "${channel}"`);
+  client.unref?.();
+  connected();
+  await Promise.race([ended, stopped]);
+  // From here on somebody may wait for it to be closed.
+  client.ref?.();
+}
+
+const unreferencedDelay = (ms: number): Promise<void> =>
+  new Promise((resolve) => void setTimeout(resolve, ms).unref());

@@ -5,11 +5,14 @@ import {
   type EventLog,
   logExists,
   type LogInfo,
+  type HeadWatch,
   type LogNotice,
   type SessionLog,
+  sortedById,
+  warn,
 } from "@moora/event-log";
 import { Database } from "./database.ts";
-import { DatabaseWatch } from "./database-watch.ts";
+import { watchDatabase } from "./database-watch.ts";
 import { LazyPool } from "./lazy-pool.ts";
 import type { PostgresPool } from "./postgres-pool.ts";
 import { PostgresSession } from "./session.ts";
@@ -62,12 +65,12 @@ const poolOf = (
 class PostgresLog implements EventLog {
   readonly name = "postgres";
   readonly #database: Database;
-  readonly #watch: DatabaseWatch;
+  readonly #watch: HeadWatch;
   readonly #onNotice: (notice: LogNotice) => void;
 
   constructor(database: Database, onNotice: (notice: LogNotice) => void) {
     this.#database = database;
-    this.#watch = new DatabaseWatch(database);
+    this.#watch = watchDatabase(database);
     this.#onNotice = onNotice;
   }
 
@@ -92,13 +95,13 @@ class PostgresLog implements EventLog {
 
   async list(): Promise<readonly LogInfo[]> {
     const rows = await this.#database.rows("list", this.#database.statements.list);
-    return rows
-      .map((row) => ({
+    return sortedById(
+      rows.map((row) => ({
         id: storedToText(String(row["id"])),
         head: Number(row["head"] ?? 0),
         header: storedToText(String(row["header"])),
-      }))
-      .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+      })),
+    );
   }
 
   async remove(id: string): Promise<boolean> {
@@ -118,9 +121,4 @@ class PostgresLog implements EventLog {
   #handle(life: string, id: string, header: string): SessionLog {
     return new PostgresSession({ life, id, header }, this.#database, this.#watch, this.#onNotice);
   }
-}
-
-function warn({ type, id, afterSeq, droppedBytes }: LogNotice): void {
-  const where = `${JSON.stringify(id)} after record ${afterSeq}`;
-  process.emitWarning(`${type} in ${where}: ${droppedBytes} bytes dropped`, "MooraLogNotice");
 }

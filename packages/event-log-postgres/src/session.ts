@@ -3,21 +3,27 @@ import {
   checkedChain,
   type ChainHead,
   chainStart,
+  type HeadWatch,
+  isUndamaged,
   type Lease,
   leaseAfter,
   type LeaseClaim,
   logCorrupt,
+  type LogInspection,
   type LogNotice,
   type LogRecord,
   logRemoved,
   readStart,
+  rowToRecord,
+  rowToSnapshot,
   type SessionLog,
   type Snapshot,
   snapshotSeal,
+  soundPart,
 } from "@moora/event-log";
 import { appendOnce, headNow } from "./append.ts";
 import type { Database, Row } from "./database.ts";
-import type { DatabaseWatch } from "./database-watch.ts";
+import { Prefix } from "./prefix.ts";
 import { storedToText, textToStored } from "./stored-text.ts";
 
 /** One life of a session: its key in the tables, its id and header. */
@@ -33,8 +39,9 @@ export class PostgresSession implements SessionLog {
   readonly header: string;
   readonly #life: PostgresLife;
   readonly #database: Database;
-  readonly #watch: DatabaseWatch;
+  readonly #watch: HeadWatch;
   readonly #onNotice: (notice: LogNotice) => void;
+  readonly #prefix: Prefix;
   /** The newest head that this handle has seen: what it can check records against without asking. */
   #seen: ChainHead;
   /** Appends of one handle take turns, so that they land in the order in which they were made. */
@@ -43,7 +50,7 @@ export class PostgresSession implements SessionLog {
   constructor(
     life: PostgresLife,
     database: Database,
-    watch: DatabaseWatch,
+    watch: HeadWatch,
     onNotice: (notice: LogNotice) => void,
   ) {
     this.id = life.id;
@@ -52,6 +59,7 @@ export class PostgresSession implements SessionLog {
     this.#database = database;
     this.#watch = watch;
     this.#onNotice = onNotice;
+    this.#prefix = new Prefix(database, life);
     this.#seen = chainStart(life.header);
   }
 
@@ -64,15 +72,23 @@ export class PostgresSession implements SessionLog {
 
   async read(afterSeq?: number): Promise<readonly LogRecord[]> {
     const seq = Math.min(readStart(afterSeq), Number.MAX_SAFE_INTEGER);
-    const { statements } = this.#database;
-    const rows = await this.#database.rows("read", statements.read, this.#life.life, seq);
-    if (rows.length === 0) throw logRemoved(this.id);
-    const records = rows.filter((row) => row["seq"] !== null).map(rowToRecord);
+    const records = await this.#recordsFrom(seq);
     if (records.length === 0) return records;
     const before = seq === 0 ? chainStart(this.header) : records.shift();
     if (before?.seq !== seq) throw logCorrupt(seq);
     this.#seen = checkedChain(before, records).at(-1) ?? before;
     return records;
+  }
+
+  async inspect(): Promise<LogInspection> {
+    const records = await this.#recordsFrom(0);
+    return { ...soundPart(chainStart(this.header), records), unfinishedBytes: 0 };
+  }
+
+  async checkUpTo(seq: number): Promise<void> {
+    if (await this.#prefix.isSame(seq)) return;
+    const records = await this.read();
+    if (records.length < seq) throw logCorrupt(records.length + 1);
   }
 
   async head(): Promise<number> {
@@ -83,17 +99,19 @@ export class PostgresSession implements SessionLog {
     const { statements } = this.#database;
     return this.#database.run("lease", async (query) => {
       for (;;) {
-        const [row] = await query(statements.lease, this.#life.life);
-        if (row === undefined) throw logRemoved(this.id);
-        const { owner, until } = row;
-        const isTaken = typeof owner === "string" && typeof until === "number";
-        const lease = leaseAfter(isTaken ? { owner: storedToText(owner), until } : undefined, claim);
+        const row = this.#living(await query(statements.lease, this.#life.life));
+        const lease = leaseAfter(rowToLease(row), claim);
         if (lease.owner !== claim.owner) return lease;
-        const values = [textToStored(lease.owner), lease.until, owner, until];
+        const values = [textToStored(lease.owner), lease.until, row["owner"], row["until"]];
         const isSet = await query(statements.setLease, this.#life.life, ...values);
         if (isSet.length > 0) return lease;
       }
     });
+  }
+
+  async currentLease(): Promise<Lease | undefined> {
+    const { statements } = this.#database;
+    return rowToLease(this.#living(await this.#database.rows("lease", statements.lease, this.#life.life)));
   }
 
   async release(owner: string): Promise<void> {
@@ -107,22 +125,24 @@ export class PostgresSession implements SessionLog {
 
   async snapshot(): Promise<Snapshot | undefined> {
     const { statements } = this.#database;
-    const [row] = await this.#database.rows("snapshot", statements.snapshot, this.#life.life);
-    if (row === undefined) throw logRemoved(this.id);
+    const row = this.#living(await this.#database.rows("snapshot", statements.snapshot, this.#life.life));
     if (row["seq"] === null) return undefined;
-    const snapshot = rowToSnapshot(row);
-    if (row["seal"] === snapshotSeal(snapshot)) return snapshot;
+    const snapshot = rowToSnapshot(row, storedToText);
+    if (isUndamaged(snapshot, row["seal"])) return snapshot;
     const droppedBytes = Buffer.byteLength(snapshot.body);
-    this.#onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: 0, droppedBytes });
+    this.#onNotice({ type: "damaged-snapshot", id: this.id, afterSeq: snapshot.seq, droppedBytes });
     return undefined;
   }
 
   async saveSnapshot(snapshot: Snapshot): Promise<void> {
     const { statements } = this.#database;
-    const texts = [snapshot.digest, snapshot.version, snapshot.body].map(textToStored);
-    const values = [this.#life.life, snapshot.seq, ...texts, snapshotSeal(snapshot)];
-    const rows = await this.#database.rows("saveSnapshot", statements.saveSnapshot, ...values);
-    if (rows.length === 0) throw logRemoved(this.id);
+    const { seq, digest, version, body, bodyDigest } = snapshot;
+    const texts = [digest, version, body, bodyDigest].map(textToStored);
+    const prefix = await this.#prefix.extended();
+    const values = [seq, ...texts, snapshotSeal(snapshot), prefix.seq, prefix.sum];
+    this.#living(
+      await this.#database.rows("saveSnapshot", statements.saveSnapshot, this.#life.life, ...values),
+    );
   }
 
   async #append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
@@ -151,18 +171,21 @@ export class PostgresSession implements SessionLog {
     );
     return this.#seen;
   }
+
+  async #recordsFrom(seq: number): Promise<LogRecord[]> {
+    const rows = await this.#database.rows("read", this.#database.statements.read, this.#life.life, seq);
+    this.#living(rows);
+    return rows.filter((row) => row["seq"] !== null).map((row) => rowToRecord(row, storedToText));
+  }
+
+  /** The first row of an answer that has one as long as the session lives. */
+  #living([row]: readonly Row[]): Row {
+    if (row === undefined) throw logRemoved(this.id);
+    return row;
+  }
 }
 
-const rowToRecord = (row: Row): LogRecord => ({
-  seq: Number(row["seq"]),
-  body: storedToText(String(row["body"])),
-  changed: storedToText(String(row["changed"])),
-  digest: String(row["digest"]),
-});
-
-const rowToSnapshot = (row: Row): Snapshot => ({
-  seq: Number(row["seq"]),
-  digest: storedToText(String(row["digest"])),
-  version: storedToText(String(row["version"])),
-  body: storedToText(String(row["body"])),
-});
+function rowToLease({ owner, until }: Row): Lease | undefined {
+  const isTaken = typeof owner === "string" && typeof until === "number";
+  return isTaken ? { owner: storedToText(owner), until } : undefined;
+}

@@ -1,6 +1,6 @@
 import type { Tables } from "./tables.ts";
 
-/** All that a log says to its database, in words. */
+/** The SQL statements of a log. */
 export type Statements = Readonly<
   Record<
     | "create"
@@ -16,10 +16,18 @@ export type Statements = Readonly<
     | "setLease"
     | "release"
     | "snapshot"
-    | "saveSnapshot",
+    | "saveSnapshot"
+    | "prefix"
+    | "isPrefixSame",
     string
   >
 >;
+
+/**
+ * A checksum over records, computed by the server, so that they need not be sent. It only has to be the same for the same
+ * records on the same server: if it differs, the records are read.
+ */
+const checksum = "coalesce(sum(hashtextextended(digest || changed || chr(10) || body, seq)), 0)";
 
 export const statementsOf = ({ sessions, records, snapshots }: Tables): Statements => ({
   create: `INSERT INTO ${sessions} (life, id, header) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
@@ -60,11 +68,19 @@ export const statementsOf = ({ sessions, records, snapshots }: Tables): Statemen
       WHERE life = $1 AND lease_owner IS NOT DISTINCT FROM $4 AND lease_until IS NOT DISTINCT FROM $5
       RETURNING life`,
   release: `UPDATE ${sessions} SET lease_owner = NULL, lease_until = NULL WHERE life = $1 AND lease_owner = $2`,
-  snapshot: `SELECT seq, digest, version, body, seal FROM ${sessions} s
+  snapshot: `SELECT seq, digest, version, body, body_digest, seal FROM ${sessions} s
       LEFT JOIN ${snapshots} p ON p.life = s.life WHERE s.life = $1`,
-  saveSnapshot: `INSERT INTO ${snapshots} (life, seq, digest, version, body, seal)
-      SELECT life, $2, $3, $4, $5, $6 FROM ${sessions} WHERE life = $1
+  saveSnapshot: `INSERT INTO ${snapshots} (life, seq, digest, version, body, body_digest, seal, prefix_seq, prefix_sum)
+      SELECT life, $2, $3, $4, $5, $6, $7, $8, $9 FROM ${sessions} WHERE life = $1
       ON CONFLICT (life) DO UPDATE SET seq = excluded.seq, digest = excluded.digest, version = excluded.version,
-        body = excluded.body, seal = excluded.seal
+        body = excluded.body, body_digest = excluded.body_digest, seal = excluded.seal,
+        prefix_seq = excluded.prefix_seq, prefix_sum = excluded.prefix_sum
       RETURNING life`,
+  /** The checksum up to the last record, continued from the one up to record $2, which is $3. */
+  prefix: `SELECT coalesce(max(seq), $2) AS seq, (${checksum} + $3::numeric)::text AS sum
+      FROM ${records} WHERE life = $1 AND seq > $2`,
+  /** One row when the session lives: up to which record there is a checksum, and whether it is still right. */
+  isPrefixSame: `SELECT prefix_seq AS seq, prefix_sum AS sum, prefix_sum =
+        (SELECT (${checksum})::text FROM ${records} r WHERE r.life = $1 AND r.seq <= prefix_seq) AS is_same
+      FROM ${sessions} s LEFT JOIN ${snapshots} p ON p.life = s.life WHERE s.life = $1`,
 });

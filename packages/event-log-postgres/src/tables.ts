@@ -62,7 +62,10 @@ const definitions = ({ schema, format: formats, sessions, records, snapshots }: 
     digest text NOT NULL,
     version text NOT NULL,
     body text NOT NULL,
-    seal text NOT NULL
+    body_digest text NOT NULL,
+    seal text NOT NULL,
+    prefix_seq bigint NOT NULL,
+    prefix_sum text NOT NULL
   );`;
 
 /** Makes the tables unless they are there, one process at a time. `UnsupportedVersion` for tables of a newer format. */
@@ -85,7 +88,7 @@ async function hasTables(client: PostgresClient, tables: Tables): Promise<boolea
   if (version === format) return true;
   throw new LogError(
     "UnsupportedVersion",
-    `this log has format ${String(version)}; this Moora reads ${format}`,
+    `Unsupported log format ${String(version)}; this Moora reads ${format}.`,
   );
 }
 

@@ -51,8 +51,11 @@ export class SimLog {
     const altered = (log: SessionLog): Partial<SessionLog> => ({
       append: (expectedSeq, records) => alive(() => this.append(log, expectedSeq, records)),
       read: (afterSeq) => alive(() => log.read(afterSeq)),
+      inspect: () => alive(() => log.inspect()),
+      checkUpTo: (seq) => alive(() => log.checkUpTo(seq)),
       head: () => alive(() => log.head()),
       lease: (claim) => alive(() => log.lease(claim)),
+      currentLease: () => alive(() => log.currentLease()),
       release: (owner) => alive(() => log.release(owner)),
       watch: (listener) => log.watch(() => (this.dead ? undefined : listener())),
       snapshot: () => alive(() => log.snapshot()),

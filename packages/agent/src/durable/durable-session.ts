@@ -33,7 +33,7 @@ export interface SessionInfo {
   readonly leaseUntil: number | undefined;
   /** What went wrong last with the log, or with the right to run. */
   readonly lastError: unknown;
-  /** Whether there was a snapshot that could not be used. */
+  /** Whether there was a snapshot that could not be used: of another release, damaged, or not confirmed by the log. */
   readonly snapshotIgnored: boolean;
 }
 
@@ -156,7 +156,13 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     hosted.report({ source: "log", error });
   };
 
-  const snapshots = snapshotKeeper(handle, { state: found.state, at: found.head }, found.snapshotSeq, failed);
+  const snapshots = snapshotKeeper({
+    handle,
+    found,
+    confirm: (seq, digest) =>
+      hosted.dispatch({ type: "snapshot-taken", seq, digest, timestamp: clock.now() }),
+    onError: failed,
+  });
   const keepsSnapshots = access === "run" && options.snapshots !== false;
 
   const letGo = (): void => {
@@ -220,19 +226,20 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
 
   hosted.session.onInput((input, state) => {
     const at = head.placeOf(input);
-    if (at !== undefined && keepsSnapshots) snapshots.reached({ state, at });
+    if (at !== undefined && keepsSnapshots) snapshots.reached({ state, at }, input);
   });
 
   const shutDown = async (graceMs: number): Promise<void> => {
     draining = true;
     if (graceMs > 0 && access === "run") await drained(graceMs);
+    // While the session still takes inputs: the record that confirms a snapshot is one.
+    if (opened && lost === undefined && keepsSnapshots) await snapshots.save();
     closed = true;
     letGo();
     await hosted.session.close();
     // An append that is under way ends, and what it made durable is published.
     await hosted.session.settled();
     await pulling;
-    if (lost === undefined && keepsSnapshots) await snapshots.save();
     await lease?.close().catch(failed);
   };
 

@@ -1,7 +1,7 @@
-import type { AgentState } from "@moora/agent-core-state-machine";
-import type { ChainHead } from "@moora/event-log";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { digestOf, type ChainHead } from "@moora/event-log";
 import type { LogHandle } from "./log-handle.ts";
-import { snapshotVersion } from "./restored.ts";
+import { isNews, snapshotVersion, type Restored } from "./restored.ts";
 
 /** A state and the record that led to it. */
 export interface Fold {
@@ -9,34 +9,43 @@ export interface Fold {
   readonly at: ChainHead;
 }
 
-/** Saves folds of a session, so that it opens quickly. They are only a cache: what fails is told, and harms nothing. */
+/** Saves folds of a session, so that it opens quickly. They are only a cache: a failure is reported, and does no harm. */
 export interface SnapshotKeeper {
-  /** The newest fold; saved at once where much has come since the last one. */
-  reached(fold: Fold): void;
-  /** Saves the newest fold. */
+  /** The newest fold, and the input that led to it; saved at once if much has come since the last snapshot. */
+  reached(fold: Fold, input: AgentInput): void;
+  /** Saves the newest fold, unless nothing but openings and snapshots has come since the last one. */
   save(): Promise<void>;
 }
 
-/** Folding so many records again is nothing. */
+export interface SnapshotOptions {
+  readonly handle: LogHandle;
+  readonly found: Pick<Restored, "state" | "head" | "snapshotSeq" | "hasNews">;
+  /** Appends the record that confirms a snapshot of the state after record `seq`; resolves when it is in the log. */
+  readonly confirm: (seq: number, digest: string) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Folding so many records again takes no time worth saving. */
 const fewRecords = 1_000;
 
-export function snapshotKeeper(
-  handle: LogHandle,
-  start: Fold,
-  savedSeq: number,
-  onError: (error: unknown) => void,
-): SnapshotKeeper {
-  let newest = start;
-  let saved = savedSeq;
+export function snapshotKeeper({ handle, found, confirm, onError }: SnapshotOptions): SnapshotKeeper {
+  let newest: Fold = { state: found.state, at: found.head };
+  let { hasNews } = found;
+  let tried = found.snapshotSeq;
   let saving: Promise<void> | undefined;
 
   const save = async (): Promise<void> => {
     const { state, at } = newest;
-    if (at.seq === saved) return;
-    saved = at.seq;
+    tried = at.seq;
+    hasNews = false;
     try {
-      await handle.log.saveSnapshot({ ...at, version: snapshotVersion, body: JSON.stringify(state) });
+      const body = JSON.stringify(state);
+      const bodyDigest = digestOf(body);
+      // First the record: a snapshot that no record confirms would not be used, and verification would report it.
+      await confirm(at.seq, bodyDigest);
+      await handle.log.saveSnapshot({ ...at, version: snapshotVersion, body, bodyDigest });
     } catch (error) {
+      hasNews = true;
       onError(error);
     }
   };
@@ -44,14 +53,15 @@ export function snapshotKeeper(
   const saveNext = (): Promise<void> => (saving ??= save().finally(() => (saving = undefined)));
 
   return {
-    reached(fold) {
+    reached(fold, input) {
       newest = fold;
+      hasNews ||= isNews(input);
       // Ever further apart, so that all snapshots together cost no more than a few foldings of the log.
-      if (fold.at.seq - saved >= Math.max(fewRecords, saved / 2)) void saveNext();
+      if (fold.at.seq - tried >= Math.max(fewRecords, tried / 2)) void saveNext();
     },
     async save() {
       await saving;
-      await saveNext();
+      if (hasNews) await saveNext();
     },
   };
 }

@@ -3,11 +3,14 @@ import type { EventLog } from "@moora/event-log";
 import { canonicalJson } from "../durable/canonical-json.ts";
 import { inputEssence, stateEssence } from "./bookkeeping.ts";
 import { differencesOf, type Difference } from "./differences.ts";
-import { end, positionOf, readSession } from "./read-session.ts";
+import { end, positionOf, readSoundPart } from "./read-session.ts";
 
 /** Where two runs part, and how their states differ at the end. */
 export interface SessionDiff {
-  /** How many records, from the first on, say the same; times, owners and random ids do not count. */
+  /**
+   * How many records, from the first on, say the same; times, owners and random ids do not count, nor do records of
+   * snapshots.
+   */
   readonly common: number;
   /** The first inputs that are not the same; undefined for a run that had ended. */
   readonly a: AgentInput | undefined;
@@ -36,9 +39,10 @@ export async function diffSessions(a: SessionRef, b: SessionRef): Promise<Sessio
 }
 
 async function runOf({ log, id, seq = end }: SessionRef) {
-  const session = await readSession(log, id);
+  const session = await readSoundPart(log, id);
   const position = positionOf(session, seq);
-  return { state: position.state, inputs: session.inputs.slice(0, position.seq) };
+  const inputs = session.inputs.slice(0, position.seq).filter(({ type }) => type !== "snapshot-taken");
+  return { state: position.state, inputs };
 }
 
 function commonLength(left: readonly AgentInput[], right: readonly AgentInput[]): number {

@@ -6,7 +6,7 @@ import { parsed } from "../session/parsed.ts";
 import { randomId } from "../user-message.ts";
 import { answersOf, closing, isOfOpenWork } from "./open-work.ts";
 import { rebindingTo } from "./rebinding.ts";
-import { end, positionIn, positionOf, readSession } from "./read-session.ts";
+import { end, positionIn, positionOf, readSoundPart } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
 /**
@@ -34,16 +34,21 @@ export interface Forked {
   readonly state: AgentState;
 }
 
-/** Starts a new session from any position of another one, also from within a batch of tool calls. */
+/**
+ * Starts a new session from any position of another one, also from within a batch of tool calls. Of a damaged log, from any
+ * position before the damage; behind it, and with `open: "reuse"`, rejects with `LogCorrupt`.
+ */
 export async function forkSession(
   log: EventLog,
   id: string,
   seq: number,
   { as, to = log, open, edit = (input) => input }: ForkOptions,
 ): Promise<Forked> {
-  const session = await readSession(log, id);
+  const session = await readSoundPart(log, id);
   const position = positionIn(session, seq);
   const edited = session.inputs.slice(0, position).flatMap((input, index) => {
+    // It confirms a snapshot of the other session, and must not confirm one of this.
+    if (input.type === "snapshot-taken") return [];
     const changed = edit(input, index + 1);
     return changed === null ? [] : [changed === input ? input : parsed(changed)];
   });

@@ -8,22 +8,27 @@ import {
 } from "@moora/event-log";
 import { textToHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
-import { sessionLog } from "./read-session.ts";
+import { end, recordsUpTo, sessionLog } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
 /** The word that a portable session begins with. */
 const mark = "moora/session/1";
 
 /**
- * A whole session as one portable text: a line of JSON for its header, one for each record, and one that says where it
- * ends and seals all before it, so that a cut or changed file is noticed. Any log takes it in again; a test replays it.
+ * A session as one portable text: a line of JSON for its header, one for each record, and one that says where it ends and
+ * seals all before it, so that a cut or changed file is noticed. Any log can import it; a test replays it. `seq` is the last
+ * record that is exported; default: the last one of the session. Rejects with `LogCorrupt` for a position behind the first
+ * damage: the records before it can be exported.
  */
-export async function exportSession(log: EventLog, id: string): Promise<string> {
+export async function exportSession(log: EventLog, id: string, seq: number = end): Promise<string> {
   const session = await sessionLog(log, id);
-  const records = await session.read();
+  const inspection = await session.inspect();
+  const records = inspection.records.slice(0, recordsUpTo(inspection, seq));
   const lines = [
     JSON.stringify({ mark, id, header: session.header }),
-    ...records.map(({ seq, body, changed, digest }) => JSON.stringify({ seq, body, changed, digest })),
+    ...records.map(({ seq: at, body, changed, digest }) =>
+      JSON.stringify({ seq: at, body, changed, digest }),
+    ),
   ];
   return `${lines.join("\n")}\n${sealOf(lines)}\n`;
 }

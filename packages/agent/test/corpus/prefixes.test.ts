@@ -6,6 +6,7 @@ import { exportSession, importSession, initialStateOf, verifySession } from "../
 import { canonicalJson } from "../../src/durable/canonical-json.ts";
 import { restored, snapshotVersion } from "../../src/durable/restored.ts";
 import { readSession, sessionLog } from "../../src/time-travel/read-session.ts";
+import { saveConfirmed } from "../durable/world/append-input.ts";
 import { storageOf, storeNames } from "../durable/world/places.ts";
 import { goldenText } from "./files.ts";
 import { statesOf } from "./positions.ts";
@@ -73,7 +74,8 @@ describe("a golden log", () => {
     for (let seq = 1; seq <= records.length; seq += every(records.length)) {
       const digest = records[seq - 1]?.digest ?? "";
       const body = JSON.stringify(states[seq]);
-      await session.saveSnapshot({ seq, digest, version: snapshotVersion, body });
+      const { updatedAt = 0 } = states.at(-1) ?? {};
+      await saveConfirmed(session, { seq, digest, version: snapshotVersion, body }, updatedAt);
       const whole = await restored(session);
       expect(whole, `from ${seq}`).toMatchObject({ snapshotSeq: seq, snapshotIgnored: false });
       expect(canonicalJson(whole.state), `from ${seq}`).toBe(last);
@@ -89,7 +91,9 @@ describe("a golden log", () => {
       const states = [...statesOf(goldenText(name))];
       const seq = Math.ceil(records.length / 2);
       const digest = records[seq - 1]?.digest ?? "";
-      await session.saveSnapshot({ seq, digest, version: "state-0", body: JSON.stringify(states[seq]) });
+      const { updatedAt = 0 } = states.at(-1) ?? {};
+      const body = JSON.stringify(states[seq]);
+      await saveConfirmed(session, { seq, digest, version: "state-0", body }, updatedAt);
       const whole = await restored(session);
       expect(whole).toMatchObject({ snapshotSeq: 0, snapshotIgnored: true });
       expect(canonicalJson(whole.state)).toBe(canonicalJson(states.at(-1)));

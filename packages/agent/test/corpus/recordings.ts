@@ -52,7 +52,8 @@ export async function recordedText({ transcript, death }: Recording): Promise<st
   const newId = (prefix: string): string => `${prefix}_${(ids += 1)}`;
   const live = async (life: Life): Promise<void> => {
     const scene = { log: memoryLog(storage), id: "recorded", counter, clock };
-    const { session } = await runProcess(scene, transcript, life, { owner: "host", newId });
+    const options = { owner: "host", newId, snapshots: false };
+    const { session } = await runProcess(scene, transcript, life, options);
     if (!life.isOver) await session?.close();
   };
   if (death !== undefined) await live(new Life(death));

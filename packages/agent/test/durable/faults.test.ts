@@ -57,8 +57,8 @@ async function livedThrough(place: Place, fault: FileFault) {
     }
   }
   const { lastError } = session.info();
-  const { streaming: _, ...state } = session.current();
   await session.close();
+  const { streaming: _, ...state } = session.current();
   const stored = await stateAt(real, "ada");
   const report = await verifySession(real, "ada");
   await Promise.all([log.close(), real.close()]);

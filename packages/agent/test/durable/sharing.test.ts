@@ -133,7 +133,8 @@ describe("one session in one process", () => {
   });
 
   it("(D07) lets subscribers dispatch: a chain of 20,000 does not grow the stack", async () => {
-    const session = await sceneOf([], {}, { llm: new MockLlmCaller(() => hangs()) }).open();
+    const llm = new MockLlmCaller(() => hangs());
+    const session = await sceneOf([], {}, { llm }).open({ snapshots: false });
     const done = Promise.withResolvers<void>();
     await session.send("Think.");
     const wider = { type: "context-window-expanded", timestamp: 1 };

@@ -1,18 +1,27 @@
-import { memoryLog, MemoryStorage, type EventLog, type Snapshot } from "@moora/event-log";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import {
+  digestOf,
+  memoryLog,
+  MemoryStorage,
+  type EventLog,
+  type LogNotice,
+  type Snapshot,
+} from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
 import { hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { stateAt } from "../../src/index.ts";
+import { openSession, readSession, stateAt, verifySession, type OpenOptions } from "../../src/index.ts";
 import { snapshotVersion } from "../../src/durable/restored.ts";
+import { appendInputs, saveConfirmed } from "./world/append-input.ts";
 import { call } from "./world/counting-agent.ts";
 import { quiet } from "./world/drive.ts";
+import { storageOf, storeNames } from "./world/places.ts";
 import { remoteLog } from "./world/remote-log.ts";
 import { checkSound, sceneOf } from "./world/scene.ts";
 import { turn } from "./world/virtual-clock.ts";
 
-/** The log of a session that made a call and was closed, and a way to open it again. */
-async function closedSession() {
-  const storage = new MemoryStorage();
-  const log = (): EventLog => memoryLog(storage);
+/** The log of a session that made a call and was closed, and ways to open it again. */
+async function closedSession(log: () => EventLog = memoryLogs()) {
   const scene = sceneOf([[call("look")]], {}, { log });
   const session = await scene.open();
   await session.send("Please.");
@@ -21,48 +30,210 @@ async function closedSession() {
   const handle = await log().open("ada");
   const snapshot = await handle?.snapshot();
   if (handle === undefined || snapshot === undefined) throw new Error("The session left no snapshot.");
-  return { log, handle, snapshot, read: () => scene.open({ access: "read" }) };
+  const notices: LogNotice[] = [];
+  const open = (options: Partial<OpenOptions> = {}) =>
+    scene.open({ onNotice: (notice) => notices.push(notice), ...options });
+  return { log, handle, snapshot, notices, open, read: () => open({ access: "read" }), scene };
 }
 
-/** A state that no log of this session leads to: whoever uses it can be told. */
-const forged = (body: string): string => body.replaceAll("Please.", "Forged.");
+/** Logs over one storage in memory, each as one more process would have it. */
+function memoryLogs(): () => EventLog {
+  const storage = new MemoryStorage();
+  return () => memoryLog(storage);
+}
 
-const unusable: readonly (readonly [string, (snapshot: Snapshot) => Snapshot])[] = [
-  [
-    "of another form of states",
-    (snapshot) => ({ ...snapshot, version: "state-0", body: forged(snapshot.body) }),
-  ],
+const inputsOf = async (log: EventLog): Promise<readonly AgentInput[]> =>
+  (await readSession(log, "ada")).inputs;
+
+/** A snapshot with another body, and the digest of that. */
+const withBody = (snapshot: Snapshot, body: string): Snapshot => ({
+  ...snapshot,
+  body,
+  bodyDigest: digestOf(body),
+});
+
+/** A state that no log of this session leads to: who uses it is found out. */
+const forged = (snapshot: Snapshot): Snapshot =>
+  withBody(snapshot, snapshot.body.replaceAll("Please.", "Forged."));
+
+const unusable: readonly (readonly [string, string, (snapshot: Snapshot) => Snapshot])[] = [
+  ["that was forged", "snapshot", forged],
   [
     "of a record that the log does not have",
-    (snapshot) => ({ ...snapshot, seq: snapshot.seq + 1, body: forged(snapshot.body) }),
+    "damaged",
+    (snapshot) => ({ ...forged(snapshot), seq: snapshot.seq + 2 }),
   ],
   [
     "of another record than it says",
-    (snapshot) => ({ ...snapshot, seq: snapshot.seq - 1, body: forged(snapshot.body) }),
+    "snapshot",
+    (snapshot) => ({ ...forged(snapshot), seq: snapshot.seq - 1 }),
   ],
-  ["of no record", (snapshot) => ({ ...snapshot, seq: 0, body: forged(snapshot.body) })],
-  ["that is no JSON", (snapshot) => ({ ...snapshot, body: "{" })],
-  ["that is no state", (snapshot) => ({ ...snapshot, body: "{}" })],
+  ["of no record", "snapshot", (snapshot) => ({ ...forged(snapshot), seq: 0 })],
+  ["that is no JSON", "snapshot", (snapshot) => withBody(snapshot, "{")],
+  ["that is no state", "snapshot", (snapshot) => withBody(snapshot, "{}")],
 ];
 
-describe("a snapshot", () => {
-  it.each(unusable)("%s is not used: the log is folded from its beginning", async (_, changed) => {
-    const { log, handle, snapshot, read } = await closedSession();
-    await handle.saveSnapshot(changed(snapshot));
+describe("a snapshot that the log does not confirm", () => {
+  it.each(unusable)("%s, is not used but reported, and named by verification", async (_, reason, changed) => {
+    const { log, handle, snapshot, notices, read } = await closedSession();
+    const false_ = changed(snapshot);
+    await handle.saveSnapshot(false_);
+    const report = await verifySession(log(), "ada");
+    const head = await handle.head();
+    expect(report).toMatchObject({ ok: false, reason, seq: reason === "damaged" ? head + 1 : false_.seq });
     const session = await read();
-    expect(session.info().snapshotIgnored).toBe(true);
+    expect(session.info()).toMatchObject({ snapshotIgnored: true, seq: head });
     expect(session.current().messages[0]?.content).toBe("Please.");
-    await checkSound(session, log());
+    expect(notices).toMatchObject([{ type: "damaged-snapshot", id: "ada", afterSeq: false_.seq }]);
+    expect((await stateAt(log(), "ada")).state).toEqual(stateOf(session.current()));
     await session.close();
   });
 
-  it("of the record that it stands for is what the session begins with", async () => {
-    const { handle, snapshot, read } = await closedSession();
+  it("of another session is not used, though that one confirms it", async () => {
+    const [one, other] = [await closedSession(), await closedSession()];
+    await one.handle.saveSnapshot(other.snapshot);
+    expect(await verifySession(one.log(), "ada")).toMatchObject({ ok: false, reason: "snapshot" });
+    const session = await one.read();
+    expect(session.info().snapshotIgnored).toBe(true);
+    await session.close();
+  });
+
+  it("is replaced by the next owner, and the log verifies again", async () => {
+    const { log, handle, snapshot, open } = await closedSession();
+    await handle.saveSnapshot(forged(snapshot));
+    const session = await open();
+    await session.send("And more.");
+    await quiet(session);
+    await session.close();
+    expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
+  });
+
+  it("of another release is not used either, and nothing is reported", async () => {
+    const { log, handle, snapshot, notices, read } = await closedSession();
+    const { body, ...rest } = forged(snapshot);
+    await saveConfirmed(handle, { ...rest, version: "state-0", body }, 1);
+    const session = await read();
+    expect(session.info().snapshotIgnored).toBe(true);
+    expect(session.current().messages[0]?.content).toBe("Please.");
+    expect(notices).toEqual([]);
+    await session.close();
+    expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
+  });
+});
+
+/** The state without what only a view has. */
+const stateOf = ({ streaming: _, ...state }: AgentState & { readonly streaming: unknown }) => state;
+
+describe("a snapshot", () => {
+  it("that the log confirms is what the session begins with", async () => {
+    const { handle, snapshot, read, notices } = await closedSession();
     expect(snapshot.version).toBe(snapshotVersion);
-    await handle.saveSnapshot({ ...snapshot, body: forged(snapshot.body) });
+    const { seq, digest } = (await handle.read()).at(-1) ?? { seq: 0, digest: "" };
+    const { body } = forged(snapshot);
+    await saveConfirmed(handle, { seq, digest, version: snapshotVersion, body }, 1);
     const session = await read();
     expect(session.info()).toMatchObject({ snapshotIgnored: false, seq: await handle.head() });
     expect(session.current().messages[0]?.content).toBe("Forged.");
+    expect(notices).toEqual([]);
+    await session.close();
+  });
+
+  it("whose state is not the one of its record is named by verification, though its owner confirmed it", async () => {
+    const { log, handle, snapshot } = await closedSession();
+    const { seq, digest } = (await handle.read()).at(-1) ?? { seq: 0, digest: "" };
+    await saveConfirmed(handle, { ...forged(snapshot), seq, digest }, 1);
+    const report = await verifySession(log(), "ada");
+    expect(report).toMatchObject({ ok: false, reason: "snapshot", seq });
+    expect(report.ok ? "" : report.message).toContain("not the state that the records lead to");
+  });
+
+  it("is recorded before it is saved: an owner that dies in between leaves an older one, which is good", async () => {
+    const { log, handle, snapshot, read, scene, notices } = await closedSession();
+    const dying = withSessions(log(), () => ({ saveSnapshot: () => Promise.reject(new Error("dead")) }));
+    const session = await scene.open({ log: dying });
+    await session.send("More.");
+    await quiet(session);
+    await session.close();
+    expect((await inputsOf(log())).at(-1)).toMatchObject({ type: "snapshot-taken" });
+    expect(await handle.snapshot()).toEqual(snapshot);
+    expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
+    const again = await read();
+    expect(again.info().snapshotIgnored).toBe(false);
+    expect(notices).toEqual([]);
+    await checkSound(again, log());
+    await again.close();
+  });
+
+  it("is not taken again where only openings and snapshots have come since the last one", async () => {
+    const { log, handle, snapshot, open } = await closedSession();
+    const before = await inputsOf(log());
+    for (let time = 0; time < 3; time += 1) await (await open()).close();
+    const added = (await inputsOf(log())).slice(before.length).map(({ type }) => type);
+    expect(added).toEqual(["session-opened", "session-opened", "session-opened"]);
+    expect(await handle.snapshot()).toEqual(snapshot);
+    const session = await open();
+    await session.send("News.");
+    await quiet(session);
+    await session.close();
+    expect((await handle.snapshot())?.seq).toBe((await handle.head()) - 1);
+  });
+
+  it("is taken after a thousand openings, so that they are not folded for ever", async () => {
+    const { log, handle, open } = await closedSession();
+    const again = { type: "session-opened", owner: "again", timestamp: 1 } as const;
+    await appendInputs(handle, ...Array.from({ length: 1_000 }, () => again));
+    const before = await handle.snapshot();
+    const session = await open();
+    await session.close();
+    expect((await handle.snapshot())?.seq).toBeGreaterThan(before?.seq ?? 0);
+    expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
+  });
+
+  it("is confirmed by the record that names it, with posts of others between them", async () => {
+    const near = memoryLogs()();
+    const scene = sceneOf(
+      [],
+      {},
+      { log: () => remoteLog(near, turn), llm: new MockLlmCaller(() => hangs()) },
+    );
+    const session = await scene.open();
+    await session.send("Think.");
+    const poster = await scene.open({ log: near, access: "post" });
+    const posts: Promise<unknown>[] = [];
+    session.onInput((_input, _state, seq) => {
+      if (seq % 10 === 0) posts.push(poster.send(`Post ${seq}.`));
+    });
+    await Promise.all(Array.from({ length: 1_500 }, (_, index) => session.note(`Note ${index}.`)));
+    await Promise.all(posts);
+    await session.close();
+    await poster.refresh();
+    const taken = (await inputsOf(near)).findIndex(({ type }) => type === "snapshot-taken");
+    expect(taken).toBeGreaterThan(0);
+    const reader = await scene.open({ access: "read" });
+    expect(reader.info().snapshotIgnored).toBe(false);
+    await checkSound(reader, near);
+    await Promise.all([reader.close(), poster.close()]);
+  });
+
+  it("survives a takeover: the next owner begins with it", async () => {
+    const { log, open } = await closedSession();
+    const first = await open({ owner: "one" });
+    const second = await open({ owner: "two", isOwnerGone: () => true });
+    await second.send("Hello.");
+    await quiet(second);
+    expect(second.info()).toMatchObject({ snapshotIgnored: false, access: "run" });
+    await first.close();
+    await second.close();
+    expect(await verifySession(log(), "ada")).toMatchObject({ ok: true });
+  });
+
+  it.each(storeNames)("in %s is confirmed, used and verified", async (name) => {
+    await using storage = storageOf(name);
+    const { log, read, notices } = await closedSession(() => storage.open());
+    const session = await read();
+    expect(session.info().snapshotIgnored).toBe(false);
+    expect(notices).toEqual([]);
+    await checkSound(session, log());
     await session.close();
   });
 
@@ -83,6 +254,10 @@ describe("a snapshot", () => {
     const handle = await near.open("ada");
     let snapshot = await handle?.snapshot();
     for (; snapshot === undefined; snapshot = await handle?.snapshot()) await turn();
+    const { seq } = snapshot;
+    expect((await inputsOf(near)).slice(seq)).toContainEqual(
+      expect.objectContaining({ type: "snapshot-taken", seq, digest: snapshot.bodyDigest }),
+    );
     const { state } = await stateAt(near, "ada", snapshot.seq);
     expect(snapshot.seq).toBeLessThan(session.info().seq);
     expect(JSON.parse(snapshot.body)).toEqual(state);
@@ -97,5 +272,14 @@ describe("a snapshot", () => {
     await quiet(session);
     await session.close();
     expect(await (await scene.log().open("ada"))?.snapshot()).toBeUndefined();
+    expect((await inputsOf(scene.log())).filter(({ type }) => type === "snapshot-taken")).toEqual([]);
+  });
+
+  it("is the owner's to confirm: nobody else may post the record that does", async () => {
+    const { scene } = await closedSession();
+    const poster = await scene.post();
+    const confirming = poster.dispatch({ type: "snapshot-taken", seq: 1, digest: "d", timestamp: 1 });
+    await expect(confirming).rejects.toMatchObject({ code: "NotOwner" });
+    await poster.close();
   });
 });

@@ -23,6 +23,7 @@ describe("verifying a session", () => {
       ok: true,
       seq: last?.seq,
       digest: last?.digest,
+      unfinishedBytes: 0,
     });
   });
 
@@ -41,7 +42,8 @@ describe("verifying a session", () => {
         expected: "otherwise",
         found: changed,
       });
-      expect(report.ok ? [] : report.changes).not.toEqual([]);
+      // What has no consequence changes the time of the last change only, which is no part of the digest.
+      if (!body.includes("snapshot-taken")) expect(report.ok ? [] : report.changes).not.toEqual([]);
     }
   });
 

@@ -10,7 +10,7 @@ interface ExclusiveOpen {
   readonly look: number;
 }
 
-const { O_CREAT, O_RDONLY, O_RDWR, O_NONBLOCK = 0 } = nodeFileSystem.constants;
+const { O_CREAT, O_RDONLY, O_RDWR, O_NONBLOCK } = nodeFileSystem.constants;
 const bsd: ExclusiveOpen = { hold: O_RDWR | O_CREAT | O_NONBLOCK | 0x20, look: O_RDONLY | O_NONBLOCK | 0x10 };
 /** UV_FS_O_EXLOCK, which libuv supports on macOS and Windows. */
 const windows: ExclusiveOpen = { hold: O_RDWR | O_CREAT | 0x1000_0000, look: O_RDONLY | 0x1000_0000 };

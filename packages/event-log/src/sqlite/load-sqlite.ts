@@ -1,15 +1,14 @@
+import type * as NodeSqlite from "node:sqlite";
 import { LogError } from "../log-error.ts";
 
-type NodeSqlite = typeof import("node:sqlite");
-
-let loaded: NodeSqlite | undefined;
+let loaded: typeof NodeSqlite | undefined;
 
 /**
  * The module `node:sqlite`, loaded when it is first needed: Node.js has it from 22.13 on. Without it, `UnsupportedRuntime`.
  * Some of these versions warn once that the module is experimental; the format of the files is not, so only that warning
  * is left out.
  */
-export function loadSqlite(): NodeSqlite {
+export function loadSqlite(): typeof NodeSqlite {
   loaded ??= withoutWarning("ExperimentalWarning", /^SQLite /, () =>
     process.getBuiltinModule?.("node:sqlite"),
   );

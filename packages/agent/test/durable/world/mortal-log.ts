@@ -81,8 +81,11 @@ export function mortalLog(log: EventLog, life: Life): EventLog {
       return life.die();
     }),
     read: alive((afterSeq?: number) => session.read(afterSeq)),
+    inspect: alive(() => session.inspect()),
+    checkUpTo: alive((seq) => session.checkUpTo(seq)),
     head: alive(() => session.head()),
     lease: alive((claim) => session.lease(claim)),
+    currentLease: alive(() => session.currentLease()),
     release: alive((owner) => session.release(owner)),
     watch: (listener) => session.watch(() => (life.isOver ? undefined : listener())),
     snapshot: alive(() => session.snapshot()),

@@ -2,7 +2,18 @@ import { LogError, type EventLog, type MaybePromise, type SessionLog } from "@mo
 
 /** A call of a log on its way there, or its answer on its way back. */
 export interface Passage {
-  readonly call: "append" | "read" | "lease" | "release" | "snapshot" | "saveSnapshot" | "open" | "create";
+  readonly call:
+    | "append"
+    | "read"
+    | "inspect"
+    | "checkUpTo"
+    | "lease"
+    | "currentLease"
+    | "release"
+    | "snapshot"
+    | "saveSnapshot"
+    | "open"
+    | "create";
   readonly way: "there" | "back";
   /** What the records of an append tell. */
   readonly types: readonly string[];
@@ -27,8 +38,11 @@ export function remoteLog(log: EventLog, pass: (passage: Passage) => Promise<voi
     header: session.header,
     append: far("append", (expectedSeq, records) => session.append(expectedSeq, records)),
     read: far("read", (afterSeq?: number) => session.read(afterSeq)),
+    inspect: far("inspect", () => session.inspect()),
+    checkUpTo: far("checkUpTo", (seq) => session.checkUpTo(seq)),
     head: () => session.head(),
     lease: far("lease", (claim) => session.lease(claim)),
+    currentLease: far("currentLease", () => session.currentLease()),
     release: far("release", (owner) => session.release(owner)),
     watch: (listener) => session.watch(listener),
     snapshot: far("snapshot", () => session.snapshot()),
