@@ -1,6 +1,7 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
 import { canonicalJson } from "../durable/canonical-json.ts";
+import type { PlacedInput } from "../durable/follow-log.ts";
 import { inputEssence, stateEssence } from "./bookkeeping.ts";
 import { differencesOf, type Difference } from "./differences.ts";
 import { end, positionOf, readSoundPart } from "./read-session.ts";
@@ -8,8 +9,8 @@ import { end, positionOf, readSoundPart } from "./read-session.ts";
 /** Where two runs part, and how their states differ at the end. */
 export interface SessionDiff {
   /**
-   * How many records, from the first on, say the same; times, owners and random ids do not count, nor do records of
-   * snapshots.
+   * How many records of `a`, from the first on, are in `b` too; times, owners and random ids do not count, and records of
+   * snapshots are passed over.
    */
   readonly common: number;
   /** The first inputs that are not the same; undefined for a run that had ended. */
@@ -31,9 +32,9 @@ export async function diffSessions(a: SessionRef, b: SessionRef): Promise<Sessio
   const [left, right] = [await runOf(a), await runOf(b)];
   const common = commonLength(left.inputs, right.inputs);
   return {
-    common,
-    a: left.inputs[common],
-    b: right.inputs[common],
+    common: (left.inputs[common]?.seq ?? left.seq + 1) - 1,
+    a: left.inputs[common]?.input,
+    b: right.inputs[common]?.input,
     state: differencesOf(stateEssence(left.state), stateEssence(right.state)),
   };
 }
@@ -41,14 +42,17 @@ export async function diffSessions(a: SessionRef, b: SessionRef): Promise<Sessio
 async function runOf({ log, id, seq = end }: SessionRef) {
   const session = await readSoundPart(log, id);
   const position = positionOf(session, seq);
-  const inputs = session.inputs.slice(0, position.seq).filter(({ type }) => type !== "snapshot-taken");
-  return { state: position.state, inputs };
+  const inputs = session.inputs
+    .slice(0, position.seq)
+    .map((input, index): PlacedInput => ({ seq: index + 1, input }))
+    .filter(({ input }) => input.type !== "snapshot-taken");
+  return { seq: position.seq, state: position.state, inputs };
 }
 
-function commonLength(left: readonly AgentInput[], right: readonly AgentInput[]): number {
-  const parted = left.findIndex((input, index) => {
+function commonLength(left: readonly PlacedInput[], right: readonly PlacedInput[]): number {
+  const parted = left.findIndex(({ input }, index) => {
     const other = right[index];
-    return other === undefined || textOf(input) !== textOf(other);
+    return other === undefined || textOf(input) !== textOf(other.input);
   });
   return parted < 0 ? left.length : parted;
 }

@@ -1,4 +1,4 @@
-import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import type { AgentInput } from "@moora/agent-core-state-machine";
 import {
   digestOf,
   memoryLog,
@@ -10,7 +10,13 @@ import {
 import { withSessions } from "@moora/event-log/testing";
 import { hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { openSession, readSession, stateAt, verifySession, type OpenOptions } from "../../src/index.ts";
+import {
+  readSession,
+  stateAt,
+  verifySession,
+  type DurableSession,
+  type OpenOptions,
+} from "../../src/index.ts";
 import { snapshotVersion } from "../../src/durable/restored.ts";
 import { appendInputs, saveConfirmed } from "./world/append-input.ts";
 import { call } from "./world/counting-agent.ts";
@@ -76,16 +82,16 @@ const unusable: readonly (readonly [string, string, (snapshot: Snapshot) => Snap
 describe("a snapshot that the log does not confirm", () => {
   it.each(unusable)("%s, is not used but reported, and named by verification", async (_, reason, changed) => {
     const { log, handle, snapshot, notices, read } = await closedSession();
-    const false_ = changed(snapshot);
-    await handle.saveSnapshot(false_);
+    const bad = changed(snapshot);
+    await handle.saveSnapshot(bad);
     const report = await verifySession(log(), "ada");
     const head = await handle.head();
-    expect(report).toMatchObject({ ok: false, reason, seq: reason === "damaged" ? head + 1 : false_.seq });
+    expect(report).toMatchObject({ ok: false, reason, seq: reason === "damaged" ? head + 1 : bad.seq });
     const session = await read();
     expect(session.info()).toMatchObject({ snapshotIgnored: true, seq: head });
     expect(session.current().messages[0]?.content).toBe("Please.");
-    expect(notices).toMatchObject([{ type: "damaged-snapshot", id: "ada", afterSeq: false_.seq }]);
-    expect((await stateAt(log(), "ada")).state).toEqual(stateOf(session.current()));
+    expect(notices).toMatchObject([{ type: "damaged-snapshot", id: "ada", afterSeq: bad.seq }]);
+    await checkSameState(session, log());
     await session.close();
   });
 
@@ -121,8 +127,11 @@ describe("a snapshot that the log does not confirm", () => {
   });
 });
 
-/** The state without what only a view has. */
-const stateOf = ({ streaming: _, ...state }: AgentState & { readonly streaming: unknown }) => state;
+/** The session shows the state that its records lead to. */
+async function checkSameState(session: DurableSession, log: EventLog): Promise<void> {
+  const { streaming: _, ...state } = session.current();
+  expect(state).toEqual((await stateAt(log, "ada")).state);
+}
 
 describe("a snapshot", () => {
   it("that the log confirms is what the session begins with", async () => {

@@ -17,8 +17,22 @@ describe("the difference of two runs", () => {
     const [a, b] = [one.log(), other.log()];
     expect(await recordsOf(a)).not.toEqual(await recordsOf(b));
     const diff = await diffSessions({ log: a, id: "ada" }, { log: b, id: "ada" });
-    const counted = (await recordsOf(a)).filter(({ body }) => !body.includes("snapshot-taken"));
-    expect(diff).toEqual({ common: counted.length, a: undefined, b: undefined, state: [] });
+    expect(diff).toEqual({ common: (await recordsOf(a)).length, a: undefined, b: undefined, state: [] });
+  });
+
+  it("is none where one of them was closed and opened in between, and so has records of snapshots", async () => {
+    const scene = sceneOf(script, config);
+    await told(scene);
+    const log = scene.log();
+    const { length } = await recordsOf(log);
+    await forkSession(log, "ada", length, { as: "copy", open: "reuse" });
+    expect(await recordsOf(log, "copy")).toHaveLength(length - 1);
+    const [ada, copy] = [
+      { log, id: "ada" },
+      { log, id: "copy" },
+    ];
+    expect(await diffSessions(ada, copy)).toEqual({ common: length, a: undefined, b: undefined, state: [] });
+    expect(await diffSessions(copy, ada)).toMatchObject({ common: length - 1, a: undefined, b: undefined });
   });
 
   it("begins with the first record that is not the same, and shows where the states came to differ", async () => {
