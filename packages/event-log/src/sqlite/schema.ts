@@ -38,7 +38,7 @@ const tables = `
     seal TEXT NOT NULL,
     prefix_seq INTEGER NOT NULL,
     prefix_digest TEXT NOT NULL,
-    prefix_crc INTEGER NOT NULL
+    prefix_sum TEXT NOT NULL
   ) STRICT;
 `;
 

@@ -17,7 +17,7 @@ import { rowToRecord, rowToSnapshot } from "../rows.ts";
 import { isUndamaged, snapshotSeal } from "../sealed-snapshot.ts";
 import { Turns } from "../turns.ts";
 import type { Connection } from "./connection.ts";
-import { Prefix } from "./prefix.ts";
+import { Prefix, sumToText } from "./prefix.ts";
 
 const sql = {
   head: "SELECT head, digest FROM moora_sessions WHERE life = ?",
@@ -31,7 +31,7 @@ const sql = {
   snapshot: `SELECT seq, p.digest, version, body, body_digest, seal FROM moora_sessions s
     LEFT JOIN moora_snapshots p ON p.life = s.life WHERE s.life = ?`,
   saveSnapshot: `INSERT OR REPLACE INTO moora_snapshots (life, seq, digest, version, body, body_digest, seal,
-    prefix_seq, prefix_digest, prefix_crc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    prefix_seq, prefix_digest, prefix_sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 } as const;
 
 /** One life of a session: its number in the database, its id and header. */
@@ -154,7 +154,7 @@ export class SqliteSession implements SessionLog {
     const stored = [seq, digest, version, body, bodyDigest, snapshotSeal(snapshot)] as const;
     return this.#write("save the snapshot", () => {
       const prefix = this.#prefix.extended(this.#head());
-      const sum = [prefix.seq, prefix.digest, prefix.crc] as const;
+      const sum = [prefix.seq, prefix.digest, sumToText(prefix)] as const;
       this.#connection.do(sql.saveSnapshot, this.#life, ...stored, ...sum);
     });
   }
