@@ -1,8 +1,15 @@
-import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import nodeFileSystem, {
+  closeSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LogError } from "../src/index.ts";
-import { jsonlLog } from "../src/jsonl.ts";
-import { bodies, grow, growSingly, headOf, seededRandom } from "../src/testing/index.ts";
+import { type FileSystem, jsonlLog } from "../src/jsonl.ts";
+import { bodies, grow, growSingly, headOf, seededRandom, snapshotOf } from "../src/testing/index.ts";
 import { recordsOf } from "../src/testing/chain-of.ts";
 import { isProof, linesOf, newerFormat, noNotice, pathOf, Place, writeLines } from "./stores.ts";
 
@@ -231,5 +238,27 @@ describe("(L02) a session that a newer Moora wrote", () => {
     expect(() => log.remove("newer")).toThrow(refusal);
     expect((await log.list()).map(({ id }) => id)).not.toContain("newer");
     expect(readFileSync(file)).toEqual(bytes);
+  });
+});
+
+describe("the check of records that a session does not read", () => {
+  it("reads their bytes once, for a checksum, and their chain only if that differs", async () => {
+    const hasty = jsonlLog(place.path, { durability: "relaxed" });
+    const session = await hasty.create("checked", "{}");
+    for (let batch = 0; batch < 30; batch += 1) await grow(session, ...bodies(100, "text ".repeat(20)));
+    await session.saveSnapshot(snapshotOf(2_000));
+    await hasty.close();
+    const file = pathOf(place.path, "checked");
+    let bytesRead = 0;
+    const readSync = (...args: Parameters<FileSystem["readSync"]>): number => {
+      const length = nodeFileSystem.readSync(...args);
+      bytesRead += length;
+      return length;
+    };
+    const again = jsonlLog(place.path, { fs: { ...nodeFileSystem, readSync } });
+    const { size } = statSync(file);
+    await (await again.open("checked"))?.checkUpTo(2_000);
+    expect(bytesRead).toBeLessThan(size * 1.5);
+    await again.close();
   });
 });

@@ -2,8 +2,10 @@ import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:
 import { describe, expect, it } from "vitest";
 import { type LogNotice, type LogRecord, type SessionLog } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
+import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { recordToLine } from "../src/jsonl/record-line.ts";
 import { bodies, grow, growSingly, headOf, recordsAfter, seededRandom } from "../src/testing/index.ts";
+import { Child } from "./child.ts";
 import { pathOf, Place } from "./stores.ts";
 
 /** A file with records in it, to be cut and opened again and again. */
@@ -231,5 +233,29 @@ describe("a file that has become shorter under an open handle", () => {
     const { session } = await torn.opened(torn.bytes);
     truncateSync(torn.path, torn.lineStarts()[3]);
     expect(() => session.head()).toThrow(expect.objectContaining({ code: "LogCorrupt", seq: 4 }));
+  });
+});
+
+describe("a record that another process is about to write", () => {
+  it("is not shown before that is done, since it may still be taken back", async () => {
+    using torn = await Torn.with(bodies(3));
+    const { session } = await torn.opened(torn.bytes);
+    const writer = new Child("lock-holder.ts", torn.directory, fileNameOf("a"));
+    await writer.said(1);
+    const [next] = recordsAfter(await headOf(session), '{"next":true}');
+    if (next === undefined) throw new Error("there is a record to append");
+    appendFileSync(torn.path, recordToLine({ record: next, at: 1, of: 1 }));
+    const looks = [session.head(), session.read(), session.inspect()];
+    expect(looks.every((look) => look instanceof Promise)).toBe(true);
+    truncateSync(torn.path, torn.bytes.length);
+    writer.tell("done");
+    await writer.ended();
+    const records = await session.read();
+    expect(await Promise.all(looks)).toEqual([
+      3,
+      records,
+      { records, damage: undefined, unfinishedBytes: 0 },
+    ]);
+    expect(records).toHaveLength(3);
   });
 });

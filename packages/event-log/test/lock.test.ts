@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { jsonlLog } from "../src/jsonl.ts";
@@ -121,6 +123,26 @@ describe("the lock of a holder that ended while it held it", () => {
     using locks = new Locks();
     writeFileSync(join(locks.folder, `${name}.${otherHolder({ 2: "0badcafe" })}`), "");
     expect(locks.holds()).toBe(true);
+  });
+
+  it("is free, though its parent has not asked for its exit code yet", async () => {
+    using locks = new Locks();
+    // The shell starts a process that ends, and becomes one that asks for nothing.
+    const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 600"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [output] = await once(parent.stdout, "data");
+    const pid = String(output).trim();
+    let stat = "";
+    while (!stat.startsWith("Z")) {
+      await setImmediate();
+      stat = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /, "");
+    }
+    const holder = otherHolder({ 0: pid, 1: stat.split(" ")[19] ?? "" });
+    writeFileSync(join(locks.folder, `${name}.${holder}`), "");
+    expect(locks.holds()).toBe(true);
+    parent.kill();
+    await once(parent, "exit");
   });
 
   it("is not free as long as that process may live", () => {

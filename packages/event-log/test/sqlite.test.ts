@@ -4,7 +4,15 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { chainStart, LogError } from "../src/index.ts";
 import { type OpenDatabase, sqliteLog } from "../src/sqlite.ts";
-import { bodies, grow, growSingly, headOf, recordsAfter, seededRandom } from "../src/testing/index.ts";
+import {
+  bodies,
+  grow,
+  growSingly,
+  headOf,
+  recordsAfter,
+  seededRandom,
+  snapshotOf,
+} from "../src/testing/index.ts";
 import { copied, noNotice, Place } from "./stores.ts";
 
 const codeOf = (error: unknown): string => (error instanceof LogError ? error.code : String(error));
@@ -178,6 +186,33 @@ describe("a database whose last record is another sound one", () => {
       expect(await handle?.inspect()).toMatchObject({ records: records.slice(0, 2), damage: corrupt });
     }
     await log.close();
+  });
+});
+
+describe("the check of records that a session does not read", () => {
+  it("compares their checksums, and reads them only if these differ", async () => {
+    using place = new Place();
+    const log = sqliteLog(place.file("log.db"));
+    const session = await log.create("a", "{}");
+    for (const body of ['"a\0b"', "", "\u{1F600}\n", '{"a":1}']) await growSingly(session, body);
+    await session.saveSnapshot(snapshotOf(2));
+    await grow(session, ...bodies(2_500));
+    await session.saveSnapshot(snapshotOf(2_000));
+    await log.close();
+    const statements: string[] = [];
+    const openDatabase: OpenDatabase = (file, options) => {
+      const database = new DatabaseSync(file, options);
+      const prepare = database.prepare.bind(database);
+      database.prepare = (sql) => {
+        statements.push(sql);
+        return prepare(sql);
+      };
+      return database;
+    };
+    const again = sqliteLog(place.file("log.db"), { openDatabase });
+    await (await again.open("a"))?.checkUpTo(2_000);
+    expect(statements.filter((sql) => sql.startsWith("SELECT seq"))).toEqual([]);
+    await again.close();
   });
 });
 

@@ -26,6 +26,9 @@ import { remoteLog } from "./world/remote-log.ts";
 import { checkSound, sceneOf } from "./world/scene.ts";
 import { turn } from "./world/virtual-clock.ts";
 
+const said = (content: string) =>
+  ({ type: "user-message-received", messageId: `m-${content}`, content, timestamp: 1 }) as const;
+
 /** The log of a session that made a call and was closed, and ways to open it again. */
 async function closedSession(log: () => EventLog = memoryLogs()) {
   const scene = sceneOf([[call("look")]], {}, { log });
@@ -101,6 +104,34 @@ describe("a snapshot that the log does not confirm", () => {
     expect(await verifySession(one.log(), "ada")).toMatchObject({ ok: false, reason: "snapshot" });
     const session = await one.read();
     expect(session.info().snapshotIgnored).toBe(true);
+    await session.close();
+  });
+
+  it("for its own record is not used, though it is confirmed for another one", async () => {
+    const { log, handle, snapshot, read } = await closedSession();
+    await appendInputs(handle, { type: "re-act-cancelled", timestamp: 1 }, said("Lost?"));
+    await saveConfirmed(handle, snapshot, 1);
+    const late = (await handle.read()).at(-2);
+    await handle.saveSnapshot({ ...snapshot, seq: late?.seq ?? 0, digest: late?.digest ?? "" });
+    expect(await verifySession(log(), "ada")).toMatchObject({
+      ok: false,
+      reason: "snapshot",
+      seq: late?.seq,
+    });
+    const session = await read();
+    expect(session.info().snapshotIgnored).toBe(true);
+    expect(session.current().messages.at(-1)?.content).toBe("Lost?");
+    await session.close();
+  });
+
+  it("because the record that does is missing is named by verification: others may be missing, too", async () => {
+    const storage = new MemoryStorage();
+    const { log, notices, read } = await closedSession(() => memoryLog(storage));
+    storage.lives.get("ada")?.records.pop();
+    expect(await verifySession(log(), "ada")).toMatchObject({ ok: false, reason: "snapshot" });
+    const session = await read();
+    expect(session.info().snapshotIgnored).toBe(true);
+    expect(notices).toHaveLength(1);
     await session.close();
   });
 
@@ -288,7 +319,7 @@ describe("a snapshot", () => {
     const { scene } = await closedSession();
     const poster = await scene.post();
     const confirming = poster.dispatch({ type: "snapshot-taken", seq: 1, digest: "d", timestamp: 1 });
-    await expect(confirming).rejects.toMatchObject({ code: "NotOwner" });
+    await expect(confirming).rejects.toMatchObject({ code: "not-allowed" });
     await poster.close();
   });
 });
