@@ -33,7 +33,7 @@ export interface SessionInfo {
   readonly leaseUntil: number | undefined;
   /** What went wrong last with the log, or with the right to run. */
   readonly lastError: unknown;
-  /** Whether there was a snapshot that could not be used: of another release, damaged, or not confirmed by the log. */
+  /** Whether there was a snapshot that is not used: of another release, or one that the log does not confirm. */
   readonly snapshotIgnored: boolean;
 }
 

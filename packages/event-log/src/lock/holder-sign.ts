@@ -35,7 +35,7 @@ export class HolderSign {
     this.#path = join(folder, this.name);
     this.#server = listening(join(openFolders, String(this.#folderFd), this.name));
     if (!this.#server.listening) writeFileSync(this.#path, "", { flag: "wx", mode: 0o600 });
-    removeEndedSigns(folder);
+    void removeDeadSigns(folder).catch(() => undefined);
   }
 
   /** Where the file is now: a claim moves it. */
@@ -102,6 +102,10 @@ export function removeFile(path: string): void {
   }
 }
 
-function removeEndedSigns(folder: string): void {
-  for (const name of readdirSync(folder)) if (hasEnded(name)) removeFile(join(folder, name));
+/** Removes what killed processes left. Claims, which have a dot in their names, are for those to remove who want the name. */
+async function removeDeadSigns(folder: string): Promise<void> {
+  for (const name of readdirSync(folder)) {
+    if (name.includes(".")) continue;
+    if (hasEnded(name) || (await isDeserted(folder, name))) removeFile(join(folder, name));
+  }
 }
