@@ -251,7 +251,7 @@ describe("a record that another process is about to write", () => {
     writer.tell("done");
     await writer.ended();
     const records = await session.read();
-    expect(await Promise.all(looks)).toEqual([
+    expect(await Promise.all(looks.map(async (look) => await look))).toEqual([
       3,
       records,
       { records, damage: undefined, unfinishedBytes: 0 },

@@ -195,6 +195,19 @@ describe("the lock of a holder that ended while it held it", () => {
     expect(readdirSync(locks.folder)).not.toContain(claim);
   });
 
+  it("in another container, leaves a sign that the next holder removes", async () => {
+    using locks = new Locks();
+    const sign = otherHolder(elsewhere);
+    const server = createServer().listen(join(locks.folder, "sign"));
+    await once(server, "listening");
+    renameSync(join(locks.folder, "sign"), join(locks.folder, sign));
+    server.close();
+    await once(server, "close");
+    expect(readdirSync(locks.folder)).toEqual([sign]);
+    expect(locks.holds()).toBe(true);
+    while (readdirSync(locks.folder).includes(sign)) await setImmediate();
+  });
+
   it("in another container, on a disk without sockets, stays: it cannot be told from a living one", async () => {
     using locks = new Locks();
     writeFileSync(join(locks.folder, `${name}.${otherHolder(elsewhere)}`), "");
