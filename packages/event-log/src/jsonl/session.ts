@@ -75,11 +75,11 @@ export class JsonlSession implements SessionLog {
   }
 
   inspect(): MaybePromise<LogInspection> {
-    return this.#run("inspect", () => this.#file.inspect());
+    return this.#run("be inspected", () => this.#file.inspect());
   }
 
   checkUpTo(seq: number): MaybePromise<void> {
-    return this.#run("check", () =>
+    return this.#run("check its records", () =>
       andThen(this.#file.end(), (end) =>
         this.#file.withFile((fd) => this.#prefix.check(fd, seq, end, this.#snapshot.readValue()?.prefix)),
       ),
@@ -87,7 +87,7 @@ export class JsonlSession implements SessionLog {
   }
 
   head(): MaybePromise<number> {
-    return this.#run("head", () => andThen(this.#file.end(), ({ head }) => head.seq));
+    return this.#run("read the head", () => andThen(this.#file.end(), ({ head }) => head.seq));
   }
 
   lease(claim: LeaseClaim): MaybePromise<Lease> {
@@ -97,7 +97,7 @@ export class JsonlSession implements SessionLog {
       if (lease.owner === claim.owner) this.#saveLease(lease, note);
       return lease;
     };
-    return this.#turns.run(() => this.#run("lease", () => this.#file.withLock(take)));
+    return this.#turns.run(() => this.#run("take the lease", () => this.#file.withLock(take)));
   }
 
   currentLease(): MaybePromise<Lease | undefined> {
@@ -110,7 +110,9 @@ export class JsonlSession implements SessionLog {
       const note = this.#lease.readValue();
       if (note?.lease?.owner === owner) this.#saveLease(undefined, note);
     };
-    return this.#turns.run(() => this.#run("release", () => this.#directory.withLock(name, release)));
+    return this.#turns.run(() =>
+      this.#run("release the lease", () => this.#directory.withLock(name, release)),
+    );
   }
 
   watch(listener: () => void): () => void {

@@ -14,7 +14,7 @@ const sql = {
 export function watchDatabase(connection: Connection): HeadWatch {
   const headsOf = (lives: readonly string[]): MaybePromise<ReadonlyMap<string, string>> =>
     andThen(
-      connection.run("watch", () => connection.all(sql.heads, JSON.stringify(lives.map(Number)))),
+      connection.run("read the heads", () => connection.all(sql.heads, JSON.stringify(lives.map(Number)))),
       (rows) => new Map(rows.map((row) => [String(row["life"]), String(row["head"])])),
     );
   return new HeadWatch({

@@ -98,7 +98,7 @@ export class SqliteSession implements SessionLog {
   }
 
   inspect(): MaybePromise<LogInspection> {
-    return this.#connection.read("inspect", () => {
+    return this.#connection.read("be inspected", () => {
       const head = this.#head();
       const records = this.#connection.all(sql.read, this.#life, 0).map((row) => rowToRecord(row));
       return { ...soundPart(chainStart(this.header), records, head), unfinishedBytes: 0 };
@@ -106,7 +106,7 @@ export class SqliteSession implements SessionLog {
   }
 
   checkUpTo(seq: number): MaybePromise<void> {
-    return this.#connection.read("check", () => this.#prefix.check(seq, this.#head()));
+    return this.#connection.read("check its records", () => this.#prefix.check(seq, this.#head()));
   }
 
   head(): MaybePromise<number> {
@@ -114,7 +114,7 @@ export class SqliteSession implements SessionLog {
   }
 
   lease(claim: LeaseClaim): MaybePromise<Lease> {
-    return this.#write("lease", () => {
+    return this.#write("take the lease", () => {
       const lease = leaseAfter(this.#lease(), claim);
       this.#connection.do(sql.saveLease, lease.owner, lease.until, this.#life);
       return lease;
@@ -127,7 +127,7 @@ export class SqliteSession implements SessionLog {
 
   release(owner: string): MaybePromise<void> {
     return this.#turns.run(() =>
-      this.#connection.run("release", () => this.#connection.do(sql.release, this.#life, owner)),
+      this.#connection.run("release the lease", () => this.#connection.do(sql.release, this.#life, owner)),
     );
   }
 
