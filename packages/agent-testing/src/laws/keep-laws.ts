@@ -6,7 +6,7 @@ import {
   type AgentState,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
-import { checkAnswer, checkLate, KeyLedger } from "./effect-laws.ts";
+import { checkAnswer, checkFirstLate, checkLate, KeyLedger, settledWithout } from "./effect-laws.ts";
 import { frozen } from "./frozen.ts";
 import { assertLaw, firstDifference } from "./law-broken.ts";
 import { RequestLedger, type Dialects } from "./request-laws.ts";
@@ -43,6 +43,9 @@ export interface LawKeeper {
 /** Answers of this many past inputs are offered again after each new one (L6). */
 const lateAnswers = 40;
 
+/** First results of this many calls are offered late after each input (L6). */
+const lateResults = 4;
+
 export function keepLaws({
   from,
   dialects = {},
@@ -54,6 +57,8 @@ export function keepLaws({
   const inputs: AgentInput[] = [];
   const applied: AgentInput[] = [];
   const moves: ControlMove[] = [];
+  /** Calls that were settled without a result of their tool, newest last. */
+  const abandoned: string[] = [];
   const keys = new KeyLedger();
   const requests = new RequestLedger(dialects);
   keys.follow(state, effects);
@@ -84,6 +89,8 @@ export function keepLaws({
       );
       applied.push(input);
       checkLate(applied.slice(-(thorough ? lateAnswers : 3)), next);
+      abandoned.push(...settledWithout(input, before, next));
+      checkFirstLate(abandoned.slice(-lateResults), next);
       checkLimits(before, next);
       if (thorough) {
         checkJson(next);

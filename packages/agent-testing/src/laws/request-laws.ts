@@ -7,6 +7,9 @@ import { requestProblems } from "./request-problems.ts";
 /** Turns a request into a provider's own JSON and says what that provider would refuse. */
 export type Dialect = (request: LlmRequest) => readonly string[];
 
+/** The origin of the turns that a simulated model makes. */
+export const simulatedOrigin = "simulated/model";
+
 /** Dialects by name. */
 export type Dialects = Readonly<Record<string, Dialect>>;
 

@@ -1,0 +1,288 @@
+import type { AgentInput, InputType } from "@moora/agent-core-state-machine";
+import { faultOf, type SimAction } from "./action.ts";
+import { reviewer } from "./call-ledger.ts";
+import { modelAnswerToOutcome } from "./model-answer.ts";
+import type { Pending } from "./pending.ts";
+import { released } from "./release.ts";
+import type { SimHost } from "./sim-host.ts";
+import { oversizedText } from "./sim-log.ts";
+import type { SimWorld } from "./sim-world.ts";
+import { toolAnswerToOutcome } from "./tool-answer.ts";
+
+/** Lets an action happen. Returns false, and does nothing, where it cannot happen in the world as it is. */
+export async function performAction(world: SimWorld, action: SimAction): Promise<boolean> {
+  const { control } = world;
+  const done = await performed(world, action);
+  const fault = faultOf(action);
+  if (done && fault !== undefined) world.hits.push([control, fault]);
+  return done;
+}
+
+function performed(world: SimWorld, action: SimAction): boolean | Promise<boolean> {
+  switch (action.type) {
+    case "message":
+    case "cancel":
+    case "decide":
+    case "repeat-input":
+    case "late-result":
+    case "listener-throws":
+      return atHost(world, action);
+    case "model-streams":
+    case "model-answers":
+    case "tool-answers":
+    case "probe-answers":
+    case "append-ends":
+      return onPending(world, action);
+    case "time-passes":
+      world.tell("time passes");
+      return world.time.fireNext();
+    case "clock-jumps":
+      world.tell(`the clock jumps by ${action.ms} ms`);
+      world.time.jump(action.ms);
+      return true;
+    case "release":
+      return release(world, action);
+    case "open":
+    case "take-up":
+    case "take-over":
+      return opens(world, action);
+    case "crash":
+    case "close":
+    case "write-fails":
+    case "lease":
+      return world.owner === undefined ? false : atOwner(world, world.owner, action);
+  }
+}
+
+type Of<Type extends SimAction["type"]> = Extract<SimAction, { readonly type: Type }>;
+
+/** The item that an action means among those of a list: counted from 0, wrapping around. */
+const nthOf = <T>(items: readonly T[], nth = 0): T | undefined =>
+  items.length === 0 ? undefined : items[nth % items.length];
+
+const isOf =
+  <Type extends Pending["type"]>(type: Type) =>
+  (pending: Pending): pending is Extract<Pending, { readonly type: Type }> =>
+    pending.type === type;
+
+function onPending(
+  world: SimWorld,
+  action: Of<"model-streams" | "model-answers" | "tool-answers" | "probe-answers" | "append-ends">,
+): boolean {
+  const { nth } = action;
+  switch (action.type) {
+    case "model-streams":
+      return stream(world, action);
+    case "model-answers":
+      return answerModel(world, action);
+    case "tool-answers":
+      return answerTool(world, action);
+    case "probe-answers": {
+      const probe = nthOf(world.pending.filter(isOf("probe")), nth);
+      if (probe === undefined) return false;
+      world.take(probe);
+      world.tell(`the probe of call ${probe.toolCallId} finds: ${action.found}`);
+      probe.answer(action.found === "unknown" ? "unknown" : { isSuccess: true, content: "it ran" });
+      return true;
+    }
+    case "append-ends": {
+      const append = nthOf(world.pending.filter(isOf("append")), nth);
+      if (append === undefined) return false;
+      world.take(append);
+      append.finish();
+      return true;
+    }
+  }
+}
+
+function stream(world: SimWorld, { text, nth }: Of<"model-streams">): boolean {
+  const call = nthOf(world.pending.filter(isOf("llm")), nth);
+  if (call === undefined) return false;
+  call.streamed += text;
+  call.options.onChunk?.({ type: "text", text });
+  world.tell("the model streams");
+  return true;
+}
+
+function answerModel(world: SimWorld, { answer, nth }: Of<"model-answers">): boolean {
+  const call = nthOf(world.pending.filter(isOf("llm")), nth);
+  if (call === undefined) return false;
+  world.take(call);
+  const calls = (answer.calls ?? []).map(({ name, arguments: args }) => `${name}(${args})`).join(", ");
+  world.tell(`the model answers: ${answer.kind}${calls === "" ? "" : ` ${calls}`}`);
+  const outcome = modelAnswerToOutcome(answer, call.streamed);
+  if (outcome === undefined) call.reject(new Error("Simulated: a caller that rejects."));
+  else call.answer(outcome);
+  return true;
+}
+
+function answerTool(world: SimWorld, { answer, nth }: Of<"tool-answers">): boolean {
+  const tools = world.pending.filter(isOf("tool"));
+  const tool = nthOf(
+    tools.filter(({ executes, returned }) => !executes || returned !== undefined),
+    nth,
+  );
+  if (tool === undefined) return false;
+  world.take(tool);
+  world.tell(`call ${tool.toolCallId} of ${tool.name} ends: ${tool.executes ? "real" : answer.kind}`);
+  const outcome = tool.returned ?? toolAnswerToOutcome(answer);
+  if (outcome === undefined) tool.reject(new Error("Simulated: the tool throws."));
+  else tool.answer(outcome);
+  return true;
+}
+
+function release(world: SimWorld, { release: next }: Of<"release">): boolean {
+  const agent = released(world.agent, world.original, next);
+  if (agent === undefined) return false;
+  world.agent = agent;
+  world.releases.push(`release:${next.change}`);
+  world.tell(`the next release differs: ${next.change}${"tool" in next ? ` of ${next.tool}` : ""}`);
+  return true;
+}
+
+async function opens(world: SimWorld, action: Of<"open" | "take-up" | "take-over">): Promise<boolean> {
+  switch (action.type) {
+    case "open":
+      if (world.hosts.length >= 3) return false;
+      world.tell(`another host opens the session to ${action.access}`);
+      await world.open(action.access, false);
+      return true;
+    case "take-up":
+      if (world.owner !== undefined) return false;
+      world.tell(
+        `a host takes the session up${action.approvesAll === true ? " and approves everything" : ""}`,
+      );
+      await world.open("run", true, action.approvesAll);
+      return true;
+    case "take-over":
+      world.tell("another host takes over from a live one");
+      await world.open("run", true);
+      return true;
+  }
+}
+
+/** Leases are renewed after a third of their time: 10 of 30 seconds. */
+const renewalMs = 10_000;
+
+async function atOwner(
+  world: SimWorld,
+  owner: SimHost,
+  action: Of<"crash" | "close" | "write-fails" | "lease">,
+): Promise<boolean> {
+  switch (action.type) {
+    case "crash":
+      world.tell("the process crashes");
+      world.crash(owner);
+      return true;
+    case "close":
+      world.tell("the host closes the session");
+      await world.close(owner);
+      return true;
+    case "write-fails":
+      world.tell(`the next append ${action.on === undefined ? "" : "of a decision "}fails: ${action.how}`);
+      owner.log.failNext(action.how, action.on === "decision");
+      return true;
+    case "lease":
+      world.tell(
+        `the next renewal of the lease ${action.renewal === "lost" ? "finds another owner" : "fails"}`,
+      );
+      owner.log.failNextRenewal(action.renewal);
+      world.time.advance(renewalMs);
+      return true;
+  }
+}
+
+function atHost(
+  world: SimWorld,
+  action: Of<"message" | "cancel" | "decide" | "repeat-input" | "late-result" | "listener-throws">,
+): boolean {
+  const session = nthOf(
+    world.hosts.flatMap((host) => host.session ?? []),
+    action.host,
+  );
+  if (session === undefined) return false;
+  switch (action.type) {
+    case "message": {
+      const isOversized = action.oversized === true;
+      world.tell(`a user message${isOversized ? " that no log takes" : ""}`);
+      world.offer(session.send(isOversized ? oversizedText : action.text), { isOversized });
+      return true;
+    }
+    case "cancel":
+      world.tell("a cancel");
+      world.offer(session.cancel("enough"));
+      return true;
+    case "decide":
+      return decide(world, session, action);
+    case "repeat-input":
+    case "late-result":
+      return dispatchAgain(world, session, action);
+    case "listener-throws": {
+      const fail = (): never => {
+        throw new Error("Simulated: a listener that throws.");
+      };
+      world.tell(`a listener of ${action.on}s throws from now on`);
+      if (action.on === "event") session.onEvent(fail);
+      else if (action.on === "input") session.onInput(fail);
+      else session.subscribe(fail);
+      return true;
+    }
+  }
+}
+
+type Opened = NonNullable<SimHost["session"]>;
+
+function decide(
+  world: SimWorld,
+  session: Opened,
+  { question: back = 0, decision, forged }: Of<"decide">,
+): boolean {
+  const question = world.questions.at(-1 - (back % Math.max(1, world.questions.length)));
+  if (question === undefined) return false;
+  const asked = forged === true ? { ...question, digest: "forged" } : question;
+  const word = typeof decision === "string" ? decision : (Object.keys(decision)[0] ?? "");
+  world.tell(
+    `a ${forged === true ? "forged " : ""}decision on the ${question.about} of call ${question.toolCallId}: ${word}`,
+  );
+  world.offer(
+    session.decide(asked, decision, reviewer),
+    forged === true ? { invalid: "a forged decision" } : {},
+  );
+  return true;
+}
+
+function dispatchAgain(
+  world: SimWorld,
+  session: Opened,
+  action: Of<"repeat-input" | "late-result">,
+): boolean {
+  const input = action.type === "repeat-input" ? repeated(world, action) : late(world, action);
+  if (input === undefined) return false;
+  const what = "toolCallId" in input ? `${input.type} of call ${input.toolCallId}` : input.type;
+  const isLate = action.type === "late-result";
+  world.tell(isLate ? `the first, late result: ${what}` : `${what}, once more`);
+  world.offer(session.dispatch(input), { input, ...(isLate ? { invalid: "a late result" } : {}) });
+  return true;
+}
+
+function repeated({ watch }: SimWorld, { back }: Of<"repeat-input">): AgentInput | undefined {
+  const { inputs } = watch.keeper;
+  const input = inputs.length === 0 ? undefined : inputs.at(-1 - (back % inputs.length));
+  return input === undefined || neverRepeated.has(input.type) ? undefined : input;
+}
+
+/** What no host dispatches a second time by mistake: a second one means something else. */
+const neverRepeated: ReadonlySet<InputType> = new Set<InputType>([
+  "session-opened",
+  "agent-configured",
+  "re-act-cancelled",
+]);
+
+function late(world: SimWorld, { nth = 0 }: Of<"late-result">): AgentInput | undefined {
+  const { abandoned } = world.watch.calls;
+  const toolCallId = abandoned.length === 0 ? undefined : abandoned.at(-1 - (nth % abandoned.length));
+  if (toolCallId === undefined) return undefined;
+  const timestamp = world.time.now();
+  const result = { isSuccess: true, content: "late", receivedAt: timestamp } as const;
+  return { type: "tool-call-completed", toolCallId, result, timestamp };
+}
