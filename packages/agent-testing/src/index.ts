@@ -24,7 +24,10 @@ export {
 } from "./make-inputs.ts";
 export type { MadeCall, MadeTurn } from "./make-inputs.ts";
 export { replayLog, replayPortable, ReplayDiffers } from "./replay-log.ts";
-export type { ReplayedLog } from "./replay-log.ts";
+export type { ReplayedLog, ReplayOptions } from "./replay-log.ts";
+export type { AgentDifference } from "./compare-agent.ts";
+export { recordedLlm } from "./recorded-llm.ts";
+export type { RecordedLlm } from "./recorded-llm.ts";
 export { seededChoose } from "./seeded-choose.ts";
 export { requestProblems } from "./laws/request-problems.ts";
 export { drawConfig, drawConfigChange, drawInput, drawTools } from "./draw-input.ts";
