@@ -50,5 +50,5 @@ export { identityOf, kitVersion } from "./simulation/identity.ts";
 export type { SimulationFailure, SimulationReport } from "./simulation/report.ts";
 export { VirtualClock } from "./simulation/virtual-clock.ts";
 export { explore } from "./exploration/explore.ts";
-export type { ExploredAgent, ExploreOptions, ExploreReport } from "./exploration/explore.ts";
-export type { SmallOutcome } from "./exploration/small-answers.ts";
+export type { ExploreOptions, ExploreReport } from "./exploration/explore.ts";
+export type { ExploredAgent, SmallOutcome } from "./exploration/small-outcomes.ts";
