@@ -3,7 +3,13 @@ import { fileURLToPath } from "node:url";
 import type { SimulatedSession } from "./action.ts";
 import { failureToLine, storyToText } from "./report.ts";
 import type { SessionResult } from "./simulate-session.ts";
-import { codeOptions, type SimulateOptions, type SimulationSource } from "./simulate-options.ts";
+import {
+  codeOptions,
+  defaultThoroughEvery,
+  type SimulateOptions,
+  type SimulationSource,
+} from "./simulate-options.ts";
+import { toLiteral } from "./to-literal.ts";
 
 /** Everything that a kept test needs. */
 export interface KeptTest {
@@ -27,10 +33,11 @@ export function keptTest({ shrunk, reproduce, identity, options, source, folder 
   const title = failureToLine(shrunk.failure)
     .replaceAll(/["\\\n]/g, "'")
     .slice(0, 100);
+  const { thoroughEvery = defaultThoroughEvery, execute } = options;
   const given = [
-    ...(needs.length === 0 ? [] : [`...${named}`, `needs: ${JSON.stringify(needs)}`]),
-    `thoroughEvery: ${options.thoroughEvery ?? 8}`,
-    ...(options.execute === undefined ? [] : [`execute: ${JSON.stringify(options.execute)}`]),
+    ...(needs.length === 0 ? [] : [`...${named}`, `needs: ${toLiteral(needs)}`]),
+    `thoroughEvery: ${thoroughEvery}`,
+    ...(execute === undefined ? [] : [`execute: ${toLiteral(execute)}`]),
   ];
   return [
     `import { simulateActions, type SimulatedSession } from "@moora/agent-testing";`,
@@ -45,7 +52,9 @@ export function keptTest({ shrunk, reproduce, identity, options, source, folder 
     sessionToCode(shrunk.session),
     ``,
     `it("${title}", async () => {`,
-    `  const { failure } = await simulateActions(${agent}, session, { ${given.join(", ")} });`,
+    `  const { failure } = await simulateActions(${agent}, session, {`,
+    ...given.map((option) => `    ${option},`),
+    `  });`,
     `  expect(failure).toBeUndefined();`,
     `});`,
     ``,
@@ -55,9 +64,9 @@ export function keptTest({ shrunk, reproduce, identity, options, source, folder 
 function sessionToCode({ actions, ...setup }: SimulatedSession): string {
   return [
     `const session: SimulatedSession = {`,
-    ...Object.entries(setup).map(([key, value]) => `  ${key}: ${JSON.stringify(value)},`),
+    ...Object.entries(setup).map(([key, value]) => `  ${key}: ${toLiteral(value)},`),
     `  actions: [`,
-    ...actions.map((action) => `    ${JSON.stringify(action)},`),
+    ...actions.map((action) => `    ${toLiteral(action)},`),
     `  ],`,
     `};`,
   ].join("\n");

@@ -29,7 +29,7 @@ export function kindOfFailure(failure: unknown): string {
 
 /**
  * Shortens a failing session while it keeps failing in the same way: leaves out actions, then makes those that are left
- * as plain as they can be, again and again until nothing helps. Simulates at most `attempts` sessions.
+ * as plain as they can be, then pairs of actions, again and again until nothing helps. Simulates at most `attempts` sessions.
  */
 export async function shrunk(
   failing: SessionResult,
@@ -51,6 +51,7 @@ export async function shrunk(
     last = search.best;
     await leaveOut(() => search.best.session, fails);
     await simplify(() => search.best.session, fails);
+    if (last === search.best) await leaveOutPairs(() => search.best.session, fails);
   }
   return search.best;
 }
@@ -63,6 +64,15 @@ async function leaveOut(best: () => SimulatedSession, fails: Fails): Promise<voi
       const { actions } = best();
       const from = Math.min(at, Math.max(0, actions.length - size));
       await fails({ ...best(), actions: actions.toSpliced(from, size) });
+    }
+}
+
+/** Two actions that only make sense together, as a stop and what follows it. */
+async function leaveOutPairs(best: () => SimulatedSession, fails: Fails): Promise<void> {
+  for (let second = best().actions.length - 1; second > 0; second -= 1)
+    for (let first = second - 1; first >= 0; first -= 1) {
+      const actions = best().actions.filter((_, index) => index !== first && index !== second);
+      if (await fails({ ...best(), actions })) return;
     }
 }
 

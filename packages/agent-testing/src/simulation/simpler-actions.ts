@@ -22,6 +22,10 @@ export function* simplerActions(action: SimAction): Generator<SimAction, void, u
       if (action.answer.kind !== "real" && action.answer.outcome?.isSuccess !== true)
         yield { ...action, answer: plainResult };
       return;
+    case "take-up":
+      // What ended the owner before can be left out then.
+      if (action.approvesAll !== true) yield { type: "take-over" };
+      return;
     case "decide":
       if (action.question !== undefined) {
         const { question: _, ...without } = action;
@@ -38,7 +42,6 @@ export function* simplerActions(action: SimAction): Generator<SimAction, void, u
     case "time-passes":
     case "clock-jumps":
     case "open":
-    case "take-up":
     case "take-over":
     case "crash":
     case "close":

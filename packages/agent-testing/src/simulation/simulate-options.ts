@@ -1,6 +1,7 @@
 import type { Dialects } from "../laws/request-laws.ts";
 import type { OwnDraws } from "./draws.ts";
 import type { Invariants } from "./invariants.ts";
+import { toLiteral } from "./to-literal.ts";
 
 /** Where the agent and the options of a simulation can be imported from. */
 export interface SimulationSource {
@@ -49,6 +50,9 @@ export interface SimulateOptions extends OwnDraws {
   readonly writeTo?: string;
 }
 
+/** Default of `thoroughEvery`. */
+export const defaultThoroughEvery = 8;
+
 /** Options that are code: a report can name them, not print them. */
 export const codeOptions = ["invariants", "dialects", "beforeEach", "draw", "drawResults"] as const;
 
@@ -61,7 +65,7 @@ const dataOptions = ["length", "faults", "texts", "drawsConfig", "execute", "tho
  */
 export function reproduceLine(seed: number, options: SimulateOptions): string {
   const data = dataOptions.flatMap((name) =>
-    options[name] === undefined ? [] : [`${name}: ${JSON.stringify(options[name])}`],
+    options[name] === undefined ? [] : [`${name}: ${toLiteral(options[name])}`],
   );
   const code = codeOptions.filter((name) => options[name] !== undefined);
   const { source } = options;

@@ -13,7 +13,7 @@ import { identityOf } from "./identity.ts";
 import { keptTest, needsOf } from "./kept-test.ts";
 import { reportToText, type SimulationFailure, type SimulationReport } from "./report.ts";
 import { actionsOf, shrunk } from "./shrink.ts";
-import { reproduceLine, type SimulateOptions } from "./simulate-options.ts";
+import { defaultThoroughEvery, reproduceLine, type SimulateOptions } from "./simulate-options.ts";
 import {
   simulateSession,
   type NextAction,
@@ -84,7 +84,13 @@ const replayed = (options: SessionOptions, session: SimulatedSession): Promise<S
 
 async function sessionOptions(
   agent: Agent<unknown>,
-  { invariants = {}, dialects, execute = false, beforeEach, thoroughEvery = 8 }: SimulateActionsOptions,
+  {
+    invariants = {},
+    dialects,
+    execute = false,
+    beforeEach,
+    thoroughEvery = defaultThoroughEvery,
+  }: SimulateActionsOptions,
 ): Promise<SessionOptions> {
   return {
     agent,
