@@ -67,7 +67,7 @@ const requestDifferences = (recorded: AgentState, own: AgentState, seq: number):
     b,
   }));
 
-/** The effects of a state as far as they say what is done. Attempts of model calls differ with the configuration. */
+/** The work that a state wants done. Attempts of model calls are left out: they differ with the configuration. */
 const wantedAt = (state: AgentState): readonly string[] =>
   Object.values(effectsAt(state)).map(inWords).toSorted();
 
@@ -87,7 +87,7 @@ function inWords(effect: AgentEffect): string {
   }
 }
 
-/** An input as this agent would have made it: which calls need an approval is for its own predicates and schemas to say. */
+/** An input as this agent would have made it: its own predicates and schemas decide which calls need an approval. */
 async function judgedBy(agent: Agent<unknown>, state: AgentState, input: AgentInput): Promise<AgentInput> {
   if (input.type !== "re-act-observed" || input.observation.type !== "continue-re-act") return input;
   const toolCalls: Record<string, ObservedToolCall> = {};
@@ -99,7 +99,7 @@ async function judgedBy(agent: Agent<unknown>, state: AgentState, input: AgentIn
   return { ...input, observation: { ...input.observation, toolCalls } } satisfies InputOf<"re-act-observed">;
 }
 
-/** False where the arguments do not fit, the predicate's word where the policy names one, else left to the policy. */
+/** False where the arguments do not fit, the predicate's result where the policy names one, undefined where the policy decides. */
 async function asksHuman(
   { parts }: Agent<unknown>,
   state: AgentState,

@@ -164,7 +164,7 @@ export const interrupted = (
   timestamp: at,
 });
 
-/** A human's word on a call. Without a digest, on the one that `callsMade` stamps on a call of this id. */
+/** A human's decision on a call. Default of `digest`: the one that `callsMade` stamps on a call of this id. */
 export const decided = (
   toolCallId: string,
   decision:

@@ -29,7 +29,7 @@ export const recordedFailure = ({ failure, partial = "" }: InputOf<"llm-call-fai
   partial,
 });
 
-/** What a request is about, as far as a recording tells requests apart. */
+/** What a request is about, as far as a recording distinguishes requests. */
 interface Asked {
   readonly purpose: string;
   readonly users: readonly string[];

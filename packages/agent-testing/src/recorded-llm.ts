@@ -33,7 +33,7 @@ interface Recording {
   readonly outcome: LlmOutcome;
 }
 
-/** What tells one request from another, whatever the system prompt, the tools and their results are. */
+/** What distinguishes one request from another, whatever the system prompt, the tools and their results are. */
 interface Question {
   readonly purpose: LlmRequest["purpose"];
   /** What the user had written, as JSON text, oldest first. */
@@ -46,7 +46,7 @@ interface Question {
  * A model that answers with the recorded turns of a session, in their order, so that other tools and prompts can be run
  * against them without a key. Prompts, tools and results of tools may differ from the recorded ones. A request after
  * other user messages, after more turns, or past the end of the recording fails as `invalid-request` with a message that
- * says what the recording has instead. Rejects with `SessionUnknown` and `LogCorrupt`.
+ * names what the recording has instead. Rejects with `SessionUnknown` and `LogCorrupt`.
  */
 export async function recordedLlm(log: EventLog, id: string): Promise<RecordedLlm> {
   const { header, inputs } = await readSession(log, id);

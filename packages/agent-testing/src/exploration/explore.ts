@@ -34,11 +34,11 @@ import { walkableEdges } from "./walkable-edges.ts";
 export interface ExploreOptions {
   /** How many inputs deep. Default: 12. */
   readonly depth?: number;
-  /** Stops after so many states, and says so. Default: 100,000. */
+  /** The most states that are visited; the report names this cut. Default: 100,000. */
   readonly maxStates?: number;
   /**
    * What the model may return. Default: an answer, a call of each tool, of two at once, two failures, and what the
-   * agent's own limits tell apart: a short answer, one that does not fit.
+   * agent's own limits distinguish: a short answer, one that does not fit.
    */
   readonly outcomes?: readonly SmallOutcome[];
   /** User messages after the first. Default: 0. */
@@ -156,7 +156,7 @@ class Exploration {
       this.transitions += 1;
       const path = { input, from: node.path };
       try {
-        const reached = this.taken(input, node, path);
+        const reached = this.apply(input, node, path);
         if (reached.state === node.state || this.seen.has(keyOf(reached))) continue;
         if (this.seen.size >= this.maxStates) {
           this.cutOff = "states";
@@ -181,7 +181,7 @@ class Exploration {
   }
 
   /** One transition, held to the laws and promises. */
-  private taken(input: AgentInput, node: Node, path: Path): Node {
+  private apply(input: AgentInput, node: Node, path: Path): Node {
     const { state } = node;
     const { state: next, moves } = step(input)(state);
     checkReference(input, state, next);

@@ -19,10 +19,10 @@ export function smallInputs(state: AgentState, world: SmallWorld): readonly Agen
 const timestamp = 1;
 
 function outsideInputs(state: AgentState, { messages, crashes, cancels }: SmallWorld): readonly AgentInput[] {
-  const said = state.messages.filter((message) => message.role === "user").length;
+  const users = state.messages.filter((message) => message.role === "user").length;
   const inputs: AgentInput[] = [];
-  if (said <= messages)
-    inputs.push({ type: "user-message-received", messageId: `u${said}`, content: "Go on.", timestamp });
+  if (users <= messages)
+    inputs.push({ type: "user-message-received", messageId: `u${users}`, content: "Go on.", timestamp });
   if (cancels && loopRuns(state)) inputs.push({ type: "re-act-cancelled", timestamp });
   if (crashes && hasStarted(state)) inputs.push({ type: "session-opened", owner: "host", timestamp });
   return inputs;

@@ -30,7 +30,7 @@ export interface SmallWorld {
   readonly tokens: number;
 }
 
-/** An answer, a call of each tool, of two tools at once, two failures, and what the agent's own limits tell apart. */
+/** An answer, a call of each tool, of two tools at once, two failures, and what the agent's own limits distinguish. */
 export function outcomesFor({ config, tools }: ExploredAgent): readonly SmallOutcome[] {
   const names = Object.keys(tools);
   const answer = "That is the answer to it.".padEnd(config.minAnswerLength, ".");

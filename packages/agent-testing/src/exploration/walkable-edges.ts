@@ -8,7 +8,7 @@ import {
 import { initialAgentState } from "@moora/agent-core-state-machine";
 import type { ExploredAgent, SmallOutcome, SmallWorld } from "./small-outcomes.ts";
 
-/** What an agent can do in a small world, as far as its data tells. */
+/** What an agent can do in a small world, as far as its data shows. */
 interface Abilities {
   readonly answers: boolean;
   readonly shortAnswers: boolean;
@@ -171,7 +171,7 @@ const asksHuman = (agent: ExploredAgent, name: string): boolean => {
   return needsHuman(initialAgentState(agent), call);
 };
 
-/** After an interruption, the outcome of a tool that runs once is unknown; a probe may say so as well. */
+/** After an interruption, the outcome of a tool that runs once is unknown; a probe may report that as well. */
 const isAskedAbout = ({ tools }: ExploredAgent, name: string): boolean =>
   tools[name]?.onUnknown === "ask" && (tools[name].replay ?? "once") === "once";
 

@@ -10,7 +10,7 @@ import { assertLaw } from "./law-broken.ts";
 
 type Effects = Readonly<Record<string, AgentEffect>>;
 
-/** The key of the effect that an input answers, as far as it can be told from the state before. */
+/** The key of the effect that an input answers, as far as the state before shows it. */
 export function answeredKey(input: AgentInput, before: AgentState): string | undefined {
   return keyAnswered(input, effectsAt(before));
 }
@@ -91,7 +91,7 @@ export class KeyLedger {
     for (const key in this.wanted) if (!Object.hasOwn(effects, key)) this.retired.add(key);
     const isSameRequest = this.hasSameRequest(state);
     for (const [key, effect] of Object.entries(effects)) {
-      assertLaw(key === effect.key, "L4", () => `${effect.key} stands under ${key}`);
+      assertLaw(key === effect.key, "L4", () => `the effect ${effect.key} has the key ${key}`);
       assertLaw(!this.retired.has(key), "L4", () => `the retired key ${key} is wanted again`);
       const known = this.seen.get(key);
       if (effect.type === "call-llm" && known !== undefined && isSameRequest) continue;

@@ -4,7 +4,7 @@ import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { assertLaw } from "./law-broken.ts";
 import { requestProblems } from "./request-problems.ts";
 
-/** Turns a request into a provider's own JSON and says what that provider would refuse. */
+/** Converts a request to a provider's own JSON and returns what that provider would refuse, in sentences. */
 export type Dialect = (request: LlmRequest) => readonly string[];
 
 /** The origin of the turns that a simulated model makes. */
@@ -54,7 +54,7 @@ export class RequestLedger {
 const sameMessage = (a: LlmMessage, b: LlmMessage | undefined): boolean =>
   a === b || JSON.stringify(a) === JSON.stringify(b);
 
-/** The one message that stands for nothing in the transcript; what came after the answer may take its place. */
+/** The one message without an entry in the transcript; what follows the answer may take its place. */
 const isTrailingGoOn = (messages: readonly LlmMessage[], index: number, message: LlmMessage): boolean =>
   index === messages.length - 1 && message.role === "note" && message.text === "Go on.";
 

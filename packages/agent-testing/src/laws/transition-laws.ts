@@ -31,11 +31,11 @@ export function checkJson(state: AgentState): void {
   assertLaw(
     parsed.ok,
     "L2",
-    () => `the state is none by its schema: ${parsed.ok ? "" : parsed.problem.path}`,
+    () => `the state does not fit its schema: ${parsed.ok ? "" : parsed.problem.path}`,
   );
 }
 
-/** L3: no change is the same reference, and the reason says so. */
+/** L3: no change is the same reference, and there is a reason for it. */
 export function checkReference(input: AgentInput, before: AgentState, next: AgentState): void {
   const ignored = whyIgnored(input)(before);
   assertLaw(
@@ -53,7 +53,7 @@ export function checkMoves(before: AgentState, next: AgentState, moves: readonly
     const opensLoop = from === "Idle";
     assertLaw(from === at || opensLoop, "L8", () => `a move leaves ${from} while control is in ${at}`);
     const row = nextStateName(next.config.graph, from, event);
-    assertLaw(to === row || to === "Error", "L8", () => `${from} --${event}--> ${to} is no row`);
+    assertLaw(to === row || to === "Error", "L8", () => `${from} --${event}--> ${to} is not a row of the table`);
     at = to;
   }
   const { control } = next.reActContext;
@@ -79,7 +79,7 @@ export function checkNeverStuck(state: AgentState, dialects: Dialects): void {
   const asked = agentTransition({ type: "user-message-received", messageId, content: "?", timestamp })(
     cancelled,
   );
-  assertLaw(asked !== cancelled, "L10", () => "a message after a cancel is not taken");
+  assertLaw(asked !== cancelled, "L10", () => "a message after a cancel is not accepted");
   const request = llmRequestAt(asked);
   if (request === undefined) return checkEndedAtOnce(asked);
   checkRequest(request, dialects, "L10");

@@ -23,7 +23,7 @@ export interface ModelAnswer {
 export interface ToolAnswer {
   readonly kind: ToolAnswerKind;
   readonly outcome?: ToolOutcome;
-  /** For kind `lie`: the JSON text of what the tool returns, which is no outcome. */
+  /** For kind `lie`: the JSON text of what the tool returns, which is not an outcome. */
   readonly lie?: string;
 }
 

@@ -59,7 +59,7 @@ export class CallLedger {
     check(
       shared === undefined || (shared.toolCallId === id && shared.parameters === run.parameters),
       "V4",
-      () => `one idempotency key stands for two different calls: ${key}`,
+      () => `two different calls share an idempotency key: ${key}`,
     );
     check(
       !before.some((other) => other.attempt === run.attempt),
@@ -75,7 +75,7 @@ export class CallLedger {
     );
   }
 
-  /** An input was applied: counts who let a call run again, and reads what the model is told (V15). */
+  /** An input was applied: counts permissions to run a call again, and checks what the model reads (V15). */
   follow(input: AgentInput, before: AgentState, next: AgentState): void {
     this.countPermission(input, before);
     for (const { id } of openCallsOf(before.reActContext.control)) {
@@ -104,7 +104,7 @@ const isAboutOutcome = (control: AgentState["reActContext"]["control"], id: stri
   return status?.type === "asking" && status.about === "outcome";
 };
 
-/** Codes of results that mean that a call did not run, unless their text says that this is not known. */
+/** Codes of results that mean that a call did not run, unless their text leaves it open. */
 const denyingCodes: ReadonlySet<string> = new Set([
   "tool-changed",
   "expired",

@@ -16,7 +16,7 @@ const restsNeeded = 2;
 
 /** V14: without faults, everything that was begun ends, or waits for a person, and the next message is accepted. */
 export async function comeToRest(world: SimWorld): Promise<void> {
-  world.tell("the faults stop");
+  world.record("the faults stop");
   for (const { log } of world.hosts) log.heal();
   let rests = 0;
   for (let step = 0; step < stepsToRest && rests < restsNeeded; step += 1) {

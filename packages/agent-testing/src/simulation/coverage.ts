@@ -21,7 +21,7 @@ export const neverCame = (coverage: Coverage, faults: readonly string[]): readon
 
 /**
  * Pairs of a control state and a fault that can come there, and never came, as `Acting crash`, in states that were hit at
- * least `often` times (default: 2,000). A shorter run says nothing about pairs.
+ * least `often` times (default: 2,000). A shorter run shows nothing about pairs.
  */
 export function missedPairs(
   coverage: Coverage,

@@ -30,7 +30,7 @@ export async function drawAction(world: SimWorld, draws: Draws): Promise<SimActi
   return await draw();
 }
 
-/** Where a pending item stands among those of its type. */
+/** The position of a pending item among those of its type. */
 function nthOf(pending: Pending, { pending: all }: SimWorld): { readonly nth?: number } {
   const nth = all.filter(({ type }) => type === pending.type).indexOf(pending);
   return nth > 0 ? { nth } : {};

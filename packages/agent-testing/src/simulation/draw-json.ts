@@ -6,7 +6,7 @@ import { drawNumber } from "./draw-number.ts";
 
 const noConstants: Constants = { numbers: [], strings: [] };
 
-/** A value that mostly fits a JSON Schema: enough of it is read for tools to get past their front door. */
+/** A value that mostly fits a JSON Schema: enough of the schema is read for most values to pass the check of their tool. */
 export function drawJson(
   schema: Json,
   choose: Choose,
@@ -15,12 +15,12 @@ export function drawJson(
 ): Json {
   if (!isObject(schema)) return drawAny(choose);
   if (schema["const"] !== undefined) return schema["const"];
-  for (const word of ["enum", "examples"]) {
-    const values = schema[word];
-    if (isList(values) && (word === "enum" || choose(4) === 0)) return oneOf(choose, values);
+  for (const key of ["enum", "examples"]) {
+    const values = schema[key];
+    if (isList(values) && (key === "enum" || choose(4) === 0)) return oneOf(choose, values);
   }
-  for (const word of ["anyOf", "oneOf", "allOf"]) {
-    const options = schema[word];
+  for (const key of ["anyOf", "oneOf", "allOf"]) {
+    const options = schema[key];
     if (isList(options)) return drawJson(oneOf(choose, options), choose, constants, depth + 1);
   }
   return drawTyped(schema, choose, constants, depth);

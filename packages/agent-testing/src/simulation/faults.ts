@@ -30,7 +30,7 @@ const familyOf = (fault: string): string => fault.split(":", 1)[0] ?? fault;
 
 /**
  * Whether a fault may come, for the names in the option `faults`: its own name or its family. A family may come when one
- * of its faults may. Throws `RangeError` for a name that is no fault.
+ * of its faults may. Throws `RangeError` for an unknown name.
  */
 export function faultFilter(names: readonly string[] | undefined): (fault: string) => boolean {
   if (names === undefined) return () => true;

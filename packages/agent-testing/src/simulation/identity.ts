@@ -6,7 +6,7 @@ export const kitVersion = "0.1.0";
 
 const digestLength = 12;
 
-/** What tells one agent's code from another's, as far as data can: name, version, and a digest of config and tools. */
+/** What identifies an agent's code, as far as data can: name, version, and a digest of config and tools. */
 export function identityOf({ name, version, config, tools }: Agent<unknown>): string {
   const digest = digestOf(canonicalJson({ config, tools })).slice(0, digestLength);
   return `agent ${JSON.stringify(name)} version ${version}, config and tools ${digest}; @moora/agent-testing ${kitVersion}`;

@@ -47,7 +47,7 @@ export function checkStep(world: SimWorld, invariants: Invariants): void {
   checkInvariants(invariants, { state: world.state, toolRuns: world.watch.calls.runs });
 }
 
-/** V3: what the owner wants done is under way exactly once, as far as no append stands in between. */
+/** V3: what the owner wants done is under way exactly once, unless an append is under way. */
 function checkUnderWay(world: SimWorld): void {
   const { owner } = world;
   if (owner?.session === undefined || owner.log.failsNext || owner.session.info().lastError !== undefined)

@@ -10,7 +10,7 @@ import { keepLaws, type LawKeeper, type LawsOptions } from "../laws/keep-laws.ts
 import { CallLedger } from "./call-ledger.ts";
 import { check, InvariantBroken } from "./invariant-broken.ts";
 
-/** What others than the owner may write: listed here by itself, not taken from the session, which is held to it. */
+/** What hosts other than the owner may write. Listed here and not imported from the session, which is held to it. */
 const publicInputs: ReadonlySet<InputType> = new Set<InputType>([
   "user-message-received",
   "tool-call-decided",
@@ -87,7 +87,7 @@ export class LogWatch {
     check(
       known === undefined || known === text,
       "V17",
-      () => `one idempotency key stands for two requests: ${idempotencyKey}`,
+      () => `two different requests share an idempotency key: ${idempotencyKey}`,
     );
   }
 

@@ -34,10 +34,10 @@ function performed(world: SimWorld, action: SimAction): boolean | Promise<boolea
     case "append-ends":
       return onPending(world, action);
     case "time-passes":
-      world.tell("time passes");
+      world.record("time passes");
       return world.time.fireNext();
     case "clock-jumps":
-      world.tell(`the clock jumps by ${action.ms} ms`);
+      world.record(`the clock jumps by ${action.ms} ms`);
       world.time.jump(action.ms);
       return true;
     case "release":
@@ -81,7 +81,7 @@ function onPending(
       const probe = nthOf(world.pending.filter(isOf("probe")), nth);
       if (probe === undefined) return false;
       world.take(probe);
-      world.tell(`the probe of call ${probe.toolCallId} finds: ${action.found}`);
+      world.record(`the probe of call ${probe.toolCallId} finds: ${action.found}`);
       probe.answer(action.found === "unknown" ? "unknown" : { isSuccess: true, content: "it ran" });
       return true;
     }
@@ -100,7 +100,7 @@ function stream(world: SimWorld, { text, nth }: Of<"model-streams">): boolean {
   if (call === undefined) return false;
   call.streamed += text;
   call.options.onChunk?.({ type: "text", text });
-  world.tell("the model streams");
+  world.record("the model streams");
   return true;
 }
 
@@ -109,7 +109,7 @@ function answerModel(world: SimWorld, { answer, nth }: Of<"model-answers">): boo
   if (call === undefined) return false;
   world.take(call);
   const calls = (answer.calls ?? []).map(({ name, arguments: args }) => `${name}(${args})`).join(", ");
-  world.tell(`the model answers: ${answer.kind}${calls === "" ? "" : ` ${calls}`}`);
+  world.record(`the model answers: ${answer.kind}${calls === "" ? "" : ` ${calls}`}`);
   const outcome = modelAnswerToOutcome(answer, call.streamed);
   if (outcome === undefined) call.reject(new Error("Simulated: a caller that rejects."));
   else call.answer(outcome);
@@ -124,7 +124,7 @@ function answerTool(world: SimWorld, { answer, nth }: Of<"tool-answers">): boole
   );
   if (tool === undefined) return false;
   world.take(tool);
-  world.tell(`call ${tool.toolCallId} of ${tool.name} ends: ${tool.executes ? "real" : answer.kind}`);
+  world.record(`call ${tool.toolCallId} of ${tool.name} ends: ${tool.executes ? "real" : answer.kind}`);
   const outcome = tool.returned ?? toolAnswerToOutcome(answer);
   if (outcome === undefined) tool.reject(new Error("Simulated: the tool throws."));
   else tool.answer(outcome);
@@ -136,7 +136,7 @@ function release(world: SimWorld, { release: next }: Of<"release">): boolean {
   if (agent === undefined) return false;
   world.agent = agent;
   world.releases.push(`release:${next.change}`);
-  world.tell(`the next release differs: ${next.change}${"tool" in next ? ` of ${next.tool}` : ""}`);
+  world.record(`the next release differs: ${next.change}${"tool" in next ? ` of ${next.tool}` : ""}`);
   return true;
 }
 
@@ -144,18 +144,18 @@ async function opens(world: SimWorld, action: Of<"open" | "take-up" | "take-over
   switch (action.type) {
     case "open":
       if (world.hosts.length >= 3) return false;
-      world.tell(`another host opens the session to ${action.access}`);
+      world.record(`another host opens the session to ${action.access}`);
       await world.open(action.access, false);
       return true;
     case "take-up":
       if (world.owner !== undefined) return false;
-      world.tell(
+      world.record(
         `a host takes the session up${action.approvesAll === true ? " and approves everything" : ""}`,
       );
       await world.open("run", true, action.approvesAll);
       return true;
     case "take-over":
-      world.tell("another host takes over from a live one");
+      world.record("another host takes over from a live one");
       await world.open("run", true);
       return true;
   }
@@ -171,19 +171,19 @@ async function atOwner(
 ): Promise<boolean> {
   switch (action.type) {
     case "crash":
-      world.tell("the process crashes");
+      world.record("the process crashes");
       world.crash(owner);
       return true;
     case "close":
-      world.tell("the host closes the session");
+      world.record("the host closes the session");
       await world.close(owner);
       return true;
     case "write-fails":
-      world.tell(`the next append ${action.on === undefined ? "" : "of a decision "}fails: ${action.how}`);
+      world.record(`the next append ${action.on === undefined ? "" : "of a decision "}fails: ${action.how}`);
       owner.log.failNext(action.how, action.on === "decision");
       return true;
     case "lease":
-      world.tell(
+      world.record(
         `the next renewal of the lease ${action.renewal === "lost" ? "finds another owner" : "fails"}`,
       );
       owner.log.failNextRenewal(action.renewal);
@@ -204,12 +204,12 @@ function atHost(
   switch (action.type) {
     case "message": {
       const isOversized = action.oversized === true;
-      world.tell(`a user message${isOversized ? " that no log takes" : ""}`);
+      world.record(`a user message${isOversized ? " that no log takes" : ""}`);
       world.offer(session.send(isOversized ? oversizedText : action.text), { isOversized });
       return true;
     }
     case "cancel":
-      world.tell("a cancel");
+      world.record("a cancel");
       world.offer(session.cancel("enough"));
       return true;
     case "decide":
@@ -221,7 +221,7 @@ function atHost(
       const fail = (): never => {
         throw new Error("Simulated: a listener that throws.");
       };
-      world.tell(`a listener of ${action.on}s throws from now on`);
+      world.record(`a listener of ${action.on}s throws from now on`);
       if (action.on === "event") session.onEvent(fail);
       else if (action.on === "input") session.onInput(fail);
       else session.subscribe(fail);
@@ -240,9 +240,9 @@ function decide(
   const question = world.questions.at(-1 - (back % Math.max(1, world.questions.length)));
   if (question === undefined) return false;
   const asked = forged === true ? { ...question, digest: "forged" } : question;
-  const word = typeof decision === "string" ? decision : (Object.keys(decision)[0] ?? "");
-  world.tell(
-    `a ${forged === true ? "forged " : ""}decision on the ${question.about} of call ${question.toolCallId}: ${word}`,
+  const kind = typeof decision === "string" ? decision : (Object.keys(decision)[0] ?? "");
+  world.record(
+    `a ${forged === true ? "forged " : ""}decision on the ${question.about} of call ${question.toolCallId}: ${kind}`,
   );
   world.offer(
     session.decide(asked, decision, reviewer),
@@ -260,7 +260,7 @@ function dispatchAgain(
   if (input === undefined) return false;
   const what = "toolCallId" in input ? `${input.type} of call ${input.toolCallId}` : input.type;
   const isLate = action.type === "late-result";
-  world.tell(isLate ? `the first, late result: ${what}` : `${what}, once more`);
+  world.record(isLate ? `the first, late result: ${what}` : `${what}, once more`);
   world.offer(session.dispatch(input), { input, ...(isLate ? { invalid: "a late result" } : {}) });
   return true;
 }

@@ -19,7 +19,7 @@ export interface SimulationFailure {
 /** What a simulation did and found. */
 export interface SimulationReport {
   /**
-   * No law and no invariant was broken in these sessions. It says nothing about faults that never came: see
+   * No law and no invariant was broken in these sessions. It means nothing for faults that never came: see
    * `neverCame`. The rule is the same for one session and for a million.
    */
   readonly ok: boolean;

@@ -7,7 +7,7 @@ import type { SimLog } from "./sim-log.ts";
 import { simTool } from "./sim-tools.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
-/** A process, as far as a session can tell: its own agent, handle on the store and timers, gone when it crashes. */
+/** A process, as a session sees it: its own agent, handle on the store and timers, gone when it crashes. */
 export interface SimHost {
   readonly name: string;
   /** The release that this process runs. */
@@ -29,7 +29,7 @@ export interface SimulatedParts {
   readonly executes: (name: string) => boolean;
 }
 
-/** The agent of a host with a simulated model, and tools that end as the simulation says. */
+/** The agent of a host with a simulated model, and tools that end as actions decide. */
 export function simulatedAgent(host: SimHost, sim: SimulatedParts): Agent<unknown> {
   const { agent, name } = host;
   const llm = simLlm(name, (pending) => {

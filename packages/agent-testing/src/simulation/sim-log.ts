@@ -28,7 +28,7 @@ interface SetFault {
 
 const isDecision = ({ body }: LogRecord): boolean => body.includes('"type":"tool-call-decided"');
 
-/** One host's way to a store that all hosts share. It dies with its host, and fails when it is told to. */
+/** One host's way to a store that all hosts share. It dies with its host, and fails as the simulation demands. */
 export class SimLog {
   readonly name = "simulated";
   private dead = false;

@@ -11,7 +11,7 @@ export interface SimToolHost {
   readonly executes: boolean;
 }
 
-/** Stands in for a tool: its arguments are checked as ever, and how it ends is for the simulation to say. */
+/** A stand-in for a tool: checks arguments as the tool does, and ends as an action decides. */
 export function simTool(tool: Tool, sim: SimToolHost): Tool {
   const { name, definition } = tool;
   return {
@@ -66,7 +66,7 @@ function keepReturned(pending: PendingTool, running: ToolOutcome | Promise<ToolO
   );
 }
 
-/** A probe tells the truth, or that it does not know. */
+/** A probe that reports the truth, or that the outcome is unknown. */
 const probeOf =
   ({ host, wait, hasRun }: SimToolHost): NonNullable<Tool["probe"]> =>
   (_parameters, { toolCallId, signal }) =>

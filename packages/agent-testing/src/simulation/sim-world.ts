@@ -133,7 +133,7 @@ export class SimWorld {
     return controlName(this.state.reActContext.control);
   }
 
-  tell(what: string): void {
+  record(what: string): void {
     this.story.push({ what, control: this.control, seq: this.watch.length });
   }
 
@@ -223,7 +223,7 @@ export class SimWorld {
   private begins(host: SimHost, tool: Tool, parameters: string, context: ToolContext): void {
     const { name, session, agent } = host;
     const { toolCallId, attempt, idempotencyKey: key } = context;
-    // While a host opens the session, only its log tells what it has accepted.
+    // While a host opens the session, only its log shows what it has accepted.
     if (session === undefined) this.watch.catchUp();
     const { replay = "once" } = tool.definition;
     const atSeq = this.watch.length;

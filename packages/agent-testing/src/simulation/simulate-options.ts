@@ -23,7 +23,7 @@ export interface SimulateOptions extends OwnDraws {
   readonly length?: number;
   /**
    * The faults that may come, by name (`llm:refusal`) or by family, the part before the colon (`write`). Default: all.
-   * Throws `RangeError` for a name that is none.
+   * Throws `RangeError` for an unknown name.
    */
   readonly faults?: readonly string[];
   /** Promises of your own by name, checked after every action. */
@@ -56,7 +56,7 @@ export const defaultThoroughEvery = 8;
 /** Options that are code: a report can name them, not print them. */
 export const codeOptions = ["invariants", "dialects", "beforeEach", "draw", "drawResults"] as const;
 
-/** Options that are data, which a report prints, but for those that say which sessions are simulated. */
+/** Options that are data, which a report prints, but for those that choose the sessions. */
 const dataOptions = ["length", "faults", "texts", "drawsConfig", "execute", "thoroughEvery"] as const;
 
 /**

@@ -1,10 +1,10 @@
-/** What hears of errors that nothing catches, while sessions are simulated. */
+/** Called with errors that nothing catches, while sessions are simulated. */
 const listeners = new Set<(what: string) => void>();
 
-const onRejection = (reason: unknown): void => heard(`a rejection that nothing handles: ${String(reason)}`);
-const onException = (error: unknown): void => heard(`an exception that ends the process: ${String(error)}`);
+const onRejection = (reason: unknown): void => report(`a rejection that nothing handles: ${String(reason)}`);
+const onException = (error: unknown): void => report(`an exception that ends the process: ${String(error)}`);
 
-function heard(what: string): void {
+function report(what: string): void {
   for (const listener of listeners) listener(what);
 }
 
