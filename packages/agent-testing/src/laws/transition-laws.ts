@@ -53,7 +53,11 @@ export function checkMoves(before: AgentState, next: AgentState, moves: readonly
     const opensLoop = from === "Idle";
     assertLaw(from === at || opensLoop, "L8", () => `a move leaves ${from} while control is in ${at}`);
     const row = nextStateName(next.config.graph, from, event);
-    assertLaw(to === row || to === "Error", "L8", () => `${from} --${event}--> ${to} is not a row of the table`);
+    assertLaw(
+      to === row || to === "Error",
+      "L8",
+      () => `${from} --${event}--> ${to} is not a row of the table`,
+    );
     at = to;
   }
   const { control } = next.reActContext;

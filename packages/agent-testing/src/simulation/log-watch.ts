@@ -11,7 +11,7 @@ import { CallLedger } from "./call-ledger.ts";
 import { check, InvariantBroken } from "./invariant-broken.ts";
 
 /** What hosts other than the owner may write. Listed here and not imported from the session, which is held to it. */
-const publicInputs: ReadonlySet<InputType> = new Set<InputType>([
+const publicInputs: ReadonlySet<string> = new Set<InputType>([
   "user-message-received",
   "tool-call-decided",
   "re-act-cancelled",
@@ -26,7 +26,7 @@ export class LogWatch {
   readonly calls: CallLedger = new CallLedger();
   /** The host whose `session-opened` is the last in the log. */
   private writer = "";
-  private readonly requests = new Map<string, string>();
+  private readonly requests = new Map<string, LlmRequest>();
   private readonly store: EventLog;
   private readonly id: string;
 
@@ -43,7 +43,7 @@ export class LogWatch {
   /** V8: what only the owner may write is written by the host that opened the session last. */
   wrote(host: string, records: readonly LogRecord[]): void {
     for (const { seq, body } of records) {
-      const { type }: AgentInput = JSON.parse(body);
+      const type = typeOf(body);
       if (type === "session-opened") this.writer = host;
       else
         check(
@@ -81,11 +81,10 @@ export class LogWatch {
   /** V17: model calls with one idempotency key ask the same. */
   asked(request: LlmRequest, idempotencyKey: string | undefined): void {
     if (idempotencyKey === undefined) return;
-    const text = JSON.stringify(request);
     const known = this.requests.get(idempotencyKey);
-    this.requests.set(idempotencyKey, text);
+    this.requests.set(idempotencyKey, request);
     check(
-      known === undefined || known === text,
+      known === undefined || JSON.stringify(known) === JSON.stringify(request),
       "V17",
       () => `two different requests share an idempotency key: ${idempotencyKey}`,
     );
@@ -120,6 +119,14 @@ export class LogWatch {
     const head = log === undefined || log instanceof Promise ? 0 : log.head();
     return head instanceof Promise ? 0 : head;
   }
+}
+
+/** The type of a stored input, which mostly comes first: large bodies need not be parsed for it. */
+function typeOf(body: string): string {
+  const first = /^\{"type":"([a-z-]+)"/.exec(body)?.[1];
+  if (first !== undefined) return first;
+  const { type }: AgentInput = JSON.parse(body);
+  return type;
 }
 
 /** Runs a check that happens inside of a callback of the session, and keeps what it throws. */

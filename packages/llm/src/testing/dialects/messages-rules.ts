@@ -29,11 +29,18 @@ function* problems(body: JsonObject, issued: readonly string[]): Problems {
   if (isBlank(body["model"])) yield "model: Field required";
   if (typeof body["max_tokens"] !== "number") yield "max_tokens: Field required";
   if (body["stream"] !== true) yield "stream has to be true";
-  if (JSON.stringify(body).split('"cache_control"').length - 1 > 4)
-    yield "A maximum of 4 blocks with cache_control may be provided.";
+  if (breakpointsIn(body) > 4) yield "A maximum of 4 blocks with cache_control may be provided.";
   if (body["system"] !== undefined) yield* textProblems(yield* objectsIn(body["system"], "system"), "system");
   yield* toolProblems(body);
   yield* messageProblems(yield* objectsIn(body["messages"], "messages"), issued);
+}
+
+/** How many blocks, tools and parts of a body ask for a breakpoint of the cache. */
+function breakpointsIn(value: Json): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let count = "cache_control" in value ? 1 : 0;
+  for (const field of Object.values(value)) count += breakpointsIn(field);
+  return count;
 }
 
 function* toolProblems(body: JsonObject): Problems {
