@@ -77,7 +77,7 @@ export class CallLedger {
 
   /** An input was applied: counts permissions to run a call again, and checks what the model reads (V15). */
   follow(input: AgentInput, before: AgentState, next: AgentState): void {
-    this.countPermission(input, before);
+    this.countPermission(input);
     for (const { id } of openCallsOf(before.reActContext.control)) {
       const record = recordOf(next, id);
       if (record === undefined || record.result === null) continue;
@@ -87,22 +87,14 @@ export class CallLedger {
     }
   }
 
-  private countPermission(input: AgentInput, { reActContext: { control } }: AgentState): void {
+  private countPermission(input: AgentInput): void {
     const allows =
       (input.type === "tool-call-interrupted" && input.outcome === "not-run") ||
-      (input.type === "tool-call-decided" &&
-        input.by === reviewer &&
-        input.decision.type === "approved" &&
-        isAboutOutcome(control, input.toolCallId));
+      (input.type === "tool-call-decided" && input.by === reviewer && input.decision.type === "run-again");
     if (!allows) return;
     this.permissions.set(input.toolCallId, (this.permissions.get(input.toolCallId) ?? 0) + 1);
   }
 }
-
-const isAboutOutcome = (control: AgentState["reActContext"]["control"], id: string): boolean => {
-  const status = openCallOf(control, id)?.status;
-  return status?.type === "asking" && status.about === "outcome";
-};
 
 /** Codes of results that mean that a call did not run, unless their text leaves it open. */
 const denyingCodes: ReadonlySet<string> = new Set([
@@ -150,13 +142,15 @@ function checkPolicy(run: ToolRun, record: ToolCallRecord | undefined, { config,
   check(!config.blacklistedTools.includes(name), "V16", () => `call ${id} ran the blacklisted tool ${name}`);
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (tool === undefined || record === undefined) return;
-  const isApproved = record.decision?.type === "approved" || record.decision?.type === "modified";
   check(
-    isApproved || !needsApproval(config, name, tool, record),
+    (record.decision !== undefined && approvals.has(record.decision.type)) || !needsApproval(config, name, tool, record),
     "V16",
     () => `call ${id} of ${name} ran without the approval that its agent requires`,
   );
 }
+
+/** Decisions with which a person lets a call run. */
+const approvals: ReadonlySet<string> = new Set(["approved", "modified", "run-again"]);
 
 const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
 

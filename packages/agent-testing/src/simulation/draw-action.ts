@@ -117,7 +117,13 @@ function drawDecision(world: SimWorld, question: Question | undefined, draws: Dr
   if (question?.about === "answer")
     return choose(4) === 0 ? { reject: "I do not know" } : { answer: "the red one" };
   if (question?.about === "outcome")
-    return oneOf<Decision>(choose, ["approve", { reject: "it failed" }, { answer: "it was done" }]);
+    return oneOf<Decision>(choose, [
+      { outcome: "run-again" },
+      { outcome: "worked", result: "it was done" },
+      { outcome: "failed", reason: "it is not there" },
+      { outcome: "unknown" },
+      "approve",
+    ]);
   const name = question?.name ?? "";
   const schema = world.agent.tools[name]?.schema;
   const changed: unknown =

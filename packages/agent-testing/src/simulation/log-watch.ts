@@ -11,13 +11,12 @@ import { CallLedger } from "./call-ledger.ts";
 import { check, InvariantBroken } from "./invariant-broken.ts";
 
 /** What hosts other than the owner may write. Listed here and not imported from the session, which is held to it. */
-const publicInputs: ReadonlySet<string> = new Set<InputType>([
+export const publicInputs: ReadonlySet<string> = new Set<InputType>([
   "user-message-received",
   "tool-call-decided",
   "re-act-cancelled",
   "context-window-expanded",
   "history-tool-calls-added",
-  "context-note-added",
 ]);
 
 /** Follows the log of a simulated session and holds every input to the laws and to the invariants of the log. */

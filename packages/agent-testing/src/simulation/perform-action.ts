@@ -1,6 +1,7 @@
 import type { AgentInput, InputType } from "@moora/agent-core-state-machine";
 import { faultOf, type SimAction } from "./action.ts";
 import { reviewer } from "./call-ledger.ts";
+import { publicInputs } from "./log-watch.ts";
 import { modelAnswerToOutcome } from "./model-answer.ts";
 import type { Pending } from "./pending.ts";
 import { released } from "./release.ts";
@@ -261,7 +262,12 @@ function dispatchAgain(
   const what = "toolCallId" in input ? `${input.type} of call ${input.toolCallId}` : input.type;
   const isLate = action.type === "late-result";
   world.record(isLate ? `the first, late result: ${what}` : `${what}, once more`);
-  world.offer(session.dispatch(input), { input, ...(isLate ? { invalid: "a late result" } : {}) });
+  const invalid = isLate
+    ? "a late result"
+    : publicInputs.has(input.type)
+      ? undefined
+      : `a ${input.type} from outside`;
+  world.offer(session.dispatch(input), { input, ...(invalid === undefined ? {} : { invalid }) });
   return true;
 }
 
@@ -275,6 +281,7 @@ function repeated({ watch }: SimWorld, { back }: Of<"repeat-input">): AgentInput
 const neverRepeated: ReadonlySet<InputType> = new Set<InputType>([
   "session-opened",
   "agent-configured",
+  "context-note-added",
   "re-act-cancelled",
 ]);
 

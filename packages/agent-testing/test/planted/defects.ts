@@ -20,7 +20,7 @@ export const deniesCancelledRun: Plant = (input, state, transition) => {
   const toolCalls: Calls = Object.fromEntries(
     Object.entries(stepped.state.toolCalls).map(([id, record]) => [
       id,
-      record.result?.isSuccess === false && record.result.code === "cancelled"
+      record.result?.isSuccess === false && (state.toolCalls[id]?.result ?? null) === null
         ? { ...record, result: { ...record.result, error: "Cancelled before it ran." } }
         : record,
     ]),
