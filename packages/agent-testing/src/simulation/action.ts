@@ -57,7 +57,9 @@ export type SimAction =
     }
   /** An input of the log is dispatched again; `back` counts from the newest. */
   | { readonly type: "repeat-input"; readonly back: number; readonly host?: number }
-  /** The first result of a call arrives after the call was settled without it. */
+  /** The application hands in the result of an open call from outside of its tool. */
+  | { readonly type: "outside-result"; readonly nth?: number; readonly host?: number }
+  /** The first result of a call is handed in after the call was settled without it. */
   | { readonly type: "late-result"; readonly nth?: number; readonly host?: number }
   | { readonly type: "time-passes" }
   | { readonly type: "clock-jumps"; readonly ms: number }
@@ -117,6 +119,7 @@ export function faultOf(action: SimAction): string | undefined {
       return `lease:${action.renewal}`;
     case "cancel":
     case "late-result":
+    case "outside-result":
     case "crash":
     case "close":
     case "listener-throws":

@@ -143,7 +143,8 @@ function checkPolicy(run: ToolRun, record: ToolCallRecord | undefined, { config,
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (tool === undefined || record === undefined) return;
   check(
-    (record.decision !== undefined && approvals.has(record.decision.type)) || !needsApproval(config, name, tool, record),
+    (record.decision !== undefined && approvals.has(record.decision.type)) ||
+      !needsApproval(config, name, tool, record),
     "V16",
     () => `call ${id} of ${name} ran without the approval that its agent requires`,
   );

@@ -3,7 +3,8 @@ import { loopRuns, openCallsOf } from "@moora/agent-core-state-machine";
 import { simulatedOrigin } from "../laws/request-laws.ts";
 import { check } from "./invariant-broken.ts";
 import type { Pending } from "./pending.ts";
-import { quiet, type SimWorld } from "./sim-world.ts";
+import { quiet } from "./quiet.ts";
+import type { SimWorld } from "./sim-world.ts";
 
 /** After the faults stop, a session comes to rest within so many steps. */
 const stepsToRest = 400;

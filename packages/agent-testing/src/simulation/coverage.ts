@@ -5,6 +5,7 @@ export type Coverage = Readonly<Record<string, Readonly<Record<string, number>>>
 const onlyIn: Readonly<Record<string, readonly string[]>> = {
   llm: ["Planning", "Reflecting"],
   tool: ["Acting", "ParallelActing", "WaitingForHuman"],
+  "outside-result": ["Acting", "ParallelActing", "WaitingForHuman"],
   "forged-decision": ["WaitingForHuman"],
 };
 

@@ -1,4 +1,5 @@
 import type { Decision, Question } from "@moora/agent";
+import { openCallsOf } from "@moora/agent-core-state-machine";
 import type { SimAction } from "./action.ts";
 import { oneOf, weighted } from "./choices.ts";
 import { drawModelAnswer, drawToolAnswer } from "./draw-answer.ts";
@@ -93,6 +94,9 @@ function fromPeople(world: SimWorld, draws: Draws): readonly Candidate[] {
     ...(world.watch.calls.abandoned.length === 0
       ? []
       : fault("late-result", 1, () => ({ type: "late-result", nth: choose(3), ...host() }))),
+    ...(openCallsOf(world.state.reActContext.control).length === 0
+      ? []
+      : fault("outside-result", 1, () => ({ type: "outside-result", nth: choose(3), ...host() }))),
     ...fault("listener-throws", 0.2, () => ({
       type: "listener-throws",
       on: oneOf(choose, ["event", "input", "change"]),

@@ -19,6 +19,7 @@ export const faultNames: readonly string[] = [
   "clock-jump",
   "cancel",
   "late-result",
+  "outside-result",
   "double-answer",
   "forged-decision",
   "blanket-approval",
@@ -42,6 +43,6 @@ export function faultFilter(names: readonly string[] | undefined): (fault: strin
   const allowed = new Set(
     faultNames.filter((fault) => names.includes(fault) || names.includes(familyOf(fault))),
   );
-  for (const fault of [...allowed]) allowed.add(familyOf(fault));
+  for (const fault of allowed) allowed.add(familyOf(fault));
   return (fault) => allowed.has(fault);
 }

@@ -25,6 +25,8 @@ export class LogWatch {
   readonly calls: CallLedger = new CallLedger();
   /** The host whose `session-opened` is the last in the log. */
   private writer = "";
+  /** Calls whose results the application has handed in. */
+  readonly outsideResults = new Set<string>();
   private readonly requests = new Map<string, LlmRequest>();
   private readonly store: EventLog;
   private readonly id: string;
@@ -39,14 +41,20 @@ export class LogWatch {
     return this.keeper.inputs.length;
   }
 
-  /** V8: what only the owner may write is written by the host that opened the session last. */
-  wrote(host: string, records: readonly LogRecord[]): void {
+  /**
+   * V8: what only the owner may write is written by the host that opened the session last. Others may hand in results
+   * through the application, and report a deadline while no owner is there to do so.
+   */
+  wrote(host: string, records: readonly LogRecord[], isOwned: boolean): void {
     for (const { seq, body } of records) {
       const type = typeOf(body);
       if (type === "session-opened") this.writer = host;
       else
         check(
-          publicInputs.has(type) || host === this.writer,
+          host === this.writer ||
+            publicInputs.has(type) ||
+            (type === "deadline-passed" && !isOwned) ||
+            (type === "tool-call-completed" && this.outsideResults.has(callIdOf(body))),
           "V8",
           () => `${host} writes ${type} at ${seq}, and ${this.writer} is the owner`,
         );
@@ -126,6 +134,11 @@ function typeOf(body: string): string {
   if (first !== undefined) return first;
   const { type }: AgentInput = JSON.parse(body);
   return type;
+}
+
+function callIdOf(body: string): string {
+  const input: AgentInput = JSON.parse(body);
+  return "toolCallId" in input ? input.toolCallId : "";
 }
 
 /** Runs a check that happens inside of a callback of the session, and keeps what it throws. */

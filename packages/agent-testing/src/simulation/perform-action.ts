@@ -1,12 +1,9 @@
-import type { AgentInput, InputType } from "@moora/agent-core-state-machine";
 import { faultOf, type SimAction } from "./action.ts";
-import { reviewer } from "./call-ledger.ts";
-import { publicInputs } from "./log-watch.ts";
 import { modelAnswerToOutcome } from "./model-answer.ts";
 import type { Pending } from "./pending.ts";
+import { atHost, nthOf, type Of } from "./perform-at-host.ts";
 import { released } from "./release.ts";
 import type { SimHost } from "./sim-host.ts";
-import { oversizedText } from "./sim-log.ts";
 import type { SimWorld } from "./sim-world.ts";
 import { toolAnswerToOutcome } from "./tool-answer.ts";
 
@@ -26,6 +23,7 @@ function performed(world: SimWorld, action: SimAction): boolean | Promise<boolea
     case "decide":
     case "repeat-input":
     case "late-result":
+    case "outside-result":
     case "listener-throws":
       return atHost(world, action);
     case "model-streams":
@@ -54,12 +52,6 @@ function performed(world: SimWorld, action: SimAction): boolean | Promise<boolea
       return world.owner === undefined ? false : atOwner(world, world.owner, action);
   }
 }
-
-type Of<Type extends SimAction["type"]> = Extract<SimAction, { readonly type: Type }>;
-
-/** The item that an action means among those of a list: counted from 0, wrapping around. */
-const nthOf = <T>(items: readonly T[], nth = 0): T | undefined =>
-  items.length === 0 ? undefined : items[nth % items.length];
 
 const isOf =
   <Type extends Pending["type"]>(type: Type) =>
@@ -191,105 +183,4 @@ async function atOwner(
       world.time.advance(renewalMs);
       return true;
   }
-}
-
-function atHost(
-  world: SimWorld,
-  action: Of<"message" | "cancel" | "decide" | "repeat-input" | "late-result" | "listener-throws">,
-): boolean {
-  const session = nthOf(
-    world.hosts.flatMap((host) => host.session ?? []),
-    action.host,
-  );
-  if (session === undefined) return false;
-  switch (action.type) {
-    case "message": {
-      const isOversized = action.oversized === true;
-      world.record(`a user message${isOversized ? " that no log takes" : ""}`);
-      world.offer(session.send(isOversized ? oversizedText : action.text), { isOversized });
-      return true;
-    }
-    case "cancel":
-      world.record("a cancel");
-      world.offer(session.cancel("enough"));
-      return true;
-    case "decide":
-      return decide(world, session, action);
-    case "repeat-input":
-    case "late-result":
-      return dispatchAgain(world, session, action);
-    case "listener-throws": {
-      const fail = (): never => {
-        throw new Error("Simulated: a listener that throws.");
-      };
-      world.record(`a listener of ${action.on}s throws from now on`);
-      if (action.on === "event") session.onEvent(fail);
-      else if (action.on === "input") session.onInput(fail);
-      else session.subscribe(fail);
-      return true;
-    }
-  }
-}
-
-type Opened = NonNullable<SimHost["session"]>;
-
-function decide(
-  world: SimWorld,
-  session: Opened,
-  { question: back = 0, decision, forged }: Of<"decide">,
-): boolean {
-  const question = world.questions.at(-1 - (back % Math.max(1, world.questions.length)));
-  if (question === undefined) return false;
-  const asked = forged === true ? { ...question, digest: "forged" } : question;
-  const kind = typeof decision === "string" ? decision : (Object.keys(decision)[0] ?? "");
-  world.record(
-    `a ${forged === true ? "forged " : ""}decision on the ${question.about} of call ${question.toolCallId}: ${kind}`,
-  );
-  world.offer(
-    session.decide(asked, decision, reviewer),
-    forged === true ? { invalid: "a forged decision" } : {},
-  );
-  return true;
-}
-
-function dispatchAgain(
-  world: SimWorld,
-  session: Opened,
-  action: Of<"repeat-input" | "late-result">,
-): boolean {
-  const input = action.type === "repeat-input" ? repeated(world, action) : late(world, action);
-  if (input === undefined) return false;
-  const what = "toolCallId" in input ? `${input.type} of call ${input.toolCallId}` : input.type;
-  const isLate = action.type === "late-result";
-  world.record(isLate ? `the first, late result: ${what}` : `${what}, once more`);
-  const invalid = isLate
-    ? "a late result"
-    : publicInputs.has(input.type)
-      ? undefined
-      : `a ${input.type} from outside`;
-  world.offer(session.dispatch(input), { input, ...(invalid === undefined ? {} : { invalid }) });
-  return true;
-}
-
-function repeated({ watch }: SimWorld, { back }: Of<"repeat-input">): AgentInput | undefined {
-  const { inputs } = watch.keeper;
-  const input = inputs.length === 0 ? undefined : inputs.at(-1 - (back % inputs.length));
-  return input === undefined || neverRepeated.has(input.type) ? undefined : input;
-}
-
-/** What no host dispatches a second time by mistake: a second one means something else. */
-const neverRepeated: ReadonlySet<InputType> = new Set<InputType>([
-  "session-opened",
-  "agent-configured",
-  "context-note-added",
-  "re-act-cancelled",
-]);
-
-function late(world: SimWorld, { nth = 0 }: Of<"late-result">): AgentInput | undefined {
-  const { abandoned } = world.watch.calls;
-  const toolCallId = abandoned.length === 0 ? undefined : abandoned.at(-1 - (nth % abandoned.length));
-  if (toolCallId === undefined) return undefined;
-  const timestamp = world.time.now();
-  const result = { isSuccess: true, content: "late", receivedAt: timestamp } as const;
-  return { type: "tool-call-completed", toolCallId, result, timestamp };
 }

@@ -12,6 +12,7 @@ import type { Dialects } from "../laws/request-laws.ts";
 import { InvariantBroken } from "./invariant-broken.ts";
 import { guarded, LogWatch } from "./log-watch.ts";
 import type { Pending } from "./pending.ts";
+import { finishedWith, type Outcome } from "./quiet.ts";
 import { clockOf, simulatedAgent, type SimHost } from "./sim-host.ts";
 import { SimLog, simStore } from "./sim-log.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -35,9 +36,6 @@ export interface WorldOptions {
 
 /** The id of the simulated session. */
 export const sessionId = "simulated";
-
-/** Work that needs only appends ends within so many rounds. */
-const mostRounds = 200;
 
 /** Everything of one simulated session: its store, its hosts, what they wait for, and what has been seen. */
 export class SimWorld {
@@ -75,7 +73,7 @@ export class SimWorld {
     const name = `host-${(this.names += 1)}`;
     const wait = this.options.asyncAppends ? (it: Pending) => void this.pending.push(it) : undefined;
     const log = new SimLog(this.store, name, wait, (writer, records) =>
-      this.guard(() => this.watch.wrote(writer, records)),
+      this.guard(() => this.watch.wrote(writer, records, this.isOwned)),
     );
     const { agent } = this;
     const host: SimHost = { name, agent, log, access, approvesAll, session: undefined, timers: 0 };
@@ -122,6 +120,11 @@ export class SimWorld {
 
   get owner(): SimHost | undefined {
     return this.hosts.find((host) => host.access === "run" && host.session?.info().access === "run");
+  }
+
+  /** Whether a host runs the session, and its right to do so has not expired. */
+  private get isOwned(): boolean {
+    return (this.owner?.session?.info().leaseUntil ?? 0) > this.time.now();
   }
 
   /** The state as its owner sees it, or as the log has it when no host runs the session. */
@@ -187,27 +190,14 @@ export class SimWorld {
     ).length;
   }
 
-  /** Waits for work that needs only appends to be let through. */
-  async finished<T>(
-    work: Promise<T>,
-    host: SimHost,
-  ): Promise<{ readonly value: T } | { readonly error: unknown }> {
-    const settled: ({ readonly value: T } | { readonly error: unknown })[] = [];
-    work.then(
-      (value) => settled.push({ value }),
-      (error: unknown) => settled.push({ error }),
-    );
-    for (let round = 0; round <= mostRounds; round += 1) {
-      const [outcome] = settled;
-      if (outcome !== undefined) return outcome;
+  /** Waits for work of a host that needs only its appends, which are let through. */
+  finished<T>(work: Promise<T>, host: SimHost): Promise<Outcome<T>> {
+    return finishedWith(work, host.name, () => {
       const append = this.pending.find((pending) => pending.type === "append" && pending.host === host.name);
-      if (append?.type === "append") {
-        this.take(append);
-        append.finish();
-      }
-      await quiet();
-    }
-    return { error: new InvariantBroken("V14", `${host.name} does not get to its end`) };
+      if (append?.type !== "append") return;
+      this.take(append);
+      append.finish();
+    });
   }
 
   private simulated(host: SimHost): Agent<unknown> {
@@ -241,11 +231,3 @@ interface OfferDetails {
   /** What it is, where it must not be accepted. */
   readonly invalid?: string;
 }
-
-/** Lets everything happen that needs no more time: all microtasks, to the last. */
-export const quiet = (): Promise<void> =>
-  new Promise((resolve) => {
-    const immediate: unknown = Reflect.get(globalThis, "setImmediate");
-    if (typeof immediate === "function") Reflect.apply(immediate, undefined, [resolve]);
-    else setTimeout(resolve, 0);
-  });

@@ -39,6 +39,7 @@ export function* simplerActions(action: SimAction): Generator<SimAction, void, u
     case "append-ends":
     case "repeat-input":
     case "late-result":
+    case "outside-result":
     case "time-passes":
     case "clock-jumps":
     case "open":

@@ -5,7 +5,8 @@ import { comeToRest, takesMessage } from "./come-to-rest.ts";
 import { checkEnd, checkStep, type Invariants } from "./invariants.ts";
 import { check, InvariantBroken } from "./invariant-broken.ts";
 import { performAction } from "./perform-action.ts";
-import { quiet, SimWorld, type StoryLine } from "./sim-world.ts";
+import { quiet } from "./quiet.ts";
+import { SimWorld, type StoryLine } from "./sim-world.ts";
 import { onUncaught } from "./uncaught.ts";
 
 /** What one session is simulated with: everything but what happens in it. */
