@@ -26,7 +26,7 @@ export class LogWatch {
   /** The host whose `session-opened` is the last in the log. */
   private writer = "";
   /** Calls whose results the application has handed in. */
-  readonly outsideResults = new Set<string>();
+  readonly outsideResults: Set<string> = new Set();
   private readonly requests = new Map<string, LlmRequest>();
   private readonly store: EventLog;
   private readonly id: string;
