@@ -192,7 +192,7 @@ class Exploration {
     checkLate(node.path === undefined ? [input] : [node.path.input, input], next);
     checkFirstLate(settledWithout(input, state, next), next);
     checkLimits(state, next);
-    checkNeverStuck(next, this.dialects);
+    checkNeverStuck(next);
     const request = llmRequestAt(next);
     if (request !== undefined) checkRequest(request, this.dialects, "L7");
     checkJson(next);

@@ -94,7 +94,7 @@ export function keepLaws({
       checkLimits(before, next);
       if (thorough) {
         checkJson(next);
-        checkNeverStuck(next, dialects);
+        checkNeverStuck(next);
       }
       if (replays) checkReplay(inputs, from, next);
       state = next;

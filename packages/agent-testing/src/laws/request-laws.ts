@@ -68,7 +68,8 @@ function checkPrefix(last: Asked, { request, config, tools }: Asked): void {
       () => "the system prompt differs from the last request",
     );
     assertLaw(
-      JSON.stringify(request.tools) === JSON.stringify(last.request.tools),
+      request.tools === last.request.tools ||
+        JSON.stringify(request.tools) === JSON.stringify(last.request.tools),
       "L7",
       () => "the tools differ from those of the last request",
     );

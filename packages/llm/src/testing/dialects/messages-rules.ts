@@ -36,10 +36,12 @@ function* problems(body: JsonObject, issued: readonly string[]): Problems {
 }
 
 /** How many blocks, tools and parts of a body ask for a breakpoint of the cache. */
-function breakpointsIn(value: Json): number {
+function breakpointsIn(value: Json | undefined): number {
   if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item: Json) => sum + breakpointsIn(item), 0);
+  if (!isJsonObject(value)) return 0;
   let count = "cache_control" in value ? 1 : 0;
-  for (const field of Object.values(value)) count += breakpointsIn(field);
+  for (const key in value) count += breakpointsIn(value[key]);
   return count;
 }
 

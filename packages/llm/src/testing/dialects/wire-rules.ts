@@ -1,4 +1,4 @@
-import { isJsonObject, isWellFormed, textToJson, type Json, type JsonObject } from "../../json.ts";
+import { isJsonObject, textToJson, type Json, type JsonObject } from "../../json.ts";
 
 /** What is wrong with the body of a request, rule by rule. The first problem is what a provider would answer with. */
 export type Problems = Generator<string, void>;
@@ -35,8 +35,19 @@ export function* onlyKnown(body: JsonObject, known: readonly string[]): Problems
 
 /** Strings and keys that are not well-formed UTF-16. */
 export function* wellFormedText(value: Json, where: string = "body"): Problems {
-  if (!isWellFormed(value)) yield* illFormedTexts(value, where);
+  if (hasIllFormed(value)) yield* illFormedTexts(value, where);
 }
+
+/** Whether some string or key is ill-formed. Without copies of lists: bodies are checked by the million. */
+function hasIllFormed(value: Json | undefined): boolean {
+  if (typeof value === "string") return !value.isWellFormed();
+  if (typeof value !== "object" || value === null) return false;
+  if (isList(value)) return value.some(hasIllFormed);
+  for (const key in value) if (!key.isWellFormed() || hasIllFormed(value[key])) return true;
+  return false;
+}
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 
 function* illFormedTexts(value: Json, where: string): Problems {
   if (typeof value === "string" && !value.isWellFormed()) yield `${where} is not valid UTF-8`;
