@@ -49,7 +49,7 @@ describe("a small world", () => {
   it("gives a shortest way to a request that a provider would refuse", () => {
     const dialects = {
       "a server without tools": ({ messages }: { readonly messages: readonly object[] }) =>
-        messages.length > 2 ? ["too many messages"] : [],
+        messages.length > 1 ? ["too many messages"] : [],
     };
     const { failure } = explore({ config, tools: { search: tool } }, { depth: 8, dialects });
     expect(String(failure?.error)).toContain("a server without tools");

@@ -137,6 +137,20 @@ describe("a listener that throws", () => {
   });
 });
 
+describe("a host that only posts", () => {
+  it("does not report a deadline that a live owner is there to report", async () => {
+    const actions: readonly SimAction[] = [
+      message,
+      { type: "open", access: "post" },
+      callsFor(["pay", { euros: 1 }]),
+      { type: "clock-jumps", ms: 86_400_000 },
+      { type: "time-passes" },
+      { type: "decide", decision: "approve", host: 1 },
+    ];
+    expect(await failureOf(shopAgent, actions)).toBe("none");
+  });
+});
+
 describe("a host that loses its lease", () => {
   it("while a tool runs writes nothing any more, and another one takes the session up", async () => {
     const lost: SimAction = { type: "lease", renewal: "lost" };
