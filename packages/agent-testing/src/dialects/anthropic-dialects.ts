@@ -1,5 +1,5 @@
 import type { LlmPart, LlmRequest } from "@moora/llm";
-import { requestToAnthropic } from "@moora/llm-anthropic";
+import { requestToAnthropic } from "@moora/llm-anthropic/wire";
 import { messagesRefusal, signatureOf } from "@moora/llm/testing";
 import type { Dialects } from "../laws/request-laws.ts";
 import { problemsOf, sentBody, withoutProviderOptions } from "./sent-body.ts";

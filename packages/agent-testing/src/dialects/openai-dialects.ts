@@ -1,5 +1,6 @@
 import type { JsonObject, LlmRequest } from "@moora/llm";
-import { chatProfiles, requestToChat, requestToOpenAi } from "@moora/llm-openai";
+import { chatProfiles } from "@moora/llm-openai";
+import { requestToChat, requestToOpenAi } from "@moora/llm-openai/wire";
 import { chatRefusal, mistralStrictness, responsesRefusal } from "@moora/llm/testing";
 import type { Dialects } from "../laws/request-laws.ts";
 import { problemsOf, sentBody, withoutProviderOptions } from "./sent-body.ts";

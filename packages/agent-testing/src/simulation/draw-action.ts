@@ -43,7 +43,11 @@ function endOf(pending: Pending, world: SimWorld, draws: Draws): Candidate {
     case "llm":
       return {
         weight: 12,
-        draw: () => ({ type: "model-answers", answer: drawModelAnswer(pending.request, draws), ...nth }),
+        draw: () => ({
+          type: "model-answers",
+          answer: drawModelAnswer(pending.request, world.agent.tools, draws),
+          ...nth,
+        }),
       };
     case "tool":
       return {

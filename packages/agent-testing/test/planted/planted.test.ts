@@ -20,7 +20,15 @@ beforeEach(() => {
 });
 
 /** Faults that the reducer survives without a defect. */
-const faults = ["crash", "close", "cancel", "late-result", "double-answer", "forged-decision", "llm:refusal"];
+const faults = [
+  "crash",
+  "close",
+  "cancel",
+  "late-result",
+  "double-answer",
+  "forged-decision",
+  "llm:unknown-tool",
+];
 
 describe("a simulation finds a defect that is planted in the reducer", () => {
   it.each([
