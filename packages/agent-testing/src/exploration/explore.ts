@@ -31,6 +31,7 @@ import {
 } from "./small-outcomes.ts";
 import { walkableEdges } from "./walkable-edges.ts";
 
+/** The small world of an exploration. */
 export interface ExploreOptions {
   /** How many inputs deep. Default: 12. */
   readonly depth?: number;

@@ -19,9 +19,11 @@ import {
   checkSame,
 } from "./transition-laws.ts";
 
+/** How a conversation is held to the laws. */
 export interface LawsOptions {
+  /** The state that the conversation begins with. */
   readonly from: AgentState;
-  /** Beside the rules that all providers share. */
+  /** What providers would refuse, beside the rules that all share. Default: none. */
   readonly dialects?: Dialects;
   /** Whether the whole transcript is replayed after each input (L9). It costs the square of its length. */
   readonly replays?: boolean;
