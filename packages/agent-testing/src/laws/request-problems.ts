@@ -1,4 +1,5 @@
-import { isWellFormed, type LlmMessage, type LlmRequest } from "@moora/llm";
+import type { LlmMessage, LlmRequest } from "@moora/llm";
+import { hasIllFormedText } from "@moora/llm/testing";
 
 /**
  * What is wrong with a request by the rules that every provider shares, in sentences; empty when it can be sent. The
@@ -22,7 +23,7 @@ export function requestProblems(request: LlmRequest): readonly string[] {
         ? [`Two answers follow each other at ${index}.`]
         : [],
     ),
-    ...(isWellFormed(request) ? [] : ["A string is ill-formed."]),
+    ...(hasIllFormedText(request) ? ["A string is ill-formed."] : []),
   ];
 }
 

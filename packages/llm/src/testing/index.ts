@@ -23,3 +23,4 @@ export { llmConformance } from "./conformance/llm-conformance.ts";
 export { chatRefusal, mistralStrictness, type ChatStrictness } from "./dialects/chat-rules.ts";
 export { messagesRefusal, signatureOf } from "./dialects/messages-rules.ts";
 export { encryptedContentOf, responsesRefusal } from "./dialects/responses-rules.ts";
+export { hasIllFormedText } from "./dialects/wire-rules.ts";

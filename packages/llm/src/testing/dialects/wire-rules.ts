@@ -35,19 +35,21 @@ export function* onlyKnown(body: JsonObject, known: readonly string[]): Problems
 
 /** Strings and keys that are not well-formed UTF-16. */
 export function* wellFormedText(value: Json, where: string = "body"): Problems {
-  if (hasIllFormed(value)) yield* illFormedTexts(value, where);
+  if (hasIllFormedText(value)) yield* illFormedTexts(value, where);
 }
 
-/** Whether some string or key is ill-formed. Without copies of lists: bodies are checked by the million. */
-function hasIllFormed(value: Json | undefined): boolean {
+/** Whether some string or key of a JSON value is ill-formed. Makes no copies: bodies are checked by the million. */
+export function hasIllFormedText(value: unknown): boolean {
   if (typeof value === "string") return !value.isWellFormed();
   if (typeof value !== "object" || value === null) return false;
-  if (isList(value)) return value.some(hasIllFormed);
-  for (const key in value) if (!key.isWellFormed() || hasIllFormed(value[key])) return true;
+  if (Array.isArray(value)) return value.some(hasIllFormedText);
+  const fields: Readonly<Record<string, unknown>> = isRecord(value) ? value : {};
+  for (const key in fields) if (!key.isWellFormed() || hasIllFormedText(fields[key])) return true;
   return false;
 }
 
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+/** True for every object: as a record, its fields can be read without a copy. */
+const isRecord = (value: object): value is Readonly<Record<string, unknown>> => !Array.isArray(value);
 
 function* illFormedTexts(value: Json, where: string): Problems {
   if (typeof value === "string" && !value.isWellFormed()) yield `${where} is not valid UTF-8`;
