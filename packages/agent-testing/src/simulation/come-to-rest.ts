@@ -12,7 +12,7 @@ const stepsToRest = 400;
 /** Far enough for every wait, also after the clock was set back. */
 const longWaitMs = 4_000_000;
 
-/** How often time passes before a session counts as at rest: failed appends and postings are tried again by then. */
+/** How often time passes without new work before a session counts as at rest: what failed is tried again by then. */
 const restsNeeded = 2;
 
 /** V14: without faults, everything that was begun ends, or waits for a person, and the next message is accepted. */
@@ -20,7 +20,7 @@ export async function comeToRest(world: SimWorld): Promise<void> {
   world.record("the faults stop");
   for (const { log } of world.hosts) log.heal();
   let rests = 0;
-  for (let step = 0; step < stepsToRest && rests < restsNeeded; step += 1) {
+  for (let step = 0; step < stepsToRest; step += 1) {
     await quiet();
     if (world.owner === undefined) {
       await world.open("run", true);
@@ -30,9 +30,12 @@ export async function comeToRest(world: SimWorld): Promise<void> {
     if (pending !== undefined) {
       world.take(pending);
       end(pending);
+      rests = 0;
       continue;
     }
     if (!isWaiting(world)) rests += 1;
+    // At rest: no work has come up in all this time.
+    if (rests > restsNeeded) break;
     world.time.advance(longWaitMs);
   }
   for (const { session } of world.hosts) await session?.refresh();
