@@ -1,4 +1,4 @@
-import { openSession, type Agent, type Question, type Receipt } from "@moora/agent";
+import { openSession, SessionError, type Agent, type Question, type Receipt } from "@moora/agent";
 import { effectsAt, type Tool, type ToolContext } from "@moora/agent-core-effects";
 import {
   controlName,
@@ -33,6 +33,9 @@ export interface WorldOptions {
   /** Whether a tool is executed, by its name. */
   readonly executes: (name: string) => boolean;
 }
+
+/** Where errors come from that are bugs of the reducer, of effects, or of a view. */
+const bugSources: ReadonlySet<string> = new Set(["transition", "effectsAt", "projection"]);
 
 /** The id of the simulated session. */
 export const sessionId = "simulated";
@@ -87,6 +90,7 @@ export class SimWorld {
       clock: clockOf(host, this.time, () => this.hosts.includes(host)),
       isOwnerGone: () => isOwnerGone,
       newId: (prefix) => `${prefix}-${(this.names += 1)}`,
+      onError: ({ source, error }) => this.reported(source, error),
       ...(approvesAll ? { onApproval: () => "approve" } : {}),
     });
     const opened = await this.finished(opening, host);
@@ -103,6 +107,13 @@ export class SimWorld {
     });
     this.guard(() => this.watch.catchUp());
     return undefined;
+  }
+
+  /** V13: injected faults are reported as errors; any other error of the reducer or of a view is a bug. */
+  private reported(source: string, error: unknown): void {
+    const isInjected = error instanceof LogError || error instanceof SessionError;
+    if (bugSources.has(source) && !isInjected)
+      this.failure ??= new InvariantBroken("V13", `an error in ${source}: ${String(error)}`);
   }
 
   /** The process is gone: it does nothing more, and nothing that it waited for arrives. */

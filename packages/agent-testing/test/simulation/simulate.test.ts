@@ -47,7 +47,7 @@ describe("simulated sessions", () => {
     expect([...seen].toSorted()).toEqual(["crash", "tool:failure", "llm:refusal", ...usual].toSorted());
   });
 
-  it("refuse a fault that there is none of, and name those that there are", async () => {
+  it("refuse an unknown fault, and name the known ones", async () => {
     await expect(simulate(payingAgent("keyed"), { faults: ["crsh"] })).rejects.toThrow(
       'faults: "crsh" is not a fault. Known: llm, tool, release, write, lease, crash,',
     );
