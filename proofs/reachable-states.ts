@@ -9,6 +9,7 @@ import {
   seededChoose,
   type Choose,
 } from "@moora/agent-testing";
+import { providerDialects } from "@moora/agent-testing/dialects";
 import { llmRequestAt } from "@moora/agent-core-effects";
 import {
   agentTransition,
@@ -17,10 +18,9 @@ import {
   type AgentState,
 } from "@moora/agent-core-state-machine";
 import type { LlmRequest } from "@moora/llm";
-import { dialectsFor } from "./parts/dialects.ts";
 import { prove } from "./parts/in-chunks.ts";
 
-const dialects = dialectsFor("drawn");
+const dialects = providerDialects("drawn");
 const inputsEach = 100;
 
 await prove({

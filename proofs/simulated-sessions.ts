@@ -1,6 +1,6 @@
 /** Sessions with crashes, failing writes, second hosts, lying tools and late people: none breaks a law or an invariant. */
-import { missedPairs, simulate, type Coverage } from "@moora/agent-testing";
-import { dialectsFor } from "./parts/dialects.ts";
+import { faultNames, missedPairs, simulate, type Coverage } from "@moora/agent-testing";
+import { providerDialects } from "@moora/agent-testing/dialects";
 import { prove } from "./parts/in-chunks.ts";
 import { checkedAgent, shopAgent } from "./parts/simulated-agents.ts";
 
@@ -10,7 +10,7 @@ const kinds = [
   { name: "checkedAgent", agent: checkedAgent, drawsConfig: false },
 ];
 const seedsApart = 10_000_000;
-const allDialects = dialectsFor("simulated/model");
+const allDialects = providerDialects();
 /** What servers would say costs a quarter of a session; the proof of reachable states asks them about every request. */
 const asksServers = (run: number): boolean => run % 8 === 0;
 
@@ -42,7 +42,7 @@ await prove({
     return { cases: size, failures, counts };
   },
   /** Every fault has to have come in every state in which it can. */
-  complaints: (counts) => missedPairs(toCoverage(counts)).map((pair) => `never hit: ${pair}`),
+  complaints: (counts) => missedPairs(toCoverage(counts), faultNames).map((pair) => `never hit: ${pair}`),
 });
 
 function toCoverage(counts: Readonly<Record<string, number>>): Coverage {

@@ -44,7 +44,7 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
   "llm-openai": ["openai"],
   "llm-anthropic": ["@anthropic-ai/sdk"],
   "event-log-postgres": ["pg"],
-  "agent-testing": ["vitest"],
+  "agent-testing": ["@moora/llm-anthropic", "@moora/llm-openai", "vitest"],
   moora: ["@anthropic-ai/sdk", "openai", "pg"],
 };
 

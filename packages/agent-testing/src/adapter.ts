@@ -46,7 +46,7 @@ export type OpenedAs = Store & {
 
 /** A session under test. Every dispatch is acknowledged when it is in the log. */
 export interface ScenarioSession extends AsyncDisposable {
-  /** Rejects with a typed error, with `code` and `path`, for what is no input. */
+  /** Rejects with a typed error, with `code` and `path`, for a value that is not an input. */
   dispatch(input: unknown): Promise<Receipt>;
   readonly state: AgentState;
   readonly seq: number;

@@ -16,7 +16,7 @@ const oneOf = <T>(choose: Choose, items: readonly [T, ...T[]]): T => items[choos
 
 /**
  * An input drawn from a state: mostly an answer to something that is wanted, right or wrong, otherwise a person, a
- * host, or something that was said before. Uniform noise would hardly ever get past the first wait.
+ * host, or an earlier input again. Uniform noise would rarely get past the first wait.
  */
 export function drawInput(state: AgentState, past: readonly AgentInput[], choose: Choose): AgentInput {
   const effects = Object.values(effectsAt(state));
@@ -280,7 +280,7 @@ const drawName = (state: AgentState, choose: Choose): string =>
     ...Object.keys(state.tools),
   ]);
 
-/** Tools of every kind that the reducer tells apart. */
+/** Tools of every kind that the reducer distinguishes. */
 export function drawTools(choose: Choose): Readonly<Record<string, ToolDefinition>> {
   const base: ToolDefinition = { description: "drawn", schema: '{"type":"object"}' };
   const kinds: Readonly<Record<string, ToolDefinition>> = {

@@ -6,7 +6,10 @@ import {
   type TurnPart,
 } from "@moora/agent-core-state-machine";
 
-/** Inputs for transcripts, short to write. All in one millisecond unless `at` moves on: time decides nothing. */
+/**
+ * A message of the user. Default of its id: made from the text. Like all inputs made here it happens in the first
+ * millisecond unless `at` is given: time decides nothing.
+ */
 export const asked = (
   content: string,
   messageId: string = `m-${content.slice(0, 12)}`,
@@ -18,6 +21,7 @@ export const asked = (
   timestamp: at,
 });
 
+/** A call of `callsMade`. Defaults: parameters `{}`, the digest `digest-<id>`. */
 export interface MadeCall {
   readonly name: string;
   readonly parameters?: unknown;
@@ -25,6 +29,7 @@ export interface MadeCall {
   readonly digest?: string;
 }
 
+/** What a turn of `callsMade` or `answered` has beside its calls or its answer. Default: nothing. */
 export interface MadeTurn {
   readonly text?: string;
   readonly reasoning?: string;
@@ -97,6 +102,7 @@ function observed(
   };
 }
 
+/** A model call fails. Default: for good. */
 export const callFailed = (
   key: string,
   kind: string,
@@ -124,12 +130,14 @@ export const callFailed = (
   timestamp: at,
 });
 
+/** The intent of a model call is recorded. */
 export const llmStarted = (key: string, at = 1): AgentInput => ({
   type: "llm-call-started",
   key,
   timestamp: at,
 });
 
+/** The intent of a tool call is recorded. */
 export const started = (toolCallId: string, attempt = 1, at = 1): AgentInput => ({
   type: "tool-call-started",
   toolCallId,
@@ -137,6 +145,7 @@ export const started = (toolCallId: string, attempt = 1, at = 1): AgentInput => 
   timestamp: at,
 });
 
+/** A tool call succeeds. */
 export const succeeded = (toolCallId: string, content = "ok", at = 1): AgentInput => ({
   type: "tool-call-completed",
   toolCallId,
@@ -144,6 +153,7 @@ export const succeeded = (toolCallId: string, content = "ok", at = 1): AgentInpu
   timestamp: at,
 });
 
+/** A tool call fails. */
 export const failed = (toolCallId: string, error = "broken", at = 1): AgentInput => ({
   type: "tool-call-completed",
   toolCallId,
@@ -151,6 +161,7 @@ export const failed = (toolCallId: string, error = "broken", at = 1): AgentInput
   timestamp: at,
 });
 
+/** A tool call was interrupted: its outcome is unknown, or it surely did not run. */
 export const interrupted = (
   toolCallId: string,
   outcome: "unknown" | "not-run",
@@ -164,7 +175,7 @@ export const interrupted = (
   timestamp: at,
 });
 
-/** A human's word on a call. Without a digest, on the one that `callsMade` stamps on a call of this id. */
+/** A human's decision on a call. Default of `digest`: the one that `callsMade` stamps on a call of this id. */
 export const decided = (
   toolCallId: string,
   decision:
@@ -204,6 +215,7 @@ export const decided = (
   timestamp: at,
 });
 
+/** A reflection ends with a summary. */
 export const summarised = (key: string, summary: string, at = 1): AgentInput => ({
   type: "history-reflected",
   key,
@@ -211,24 +223,28 @@ export const summarised = (key: string, summary: string, at = 1): AgentInput => 
   timestamp: at,
 });
 
+/** A wait is over, by its key. */
 export const timePassed = (key: string, at = 1): AgentInput => ({
   type: "deadline-passed",
   key,
   timestamp: at,
 });
 
+/** The loop is cancelled. */
 export const cancelled = (reason?: string, at = 1): AgentInput => ({
   type: "re-act-cancelled",
   ...(reason === undefined ? {} : { reason }),
   timestamp: at,
 });
 
+/** A host opens the session to run it. */
 export const opened = (owner = "host", at = 1): AgentInput => ({
   type: "session-opened",
   owner,
   timestamp: at,
 });
 
+/** The handler of a custom state returns an event. */
 export const handled = (key: string, event: string, note?: string, at = 1): AgentInput => ({
   type: "state-handled",
   key,

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { importSession, readSession, verifySession, type SessionHeader } from "@moora/agent";
+import { importSession, readSession, verifySession, type Agent, type SessionHeader } from "@moora/agent";
 import { initialAgentState, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { LogError, memoryLog } from "@moora/event-log";
+import { compareAgent, type AgentDifference } from "./compare-agent.ts";
 import { keepLaws, type LawsOptions } from "./laws/keep-laws.ts";
 
 /** A recorded session after it was replayed: what it began with, what came in, and where it led. */
@@ -13,31 +14,42 @@ export interface ReplayedLog {
   readonly walk: readonly string[];
 }
 
-/** Thrown for a recorded session that comes to something else today than when it was recorded. */
+/** Options of `replayLog`. */
+export interface ReplayOptions extends Omit<LawsOptions, "from"> {
+  /**
+   * An agent of your own. With one, what it would want and ask the model at every position is compared with what was
+   * recorded; `ReplayDiffers` lists the differences. Without one, the log is only folded.
+   */
+  readonly agent?: Agent<unknown>;
+}
+
+/** Thrown for a recorded session that leads to something else today than when it was recorded. */
 export class ReplayDiffers extends Error {
   override readonly name = "ReplayDiffers";
-  /** The first record that changes something else. */
+  /** The first record that changes something else, or after which the agent wants something else. */
   readonly seq: number;
+  /** What the given agent wants in place of what was recorded; empty where the log itself differs. */
+  readonly differences: readonly AgentDifference[];
 
-  constructor(seq: number, message: string) {
+  constructor(seq: number, message: string, differences: readonly AgentDifference[] = []) {
     super(message);
     this.seq = seq;
+    this.differences = differences;
   }
 }
 
 /**
- * Replays an exported session as a test: `it("still goes so", () => replayLog("runs/refund.jsonl"))`. Every record has to
- * change what it changed when it was written, and every step is held to the laws. Rejects with `ReplayDiffers`,
- * `LawBroken`, or `LogError` for a file that is damaged, cut, or no exported session.
+ * Replays an exported session as a test: `it("still replays", () => replayLog("runs/refund.jsonl"))`. Every record has to
+ * change what it changed when it was written, and every step is held to the laws. With `agent`, that agent has to want
+ * and to ask what was recorded. Rejects with `ReplayDiffers`, `LawBroken`, or `LogError` for a file that is damaged, cut,
+ * or not an exported session.
  */
-export const replayLog = async (file: string, laws: Omit<LawsOptions, "from"> = {}): Promise<ReplayedLog> =>
-  await replayPortable(await readFile(file, "utf8"), laws);
+export const replayLog = async (file: string, options: ReplayOptions = {}): Promise<ReplayedLog> =>
+  await replayPortable(await readFile(file, "utf8"), options);
 
 /** The same for the text of an exported session. */
-export async function replayPortable(
-  text: string,
-  laws: Omit<LawsOptions, "from"> = {},
-): Promise<ReplayedLog> {
+export async function replayPortable(text: string, options: ReplayOptions = {}): Promise<ReplayedLog> {
+  const { agent, ...laws } = options;
   const log = memoryLog();
   const { id } = await importSession(log, text);
   const report = await verifySession(log, id);
@@ -45,8 +57,25 @@ export async function replayPortable(
   if (!report.ok) throw new LogError("LogCorrupt", report.message, { seq: report.seq });
   const { header, inputs } = await readSession(log, id);
   const { config, tools } = header;
-  const keeper = keepLaws({ replays: false, ...laws, from: initialAgentState({ config, tools }) });
+  const from = initialAgentState({ config, tools });
+  const keeper = keepLaws({ replays: false, ...laws, from });
   for (const input of inputs) keeper.apply(input);
-  const walk = keeper.moves.map(({ from, event, to }) => `${from} --${event}--> ${to}`);
+  if (agent !== undefined) checkAgent(await compareAgent(agent, from, inputs));
+  const walk = keeper.moves.map(({ from: at, event, to }) => `${at} --${event}--> ${to}`);
   return { header, inputs, state: keeper.state, walk };
 }
+
+function checkAgent(differences: readonly AgentDifference[]): void {
+  const [first] = differences;
+  if (first === undefined) return;
+  const lines = differences.map(
+    ({ seq, path, a, b }) => `  after record ${seq}, ${path}: recorded ${shown(a)}, now ${shown(b)}`,
+  );
+  throw new ReplayDiffers(
+    first.seq,
+    ["The agent wants something else than was recorded:", ...lines].join("\n"),
+    differences,
+  );
+}
+
+const shown = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 300);

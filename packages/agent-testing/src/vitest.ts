@@ -18,7 +18,7 @@ export interface AgentMatchers<R = unknown> {
   toKeepLaws(agent?: InitialAgentOptions | AgentState): R;
   /** Of a request for a model: no provider would refuse it. */
   toBeSendable(dialects?: Dialects): R;
-  /** Of the path of an exported session: it comes to the same today as when it was recorded. To be awaited. */
+  /** Of the path of an exported session: it replays to the same state as when it was recorded. Await the result. */
   toReplay(): Promise<R>;
 }
 
@@ -79,7 +79,7 @@ export const agentMatchers: {
       () => undefined,
       (error: unknown) => String(error),
     );
-    return outcome(problem, `expected ${received} to come to something else`);
+    return outcome(problem, `expected ${received} to replay to another state`);
   },
 };
 

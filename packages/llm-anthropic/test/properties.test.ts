@@ -1,9 +1,9 @@
 import { originOf, type LlmPart, type LlmRequest } from "@moora/llm";
+import { messagesRefusal, signatureOf } from "@moora/llm/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryRequest } from "../../llm/test/support/arbitrary-request.ts";
 import { requestToAnthropic } from "../src/wire.ts";
-import { signatureOf, whyNotMessages } from "./support/messages-rules.ts";
 
 const origin = originOf("anthropic", "messages", "https://api.anthropic.com", "some-model");
 
@@ -30,7 +30,7 @@ describe("any request that the port allows", () => {
     fc.assert(
       fc.property(requests, (request) => {
         const body = JSON.parse(JSON.stringify(requestToAnthropic(request, { origin }).body));
-        expect(whyNotMessages(body, issuedIn(request))).toBeUndefined();
+        expect(messagesRefusal(body, issuedIn(request))).toBeUndefined();
       }),
       { numRuns: 400 },
     );

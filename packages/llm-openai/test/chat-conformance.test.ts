@@ -1,9 +1,14 @@
-import { llmConformance, type ConformanceSubject, type LlmFeature } from "@moora/llm/testing";
+import {
+  llmConformance,
+  mistralStrictness,
+  type ChatStrictness,
+  type ConformanceSubject,
+  type LlmFeature,
+} from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { openHarness } from "../../llm/test/support/open-harness.ts";
 import { chatProfiles, OpenAiChatCaller, type ChatProfile } from "../src/index.ts";
 import { chatDialect } from "./support/chat-dialect.ts";
-import { mistralStrictness, type ChatStrictness } from "./support/chat-rules.ts";
 
 const features: readonly LlmFeature[] = [
   "http",

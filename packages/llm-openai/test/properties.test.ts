@@ -1,11 +1,11 @@
 import { isJsonObject, originOf, type LlmPart, type LlmRequest } from "@moora/llm";
+import { chatRefusal, encryptedContentOf, mistralStrictness, responsesRefusal } from "@moora/llm/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryRequest } from "../../llm/test/support/arbitrary-request.ts";
 import { chatProfiles } from "../src/index.ts";
 import { requestToChat, requestToOpenAi } from "../src/wire.ts";
-import { messagesIn, mistralStrictness, whyNotChat } from "./support/chat-rules.ts";
-import { tokenOf, whyNotResponses } from "./support/responses-rules.ts";
+import { messagesIn } from "./support/messages-in.ts";
 
 const origin = originOf("openai", "responses", "https://api.openai.com/v1", "some-model");
 
@@ -17,7 +17,7 @@ const reasoning: fc.Arbitrary<LlmPart> = fc
     text: texts.join("\n\n"),
     raw: {
       id: "rs_1",
-      encrypted_content: tokenOf(texts.map((text) => ({ type: "summary_text", text }))),
+      encrypted_content: encryptedContentOf(texts.map((text) => ({ type: "summary_text", text }))),
       summary: texts.map((text) => text.length),
     },
   }));
@@ -41,7 +41,7 @@ describe("any request that the port allows", () => {
     fc.assert(
       fc.property(requests, (request) => {
         const body = sent(requestToOpenAi(request, { origin }).body);
-        expect(whyNotResponses(body, issuedIn(request))).toBeUndefined();
+        expect(responsesRefusal(body, issuedIn(request))).toBeUndefined();
       }),
       { numRuns: 300 },
     );
@@ -50,9 +50,9 @@ describe("any request that the port allows", () => {
   it("obeys the rules of Chat Completions, at OpenAI and where ids and turns are strict", () => {
     fc.assert(
       fc.property(requests, (request) => {
-        expect(whyNotChat(sent(requestToChat(request, { origin }).body))).toBeUndefined();
+        expect(chatRefusal(sent(requestToChat(request, { origin }).body))).toBeUndefined();
         const strict = requestToChat(request, { origin }, chatProfiles.mistral).body;
-        expect(whyNotChat(sent(strict), mistralStrictness)).toBeUndefined();
+        expect(chatRefusal(sent(strict), mistralStrictness)).toBeUndefined();
       }),
       { numRuns: 300 },
     );

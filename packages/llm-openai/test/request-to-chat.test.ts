@@ -5,7 +5,7 @@ import { richRequest } from "../../llm/test/support/rich-request.ts";
 import { chatProfiles, OpenAiChatCaller, type ChatProfileName } from "../src/index.ts";
 import { requestToChat } from "../src/wire.ts";
 import { chatDialect } from "./support/chat-dialect.ts";
-import { messagesIn } from "./support/chat-rules.ts";
+import { messagesIn } from "./support/messages-in.ts";
 
 const origin = "openai-chat/chat/api.openai.com/some-model";
 const rich = richRequest(origin, { text: "Two cities.", raw: {} });

@@ -1,14 +1,14 @@
 import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
 import {
-  controlEdges,
   initialAgentState,
+  recordOf,
   step,
-  type AgentConfig,
+  toolOf,
   type AgentInput,
   type AgentState,
-  type ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { checkAnswer, checkLate } from "../laws/effect-laws.ts";
+import { digestOf } from "@moora/event-log";
+import { checkAnswer, checkFirstLate, checkLate, settledWithout } from "../laws/effect-laws.ts";
 import { checkRequest, type Dialects } from "../laws/request-laws.ts";
 import {
   checkJson,
@@ -18,14 +18,29 @@ import {
   checkReference,
   checkSame,
 } from "../laws/transition-laws.ts";
-import { smallInputs, type SmallOutcome, type SmallWorld } from "./small-answers.ts";
+import { checkInvariants, type Invariants } from "../simulation/invariants.ts";
+import type { ToolRun } from "../simulation/pending.ts";
+import { explorationToText } from "./exploration-text.ts";
+import { smallInputs } from "./small-answers.ts";
+import {
+  outcomesFor,
+  tokensFor,
+  type ExploredAgent,
+  type SmallOutcome,
+  type SmallWorld,
+} from "./small-outcomes.ts";
+import { walkableEdges } from "./walkable-edges.ts";
 
+/** The small world of an exploration. */
 export interface ExploreOptions {
   /** How many inputs deep. Default: 12. */
   readonly depth?: number;
-  /** Stops after so many states, and says so. Default: 100,000. */
+  /** The most states that are visited; the report names this cut. Default: 100,000. */
   readonly maxStates?: number;
-  /** What the model may come to; default: an answer, a call of each tool, of two at once, and two failures. */
+  /**
+   * What the model may return. Default: an answer, a call of each tool, of two at once, two failures, and what the
+   * agent's own limits distinguish: a short answer, one that does not fit.
+   */
   readonly outcomes?: readonly SmallOutcome[];
   /** User messages after the first. Default: 0. */
   readonly messages?: number;
@@ -33,6 +48,9 @@ export interface ExploreOptions {
   readonly crashes?: boolean;
   /** Default: true. */
   readonly cancels?: boolean;
+  /** Promises of your own by name, checked in every state. A started call counts as run. */
+  readonly invariants?: Invariants;
+  /** What providers would refuse, beside the rules that all share. Default: none. */
   readonly dialects?: Dialects;
 }
 
@@ -40,127 +58,177 @@ export interface ExploreOptions {
 export interface ExploreReport {
   readonly states: number;
   readonly transitions: number;
-  /** Whether every state within the depth was seen. */
+  /** Whether every state of the small world was seen: neither the depth nor `maxStates` left one out. */
   readonly complete: boolean;
+  /** What left states out; undefined where `complete`, or where a failure ended the exploration. */
+  readonly cutOff: "depth" | "states" | undefined;
+  readonly depth: number;
   /** How often each edge of the control graph was walked, as `Planning --LlmToolCall--> Acting`. */
   readonly edges: Readonly<Record<string, number>>;
-  /** Edges of the graph that were never walked. */
+  /** Edges that this agent can walk in this small world, and that were not walked. */
   readonly unwalked: readonly string[];
-  /** The shortest way to a broken law, if one was found. */
+  /** The shortest way to a broken law or promise, if one was found. */
   readonly failure: { readonly error: unknown; readonly inputs: readonly AgentInput[] } | undefined;
+  /** The whole as text. */
+  print(): string;
 }
 
-/** The parts of an agent that are data: all that an exploration needs. */
-export interface ExploredAgent {
-  readonly config: AgentConfig;
-  readonly tools: Readonly<Record<string, ToolDefinition>>;
+/** The way to a state, from its last input. */
+interface Path {
+  readonly input: AgentInput;
+  readonly from: Path | undefined;
 }
 
 interface Node {
   readonly state: AgentState;
-  readonly depth: number;
-  readonly input: AgentInput | undefined;
-  readonly from: Node | undefined;
+  readonly path: Path | undefined;
+  readonly toolRuns: readonly ToolRun[];
 }
 
 /**
- * Visits every state that an agent can get into in a small world: all orders of completions, duplicates, stale answers,
- * decisions, cancels and crashes, up to a depth. Every transition is held to the laws. Breadth first, so a failure comes
- * with a shortest way to it.
+ * Visits every state that an agent can reach in a small world: all orders of completions, duplicates, stale answers,
+ * decisions, cancels and crashes, up to a depth. Every transition is held to the laws, every state to your invariants.
+ * Breadth first, so a failure comes with a shortest way to it. Keeps one level of states and a digest of every state.
  */
 export function explore(agent: ExploredAgent, options: ExploreOptions = {}): ExploreReport {
-  const { depth = 12, maxStates = 100_000, dialects = {} } = options;
   const world: SmallWorld = {
-    outcomes: options.outcomes ?? outcomesFor(Object.keys(agent.tools)),
+    outcomes: options.outcomes ?? outcomesFor(agent),
     messages: options.messages ?? 0,
     crashes: options.crashes ?? true,
     cancels: options.cancels ?? true,
+    tokens: tokensFor(agent),
   };
-  const start: Node = { state: initialAgentState(agent), depth: 0, input: undefined, from: undefined };
-  const seen = new Set([keyOf(start.state)]);
-  const edges: Record<string, number> = {};
-  let transitions = 0;
-  let complete = true;
-  const queue: Node[] = [start];
-  for (const node of queue) {
-    if (node.depth >= depth) continue;
-    for (const input of smallInputs(node.state, world)) {
-      transitions += 1;
-      try {
-        const next = taken(input, node, edges, dialects);
-        const key = keyOf(next);
-        if (next === node.state || seen.has(key)) continue;
-        if (seen.size >= maxStates) {
-          complete = false;
-          continue;
-        }
-        seen.add(key);
-        queue.push({ state: next, depth: node.depth + 1, input, from: node });
-      } catch (error) {
-        return report(agent, seen.size, transitions, false, edges, {
-          error,
-          inputs: [...pathTo(node), input],
-        });
-      }
-    }
-  }
-  return report(agent, seen.size, transitions, complete, edges, undefined);
-}
-
-/** One transition, held to the laws. */
-function taken(
-  input: AgentInput,
-  { state, input: last }: Node,
-  edges: Record<string, number>,
-  dialects: Dialects,
-): AgentState {
-  const { state: next, moves } = step(input)(state);
-  checkReference(input, state, next);
-  if (next === state) return next;
-  checkSame(input, state, next);
-  checkMoves(state, next, moves);
-  checkAnswer(input, effectsAt(state), effectsAt(next));
-  checkLate(last === undefined ? [input] : [last, input], next);
-  checkLimits(state, next);
-  checkNeverStuck(next, dialects);
-  const request = llmRequestAt(next);
-  if (request !== undefined) checkRequest(request, dialects, "L7");
-  checkJson(next);
-  for (const { from, event, to } of moves) {
-    const edge = `${from} --${event}--> ${to}`;
-    edges[edge] = (edges[edge] ?? 0) + 1;
-  }
-  return next;
-}
-
-const outcomesFor = (tools: readonly string[]): readonly SmallOutcome[] => [
-  { answer: "That is the answer to it." },
-  ...tools.map((name) => ({ calls: [name] })),
-  ...(tools.length === 0 ? [] : [{ calls: [tools[0] ?? "", tools.at(-1) ?? ""] }]),
-  { failure: "server", retryable: true },
-  { failure: "auth" },
-];
-
-const keyOf = (state: AgentState): string =>
-  JSON.stringify(state, (name, value: unknown) => (name === "opened" ? 0 : value));
-
-function pathTo(node: Node): readonly AgentInput[] {
-  const inputs: AgentInput[] = [];
-  for (let at: Node | undefined = node; at !== undefined; at = at.from)
-    if (at.input !== undefined) inputs.unshift(at.input);
-  return inputs;
-}
-
-function report(
-  { config }: ExploredAgent,
-  states: number,
-  transitions: number,
-  complete: boolean,
-  edges: Readonly<Record<string, number>>,
-  failure: ExploreReport["failure"],
-): ExploreReport {
-  const unwalked = controlEdges(config.graph)
+  const exploration = new Exploration(agent, world, options);
+  const failure = exploration.run();
+  const { states, transitions, edges, cutOff, depth } = exploration;
+  const unwalked = walkableEdges(agent, world)
     .map(({ from, event, to }) => `${from} --${event}--> ${to}`)
     .filter((edge) => !Object.hasOwn(edges, edge));
-  return { states, transitions, complete, edges, unwalked, failure };
+  const complete = failure === undefined && cutOff === undefined;
+  const report = { states, transitions, complete, cutOff, depth, edges, unwalked, failure };
+  return { ...report, print: () => explorationToText(report) };
+}
+
+/** One exploration under way. */
+class Exploration {
+  transitions = 0;
+  cutOff: "depth" | "states" | undefined;
+  readonly edges: Record<string, number> = {};
+  readonly depth: number;
+  private readonly seen = new Set<string>();
+  private readonly maxStates: number;
+  private readonly world: SmallWorld;
+  private readonly invariants: Invariants;
+  private readonly dialects: Dialects;
+  private readonly start: Node;
+
+  constructor(agent: ExploredAgent, world: SmallWorld, options: ExploreOptions) {
+    const { depth = 12, maxStates = 100_000, invariants = {}, dialects = {} } = options;
+    this.depth = depth;
+    this.maxStates = maxStates;
+    this.world = world;
+    this.invariants = invariants;
+    this.dialects = dialects;
+    this.start = { state: initialAgentState(agent), path: undefined, toolRuns: [] };
+    this.seen.add(keyOf(this.start));
+  }
+
+  get states(): number {
+    return this.seen.size;
+  }
+
+  /** Visits level after level; returns the failure that ended it, if one did. */
+  run(): ExploreReport["failure"] {
+    let level: readonly Node[] = [this.start];
+    for (let depth = 0; depth < this.depth && level.length > 0; depth += 1) {
+      const next: Node[] = [];
+      for (const node of level) {
+        const failure = this.visit(node, next);
+        if (failure !== undefined) return failure;
+      }
+      level = next;
+    }
+    if (this.cutOff === undefined && level.some((node) => this.hasMore(node))) this.cutOff = "depth";
+    return undefined;
+  }
+
+  private visit(node: Node, next: Node[]): ExploreReport["failure"] {
+    for (const input of smallInputs(node.state, this.world)) {
+      this.transitions += 1;
+      const path = { input, from: node.path };
+      try {
+        const reached = this.apply(input, node, path);
+        if (reached.state === node.state || this.seen.has(keyOf(reached))) continue;
+        if (this.seen.size >= this.maxStates) {
+          this.cutOff = "states";
+          continue;
+        }
+        this.seen.add(keyOf(reached));
+        next.push(reached);
+      } catch (error) {
+        return { error, inputs: inputsOf(path) };
+      }
+    }
+    return undefined;
+  }
+
+  /** Whether a state leads to one that was not seen. */
+  private hasMore(node: Node): boolean {
+    return smallInputs(node.state, this.world).some((input) => {
+      const { state } = step(input)(node.state);
+      const toolRuns = runsAfter(node, input, state);
+      return state !== node.state && !this.seen.has(keyOf({ state, path: undefined, toolRuns }));
+    });
+  }
+
+  /** One transition, held to the laws and promises. */
+  private apply(input: AgentInput, node: Node, path: Path): Node {
+    const { state } = node;
+    const { state: next, moves } = step(input)(state);
+    checkReference(input, state, next);
+    if (next === state) return node;
+    checkSame(input, state, next);
+    checkMoves(state, next, moves);
+    checkAnswer(input, effectsAt(state), effectsAt(next));
+    checkLate(node.path === undefined ? [input] : [node.path.input, input], next);
+    checkFirstLate(settledWithout(input, state, next), next);
+    checkLimits(state, next);
+    checkNeverStuck(next);
+    const request = llmRequestAt(next);
+    if (request !== undefined) checkRequest(request, this.dialects, "L7");
+    checkJson(next);
+    for (const { from, event, to } of moves) {
+      const edge = `${from} --${event}--> ${to}`;
+      this.edges[edge] = (this.edges[edge] ?? 0) + 1;
+    }
+    const toolRuns = runsAfter(node, input, next);
+    checkInvariants(this.invariants, { state: next, toolRuns });
+    return { state: next, path, toolRuns };
+  }
+}
+
+/** A started call counts as one that ran: nothing else of a run is seen without its code. */
+function runsAfter({ state, toolRuns }: Node, input: AgentInput, next: AgentState): readonly ToolRun[] {
+  if (input.type !== "tool-call-started" || next === state) return toolRuns;
+  const { toolCallId, attempt } = input;
+  const { name = "", parameters = "" } = recordOf(state, toolCallId) ?? {};
+  const { replay = "once" } = toolOf(state, name) ?? {};
+  const run = { host: "explored", name, toolCallId, key: toolCallId, parameters, attempt, replay };
+  return [...toolRuns, { ...run, atSeq: toolRuns.length }];
+}
+
+/** States are the same if all but the count of openings is, and if the same calls ran as often. */
+const keyOf = ({ state, toolRuns }: Node): string =>
+  digestOf(
+    JSON.stringify(state, (name, value: unknown) => (name === "opened" ? 0 : value)),
+    toolRuns
+      .map(({ toolCallId }) => toolCallId)
+      .toSorted()
+      .join(),
+  );
+
+function inputsOf(path: Path): readonly AgentInput[] {
+  const inputs: AgentInput[] = [];
+  for (let at: Path | undefined = path; at !== undefined; at = at.from) inputs.unshift(at.input);
+  return inputs;
 }

@@ -1,31 +1,16 @@
 import { effectsAt, type AgentEffect } from "@moora/agent-core-effects";
 import {
   loopRuns,
+  noAgentUsage,
   openCallOf,
   type AgentInput,
   type AgentState,
   type InputOf,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
+import type { SmallOutcome, SmallWorld } from "./small-outcomes.ts";
 
-/** What a model may come to in a small world: an answer, calls of tools by name, or a failure. */
-export type SmallOutcome =
-  | { readonly answer: string }
-  | { readonly calls: readonly string[] }
-  | { readonly failure: string; readonly retryable?: boolean };
-
-/** What can happen in a small world. */
-export interface SmallWorld {
-  /** What the model may come to at each plan. */
-  readonly outcomes: readonly SmallOutcome[];
-  /** User messages after the first one. */
-  readonly messages: number;
-  /** Whether hosts may crash and come back. */
-  readonly crashes: boolean;
-  readonly cancels: boolean;
-}
-
-/** Everything that can happen next, the right answers and the wrong ones. All in one millisecond: time decides nothing. */
+/** Every input that can come next, right and wrong ones. All in one millisecond: time decides nothing. */
 export function smallInputs(state: AgentState, world: SmallWorld): readonly AgentInput[] {
   const answers = Object.values(effectsAt(state)).flatMap((effect) => answersTo(effect, state, world));
   return [...answers, ...outsideInputs(state, world)];
@@ -34,16 +19,16 @@ export function smallInputs(state: AgentState, world: SmallWorld): readonly Agen
 const timestamp = 1;
 
 function outsideInputs(state: AgentState, { messages, crashes, cancels }: SmallWorld): readonly AgentInput[] {
-  const said = state.messages.filter((message) => message.role === "user").length;
+  const users = state.messages.filter((message) => message.role === "user").length;
   const inputs: AgentInput[] = [];
-  if (said <= messages)
-    inputs.push({ type: "user-message-received", messageId: `u${said}`, content: "Go on.", timestamp });
+  if (users <= messages)
+    inputs.push({ type: "user-message-received", messageId: `u${users}`, content: "Go on.", timestamp });
   if (cancels && loopRuns(state)) inputs.push({ type: "re-act-cancelled", timestamp });
   if (crashes && hasStarted(state)) inputs.push({ type: "session-opened", owner: "host", timestamp });
   return inputs;
 }
 
-/** A crash in which nothing was under way leads to the same state, but for a count. */
+/** A crash while nothing is under way leads to the same state but for a count. */
 function hasStarted({ reActContext: { control } }: AgentState): boolean {
   if ("started" in control) return control.started;
   return (
@@ -129,7 +114,7 @@ const decisions = ({
 function llmAnswers(
   { key, purpose, messageId }: Extract<AgentEffect, { type: "call-llm" }>,
   state: AgentState,
-  { outcomes }: SmallWorld,
+  { outcomes, tokens }: SmallWorld,
 ): readonly AgentInput[] {
   const { control } = state.reActContext;
   if ("started" in control && !control.started) return [{ type: "llm-call-started", key, timestamp }];
@@ -138,13 +123,12 @@ function llmAnswers(
       { type: "history-reflected", key, summary: "All of it.", timestamp },
       { type: "llm-call-failed", key, failure: { kind: "server", message: "", retryable: true }, timestamp },
     ];
-  return outcomes.map((outcome) => outcomeToInput(outcome, key, messageId, state));
+  return outcomes.map((outcome) => outcomeToInput(outcome, { key, messageId, tokens }, state));
 }
 
 function outcomeToInput(
   outcome: SmallOutcome,
-  key: string,
-  messageId: string,
+  { key, messageId, tokens }: { readonly key: string; readonly messageId: string; readonly tokens: number },
   state: AgentState,
 ): AgentInput {
   if ("failure" in outcome) {
@@ -156,7 +140,7 @@ function outcomeToInput(
   const parts: TurnPart[] = "answer" in outcome ? [{ type: "text", text: outcome.answer }] : [];
   const observation: InputOf<"re-act-observed">["observation"] =
     names.length === 0
-      ? { type: "complete-re-act" }
+      ? { type: "complete-re-act", ...("problem" in outcome ? { problem: outcome.problem } : {}) }
       : {
           type: "continue-re-act",
           toolCalls: Object.fromEntries(
@@ -174,5 +158,7 @@ function outcomeToInput(
       parts: [...parts, ...ids.map((toolCallId): TurnPart => ({ type: "call", toolCallId }))],
     },
     observation,
+    ...("confidence" in outcome ? { confidence: outcome.confidence } : {}),
+    ...(tokens === 0 ? {} : { usage: { ...noAgentUsage, inputTokens: tokens } }),
   };
 }

@@ -1,11 +1,16 @@
 import { effectsAt, llmRequestAt, type AgentEffect } from "@moora/agent-core-effects";
-import { agentTransition, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import type { LlmRequest } from "@moora/llm";
+import {
+  agentTransition,
+  openCallsOf,
+  recordOf,
+  type AgentInput,
+  type AgentState,
+} from "@moora/agent-core-state-machine";
 import { assertLaw } from "./law-broken.ts";
 
 type Effects = Readonly<Record<string, AgentEffect>>;
 
-/** The key of the effect that an input answers, as far as it can be told from the state before. */
+/** The key of the effect that an input answers, as far as the state before shows it. */
 export function answeredKey(input: AgentInput, before: AgentState): string | undefined {
   return keyAnswered(input, effectsAt(before));
 }
@@ -48,6 +53,26 @@ export function checkLate(applied: readonly AgentInput[], state: AgentState): vo
   }
 }
 
+/** L6: the first result of a call, which arrives after the call was settled without it, changes nothing. */
+export function checkFirstLate(toolCallIds: readonly string[], state: AgentState): void {
+  for (const toolCallId of toolCallIds) {
+    const result = { isSuccess: true, content: "late", receivedAt: state.updatedAt } as const;
+    const input = { type: "tool-call-completed", toolCallId, result, timestamp: state.updatedAt } as const;
+    assertLaw(
+      agentTransition(input)(state) === state,
+      "L6",
+      () => `the first, late result of call ${toolCallId} changes the state`,
+    );
+  }
+}
+
+/** The calls that an input settled without a result of their tool: cancelled, rejected, expired, given up. */
+export const settledWithout = (input: AgentInput, before: AgentState, next: AgentState): readonly string[] =>
+  openCallsOf(before.reActContext.control).flatMap(({ id }) => {
+    const isAnswered = input.type === "tool-call-completed" && input.toolCallId === id;
+    return !isAnswered && (recordOf(next, id)?.result ?? null) !== null ? [id] : [];
+  });
+
 /** Inputs that name what they answer, or whose call can be answered once only. */
 const isAnswer = (input: AgentInput): boolean =>
   ("key" in input && input.key !== undefined) ||
@@ -60,20 +85,31 @@ export class KeyLedger {
   private readonly seen = new Map<string, string>();
   private readonly retired = new Set<string>();
   private wanted: Effects = {};
+  private requestParts: readonly unknown[] = [];
 
   follow(state: AgentState, effects: Effects): void {
     for (const key in this.wanted) if (!Object.hasOwn(effects, key)) this.retired.add(key);
+    const isSameRequest = this.hasSameRequest(state);
     for (const [key, effect] of Object.entries(effects)) {
-      assertLaw(key === effect.key, "L4", () => `${effect.key} stands under ${key}`);
+      assertLaw(key === effect.key, "L4", () => `the effect ${effect.key} has the key ${key}`);
       assertLaw(!this.retired.has(key), "L4", () => `the retired key ${key} is wanted again`);
-      const told = JSON.stringify([effect, requestOf(effect, state)]);
       const known = this.seen.get(key);
-      assertLaw(known === undefined || known === told, "L4", () => `${key} means two things`);
-      this.seen.set(key, told);
+      if (effect.type === "call-llm" && known !== undefined && isSameRequest) continue;
+      const meaning = JSON.stringify([effect, effect.type === "call-llm" ? llmRequestAt(state) : null]);
+      assertLaw(known === undefined || known === meaning, "L4", () => `${key} means two things`);
+      this.seen.set(key, meaning);
     }
     this.wanted = effects;
   }
-}
 
-const requestOf = (effect: AgentEffect, state: AgentState): LlmRequest | undefined =>
-  effect.type === "call-llm" ? llmRequestAt(state) : undefined;
+  /** Whether nothing has changed that a request is made of: then it need not be written out to be compared. */
+  private hasSameRequest(state: AgentState): boolean {
+    const { config, tools, transcript, messages, toolCalls, reActContext: context } = state;
+    const { windowStart, seen, step, stepLimit, control } = context;
+    const since = "since" in control ? control.since : -1;
+    const parts = [config, tools, transcript, messages, toolCalls, windowStart, seen, step, stepLimit, since];
+    const isSame = parts.every((part, index) => part === this.requestParts[index]);
+    this.requestParts = parts;
+    return isSame;
+  }
+}

@@ -6,7 +6,7 @@ import {
   type AgentState,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
-import { checkAnswer, checkLate, KeyLedger } from "./effect-laws.ts";
+import { checkAnswer, checkFirstLate, checkLate, KeyLedger, settledWithout } from "./effect-laws.ts";
 import { frozen } from "./frozen.ts";
 import { assertLaw, firstDifference } from "./law-broken.ts";
 import { RequestLedger, type Dialects } from "./request-laws.ts";
@@ -19,9 +19,11 @@ import {
   checkSame,
 } from "./transition-laws.ts";
 
+/** How a conversation is held to the laws. */
 export interface LawsOptions {
+  /** The state that the conversation begins with. */
   readonly from: AgentState;
-  /** Beside the rules that all providers share. */
+  /** What providers would refuse, beside the rules that all share. Default: none. */
   readonly dialects?: Dialects;
   /** Whether the whole transcript is replayed after each input (L9). It costs the square of its length. */
   readonly replays?: boolean;
@@ -43,6 +45,9 @@ export interface LawKeeper {
 /** Answers of this many past inputs are offered again after each new one (L6). */
 const lateAnswers = 40;
 
+/** First results of this many calls are offered late after each input (L6). */
+const lateResults = 4;
+
 export function keepLaws({
   from,
   dialects = {},
@@ -54,6 +59,8 @@ export function keepLaws({
   const inputs: AgentInput[] = [];
   const applied: AgentInput[] = [];
   const moves: ControlMove[] = [];
+  /** Calls that were settled without a result of their tool, newest last. */
+  const abandoned: string[] = [];
   const keys = new KeyLedger();
   const requests = new RequestLedger(dialects);
   keys.follow(state, effects);
@@ -84,10 +91,12 @@ export function keepLaws({
       );
       applied.push(input);
       checkLate(applied.slice(-(thorough ? lateAnswers : 3)), next);
+      abandoned.push(...settledWithout(input, before, next));
+      checkFirstLate(abandoned.slice(-lateResults), next);
       checkLimits(before, next);
       if (thorough) {
         checkJson(next);
-        checkNeverStuck(next, dialects);
+        checkNeverStuck(next);
       }
       if (replays) checkReplay(inputs, from, next);
       state = next;

@@ -29,7 +29,7 @@ export function firstDifference(a: unknown, b: unknown, path = "$"): string | un
   return undefined;
 }
 
-/** Every object is one; said so, its fields can be read without a copy. */
+/** True for every object: as a record, its fields can be read without a copy. */
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 

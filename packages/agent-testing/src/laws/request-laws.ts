@@ -4,8 +4,11 @@ import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { assertLaw } from "./law-broken.ts";
 import { requestProblems } from "./request-problems.ts";
 
-/** Turns a request into a provider's own JSON and says what that provider would refuse. */
+/** Converts a request to a provider's own JSON and returns what that provider would refuse, in sentences. */
 export type Dialect = (request: LlmRequest) => readonly string[];
+
+/** The origin of the turns that a simulated model makes. */
+export const simulatedOrigin = "simulated/model";
 
 /** Dialects by name. */
 export type Dialects = Readonly<Record<string, Dialect>>;
@@ -20,9 +23,20 @@ export function checkRequest(request: LlmRequest, dialects: Dialects, law: strin
   }
 }
 
-/** L7: every request is valid, and within a window each begins with the one before. */
+/** A request, and what its beginning depends on. */
+interface Asked {
+  readonly request: LlmRequest;
+  readonly horizon: string;
+  readonly config: AgentState["config"];
+  readonly tools: AgentState["tools"];
+}
+
+/**
+ * L7: every request is valid, and within a window each begins with the one before: its system prompt, its tools, and its
+ * messages. A prefix that changes costs the provider's cache.
+ */
 export class RequestLedger {
-  private last: { readonly messages: readonly LlmMessage[]; readonly horizon: string } | undefined;
+  private last: Asked | undefined;
   private key = "";
   private readonly dialects: Dialects;
 
@@ -38,20 +52,38 @@ export class RequestLedger {
     if (request === undefined) return;
     checkRequest(request, this.dialects, "L7");
     if (request.purpose === "reflect") return;
-    const horizon = horizonAt(state);
+    const { config, tools } = state;
     const { last } = this;
-    this.last = { messages: request.messages, horizon };
-    if (last?.horizon !== horizon) return;
-    const kept = last.messages.filter((message, index) => !isTrailingGoOn(last.messages, index, message));
-    const broken = kept.findIndex((message, index) => !sameMessage(message, request.messages[index]));
-    assertLaw(broken === -1, "L7", () => `message ${broken} of the last request is another one in this`);
+    const asked: Asked = { request, horizon: horizonAt(state), config, tools };
+    this.last = asked;
+    if (last?.horizon === asked.horizon) checkPrefix(last, asked);
   }
+}
+
+function checkPrefix(last: Asked, { request, config, tools }: Asked): void {
+  if (last.config === config && last.tools === tools) {
+    assertLaw(
+      request.system === last.request.system,
+      "L7",
+      () => "the system prompt differs from the last request",
+    );
+    assertLaw(
+      request.tools === last.request.tools ||
+        JSON.stringify(request.tools) === JSON.stringify(last.request.tools),
+      "L7",
+      () => "the tools differ from those of the last request",
+    );
+  }
+  const { messages } = last.request;
+  const kept = messages.filter((message, index) => !isTrailingGoOn(messages, index, message));
+  const broken = kept.findIndex((message, index) => !sameMessage(message, request.messages[index]));
+  assertLaw(broken === -1, "L7", () => `message ${broken} of the last request is another one in this`);
 }
 
 const sameMessage = (a: LlmMessage, b: LlmMessage | undefined): boolean =>
   a === b || JSON.stringify(a) === JSON.stringify(b);
 
-/** The one message that stands for nothing in the transcript; what came after the answer may take its place. */
+/** The one message without an entry in the transcript; what follows the answer may take its place. */
 const isTrailingGoOn = (messages: readonly LlmMessage[], index: number, message: LlmMessage): boolean =>
   index === messages.length - 1 && message.role === "note" && message.text === "Go on.";
 

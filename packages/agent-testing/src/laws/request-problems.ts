@@ -1,4 +1,5 @@
-import { isWellFormed, type LlmMessage, type LlmRequest } from "@moora/llm";
+import type { LlmMessage, LlmRequest } from "@moora/llm";
+import { hasIllFormedText } from "@moora/llm/testing";
 
 /**
  * What is wrong with a request by the rules that every provider shares, in sentences; empty when it can be sent. The
@@ -13,7 +14,7 @@ export function requestProblems(request: LlmRequest): readonly string[] {
     ...(messages.length === 0 ? ["There are no messages."] : []),
     ...(messages[0]?.role === "assistant" ? ["The first message is the assistant's."] : []),
     ...(isOpenTurn(messages.at(-1)) ? ["The last message is an answer of the assistant's."] : []),
-    ...(repeated === undefined ? [] : [`The call id ${repeated} stands twice.`]),
+    ...(repeated === undefined ? [] : [`The call id ${repeated} is used twice.`]),
     ...messages.flatMap((message, index) =>
       messageProblems(message).map((problem) => `Message ${index}: ${problem}`),
     ),
@@ -22,7 +23,7 @@ export function requestProblems(request: LlmRequest): readonly string[] {
         ? [`Two answers follow each other at ${index}.`]
         : [],
     ),
-    ...(isWellFormed(request) ? [] : ["A string is ill-formed."]),
+    ...(hasIllFormedText(request) ? ["A string is ill-formed."] : []),
   ];
 }
 
@@ -59,7 +60,7 @@ function turnProblems({
     ...(calls.length === results.length ? [] : [`${calls.length} calls with ${results.length} results`]),
     ...(spoken.some((part) => isBlank(part.text)) ? ["a blank text in a turn"] : []),
     ...(parts.at(-1)?.type === "reasoning" ? ["a turn that ends in reasoning"] : []),
-    ...(calls.every((part) => isJsonObject(part.arguments)) ? [] : ["arguments that are no JSON object"]),
+    ...(calls.every((part) => isJsonObject(part.arguments)) ? [] : ["arguments that are not a JSON object"]),
     ...(results.some((result) => isBlank(result.content)) ? ["a blank result"] : []),
   ];
 }

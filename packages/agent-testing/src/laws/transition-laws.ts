@@ -14,7 +14,7 @@ import {
   type ControlMove,
 } from "@moora/agent-core-state-machine";
 import { assertLaw, firstDifference } from "./law-broken.ts";
-import { checkRequest, type Dialects } from "./request-laws.ts";
+import { checkRequest } from "./request-laws.ts";
 
 /** L1: the same state and input give the same next state. */
 export function checkSame(input: AgentInput, before: AgentState, next: AgentState): void {
@@ -31,11 +31,11 @@ export function checkJson(state: AgentState): void {
   assertLaw(
     parsed.ok,
     "L2",
-    () => `the state is none by its schema: ${parsed.ok ? "" : parsed.problem.path}`,
+    () => `the state does not fit its schema: ${parsed.ok ? "" : parsed.problem.path}`,
   );
 }
 
-/** L3: no change is the same reference, and the reason says so. */
+/** L3: no change is the same reference, and there is a reason for it. */
 export function checkReference(input: AgentInput, before: AgentState, next: AgentState): void {
   const ignored = whyIgnored(input)(before);
   assertLaw(
@@ -53,7 +53,11 @@ export function checkMoves(before: AgentState, next: AgentState, moves: readonly
     const opensLoop = from === "Idle";
     assertLaw(from === at || opensLoop, "L8", () => `a move leaves ${from} while control is in ${at}`);
     const row = nextStateName(next.config.graph, from, event);
-    assertLaw(to === row || to === "Error", "L8", () => `${from} --${event}--> ${to} is no row`);
+    assertLaw(
+      to === row || to === "Error",
+      "L8",
+      () => `${from} --${event}--> ${to} is not a row of the table`,
+    );
     at = to;
   }
   const { control } = next.reActContext;
@@ -64,8 +68,11 @@ export function checkMoves(before: AgentState, next: AgentState, moves: readonly
   );
 }
 
-/** L10: whatever the state, a cancel ends its loop and leaves nothing open, and the next message can be sent. */
-export function checkNeverStuck(state: AgentState, dialects: Dialects): void {
+/**
+ * L10: whatever the state, a cancel ends its loop and leaves nothing open, and the next message can be sent, by the rules
+ * that all providers share. The requests that are really made are held to each provider's own rules (L7).
+ */
+export function checkNeverStuck(state: AgentState): void {
   const timestamp = state.updatedAt;
   const cancelled = agentTransition({ type: "re-act-cancelled", timestamp })(state);
   assertLaw(
@@ -79,10 +86,10 @@ export function checkNeverStuck(state: AgentState, dialects: Dialects): void {
   const asked = agentTransition({ type: "user-message-received", messageId, content: "?", timestamp })(
     cancelled,
   );
-  assertLaw(asked !== cancelled, "L10", () => "a message after a cancel is not taken");
+  assertLaw(asked !== cancelled, "L10", () => "a message after a cancel is not accepted");
   const request = llmRequestAt(asked);
   if (request === undefined) return checkEndedAtOnce(asked);
-  checkRequest(request, dialects, "L10");
+  checkRequest(request, {}, "L10");
 }
 
 /** A new loop that makes no request ended on a limit that was reached before: the total budget. */

@@ -1,33 +1,46 @@
-/** How often each kind of fault came in each control state: `coverage[control][fault]`. */
+/** How often each fault came in each control state: `coverage[control][fault]`. */
 export type Coverage = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** A state that was hit this often has been there for every fault that can come there: the rarest is one in a hundred. */
-const often = 2_000;
-
-/** Where faults can come that cannot come everywhere, by the part of their name before the colon. */
-const homes: Readonly<Record<string, readonly string[]>> = {
+/** Where faults can come that cannot come everywhere, by their own name or the part of it before the colon. */
+const onlyIn: Readonly<Record<string, readonly string[]>> = {
   llm: ["Planning", "Reflecting"],
   tool: ["Acting", "ParallelActing", "WaitingForHuman"],
+  "outside-result": ["Acting", "ParallelActing", "WaitingForHuman"],
   "forged-decision": ["WaitingForHuman"],
 };
 
+/** Before the first message there is nothing to repeat, to answer late or to decide. */
+const neverIdle: ReadonlySet<string> = new Set(["double-answer", "late-result"]);
+
 const canCome = (fault: string, control: string): boolean =>
-  homes[fault.split(":", 1)[0] ?? ""]?.includes(control) ?? true;
+  !(control === "Idle" && neverIdle.has(fault)) &&
+  (onlyIn[fault.split(":", 1)[0] ?? ""]?.includes(control) ?? true);
+
+/** The faults among `faults` that came in no control state at all. */
+export const neverCame = (coverage: Coverage, faults: readonly string[]): readonly string[] =>
+  faults.filter((fault) => !Object.values(coverage).some((row) => row[fault] !== undefined));
 
 /**
- * Pairs of a control state and a fault that can come there, and never came, in states that were seen often enough for
- * every one. A fault that came nowhere at all was left out by choice.
+ * Pairs of a control state and a fault that can come there, and never came, as `Acting crash`, in states that were hit at
+ * least `often` times (default: 2,000). A shorter run shows nothing about pairs.
  */
-export function missedPairs(coverage: Coverage): readonly string[] {
-  const faults = new Set(Object.values(coverage).flatMap((row) => Object.keys(row)));
+export function missedPairs(
+  coverage: Coverage,
+  faults: readonly string[] = faultsIn(coverage),
+  often: number = 2_000,
+): readonly string[] {
   return Object.entries(coverage).flatMap(([control, row]) =>
     hitsIn(row) < often
       ? []
-      : [...faults]
+      : faults
           .filter((fault) => canCome(fault, control) && row[fault] === undefined)
           .map((fault) => `${control} ${fault}`),
   );
 }
+
+const faultsIn = (coverage: Coverage): readonly string[] => [
+  ...new Set(Object.values(coverage).flatMap((row) => Object.keys(row))),
+];
 
 const hitsIn = (row: Readonly<Record<string, number>>): number =>
   Object.values(row).reduce((sum, count) => sum + count, 0);
@@ -35,8 +48,8 @@ const hitsIn = (row: Readonly<Record<string, number>>): number =>
 /** How often each fault came in each state, as a table of text. */
 export function coverageToText(coverage: Coverage): string {
   const controls = Object.keys(coverage).toSorted();
-  const faults = [...new Set(controls.flatMap((control) => Object.keys(coverage[control] ?? {})))].toSorted();
-  const width = Math.max(...faults.map((fault) => fault.length), 5);
+  const faults = faultsIn(coverage).toSorted();
+  const width = Math.max(...faults.map((fault) => fault.length), 5) + 1;
   const head = ["fault".padEnd(width), ...controls.map((control) => control.padStart(16))].join("");
   const rows = faults.map((fault) =>
     [

@@ -1,58 +1,93 @@
 import type { Json, JsonObject } from "@moora/llm";
 import type { Choose } from "../draw-input.ts";
 import { oneOf } from "./choices.ts";
+import type { Constants } from "./constants.ts";
+import { drawNumber } from "./draw-number.ts";
 
-/** A value that mostly fits a JSON Schema: enough of it is read for tools to get past their front door. */
-export function drawJson(schema: Json, choose: Choose, depth = 0): Json {
+const noConstants: Constants = { numbers: [], strings: [] };
+
+/** A value that mostly fits a JSON Schema: enough of the schema is read for most values to pass the check of their tool. */
+export function drawJson(
+  schema: Json,
+  choose: Choose,
+  constants: Constants = noConstants,
+  depth: number = 0,
+): Json {
   if (!isObject(schema)) return drawAny(choose);
   if (schema["const"] !== undefined) return schema["const"];
-  if (isList(schema["enum"])) return oneOf(choose, schema["enum"]);
-  for (const word of ["anyOf", "oneOf", "allOf"]) {
-    const options = schema[word];
-    if (isList(options)) return drawJson(oneOf(choose, options), choose, depth + 1);
+  for (const key of ["enum", "examples"]) {
+    const values = schema[key];
+    if (isList(values) && (key === "enum" || choose(4) === 0)) return oneOf(choose, values);
   }
+  for (const key of ["anyOf", "oneOf", "allOf"]) {
+    const options = schema[key];
+    if (isList(options)) return drawJson(oneOf(choose, options), choose, constants, depth + 1);
+  }
+  return drawTyped(schema, choose, constants, depth);
+}
+
+function drawTyped(schema: JsonObject, choose: Choose, constants: Constants, depth: number): Json {
   const type: unknown = isList(schema["type"]) ? oneOf(choose, schema["type"]) : schema["type"];
   switch (type) {
     case "object":
-      return drawObject(schema, choose, depth);
+      return drawObject(schema, choose, constants, depth);
     case "array":
-      return depth > 4
-        ? []
-        : Array.from({ length: choose(3) }, () => drawJson(schema["items"] ?? {}, choose, depth + 1));
+      return drawArray(schema, choose, constants, depth);
     case "string":
-      return drawString(choose);
+      return drawString(schema, constants.strings, choose);
     case "integer":
-      return numberIn(schema, choose(7) - 1);
+      return drawNumber(schema, true, constants.numbers, choose);
     case "number":
-      return numberIn(schema, oneOf(choose, [0, 1, -1, 2.5, 1e9]));
+      return drawNumber(schema, false, constants.numbers, choose);
     case "boolean":
       return choose(2) === 0;
     case "null":
       return null;
     default:
-      return isObject(schema["properties"]) ? drawObject(schema, choose, depth) : drawAny(choose);
+      return isObject(schema["properties"]) ? drawObject(schema, choose, constants, depth) : drawAny(choose);
   }
 }
 
-function drawObject(schema: JsonObject, choose: Choose, depth: number): Json {
+function drawObject(schema: JsonObject, choose: Choose, constants: Constants, depth: number): Json {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const required = isList(schema["required"]) ? schema["required"] : [];
   const drawn: Record<string, Json> = {};
   for (const [name, property] of Object.entries(properties))
     if (required.includes(name) || (depth < 4 && choose(2) === 0))
-      drawn[name] = drawJson(property, choose, depth + 1);
+      drawn[name] = drawJson(property, choose, constants, depth + 1);
   return drawn;
 }
 
-function numberIn(schema: JsonObject, drawn: number): number {
-  const { minimum, maximum, exclusiveMinimum: above } = schema;
-  const least = typeof minimum === "number" ? minimum : typeof above === "number" ? above + 1 : drawn;
-  const most = typeof maximum === "number" ? maximum : Math.max(drawn, least);
-  return Math.min(Math.max(drawn, least), most);
+function drawArray(schema: JsonObject, choose: Choose, constants: Constants, depth: number): Json {
+  const { minItems, maxItems } = schema;
+  const least = typeof minItems === "number" ? minItems : 0;
+  const most = typeof maxItems === "number" ? maxItems : least + 2;
+  if (depth > 4) return [];
+  return Array.from({ length: Math.min(least + choose(3), most) }, () =>
+    drawJson(schema["items"] ?? {}, choose, constants, depth + 1),
+  );
 }
 
-const drawString = (choose: Choose): string =>
-  oneOf(choose, ["a", "Oslo", "2026-01-02", "", "𝒳", "'; drop table", "x".repeat(300)]);
+const formats: Readonly<Record<string, readonly string[]>> = {
+  email: ["ada@example.com", "a+b@example.org"],
+  uri: ["https://example.com/", "https://example.com/a?b=c#d"],
+  date: ["2026-01-02", "2024-02-29"],
+  "date-time": ["2026-01-02T03:04:05Z", "2024-02-29T23:59:59.999Z"],
+  uuid: ["00000000-0000-4000-8000-000000000000", "f81d4fae-7dec-41d0-a765-00a0c91e6bf6"],
+};
+
+const plainTexts = ["a", "Oslo", "2026-01-02", "", "𝒳", "'; drop table", "x".repeat(300)];
+
+function drawString(schema: JsonObject, constants: readonly string[], choose: Choose): string {
+  const { format, minLength, maxLength } = schema;
+  const known = typeof format === "string" && Object.hasOwn(formats, format) ? formats[format] : undefined;
+  const texts = known ?? (constants.length > 0 && choose(3) === 0 ? constants : plainTexts);
+  const text = oneOf(choose, texts);
+  const padded = typeof minLength === "number" ? text.padEnd(minLength, "a") : text;
+  return typeof maxLength === "number" && padded.length > maxLength
+    ? padded.slice(0, maxLength).toWellFormed()
+    : padded;
+}
 
 const drawAny = (choose: Choose): Json => oneOf<Json>(choose, ["text", 1, true, null, [], {}]);
 

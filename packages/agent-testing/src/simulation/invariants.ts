@@ -1,52 +1,53 @@
+import { readSession } from "@moora/agent";
 import { effectsAt } from "@moora/agent-core-effects";
 import {
   initialAgentState,
   loopRuns,
-  needsHuman,
   openCallsOf,
-  recordOf,
   replay,
   type AgentState,
 } from "@moora/agent-core-state-machine";
-import { readSession } from "@moora/agent";
-import { isWanted, type ToolRun } from "./pending.ts";
-import { InvariantBroken, type SimWorld } from "./sim-world.ts";
 import { firstDifference } from "../laws/law-broken.ts";
+import { check } from "./invariant-broken.ts";
+import { isWanted, type ToolRun } from "./pending.ts";
+import { sessionId, type SimWorld } from "./sim-world.ts";
 
-function check(holds: boolean, invariant: string, message: () => string): asserts holds {
-  if (!holds) throw new InvariantBroken(invariant, message());
-}
-
-/** A promise of the user's own agent, looked at after every step: true, or what is wrong. */
+/** A promise of the user's own agent, checked after every action: true, or what is wrong. */
 export type Invariant = (world: {
   readonly state: AgentState;
   /** Every time that a tool really ran, in order, over all crashes. */
   readonly toolRuns: readonly ToolRun[];
 }) => boolean | string;
 
+/** Promises by name. */
+export type Invariants = Readonly<Record<string, Invariant>>;
+
+/** Checks promises of the user's own. Throws `InvariantBroken` with the name of the first that does not hold. */
+export function checkInvariants(invariants: Invariants, world: Parameters<Invariant>[0]): void {
+  for (const [name, invariant] of Object.entries(invariants)) {
+    const found = invariant(world);
+    check(found === true, name, () => (typeof found === "string" ? found : "it does not hold"));
+  }
+}
+
 const prototypeKeys = Reflect.ownKeys(Object.prototype).length;
 
 /**
- * What has to hold after every step. L1 to L11 were checked as each input was published, and with them V5 and V12, which
- * are L7, and V10, which is L11.
+ * What has to hold after every action. L1 to L11 were checked as each input was published, and with them V5 and V12,
+ * which are L7, and V10, which is L11; V1, V2, V7, V8, V15, V17 and V18 by `LogWatch`; V4, V9 and V16 as a tool began.
  */
-export function checkStep(world: SimWorld, own: Readonly<Record<string, Invariant>>): void {
+export function checkStep(world: SimWorld, invariants: Invariants): void {
   if (world.failure !== undefined) throw world.failure;
-  checkRuns(world);
   checkUnderWay(world);
   check(
     Reflect.ownKeys(Object.prototype).length === prototypeKeys,
     "V11",
     () => "Object.prototype was changed",
   );
-  const { state, toolRuns } = world;
-  for (const [name, invariant] of Object.entries(own)) {
-    const found = invariant({ state, toolRuns });
-    check(found === true, name, () => (typeof found === "string" ? found : "it does not hold"));
-  }
+  checkInvariants(invariants, { state: world.state, toolRuns: world.watch.calls.runs });
 }
 
-/** V3: what the owner wants done is under way exactly once, as far as no append stands in between. */
+/** V3: what the owner wants done is under way exactly once, unless an append is under way. */
 function checkUnderWay(world: SimWorld): void {
   const { owner } = world;
   if (owner?.session === undefined || owner.log.failsNext || owner.session.info().lastError !== undefined)
@@ -59,54 +60,12 @@ function checkUnderWay(world: SimWorld): void {
   check(underWay === wanted, "V3", () => `${wanted} effects are wanted, ${underWay} are under way`);
 }
 
-/** V4 and V9: how often a tool may run, and that it ran what was approved. */
-function checkRuns({ toolRuns, keeper, agent }: SimWorld): void {
-  const run = toolRuns.at(-1);
-  if (run === undefined) return;
-  const record = recordOf(keeper.state, run.toolCallId);
-  check(
-    record !== undefined && record.parameters === run.parameters,
-    "V9",
-    () => `call ${run.toolCallId} ran something else than what is recorded`,
-  );
-  const approved = record.decision?.type === "approved" || record.decision?.type === "modified";
-  check(
-    !needsHuman(keeper.state, record) || approved || record.needsApproval === false,
-    "V9",
-    () => `call ${run.toolCallId} ran without its approval`,
-  );
-  const runs = toolRuns.filter((other) => other.toolCallId === run.toolCallId);
-  check(
-    runs.every((other) => other.key === run.key),
-    "V4",
-    () => `call ${run.toolCallId} ran with two keys`,
-  );
-  check(
-    new Set(runs.map((other) => other.attempt)).size === runs.length,
-    "V4",
-    () => `an attempt of call ${run.toolCallId} ran twice`,
-  );
-  const replayPolicy = agent.tools[run.name]?.replay ?? "once";
-  if (replayPolicy !== "once" || runs.length === 1) return;
-  const again = keeper.inputs.filter(
-    (input) =>
-      "toolCallId" in input &&
-      input.toolCallId === run.toolCallId &&
-      (input.type === "tool-call-interrupted" ||
-        (input.type === "tool-call-decided" && input.decision.type === "approved")),
-  ).length;
-  check(
-    runs.length <= 1 + again,
-    "V4",
-    () => `call ${run.toolCallId}, which may run once, ran ${runs.length} times`,
-  );
-}
-
-/** What has to hold at the end, when faults have stopped and everything came to rest. */
+/** What has to hold at the end, when faults have stopped and everything came to rest: V1, V2, V6, V14. */
 export async function checkEnd(world: SimWorld): Promise<void> {
-  const { header, inputs: log } = await readSession(world.store, "simulated");
+  const { header, inputs: log } = await readSession(world.store, sessionId);
   const state = replay(log, initialAgentState(header));
-  const { keeper, acknowledged } = world;
+  const { acknowledged } = world;
+  const { keeper } = world.watch;
   check(
     log.length === keeper.inputs.length,
     "V1",
@@ -120,19 +79,38 @@ export async function checkEnd(world: SimWorld): Promise<void> {
     );
   const folded = firstDifference(state, keeper.state);
   check(folded === undefined, "V2", () => `the folded log is another state: ${folded}`);
-  for (const host of world.hosts) {
-    const live = host.session?.current();
-    // Who has lost the session sees it as it was when it was lost.
-    if (live === undefined || host.session?.info().access === "read") continue;
-    const { streaming: _, ...rest } = live;
-    const difference = firstDifference(rest, keeper.state);
-    check(difference === undefined, "V2", () => `${host.name} sees another state: ${difference}`);
+  checkHosts(world);
+  checkRest(state, world);
+}
+
+function checkHosts({ hosts, watch }: SimWorld): void {
+  for (const { name, session } of hosts) {
+    // A host that lost the session sees it as it was when it was lost.
+    if (session === undefined || session.info().access === "read") continue;
+    const { streaming: _, ...live } = session.current();
+    const difference = firstDifference(live, watch.keeper.state);
+    check(difference === undefined, "V2", () => `${name} sees another state: ${difference}`);
   }
+}
+
+/** V14: what was begun has ended, or waits for a person who was asked. */
+function checkRest(state: AgentState, { owner }: SimWorld): void {
   const waits = openCallsOf(state.reActContext.control).some((call) => call.status.type === "asking");
   check(!loopRuns(state) || waits, "V14", () => "the session neither rests nor waits for a person");
   check(
-    Object.keys(effectsAt(state)).every((key) => key.startsWith("ask/") || key.startsWith("wait/ask/")),
+    Object.values(effectsAt(state)).every(({ type }) => type === "ask-human" || type === "wait-until"),
     "V14",
-    () => "work is open and nobody does it",
+    () => "work is open, and no host does it",
+  );
+  check(
+    !waits || owner?.approvesAll !== true || !isAnsweredByAll(state),
+    "V14",
+    () => "a question stays open although its host answers every question",
   );
 }
+
+/** Whether some open question is one that an approval answers. */
+const isAnsweredByAll = (state: AgentState): boolean =>
+  openCallsOf(state.reActContext.control).some(
+    ({ status }) => status.type === "asking" && status.about === "approval",
+  );

@@ -1,5 +1,6 @@
 import type { LlmCallOptions, LlmOutcome, LlmRequest } from "@moora/llm";
 import type { ToolOutcome } from "@moora/agent-core-effects";
+import type { ToolDefinition } from "@moora/agent-core-state-machine";
 
 /** A model call that waits for its outcome. */
 export interface PendingLlm {
@@ -18,10 +19,15 @@ export interface PendingTool {
   readonly host: string;
   readonly name: string;
   readonly toolCallId: string;
-  /** A tool that ignores it goes on; what it comes to then is late. */
+  readonly parameters: string;
+  /** A tool that ignores it continues; its result is late then. */
   readonly signal: AbortSignal;
   readonly answer: (outcome: ToolOutcome) => void;
   readonly reject: (error: unknown) => void;
+  /** Whether the tool itself was executed. */
+  readonly executes: boolean;
+  /** What the executed tool has returned, as soon as it has. */
+  returned: ToolOutcome | undefined;
 }
 
 /** A probe that was asked. */
@@ -29,6 +35,7 @@ export interface PendingProbe {
   readonly type: "probe";
   readonly host: string;
   readonly toolCallId: string;
+  readonly signal: AbortSignal;
   readonly answer: (outcome: "not-run" | "unknown" | ToolOutcome) => void;
 }
 
@@ -39,22 +46,26 @@ export interface PendingAppend {
   readonly finish: () => void;
 }
 
-/** Whether the one who waits still wants the answer. */
-export const isWanted = (pending: Pending): boolean => {
-  if (pending.type === "llm") return pending.options.signal?.aborted !== true;
-  return pending.type !== "tool" || !pending.signal.aborted;
-};
-
 export type Pending = PendingLlm | PendingTool | PendingProbe | PendingAppend;
+
+/** Whether the caller still wants the answer. */
+export const isWanted = (pending: Pending): boolean => {
+  if (pending.type === "append") return true;
+  return pending.type === "llm" ? pending.options.signal?.aborted !== true : !pending.signal.aborted;
+};
 
 /** One time that a tool really ran. */
 export interface ToolRun {
   readonly host: string;
   readonly name: string;
   readonly toolCallId: string;
+  /** The idempotency key. */
   readonly key: string;
+  /** JSON text. */
   readonly parameters: string;
   readonly attempt: number;
   /** The length of the log when it began. */
   readonly atSeq: number;
+  /** The replay policy of the tool as the host that ran it had it. */
+  readonly replay: NonNullable<ToolDefinition["replay"]>;
 }

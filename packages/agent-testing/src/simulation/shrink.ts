@@ -1,46 +1,100 @@
-import { choicesFrom, type ChoiceScript } from "./choices.ts";
-import { simulateOnce, type Once, type OnceOptions } from "./simulate-once.ts";
+import type { SimulatedSession } from "./action.ts";
+import { InvariantBroken } from "./invariant-broken.ts";
+import type { NextAction, SessionResult } from "./simulate-session.ts";
+import { simplerActions } from "./simpler-actions.ts";
 
-/** A failing simulation, as short and as plain as it could be made. */
-export interface Shrunk {
-  readonly choices: ChoiceScript;
-  readonly once: Once;
+/** Simulates a session again, as it is given. */
+export type Replay = (session: SimulatedSession) => Promise<SessionResult>;
+
+/** Gives the actions of a session one after the other. */
+export function actionsOf({ actions }: SimulatedSession): NextAction {
+  let at = 0;
+  return () => Promise.resolve(actions[(at += 1) - 1]);
 }
-
-/** Whether two simulations fail in the same way: by the same law or invariant. */
-const kindOf = (failure: unknown): string =>
-  failure instanceof Error ? `${failure.name} ${failure.message.split(":", 1)[0] ?? ""}` : String(failure);
 
 /**
- * Shortens a failing simulation while it keeps failing in the same way: leaves out what happened, then makes what is
- * left as plain as it can be. Tries at most `attempts` simulations.
+ * What two sessions share that fail in the same way: a promise of the user's by its name, a law or an invariant of the
+ * kit by its words, without numbers and values.
  */
-export async function shrunk(
-  options: Omit<OnceOptions, "choices" | "length">,
-  failing: Shrunk,
-  attempts = 400,
-): Promise<Shrunk> {
-  const kind = kindOf(failing.once.failure);
-  let best = failing;
-  let left = attempts;
-  const fails = async (script: ChoiceScript): Promise<boolean> => {
-    if (left <= 0) return false;
-    left -= 1;
-    const choices = choicesFrom(script);
-    const once = await simulateOnce({ ...options, choices, length: script.length - 1 });
-    if (kindOf(once.failure) !== kind) return false;
-    best = { choices: choices.made.slice(0, script.length).map(trimmed), once };
-    return true;
-  };
-  for (let size = Math.ceil((best.choices.length - 1) / 2); size >= 1; size = Math.floor(size / 2))
-    for (let at = best.choices.length - size; at >= 1; at -= size)
-      await fails([...best.choices.slice(0, at), ...best.choices.slice(at + size)]);
-  for (let step = 0; step < best.choices.length; step += 1)
-    for (let at = 0; at < (best.choices[step]?.length ?? 0); at += 1)
-      await fails(best.choices.map((choices, index) => (index === step ? choices.with(at, 0) : choices)));
-  return best;
+export function kindOfFailure(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure);
+  const { name, message } = failure;
+  if (failure instanceof InvariantBroken && !/^V\d+$/.test(failure.invariant))
+    return `${name} ${failure.invariant}`;
+  return `${name} ${message
+    .replaceAll(/[{[$].*/g, "")
+    .replaceAll(/\d+/g, "#")
+    .slice(0, 120)}`;
 }
 
-/** Zeros at the end are what is chosen when choices run out. */
-const trimmed = (choices: readonly number[]): readonly number[] =>
-  choices.slice(0, choices.findLastIndex((choice) => choice !== 0) + 1);
+/**
+ * Shortens a failing session while it keeps failing in the same way: leaves out actions, then makes those that are left
+ * as plain as they can be, then pairs of actions, again and again until nothing helps. Simulates at most `attempts` sessions.
+ */
+export async function shrunk(
+  failing: SessionResult,
+  replay: Replay,
+  attempts: number = 600,
+): Promise<SessionResult> {
+  const kind = kindOfFailure(failing.failure);
+  const search = { best: failing, left: attempts };
+  const fails = async (session: SimulatedSession): Promise<boolean> => {
+    if (search.left <= 0) return false;
+    search.left -= 1;
+    const result = await replay(session);
+    if (result.failure === undefined || kindOfFailure(result.failure) !== kind) return false;
+    search.best = result;
+    return true;
+  };
+  let last: SessionResult | undefined;
+  while (last !== search.best && search.left > 0) {
+    last = search.best;
+    await leaveOut(() => search.best.session, fails);
+    await simplify(() => search.best.session, fails);
+    if (last === search.best) await leaveOutPairs(() => search.best.session, fails);
+  }
+  return search.best;
+}
+
+type Fails = (session: SimulatedSession) => Promise<boolean>;
+
+async function leaveOut(best: () => SimulatedSession, fails: Fails): Promise<void> {
+  for (let size = Math.ceil(best().actions.length / 2); size >= 1; size = Math.floor(size / 2))
+    for (let at = best().actions.length - size; at >= 0; at -= size) {
+      const { actions } = best();
+      const from = Math.min(at, Math.max(0, actions.length - size));
+      await fails({ ...best(), actions: actions.toSpliced(from, size) });
+    }
+}
+
+/** Two actions that only make sense together, as a stop and what follows it. */
+async function leaveOutPairs(best: () => SimulatedSession, fails: Fails): Promise<void> {
+  for (let second = best().actions.length - 1; second > 0; second -= 1)
+    for (let first = second - 1; first >= 0; first -= 1) {
+      const actions = best().actions.filter((_, index) => index !== first && index !== second);
+      if (await fails({ ...best(), actions })) return;
+    }
+}
+
+async function simplify(best: () => SimulatedSession, fails: Fails): Promise<void> {
+  for (const key of ["asyncAppends", "approvesAll"] as const)
+    if (best()[key] === true) {
+      const { [key]: _, ...plain } = best();
+      await fails(plain);
+    }
+  for (const key of Object.keys(best().config ?? {}))
+    await fails({
+      ...best(),
+      config: Object.fromEntries(Object.entries(best().config ?? {}).filter(([name]) => name !== key)),
+    });
+  for (let at = 0; at < best().actions.length; at += 1) {
+    const action = best().actions[at];
+    if (action === undefined) continue;
+    for (const simpler of simplerActions(action))
+      if (await fails({ ...best(), actions: best().actions.with(at, simpler) })) {
+        // The simpler one may become simpler still.
+        at -= 1;
+        break;
+      }
+  }
+}

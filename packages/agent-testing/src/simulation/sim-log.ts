@@ -1,21 +1,45 @@
-import { LogError, memoryLog, type EventLog, type LogRecord, type SessionLog } from "@moora/event-log";
+import {
+  LogError,
+  memoryLog,
+  type EventLog,
+  type Lease,
+  type LogRecord,
+  type SessionLog,
+} from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import type { PendingAppend } from "./pending.ts";
 
-/** How the next append goes wrong: nothing is written, all is written and nobody is told, or only a part. */
-export type WriteFault = "nothing-written" | "written-untold" | "torn";
+/**
+ * How an append goes wrong: nothing is written; all is written and the confirmation is lost; only a part is written;
+ * the log is busy and nothing is written.
+ */
+export const writeFaults = ["nothing-written", "unconfirmed", "torn", "busy"] as const;
 
-/** One host's way to a store that all hosts share. It dies with its host, and fails when it is told to. */
+export type WriteFault = (typeof writeFaults)[number];
+
+/** Simulated logs refuse a record that holds this text, as every log refuses one that is too large. */
+export const oversizedText = "This text is longer than any log takes.";
+
+interface SetFault {
+  readonly how: WriteFault;
+  /** Whether the append that fails is the next one that holds a decision, not just the next one. */
+  readonly onDecision: boolean;
+}
+
+const isDecision = ({ body }: LogRecord): boolean => body.includes('"type":"tool-call-decided"');
+
+/** One host's way to a store that all hosts share. It dies with its host, and fails as the simulation demands. */
 export class SimLog {
   readonly name = "simulated";
   private dead = false;
-  private fault: WriteFault | undefined;
+  private fault: SetFault | undefined;
+  private leaseFault: "lost" | "fails" | undefined;
   private readonly store: EventLog;
   private readonly host: string;
   private readonly wait: ((pending: PendingAppend) => void) | undefined;
   private readonly wrote: (host: string, records: readonly LogRecord[]) => void;
 
-  /** With `wait`, appends take their time; without it they are done at once. `wrote` hears of what came into the store. */
+  /** With `wait`, appends take their time; without it they end at once. `wrote` is called with what was stored. */
   constructor(
     store: EventLog,
     host: string,
@@ -28,12 +52,17 @@ export class SimLog {
     this.wrote = wrote;
   }
 
-  failNext(fault: WriteFault): void {
-    this.fault = fault;
+  failNext(how: WriteFault, onDecision: boolean): void {
+    this.fault = { how, onDecision };
+  }
+
+  failNextRenewal(how: "lost" | "fails"): void {
+    this.leaseFault = how;
   }
 
   heal(): void {
     this.fault = undefined;
+    this.leaseFault = undefined;
   }
 
   /** From now on this host neither reads nor writes: it is gone. */
@@ -41,6 +70,7 @@ export class SimLog {
     this.dead = true;
   }
 
+  /** Whether some append of this host will fail. */
   get failsNext(): boolean {
     return this.fault !== undefined;
   }
@@ -54,7 +84,7 @@ export class SimLog {
       inspect: () => alive(() => log.inspect()),
       checkUpTo: (seq) => alive(() => log.checkUpTo(seq)),
       head: () => alive(() => log.head()),
-      lease: (claim) => alive(() => log.lease(claim)),
+      lease: (claim) => alive(() => this.lease() ?? log.lease(claim)),
       currentLease: () => alive(() => log.currentLease()),
       release: (owner) => alive(() => log.release(owner)),
       watch: (listener) => log.watch(() => (this.dead ? undefined : listener())),
@@ -62,6 +92,15 @@ export class SimLog {
       saveSnapshot: (snapshot) => alive(() => log.saveSnapshot(snapshot)),
     });
     return withSessions(this.store, altered, { name: this.name, close: () => undefined });
+  }
+
+  private lease(): Lease | undefined {
+    const { leaseFault } = this;
+    this.leaseFault = undefined;
+    if (leaseFault === "fails") throw new LogError("LogBusy", "Simulated: the lease cannot be renewed.");
+    return leaseFault === undefined
+      ? undefined
+      : { owner: "a-stranger#lease", until: Number.MAX_SAFE_INTEGER };
   }
 
   private append(log: SessionLog, expectedSeq: number, records: readonly LogRecord[]): void | Promise<void> {
@@ -85,14 +124,23 @@ export class SimLog {
   }
 
   private write(log: SessionLog, expectedSeq: number, records: readonly LogRecord[]): void {
-    const { fault } = this;
-    this.fault = undefined;
-    if (fault === "nothing-written") throw new LogError("LogWrite", "Simulated: the disk is full.");
-    const written = fault === "torn" ? records.slice(0, Math.floor(records.length / 2)) : records;
+    if (records.some(({ body }) => body.includes(oversizedText)))
+      throw new LogError("InvalidRecord", "Simulated: a record is too large.");
+    const how = this.faultFor(records);
+    if (how === "nothing-written") throw new LogError("LogWrite", "Simulated: the disk is full.");
+    if (how === "busy") throw new LogError("LogBusy", "Simulated: the log is locked.");
+    const written = how === "torn" ? records.slice(0, Math.floor(records.length / 2)) : records;
     // The store in memory answers at once.
     void log.append(expectedSeq, written);
     this.wrote(this.host, written);
-    if (fault !== undefined) throw new LogError("LogWrite", "Simulated: the write was not confirmed.");
+    if (how !== undefined) throw new LogError("LogWrite", "Simulated: the write was not confirmed.");
+  }
+
+  private faultFor(records: readonly LogRecord[]): WriteFault | undefined {
+    const { fault } = this;
+    if (fault === undefined || (fault.onDecision && !records.some(isDecision))) return undefined;
+    this.fault = undefined;
+    return fault.how;
   }
 }
 

@@ -1,30 +1,21 @@
-import { openSession, type Agent, type DurableSession, type Question, type Receipt } from "@moora/agent";
-import { effectsAt, type Clock } from "@moora/agent-core-effects";
+import { openSession, SessionError, type Agent, type Question, type Receipt } from "@moora/agent";
+import { effectsAt, type Tool, type ToolContext } from "@moora/agent-core-effects";
 import {
   controlName,
   initialAgentState,
+  openCallsOf,
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
-import type { EventLog, LogRecord } from "@moora/event-log";
-import type { Choose } from "../draw-input.ts";
-import { keepLaws, type LawKeeper } from "../laws/keep-laws.ts";
+import { LogError, type EventLog } from "@moora/event-log";
 import type { Dialects } from "../laws/request-laws.ts";
-import type { Pending, ToolRun } from "./pending.ts";
+import { InvariantBroken } from "./invariant-broken.ts";
+import { guarded, LogWatch } from "./log-watch.ts";
+import type { Pending } from "./pending.ts";
+import { finishedWith, type Outcome } from "./quiet.ts";
+import { clockOf, simulatedAgent, type SimHost } from "./sim-host.ts";
 import { SimLog, simStore } from "./sim-log.ts";
-import { simLlm } from "./sim-llm.ts";
-import { simTool } from "./sim-tools.ts";
 import { VirtualClock } from "./virtual-clock.ts";
-
-/** A process, as far as a session can tell: its own handle on the store, its own timers, gone when it crashes. */
-export interface SimHost {
-  readonly name: string;
-  readonly log: SimLog;
-  session: DurableSession<unknown> | undefined;
-  access: "run" | "post";
-  /** Timers that were set and have neither fired nor been called off. */
-  timers: number;
-}
 
 /** Something that happened, for people to read. */
 export interface StoryLine {
@@ -35,109 +26,100 @@ export interface StoryLine {
 
 export interface WorldOptions {
   readonly agent: Agent<unknown>;
-  readonly choose: Choose;
+  readonly asyncAppends: boolean;
   readonly dialects: Dialects;
   /** Whether the laws that cost the whole state are checked at this input. */
   readonly thoroughly: (count: number) => boolean;
+  /** Whether a tool is executed, by its name. */
+  readonly executes: (name: string) => boolean;
 }
 
-/** Thrown when an invariant does not hold: V1 to V14 of the kit, or one of the user's. */
-export class InvariantBroken extends Error {
-  override readonly name = "InvariantBroken";
-  readonly invariant: string;
+/** Where errors come from that are bugs of the reducer, of effects, or of a view. */
+const bugSources: ReadonlySet<string> = new Set(["transition", "effectsAt", "projection"]);
 
-  constructor(invariant: string, message: string) {
-    super(`${invariant}: ${message}`);
-    this.invariant = invariant;
-  }
-}
-
-/** What others than the owner may write: said here by itself, not taken from the session, which is what is held to it. */
-const anybodys: ReadonlySet<AgentInput["type"]> = new Set([
-  "user-message-received",
-  "tool-call-decided",
-  "re-act-cancelled",
-  "context-window-expanded",
-  "history-tool-calls-added",
-  "context-note-added",
-]);
-
-/** Work that needs nothing but appends ends within so many rounds. */
-const mostRounds = 200;
+/** The id of the simulated session. */
+export const sessionId = "simulated";
 
 /** Everything of one simulated session: its store, its hosts, what they wait for, and what has been seen. */
 export class SimWorld {
-  readonly agent: Agent<unknown>;
-  readonly choose: Choose;
+  /** The agent that the simulation was given. */
+  readonly original: Agent<unknown>;
+  /** The newest release: what the next host runs. */
+  agent: Agent<unknown>;
+  /** Faults of the releases since a host was opened last. */
+  releases: string[] = [];
   readonly store: EventLog = simStore();
   readonly hosts: SimHost[] = [];
-  readonly toolRuns: ToolRun[] = [];
   readonly story: StoryLine[] = [];
+  readonly hits: (readonly [control: string, fault: string])[] = [];
   readonly acknowledged: { readonly seq: number; readonly text: string }[] = [];
   readonly questions: Question[] = [];
-  readonly decided: { readonly toolCallId: string; readonly digest: string; readonly type: string }[] = [];
-  readonly keeper: LawKeeper;
-  pending: Pending[] = [];
+  readonly watch: LogWatch;
   readonly time: VirtualClock = new VirtualClock();
-  /** The first thing that went wrong outside of any call that could have told it. */
+  pending: Pending[] = [];
+  /** The first thing that went wrong outside of any call that could have thrown it. */
   failure: unknown;
-  private readonly isAsync: boolean;
+  private readonly options: WorldOptions;
   private names = 0;
-  /** The host whose `session-opened` is the last in the log. */
-  private writer = "";
 
-  constructor({ agent, choose, dialects, thoroughly }: WorldOptions) {
+  constructor(options: WorldOptions) {
+    const { agent, dialects, thoroughly } = options;
+    this.options = options;
+    this.original = agent;
     this.agent = agent;
-    this.choose = choose;
-    this.isAsync = choose(3) === 0;
-    const { config, tools } = agent;
-    this.keeper = keepLaws({
-      from: initialAgentState({ config, tools }),
-      dialects,
-      replays: false,
-      thoroughly,
-    });
+    const from = initialAgentState({ config: agent.config, tools: agent.tools });
+    this.watch = new LogWatch(this.store, sessionId, { from, dialects, thoroughly });
   }
 
-  /** Opens the session in a new process. Answers what went wrong, if something did. */
-  async open(access: "run" | "post", isOwnerGone: boolean): Promise<unknown> {
+  /** Opens the session in a new process, with the newest release. Returns what went wrong, if something did. */
+  async open(access: "run" | "post", isOwnerGone: boolean, approvesAll = false): Promise<unknown> {
     const name = `host-${(this.names += 1)}`;
-    const log = new SimLog(
-      this.store,
-      name,
-      this.isAsync ? (pending) => this.pending.push(pending) : undefined,
-      (writer, records) => this.wrote(writer, records),
+    const wait = this.options.asyncAppends ? (it: Pending) => void this.pending.push(it) : undefined;
+    const log = new SimLog(this.store, name, wait, (writer, records) =>
+      this.guard(() => this.watch.wrote(writer, records, this.isOwned)),
     );
-    const host: SimHost = { name, log, session: undefined, access, timers: 0 };
+    const { agent } = this;
+    const host: SimHost = { name, agent, log, access, approvesAll, session: undefined, timers: 0 };
     this.hosts.push(host);
+    for (const fault of this.releases.splice(0)) this.hit(fault);
     const opening = openSession(this.simulated(host), {
       log: log.asEventLog(),
-      id: "simulated",
+      id: sessionId,
       owner: name,
       access,
-      clock: this.clockOf(host),
+      clock: clockOf(host, this.time, () => this.hosts.includes(host)),
       isOwnerGone: () => isOwnerGone,
       newId: (prefix) => `${prefix}-${(this.names += 1)}`,
+      onError: ({ source, error }) => this.reported(source, error),
+      ...(approvesAll ? { onApproval: () => "approve" } : {}),
     });
     const opened = await this.finished(opening, host);
     if ("error" in opened) {
-      this.hosts.splice(this.hosts.indexOf(host), 1);
-      log.kill();
+      this.crash(host);
       return opened.error;
     }
     host.session = opened.value;
-    opened.value.onInput((input, state, seq) => this.published(host, input, state, seq));
+    opened.value.onInput((input, state, seq) =>
+      this.guard(() => this.watch.published(name, input, state, seq)),
+    );
     opened.value.onEvent((event) => {
       if (event.type === "ApprovalRequested") this.questions.push(event);
     });
-    this.catchUp();
+    this.guard(() => this.watch.catchUp());
     return undefined;
   }
 
-  /** The process is gone: nothing of it is heard again, and nothing that it waited for comes. */
+  /** V13: injected faults are reported as errors; any other error of the reducer or of a view is a bug. */
+  private reported(source: string, error: unknown): void {
+    const isInjected = error instanceof LogError || error instanceof SessionError;
+    if (bugSources.has(source) && !isInjected)
+      this.failure ??= new InvariantBroken("V13", `an error in ${source}: ${String(error)}`);
+  }
+
+  /** The process is gone: it does nothing more, and nothing that it waited for arrives. */
   crash(host: SimHost): void {
     host.log.kill();
-    this.hosts.splice(this.hosts.indexOf(host), 1);
+    if (this.hosts.includes(host)) this.hosts.splice(this.hosts.indexOf(host), 1);
     this.pending = this.pending.filter((pending) => pending.host !== host.name);
   }
 
@@ -151,30 +133,50 @@ export class SimWorld {
     return this.hosts.find((host) => host.access === "run" && host.session?.info().access === "run");
   }
 
-  /** The state as its owner sees it, or as the log tells it when nobody runs it. */
+  /** Whether a host runs the session, and its right to do so has not expired. */
+  private get isOwned(): boolean {
+    return (this.owner?.session?.info().leaseUntil ?? 0) > this.time.now();
+  }
+
+  /** The state as its owner sees it, or as the log has it when no host runs the session. */
   get state(): AgentState {
-    return this.owner?.session?.current() ?? this.keeper.state;
+    return this.owner?.session?.current() ?? this.watch.keeper.state;
   }
 
   get control(): string {
     return controlName(this.state.reActContext.control);
   }
 
-  tell(what: string): void {
-    this.story.push({ what, control: this.control, seq: this.keeper.inputs.length });
+  record(what: string): void {
+    this.story.push({ what, control: this.control, seq: this.watch.length });
   }
 
-  /** Offers something through a session and remembers what was acknowledged. */
-  offer(work: Promise<Receipt>, input?: AgentInput): void {
+  hit(fault: string): void {
+    this.hits.push([this.control, fault]);
+  }
+
+  /** Keeps the first failure of a check that runs inside of a callback. */
+  guard(run: () => void): void {
+    guarded((error) => (this.failure ??= error), run);
+  }
+
+  /** Offers something through a session: V9, nothing invalid is accepted; V6, only what is at fault is refused. */
+  offer(work: Promise<Receipt>, { input, isOversized = false, invalid }: OfferDetails = {}): void {
     work.then(
       (receipt) => {
-        if (receipt.status === "accepted")
-          this.acknowledged.push({
-            seq: receipt.seq,
-            text: input === undefined ? "" : JSON.stringify(input),
-          });
+        if (receipt.status !== "accepted") return;
+        const { seq } = receipt;
+        this.acknowledged.push({ seq, text: input === undefined ? "" : JSON.stringify(input) });
+        if (invalid !== undefined) this.failure ??= new InvariantBroken("V9", `${invalid} was accepted`);
       },
-      () => undefined,
+      (error: unknown) => {
+        const isOfAnother = error instanceof LogError && error.code === "InvalidRecord" && !isOversized;
+        if (isOfAnother)
+          this.failure ??= new InvariantBroken(
+            "V6",
+            "an input was refused for another one that is too large",
+          );
+      },
     );
   }
 
@@ -182,9 +184,13 @@ export class SimWorld {
     this.pending = this.pending.filter((other) => other !== pending);
   }
 
-  /** How many effects the owner has under way, as the world sees them. */
-  underWay(host: SimHost): number {
-    return this.pending.filter((pending) => pending.host === host.name && pending.type !== "append").length;
+  /** Adds the owner's open questions to those that were seen as events: a host may open with some. */
+  noteQuestions(): void {
+    const { owner } = this;
+    const asks = openCallsOf(this.state.reActContext.control).some(({ status }) => status.type === "asking");
+    if (!asks || owner?.session === undefined) return;
+    for (const question of owner.session.questions())
+      if (!this.questions.some(({ digest }) => digest === question.digest)) this.questions.push(question);
   }
 
   wantedBy(host: SimHost): number {
@@ -195,123 +201,44 @@ export class SimWorld {
     ).length;
   }
 
-  /** Waits for work that needs nothing but appends to be let through. */
-  private async finished<T>(
-    work: Promise<T>,
-    host: SimHost,
-  ): Promise<{ readonly value: T } | { readonly error: unknown }> {
-    const settled: ({ readonly value: T } | { readonly error: unknown })[] = [];
-    work.then(
-      (value) => settled.push({ value }),
-      (error: unknown) => settled.push({ error }),
-    );
-    for (let round = 0; round <= mostRounds; round += 1) {
-      const [outcome] = settled;
-      if (outcome !== undefined) return outcome;
+  /** Waits for work of a host that needs only its appends, which are let through. */
+  finished<T>(work: Promise<T>, host: SimHost): Promise<Outcome<T>> {
+    return finishedWith(work, host.name, () => {
       const append = this.pending.find((pending) => pending.type === "append" && pending.host === host.name);
-      if (append?.type === "append") {
-        this.take(append);
-        append.finish();
-      }
-      await quiet();
-    }
-    return { error: new InvariantBroken("V14", `${host.name} does not get to its end`) };
+      if (append?.type !== "append") return;
+      this.take(append);
+      append.finish();
+    });
   }
 
   private simulated(host: SimHost): Agent<unknown> {
-    const { agent } = this;
-    const wait = (pending: Pending): void => void this.pending.push(pending);
-    const tools = new Map(
-      [...agent.parts.tools].map(([name, tool]) => [
-        name,
-        simTool(tool, {
-          host: host.name,
-          seq: () => this.keeper.inputs.length,
-          wait,
-          ran: (run) => this.toolRuns.push(run),
-          hasRun: (id) => this.toolRuns.some((run) => run.toolCallId === id),
-        }),
-      ]),
-    );
-    return { ...agent, parts: { ...agent.parts, llm: simLlm(host.name, wait), tools } };
+    return simulatedAgent(host, {
+      wait: (pending) => void this.pending.push(pending),
+      asks: (request, { idempotencyKey }) => this.guard(() => this.watch.asked(request, idempotencyKey)),
+      begins: (of, tool, parameters, context) => this.guard(() => this.begins(of, tool, parameters, context)),
+      hasRun: (id) => this.watch.calls.hasRun(id),
+      executes: this.options.executes,
+    });
   }
 
-  /** Timers of a process that is gone do not fire. */
-  private clockOf(host: SimHost): Clock {
-    const { time, hosts } = this;
-    return {
-      now: () => time.now(),
-      after(ms, callback) {
-        let isSet = true;
-        const ended = (): void => {
-          if (isSet) host.timers -= 1;
-          isSet = false;
-        };
-        host.timers += 1;
-        const callOff = time.after(ms, () => {
-          ended();
-          if (hosts.includes(host)) callback();
-        });
-        return () => {
-          ended();
-          callOff();
-        };
-      },
-    };
-  }
-
-  /** V8: what only the owner may tell is told by the host that opened the session last. */
-  private wrote(host: string, records: readonly LogRecord[]): void {
-    for (const { seq, body } of records) {
-      const { type }: AgentInput = JSON.parse(body);
-      if (type === "session-opened") this.writer = host;
-      else if (!anybodys.has(type) && host !== this.writer)
-        this.failure ??= new InvariantBroken(
-          "V8",
-          `${host} writes ${type} at ${seq}, ${this.writer} is the owner`,
-        );
-    }
-  }
-
-  /** V1, V2, V7: every published input is the next one, is in the log, and leads every host to the same state. */
-  private published(host: SimHost, input: AgentInput, state: AgentState, seq: number): void {
-    try {
-      const known = this.keeper.inputs.length;
-      if (seq <= known) return;
-      if (seq !== known + 1) throw new InvariantBroken("V1", `${host.name} publishes ${seq} after ${known}`);
-      if (seq > this.durableHead())
-        throw new InvariantBroken("V7", `${host.name} publishes ${seq} before it is in the log`);
-      const next = this.keeper.apply(input);
-      if (
-        next.updatedAt !== state.updatedAt ||
-        controlName(next.reActContext.control) !== controlName(state.reActContext.control)
-      )
-        throw new InvariantBroken("V2", `${host.name} is in another state than its log at ${seq}`);
-    } catch (error) {
-      this.failure ??= error;
-    }
-  }
-
-  /** What the log has that no host has published to us yet: after a crash, the world reads on from there. */
-  catchUp(): void {
-    const log = this.store.open("simulated");
-    if (log === undefined || log instanceof Promise) return;
-    const records = log.read(this.keeper.inputs.length);
-    if (records instanceof Promise) return;
-    for (const record of records) this.keeper.apply(JSON.parse(record.body));
-  }
-
-  private durableHead(): number {
-    const log = this.store.open("simulated");
-    const head = log === undefined || log instanceof Promise ? 0 : log.head();
-    return head instanceof Promise ? 0 : head;
+  private begins(host: SimHost, tool: Tool, parameters: string, context: ToolContext): void {
+    const { name, session, agent } = host;
+    const { toolCallId, attempt, idempotencyKey: key } = context;
+    // While a host opens the session, only its log shows what it has accepted.
+    if (session === undefined) this.watch.catchUp();
+    const { replay = "once" } = tool.definition;
+    const atSeq = this.watch.length;
+    const run = { host: name, name: tool.name, toolCallId, key, parameters, attempt, atSeq, replay };
+    const state = session?.current() ?? this.watch.keeper.state;
+    const { config, tools } = session === undefined ? agent : state;
+    this.watch.calls.begins(run, { state, isOpen: session !== undefined, config, tools });
   }
 }
 
-/** Lets everything happen that needs no more time: all microtasks, to the last. */
-export const quiet = (): Promise<void> =>
-  new Promise((resolve) => {
-    const immediate: unknown = Reflect.get(globalThis, "setImmediate");
-    if (typeof immediate === "function") Reflect.apply(immediate, undefined, [resolve]);
-    else setTimeout(resolve, 0);
-  });
+interface OfferDetails {
+  readonly input?: AgentInput;
+  /** Whether it holds the record that no log takes. */
+  readonly isOversized?: boolean;
+  /** What it is, where it must not be accepted. */
+  readonly invalid?: string;
+}

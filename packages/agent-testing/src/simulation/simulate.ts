@@ -1,128 +1,177 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent } from "@moora/agent";
-import type { Dialects } from "../laws/request-laws.ts";
+import { drawConfig, type Choose } from "../draw-input.ts";
+import { defaultDialects } from "../laws/default-dialects.ts";
 import { seededChoose } from "../seeded-choose.ts";
-import { choicesFrom, type ChoiceScript } from "./choices.ts";
-import type { Invariant } from "./invariants.ts";
-import { shrunk } from "./shrink.ts";
-import { simulateOnce, type Once, type OnceOptions } from "./simulate-once.ts";
-import { coverageToText, missedPairs, type Coverage } from "./coverage.ts";
+import type { SimulatedSession } from "./action.ts";
+import { neverCame, type Coverage } from "./coverage.ts";
+import { drawAction } from "./draw-action.ts";
+import { drawsFor } from "./draws.ts";
+import { faultFilter, faultNames } from "./faults.ts";
+import { identityOf } from "./identity.ts";
+import { keptTest, needsOf } from "./kept-test.ts";
+import { reportToText, type SimulationFailure, type SimulationReport } from "./report.ts";
+import { actionsOf, shrunk } from "./shrink.ts";
+import { defaultThoroughEvery, reproduceLine, type SimulateOptions } from "./simulate-options.ts";
 import {
-  failureToTest,
-  failureToText,
-  type SimulationFailure,
-  type SimulationReport,
-} from "./simulation-report.ts";
-
-export interface SimulateOptions {
-  /** Default: 1. The run with number n has the seed `seed + n`. */
-  readonly seed?: number;
-  /** Sessions to simulate. Default: 100. */
-  readonly runs?: number;
-  /** How many things happen in a session before the faults stop. Default: 40. */
-  readonly length?: number;
-  /** The faults that may come, by name (`crash`, `llm:refusal`) or by the part before the colon (`write`). Default: all. */
-  readonly faults?: readonly string[];
-  /** Where the found failure is written as a test that is ready to be kept: a folder. Default: nowhere. */
-  readonly writeTo?: string;
-  /** Promises of your own, looked at after every step. */
-  readonly invariants?: Readonly<Record<string, Invariant>>;
-  /** What your providers would refuse, by name, beside the rules that all share. */
-  readonly dialects?: Dialects;
-  /** Whether limits and policies are drawn anew for each session. Default: no, the agent is simulated as it is. */
-  readonly drawsConfig?: boolean;
-  /** Every how many inputs the laws are checked that cost the whole state. Default: 8. */
-  readonly thoroughEvery?: number;
-}
-
-const among =
-  (names: readonly string[]) =>
-  (fault: string): boolean =>
-    names.some((name) => fault === name || fault.startsWith(`${name}:`));
-
-function onceOptions(agent: Agent<unknown>, options: SimulateOptions): Omit<OnceOptions, "choices"> {
-  const every = options.thoroughEvery ?? 8;
-  return {
-    agent,
-    length: options.length ?? 40,
-    faults: options.faults === undefined ? () => true : among(options.faults),
-    invariants: options.invariants ?? {},
-    dialects: options.dialects ?? {},
-    drawsConfig: options.drawsConfig ?? false,
-    thoroughly: (count) => count % every === 0,
-  };
-}
+  simulateSession,
+  type NextAction,
+  type SessionOptions,
+  type SessionResult,
+} from "./simulate-session.ts";
 
 /**
  * Simulates sessions of an agent, deterministically: a clock that is moved by hand, a model that is drawn, tools that
- * fail, lie or never answer, people who decide late, twice or never, crashes, failing writes, second hosts. After every
- * step the laws L1 to L11, the invariants V1 to V14 and your own are checked. The first failure is shrunk.
+ * fail, lie or never return, people who decide late, twice or never, crashes, failing writes, second hosts, and next
+ * releases of the agent itself. After every action the laws L1 to L11, the invariants V1 to V18 and your own are
+ * checked. The first failure is shrunk.
  */
 export async function simulate(
   agent: Agent<unknown>,
   options: SimulateOptions = {},
 ): Promise<SimulationReport> {
-  const { seed = 1, runs = 100 } = options;
-  const once = onceOptions(agent, options);
+  const { seed = 1, runs = 100, writeTo, source } = options;
+  if (writeTo !== undefined && source === undefined)
+    throw new TypeError("writeTo needs source: the module that exports the agent and its options.");
+  const faults = faultFilter(options.faults);
+  const session = await sessionOptions(agent, options);
   const coverage: Record<string, Record<string, number>> = {};
   let inputs = 0;
-  for (let run = 0; run < runs; run += 1) {
-    const choices = choicesFrom(seededChoose(seed + run));
-    const result = await simulateOnce({ ...once, choices });
-    inputs += result.inputs;
+  let done = 0;
+  let failure: SimulationFailure | undefined;
+  while (done < runs && failure === undefined) {
+    const result = await simulateSeed(seed + done, faults, session, options);
     addHits(coverage, result);
-    if (result.failure === undefined) continue;
-    const failing = { choices: choices.made, once: result };
-    const failure = { seed: seed + run, failure: result.failure, shrunk: await shrunk(once, failing) };
-    if (options.writeTo !== undefined) await writeTest(options.writeTo, failure);
-    return report(seed, run + 1, inputs, coverage, failure);
+    inputs += result.inputs;
+    done += 1;
+    if (result.failure !== undefined) failure = await failureOf(seed + done - 1, result, session, options);
   }
-  return report(seed, runs, inputs, coverage, undefined);
+  if (writeTo !== undefined && failure?.test !== undefined) await writeTest(writeTo, failure);
+  const allowed = faultNames.filter(faults);
+  const { dialects } = session;
+  return reportOf({ seed, runs: done, inputs, coverage, failure }, allowed, Object.keys(dialects), agent);
 }
 
-async function writeTest(folder: string, found: SimulationFailure): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, `simulated-${found.seed}.test.ts`), failureToTest(found));
-}
+/** Options of `simulateActions`: those of `simulate` that do not draw. */
+export type SimulateActionsOptions = Pick<
+  SimulateOptions,
+  "invariants" | "dialects" | "execute" | "beforeEach" | "thoroughEvery"
+> & {
+  /**
+   * Code that has to be among the options, as `invariants.paysOnce`: a kept test states what found its failure. Throws
+   * `TypeError` where something is missing.
+   */
+  readonly needs?: readonly string[];
+};
 
-/** Simulates one session by its choices: how a found failure is kept as a test. */
-export const simulateChoices = (
+/** Simulates one session from its actions: how a found failure is kept as a test. Actions that cannot happen are skipped. */
+export async function simulateActions(
   agent: Agent<unknown>,
-  choices: ChoiceScript,
-  options: Omit<SimulateOptions, "seed" | "runs" | "length" | "writeTo"> = {},
-): Promise<Once> =>
-  simulateOnce({ ...onceOptions(agent, options), choices: choicesFrom(choices), length: choices.length - 1 });
+  session: SimulatedSession,
+  options: SimulateActionsOptions = {},
+): Promise<SessionResult> {
+  const missing = (options.needs ?? []).filter((name) => !needsOf(options).includes(name));
+  if (missing.length > 0)
+    throw new TypeError(`The options lack ${missing.join(", ")}, which found this failure. Pass them.`);
+  return await replayed(await sessionOptions(agent, options), session);
+}
 
-function addHits(coverage: Record<string, Record<string, number>>, { hits }: Once): void {
+const replayed = (options: SessionOptions, session: SimulatedSession): Promise<SessionResult> => {
+  const { actions: _, ...setup } = session;
+  return simulateSession(options, setup, actionsOf(session));
+};
+
+async function sessionOptions(
+  agent: Agent<unknown>,
+  {
+    invariants = {},
+    dialects,
+    execute = false,
+    beforeEach,
+    thoroughEvery = defaultThoroughEvery,
+  }: SimulateActionsOptions,
+): Promise<SessionOptions> {
+  return {
+    agent,
+    invariants,
+    dialects: dialects ?? (await defaultDialects()),
+    thoroughly: (count) => count % thoroughEvery === 0,
+    executes: (name) => (typeof execute === "boolean" ? execute : execute.includes(name)),
+    beforeEach: beforeEach ?? (() => undefined),
+  };
+}
+
+/** Draws and simulates the session of one seed. */
+async function simulateSeed(
+  seed: number,
+  faults: (name: string) => boolean,
+  session: SessionOptions,
+  options: SimulateOptions,
+): Promise<SessionResult> {
+  const { agent } = session;
+  const choose = seededChoose(seed);
+  const draws = drawsFor(agent, choose, faults, options);
+  let left = options.length ?? 40;
+  const next: NextAction = async (world) => {
+    left -= 1;
+    return left < 0 ? undefined : await drawAction(world, draws);
+  };
+  const setup = {
+    ...(choose(3) === 0 ? { asyncAppends: true } : {}),
+    ...(choose(6) === 0 && faults("blanket-approval") ? { approvesAll: true } : {}),
+    ...(options.drawsConfig === true ? { config: drawnConfig(agent, choose) } : {}),
+  };
+  return await simulateSession(session, setup, next);
+}
+
+/** Drawn limits; the approval policy and the graph stay those of the agent. */
+function drawnConfig(agent: Agent<unknown>, choose: Choose): NonNullable<SimulatedSession["config"]> {
+  const { graph: _, approval: __, ...drawn } = drawConfig(choose);
+  return drawn;
+}
+
+async function failureOf(
+  seed: number,
+  failing: SessionResult,
+  session: SessionOptions,
+  options: SimulateOptions,
+): Promise<SimulationFailure> {
+  const shortest = await shrunk(failing, (candidate) => replayed(session, candidate));
+  const reproduce = reproduceLine(seed, options);
+  const { source, writeTo: folder = "." } = options;
+  const identity = identityOf(session.agent);
+  const test =
+    source === undefined
+      ? undefined
+      : keptTest({ shrunk: shortest, reproduce, identity, options, source, folder });
+  return { seed, failure: failing.failure, reproduce, shrunk: shortest, test };
+}
+
+async function writeTest(folder: string, { seed, test = "" }: SimulationFailure): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `simulated-${seed}.test.ts`), test);
+}
+
+function addHits(coverage: Record<string, Record<string, number>>, { hits }: SessionResult): void {
   for (const [control, fault] of hits) {
     const row = (coverage[control] ??= {});
     row[fault] = (row[fault] ?? 0) + 1;
   }
 }
 
-function report(
-  seed: number,
-  runs: number,
-  inputs: number,
-  coverage: Coverage,
-  failure: SimulationFailure | undefined,
+function reportOf(
+  found: Pick<SimulationReport, "seed" | "runs" | "inputs" | "failure"> & { readonly coverage: Coverage },
+  allowed: readonly string[],
+  dialects: readonly string[],
+  agent: Agent<unknown>,
 ): SimulationReport {
-  const missed = failure === undefined ? missedPairs(coverage) : [];
-  return {
-    ok: failure === undefined && missed.length === 0,
-    seed,
-    runs,
-    inputs,
-    coverage,
-    missed,
-    failure,
-    print: () =>
-      [
-        `${runs} sessions from seed ${seed}, ${inputs} inputs`,
-        coverageToText(coverage),
-        ...(missed.length === 0 ? [] : [`never hit: ${missed.join(", ")}`]),
-        ...(failure === undefined ? ["no law and no invariant was broken"] : [failureToText(failure)]),
-      ].join("\n\n"),
+  const report = {
+    ...found,
+    ok: found.failure === undefined,
+    neverCame: neverCame(found.coverage, allowed),
+    dialects,
+    identity: identityOf(agent),
   };
+  return { ...report, print: () => reportToText(report) };
 }

@@ -36,7 +36,7 @@ export class VirtualClock implements Clock {
     return this.next()?.at;
   }
 
-  /** Moves to the next timer and fires it; false when there is none. */
+  /** Moves to the next timer and fires it; false when no timer waits. */
   fireNext(): boolean {
     const next = this.next();
     if (next === undefined) return false;

@@ -1,17 +1,16 @@
 import type { JsonObject } from "@moora/llm";
-import type { ScriptedAnswer, ScriptedError } from "@moora/llm/testing";
+import { messagesRefusal, signatureOf, type ScriptedAnswer, type ScriptedError } from "@moora/llm/testing";
 import {
   nameIn,
   sse,
   type ServerDialect,
   type WireEvent,
 } from "../../../llm/test/support/protocol-server.ts";
-import { signatureOf, whyNotMessages } from "./messages-rules.ts";
 
 /** The Messages API as a server speaks it. */
 export const messagesDialect: ServerDialect = {
   path: "/v1/messages",
-  whyNot: whyNotMessages,
+  whyNot: messagesRefusal,
   events: answerToEvents,
   errorBody,
   errorEvent: (error) => sse("error", errorBody(error, `this is ${error}`)),

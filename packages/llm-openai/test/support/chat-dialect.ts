@@ -1,18 +1,17 @@
 import type { JsonObject, LlmUsage } from "@moora/llm";
-import type { ScriptedAnswer, ScriptedCall } from "@moora/llm/testing";
+import { chatRefusal, type ChatStrictness, type ScriptedAnswer, type ScriptedCall } from "@moora/llm/testing";
 import {
   nameIn,
   sse,
   type ServerDialect,
   type WireEvent,
 } from "../../../llm/test/support/protocol-server.ts";
-import { whyNotChat, type ChatStrictness } from "./chat-rules.ts";
 import { words } from "./responses-dialect.ts";
 
 /** Chat Completions as a server speaks them. */
 export const chatDialect = (strictness?: ChatStrictness): ServerDialect => ({
   path: "/chat/completions",
-  whyNot: (body) => whyNotChat(body, strictness),
+  whyNot: (body) => chatRefusal(body, strictness),
   events: answerToEvents,
   errorBody: (error, message) => ({ error: { ...words[error], message, param: null } }),
   errorEvent: (error) => sse(undefined, { error: { ...words[error], message: `this is ${error}` } }),

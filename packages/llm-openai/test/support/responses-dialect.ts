@@ -1,17 +1,22 @@
 import type { JsonObject, LlmUsage } from "@moora/llm";
-import type { ScriptedAnswer, ScriptedCall, ScriptedError } from "@moora/llm/testing";
+import {
+  encryptedContentOf,
+  responsesRefusal,
+  type ScriptedAnswer,
+  type ScriptedCall,
+  type ScriptedError,
+} from "@moora/llm/testing";
 import {
   nameIn,
   sse,
   type ServerDialect,
   type WireEvent,
 } from "../../../llm/test/support/protocol-server.ts";
-import { tokenOf, whyNotResponses } from "./responses-rules.ts";
 
 /** The Responses API as a server speaks it. */
 export const responsesDialect: ServerDialect = {
   path: "/responses",
-  whyNot: whyNotResponses,
+  whyNot: responsesRefusal,
   events: answerToEvents,
   errorBody: (error, message) => ({
     error: { ...words[error], message: messages[error] ?? message, param: null },
@@ -133,7 +138,7 @@ function reasoningItem(text: string, issue: (token: string) => string): Item {
     deltas: [
       { type: "response.reasoning_summary_text.delta", item_id: "rs_1", summary_index: 0, delta: text },
     ],
-    done: { ...begin, summary, encrypted_content: issue(tokenOf(summary)) },
+    done: { ...begin, summary, encrypted_content: issue(encryptedContentOf(summary)) },
   };
 }
 

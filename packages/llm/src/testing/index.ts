@@ -20,3 +20,7 @@ export type {
   ServerBehaviour,
 } from "./conformance/harness.ts";
 export { llmConformance } from "./conformance/llm-conformance.ts";
+export { chatRefusal, mistralStrictness, type ChatStrictness } from "./dialects/chat-rules.ts";
+export { messagesRefusal, signatureOf } from "./dialects/messages-rules.ts";
+export { encryptedContentOf, responsesRefusal } from "./dialects/responses-rules.ts";
+export { hasIllFormedText } from "./dialects/wire-rules.ts";

@@ -7,7 +7,7 @@ import type {
   ServerBehaviour,
 } from "../../src/testing/index.ts";
 
-import { textIn } from "./rules.ts";
+import { textIn } from "../../src/testing/dialects/wire-rules.ts";
 
 /** One event of a stream, as it goes over the wire. */
 export interface WireEvent {

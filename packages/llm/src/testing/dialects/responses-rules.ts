@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "@moora/llm";
+import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
 import {
   firstOf,
   isBlank,
@@ -10,12 +10,15 @@ import {
   strictShape,
   textIn,
   wellFormedText,
-  type Complaints,
-} from "../../../llm/test/support/rules.ts";
+  type Problems,
+} from "./wire-rules.ts";
 
-/** Why the Responses API would answer with 400, or undefined. `issued` is the encrypted reasoning it gave out. */
-export const whyNotResponses = (body: JsonObject, issued: readonly string[]): string | undefined =>
-  firstOf(complaints(body, issued));
+/**
+ * Why the Responses API would refuse the body of a request with 400; undefined where it would not. `issued` is the
+ * encrypted reasoning that it gave out.
+ */
+export const responsesRefusal = (body: JsonObject, issued: readonly string[]): string | undefined =>
+  firstOf(problems(body, issued));
 
 const known = [
   ..."model input instructions tools tool_choice parallel_tool_calls text reasoning include store stream".split(
@@ -24,19 +27,18 @@ const known = [
   ..."max_output_tokens temperature top_p prompt_cache_key service_tier".split(" "),
 ];
 
-function* complaints(body: JsonObject, issued: readonly string[]): Complaints {
+function* problems(body: JsonObject, issued: readonly string[]): Problems {
   yield* onlyKnown(body, known);
   yield* wellFormedText(body);
   if (isBlank(body["model"])) yield "you must provide a model parameter";
-  if (body["stream"] !== true || body["store"] !== false)
-    yield "this has to be a stream, and nothing may be stored";
+  if (body["stream"] !== true || body["store"] !== false) yield "stream has to be true, and store false";
   const key = body["prompt_cache_key"];
   if (key !== undefined && (typeof key !== "string" || key.length > 64)) yield "prompt_cache_key is too long";
-  yield* toolComplaints(body);
-  yield* itemComplaints(yield* objectsIn(body["input"], "input"), issued);
+  yield* toolProblems(body);
+  yield* itemProblems(yield* objectsIn(body["input"], "input"), issued);
 }
 
-function* toolComplaints(body: JsonObject): Complaints {
+function* toolProblems(body: JsonObject): Problems {
   if (body["tools"] === undefined) {
     if (body["tool_choice"] !== undefined) yield "tool_choice without tools";
     return;
@@ -46,15 +48,16 @@ function* toolComplaints(body: JsonObject): Complaints {
   if (new Set(names).size < names.length) yield "the names of tools are not unique";
   for (const { name, type, parameters, strict } of tools) {
     if (type !== "function" || !isStrictId(name)) yield `tool ${JSON.stringify(name)} does not fit`;
-    if (!isJsonObject(parameters) || parameters["type"] !== "object") yield "a schema is not of an object";
+    if (!isJsonObject(parameters) || parameters["type"] !== "object")
+      yield "a schema does not describe an object";
     if (typeof strict !== "boolean") yield "strict is missing";
     if (strict === true) yield* strictShape(parameters, textIn(name));
   }
   const choice = body["tool_choice"];
-  if (isJsonObject(choice) && !names.includes(choice["name"])) yield "tool_choice names no tool";
+  if (isJsonObject(choice) && !names.includes(choice["name"])) yield "tool_choice names an unknown tool";
 }
 
-function* itemComplaints(items: readonly JsonObject[], issued: readonly string[]): Complaints {
+function* itemProblems(items: readonly JsonObject[], issued: readonly string[]): Problems {
   if (items.length === 0) yield "input is empty";
   const ledger = new Ledger();
   for (const [index, item] of items.entries()) {
@@ -65,12 +68,12 @@ function* itemComplaints(items: readonly JsonObject[], issued: readonly string[]
       yield* objectArguments(item["arguments"], `input[${index}]`);
     } else if (type === "function_call_output") {
       yield* ledger.result(id);
-      yield* contentComplaints(item["output"], `input[${index}].output`);
+      yield* contentProblems(item["output"], `input[${index}].output`);
     } else if (type === "message") {
       if (item["role"] !== "assistant") yield* ledger.settled(`input[${index}]`);
-      yield* contentComplaints(item["content"], `input[${index}].content`);
+      yield* contentProblems(item["content"], `input[${index}].content`);
     } else if (type === "reasoning") {
-      yield* reasoningComplaints(item, items[index + 1], issued);
+      yield* reasoningProblems(item, items[index + 1], issued);
     } else {
       yield `input[${index}] is of an unknown type`;
     }
@@ -78,26 +81,26 @@ function* itemComplaints(items: readonly JsonObject[], issued: readonly string[]
   yield* ledger.settled("the end");
 }
 
-function* reasoningComplaints(
+function* reasoningProblems(
   item: JsonObject,
   next: JsonObject | undefined,
   issued: readonly string[],
-): Complaints {
+): Problems {
   const { encrypted_content: token, summary } = item;
   if (typeof token !== "string" || !issued.includes(token))
     yield "The encrypted content could not be verified.";
-  if (token !== tokenOf(summary)) yield "the reasoning was changed";
+  if (token !== encryptedContentOf(summary)) yield "the reasoning was changed";
   const isFollowed =
     next?.["role"] === "assistant" || next?.["type"] === "function_call" || next?.["type"] === "reasoning";
   if (!isFollowed)
     yield `Item '${JSON.stringify(item["id"])}' of type 'reasoning' has lost the item that followed it.`;
 }
 
-/** What a server gives out for reasoning, and can check again. */
-export const tokenOf = (summary: Json | undefined): string =>
-  `enc-${Buffer.from(JSON.stringify(summary) ?? "").toString("base64")}`;
+/** The encrypted content that a simulated server gives out for a summary of reasoning, and can check again. */
+export const encryptedContentOf = (summary: Json | undefined): string =>
+  `enc-${encodeURIComponent(JSON.stringify(summary) ?? "")}`;
 
-function* contentComplaints(content: Json | undefined, where: string): Complaints {
+function* contentProblems(content: Json | undefined, where: string): Problems {
   if (typeof content === "string") {
     if (isBlank(content)) yield `${where} is blank`;
     return;

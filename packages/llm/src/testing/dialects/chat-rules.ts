@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "@moora/llm";
+import { isJsonObject, type JsonObject } from "../../json.ts";
 import {
   firstOf,
   isBlank,
@@ -10,16 +10,18 @@ import {
   strictShape,
   textIn,
   wellFormedText,
-  type Complaints,
-} from "../../../llm/test/support/rules.ts";
+  type Problems,
+} from "./wire-rules.ts";
 
-/** In what a server is stricter than OpenAI. */
+/** Where a server of Chat Completions differs from OpenAI. */
 export interface ChatStrictness {
+  /** The pattern of call ids. Default: 1 to 64 letters, digits, _ or -. */
   readonly ids?: RegExp;
-  /** User and assistant have to take turns, and the last word is not the assistant's. */
+  /** Whether user and assistant have to take turns, the last message being the user's or a tool's. Default: no. */
   readonly turns?: boolean;
+  /** Whether a user message may follow the result of a tool. Default: yes. */
   readonly userAfterTool?: boolean;
-  /** Parameters that this server knows, beside those that all know. */
+  /** Parameters that this server knows, beside those that all servers know. */
   readonly known?: readonly string[];
 }
 
@@ -27,7 +29,7 @@ const openAi: ChatStrictness = {
   known: "max_completion_tokens seed parallel_tool_calls prompt_cache_key logprobs stream_options".split(" "),
 };
 
-/** A server that knows only what it has to, with templates that want turns: the ways of Mistral. */
+/** The rules of Mistral: ids of nine characters, and roles that take turns. */
 export const mistralStrictness: ChatStrictness = {
   ids: /^[A-Za-z0-9]{9}$/,
   turns: true,
@@ -35,34 +37,34 @@ export const mistralStrictness: ChatStrictness = {
   known: ["max_tokens", "random_seed", "parallel_tool_calls"],
 };
 
-/** Why a server would answer with 400, or undefined. */
-export const whyNotChat = (body: JsonObject, strictness: ChatStrictness = openAi): string | undefined =>
-  firstOf(complaints(body, strictness));
+/** Why a server of Chat Completions would refuse the body of a request with 400; undefined where it would not. */
+export const chatRefusal = (body: JsonObject, strictness: ChatStrictness = openAi): string | undefined =>
+  firstOf(problems(body, strictness));
 
 const known =
   "model messages tools tool_choice response_format stream temperature top_p stop reasoning_effort".split(
     " ",
   );
 
-function* complaints(body: JsonObject, strictness: ChatStrictness): Complaints {
+function* problems(body: JsonObject, strictness: ChatStrictness): Problems {
   yield* onlyKnown(body, [...known, ...(strictness.known ?? [])]);
   yield* wellFormedText(body);
   if (isBlank(body["model"])) yield "you must provide a model parameter";
-  if (body["stream"] !== true) yield "this has to be a stream";
-  yield* toolComplaints(body);
+  if (body["stream"] !== true) yield "stream has to be true";
+  yield* toolProblems(body);
   const messages = yield* objectsIn(body["messages"], "messages");
   const ledger = new Ledger();
   for (const [index, message] of messages.entries()) {
-    yield* messageComplaints(message, `messages[${index}]`, ledger, strictness);
+    yield* messageProblems(message, `messages[${index}]`, ledger, strictness);
   }
   yield* ledger.settled("the end");
-  yield* orderComplaints(
+  yield* orderProblems(
     messages.map(({ role }) => textIn(role)),
     strictness,
   );
 }
 
-function* toolComplaints(body: JsonObject): Complaints {
+function* toolProblems(body: JsonObject): Problems {
   if (body["tools"] === undefined) {
     if (body["tool_choice"] !== undefined || body["parallel_tool_calls"] !== undefined)
       yield "a choice without tools";
@@ -82,16 +84,16 @@ function* toolComplaints(body: JsonObject): Complaints {
     isJsonObject(choice["function"]) &&
     !names.includes(choice["function"]["name"])
   ) {
-    yield "tool_choice names no tool";
+    yield "tool_choice names an unknown tool";
   }
 }
 
-function* messageComplaints(
+function* messageProblems(
   message: JsonObject,
   where: string,
   ledger: Ledger,
   { ids = /^[A-Za-z0-9_-]{1,64}$/ }: ChatStrictness,
-): Complaints {
+): Problems {
   const { role, content } = message;
   if (role === "tool") {
     yield* ledger.result(message["tool_call_id"]);
@@ -118,7 +120,7 @@ function* messageComplaints(
   }
 }
 
-function* orderComplaints(roles: readonly string[], { turns, userAfterTool }: ChatStrictness): Complaints {
+function* orderProblems(roles: readonly string[], { turns, userAfterTool }: ChatStrictness): Problems {
   const spoken = roles.filter((role, index) => index > 0 || (role !== "system" && role !== "developer"));
   if (spoken.length === 0) yield "there is no message";
   if (turns && spoken[0] !== "user") yield `Expected the first role to be user, not ${spoken[0]}`;
@@ -131,9 +133,3 @@ function* orderComplaints(roles: readonly string[], { turns, userAfterTool }: Ch
       yield "Unexpected role 'user' after role 'tool'";
   }
 }
-
-/** For those who look into a body: the messages in it. */
-export const messagesIn = (body: JsonObject): readonly Json[] => {
-  const { messages } = body;
-  return Array.isArray(messages) ? messages : [];
-};

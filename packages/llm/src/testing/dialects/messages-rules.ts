@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "@moora/llm";
+import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
 import {
   firstOf,
   isBlank,
@@ -8,33 +8,44 @@ import {
   onlyKnown,
   textIn,
   wellFormedText,
-  type Complaints,
-} from "../../../llm/test/support/rules.ts";
+  type Problems,
+} from "./wire-rules.ts";
 
-/** Why the Messages API would answer with 400, or undefined. `issued` are the signatures it gave out. */
-export const whyNotMessages = (body: JsonObject, issued: readonly string[]): string | undefined =>
-  firstOf(complaints(body, issued));
+/**
+ * Why the Messages API would refuse the body of a request with 400; undefined where it would not. `issued` are the
+ * signatures that it gave out.
+ */
+export const messagesRefusal = (body: JsonObject, issued: readonly string[]): string | undefined =>
+  firstOf(problems(body, issued));
 
 const known = [
   ..."model max_tokens messages system tools tool_choice stream cache_control stop_sequences".split(" "),
   ..."thinking output_config service_tier".split(" "),
 ];
 
-function* complaints(body: JsonObject, issued: readonly string[]): Complaints {
+function* problems(body: JsonObject, issued: readonly string[]): Problems {
   yield* onlyKnown(body, known);
   yield* wellFormedText(body);
   if (isBlank(body["model"])) yield "model: Field required";
   if (typeof body["max_tokens"] !== "number") yield "max_tokens: Field required";
-  if (body["stream"] !== true) yield "this has to be a stream";
-  if (JSON.stringify(body).split('"cache_control"').length - 1 > 4)
-    yield "A maximum of 4 blocks with cache_control may be provided.";
-  if (body["system"] !== undefined)
-    yield* textComplaints(yield* objectsIn(body["system"], "system"), "system");
-  yield* toolComplaints(body);
-  yield* messageComplaints(yield* objectsIn(body["messages"], "messages"), issued);
+  if (body["stream"] !== true) yield "stream has to be true";
+  if (breakpointsIn(body) > 4) yield "A maximum of 4 blocks with cache_control may be provided.";
+  if (body["system"] !== undefined) yield* textProblems(yield* objectsIn(body["system"], "system"), "system");
+  yield* toolProblems(body);
+  yield* messageProblems(yield* objectsIn(body["messages"], "messages"), issued);
 }
 
-function* toolComplaints(body: JsonObject): Complaints {
+/** How many blocks, tools and parts of a body ask for a breakpoint of the cache. */
+function breakpointsIn(value: Json | undefined): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item: Json) => sum + breakpointsIn(item), 0);
+  if (!isJsonObject(value)) return 0;
+  let count = "cache_control" in value ? 1 : 0;
+  for (const key in value) count += breakpointsIn(value[key]);
+  return count;
+}
+
+function* toolProblems(body: JsonObject): Problems {
   if (body["tools"] === undefined) {
     if (body["tool_choice"] !== undefined) yield "tool_choice may only be specified while providing tools";
     return;
@@ -51,7 +62,7 @@ function* toolComplaints(body: JsonObject): Complaints {
     yield "Tool not found";
 }
 
-function* messageComplaints(messages: readonly JsonObject[], issued: readonly string[]): Complaints {
+function* messageProblems(messages: readonly JsonObject[], issued: readonly string[]): Problems {
   if (messages.length === 0) yield "messages: at least one message is required";
   const ledger = new Ledger();
   for (const [index, { role, content }] of messages.entries()) {
@@ -60,21 +71,21 @@ function* messageComplaints(messages: readonly JsonObject[], issued: readonly st
       yield `${where}: roles must alternate, beginning with user`;
     const blocks = yield* objectsIn(content, where);
     if (blocks.length === 0) yield `${where}: content is empty`;
-    yield* textComplaints(blocks, where);
-    if (role === "user") yield* userComplaints(blocks, where, ledger);
-    else yield* assistantComplaints(blocks, where, ledger, issued);
+    yield* textProblems(blocks, where);
+    if (role === "user") yield* userProblems(blocks, where, ledger);
+    else yield* assistantProblems(blocks, where, ledger, issued);
   }
   if (messages.at(-1)?.["role"] !== "user") yield "This model does not support assistant message prefill.";
 }
 
-function* textComplaints(blocks: readonly JsonObject[], where: string): Complaints {
+function* textProblems(blocks: readonly JsonObject[], where: string): Problems {
   for (const block of blocks) {
     if (block["type"] === "text" && isBlank(block["text"]))
       yield `${where}: text content blocks must be non-empty`;
   }
 }
 
-function* userComplaints(blocks: readonly JsonObject[], where: string, ledger: Ledger): Complaints {
+function* userProblems(blocks: readonly JsonObject[], where: string, ledger: Ledger): Problems {
   const results = blocks.filter((block) => block["type"] === "tool_result");
   if (blocks.slice(0, results.length).some((block) => block["type"] !== "tool_result")) {
     yield `${where}: tool_result blocks must come first`;
@@ -87,19 +98,19 @@ function* userComplaints(blocks: readonly JsonObject[], where: string, ledger: L
     }
     const isText = typeof content === "string" || (Array.isArray(content) && content.every(isTextBlock));
     if (block["is_error"] === true && !isText) yield `${where}: all content must be text if is_error is true`;
-    if (Array.isArray(content)) yield* textComplaints(yield* objectsIn(content, where), where);
+    if (Array.isArray(content)) yield* textProblems(yield* objectsIn(content, where), where);
   }
   yield* ledger.settled(`the text of ${where}`);
 }
 
 const isTextBlock = (block: Json): boolean => isJsonObject(block) && block["type"] === "text";
 
-function* assistantComplaints(
+function* assistantProblems(
   blocks: readonly JsonObject[],
   where: string,
   ledger: Ledger,
   issued: readonly string[],
-): Complaints {
+): Problems {
   yield* ledger.settled(where);
   for (const block of blocks) {
     if (block["type"] === "tool_use") {
@@ -126,6 +137,6 @@ function* assistantComplaints(
     yield `${where}: The final block in an assistant message cannot be \`thinking\`.`;
 }
 
-/** What a server gives out for thinking, and can check again. */
+/** The signature that a simulated server gives out for thinking, and can check again. */
 export const signatureOf = (thinking: Json | undefined): string =>
-  `sig-${Buffer.from(JSON.stringify(thinking) ?? "").toString("base64")}`;
+  `sig-${encodeURIComponent(JSON.stringify(thinking) ?? "")}`;

@@ -1,0 +1,33 @@
+import type { LlmPart, LlmRequest } from "@moora/llm";
+import { requestToAnthropic } from "@moora/llm-anthropic/wire";
+import { messagesRefusal, signatureOf } from "@moora/llm/testing";
+import type { Dialects } from "../laws/request-laws.ts";
+import { problemsOf, sentBody, withoutProviderOptions } from "./sent-body.ts";
+
+/** What Anthropic's API would refuse. `origin` names the turns whose reasoning the API made itself and gets back. */
+export const anthropicDialects = (origin: string): Dialects => ({
+  "Anthropic Messages": (request) => {
+    const { body } = requestToAnthropic(signed(withoutProviderOptions(request)), { origin });
+    return problemsOf(messagesRefusal(sentBody(body), signaturesIn(request)));
+  },
+});
+
+/** A simulated model does not know how Anthropic signs: its reasoning gets the signatures that it would have. */
+const signed = (request: LlmRequest): LlmRequest => ({
+  ...request,
+  messages: request.messages.map((message) =>
+    message.role === "assistant"
+      ? { ...message, turn: { ...message.turn, parts: message.turn.parts.map(signedPart) } }
+      : message,
+  ),
+});
+
+const signedPart = (part: LlmPart): LlmPart =>
+  part.type === "reasoning" ? { ...part, raw: { signature: signatureOf(part.text) } } : part;
+
+const signaturesIn = ({ messages }: LlmRequest): readonly string[] =>
+  messages.flatMap((message) =>
+    message.role === "assistant"
+      ? message.turn.parts.flatMap((part) => (part.type === "reasoning" ? [signatureOf(part.text)] : []))
+      : [],
+  );

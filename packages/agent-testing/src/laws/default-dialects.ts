@@ -1,0 +1,29 @@
+import { simulatedOrigin, type Dialects } from "./request-laws.ts";
+
+let loaded: Promise<Dialects> | undefined;
+
+/**
+ * The dialects that requests are held to where none are given: those of the adapters that are installed. Without an
+ * adapter, only the rules that all providers share remain.
+ */
+export const defaultDialects = (): Promise<Dialects> => (loaded ??= load());
+
+async function load(): Promise<Dialects> {
+  const openAi = await installed(async () => (await import("../dialects/openai-dialects.ts")).openAiDialects);
+  const anthropic = await installed(async () =>
+    (await import("../dialects/anthropic-dialects.ts")).anthropicDialects(simulatedOrigin),
+  );
+  return { ...openAi, ...anthropic };
+}
+
+async function installed(dialects: () => Promise<Dialects>): Promise<Dialects> {
+  try {
+    return await dialects();
+  } catch (error) {
+    if (isMissingModule(error)) return {};
+    throw error;
+  }
+}
+
+const isMissingModule = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";

@@ -1,0 +1,53 @@
+import type { InputOf } from "@moora/agent-core-state-machine";
+import type { LlmFailureKind, LlmOutcome } from "@moora/llm";
+
+const kinds: Readonly<Record<LlmFailureKind, true>> = {
+  auth: true,
+  billing: true,
+  "rate-limit": true,
+  overloaded: true,
+  server: true,
+  timeout: true,
+  connection: true,
+  interrupted: true,
+  aborted: true,
+  "invalid-request": true,
+  "context-length": true,
+  refusal: true,
+  "content-filter": true,
+  empty: true,
+  malformed: true,
+  unknown: true,
+};
+
+const isKind = (kind: string): kind is LlmFailureKind => Object.hasOwn(kinds, kind);
+
+/** The outcome of a model call that is recorded as failed. */
+export const recordedFailure = ({ failure, partial = "" }: InputOf<"llm-call-failed">): LlmOutcome => ({
+  ok: false,
+  failure: { ...failure, kind: isKind(failure.kind) ? failure.kind : "unknown" },
+  partial,
+});
+
+/** What a request is about, as far as a recording distinguishes requests. */
+interface Asked {
+  readonly purpose: string;
+  readonly users: readonly string[];
+  readonly turns: number;
+}
+
+/** The outcome of a request that a recording does not know. */
+export const unknownRequest = (id: string, asked: Asked, next: Asked | undefined): LlmOutcome => ({
+  ok: false,
+  failure: {
+    kind: "invalid-request",
+    message: `The recorded session ${JSON.stringify(id)} has no answer for this request. Asked: ${inWords(asked)}. ${
+      next === undefined ? "All of its answers were given." : `Its next answer is to: ${inWords(next)}.`
+    }`,
+    retryable: false,
+  },
+  partial: "",
+});
+
+const inWords = ({ purpose, users, turns }: Asked): string =>
+  `purpose ${purpose}, ${users.length} user messages, the last one ${(users.at(-1) ?? "none").slice(0, 200)}, ${turns} turns after it`;

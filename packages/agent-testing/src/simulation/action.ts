@@ -1,0 +1,133 @@
+import type { AgentConfig, Decision } from "@moora/agent";
+import type { ToolOutcome } from "@moora/agent-core-effects";
+import type { LlmFailureKind } from "@moora/llm";
+import type { ModelAnswerKind } from "./model-answer.ts";
+import type { Release } from "./release.ts";
+import type { WriteFault } from "./sim-log.ts";
+import type { ToolAnswerKind } from "./tool-answer.ts";
+
+/** How a model call ends. `arguments` is JSON text, `text` follows what was streamed. */
+export interface ModelAnswer {
+  readonly kind: ModelAnswerKind;
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly arguments: string; readonly id?: string }[];
+  /** Whether the turn begins with signed reasoning. */
+  readonly reasoning?: true;
+  /** From 0 to 1. */
+  readonly confidence?: number;
+  readonly failure?: LlmFailureKind;
+  readonly retryAfterMs?: number;
+}
+
+/** How a tool call ends. Kind `real` delivers what the tool itself returned, where it is executed. */
+export interface ToolAnswer {
+  readonly kind: ToolAnswerKind;
+  readonly outcome?: ToolOutcome;
+  /** For kind `lie`: the JSON text of what the tool returns, which is not an outcome. */
+  readonly lie?: string;
+}
+
+/**
+ * One thing that happens in a simulated session, as plain data. `nth` counts what is pending from 0, oldest first;
+ * `host` counts the hosts that have the session open. Both default to 0 and wrap around, so that an action keeps its
+ * meaning when actions before it are left out.
+ */
+export type SimAction =
+  | {
+      readonly type: "message";
+      readonly text: string;
+      readonly host?: number;
+      /** The log refuses the record, as it refuses one that is too large. */
+      readonly oversized?: true;
+    }
+  | { readonly type: "cancel"; readonly host?: number }
+  | { readonly type: "model-streams"; readonly text: string; readonly nth?: number }
+  | { readonly type: "model-answers"; readonly answer: ModelAnswer; readonly nth?: number }
+  | { readonly type: "tool-answers"; readonly answer: ToolAnswer; readonly nth?: number }
+  | { readonly type: "probe-answers"; readonly found: "unknown" | "ran"; readonly nth?: number }
+  | { readonly type: "append-ends"; readonly nth?: number }
+  | {
+      readonly type: "decide";
+      /** Which of the questions that were asked, counted from the newest. */
+      readonly question?: number;
+      readonly decision: Decision;
+      /** The decision names another digest than the question has. */
+      readonly forged?: true;
+      readonly host?: number;
+    }
+  /** An input of the log is dispatched again; `back` counts from the newest. */
+  | { readonly type: "repeat-input"; readonly back: number; readonly host?: number }
+  /** The application hands in the result of an open call from outside of its tool. */
+  | { readonly type: "outside-result"; readonly nth?: number; readonly host?: number }
+  /** The first result of a call is handed in after the call was settled without it. */
+  | { readonly type: "late-result"; readonly nth?: number; readonly host?: number }
+  | { readonly type: "time-passes" }
+  | { readonly type: "clock-jumps"; readonly ms: number }
+  /** Another process opens the session, with the newest release. */
+  | { readonly type: "open"; readonly access: "run" | "post" }
+  /** A host takes up a session that no host runs; `approvesAll`: its `onApproval` approves whatever is asked. */
+  | { readonly type: "take-up"; readonly approvesAll?: true }
+  /** A host takes the session over from a live owner. */
+  | { readonly type: "take-over" }
+  | { readonly type: "crash" }
+  | { readonly type: "close" }
+  /** The owner's next append fails; with `on: "decision"` the next one that holds a decision. */
+  | { readonly type: "write-fails"; readonly how: WriteFault; readonly on?: "decision" }
+  /** The owner's next renewal of its lease finds another owner, or fails. */
+  | { readonly type: "lease"; readonly renewal: "lost" | "fails" }
+  | { readonly type: "listener-throws"; readonly on: "event" | "input" | "change"; readonly host?: number }
+  /** The agent that the next hosts have differs from the present one. */
+  | { readonly type: "release"; readonly release: Release };
+
+/** One simulated session as data: what it is set up with, and what happens in it, in order. */
+export interface SimulatedSession {
+  /** Whether appends to the log take time, so that other actions come in between. Default: false. */
+  readonly asyncAppends?: boolean;
+  /** Whether the `onApproval` of the first host approves whatever is asked. Default: false, it has none. */
+  readonly approvesAll?: boolean;
+  /** Fields of the configuration, over those of the agent. Default: none. */
+  readonly config?: Partial<AgentConfig>;
+  readonly actions: readonly SimAction[];
+}
+
+/** The fault or kind of answer that an action counts as in a report; undefined for what is neither. */
+export function faultOf(action: SimAction): string | undefined {
+  switch (action.type) {
+    case "message":
+      return action.oversized === true ? "oversized" : undefined;
+    case "model-streams":
+      return "llm:chunk";
+    case "model-answers":
+      return `llm:${action.answer.kind}`;
+    case "tool-answers":
+      return `tool:${action.answer.kind}`;
+    case "decide":
+      return action.forged === true ? "forged-decision" : undefined;
+    case "repeat-input":
+      return "double-answer";
+    case "clock-jumps":
+      return "clock-jump";
+    case "open":
+      return "second-host";
+    case "take-up":
+      return action.approvesAll === true ? "blanket-approval" : undefined;
+    case "write-fails":
+      return action.on === "decision" ? "write:decision" : `write:${action.how}`;
+    case "take-over":
+      return "takeover";
+    case "lease":
+      return `lease:${action.renewal}`;
+    case "cancel":
+    case "late-result":
+    case "outside-result":
+    case "crash":
+    case "close":
+    case "listener-throws":
+      return action.type;
+    case "probe-answers":
+    case "append-ends":
+    case "time-passes":
+    case "release":
+      return undefined;
+  }
+}

@@ -1,0 +1,171 @@
+import {
+  openCallOf,
+  openCallsOf,
+  recordOf,
+  type AgentConfig,
+  type AgentInput,
+  type AgentState,
+  type Risk,
+  type ToolCallRecord,
+  type ToolDefinition,
+} from "@moora/agent-core-state-machine";
+import { check } from "./invariant-broken.ts";
+import type { ToolRun } from "./pending.ts";
+
+/** Whom decisions name that an action made; a host that approves everything by itself is another one. */
+export const reviewer = "reviewer";
+
+/** What is known of a session at the instant at which a tool begins to run. */
+export interface BeginView {
+  /** The state that the host sees, or that its log leads to while the host opens the session. */
+  readonly state: AgentState;
+  /** Whether the host has opened the session, so that `state` is what it decided by. */
+  readonly isOpen: boolean;
+  /** By what the host decides: its configuration and tools. */
+  readonly config: AgentConfig;
+  readonly tools: Readonly<Record<string, ToolDefinition>>;
+}
+
+/** Follows the calls of a session: which really ran, how often, by whose leave, and what the model reads of them. */
+export class CallLedger {
+  readonly runs: ToolRun[] = [];
+  /** Calls that had begun to run when they were settled without a result of the tool, newest last. */
+  readonly abandoned: string[] = [];
+  private readonly permissions = new Map<string, number>();
+
+  hasRun(toolCallId: string): boolean {
+    return this.runs.some((run) => run.toolCallId === toolCallId);
+  }
+
+  /** A tool begins: V4, V9 and V16. */
+  begins(run: ToolRun, view: BeginView): void {
+    const before = this.runs.filter((other) => other.toolCallId === run.toolCallId);
+    const shared = this.runs.find((other) => other.key === run.key);
+    this.runs.push(run);
+    const record = recordOf(view.state, run.toolCallId);
+    checkRecorded(run, record, view);
+    checkPolicy(run, record, view);
+    this.checkRepeats(run, before, shared);
+  }
+
+  /** V4: one key for each call, one run for each attempt, and `once` means once. */
+  private checkRepeats(run: ToolRun, before: readonly ToolRun[], shared: ToolRun | undefined): void {
+    const { toolCallId: id, key } = run;
+    check(
+      before.every((other) => other.key === key),
+      "V4",
+      () => `call ${id} ran with two idempotency keys`,
+    );
+    check(
+      shared === undefined || (shared.toolCallId === id && shared.parameters === run.parameters),
+      "V4",
+      () => `two different calls share an idempotency key: ${key}`,
+    );
+    check(
+      !before.some((other) => other.attempt === run.attempt),
+      "V4",
+      () => `attempt ${run.attempt} of call ${id} ran twice`,
+    );
+    const isOnce = [...before, run].some(({ replay }) => replay === "once");
+    const allowed = 1 + (this.permissions.get(id) ?? 0);
+    check(
+      !isOnce || before.length < allowed,
+      "V4",
+      () => `call ${id} of ${run.name}, which runs once, ran ${before.length + 1} times`,
+    );
+  }
+
+  /** An input was applied: counts permissions to run a call again, and checks what the model reads (V15). */
+  follow(input: AgentInput, before: AgentState, next: AgentState): void {
+    this.countPermission(input);
+    for (const { id } of openCallsOf(before.reActContext.control)) {
+      const record = recordOf(next, id);
+      if (record === undefined || record.result === null) continue;
+      if (!this.hasRun(id)) continue;
+      if (input.type !== "tool-call-completed") this.abandoned.push(id);
+      checkWords(id, record);
+    }
+  }
+
+  private countPermission(input: AgentInput): void {
+    const allows =
+      (input.type === "tool-call-interrupted" && input.outcome === "not-run") ||
+      (input.type === "tool-call-decided" && input.by === reviewer && input.decision.type === "run-again");
+    if (!allows) return;
+    this.permissions.set(input.toolCallId, (this.permissions.get(input.toolCallId) ?? 0) + 1);
+  }
+}
+
+/** Codes of results that mean that a call did not run, unless their text leaves it open. */
+const denyingCodes: ReadonlySet<string> = new Set([
+  "tool-changed",
+  "expired",
+  "blacklisted",
+  "unknown-tool",
+  "invalid-arguments",
+]);
+
+const denyingWords = /\bnot run\b|\bbefore it ran\b|\bnever ran\b|\bdid not run\b/i;
+const openWords = /\bunknown\b|\bmay have\b|\bmight have\b/i;
+
+/** V15: of a call that had begun to run, the model never reads that it did not. */
+function checkWords(id: string, { result }: ToolCallRecord): void {
+  if (result === null || result.isSuccess) return;
+  const { error, code = "" } = result;
+  const denies = denyingWords.test(error) || (denyingCodes.has(code) && !openWords.test(error));
+  check(!denies, "V15", () => `call ${id} had begun to run, and the model reads "${error}"`);
+}
+
+/** V9: what runs is what was recorded, while its call is open at this attempt. */
+function checkRecorded(
+  { toolCallId: id, parameters, attempt }: ToolRun,
+  record: ToolCallRecord | undefined,
+  { state, isOpen }: BeginView,
+): void {
+  check(
+    record?.parameters === parameters,
+    "V9",
+    () => `call ${id} ran with other arguments than were recorded`,
+  );
+  if (!isOpen) return;
+  const call = openCallOf(state.reActContext.control, id);
+  check(
+    call?.status.type === "running" && call.status.started && call.attempt === attempt,
+    "V9",
+    () => `attempt ${attempt} of call ${id} ran although it is not the call's open, started attempt`,
+  );
+}
+
+/** V16: what runs obeys the policy of the agent that runs it. */
+function checkPolicy(run: ToolRun, record: ToolCallRecord | undefined, { config, tools }: BeginView): void {
+  const { name, toolCallId: id } = run;
+  check(!config.blacklistedTools.includes(name), "V16", () => `call ${id} ran the blacklisted tool ${name}`);
+  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  if (tool === undefined || record === undefined) return;
+  check(
+    (record.decision !== undefined && approvals.has(record.decision.type)) ||
+      !needsApproval(config, name, tool, record),
+    "V16",
+    () => `call ${id} of ${name} ran without the approval that its agent requires`,
+  );
+}
+
+/** Decisions with which a person lets a call run. */
+const approvals: ReadonlySet<string> = new Set(["approved", "modified", "run-again"]);
+
+const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
+
+/** The policy read anew, by another hand than the reducer's. */
+function needsApproval(
+  { approval: { policy } }: AgentConfig,
+  name: string,
+  tool: ToolDefinition,
+  record: ToolCallRecord,
+): boolean {
+  if (tool.asksHuman === true) return false;
+  if (tool.approval !== undefined) return tool.approval === "always";
+  if (typeof policy === "string") return policy === "always";
+  if ("above" in policy) return risks.indexOf(tool.risk ?? "low") >= risks.indexOf(policy.above);
+  if ("tools" in policy) return policy.tools.includes(name);
+  return record.needsApproval !== false;
+}

@@ -1,0 +1,48 @@
+import { modelAnswerKinds } from "./model-answer.ts";
+import { releaseChanges } from "./release.ts";
+import { writeFaults } from "./sim-log.ts";
+import { toolAnswerKinds } from "./tool-answer.ts";
+
+/** Every fault that a simulation knows, by its name. The part before a colon names all faults of its family. */
+export const faultNames: readonly string[] = [
+  ...modelAnswerKinds.filter((kind) => kind !== "plain" && kind !== "calls").map((kind) => `llm:${kind}`),
+  ...toolAnswerKinds.filter((kind) => kind !== "success" && kind !== "real").map((kind) => `tool:${kind}`),
+  ...releaseChanges.map((change) => `release:${change}`),
+  ...writeFaults.map((how) => `write:${how}`),
+  "write:decision",
+  "lease:lost",
+  "lease:fails",
+  "crash",
+  "close",
+  "takeover",
+  "second-host",
+  "clock-jump",
+  "cancel",
+  "late-result",
+  "outside-result",
+  "double-answer",
+  "forged-decision",
+  "blanket-approval",
+  "listener-throws",
+  "oversized",
+];
+
+const familyOf = (fault: string): string => fault.split(":", 1)[0] ?? fault;
+
+/**
+ * Whether a fault may come, for the names in the option `faults`: its own name or its family. A family may come when one
+ * of its faults may. Throws `RangeError` for an unknown name.
+ */
+export function faultFilter(names: readonly string[] | undefined): (fault: string) => boolean {
+  if (names === undefined) return () => true;
+  for (const name of names)
+    if (!faultNames.some((fault) => fault === name || familyOf(fault) === name))
+      throw new RangeError(
+        `faults: "${name}" is not a fault. Known: ${[...new Set(faultNames.map(familyOf))].join(", ")}.`,
+      );
+  const allowed = new Set(
+    faultNames.filter((fault) => names.includes(fault) || names.includes(familyOf(fault))),
+  );
+  for (const fault of allowed) allowed.add(familyOf(fault));
+  return (fault) => allowed.has(fault);
+}

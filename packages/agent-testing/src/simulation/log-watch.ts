@@ -1,0 +1,151 @@
+import {
+  controlName,
+  type AgentInput,
+  type AgentState,
+  type InputType,
+} from "@moora/agent-core-state-machine";
+import type { EventLog, LogRecord } from "@moora/event-log";
+import type { LlmRequest } from "@moora/llm";
+import { keepLaws, type LawKeeper, type LawsOptions } from "../laws/keep-laws.ts";
+import { CallLedger } from "./call-ledger.ts";
+import { check, InvariantBroken } from "./invariant-broken.ts";
+
+/** What hosts other than the owner may write. Listed here and not imported from the session, which is held to it. */
+export const publicInputs: ReadonlySet<string> = new Set<InputType>([
+  "user-message-received",
+  "tool-call-decided",
+  "re-act-cancelled",
+  "context-window-expanded",
+  "history-tool-calls-added",
+]);
+
+/** Follows the log of a simulated session and holds every input to the laws and to the invariants of the log. */
+export class LogWatch {
+  readonly keeper: LawKeeper;
+  readonly calls: CallLedger = new CallLedger();
+  /** The host whose `session-opened` is the last in the log. */
+  private writer = "";
+  /** Calls whose results the application has handed in. */
+  readonly outsideResults: Set<string> = new Set();
+  private readonly requests = new Map<string, LlmRequest>();
+  private readonly store: EventLog;
+  private readonly id: string;
+
+  constructor(store: EventLog, id: string, laws: LawsOptions) {
+    this.store = store;
+    this.id = id;
+    this.keeper = keepLaws({ ...laws, replays: false });
+  }
+
+  get length(): number {
+    return this.keeper.inputs.length;
+  }
+
+  /**
+   * V8: what only the owner may write is written by the host that opened the session last. Others may hand in results
+   * through the application, and report a deadline while no owner is there to do so.
+   */
+  wrote(host: string, records: readonly LogRecord[], isOwned: boolean): void {
+    for (const { seq, body } of records) {
+      const type = typeOf(body);
+      if (type === "session-opened") this.writer = host;
+      else
+        check(
+          host === this.writer ||
+            publicInputs.has(type) ||
+            (type === "deadline-passed" && !isOwned) ||
+            (type === "tool-call-completed" && this.outsideResults.has(callIdOf(body))),
+          "V8",
+          () => `${host} writes ${type} at ${seq}, and ${this.writer} is the owner`,
+        );
+    }
+  }
+
+  /** V1, V2, V7: every published input is the next one, is in the log, and leads every host to the same state. */
+  published(host: string, input: AgentInput, state: AgentState, seq: number): void {
+    const known = this.length;
+    if (seq <= known) return;
+    check(seq === known + 1, "V1", () => `${host} publishes ${seq} after ${known}`);
+    check(seq <= this.durableHead(), "V7", () => `${host} publishes ${seq} before it is in the log`);
+    const next = this.apply(input);
+    check(
+      next.updatedAt === state.updatedAt &&
+        controlName(next.reActContext.control) === controlName(state.reActContext.control),
+      "V2",
+      () => `${host} is in another state than its log at ${seq}`,
+    );
+  }
+
+  /** Applies what the log has and no host has published yet. */
+  catchUp(): void {
+    const log = this.store.open(this.id);
+    if (log === undefined || log instanceof Promise) return;
+    const records = log.read(this.length);
+    if (records instanceof Promise) return;
+    for (const record of records) this.apply(JSON.parse(record.body));
+  }
+
+  /** V17: model calls with one idempotency key ask the same. */
+  asked(request: LlmRequest, idempotencyKey: string | undefined): void {
+    if (idempotencyKey === undefined) return;
+    const known = this.requests.get(idempotencyKey);
+    this.requests.set(idempotencyKey, request);
+    check(
+      known === undefined || JSON.stringify(known) === JSON.stringify(request),
+      "V17",
+      () => `two different requests share an idempotency key: ${idempotencyKey}`,
+    );
+  }
+
+  private apply(input: AgentInput): AgentState {
+    const before = this.keeper.state;
+    const next = this.keeper.apply(input);
+    if (next === before) return next;
+    this.calls.follow(input, before, next);
+    this.checkAttempts(before, next);
+    return next;
+  }
+
+  /** V18: a model call is given up as interrupted only after as many attempts as the configuration allows. */
+  private checkAttempts(before: AgentState, next: AgentState): void {
+    const { control, loop, step } = next.reActContext;
+    if (control.type !== "Error" || control.failure.kind !== "interrupted") return;
+    if (before.reActContext.control.type === "Error") return;
+    const started = this.keeper.inputs.filter(
+      (input) => input.type === "llm-call-started" && input.key.startsWith(`plan/${loop}/${step}/`),
+    ).length;
+    check(
+      started >= next.config.maxLlmAttempts,
+      "V18",
+      () => `a model call is given up after ${started} of ${next.config.maxLlmAttempts} attempts`,
+    );
+  }
+
+  private durableHead(): number {
+    const log = this.store.open(this.id);
+    const head = log === undefined || log instanceof Promise ? 0 : log.head();
+    return head instanceof Promise ? 0 : head;
+  }
+}
+
+/** The type of a stored input, which mostly comes first: large bodies need not be parsed for it. */
+function typeOf(body: string): string {
+  const first = /^\{"type":"([a-z-]+)"/.exec(body)?.[1];
+  if (first !== undefined) return first;
+  const { type }: AgentInput = JSON.parse(body);
+  return type;
+}
+
+function callIdOf(body: string): string {
+  const input: AgentInput = JSON.parse(body);
+  return "toolCallId" in input ? input.toolCallId : "";
+}
+
+/** Runs a check that happens inside of a callback of the session, and keeps what it throws. */
+export function guarded(keep: (error: unknown) => void, run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    keep(error instanceof Error ? error : new InvariantBroken("V13", String(error)));
+  }
+}

@@ -1,0 +1,113 @@
+import type { LlmFailureKind, LlmOutcome, LlmPart } from "@moora/llm";
+import { simulatedOrigin } from "../laws/request-laws.ts";
+import type { ModelAnswer } from "./action.ts";
+import { oversizedText } from "./sim-log.ts";
+
+/** The kinds of model answers; all but `plain` and `calls` are faults that `faults` can leave out. */
+export const modelAnswerKinds = [
+  "plain",
+  "calls",
+  "bad-arguments",
+  "unknown-tool",
+  "internal-call",
+  "truncated",
+  "low-confidence",
+  "empty",
+  "hostile-text",
+  "huge-text",
+  "oversized",
+  "failure-retryable",
+  "failure-final",
+  "refusal",
+  "context-length",
+  "reject",
+] as const;
+
+export type ModelAnswerKind = (typeof modelAnswerKinds)[number];
+
+/** What a caller reports for an answer; undefined for `reject`, where the call rejects although the port forbids it. */
+export function modelAnswerToOutcome(answer: ModelAnswer, streamed: string): LlmOutcome | undefined {
+  switch (answer.kind) {
+    case "reject":
+      return undefined;
+    case "failure-retryable":
+    case "failure-final":
+    case "refusal":
+    case "context-length":
+      return failed(answer, streamed);
+    case "plain":
+    case "calls":
+    case "bad-arguments":
+    case "unknown-tool":
+    case "internal-call":
+    case "truncated":
+    case "low-confidence":
+    case "empty":
+    case "hostile-text":
+    case "huge-text":
+    case "oversized":
+      return answered(answer, streamed);
+  }
+}
+
+const textOf = ({ kind, text }: ModelAnswer, streamed: string): string | undefined => {
+  if (kind === "huge-text") return "x".repeat(20_000);
+  if (kind === "oversized") return oversizedText;
+  return kind === "plain" && text !== undefined ? streamed + text : text;
+};
+
+function answered(answer: ModelAnswer, streamed: string): LlmOutcome {
+  const text = textOf(answer, streamed);
+  const finish = answer.kind === "truncated" ? "length" : "stop";
+  const parts: readonly LlmPart[] = [
+    ...(answer.reasoning === true ? [reasoning] : []),
+    ...(text === undefined ? [] : [{ type: "text", text } as const]),
+    ...(answer.calls ?? []).map(
+      ({ name, arguments: args, id = "" }) => ({ type: "tool-call", id, name, arguments: args }) as const,
+    ),
+  ];
+  return {
+    ok: true,
+    turn: { origin: simulatedOrigin, parts },
+    model: "simulated",
+    usage: {
+      inputTokens: 100,
+      cachedInputTokens: 10,
+      cacheWriteTokens: 0,
+      outputTokens: 20,
+      reasoningTokens: 0,
+    },
+    finish: { unified: finish, raw: finish },
+    ...(answer.confidence === undefined ? {} : { confidence: answer.confidence }),
+  };
+}
+
+const reasoning: LlmPart = { type: "reasoning", text: "Let me see.", raw: { signature: "s" } };
+
+const kindsOfFailure: Readonly<Partial<Record<ModelAnswerKind, LlmFailureKind>>> = {
+  "failure-retryable": "server",
+  "failure-final": "auth",
+  refusal: "refusal",
+  "context-length": "context-length",
+};
+
+function failed({ kind, failure, retryAfterMs }: ModelAnswer, streamed: string): LlmOutcome {
+  const of = failure ?? kindsOfFailure[kind] ?? "unknown";
+  return {
+    ok: false,
+    failure: {
+      kind: of,
+      message: `Simulated: ${of}.`,
+      retryable: kind === "failure-retryable",
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    },
+    partial: kind === "context-length" ? "" : streamed,
+    usage: {
+      inputTokens: 50,
+      cachedInputTokens: 0,
+      cacheWriteTokens: 0,
+      outputTokens: 5,
+      reasoningTokens: 0,
+    },
+  };
+}

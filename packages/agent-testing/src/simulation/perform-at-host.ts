@@ -1,0 +1,116 @@
+import { openCallsOf, type InputType } from "@moora/agent-core-state-machine";
+import type { SimAction } from "./action.ts";
+import { reviewer } from "./call-ledger.ts";
+import { publicInputs } from "./log-watch.ts";
+import type { SimHost } from "./sim-host.ts";
+import { oversizedText } from "./sim-log.ts";
+import type { SimWorld } from "./sim-world.ts";
+
+/** The actions of some types. */
+export type Of<Type extends SimAction["type"]> = Extract<SimAction, { readonly type: Type }>;
+
+/** The item that an action means among those of a list: counted from 0, wrapping around. */
+export const nthOf = <T>(items: readonly T[], nth: number = 0): T | undefined =>
+  items.length === 0 ? undefined : items[nth % items.length];
+
+/** Lets an action happen that people or the application take through the session of a host. */
+export function atHost(
+  world: SimWorld,
+  action: Of<
+    "message" | "cancel" | "decide" | "repeat-input" | "late-result" | "outside-result" | "listener-throws"
+  >,
+): boolean {
+  const session = nthOf(
+    world.hosts.flatMap((host) => host.session ?? []),
+    action.host,
+  );
+  if (session === undefined) return false;
+  switch (action.type) {
+    case "message": {
+      const isOversized = action.oversized === true;
+      world.record(`a user message${isOversized ? " that no log takes" : ""}`);
+      world.offer(session.send(isOversized ? oversizedText : action.text), { isOversized });
+      return true;
+    }
+    case "cancel":
+      world.record("a cancel");
+      world.offer(session.cancel("enough"));
+      return true;
+    case "decide":
+      return decide(world, session, action);
+    case "repeat-input":
+      return dispatchAgain(world, session, action);
+    case "late-result":
+    case "outside-result":
+      return handIn(world, session, action);
+    case "listener-throws": {
+      const fail = (): never => {
+        throw new Error("Simulated: a listener that throws.");
+      };
+      world.record(`a listener of ${action.on}s throws from now on`);
+      if (action.on === "event") session.onEvent(fail);
+      else if (action.on === "input") session.onInput(fail);
+      else session.subscribe(fail);
+      return true;
+    }
+  }
+}
+
+type Opened = NonNullable<SimHost["session"]>;
+
+function decide(
+  world: SimWorld,
+  session: Opened,
+  { question: back = 0, decision, forged }: Of<"decide">,
+): boolean {
+  const question = world.questions.at(-1 - (back % Math.max(1, world.questions.length)));
+  if (question === undefined) return false;
+  const asked = forged === true ? { ...question, digest: "forged" } : question;
+  const kind = typeof decision === "string" ? decision : (Object.keys(decision)[0] ?? "");
+  world.record(
+    `a ${forged === true ? "forged " : ""}decision on the ${question.about} of call ${question.toolCallId}: ${kind}`,
+  );
+  world.offer(
+    session.decide(asked, decision, reviewer),
+    forged === true ? { invalid: "a forged decision" } : {},
+  );
+  return true;
+}
+
+function dispatchAgain(world: SimWorld, session: Opened, { back }: Of<"repeat-input">): boolean {
+  const { inputs } = world.watch.keeper;
+  const input = inputs.length === 0 ? undefined : inputs.at(-1 - (back % inputs.length));
+  if (input === undefined || neverRepeated.has(input.type)) return false;
+  world.record(`${input.type}${"toolCallId" in input ? ` of call ${input.toolCallId}` : ""}, once more`);
+  const invalid = publicInputs.has(input.type) ? {} : { invalid: `a ${input.type} from outside` };
+  world.offer(session.dispatch(input), { input, ...invalid });
+  return true;
+}
+
+/** The application hands in the result of a call that is open, or of one that was settled without its result. */
+function handIn(
+  world: SimWorld,
+  session: Opened,
+  { type, nth = 0 }: Of<"late-result" | "outside-result">,
+): boolean {
+  const isLate = type === "late-result";
+  const open = openCallsOf(world.state.reActContext.control).map(({ id }) => id);
+  const ids = isLate ? world.watch.calls.abandoned.toReversed() : open;
+  const toolCallId = nthOf(ids, nth);
+  if (toolCallId === undefined) return false;
+  world.record(`${isLate ? "the first, late" : "a"} result of call ${toolCallId} is handed in`);
+  if (!isLate) world.watch.outsideResults.add(toolCallId);
+  world.offer(
+    session.settle(toolCallId, { content: "handed in" }),
+    isLate ? { invalid: "a late result" } : {},
+  );
+  return true;
+}
+
+/** What no host dispatches a second time by mistake: a second one means something else. */
+const neverRepeated: ReadonlySet<InputType> = new Set<InputType>([
+  "session-opened",
+  "agent-configured",
+  "context-note-added",
+  "re-act-cancelled",
+]);

@@ -1,0 +1,35 @@
+import { InvariantBroken } from "./invariant-broken.ts";
+
+/** How a promise was settled. */
+export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+/** Work that needs only appends ends within so many rounds. */
+const mostRounds = 200;
+
+/** Waits for work, and lets through what it needs between rounds. V14: it ends. */
+export async function finishedWith<T>(
+  work: Promise<T>,
+  name: string,
+  letThrough: () => void,
+): Promise<Outcome<T>> {
+  const settled: Outcome<T>[] = [];
+  work.then(
+    (value) => settled.push({ value }),
+    (error: unknown) => settled.push({ error }),
+  );
+  for (let round = 0; round <= mostRounds; round += 1) {
+    const [outcome] = settled;
+    if (outcome !== undefined) return outcome;
+    letThrough();
+    await quiet();
+  }
+  return { error: new InvariantBroken("V14", `${name} does not get to its end`) };
+}
+
+/** Lets everything happen that needs no more time: all microtasks, to the last. */
+export const quiet = (): Promise<void> =>
+  new Promise((resolve) => {
+    const immediate: unknown = Reflect.get(globalThis, "setImmediate");
+    if (typeof immediate === "function") Reflect.apply(immediate, undefined, [resolve]);
+    else setTimeout(resolve, 0);
+  });

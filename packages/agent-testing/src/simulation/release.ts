@@ -1,0 +1,209 @@
+import type { Agent, AgentConfig, Tool } from "@moora/agent";
+import { defineTool } from "@moora/agent-core-effects";
+import type { ToolDefinition } from "@moora/agent-core-state-machine";
+import type { JsonObject } from "@moora/llm";
+import type { Choose } from "../draw-input.ts";
+import { oneOf } from "./choices.ts";
+
+/** Fields of a tool's definition that a release changes. */
+type Fields = Pick<ToolDefinition, "risk" | "approval" | "replay">;
+
+/** How the next release of an agent differs from the one before. */
+export type Release =
+  | { readonly change: "tool-removed" | "tool-added" | "schema" | "description"; readonly tool: string }
+  | { readonly change: "risk" | "tool-approval" | "replay"; readonly tool: string; readonly fields: Fields }
+  | { readonly change: ConfigChange; readonly config: Partial<AgentConfig> }
+  /** Back to the agent that the simulation was given. */
+  | { readonly change: "rollback" };
+
+/** Changes of a configuration. */
+type ConfigChange =
+  | "prompt"
+  | "approval-tightened"
+  | "approval-loosened"
+  | "blacklist"
+  | "budget"
+  | "limits"
+  | "model";
+
+/** Every way in which a release can differ; `release:description` is the fault of one. */
+export const releaseChanges: readonly Release["change"][] = [
+  "tool-removed",
+  "tool-added",
+  "schema",
+  "description",
+  "risk",
+  "tool-approval",
+  "replay",
+  "prompt",
+  "approval-tightened",
+  "approval-loosened",
+  "blacklist",
+  "budget",
+  "limits",
+  "model",
+  "rollback",
+];
+
+/** Draws the next release among the changes that the faults allow; undefined where none of them is possible. */
+export function drawRelease(
+  agent: Agent<unknown>,
+  choose: Choose,
+  faults: (name: string) => boolean,
+): Release | undefined {
+  const tools = [...agent.parts.tools.keys()];
+  const possible = releaseChanges.filter(
+    (change) => faults(`release:${change}`) && (tools.length > 0 || !ofTool.has(change)),
+  );
+  return possible.length === 0 ? undefined : drawn(oneOf(choose, possible), agent, tools, choose);
+}
+
+/** Changes of a tool that the agent has. */
+const ofTool: ReadonlySet<string> = new Set([
+  "tool-removed",
+  "schema",
+  "description",
+  "risk",
+  "tool-approval",
+  "replay",
+]);
+
+function drawn(
+  change: Release["change"],
+  agent: Agent<unknown>,
+  tools: readonly string[],
+  choose: Choose,
+): Release {
+  switch (change) {
+    case "tool-added":
+      return { change, tool: `added_${1 + choose(3)}` };
+    case "tool-removed":
+    case "schema":
+    case "description":
+      return { change, tool: oneOf(choose, tools) };
+    case "risk":
+      return {
+        change,
+        tool: oneOf(choose, tools),
+        fields: { risk: oneOf(choose, ["critical", "high", "low"]) },
+      };
+    case "tool-approval":
+      return {
+        change,
+        tool: oneOf(choose, tools),
+        fields: { approval: oneOf(choose, ["always", "never"]) },
+      };
+    case "replay":
+      return {
+        change,
+        tool: oneOf(choose, tools),
+        fields: { replay: oneOf(choose, ["once", "keyed", "safe"]) },
+      };
+    case "rollback":
+      return { change };
+    case "prompt":
+    case "approval-tightened":
+    case "approval-loosened":
+    case "blacklist":
+    case "budget":
+    case "limits":
+    case "model":
+      return { change, config: drawConfig(change, agent, tools, choose) };
+  }
+}
+
+function drawConfig(
+  change: ConfigChange,
+  { config }: Agent<unknown>,
+  tools: readonly string[],
+  choose: Choose,
+): Partial<AgentConfig> {
+  switch (change) {
+    case "prompt":
+      return { systemPrompt: `You are release ${choose(1_000)}.` };
+    case "approval-tightened":
+      return {
+        approval: { policy: "always", ...(choose(2) === 0 ? { expiresAfterMs: 60_000 } : {}) },
+      };
+    case "approval-loosened":
+      return { approval: { ...config.approval, policy: "never" } };
+    case "blacklist":
+      return { blacklistedTools: tools.length === 0 ? [] : [oneOf(choose, tools)] };
+    case "budget":
+      return { budget: { maxTokens: 200 + choose(2_000) } };
+    case "limits":
+      return oneOf<() => Partial<AgentConfig>>(choose, [
+        () => ({ maxSteps: 1 + choose(6) }),
+        () => ({ maxParallelTools: 1 + choose(3) }),
+        () => ({ parallelTools: false }),
+        () => ({ maxToolAttempts: 1 + choose(3) }),
+        () => ({ maxLlmAttempts: 2 + choose(3) }),
+      ])();
+    case "model":
+      return { models: { default: `model-${choose(1_000)}` } };
+  }
+}
+
+/** The agent after a release; undefined where the release changes a tool that the agent does not have. */
+export function released(
+  agent: Agent<unknown>,
+  original: Agent<unknown>,
+  release: Release,
+): Agent<unknown> | undefined {
+  if (release.change === "rollback") return original;
+  if ("config" in release) return { ...agent, config: { ...agent.config, ...release.config } };
+  const tools = new Map(agent.parts.tools);
+  const tool = tools.get(release.tool);
+  if (release.change === "tool-added") tools.set(release.tool, addedTool(release.tool));
+  else if (tool === undefined) return undefined;
+  else if (release.change === "tool-removed") tools.delete(release.tool);
+  else if (release.change === "schema") tools.set(release.tool, withNewSchema(tool));
+  else tools.set(release.tool, withFields(tool, release));
+  return withTools(agent, tools);
+}
+
+const withTools = (agent: Agent<unknown>, tools: ReadonlyMap<string, Tool>): Agent<unknown> => ({
+  ...agent,
+  tools: Object.fromEntries([...tools].map(([name, { definition }]) => [name, definition])),
+  parts: { ...agent.parts, tools },
+});
+
+const addedTool = (name: string): Tool =>
+  defineTool({
+    name,
+    description: "A tool of a later release.",
+    replay: "safe",
+    input: { type: "object" },
+    execute: () => "ok",
+  });
+
+/** One more property that has to be given: calls that were made before do not fit. */
+function withNewSchema(tool: Tool): Tool {
+  const old: JsonObject = JSON.parse(tool.definition.schema);
+  const properties = { ...objectIn(old["properties"]), confirmed: { type: "boolean" } };
+  const required = [...new Set([...(Array.isArray(old["required"]) ? old["required"] : []), "confirmed"])];
+  const input = { ...old, type: "object", properties, required };
+  const { check, run } = defineTool({
+    name: tool.name,
+    description: tool.definition.description,
+    input,
+    execute: (args, context) => {
+      const { confirmed: _, ...rest } = objectIn(args);
+      return tool.run(JSON.stringify(rest), context);
+    },
+  });
+  return { ...tool, check, run, definition: { ...tool.definition, schema: JSON.stringify(input) } };
+}
+
+const objectIn = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? { ...value } : {};
+
+const withFields = (tool: Tool, release: Extract<Release, { readonly tool: string }>): Tool => ({
+  ...tool,
+  definition: {
+    ...tool.definition,
+    ...("fields" in release
+      ? release.fields
+      : { description: `${tool.definition.description} In other words.` }),
+  },
+});

@@ -1,0 +1,73 @@
+import type { Agent, DurableSession } from "@moora/agent";
+import type { Clock, Tool, ToolContext } from "@moora/agent-core-effects";
+import type { LlmCallOptions, LlmRequest } from "@moora/llm";
+import type { Pending } from "./pending.ts";
+import { simLlm } from "./sim-llm.ts";
+import type { SimLog } from "./sim-log.ts";
+import { simTool } from "./sim-tools.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+/** A process, as a session sees it: its own agent, handle on the store and timers, gone when it crashes. */
+export interface SimHost {
+  readonly name: string;
+  /** The release that this process runs. */
+  readonly agent: Agent<unknown>;
+  readonly log: SimLog;
+  readonly access: "run" | "post";
+  /** Whether its `onApproval` approves whatever is asked. */
+  readonly approvesAll: boolean;
+  session: DurableSession<unknown> | undefined;
+  /** Timers that were set and have neither fired nor been cleared. */
+  timers: number;
+}
+
+export interface SimulatedParts {
+  readonly wait: (pending: Pending) => void;
+  readonly asks: (request: LlmRequest, options: LlmCallOptions) => void;
+  readonly begins: (host: SimHost, tool: Tool, parameters: string, context: ToolContext) => void;
+  readonly hasRun: (toolCallId: string) => boolean;
+  readonly executes: (name: string) => boolean;
+}
+
+/** The agent of a host with a simulated model, and tools that end as actions decide. */
+export function simulatedAgent(host: SimHost, sim: SimulatedParts): Agent<unknown> {
+  const { agent, name } = host;
+  const llm = simLlm(name, (pending) => {
+    sim.asks(pending.request, pending.options);
+    sim.wait(pending);
+  });
+  const tools = new Map(
+    [...agent.parts.tools].map(([toolName, tool]) => [
+      toolName,
+      simTool(tool, {
+        host: name,
+        wait: sim.wait,
+        begins: (begun, parameters, context) => sim.begins(host, begun, parameters, context),
+        hasRun: sim.hasRun,
+        executes: sim.executes(toolName),
+      }),
+    ]),
+  );
+  return { ...agent, parts: { ...agent.parts, llm, tools } };
+}
+
+/** The clock as a host sees it: timers of a process that is gone do not fire. */
+export const clockOf = (host: SimHost, time: VirtualClock, isAlive: () => boolean): Clock => ({
+  now: () => time.now(),
+  after(ms, callback) {
+    let isSet = true;
+    const clear = (): void => {
+      if (isSet) host.timers -= 1;
+      isSet = false;
+    };
+    host.timers += 1;
+    const cancel = time.after(ms, () => {
+      clear();
+      if (isAlive()) callback();
+    });
+    return () => {
+      clear();
+      cancel();
+    };
+  },
+});

@@ -1,0 +1,75 @@
+import type { Dialects } from "../laws/request-laws.ts";
+import type { OwnDraws } from "./draws.ts";
+import type { Invariants } from "./invariants.ts";
+import { toLiteral } from "./to-literal.ts";
+
+/** Where the agent and the options of a simulation can be imported from. */
+export interface SimulationSource {
+  /** A path, from the working directory, or a URL, as `import.meta.url`. */
+  readonly module: string;
+  /** The name by which the module exports the agent. Default: "agent". */
+  readonly agent?: string;
+  /** The name by which the module exports the options. Default: "options". */
+  readonly options?: string;
+}
+
+/** Options of `simulate`. `simulateActions` takes those that do not draw. */
+export interface SimulateOptions extends OwnDraws {
+  /** Default: 1. The session with number n, counted from 0, has the seed `seed + n`. */
+  readonly seed?: number;
+  /** Sessions to simulate. Default: 100. */
+  readonly runs?: number;
+  /** How many actions happen in a session before the faults stop. Default: 40. */
+  readonly length?: number;
+  /**
+   * The faults that may come, by name (`llm:refusal`) or by family, the part before the colon (`write`). Default: all.
+   * Throws `RangeError` for an unknown name.
+   */
+  readonly faults?: readonly string[];
+  /** Promises of your own by name, checked after every action. */
+  readonly invariants?: Invariants;
+  /**
+   * What providers would refuse, by name. Every request is held to these beside the rules that all providers share.
+   * Default: those of `@moora/agent-testing/dialects`, where the adapters are installed.
+   */
+  readonly dialects?: Dialects;
+  /** Whether limits and policies are drawn anew for each session. Default: no, the agent is simulated as it is. */
+  readonly drawsConfig?: boolean;
+  /**
+   * The tools that are executed, all or by name, at the instant at which they begin to run. What they return is
+   * delivered later, or lost in a crash. They must need neither time nor network. Default: none; results are drawn.
+   */
+  readonly execute?: boolean | readonly string[];
+  /** Called before each session: resets what executed tools and invariants keep. */
+  readonly beforeEach?: () => void | Promise<void>;
+  /** Every how many inputs the laws are checked that cost the whole state. Default: 8. */
+  readonly thoroughEvery?: number;
+  /** Where the agent and these options can be imported from: needed by `writeTo`, and by the test in the report. */
+  readonly source?: SimulationSource;
+  /** The folder that the found failure is written to as a test to keep; needs `source`. Default: nowhere. */
+  readonly writeTo?: string;
+}
+
+/** Default of `thoroughEvery`. */
+export const defaultThoroughEvery = 8;
+
+/** Options that are code: a report can name them, not print them. */
+export const codeOptions = ["invariants", "dialects", "beforeEach", "draw", "drawResults"] as const;
+
+/** Options that are data, which a report prints, but for those that choose the sessions. */
+const dataOptions = ["length", "faults", "texts", "drawsConfig", "execute", "thoroughEvery"] as const;
+
+/**
+ * A line of code that simulates the session of a seed again. Options that are data are printed. Options that are code
+ * are named: by the module that exports them, or each by its own name.
+ */
+export function reproduceLine(seed: number, options: SimulateOptions): string {
+  const data = dataOptions.flatMap((name) =>
+    options[name] === undefined ? [] : [`${name}: ${toLiteral(options[name])}`],
+  );
+  const code = codeOptions.filter((name) => options[name] !== undefined);
+  const { source } = options;
+  const { agent = "agent", options: named = "options" } = source ?? {};
+  const given = source === undefined || code.length === 0 ? code : [`...${named}`];
+  return `await simulate(${agent}, { ${[...given, `seed: ${seed}`, "runs: 1", ...data].join(", ")} })`;
+}

@@ -1,0 +1,92 @@
+import type { Agent } from "@moora/agent";
+import type { Dialects } from "../laws/request-laws.ts";
+import type { SimAction, SimulatedSession } from "./action.ts";
+import { comeToRest, takesMessage } from "./come-to-rest.ts";
+import { checkEnd, checkStep, type Invariants } from "./invariants.ts";
+import { check, InvariantBroken } from "./invariant-broken.ts";
+import { performAction } from "./perform-action.ts";
+import { quiet } from "./quiet.ts";
+import { SimWorld, type StoryLine } from "./sim-world.ts";
+import { onUncaught } from "./uncaught.ts";
+
+/** What one session is simulated with: everything but what happens in it. */
+export interface SessionOptions {
+  readonly agent: Agent<unknown>;
+  readonly invariants: Invariants;
+  readonly dialects: Dialects;
+  readonly thoroughly: (count: number) => boolean;
+  readonly executes: (name: string) => boolean;
+  /** Called before each session. */
+  readonly beforeEach: () => void | Promise<void>;
+}
+
+/** How one simulated session went. */
+export interface SessionResult {
+  /** The session as it happened: only what could happen, so that it can be simulated again. */
+  readonly session: SimulatedSession;
+  readonly story: readonly StoryLine[];
+  /** (control state, fault) pairs that were hit. */
+  readonly hits: readonly (readonly [control: string, fault: string])[];
+  /** Inputs that were accepted. */
+  readonly inputs: number;
+  /** Actions that could not happen, and did not. */
+  readonly skipped: number;
+  /** What was thrown: `LawBroken`, `InvariantBroken`; undefined where everything held. */
+  readonly failure: unknown;
+}
+
+/** Gives the next action for a world; undefined at the end. */
+export type NextAction = (world: SimWorld) => Promise<SimAction | undefined>;
+
+/** Simulates one session, from its first message to its rest. */
+export async function simulateSession(
+  options: SessionOptions,
+  setup: Omit<SimulatedSession, "actions">,
+  next: NextAction,
+): Promise<SessionResult> {
+  const { dialects, thoroughly, executes } = options;
+  const agent = configured(options.agent, setup);
+  const asyncAppends = setup.asyncAppends === true;
+  await options.beforeEach();
+  const world = new SimWorld({ agent, asyncAppends, dialects, thoroughly, executes });
+  const actions: SimAction[] = [];
+  let skipped = 0;
+  let failure: unknown;
+  const stopListening = onUncaught((what) => (world.failure ??= new InvariantBroken("V13", what)));
+  try {
+    const refused = await world.open("run", false, setup.approvesAll);
+    if (refused !== undefined) throw refused;
+    for (let action = await next(world); action !== undefined; action = await next(world)) {
+      const isDone = await performAction(world, action);
+      if (isDone) actions.push(action);
+      else skipped += 1;
+      await quiet();
+      world.noteQuestions();
+      checkStep(world, options.invariants);
+    }
+    await finish(world, options.invariants);
+  } catch (error) {
+    failure = error;
+  } finally {
+    stopListening();
+  }
+  for (const host of world.hosts.toReversed()) world.crash(host);
+  const { story, hits, watch } = world;
+  return { session: { ...setup, actions }, story, hits, inputs: watch.length, skipped, failure };
+}
+
+/** Everything that follows when the faults have stopped. */
+async function finish(world: SimWorld, invariants: Invariants): Promise<void> {
+  await comeToRest(world);
+  checkStep(world, invariants);
+  await checkEnd(world);
+  await takesMessage(world);
+  for (const host of world.hosts.toReversed()) {
+    await world.close(host);
+    check(host.timers === 0, "V13", () => `${host.name} is closed and leaves ${host.timers} timers behind`);
+  }
+  if (world.failure !== undefined) throw world.failure;
+}
+
+const configured = (agent: Agent<unknown>, { config }: Pick<SimulatedSession, "config">): Agent<unknown> =>
+  config === undefined ? agent : { ...agent, config: { ...agent.config, ...config } };

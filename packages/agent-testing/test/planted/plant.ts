@@ -1,0 +1,56 @@
+import type * as core from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, AgentStep } from "@moora/agent-core-state-machine";
+
+type Core = typeof core;
+
+/** The transition as it is without the defect. */
+export type Transition = (input: AgentInput, state: AgentState) => AgentStep;
+
+/** A defect of the reducer: what it does with an input in a state, by way of what it should do. */
+export type Plant = (input: AgentInput, state: AgentState, transition: Transition) => AgentStep;
+
+/**
+ * The package of the reducer with a defect planted in it, for `vi.mock`: every function that applies inputs has it, so
+ * that live and replayed states stay equal and only the defect can be noticed.
+ */
+export function withPlanted(original: Core, plant: Plant): Core {
+  const step: Core["step"] = (input) => (state) =>
+    plant(input, state, (given, from) => original.step(given)(from));
+  const agentTransition: Core["agentTransition"] = (input) => (state) => step(input)(state).state;
+  return {
+    ...original,
+    step,
+    agentTransition,
+    whyIgnored: (input) => (state) =>
+      agentTransition(input)(state) === state ? original.whyIgnored(input)(state) : undefined,
+    replay: (inputs, from) =>
+      [...inputs].reduce(
+        (state, input) => agentTransition(input)(state),
+        from ?? original.initialAgentState(),
+      ),
+    beginReplay(from = original.initialAgentState()) {
+      let state = from;
+      return {
+        apply(input) {
+          const stepped = step(input)(state);
+          const isIgnored = stepped.state === state;
+          state = stepped.state;
+          return isIgnored ? undefined : stepped;
+        },
+        state: () => state,
+      };
+    },
+  };
+}
+
+/** A transition with another configuration or other tools, which the next state does not keep. */
+export function transitionWith(
+  changes: (state: AgentState) => Partial<Pick<AgentState, "config" | "tools">>,
+): Plant {
+  return (input, state, transition) => {
+    const stepped = transition(input, { ...state, ...changes(state) });
+    const { config, tools } = state;
+    const isSame = JSON.stringify({ ...stepped.state, config, tools }) === JSON.stringify(state);
+    return { ...stepped, state: isSame ? state : { ...stepped.state, config, tools } };
+  };
+}
