@@ -1,6 +1,7 @@
 import { Listeners } from "./listeners.ts";
 import { isPromise, andThen } from "./maybe-promise.ts";
 import type { MaybePromise } from "./port.ts";
+import { unreferencedInterval } from "./unreferenced-interval.ts";
 
 /** How often heads are compared where the system reports no changes. */
 const pollMs = 1_000;
@@ -29,7 +30,7 @@ export class HeadWatch {
   #isLooking = false;
   #nextKey = 0;
   #stopSource: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #stopTimer: (() => void) | undefined;
 
   constructor(options: HeadWatchOptions) {
     this.#options = options;
@@ -63,13 +64,13 @@ export class HeadWatch {
   }
 
   #start(): void {
-    this.#timer ??= setInterval(() => this.#poll(), pollMs).unref();
+    this.#stopTimer ??= unreferencedInterval(() => this.#poll(), pollMs);
     this.#stopSource ??= this.#options.source?.((keys) => this.#look(keys ?? this.#listeners.keys));
   }
 
   #stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
     this.#stopSource?.();
     this.#stopSource = undefined;
     this.#due.clear();

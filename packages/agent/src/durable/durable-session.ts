@@ -1,6 +1,6 @@
 import { isPromise, type Clock } from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
-import { LogError } from "@moora/event-log";
+import { LogError, type Lease } from "@moora/event-log";
 import { AgentError } from "../agent-error.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener } from "../error-reports.ts";
@@ -11,6 +11,7 @@ import { randomId } from "../user-message.ts";
 import { followLog, inputsAfter, type PlacedInput } from "./follow-log.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { LogHandle } from "./log-handle.ts";
+import { whenThere } from "./maybe-promise.ts";
 import { logHead } from "./log-head.ts";
 import type { Restored } from "./restored.ts";
 import { patienceMs, retries } from "./retries.ts";
@@ -120,6 +121,7 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     },
     refuses: () => refusal(),
     refusesHost: () => hostRefusal(),
+    judgesDeadlines: () => access === "run" || whenThere(handle.log.currentLease(), isOver(clock)),
     onBroken: (error) => lose(error),
     onCommitFailed(error, key) {
       lastError = error;
@@ -292,6 +294,12 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     },
   };
 }
+
+/** Whether nobody holds the lease, so that nobody else reports the deadlines of the session. */
+const isOver =
+  ({ now }: Clock) =>
+  (lease: Lease | undefined): boolean =>
+    lease === undefined || lease.until <= now();
 
 const notWritten = (cause: unknown, state: AgentState): AgentError =>
   new AgentError(

@@ -1,11 +1,18 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
-import { checkedChain, LogError, type ChainHead, type LogRecord, type MaybePromise } from "@moora/event-log";
+import {
+  checkedChain,
+  LogError,
+  maxRecordLength,
+  type ChainHead,
+  type LogRecord,
+  type MaybePromise,
+} from "@moora/event-log";
 import type { CommitResult } from "@moora/moorex";
 import type { CommittedStep } from "../session/agent-machine.ts";
 import type { LogHandle } from "./log-handle.ts";
 import { attempt, whenOver, whenThere } from "./maybe-promise.ts";
 import { SessionError } from "./session-error.ts";
-import { inputToRecord, recordToInput } from "./session-record.ts";
+import { inputToBody, inputToRecord, recordToInput } from "./session-record.ts";
 
 type Commit = MaybePromise<CommitResult<AgentInput>>;
 
@@ -15,8 +22,10 @@ type Commit = MaybePromise<CommitResult<AgentInput>>;
  */
 export interface LogHead {
   readonly at: ChainHead;
+  /** Throws `RecordTooLong` for an input that no log takes. */
+  check(input: AgentInput): void;
   /**
-   * Makes steps durable; answers what stands in the log before them: inputs of others, and own ones whose append had
+   * Makes steps durable, in one append unless they are longer than a log takes at once; answers what stands in the log before them: inputs of others, and own ones whose append had
    * been reported as failed. Throws `StaleWriter` when another owner took over.
    */
   commit(steps: readonly CommittedStep[]): Commit;
@@ -82,29 +91,30 @@ export function logHead({ handle, start, runsEffects }: LogHeadOptions): LogHead
       });
     });
 
+  const passToAll = (steps: readonly CommittedStep[], records: readonly LogRecord[]): undefined => {
+    steps.forEach(({ input }, index) => {
+      const record = records[index];
+      if (record !== undefined) places.set(input, { seq: record.seq, digest: record.digest });
+    });
+    passTo(records.at(-1) ?? head);
+    doubtful.clear();
+    return undefined;
+  };
+
   const append = (steps: readonly CommittedStep[], onFailure: (error: unknown) => Commit): Commit => {
-    const records: LogRecord[] = [];
-    let last = head;
-    for (const { input, step } of steps) {
-      const record = inputToRecord(last, input, step.changes);
-      records.push(record);
-      last = record;
-    }
+    const records = recordsOf(head, steps);
+    const doubt = (): void =>
+      steps.forEach(({ input }, index) => doubtful.set(records[index]?.digest ?? "", input));
+    const parts = appendable(records);
+    // A later part that fails leaves the earlier ones in the log: they are found as own inputs of an append in doubt.
+    if (parts.length > 1) doubt();
     return attempt(
-      () => handle.log.append(head.seq, records),
-      () => {
-        steps.forEach(({ input }, index) => {
-          const record = records[index];
-          if (record !== undefined) places.set(input, { seq: record.seq, digest: record.digest });
-        });
-        passTo(last);
-        doubtful.clear();
-        return undefined;
-      },
+      () => appendInTurn(handle, parts),
+      () => passToAll(steps, records),
       (error) => {
         if (error instanceof LogError && error.code === "Conflict") return settleConflict();
         failed = true;
-        steps.forEach(({ input }, index) => doubtful.set(records[index]?.digest ?? "", input));
+        doubt();
         return onFailure(error);
       },
     );
@@ -148,6 +158,7 @@ export function logHead({ handle, start, runsEffects }: LogHeadOptions): LogHead
     get at() {
       return head;
     },
+    check: (input) => void inputToBody(input),
     commit(steps) {
       const own = steps.filter(({ input }) => !pulled.has(input));
       if (own.length === 0) {
@@ -167,4 +178,40 @@ export function logHead({ handle, start, runsEffects }: LogHeadOptions): LogHead
     knows: (input) => pulled.has(input) && (places.get(input)?.seq ?? 0) <= head.seq,
     placeOf: (input) => places.get(input),
   };
+}
+
+function recordsOf(head: ChainHead, steps: readonly CommittedStep[]): readonly LogRecord[] {
+  const records: LogRecord[] = [];
+  let last = head;
+  for (const { input, step } of steps) {
+    const record = inputToRecord(last, input, step.changes);
+    records.push(record);
+    last = record;
+  }
+  return records;
+}
+
+/** The records in parts that a log takes at once. */
+function appendable(records: readonly LogRecord[]): readonly (readonly LogRecord[])[] {
+  const parts: LogRecord[][] = [];
+  let length = Number.POSITIVE_INFINITY;
+  for (const record of records) {
+    length += record.body.length;
+    if (length > maxRecordLength) {
+      parts.push([]);
+      length = record.body.length;
+    }
+    parts.at(-1)?.push(record);
+  }
+  return parts;
+}
+
+function appendInTurn(
+  handle: LogHandle,
+  [part, ...later]: readonly (readonly LogRecord[])[],
+): MaybePromise<void> {
+  const [first] = part ?? [];
+  if (part === undefined || first === undefined) return undefined;
+  const appended = handle.log.append(first.seq - 1, part);
+  return later.length === 0 ? appended : whenThere(appended, () => appendInTurn(handle, later));
 }

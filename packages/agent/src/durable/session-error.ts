@@ -4,8 +4,9 @@ import { MooraError } from "../moora-error.ts";
  * Why a durable session does not do what it is asked. `SessionBusy`: another owner runs it. `StaleWriter`: another owner
  * has taken it over. `NotOwner`: this access posts messages, decisions and cancels only. `ReadOnly`: it posts nothing.
  * `WrongAgent`: the log belongs to another agent. `UnsupportedVersion`: a newer release wrote it. `SessionUnknown`: the
- * log has no session of this id. `InvalidOption`: an option of `openSession` cannot be used. `QuestionUnseen`, only
- * reported to `onError`: a human is asked, and nothing in this process shows the question.
+ * log has no session of this id. `InvalidOption`: an option of `openSession` cannot be used. `RecordTooLong`: an input
+ * is longer than any log takes; the session goes on without it. `QuestionUnseen`, only reported to `onError`: a human is
+ * asked, and nothing in this process shows the question.
  */
 export type SessionErrorCode =
   | "SessionBusy"
@@ -16,6 +17,7 @@ export type SessionErrorCode =
   | "UnsupportedVersion"
   | "SessionUnknown"
   | "InvalidOption"
+  | "RecordTooLong"
   | "QuestionUnseen";
 
 /** What a `SessionError` is about, where that applies. */

@@ -29,6 +29,8 @@ export interface CommittedStep {
 /** Where inputs go before anyone sees them, and where they stand there. */
 export interface InputLedger {
   commit(steps: readonly CommittedStep[]): CommitResult<AgentInput> | Promise<CommitResult<AgentInput>>;
+  /** Throws for an input that can never be stored. */
+  check(input: AgentInput): void;
   /** Whether what an input tells has become part of the state by another way. */
   knows(input: AgentInput): boolean;
   placeOf(input: AgentInput): { readonly seq: number } | undefined;
@@ -169,7 +171,9 @@ export function agentMachine(
     transition: (input) => (state) => {
       if (ledger !== undefined && (taken.has(input) || ledger.knows(input))) return state;
       const stepped = step(input)(state);
-      if (stepped.state !== state) made.set(stepped.state, stepped);
+      if (stepped.state === state) return state;
+      ledger?.check(input);
+      made.set(stepped.state, stepped);
       return stepped.state;
     },
     effectsAt: wantedAt,

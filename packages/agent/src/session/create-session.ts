@@ -42,7 +42,7 @@ export interface SessionBase extends MachineBase {
   readonly refuses?: () => Error | undefined;
   /** Why an input of the application that runs the session may not be offered here, undefined when it may. */
   readonly refusesHost?: () => Error | undefined;
-  /** Whether a decision that comes after its deadline is judged by the clock of this host. Default: yes. */
+  /** Whether this host reports a deadline that it finds passed. Default: yes. */
   readonly judgesDeadlines?: () => boolean | Promise<boolean>;
   /** The session cannot continue, and is about to be stopped with this error. */
   readonly onBroken?: (error: AgentError) => void;

@@ -1,7 +1,7 @@
 import type { LlmRequest } from "@moora/llm";
 import { MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import type { ApprovalRequested, DurableSession, Question } from "../../src/index.ts";
+import type { ApprovalRequested, Clock, DurableSession, Question } from "../../src/index.ts";
 import { call, scripted, scriptedFor } from "./world/counting-agent.ts";
 import { quiet } from "./world/drive.ts";
 import { problemsAfter } from "./world/outcome.ts";
@@ -307,5 +307,44 @@ describe("a cancel at every position, from another process (G01)", () => {
       await Promise.all([session.close(), other.close()]);
       if (isOver) break;
     }
+  });
+});
+
+describe("a person whose clock is ahead", () => {
+  const expiring = { approval: { policy: "always", expiresAfterMs: 10_000 } } as const;
+
+  /** A clock by which the question has expired, and the lease has not. */
+  const aheadOf = ({ clock }: Scene): Clock => ({
+    now: () => clock.now() + 20_000,
+    after: (...timer) => clock.after(...timer),
+  });
+
+  it("is heard while a host runs the session: only that host reports deadlines", async () => {
+    const scene = sceneOf([[call("pay")]], expiring);
+    const owner = await scene.open();
+    await owner.send("Please.");
+    await quiet(owner);
+    const person = await scene.post({ clock: aheadOf(scene) });
+    expect(await person.decide(one(person.questions()), "approve", "ada")).toMatchObject({
+      status: "accepted",
+    });
+    await person.close();
+    await quiet(owner);
+    expect(ran(scene)).toEqual(["pay"]);
+    await owner.close();
+  });
+
+  it("comes too late for a question of a session that nobody runs", async () => {
+    const scene = sceneOf([[call("pay")]], expiring);
+    const question = one(await asked(scene));
+    await scene.clock.advance(2 * day);
+    const person = await scene.post();
+    expect(await person.decide(question, "approve", "ada")).toMatchObject({
+      status: "ignored",
+      decidedBy: "deadline",
+    });
+    await person.close();
+    await restarted(scene);
+    expect(ran(scene)).toEqual([]);
   });
 });

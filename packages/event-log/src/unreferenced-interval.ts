@@ -1,0 +1,14 @@
+/** Calls back again and again, without keeping a process alive where timers do. Returns a function that stops it. */
+export function unreferencedInterval(callback: () => void, ms: number): () => void {
+  const timer = setInterval(callback, ms);
+  unref(timer);
+  return () => clearInterval(timer);
+}
+
+function unref(timer: unknown): void {
+  if (hasUnref(timer)) timer.unref();
+}
+
+/** Timers are numbers in browsers and objects with `unref` on Node. */
+const hasUnref = (timer: unknown): timer is { unref(): unknown } =>
+  typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function";
