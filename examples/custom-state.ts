@@ -21,5 +21,5 @@ const agent = defineAgent({
 });
 
 const { answer, trace, state } = await runTask(agent, "How many eggs are in the box?");
-console.log(trace.print());
+console.log(trace.toText());
 console.log(answer, `(step ${memoryAt(state).step})`);

@@ -31,7 +31,7 @@ await prove({
       const dialects = asksServers(run) ? allDialects : {};
       const report = await simulate(agent, { ...options, runs: 1, dialects, thoroughEvery: 16 });
       if (report.failure !== undefined)
-        failures.push(`${name} ${JSON.stringify(options)}\n${report.print()}`);
+        failures.push(`${name} ${JSON.stringify(options)}\n${report.toText()}`);
       counts["inputs"] = (counts["inputs"] ?? 0) + report.inputs;
       for (const [control, row] of Object.entries(report.coverage))
         for (const [fault, count] of Object.entries(row)) {

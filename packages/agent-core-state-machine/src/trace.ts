@@ -8,7 +8,7 @@ export interface Trace {
   forState(name: string): readonly ControlMove[];
   toJSON(): readonly ControlMove[];
   /** A table of text, a line an entry. */
-  print(): string;
+  toText(): string;
 }
 
 export const traceOf = (entries: readonly ControlMove[]): Trace => ({
@@ -16,7 +16,7 @@ export const traceOf = (entries: readonly ControlMove[]): Trace => ({
   length: entries.length,
   forState: (name) => entries.filter((entry) => entry.from === name),
   toJSON: () => entries,
-  print: () => table(entries),
+  toText: () => table(entries),
 });
 
 const heads = ["#", "loop", "step", "state", "event", "to"] as const;

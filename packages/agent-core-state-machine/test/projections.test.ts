@@ -64,7 +64,7 @@ describe("the trace", () => {
   });
 
   it("prints as a table", () => {
-    const lines = trace.print().split("\n");
+    const lines = trace.toText().split("\n");
     expect(lines[0]).toMatch(/^# {2}loop {2}step {2}state/);
     expect(lines).toHaveLength(6);
   });

@@ -35,7 +35,7 @@ describe("a small world", () => {
     const [shallow, deep] = [explore(agent, { depth: 4 }), explore(agent, { depth: 6 })];
     expect(deep.states).toBeGreaterThan(shallow.states);
     expect(shallow).toMatchObject({ complete: false, cutOff: "depth" });
-    expect(shallow.print()).toMatch(
+    expect(shallow.toText()).toMatch(
       /^\d+ states and \d+ transitions, to a depth of 4: there are more below this depth/,
     );
   });
@@ -43,7 +43,7 @@ describe("a small world", () => {
   it("stops at a number of states and says that there are more", () => {
     const report = explore({ config, tools: { search: tool } }, { depth: 12, maxStates: 50 });
     expect(report).toMatchObject({ states: 50, complete: false, cutOff: "states" });
-    expect(report.print()).toContain("stopped at maxStates, there are more");
+    expect(report.toText()).toContain("stopped at maxStates, there are more");
   });
 
   it("gives a shortest way to a request that a provider would refuse", () => {

@@ -1,7 +1,7 @@
 import type { ExploreReport } from "./explore.ts";
 
 /** An exploration as text: how many states were seen, whether these are all, and what was never walked. */
-export function explorationToText(report: Omit<ExploreReport, "print">): string {
+export function explorationToText(report: Omit<ExploreReport, "toText">): string {
   const { states, transitions, depth, unwalked, failure } = report;
   return [
     `${states} states and ${transitions} transitions, to a depth of ${depth}: ${coverOf(report)}`,
@@ -12,7 +12,7 @@ export function explorationToText(report: Omit<ExploreReport, "print">): string 
   ].join("\n");
 }
 
-function coverOf({ complete, cutOff, failure }: Omit<ExploreReport, "print">): string {
+function coverOf({ complete, cutOff, failure }: Omit<ExploreReport, "toText">): string {
   if (complete) return "all there are";
   if (failure !== undefined) return "stopped by a failure";
   return cutOff === "depth" ? "there are more below this depth" : "stopped at maxStates, there are more";

@@ -70,7 +70,7 @@ export interface ExploreReport {
   /** The shortest way to a broken law or promise, if one was found. */
   readonly failure: { readonly error: unknown; readonly inputs: readonly AgentInput[] } | undefined;
   /** The whole as text. */
-  print(): string;
+  toText(): string;
 }
 
 /** The way to a state, from its last input. */
@@ -106,7 +106,7 @@ export function explore(agent: ExploredAgent, options: ExploreOptions = {}): Exp
     .filter((edge) => !Object.hasOwn(edges, edge));
   const complete = failure === undefined && cutOff === undefined;
   const report = { states, transitions, complete, cutOff, depth, edges, unwalked, failure };
-  return { ...report, print: () => explorationToText(report) };
+  return { ...report, toText: () => explorationToText(report) };
 }
 
 /** One exploration under way. */

@@ -38,7 +38,7 @@ export interface SimulationReport {
   readonly identity: string;
   readonly failure: SimulationFailure | undefined;
   /** The whole as text: a table, and the failure with what reproduces it. */
-  print(): string;
+  toText(): string;
 }
 
 /** The story of a session, one line for each thing that happened: the length of the log, the control state, the action. */
@@ -52,7 +52,7 @@ export const failureToLine = (failure: unknown): string =>
   failure instanceof Error ? `${failure.name}: ${failure.message}` : String(failure);
 
 /** The report as text. */
-export function reportToText(report: Omit<SimulationReport, "print">): string {
+export function reportToText(report: Omit<SimulationReport, "toText">): string {
   const { runs, seed, inputs, coverage, dialects, failure, identity } = report;
   const rules = dialects.length === 0 ? "" : `, and to ${dialects.join(", ")}`;
   return [

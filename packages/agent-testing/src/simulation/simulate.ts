@@ -173,5 +173,5 @@ function reportOf(
     dialects,
     identity: identityOf(agent),
   };
-  return { ...report, print: () => reportToText(report) };
+  return { ...report, toText: () => reportToText(report) };
 }

@@ -52,7 +52,7 @@ describe("the page about finding a bug", () => {
       `import { simulate } from "@moora/agent-testing";
 import { agent, options } from "./paying.ts";
 const report = ${line};
-console.log(report.print());
+console.log(report.toText());
 process.exitCode = report.ok ? 0 : 1;
 `,
     );

@@ -48,7 +48,7 @@ describe("arguments are drawn from schemas and constants", () => {
 
   it("and the right threshold holds", async () => {
     const report = await simulate(refundAgent(50), { ...quiet, runs: 60 });
-    expect(report.failure, report.print()).toBeUndefined();
+    expect(report.failure, report.toText()).toBeUndefined();
   });
 
   it("numbers stay within the bounds of the schema, and come to them", async () => {

@@ -27,14 +27,14 @@ describe("simulated sessions", () => {
     { name: "of an agent with tools of every kind", agent: shopAgent },
   ])("with every fault, $name, break no law and no invariant", async ({ agent }) => {
     const report = await simulate(agent, { seed: 1, runs: 150, invariants });
-    expect(report.failure, report.print()).toBeUndefined();
+    expect(report.failure, report.toText()).toBeUndefined();
   });
 
   it("are the same for the same seed, and others for another one", async () => {
     const options: SimulateOptions = { runs: 5, faults: ["crash", "tool:failure", "llm:refusal"] };
     const one = await simulate(payingAgent("keyed"), { ...options, seed: 7 });
-    expect((await simulate(payingAgent("keyed"), { ...options, seed: 7 })).print()).toBe(one.print());
-    expect((await simulate(payingAgent("keyed"), { ...options, seed: 8 })).print()).not.toBe(one.print());
+    expect((await simulate(payingAgent("keyed"), { ...options, seed: 7 })).toText()).toBe(one.toText());
+    expect((await simulate(payingAgent("keyed"), { ...options, seed: 8 })).toText()).not.toBe(one.toText());
   });
 
   it("come with no other faults than those that are asked for", async () => {
@@ -67,7 +67,7 @@ describe("a report", () => {
     const one = await simulate(payingAgent("keyed"), { runs: 1, length: 3, faults: ["crash", "tool"] });
     expect(one.ok).toBe(true);
     expect(one.neverCame).toContain("tool:lie");
-    expect(one.print()).toContain(`never came: ${one.neverCame.join(", ")}`);
+    expect(one.toText()).toContain(`never came: ${one.neverCame.join(", ")}`);
     const many = await simulate(payingAgent("keyed"), { runs: 30, faults: ["crash", "tool:failure"] });
     expect(many).toMatchObject({ ok: true, neverCame: [] });
   });
@@ -94,7 +94,7 @@ describe("a report", () => {
       "Mistral Chat Completions",
       "Anthropic Messages",
     ]);
-    expect(report.print()).toContain("Anthropic Messages");
+    expect(report.toText()).toContain("Anthropic Messages");
   });
 
   it("identifies the agent by name, version, and a digest of its config and tools", async () => {

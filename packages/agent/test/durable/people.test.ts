@@ -316,7 +316,7 @@ describe("a person whose clock is ahead", () => {
   /** A clock by which the question has expired, and the lease has not. */
   const aheadOf = ({ clock }: Scene): Clock => ({
     now: () => clock.now() + 20_000,
-    after: (...timer) => clock.after(...timer),
+    after: (ms, callback) => clock.after(ms, callback),
   });
 
   it("is heard while a host runs the session: only that host reports deadlines", async () => {

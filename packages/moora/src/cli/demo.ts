@@ -61,7 +61,7 @@ for (const [explanation, task] of scenes) await play(explanation, task, session)
 say(
   "\n# The trace\n\nEach row is a move along an edge of the control graph; each loop leads from Idle to Done.\n",
 );
-say(session.trace().print());
+say(session.trace().toText());
 say(`\n# The same again, without model and tools\n\n${replayed(agent, session, inputs)}`);
 await session.close();
 

@@ -32,7 +32,7 @@ const slashCommands: Readonly<Record<string, SlashCommand>> = {
   },
   "/trace": {
     help: "Show the path through the control graph.",
-    run: ({ session }) => output(session.trace().print()),
+    run: ({ session }) => output(session.trace().toText()),
   },
   "/exit": { help: "Leave the chat. So does Ctrl-D.", run: leave },
   "/quit": { help: "The same as /exit.", run: leave },

@@ -95,7 +95,7 @@ export class TextView implements RunView {
   }
 
   private showTrace(trace: Trace): void {
-    if (this.options.showsTrace) this.screen.note(`\n${trace.print()}`);
+    if (this.options.showsTrace) this.screen.note(`\n${trace.toText()}`);
   }
 
   private write(text: string, messageId: string): void {

@@ -30,10 +30,8 @@ export interface EngineOptions extends EngineHost {
   readonly place?: DurablePlace;
 }
 
-/** The moves of a run through the control graph, with two ways to read them as a table. */
-export interface EngineTrace extends Omit<Trace, "print"> {
-  /** A table of text, one line for each move. */
-  toText(): string;
+/** The moves of a run through the control graph, which can write themselves as a table. */
+export interface EngineTrace extends Trace {
   /** Writes the table of `toText` to the console. */
   print(): void;
 }
@@ -120,8 +118,8 @@ export class AgentEngine {
 
   /** The walk through the control graph so far. */
   trace(): EngineTrace {
-    const { print: toText, ...trace } = this.#walk?.trace() ?? traceOf([]);
-    return { ...trace, toText, print: () => console.log(toText()) };
+    const trace = this.#walk?.trace() ?? traceOf([]);
+    return { ...trace, print: () => console.log(trace.toText()) };
   }
 
   /** The name of the control state, such as `Planning` or one of your own. */
