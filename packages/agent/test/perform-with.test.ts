@@ -84,7 +84,8 @@ describe("a loop of one's own", () => {
     const [effect] = Object.values(effectsAt(state));
     const types: string[] = [];
     if (effect !== undefined) for await (const { type } of perform(effect, state)) types.push(type);
-    expect(types).toEqual(["llm-call-started"]);
+    // What the answer cost is known, though nobody wants it anymore.
+    expect(types).toEqual(["llm-call-started", "usage-reported"]);
     expect(notify).toHaveBeenCalledTimes(1);
   });
 });

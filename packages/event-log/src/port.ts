@@ -79,6 +79,11 @@ export interface SessionLog {
   /** JSON text, written once by `create`. */
   readonly header: string;
   /**
+   * The longest body that this store takes, in UTF-16 code units, also for all bodies of one append together.
+   * Default: the `maxRecordLength` of this package.
+   */
+  readonly maxRecordLength?: number;
+  /**
    * Adds records after `expectedSeq`, all or none, durable when it returns.
    * `Conflict` when the head is elsewhere, `InvalidRecord` when they do not continue the chain, `LogRemoved`, `LogBusy`,
    * `LogWrite`: then nothing was acknowledged, and a handle may refuse to append until the session is opened again.

@@ -53,7 +53,8 @@ export function drawRelease(
 ): Release | undefined {
   const tools = [...agent.parts.tools.keys()];
   const possible = releaseChanges.filter(
-    (change) => faults(`release:${change}`) && (tools.length > 0 || !ofTool.has(change)),
+    (change) =>
+      faults(`release:${change}`) && (tools.length > 0 || !ofTool.has(change)) && canDraw(change, agent),
   );
   return possible.length === 0 ? undefined : drawn(oneOf(choose, possible), agent, tools, choose);
 }
@@ -67,6 +68,22 @@ const ofTool: ReadonlySet<string> = new Set([
   "tool-approval",
   "replay",
 ]);
+
+/**
+ * Policies that are at most as loose as the one that its author chose for a tool: a release that lets a payment run twice
+ * breaks the promises of the agent by itself. A rollback loosens what a release has tightened.
+ */
+const tighterPolicies = { once: [], keyed: ["once"], safe: ["keyed", "once"] } as const;
+
+const tightened = ({
+  parts,
+}: Agent<unknown>): readonly { readonly tool: string; readonly replay: "keyed" | "once" }[] =>
+  [...parts.tools].flatMap(([tool, { definition }]) =>
+    tighterPolicies[definition.replay ?? "once"].map((replay) => ({ tool, replay })),
+  );
+
+const canDraw = (change: Release["change"], agent: Agent<unknown>): boolean =>
+  change !== "replay" || tightened(agent).length > 0;
 
 function drawn(
   change: Release["change"],
@@ -93,12 +110,10 @@ function drawn(
         tool: oneOf(choose, tools),
         fields: { approval: oneOf(choose, ["always", "never"]) },
       };
-    case "replay":
-      return {
-        change,
-        tool: oneOf(choose, tools),
-        fields: { replay: oneOf(choose, ["once", "keyed", "safe"]) },
-      };
+    case "replay": {
+      const { tool, replay } = oneOf(choose, tightened(agent));
+      return { change, tool, fields: { replay } };
+    }
     case "rollback":
       return { change };
     case "prompt":

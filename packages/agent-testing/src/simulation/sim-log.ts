@@ -17,8 +17,11 @@ export const writeFaults = ["nothing-written", "unconfirmed", "torn", "busy"] as
 
 export type WriteFault = (typeof writeFaults)[number];
 
-/** Simulated logs refuse a record that holds this text, as every log refuses one that is too large. */
-export const oversizedText = "This text is longer than any log takes.";
+/** Simulated logs take records of this length, above what the agents of most users need for their configuration. */
+const longestRecord = 500_000;
+
+/** A text, short enough for the result of a tool, whose record is too long: JSON escapes each of its characters. */
+export const oversizedText: string = "\u0001".repeat(Math.ceil(longestRecord / 6));
 
 interface SetFault {
   readonly how: WriteFault;
@@ -79,6 +82,7 @@ export class SimLog {
     const never = new Promise<never>(() => undefined);
     const alive = <T>(work: () => T): T | Promise<never> => (this.dead ? never : work());
     const altered = (log: SessionLog): Partial<SessionLog> => ({
+      maxRecordLength: longestRecord,
       append: (expectedSeq, records) => alive(() => this.append(log, expectedSeq, records)),
       read: (afterSeq) => alive(() => log.read(afterSeq)),
       inspect: () => alive(() => log.inspect()),
@@ -124,7 +128,7 @@ export class SimLog {
   }
 
   private write(log: SessionLog, expectedSeq: number, records: readonly LogRecord[]): void {
-    if (records.some(({ body }) => body.includes(oversizedText)))
+    if (records.some(({ body }) => body.length > longestRecord))
       throw new LogError("InvalidRecord", "Simulated: a record is too large.");
     const how = this.faultFor(records);
     if (how === "nothing-written") throw new LogError("LogWrite", "Simulated: the disk is full.");

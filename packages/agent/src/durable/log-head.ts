@@ -101,11 +101,13 @@ export function logHead({ handle, start, runsEffects }: LogHeadOptions): LogHead
     return undefined;
   };
 
+  const longest = (): number => handle.log.maxRecordLength ?? maxRecordLength;
+
   const append = (steps: readonly CommittedStep[], onFailure: (error: unknown) => Commit): Commit => {
     const records = recordsOf(head, steps);
     const doubt = (): void =>
       steps.forEach(({ input }, index) => doubtful.set(records[index]?.digest ?? "", input));
-    const parts = appendable(records);
+    const parts = appendable(records, longest());
     // A later part that fails leaves the earlier ones in the log: they are found as own inputs of an append in doubt.
     if (parts.length > 1) doubt();
     return attempt(
@@ -158,7 +160,10 @@ export function logHead({ handle, start, runsEffects }: LogHeadOptions): LogHead
     get at() {
       return head;
     },
-    check: (input) => void inputToBody(input),
+    check(input) {
+      const { length } = inputToBody(input);
+      if (length > longest()) throw tooLong(input, length, longest());
+    },
     commit(steps) {
       const own = steps.filter(({ input }) => !pulled.has(input));
       if (own.length === 0) {
@@ -192,12 +197,12 @@ function recordsOf(head: ChainHead, steps: readonly CommittedStep[]): readonly L
 }
 
 /** The records in parts that a log takes at once. */
-function appendable(records: readonly LogRecord[]): readonly (readonly LogRecord[])[] {
+function appendable(records: readonly LogRecord[], longest: number): readonly (readonly LogRecord[])[] {
   const parts: LogRecord[][] = [];
   let length = Number.POSITIVE_INFINITY;
   for (const record of records) {
     length += record.body.length;
-    if (length > maxRecordLength) {
+    if (length > longest) {
       parts.push([]);
       length = record.body.length;
     }
@@ -215,3 +220,9 @@ function appendInTurn(
   const appended = handle.log.append(first.seq - 1, part);
   return later.length === 0 ? appended : whenThere(appended, () => appendInTurn(handle, later));
 }
+
+const tooLong = ({ type }: AgentInput, length: number, longest: number): SessionError =>
+  new SessionError(
+    "RecordTooLong",
+    `The record of this ${type} would be ${length} characters long; the log takes up to ${longest}. Split the text, or keep it elsewhere and pass a reference.`,
+  );

@@ -1,5 +1,5 @@
 import { parseStoredInput, type AgentChange, type AgentInput } from "@moora/agent-core-state-machine";
-import { chained, digestOf, maxRecordLength, type ChainHead, type LogRecord } from "@moora/event-log";
+import { chained, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
 import { textToJson } from "@moora/llm";
 import { canonicalJson } from "./canonical-json.ts";
 import { SessionError } from "./session-error.ts";
@@ -14,21 +14,14 @@ export const changesDigest = (changes: readonly AgentChange[]): string =>
 /** The bodies of inputs, which are needed before a transition and again for every attempt to append. */
 const bodies = new WeakMap<AgentInput, string>();
 
-/** The body of an input's record. Throws `RecordTooLong` for an input that no log takes. */
+/** The body of an input's record. */
 export function inputToBody(input: AgentInput): string {
   const known = bodies.get(input);
   if (known !== undefined) return known;
   const body = JSON.stringify(input);
-  if (body.length > maxRecordLength) throw tooLong(input, body.length);
   bodies.set(input, body);
   return body;
 }
-
-const tooLong = ({ type }: AgentInput, length: number): SessionError =>
-  new SessionError(
-    "RecordTooLong",
-    `The record of this ${type} would be ${length} characters long. Logs take up to ${maxRecordLength}: split the text, or keep it elsewhere and pass a reference.`,
-  );
 
 /** The record of an accepted input, chained to the head before it. */
 export function inputToRecord(

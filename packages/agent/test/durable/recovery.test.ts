@@ -218,7 +218,7 @@ describe("a session that somebody runs (D02)", () => {
           timestamp: 1,
           result: { isSuccess: true, content: "", receivedAt: 1 },
         }),
-      ).rejects.toMatchObject({ code: "NotOwner" });
+      ).rejects.toMatchObject({ code: "not-allowed" });
       expect(JSON.stringify(await session.history())).toBe(before);
       await Promise.all([session.close(), reader.close(), poster.close()]);
     },

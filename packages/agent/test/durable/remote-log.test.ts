@@ -155,7 +155,8 @@ describe("an append that breaks", () => {
     gates.isDown = false;
     await clock.advance(10_000);
     await quiet(session);
-    expect(counter.runs).toHaveLength(1);
+    // The other message is answered with a call of its own.
+    expect(counter.runs.map(({ key }) => key.split("/").at(-1))).toEqual(["1", "2"]);
     const notes = session.current().messages.map(({ content }) => content);
     expect(notes).toContain("From elsewhere.");
     expect(notes).not.toContain("From here.");

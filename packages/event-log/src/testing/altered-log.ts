@@ -9,6 +9,7 @@ export function withSessions(
   const handle = (session: SessionLog): SessionLog => ({
     id: session.id,
     header: session.header,
+    ...(session.maxRecordLength === undefined ? {} : { maxRecordLength: session.maxRecordLength }),
     append: (expectedSeq, records) => session.append(expectedSeq, records),
     read: (afterSeq) => session.read(afterSeq),
     inspect: () => session.inspect(),

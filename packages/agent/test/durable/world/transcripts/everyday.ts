@@ -52,7 +52,9 @@ export const everyday: readonly Transcript[] = [
   transcript("a reflection", [[call("look"), call("pay")]], { config: { reflectEveryNSteps: 1 } }),
   transcript("a state of its own", [[call("look")]], {
     config: lookFirst,
-    extras: { states: { Check: () => ({ event: "Fine", note: "It was checked." }) } },
+    extras: {
+      states: { Check: { replay: "safe", handle: () => ({ event: "Fine", note: "It was checked." }) } },
+    },
   }),
   inLoops("a model that has to be asked again", [
     [tries(fails("rate-limit", { retryAfterMs: 2_000 }), calls([call("look")]))],
