@@ -62,11 +62,13 @@ export type {
   Lease,
   LeaseClaim,
   LogInfo,
+  LogNotice,
   LogRecord,
   MaybePromise,
   SessionLog,
   Snapshot,
 } from "@moora/event-log";
+export { LogError } from "@moora/event-log";
 export type {
   JsonObject,
   LlmCaller,
