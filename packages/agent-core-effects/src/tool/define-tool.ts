@@ -123,7 +123,8 @@ export function defineTool<const Schema extends StandardSchema | JsonObject, Out
     ...tool,
     async probe(parameters, context) {
       const it = await given.taken(parameters);
-      return it.ok ? foundToOutcome(name, await probe(it.value, context)) : "not-run";
+      // The call ran with the schema of an earlier release, which these arguments fitted.
+      return it.ok ? foundToOutcome(name, await probe(it.value, context)) : "unknown";
     },
   };
 }

@@ -69,6 +69,16 @@ describe("what the model reads of a call that had its effect", () => {
     await next.close();
   });
 
+  it("once, and its arguments do not fit the tool anymore: it is not probed, and the outcome is unknown", async () => {
+    const world = new Restarts();
+    const probe = () => expect.unreachable();
+    await world.crash(agentWith([pay({ probe })]));
+    const next = await world.open(agentWith([pay({ probe, input: z.object({ euros: z.number().max(5) }) })]));
+    expect(runs).toBe(1);
+    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
+    await next.close();
+  });
+
   it("a call that was admitted but never began did not run, and the model reads so", async () => {
     const log = withSessions(memoryLog(), (session) => ({
       append: (expectedSeq: number, records: readonly LogRecord[]) =>
