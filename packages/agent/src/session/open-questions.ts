@@ -48,7 +48,8 @@ export function openQuestions<Answer>(host: QuestionsHost): OpenQuestions<Answer
       for (const question of added(state)) emit(toEvent(question));
     },
     watch() {
-      if (!isIdle) return;
+      // What hears the question now has been shown it, also if it stops listening at once.
+      if (!isIdle || isShown()) return;
       isIdle = false;
       // What listens may begin to do so later in this turn of the event loop.
       setTimeout(() => {

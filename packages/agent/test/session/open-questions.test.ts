@@ -205,6 +205,18 @@ describe("a question that nothing in the process shows", () => {
     await session.close();
   });
 
+  it("is not reported where an iteration showed it and then left it open", async () => {
+    const { agent } = careful();
+    const reports: ErrorReport[] = [];
+    const session = startSession(agent, { onError: (report) => void reports.push(report) });
+    for await (const { type } of session.ask("Pay.")) if (type === "ApprovalRequested") break;
+    await new Promise((resolve) => setTimeout(resolve));
+    await settled();
+    expect(session.questions()).toHaveLength(1);
+    expect(reports).toEqual([]);
+    await session.close();
+  });
+
   it("is not reported where onApproval answers", async () => {
     const { agent, paid } = careful();
     const reports: ErrorReport[] = [];
