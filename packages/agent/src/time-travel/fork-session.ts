@@ -1,4 +1,4 @@
-import { beginReplay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { beginReplay, loopRuns, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { chainStart, type EventLog, type LogRecord } from "@moora/event-log";
 import { headerToState, headerToText, identityOf, type SessionHeader } from "../durable/session-header.ts";
 import { inputToRecord } from "../durable/session-record.ts";
@@ -36,7 +36,8 @@ export interface Forked {
 
 /**
  * Starts a new session from any position of another one, also from within a batch of tool calls. Of a damaged log, from any
- * position before the damage; behind it, and with `open: "reuse"`, rejects with `LogCorrupt`.
+ * position before the damage; rejects with `LogCorrupt` for one behind it, and where `open: "reuse"` would need records behind
+ * it, since work is open at the position.
  */
 export async function forkSession(
   log: EventLog,
@@ -55,8 +56,9 @@ export async function forkSession(
   const header = { ...session.header, life: randomId("life"), parent: { id, seq: position } };
   const copy = recordsOf(as, header, edited);
   const reused = (): readonly AgentInput[] => {
-    positionIn(session, end);
-    return answersOf(positionOf(session, position).state, session.inputs.slice(position));
+    const { state } = positionOf(session, position);
+    if (loopRuns(state)) positionIn(session, end);
+    return answersOf(state, session.inputs.slice(position));
   };
   const fork = recordsOf(as, header, inputsOf(open, edited, copy.state, reused));
   await writeSession(to, as, headerToText(header), fork.records);

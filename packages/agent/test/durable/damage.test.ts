@@ -115,6 +115,21 @@ describe.each(damages)("a damaged session in %s", (name, damage) => {
   });
 });
 
+describe.each(damages)("a fork that reuses results, of a damaged session in %s", (name, damage) => {
+  it("needs nothing behind the damage where no work is open at its position", async () => {
+    await using storage = storageOf(name, full);
+    await longSession(storage);
+    const log = storage.open();
+    const { inputs } = await readSession(log, "ada");
+    const asked = inputs.findLastIndex(({ type }, index) => index < 29 && type === "user-message-received");
+    damage(storage, 30);
+    const fork = await forkSession(log, "ada", asked, { as: "fork", open: "reuse" });
+    expect(fork.state).toEqual((await stateAt(log, "ada", asked)).state);
+    const open = forkSession(log, "ada", asked + 1, { as: "late", open: "reuse" });
+    await expect(open).rejects.toMatchObject(corrupt(30));
+  });
+});
+
 describe("a torn end of a JSONL file", () => {
   /** A session without a snapshot or lease to say where it ended, and the remains of an append behind it. */
   async function torn(storage: Storage): Promise<{ readonly file: string; readonly seq: number }> {
