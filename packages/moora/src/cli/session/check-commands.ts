@@ -15,7 +15,15 @@ export const verifyCommand: Command = sessionCommand({
   async run({ log, id, print }) {
     const report = await verifySession(log, id);
     if (report.ok) {
-      print({ id, ...report }, `${id} is intact: ${report.seq} records, digest ${report.digest}.`);
+      const { seq, digest, unfinishedBytes } = report;
+      const intact = `${id} is intact: ${seq} records, digest ${digest}.`;
+      const unfinished =
+        unfinishedBytes === 0
+          ? []
+          : [
+              `An append after record ${seq} was not finished (${unfinishedBytes} bytes). It was never confirmed.`,
+            ];
+      print({ id, ...report }, [intact, ...unfinished].join("\n"));
       return exitCodes.answered;
     }
     const { seq, reason, message, changes = [] } = report;
@@ -88,5 +96,6 @@ export function restText(
 ): readonly string[] {
   if (differences.length === 0) return [];
   if (showsAll) return ["All differences of the states", ...stateDifferences(differences, names)];
-  return [`The states differ in ${differences.length} fields. To show them: --all`];
+  const fields = differences.length === 1 ? "1 field" : `${differences.length} fields`;
+  return [`The states differ in ${fields}. To show them: --all`];
 }
