@@ -30,7 +30,8 @@ const exitCodeOf: Readonly<Record<string, ExitCode>> = {
 /** Messages for people, where the one of the error is for programs. */
 const messages: Readonly<Record<string, (message: string) => string>> = {
   LogBusy: (message) => `Another process is writing. Try again. ${message}`,
-  LogCorrupt: (message) => `The log is damaged: ${message}`,
+  LogCorrupt: (message) =>
+    message.startsWith("The log is damaged") ? message : `The log is damaged: ${message}`,
   LogExists: () => "A session of this name exists already. Choose another name with --to.",
   LogRemoved: () => "The session was removed.",
   LogWrite: (message) => `The log cannot be read or written: ${message}`,

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { defineAgent, defineTool, openSession, type Tool } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
@@ -220,9 +220,37 @@ describe("errors about a session are plain", () => {
     for (const name of ["log", "show", "rerun", "fork"])
       expect(await said(name, "ada", "--log", "logs")).toMatchObject({
         code: 6,
-        err: expect.stringContaining("The log is damaged"),
+        err: expect.stringMatching(/^moora: The log is damaged: record 3 is /),
       });
     expect((await said("run", "2+2", "--session", "ada", "--log", "logs")).code).toBe(6);
+  });
+
+  it("where the last append was not finished: verify says so and changes nothing", async () => {
+    await said("run", "1+1", "--session", "ada", "--log", "logs");
+    const names = readdirSync(place.at("logs"));
+    const file = place.at("logs", names.find((name) => name.endsWith(".jsonl")) ?? "");
+    appendFileSync(file, '{"torn');
+    const bytes = readFileSync(file);
+    const report = await said("verify", "ada", "--log", "logs");
+    expect(report.code).toBe(0);
+    expect(report.out).toMatch(
+      /^ada is intact: .*\nAn append after record \d+ was not finished \(6 bytes\)\./,
+    );
+    expect(readFileSync(file)).toEqual(bytes);
+  });
+
+  it("where a fork needs what lies behind the damage: the message says what to use instead", async () => {
+    await said("run", "1+1", "--session", "ada", "--log", "own.db");
+    {
+      using database = new DatabaseSync(place.at("own.db"));
+      database.exec("UPDATE moora_records SET body = body || ' ' WHERE seq = 4");
+    }
+    expect((await said("fork", "ada", "--at", "1", "--to", "empty", "--log", "own.db")).code).toBe(0);
+    expect(await said("fork", "ada", "--at", "3", "--log", "own.db")).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/record 4 .* Use --open rerun or --open close\.\n$/),
+    });
+    expect((await said("fork", "ada", "--at", "3", "--open", "rerun", "--log", "own.db")).code).toBe(0);
   });
 
   it("where a record says something else than when it was written", async () => {

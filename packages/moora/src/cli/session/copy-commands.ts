@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { text as allOf } from "node:stream/consumers";
 import { exportSession, forkSession, importSession, readHeader, stateAt, type OpenWork } from "@moora/agent";
+import { LogError } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
@@ -24,7 +25,7 @@ export const forkCommand: Command = sessionCommand({
     const { seq: at } = await stateAt(log, id, given);
     checkPosition(id, given, at);
     const as = options.text("to") ?? `${id}-fork`;
-    const { seq, dropped } = await forkSession(log, id, at, { as, open });
+    const { seq, dropped } = await forkSession(log, id, at, { as, open }).catch(behindDamage);
     print(
       { id: as, seq, dropped, parent: { id, seq: at } },
       `${as} has ${seq} records: ${id} up to record ${at}${open === "reuse" ? "" : `, open work ${openTexts[open]}`}.`,
@@ -33,6 +34,13 @@ export const forkCommand: Command = sessionCommand({
     return exitCodes.answered;
   },
 });
+
+/** The position can be read, so what is damaged are the results that a fork reuses. */
+function behindDamage(error: unknown): never {
+  if (!(error instanceof LogError && error.code === "LogCorrupt")) throw error;
+  const fix = "The results of open work lie behind it. Use --open rerun or --open close.";
+  throw new CliFailure(exitCodes.unreadable, `${error.message} ${fix}`);
+}
 
 const openTexts: Readonly<Record<OpenWork, string>> = {
   reuse: "reused",
