@@ -37,6 +37,10 @@ export const logs = [
   postgresLog("postgres://localhost"),
 ];
 
+// Traces of errors show these names.
+for (const [name, value] of Object.entries(await import("moora")))
+  if (typeof value === "function" && /^[A-Z]/.test(name)) assert.equal(value.name, name);
+
 const apiKey = "none";
 for (const [llm, message] of [
   [openai("a", { apiKey }), "The openai provider needs the package openai: npm install openai"],
