@@ -12,6 +12,7 @@ import { digestOf, type EventLog } from "@moora/event-log";
 import type { JsonObject } from "@moora/llm";
 import { AgentError } from "./agent-error.ts";
 import type { AgentRun } from "./agent-run.ts";
+import { checkIsAgent } from "./check-arguments.ts";
 import { refusalOf } from "./decision-to-input.ts";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
@@ -47,6 +48,7 @@ const input: JsonObject = {
  * what it used counts for its caller. Throws for what `defineTool` throws for.
  */
 export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {
+  checkIsAgent("agentTool", agent);
   const { log, clock = systemClock, onApproval = nobody, ...definition } = options;
   const host = { clock, onApproval };
   return defineTool({

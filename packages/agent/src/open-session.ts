@@ -1,6 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type LogNotice, type SessionLog } from "@moora/event-log";
+import { checkIsAgent, checkOpenOptions } from "./check-arguments.ts";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
 import { isSameJson } from "./durable/canonical-json.ts";
@@ -62,13 +63,15 @@ export interface OpenOptions {
  * `finally`, so that others can run it at once. A session that is not closed does not keep its process alive.
  *
  * Rejects with `SessionError` and `LogError`. `SessionBusy`: another owner runs it, and still did after `waitMs`; the error
- * has `owner` and `until`. `WrongAgent`: the log belongs to another agent. `InvalidOption`: `leaseMs` or `waitMs` is not a
- * positive finite number. A log that a newer release wrote opens to be read only.
+ * has `owner` and `until`. `WrongAgent`: the log belongs to another agent. `InvalidOption`: `log` is not a log, `access` is
+ * not one of the three, `leaseMs` or `waitMs` is not a positive finite number. A log that a newer release wrote opens to be read only.
  */
 export async function openSession<Answer>(
   agent: Agent<Answer>,
   options: OpenOptions,
 ): Promise<DurableSession<Answer>> {
+  checkIsAgent("openSession", agent);
+  checkOpenOptions(options);
   const { clock = systemClock, access = "run" } = options;
   checkMs("leaseMs", options.leaseMs);
   checkMs("waitMs", options.waitMs);

@@ -1,3 +1,4 @@
+import { checkIsAgent } from "./check-arguments.ts";
 import { refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -19,6 +20,7 @@ export function runTask<Answer>(
   task: UserContent,
   options: TaskOptions = {},
 ): AgentRun<Answer> {
+  checkIsAgent("runTask", agent);
   const { onApproval } = options;
   const session = createSession(agent, {
     ...baseOf(agent, "task", options),

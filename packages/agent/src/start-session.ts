@@ -1,5 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { replay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { checkIsAgent } from "./check-arguments.ts";
 import { systemClock } from "./clock.ts";
 import { initialStateOf, type Agent } from "./define-agent.ts";
 import type { ErrorListener } from "./error-reports.ts";
@@ -24,6 +25,7 @@ export interface StartOptions {
 
 /** A session in memory. Every method has its effect before it returns; only what the world does takes time. */
 export function startSession<Answer>(agent: Agent<Answer>, options: StartOptions = {}): Session<Answer> {
+  checkIsAgent("startSession", agent);
   return createSession(agent, { ...baseOf(agent, "session", options), onApproval: options.onApproval });
 }
 

@@ -5,12 +5,14 @@ import {
   type ControlMove,
 } from "@moora/agent-core-state-machine";
 import type { EventLog, LogError, LogRecord, SessionLog } from "@moora/event-log";
+import { checkIsLog } from "../check-arguments.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 
-/** The log of a session that has to be there. Rejects with `SessionUnknown`. */
+/** The log of a session that has to be there. Rejects with `SessionUnknown`, and with `InvalidOption` for what is no log. */
 export async function sessionLog(log: EventLog, id: string): Promise<SessionLog> {
+  checkIsLog(log);
   const found = await log.open(id);
   if (found === undefined) throw new SessionError("SessionUnknown", `There is no session ${id}.`);
   return found;
