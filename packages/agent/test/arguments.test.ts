@@ -58,13 +58,15 @@ describe("what looks back at sessions refuses what is not a log", () => {
 });
 
 describe("what needs an agent refuses what defineAgent did not return", () => {
-  it.each<[string, (given: never) => unknown]>([
+  it.each<[string, (given: ReturnType<typeof untyped>) => unknown]>([
     ["runTask", (given) => runTask(given, "hi")],
     ["startSession", (given) => startSession(given)],
     ["openSession", (given) => openSession(given, { log: memoryLog(), id: "ada" })],
     ["agentTool", (given) => agentTool(given, { name: "ask", description: "Asks." })],
   ])("%s", async (name, call) => {
-    const error: unknown = await Promise.try(call, untyped({ llm: {} })).catch((reason: unknown) => reason);
+    const error: unknown = await Promise.resolve(untyped({ llm: {} }))
+      .then(call)
+      .catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(AgentError);
     expect(error).toMatchObject({
       kind: "BuildError",
