@@ -1,4 +1,5 @@
-import type { AgentConfig, Budget } from "./config.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import type { Budget } from "./config.ts";
 import { openCallsOf } from "./control/calls.ts";
 import { priceOf } from "./prices.ts";
 import type { AgentState } from "./state.ts";

@@ -1,5 +1,6 @@
 import type { Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
+import type { AgentConfig } from "./agent-config.ts";
 import { jsonSchema } from "./json.ts";
 import { priceListSchema } from "./prices.ts";
 
@@ -54,10 +55,7 @@ export const graphSchema = z.object({
   terminals: z.array(z.string()),
 });
 
-/**
- * Sampling and limits of a model call, in the form of `LlmSettings` of `@moora/llm`, which documents the fields. All are
- * optional. A field that the provider does not know is left out with a warning; `providerOptions` is passed on as it is.
- */
+/** The fields of `ModelSettings`, which documents them. */
 export const settingsSchema = z.object({
   temperature: z.exactOptional(amount),
   maxOutputTokens: z.exactOptional(positive),
@@ -69,26 +67,18 @@ export const settingsSchema = z.object({
   providerOptions: z.exactOptional(z.record(z.string(), z.record(z.string(), jsonSchema))),
 });
 
-/** Everything about an agent that is data. Counts are whole numbers, times milliseconds. */
+/** The fields of `AgentConfig`, which documents them. */
 const fields = {
   systemPrompt: z.string(),
-  /** Chooses the model: `models[taskType]`, else `models.default`. */
   taskType: z.string(),
   models: z.record(z.string(), z.string()),
-  /** Sampling and limits of each model call: temperature, token limit, reasoning effort. */
   settings: settingsSchema,
   toolChoice: z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() })]),
-  /** JSON text of the JSON Schema that an answer has to fit, or null. */
   answerSchema: z.nullable(z.string()),
-  /** Model calls for the plan of one user message. */
   maxSteps: positive,
-  /** How often a loop may try again after low confidence, a short answer or an invalid one. */
   maxRetries: count,
-  /** Below it a turn is dropped; counts only where the model gives a confidence. */
   confidenceThreshold: amount,
-  /** 0: never by steps. */
   reflectEveryNSteps: count,
-  /** Reflect when the last request was longer than this; 0: never by tokens. */
   reflectAboveInputTokens: count,
   minAnswerLength: count,
   parallelTools: z.boolean(),
@@ -96,7 +86,6 @@ const fields = {
   maxCallsPerTurn: positive,
   maxToolAttempts: positive,
   maxLlmAttempts: positive,
-  /** First wait before a model call is made again; it doubles up to `maxRetryDelayMs`, which also caps Retry-After. */
   retryDelayMs: count,
   maxRetryDelayMs: count,
   blacklistedTools: z.array(z.string()),
@@ -105,7 +94,6 @@ const fields = {
   prices: priceListSchema,
   initialContextWindowSize: positive,
   expandContextWindowSize: positive,
-  /** What a user message does to a loop that runs: waits for its end, ends it, or is refused. */
   interjection: z.enum(["queue", "restart", "reject"]),
   graph: graphSchema,
 };
@@ -117,7 +105,6 @@ export type ApprovalPolicy = Immutable<z.infer<typeof approvalPolicySchema>>;
 export type Approval = Immutable<z.infer<typeof approvalSchema>>;
 export type Budget = Immutable<z.infer<typeof budgetSchema>>;
 export type ControlGraph = Immutable<z.infer<typeof graphSchema>>;
-export type AgentConfig = Immutable<z.infer<typeof agentConfigSchema>>;
 
 /** Any of the fields, each as it is in the whole. The entries keep their keys, which `fromEntries` cannot say. */
 export const agentConfigChangeSchema = z.object(

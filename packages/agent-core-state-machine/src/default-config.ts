@@ -1,4 +1,4 @@
-import type { AgentConfig } from "./config.ts";
+import type { AgentConfig } from "./agent-config.ts";
 
 /** The defaults of a chat. */
 export const defaultAgentConfig: AgentConfig = {

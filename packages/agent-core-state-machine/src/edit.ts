@@ -1,5 +1,5 @@
 import type { AgentMessage } from "@moora/agent-webui-protocol";
-import type { AgentConfig } from "./config.ts";
+import type { AgentConfig } from "./agent-config.ts";
 import { copyOfMessages, forgetPositions } from "./message-index.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
 import { addAgentUsage, type AgentUsage, type UsageReport } from "./usage.ts";

@@ -9,7 +9,8 @@ export {
   riskSchema,
   settingsSchema,
 } from "./config.ts";
-export type { AgentConfig, Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config.ts";
+export type { AgentConfig, ModelSettings } from "./agent-config.ts";
+export type { Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config.ts";
 export { callIdsOf, openCallOf, needsHuman, openCallsOf, recordOf, toolOf } from "./control/calls.ts";
 export { controlSchema } from "./control/control.ts";
 export type {

@@ -1,4 +1,4 @@
-import type { AgentConfig } from "./config.ts";
+import type { AgentConfig } from "./agent-config.ts";
 import { defaultAgentConfig } from "./default-config.ts";
 import type { AgentState, ReActContext, ToolDefinition } from "./state.ts";
 import { noAgentUsage } from "./usage.ts";

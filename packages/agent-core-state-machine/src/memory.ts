@@ -1,4 +1,5 @@
-import type { AgentConfig, Budget } from "./config.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import type { Budget } from "./config.ts";
 import { openCallsOf, recordOf } from "./control/calls.ts";
 import type { AgentFailure } from "./control/control.ts";
 import { controlName } from "./control/fired.ts";

@@ -1,4 +1,4 @@
-import type { AgentConfig } from "./config.ts";
+import type { AgentConfig } from "./agent-config.ts";
 
 /** The model of a task type, else that of the agent's own type, else the default; "" leaves the choice to the caller. */
 export function modelFor({ models, taskType }: AgentConfig, type: string): string {

@@ -1,4 +1,4 @@
-import type { AgentConfig } from "./config.ts";
+import type { AgentConfig } from "./agent-config.ts";
 import { move } from "./control/move.ts";
 import { Edit, type AgentChange, type ControlMove } from "./edit.ts";
 import { initialAgentState } from "./initial.ts";

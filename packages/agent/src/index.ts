@@ -5,6 +5,7 @@ export type {
   AgentAttachment,
   AgentChange,
   AgentConfig,
+  ModelSettings,
   AgentFailure,
   AgentInput,
   AgentMemory,
