@@ -225,6 +225,20 @@ describe("errors about a session are plain", () => {
     expect((await said("run", "2+2", "--session", "ada", "--log", "logs")).code).toBe(6);
   });
 
+  it("where its log is damaged: log shows the records before the damage", async () => {
+    await said("run", "1+1", "--session", "ada", "--log", "own.db");
+    const whole = (await said("log", "ada", "--log", "own.db")).out;
+    {
+      using database = new DatabaseSync(place.at("own.db"));
+      database.exec("UPDATE moora_records SET body = body || ' ' WHERE seq = 4");
+    }
+    expect(await said("log", "ada", "--log", "own.db")).toMatchObject({
+      code: 6,
+      out: whole.split("\n").slice(0, 3).join("\n").concat("\n"),
+      err: expect.stringContaining("record 4"),
+    });
+  });
+
   it("where the last append was not finished: verify says so and changes nothing", async () => {
     await said("run", "1+1", "--session", "ada", "--log", "logs");
     const names = readdirSync(place.at("logs"));

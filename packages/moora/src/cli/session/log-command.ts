@@ -1,4 +1,4 @@
-import { readSession, type DurableSession } from "@moora/agent";
+import { readSession, readSoundPart, type DurableSession } from "@moora/agent";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { Interrupts } from "../interrupts.ts";
@@ -22,11 +22,12 @@ export const logCommand: Command = sessionCommand({
 });
 
 async function shown({ log, id, options }: SessionCall, show: (row: TimelineRow) => void): Promise<ExitCode> {
-  const { header, records, inputs, unreadable } = await readSession(log, id);
-  checkPosition(id, positionOf(options, "from"), records.length);
+  const { header, records, inputs, unreadable, damage } = await readSoundPart(log, id);
+  if (damage === undefined) checkPosition(id, positionOf(options, "from"), records.length);
   const toRow = timelineOf(header);
   inputs.forEach((input, index) => show(toRow(index + 1, input)));
-  if (unreadable !== undefined) throw unreadable;
+  const problem = unreadable ?? damage;
+  if (problem !== undefined) throw problem;
   return exitCodes.answered;
 }
 
