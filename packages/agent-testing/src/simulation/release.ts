@@ -198,7 +198,7 @@ function withNewSchema(tool: Tool): Tool {
   const properties = { ...objectIn(old["properties"]), confirmed: { type: "boolean" } };
   const required = [...new Set([...(Array.isArray(old["required"]) ? old["required"] : []), "confirmed"])];
   const input = { ...old, type: "object", properties, required };
-  const { check, run } = defineTool({
+  const { check, run, probe } = defineTool({
     name: tool.name,
     description: tool.definition.description,
     input,
@@ -206,8 +206,16 @@ function withNewSchema(tool: Tool): Tool {
       const { confirmed: _, ...rest } = objectIn(args);
       return tool.run(JSON.stringify(rest), context);
     },
+    probe: () => "unknown",
   });
-  return { ...tool, check, run, definition: { ...tool.definition, schema: JSON.stringify(input) } };
+  const probed = tool.probe === undefined || probe === undefined ? {} : { probe };
+  return {
+    ...tool,
+    ...probed,
+    check,
+    run,
+    definition: { ...tool.definition, schema: JSON.stringify(input) },
+  };
 }
 
 const objectIn = (value: unknown): Readonly<Record<string, unknown>> =>

@@ -24,7 +24,7 @@ export function simTool(tool: Tool, sim: SimToolHost): Tool {
         found === undefined ? begun(tool, parameters, context, sim) : invalid(found);
       return typeof problem === "object" ? problem.then(begin) : begin(problem);
     },
-    ...(tool.probe === undefined ? {} : { probe: probeOf(sim) }),
+    ...(tool.probe === undefined ? {} : { probe: probeOf(tool, tool.probe, sim) }),
   };
 }
 
@@ -66,10 +66,21 @@ function keepReturned(pending: PendingTool, running: ToolOutcome | Promise<ToolO
   );
 }
 
-/** A probe that reports the truth, or that the outcome is unknown. */
+/**
+ * A probe that reports the truth, or that the outcome is unknown. The tool's own one reports about arguments that do not fit
+ * its schema: it is not executed for them.
+ */
 const probeOf =
-  ({ host, wait, hasRun }: SimToolHost): NonNullable<Tool["probe"]> =>
-  (_parameters, { toolCallId, signal }) =>
-    hasRun(toolCallId)
-      ? new Promise((answer) => wait({ type: "probe", host, toolCallId, signal, answer }))
-      : Promise.resolve("not-run" as const);
+  (tool: Tool, probe: NonNullable<Tool["probe"]>, sim: SimToolHost): NonNullable<Tool["probe"]> =>
+  async (parameters, context) => {
+    if ((await tool.check(parameters)) !== undefined) return await probe(parameters, context);
+    return await simulatedProbe(context, sim);
+  };
+
+const simulatedProbe = (
+  { toolCallId, signal }: ToolContext,
+  { host, wait, hasRun }: SimToolHost,
+): ReturnType<NonNullable<Tool["probe"]>> =>
+  hasRun(toolCallId)
+    ? new Promise((answer) => wait({ type: "probe", host, toolCallId, signal, answer }))
+    : Promise.resolve("not-run" as const);

@@ -49,6 +49,12 @@ describe("a call that had begun to run is never reported as one that did not run
     expect(await failureOf(shopAgent, actions)).toBe("none");
   });
 
+  it("when the next release changes the schema of a tool that is probed", async () => {
+    const release: SimAction = { type: "release", release: { change: "schema", tool: "ship" } };
+    const ship = callsFor(["ship", {}]);
+    expect(await failureOf(shopAgent, [message, ship, release, crash])).toBe("none");
+  });
+
   it("when the question about its outcome expires", async () => {
     expect(await failureOf(shopAgent, [message, book, crash])).toBe("none");
   });
