@@ -135,7 +135,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 
   const breakLoop = loopBreaker({
     state: () => machine.current(),
-    now: clock.now,
+    now: () => clock.now(),
     dispatch: (input) => machine.dispatch(input),
     failRuns: runs.failAll,
     stop(error) {

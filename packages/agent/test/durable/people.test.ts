@@ -6,6 +6,7 @@ import { call, scripted, scriptedFor } from "./world/counting-agent.ts";
 import { quiet } from "./world/drive.ts";
 import { problemsAfter } from "./world/outcome.ts";
 import { checkSound, sceneOf, type Scene } from "./world/scene.ts";
+import { VirtualClock } from "./world/virtual-clock.ts";
 
 const day = 86_400_000;
 const asking = (...tools: readonly string[]) => ({ approval: { policy: { tools } } });
@@ -332,6 +333,19 @@ describe("a person whose clock is ahead", () => {
     await quiet(owner);
     expect(ran(scene)).toEqual(["pay"]);
     await owner.close();
+  });
+
+  it("is heard, too, where the clock is an instance whose methods read its fields", async () => {
+    const scene = sceneOf([[call("pay")]], expiring);
+    const owner = await scene.open();
+    await owner.send("Please.");
+    await quiet(owner);
+    const clock = new VirtualClock(scene.clock.now() + 20_000);
+    const person = await scene.post({ clock });
+    expect(await person.decide(one(person.questions()), "approve", "ada")).toMatchObject({
+      status: "accepted",
+    });
+    await Promise.all([person.close(), owner.close()]);
   });
 
   it("comes too late for a question of a session that nobody runs", async () => {
