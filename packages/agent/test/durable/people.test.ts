@@ -128,6 +128,8 @@ describe("a question that waits for days", () => {
     }
     expect(escalated).toEqual([false, false, true, true]);
     expect(shown.length).toBeGreaterThanOrEqual(4);
+    expect(shown.every(({ reminder }, index) => reminder >= (shown[index - 1]?.reminder ?? 0))).toBe(true);
+    expect(shown.map((event) => event.escalated).indexOf(true)).toBeGreaterThan(0);
     const session = await scene.open();
     expect(await session.decide(one(session.questions()), "approve", "ada")).toMatchObject({
       status: "accepted",

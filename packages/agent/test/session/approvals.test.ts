@@ -354,6 +354,31 @@ describe("a question that nobody answers (H08)", () => {
   });
 });
 
+describe("a question that nobody answers", () => {
+  it("says how often it was shown again, and tells an escalation from a reminder", async () => {
+    const approval = { policy: "always", remindAfterMs: 1_000, escalateAfterMs: 1_500 } as const;
+    const made = paying(["a"], { approval });
+    await asking(made);
+    for (const ms of [1_000, 500, 500]) {
+      made.clock.advance(ms);
+      await settled();
+    }
+    const shown = made.events.flatMap((event) =>
+      event.type === "ApprovalRequested" ? [[event.reminder, event.escalated]] : [],
+    );
+    expect(shown).toEqual([
+      [0, false],
+      [1, false],
+      [2, true],
+      [3, true],
+    ]);
+    expect(made.session.questions()).toMatchObject([{ reminder: 3, escalated: true }]);
+    await made.session.decide(first(made.session.questions()), "approve");
+    await made.session.settled();
+    expect(made.ran).toHaveLength(1);
+  });
+});
+
 describe("whoever answers for the host", () => {
   const withOnApproval = async (onApproval: () => Decision | Promise<Decision>): Promise<unknown> => {
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
