@@ -379,6 +379,37 @@ describe("a question that nobody answers", () => {
   });
 });
 
+describe("a decision that is too large", () => {
+  const many = Object.fromEntries(Array.from({ length: 100_001 }, (_, index) => [`k${index}`, 1]));
+
+  it.each([{ approve: many }, { answer: many }])("by its number of keys is refused: %#", async (decision) => {
+    const made = paying(["a"], { approval: { policy: "always" } });
+    const question = first(await asking(made));
+    await expect(made.session.decide(question, decision)).rejects.toMatchObject({
+      code: "invalid-decision",
+      message: expect.stringContaining("at most 100000 keys and items"),
+    });
+    expect(made.session.questions()).toHaveLength(1);
+  });
+
+  it("by the length of its answer is cut to the limit of results", async () => {
+    const llm = new MockLlmCaller([
+      callsTools([{ name: "ask_human", arguments: { question: "Why?" } }]),
+      answers("I see."),
+    ]);
+    const agent = defineAgent({
+      llm,
+      tools: [askHuman({ answer: z.string() })],
+      limits: { maxResultLength: 200 },
+    });
+    const onApproval = (): Decision => ({ answer: "because ".repeat(1_000) });
+    const { state } = await runTask(agent, "Ask me.", { onApproval });
+    const result = state.toolCalls["1"]?.result;
+    expect(result).toMatchObject({ isSuccess: true, content: expect.stringContaining("8000") });
+    expect(result?.isSuccess === true && result.content.length <= 200).toBe(true);
+  });
+});
+
 describe("whoever answers for the host", () => {
   const withOnApproval = async (onApproval: () => Decision | Promise<Decision>): Promise<unknown> => {
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
