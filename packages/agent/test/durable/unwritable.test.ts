@@ -57,6 +57,28 @@ describe("a message that cannot be stored", () => {
   });
 });
 
+describe("the intent of a call that could not be stored", () => {
+  it("does not run the call when a cancel is stored together with it", async () => {
+    let isBusy = true;
+    let runs = 0;
+    const log = failing((body) => isBusy && body.includes('"tool-call-started"'));
+    const llm = new MockLlmCaller([callsTools([{ name: "work" }])]);
+    const agent = defineAgent({ llm, tools: [toolOf("work", () => `run ${(runs += 1)}`)] });
+    const clock = new VirtualClock();
+    const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
+    const failed = failureOf(session.ask("Work."));
+    await settled();
+    isBusy = false;
+    await session.cancel();
+    const types = (await session.history()).map(({ input }) => input.type);
+    expect(types.slice(-2)).toEqual(["tool-call-started", "re-act-cancelled"]);
+    expect(await failed).toMatchObject({ kind: "Cancelled" });
+    await settled();
+    expect(runs).toBe(0);
+    await session.close();
+  });
+});
+
 describe("a log that cannot be written", () => {
   it("for less than ten seconds delays the answer, and no run hears of it", async () => {
     let isBusy = false;
