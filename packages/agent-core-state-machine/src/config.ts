@@ -34,7 +34,7 @@ export const approvalSchema = z.object({
   expiresAfterMs: z.exactOptional(positive),
   /** How long until a request is shown again, and again. */
   remindAfterMs: z.exactOptional(positive),
-  /** How long until a request is shown again as escalated: for whoever answers when the first ones do not. */
+  /** How long until a request is shown again, once, with `escalated: true`: other people can then be asked. */
   escalateAfterMs: z.exactOptional(positive),
 });
 

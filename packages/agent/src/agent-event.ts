@@ -35,6 +35,10 @@ export interface Question {
   readonly digest: string;
   /** When it expires, in milliseconds since 1970, or null: an approval is then rejected, an outcome unknown. */
   readonly due: number | null;
+  /** How often the question was shown again: 0 at first, counted up by each reminder and by its escalation. */
+  readonly reminder: number;
+  /** Whether `approval.escalateAfterMs` has passed without a decision: show it to other people from now on. */
+  readonly escalated: boolean;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { after, schemaCheckOf, type AgentParts } from "@moora/agent-core-effects";
-import { recordOf, toolOf, type AgentState } from "@moora/agent-core-state-machine";
+import { maxJsonItems, recordOf, toolOf, type AgentState } from "@moora/agent-core-state-machine";
+import { hasMoreItemsThan } from "@moora/llm";
 import type { Decision } from "./agent-event.ts";
 import { decidedText } from "./decision-to-input.ts";
 
@@ -13,7 +14,8 @@ type Found = DecisionProblem | undefined;
 
 /**
  * Why a decision cannot be taken: changed arguments that do not fit the tool, an answer that does not fit its schema,
- * or what is no decision at all. Undefined when it can be; known at once where the schemas answer at once.
+ * more than `maxJsonItems` keys and items, or what is no decision at all. Undefined when it can be; known at once where
+ * the schemas answer at once.
  */
 export function decisionProblem(
   parts: Pick<AgentParts, "tools">,
@@ -22,13 +24,14 @@ export function decisionProblem(
   decision: Decision,
 ): Found | Promise<Found> {
   if (decision === "approve") return undefined;
-  if (!isDecision(decision))
-    return {
-      code: "invalid-decision",
-      path: "decision",
-      message:
-        'A decision must be "approve", { reject }, { approve }, { answer } or, for an unknown outcome, { outcome }.',
-    };
+  const text = isDecision(decision) ? givenText(decision) : undefined;
+  if (text === undefined)
+    return invalidDecision(
+      'A decision must be "approve", { reject }, { approve }, { answer } or, for an unknown outcome, { outcome }.',
+    );
+  // Counted before anything else reads it: a million keys block the event loop for seconds.
+  if (hasMoreItemsThan(text, maxJsonItems))
+    return invalidDecision(`A decision must have at most ${maxJsonItems} keys and items; send a part of it.`);
   const record = recordOf(state, toolCallId);
   if (record === undefined || "reject" in decision || "outcome" in decision) return undefined;
   if ("approve" in decision) {
@@ -44,31 +47,38 @@ export function decisionProblem(
   );
 }
 
-/** Hosts without types may say anything; what is said instead of a call or an answer has to be JSON. */
+/** JSON text of the arguments, answer or result in a decision; empty without one, undefined for what is not JSON. */
+function givenText(decision: Exclude<Decision, "approve">): string | undefined {
+  if ("reject" in decision) return "";
+  if ("outcome" in decision) return decision.outcome === "worked" ? jsonText(decision.result) : "";
+  return jsonText("approve" in decision ? decision.approve : decision.answer);
+}
+
+function jsonText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+const invalidDecision = (message: string): DecisionProblem => ({
+  code: "invalid-decision",
+  path: "decision",
+  message,
+});
+
+/** Hosts without types may pass anything. */
 function isDecision(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if ("reject" in value) return typeof value.reject === "string";
   if ("outcome" in value) return isOutcome(value);
-  if ("approve" in value) return isJson(value.approve);
-  return "answer" in value && isJson(value.answer);
+  return "approve" in value || "answer" in value;
 }
 
-function isOutcome(value: {
-  readonly outcome: unknown;
-  readonly result?: unknown;
-  readonly reason?: unknown;
-}): boolean {
-  const isReason = value.reason === undefined || typeof value.reason === "string";
-  if (value.outcome === "worked") return isJson(value.result);
+function isOutcome({ outcome, reason }: { readonly outcome: unknown; readonly reason?: unknown }): boolean {
+  if (outcome === "worked" || outcome === "run-again") return true;
   return (
-    value.outcome === "run-again" || ((value.outcome === "failed" || value.outcome === "unknown") && isReason)
+    (outcome === "failed" || outcome === "unknown") && (reason === undefined || typeof reason === "string")
   );
-}
-
-function isJson(value: unknown): boolean {
-  try {
-    return JSON.stringify(value) !== undefined;
-  } catch {
-    return false;
-  }
 }

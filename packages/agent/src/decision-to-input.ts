@@ -1,4 +1,6 @@
-import type { ToolCallDecidedInput } from "@moora/agent-core-state-machine";
+import { shortened } from "@moora/agent-core-effects";
+import { maxJsonItems, type ToolCallDecidedInput } from "@moora/agent-core-state-machine";
+import { hasMoreItemsThan } from "@moora/llm";
 import type { Decision, OutcomeDecision, Question } from "./agent-event.ts";
 
 /** JSON text of changed arguments or of an answer; text goes as it is. */
@@ -16,21 +18,29 @@ export function answersQuestion({ about }: Pick<Question, "about">, decision: De
 export const refusalOf = ({ about }: Pick<Question, "about">, reason: string): Decision =>
   about === "outcome" ? { outcome: "unknown", reason } : { reject: reason };
 
-/** The decision as JSON keeps it: nothing that the host does with its objects later changes what was decided. */
+/**
+ * The decision as JSON keeps it: nothing that the host does with its objects later changes what was decided. A decision
+ * with too many keys and items is returned as it is, and `decisionProblem` refuses it.
+ */
 export function fixedDecision(decision: Decision): Decision {
   try {
-    return typeof decision === "object" ? JSON.parse(JSON.stringify(decision)) : decision;
+    if (typeof decision !== "object") return decision;
+    const text = JSON.stringify(decision);
+    return hasMoreItemsThan(text, maxJsonItems) ? decision : JSON.parse(text);
   } catch {
     return decision;
   }
 }
 
-function outcomeToDecided(given: OutcomeDecision): Pick<ToolCallDecidedInput, "decision" | "reason"> {
+function outcomeToDecided(
+  given: OutcomeDecision,
+  maxResultLength: number,
+): Pick<ToolCallDecidedInput, "decision" | "reason"> {
   switch (given.outcome) {
     case "run-again":
       return { decision: { type: "run-again" } };
     case "worked":
-      return { decision: { type: "worked", content: decidedText(given.result) } };
+      return { decision: { type: "worked", content: shortened(decidedText(given.result), maxResultLength) } };
     case "failed":
     case "unknown": {
       const reason = given.reason === undefined ? {} : { reason: given.reason.toWellFormed() };
@@ -39,7 +49,10 @@ function outcomeToDecided(given: OutcomeDecision): Pick<ToolCallDecidedInput, "d
   }
 }
 
-/** The input for a person's decision. `digestOfChange` binds changed arguments. */
+/**
+ * The input for a person's decision. `digestOfChange` binds changed arguments. An answer and a reported result become the
+ * result of the call, so they are cut to `maxResultLength` characters like any other result.
+ */
 export function decisionToInput(
   { toolCallId, digest }: Pick<Question, "toolCallId" | "digest">,
   decision: Decision,
@@ -47,16 +60,19 @@ export function decisionToInput(
     readonly by: string;
     readonly timestamp: number;
     readonly digestOfChange: (parameters: string) => string;
+    readonly maxResultLength: number;
   },
 ): ToolCallDecidedInput {
-  const { by, timestamp } = meta;
+  const { by, timestamp, maxResultLength } = meta;
   const input = { type: "tool-call-decided", toolCallId, digest, by, timestamp } as const;
   if (decision === "approve") return { ...input, decision: { type: "approved" } };
-  if ("outcome" in decision) return { ...input, ...outcomeToDecided(decision) };
+  if ("outcome" in decision) return { ...input, ...outcomeToDecided(decision, maxResultLength) };
   if ("reject" in decision)
     return { ...input, reason: decision.reject.toWellFormed(), decision: { type: "rejected" } };
-  if ("answer" in decision)
-    return { ...input, decision: { type: "answered", content: decidedText(decision.answer) } };
+  if ("answer" in decision) {
+    const content = shortened(decidedText(decision.answer), maxResultLength);
+    return { ...input, decision: { type: "answered", content } };
+  }
   const parameters = decidedText(decision.approve);
   return { ...input, decision: { type: "modified", parameters, digest: meta.digestOfChange(parameters) } };
 }

@@ -38,11 +38,20 @@ export function performWith(
   };
   return (effect, state) =>
     effect.type === "ask-human" && ask === undefined
-      ? unasked(effect, clock.now())
+      ? unasked(effect, host)
       : inputsOf(runOf(effect, state, host));
 }
 
-async function* unasked(effect: AskHumanEffect, timestamp: number): AsyncGenerator<AgentInput> {
+async function* unasked(
+  effect: AskHumanEffect,
+  { clock, limits: { maxResultLength } }: RunHost,
+): AsyncGenerator<AgentInput> {
   const refusal = refusalOf(effect, "There is nobody to ask.");
-  yield decisionToInput(effect, refusal, { by: "nobody", timestamp, digestOfChange: () => "" });
+  const timestamp = clock.now();
+  yield decisionToInput(effect, refusal, {
+    by: "nobody",
+    timestamp,
+    digestOfChange: () => "",
+    maxResultLength,
+  });
 }

@@ -62,7 +62,10 @@ export interface ToolOptions<Schema, Input, Output = unknown> {
   readonly replay?: NonNullable<ToolDefinition["replay"]>;
   /** For `replay: "once"` without an answer of `probe`: report it to the model, or ask a person. Default: "tell". */
   readonly onUnknown?: NonNullable<ToolDefinition["onUnknown"]>;
-  /** Milliseconds that a call may take. Default: the runner's `toolTimeoutMs`, 120,000. */
+  /**
+   * Milliseconds that one attempt of a call may take. An attempt after a crash has the whole time again; there are at most
+   * `config.maxToolAttempts`. Default: the runner's `toolTimeoutMs`, 120,000.
+   */
   readonly timeoutMs?: number;
   /** Calls of this tool that run at once. Default: the agent's `maxParallelTools`. */
   readonly maxParallel?: number;

@@ -297,9 +297,9 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
 
 /** Whether nobody holds the lease, so that nobody else reports the deadlines of the session. */
 const isOver =
-  ({ now }: Clock) =>
+  (clock: Clock) =>
   (lease: Lease | undefined): boolean =>
-    lease === undefined || lease.until <= now();
+    lease === undefined || lease.until <= clock.now();
 
 const notWritten = (cause: unknown, state: AgentState): AgentError =>
   new AgentError(

@@ -135,7 +135,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 
   const breakLoop = loopBreaker({
     state: () => machine.current(),
-    now: clock.now,
+    now: () => clock.now(),
     dispatch: (input) => machine.dispatch(input),
     failRuns: runs.failAll,
     stop(error) {
@@ -162,7 +162,9 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     const name = recordOf(state, question.toolCallId)?.name ?? "";
     const digestOfChange = (parameters: string): string =>
       callDigest(state, { sessionId: identity, digestOf }, question.toolCallId, name, parameters);
-    return parsed(decisionToInput(question, decision, { by, timestamp: clock.now(), digestOfChange }));
+    const { maxResultLength } = agent.limits;
+    const timestamp = clock.now();
+    return parsed(decisionToInput(question, decision, { by, timestamp, digestOfChange, maxResultLength }));
   };
 
   /** Offers inputs from outside; the receipt is the last one's. */

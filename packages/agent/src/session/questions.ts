@@ -10,6 +10,8 @@ export const effectToQuestion = ({
   parameters,
   digest,
   due,
+  reminder,
+  escalated,
 }: AskHumanEffect): Question => ({
   toolCallId,
   about,
@@ -17,6 +19,8 @@ export const effectToQuestion = ({
   parameters: parsed(parameters),
   digest,
   due,
+  reminder,
+  escalated,
 });
 
 /** What is asked of a human in this state. */

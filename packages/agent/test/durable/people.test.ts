@@ -6,6 +6,7 @@ import { call, scripted, scriptedFor } from "./world/counting-agent.ts";
 import { quiet } from "./world/drive.ts";
 import { problemsAfter } from "./world/outcome.ts";
 import { checkSound, sceneOf, type Scene } from "./world/scene.ts";
+import { VirtualClock } from "./world/virtual-clock.ts";
 
 const day = 86_400_000;
 const asking = (...tools: readonly string[]) => ({ approval: { policy: { tools } } });
@@ -127,6 +128,8 @@ describe("a question that waits for days", () => {
     }
     expect(escalated).toEqual([false, false, true, true]);
     expect(shown.length).toBeGreaterThanOrEqual(4);
+    expect(shown.every(({ reminder }, index) => reminder >= (shown[index - 1]?.reminder ?? 0))).toBe(true);
+    expect(shown.map((event) => event.escalated).indexOf(true)).toBeGreaterThan(0);
     const session = await scene.open();
     expect(await session.decide(one(session.questions()), "approve", "ada")).toMatchObject({
       status: "accepted",
@@ -137,6 +140,24 @@ describe("a question that waits for days", () => {
     await checkSound(session, scene.log());
     await session.close();
     expect(scene.clock.timers).toBe(0);
+  });
+});
+
+describe("reminders that came due while no process ran the session", () => {
+  it("are one reminder, and the next one is due a whole interval later", async () => {
+    const scene = sceneOf([[call("pay")]], { approval: { policy: { tools: ["pay"] }, remindAfterMs: day } });
+    await asked(scene);
+    await scene.clock.advance(10.5 * day);
+    const session = await scene.open();
+    await quiet(session);
+    expect(session.questions()).toMatchObject([{ reminder: 1 }]);
+    await scene.clock.advance(day - 1);
+    await quiet(session);
+    expect(session.questions()).toMatchObject([{ reminder: 1 }]);
+    await scene.clock.advance(1);
+    await quiet(session);
+    expect(session.questions()).toMatchObject([{ reminder: 2 }]);
+    await session.close();
   });
 });
 
@@ -332,6 +353,19 @@ describe("a person whose clock is ahead", () => {
     await quiet(owner);
     expect(ran(scene)).toEqual(["pay"]);
     await owner.close();
+  });
+
+  it("is heard, too, where the clock is an instance whose methods read its fields", async () => {
+    const scene = sceneOf([[call("pay")]], expiring);
+    const owner = await scene.open();
+    await owner.send("Please.");
+    await quiet(owner);
+    const clock = new VirtualClock(scene.clock.now() + 20_000);
+    const person = await scene.post({ clock });
+    expect(await person.decide(one(person.questions()), "approve", "ada")).toMatchObject({
+      status: "accepted",
+    });
+    await Promise.all([person.close(), owner.close()]);
   });
 
   it("comes too late for a question of a session that nobody runs", async () => {

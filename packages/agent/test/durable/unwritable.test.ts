@@ -57,6 +57,61 @@ describe("a message that cannot be stored", () => {
   });
 });
 
+describe("the intent of a call that could not be stored", () => {
+  it("does not run the call when a cancel is stored together with it", async () => {
+    let isBusy = true;
+    let runs = 0;
+    const log = failing((body) => isBusy && body.includes('"tool-call-started"'));
+    const llm = new MockLlmCaller([callsTools([{ name: "work" }])]);
+    const agent = defineAgent({ llm, tools: [toolOf("work", () => `run ${(runs += 1)}`)] });
+    const clock = new VirtualClock();
+    const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
+    const failed = failureOf(session.ask("Work."));
+    await settled();
+    isBusy = false;
+    await session.cancel();
+    const types = (await session.history()).map(({ input }) => input.type);
+    expect(types.slice(-2)).toEqual(["tool-call-started", "re-act-cancelled"]);
+    expect(await failed).toMatchObject({ kind: "Cancelled" });
+    await settled();
+    expect(runs).toBe(0);
+    await session.close();
+  });
+});
+
+describe("a decision of onApproval that could not be stored", () => {
+  it("is stored later, however often that fails: the question is asked once, and the call runs once", async () => {
+    let failures = 5;
+    const asked: string[] = [];
+    let runs = 0;
+    const log = failing((body) => body.includes('"tool-call-decided"') && (failures -= 1) >= 0);
+    const llm = new MockLlmCaller([callsTools([{ name: "work" }]), answers("Done.")]);
+    const work = toolOf("work", () => `run ${(runs += 1)}`);
+    const agent = defineAgent({ llm, tools: [work], config: { approval: { policy: "always" } } });
+    const clock = new VirtualClock();
+    const session = await openSession(agent, {
+      log,
+      id: "ada",
+      clock,
+      onError: () => undefined,
+      onApproval({ name }) {
+        asked.push(name);
+        return "approve";
+      },
+    });
+    session.ask("Work.").then(undefined, () => undefined);
+    await settled();
+    for (let minute = 0; minute < 5; minute += 1) await clock.advance(60_000);
+    await session.settled();
+    expect({ asked, runs, control: session.current().reActContext.control.type }).toEqual({
+      asked: ["work"],
+      runs: 1,
+      control: "Done",
+    });
+    await session.close();
+  });
+});
+
 describe("a log that cannot be written", () => {
   it("for less than ten seconds delays the answer, and no run hears of it", async () => {
     let isBusy = false;

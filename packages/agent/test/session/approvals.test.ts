@@ -354,6 +354,62 @@ describe("a question that nobody answers (H08)", () => {
   });
 });
 
+describe("a question that nobody answers", () => {
+  it("says how often it was shown again, and tells an escalation from a reminder", async () => {
+    const approval = { policy: "always", remindAfterMs: 1_000, escalateAfterMs: 1_500 } as const;
+    const made = paying(["a"], { approval });
+    await asking(made);
+    for (const ms of [1_000, 500, 500]) {
+      made.clock.advance(ms);
+      await settled();
+    }
+    const shown = made.events.flatMap((event) =>
+      event.type === "ApprovalRequested" ? [[event.reminder, event.escalated]] : [],
+    );
+    expect(shown).toEqual([
+      [0, false],
+      [1, false],
+      [2, true],
+      [3, true],
+    ]);
+    expect(made.session.questions()).toMatchObject([{ reminder: 3, escalated: true }]);
+    await made.session.decide(first(made.session.questions()), "approve");
+    await made.session.settled();
+    expect(made.ran).toHaveLength(1);
+  });
+});
+
+describe("a decision that is too large", () => {
+  const many = Object.fromEntries(Array.from({ length: 100_001 }, (_, index) => [`k${index}`, 1]));
+
+  it.each([{ approve: many }, { answer: many }])("by its number of keys is refused: %#", async (decision) => {
+    const made = paying(["a"], { approval: { policy: "always" } });
+    const question = first(await asking(made));
+    await expect(made.session.decide(question, decision)).rejects.toMatchObject({
+      code: "invalid-decision",
+      message: expect.stringContaining("at most 100000 keys and items"),
+    });
+    expect(made.session.questions()).toHaveLength(1);
+  });
+
+  it("by the length of its answer is cut to the limit of results", async () => {
+    const llm = new MockLlmCaller([
+      callsTools([{ name: "ask_human", arguments: { question: "Why?" } }]),
+      answers("I see."),
+    ]);
+    const agent = defineAgent({
+      llm,
+      tools: [askHuman({ answer: z.string() })],
+      limits: { maxResultLength: 200 },
+    });
+    const onApproval = (): Decision => ({ answer: "because ".repeat(1_000) });
+    const { state } = await runTask(agent, "Ask me.", { onApproval });
+    const result = state.toolCalls["1"]?.result;
+    expect(result).toMatchObject({ isSuccess: true, content: expect.stringContaining("8000") });
+    expect(result?.isSuccess === true && result.content.length <= 200).toBe(true);
+  });
+});
+
 describe("whoever answers for the host", () => {
   const withOnApproval = async (onApproval: () => Decision | Promise<Decision>): Promise<unknown> => {
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);

@@ -3,6 +3,7 @@ import { LogError, memoryLog, type LogRecord } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { HandClock } from "../../../agent-core-effects/test/hand-clock.ts";
 import {
   AgentError,
   defineAgent,
@@ -297,14 +298,15 @@ describe("an effect that ends without an answer", () => {
 
   it("ends the loop where nothing else would continue it", async () => {
     const bug = newBug();
-    let isBroken = false;
-    const clock = {
-      now: () => 1_000,
-      after: () => {
-        if (isBroken) throw bug;
-        return () => undefined;
-      },
-    };
+    /** A clock whose timers stop working. Its methods read its fields, so they must be called on it. */
+    class BreakingClock extends HandClock {
+      isBroken = false;
+      override after(ms: number, callback: () => void): () => void {
+        if (this.isBroken) throw bug;
+        return super.after(ms, callback);
+      }
+    }
+    const clock = new BreakingClock();
     const llm = new MockLlmCaller((_, call) =>
       call === 0
         ? { ok: false, partial: "", failure: { kind: "server", message: "down", retryable: true } }
@@ -312,10 +314,10 @@ describe("an effect that ends without an answer", () => {
     );
     const session = startSession(defineAgent({ llm }), { clock });
     const reports = reportsOf(session);
-    isBroken = true;
+    clock.isBroken = true;
     expect(await failureOf(session.ask("2+2?"))).toMatchObject({ reason: "InternalError", cause: bug });
     expect(reports).toMatchObject([{ source: "effect", error: bug, key: "wait/plan/1/1/2" }]);
-    isBroken = false;
+    clock.isBroken = false;
     expect((await session.ask("and now?")).text).toBe("Up again.");
   });
 });

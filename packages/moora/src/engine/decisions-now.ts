@@ -17,7 +17,7 @@ import { callDigest, isPromise, type AskHumanEffect, type RunHost } from "@moora
 export function decisionsNow(
   effect: AskHumanEffect,
   state: AgentState,
-  host: Pick<RunHost, "parts" | "sessionId" | "digestOf" | "clock">,
+  host: Pick<RunHost, "parts" | "limits" | "sessionId" | "digestOf" | "clock">,
   onApproval: OnApproval,
 ): readonly AgentInput[] {
   const { toolCallId, name } = effect;
@@ -27,6 +27,7 @@ export function decisionsNow(
       by: "host",
       timestamp: host.clock.now(),
       digestOfChange: (parameters) => callDigest(state, host, toolCallId, name, parameters),
+      maxResultLength: host.limits.maxResultLength,
     });
   const decision = decisionNow(onApproval, question);
   const problem = problemNow(host, state, toolCallId, decision);

@@ -12,6 +12,8 @@ const question: Question = {
   parameters: { euros: 5 },
   digest: "d",
   due: null,
+  reminder: 0,
+  escalated: false,
 };
 const prompt = "Allow it? [y]es, [n]o, [a]lways, [e]dit: ";
 
