@@ -5,6 +5,7 @@ import {
   type AgentConfig,
   type OnApproval,
   type PriceList,
+  type StateDefinition,
   type StateHandler,
   type Tool,
 } from "@moora/agent";
@@ -38,7 +39,7 @@ interface Parts {
   /** The fields that were set, in the order in which they were. */
   readonly changes: readonly Partial<AgentConfig>[];
   readonly tools: readonly Tool[];
-  readonly handlers: readonly (readonly [state: string, handler: StateHandler])[];
+  readonly handlers: readonly (readonly [state: string, handler: StateHandler | StateDefinition])[];
   readonly llm?: LlmCaller;
   readonly onApproval?: OnApproval;
   readonly predicate?: ApprovalPredicate;
@@ -226,15 +227,19 @@ export class AgentBuilder {
   }
 
   /**
-   * Goes on with the session where there is one: with what is open, or by giving the answer that is on record. Without
-   * this word a session that is there already is refused as `Conflict`.
+   * Continues the session where there is one: with the loop that is open, or with the answer that is recorded. A loop that
+   * failed is not continued: the task is asked again, as a new message. Without this word an existing session is refused
+   * as `Conflict`.
    */
   resume(): AgentBuilder {
     return this.#with({ resumes: true });
   }
 
-  /** A state of your own. Its handler says which event leaves it; it does not run where the state is a terminal one. */
-  state(name: string, handler: StateHandler): AgentBuilder {
+  /**
+   * A state of your own. Its handler returns the event that leaves it; it does not run where the state is a terminal one.
+   * After a crash it does not run again, unless a definition says so: `{ handle, replay: "safe" }`.
+   */
+  state(name: string, handler: StateHandler | StateDefinition): AgentBuilder {
     return this.#graph({ states: [name] }).#with({ handlers: [...this.#parts.handlers, [name, handler]] });
   }
 
@@ -307,7 +312,7 @@ function placeOf({ log, sessionId, resumes = false }: Parts): DurablePlace | und
   throw new AgentError("BuildError", "A session needs a log to be in: add log(...).");
 }
 
-function statesOf(handlers: Parts["handlers"]): Readonly<Record<string, StateHandler>> {
+function statesOf(handlers: Parts["handlers"]): Readonly<Record<string, StateHandler | StateDefinition>> {
   const names = handlers.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new AgentError("BuildError", `The state ${twice} is defined twice.`);

@@ -48,6 +48,11 @@ describe("a state of one's own", () => {
     expect(notesIn(llm.requests[1])).toEqual(["Say it in one word."]);
   });
 
+  it("says with its handler what a crash may do to it", () => {
+    const { agent } = reviewed({ handle: () => "Publish", replay: "safe" }).build();
+    expect(agent.config.graph.replay).toEqual({ Review: "safe" });
+  });
+
   it("may be the end: its handler does not run", async () => {
     const engine = hybridBuilder(task)
       .llm(answering())
