@@ -57,11 +57,11 @@ export const runnerFaults: readonly Fault[] = [
     "a snapshot of another form of states is used",
     {
       file: `${durable}/restored.ts`,
-      text: "snapshot.version !== snapshotVersion || snapshot.seq < 1",
-      replacement: "snapshot.seq < 1",
+      text: "snapshot?.version === snapshotVersion ? await",
+      replacement: "snapshot !== undefined ? await",
     },
     [`${durableTests}/snapshots.test.ts`],
-    /a snapshot > of another form of states is not used/,
+    /a snapshot that the log does not confirm > of another release is not used either/,
   ),
   fault(
     39,
@@ -142,8 +142,8 @@ export const runnerFaults: readonly Fault[] = [
     "the snapshot of a state is said to stand for the newest record",
     {
       file: `${durable}/durable-session.ts`,
-      text: "if (at !== undefined && keepsSnapshots) snapshots.reached({ state, at });",
-      replacement: "if (at !== undefined && keepsSnapshots) snapshots.reached({ state, at: head.at });",
+      text: "snapshots.reached({ state, at }, input)",
+      replacement: "snapshots.reached({ state, at: head.at }, input)",
     },
     [`${durableTests}/snapshots.test.ts`],
     /a snapshot > that is saved while a group of inputs is taken in stands for its own record/,
