@@ -26,9 +26,9 @@ export const coreFaults: readonly Fault[] = [
     changes: [
       {
         file: `${core}/inputs/tool-call.ts`,
-        text: 'if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+        text: "whyNot(state, { toolCallId, key }) {",
         replacement:
-          'if (call === undefined && recordOf(state, toolCallId) !== undefined) return undefined;\n    if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+          "whyNot(state, { toolCallId, key }) {\n    if (openCall(state, toolCallId) === undefined && recordOf(state, toolCallId) !== undefined) return undefined;",
       },
       {
         file: `${core}/control/calls.ts`,
@@ -45,9 +45,9 @@ export const coreFaults: readonly Fault[] = [
     changes: [
       {
         file: `${core}/inputs/tool-call.ts`,
-        text: 'if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+        text: "whyNot(state, { toolCallId, key }) {",
         replacement:
-          'const known = recordOf(state, toolCallId)?.result;\n    if (known?.isSuccess === false && known.code?.startsWith("cancelled")) return undefined;\n    if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+          'whyNot(state, { toolCallId, key }) {\n    const known = recordOf(state, toolCallId)?.result;\n    if (known?.isSuccess === false && known.code?.startsWith("cancelled")) return undefined;',
       },
       {
         file: `${core}/control/calls.ts`,
@@ -120,8 +120,8 @@ export const coreFaults: readonly Fault[] = [
     "the reducer looks at the clock",
     {
       file: `${core}/edit.ts`,
-      text: "this.updatedAt = this.timestamp;\n    this.writableContext()",
-      replacement: "this.updatedAt = Date.now();\n    this.writableContext()",
+      text: "this.updatedAt = this.timestamp;",
+      replacement: "this.updatedAt = Date.now();",
     },
     ["packages/agent-testing/test/purity.test.ts"],
     /the world.* is not asked/,

@@ -13,8 +13,8 @@ export const runnerFaults: readonly Fault[] = [
     "an input is acknowledged before it is appended",
     {
       file: machine,
-      text: "return offer.result ?? handled(new Promise((resolve) => (offer.settle = resolve)));",
-      replacement: "return offer.result ?? Promise.resolve({ applied: inputs.length, state });",
+      text: "handled(new Promise((resolve) => (offer.settle = resolve)))",
+      replacement: "Promise.resolve({ applied: inputs.length, state })",
     },
     moorexTests,
     /I5: commit/,
@@ -24,8 +24,8 @@ export const runnerFaults: readonly Fault[] = [
     "a state is published before it is appended",
     {
       file: machine,
-      text: 'if (answer !== undefined && "then" in answer) return processLater(group, draft, answer);',
-      replacement: 'if (answer !== undefined && "then" in answer) return settle(draft);',
+      text: "return processLater(group, draft, answer);",
+      replacement: "return settle(draft);",
     },
     moorexTests,
     /I5: commit > keeps the state from being seen before it is durable/,
@@ -35,8 +35,8 @@ export const runnerFaults: readonly Fault[] = [
     "an owner that was taken over goes on to append",
     {
       file: `${durable}/log-head.ts`,
-      text: 'if (runsEffects && input.type === "session-opened" && !doubtful.has(record.digest))',
-      replacement: 'if (runsEffects && input.type === "session-opened" && record.seq < 0)',
+      text: "!doubtful.has(record.digest)",
+      replacement: "record.seq < 0",
     },
     [`${durableTests}/interleavings.test.ts`],
     /two concurrent resumes of one session/,
@@ -68,9 +68,8 @@ export const runnerFaults: readonly Fault[] = [
     "records of others are passed over on a conflict",
     {
       file: `${durable}/log-head.ts`,
-      text: "for (const record of records) passTo(record);\n    return { before };",
-      replacement:
-        "for (const record of records) passTo(record);\n    return { before: before.slice(0, 0) };",
+      text: "return { before };",
+      replacement: "return { before: before.slice(0, 0) };",
     },
     [`${durableTests}/interleavings.test.ts`],
     /the same approval > is answered twice at once from two processes/,
@@ -120,8 +119,8 @@ export const runnerFaults: readonly Fault[] = [
     "a batch is not transitioned again after what others appended",
     {
       file: machine,
-      text: "takeOver(result.before);\n    }\n  };",
-      replacement: "takeOver(result.before);\n      return settle(draft);\n    }\n  };",
+      text: "if (result === undefined || result.before.length === 0) return settle(draft);",
+      replacement: "if (result !== undefined) takeOver(result.before);\n      return settle(draft);",
     },
     moorexTests,
     /I5: commit > applies and publishes what others appended first, then transitions the batch again/,

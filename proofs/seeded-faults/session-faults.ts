@@ -22,14 +22,36 @@ export const sessionFaults: readonly Fault[] = [
   ),
   fault(
     64,
-    "a tool runs though its call was cancelled in the commit that records its start",
+    "a tool runs although its call was cancelled in the commit that records its start",
     {
       file: `${effects}/run/call-tool.ts`,
       text: "if (!intended || signal.aborted) return;",
       replacement: "if (!intended) return;",
     },
     [`${tests}/durable/cancel-at-start.test.ts`],
-    /a cancel that is committed together with the start of a call > keeps the tool from running/,
+    /a cancel that is committed together with the start of .* > keeps a tool from running/,
+  ),
+  fault(
+    87,
+    "a model is called although the loop was cancelled in the commit that records the call",
+    {
+      file: `${effects}/run/call-llm.ts`,
+      text: "|| !intended || signal.aborted) return;",
+      replacement: "|| !intended) return;",
+    },
+    [`${tests}/durable/cancel-at-start.test.ts`],
+    /a cancel that is committed together with the start of .* > keeps a model from being called/,
+  ),
+  fault(
+    88,
+    "a handler runs although the loop was cancelled in the commit that records its start",
+    {
+      file: `${effects}/run/run-state.ts`,
+      text: "if (!intended || signal.aborted) return;",
+      replacement: "if (!intended) return;",
+    },
+    [`${tests}/durable/cancel-at-start.test.ts`],
+    /a cancel that is committed together with the start of .* > keeps a handler from running/,
   ),
   {
     number: 72,
@@ -52,18 +74,30 @@ export const sessionFaults: readonly Fault[] = [
       },
     ],
     tests: [`${tests}/restarts/outcome-questions.test.ts`, simulation],
-    caughtBy: /is not answered by a handler that approves everything|approves everything > does not let a call/,
+    caughtBy:
+      /is not answered by a handler that approves everything|approves everything > does not let a call/,
   },
   fault(
     76,
     "sub-agents do not reserve what they may spend",
     {
       file: `${core}/control/admission.ts`,
+      text: "call.reserved !== undefined) return call;",
+      replacement: "call.reserved === undefined) return call;",
+    },
+    [`${tests}/budgets.test.ts`],
+    /sub-agents that are called side by side > never spend the same tokens/,
+  ),
+  fault(
+    86,
+    "what a sub-agent reserves is not kept with its call",
+    {
+      file: `${core}/control/admission.ts`,
       text: "return { ...call, reserved };",
       replacement: "return call;",
     },
     [`${tests}/budgets.test.ts`],
-    /sub-agents that are called side by side > never spend the same tokens/,
+    /sub-agents that are called side by side > run at once as far as their own limits fit/,
   ),
   fault(
     77,
