@@ -107,4 +107,60 @@ export const restartFaults: readonly Fault[] = [
     tests: [snapshots],
     caughtBy: /a snapshot that the log does not confirm > of another session is not used/,
   },
+  fault(
+    89,
+    "an outcome that nobody reports in time counts as a call that did not run",
+    {
+      file: `${core}/inputs/tool-call-decided.ts`,
+      text: 'if (about === "outcome") failAsUnknown',
+      replacement: "if (call.questions < 0) failAsUnknown",
+    },
+    [`${tests}/words-about-calls.test.ts`, simulation],
+    /a question about its outcome that expires leaves it unknown|when the question about its outcome expires/,
+  ),
+  fault(
+    90,
+    "a cancelled call that may have run is reported as not run",
+    {
+      file: `${core}/control/ended.ts`,
+      text: "if (call !== undefined && mayHaveRun(call))",
+      replacement: "if (call !== undefined && call.questions < 0)",
+    },
+    [`${tests}/words-about-calls.test.ts`, simulation],
+    /a cancel while its outcome is asked about|a cancel before its second attempt|when it is cancelled while a person/,
+  ),
+  fault(
+    92,
+    "a changed request has the idempotency key of the request before it",
+    {
+      file: `${core}/inputs/llm-call.ts`,
+      text: "request: control.attempt + 1,",
+      replacement: "",
+    },
+    [`${tests}/model-calls.test.ts`, simulation],
+    /has another idempotency key when its request has changed|made again with another prompt has another/,
+  ),
+  fault(
+    93,
+    "a restart with another prompt counts as two interruptions",
+    {
+      file: `${core}/inputs/llm-call.ts`,
+      text: "edit.setContext({ control: nextRequest(edit, control) });",
+      replacement:
+        "edit.setContext({ control: { ...nextRequest(edit, control), interruptions: control.interruptions + 1 } });",
+    },
+    [`${tests}/model-calls.test.ts`],
+    /counts one interruption for a restart with a new prompt|is not disturbed by settings/,
+  ),
+  fault(
+    95,
+    "damage before a snapshot is not found before the next append",
+    {
+      file: "packages/agent/src/open-session.ts",
+      text: "await handle.log.checkUpTo(found.snapshotSeq);",
+      replacement: ";",
+    },
+    ["packages/agent/test/durable/damage.test.ts"],
+    /damage before a snapshot, in .* is found before anything is appended after it/,
+  ),
 ];

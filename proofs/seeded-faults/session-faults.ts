@@ -166,4 +166,71 @@ export const sessionFaults: readonly Fault[] = [
     [simulation],
     /gets its decision through although the append of it fails/,
   ),
+  fault(
+    91,
+    "a refusal hides that calls before it had an effect",
+    {
+      file: `${core}/control/ended.ts`,
+      text: "if (calls.length > 0) edit.addEntry",
+      replacement: "if (calls.length < 0) edit.addEntry",
+    },
+    [`${tests}/restarts/words-about-calls.test.ts`],
+    /a refusal after an effect > does not keep the effect from the model/,
+  ),
+  fault(
+    94,
+    "a summary that is too long for the model is tried again without a limit",
+    {
+      file: `${core}/control/reflecting.ts`,
+      text: 'failureKind === "context-length" ? maxRetries + 1 : summariesFailed + 1',
+      replacement: 'failureKind === "" ? maxRetries + 1 : summariesFailed',
+    },
+    [`${tests}/restarts/model-calls.test.ts`],
+    /a provider that always finds the request too long > ends the loop soon/,
+  ),
+  fault(
+    96,
+    "a message that cannot be stored fails the runs of other messages",
+    {
+      file: `${durable}/durable-session.ts`,
+      text: "if (closed || key === undefined) return;",
+      replacement:
+        "if (key === undefined) hosted.failRuns(notWritten(error, hosted.state()));\n      if (closed || key === undefined) return;",
+    },
+    [`${tests}/durable/unwritable.test.ts`],
+    /a message that cannot be stored > fails its own run alone/,
+  ),
+  fault(
+    97,
+    "an exception of a listener reaches the session",
+    {
+      file: "packages/agent/src/listeners.ts",
+      text: "callSafely(() => listener(...args), onError)",
+      replacement: "listener(...args)",
+    },
+    [`${tests}/session/error-reports.test.ts`],
+    /a listener that throws/,
+  ),
+  fault(
+    98,
+    "a poster may configure a session that another process runs",
+    {
+      file: `${durable}/durable-session.ts`,
+      text: "refusesHost: () => hostRefusal(),",
+      replacement: "",
+    },
+    [`${tests}/session/outside-inputs.test.ts`],
+    /the application > does neither through a session that only posts/,
+  ),
+  fault(
+    99,
+    "a result from outside gets past an approval",
+    {
+      file: `${core}/inputs/tool-call.ts`,
+      text: ' || call.status.type === "asking"',
+      replacement: "",
+    },
+    [`${tests}/session/outside-inputs.test.ts`],
+    /the application > does not get past an approval with it/,
+  ),
 ];
