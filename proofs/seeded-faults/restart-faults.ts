@@ -163,4 +163,26 @@ export const restartFaults: readonly Fault[] = [
     ["packages/agent/test/durable/damage.test.ts"],
     /damage before a snapshot, in .* is found before anything is appended after it/,
   ),
+  fault(
+    100,
+    "a call runs with a tool that takes other arguments than the tool that it was made for",
+    {
+      file: `${core}/inputs/session.ts`,
+      text: "old.schema !== tool.schema || ",
+      replacement: "",
+    },
+    [`${tests}/words-about-calls.test.ts`],
+    /a call .*does not run (?:again )?with a tool that takes other arguments/,
+  ),
+  fault(
+    101,
+    "a snapshot is saved before the record that confirms it is in the log",
+    {
+      file: "packages/agent/src/durable/snapshot-keeper.ts",
+      text: "await confirm(at.seq, bodyDigest);",
+      replacement: "void confirm(at.seq, bodyDigest);",
+    },
+    [snapshots],
+    /a snapshot > is saved only when the record that confirms it is in the log/,
+  ),
 ];

@@ -147,4 +147,26 @@ export const runnerFaults: readonly Fault[] = [
     [`${durableTests}/snapshots.test.ts`],
     /a snapshot > that is saved while a group of inputs is taken in stands for its own record/,
   ),
+  fault(
+    102,
+    "inputs that were appended in parts are taken for those of others after a conflict",
+    {
+      file: `${durable}/log-head.ts`,
+      text: "if (parts.length > 1) doubt();",
+      replacement: "",
+    },
+    [`${durableTests}/long-records.test.ts`],
+    /become part of the session once each where another process writes between their appends/,
+  ),
+  fault(
+    103,
+    "inputs that are too long for one append are not split",
+    {
+      file: `${durable}/log-head.ts`,
+      text: "if (length > longest) {",
+      replacement: "if (length === Number.POSITIVE_INFINITY) {",
+    },
+    [`${durableTests}/long-records.test.ts`],
+    /inputs that are longer together than one append may be > are appended in turn/,
+  ),
 ];

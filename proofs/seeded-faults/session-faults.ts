@@ -233,4 +233,15 @@ export const sessionFaults: readonly Fault[] = [
     [`${tests}/session/outside-inputs.test.ts`],
     /the application > does not get past an approval with it/,
   ),
+  fault(
+    104,
+    "a result that the application hands in is kept at any length",
+    {
+      file: `${session}/create-session.ts`,
+      text: "agent.limits.maxResultLength",
+      replacement: "Number.MAX_SAFE_INTEGER",
+    },
+    [`${tests}/session/outside-inputs.test.ts`],
+    /the application > hands in no more than the model may read of a result/,
+  ),
 ];

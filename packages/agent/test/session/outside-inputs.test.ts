@@ -122,6 +122,20 @@ describe("the application", () => {
     await next.close();
   });
 
+  it("hands in no more than the model may read of a result", async () => {
+    const agent = defineAgent({
+      llm: callsThenAnswers({ name: "ship" }),
+      tools: [toolOf("ship", never)],
+      limits: { maxResultLength: 200 },
+    });
+    const session = await new Restarts().open(agent);
+    await session.send("go");
+    await turns();
+    expect(await session.settle("1", { content: "x".repeat(1_000) })).toMatchObject({ status: "accepted" });
+    expect(textOf(resultOf(session.current())).length).toBeLessThanOrEqual(200);
+    await session.close();
+  });
+
   it("does not get past an approval with it", async () => {
     const { session } = scene([callsTools([{ name: "pay" }]), answers("done")], {
       tools: [toolOf("pay", () => "paid", { approval: "always" })],
