@@ -99,7 +99,7 @@ describe("inputs that are longer together than one append may be", () => {
     await session.close();
     expect(await verifySession(near, "ada")).toMatchObject({ ok: true });
     const said = (await session.history()).flatMap(({ input }) =>
-      input.type === "user-message-received" ? [String(input.content).slice(0, 4)] : [],
+      input.type === "user-message-received" ? [input.content.slice(0, 4)] : [],
     );
     expect(said).toEqual(["firs", `1${long.slice(0, 3)}`, "betw", `2${long.slice(0, 3)}`]);
   });
