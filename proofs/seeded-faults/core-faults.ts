@@ -14,8 +14,8 @@ export const coreFaults: readonly Fault[] = [
     "a call of a once tool runs again after a crash",
     {
       file: `${core}/control/interrupted.ts`,
-      text: '(tool?.replay ?? "once") !== "once"',
-      replacement: '(tool?.replay ?? "safe") !== "once"',
+      text: 'replayOf(edit, call) !== "once"',
+      replacement: 'replayOf(edit, call) !== "never"',
     },
     transcripts,
     /a crash > never runs a once call again/,
@@ -26,9 +26,9 @@ export const coreFaults: readonly Fault[] = [
     changes: [
       {
         file: `${core}/inputs/tool-call.ts`,
-        text: 'if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+        text: "whyNot(state, { toolCallId, key }) {",
         replacement:
-          'if (call === undefined && recordOf(state, toolCallId) !== undefined) return undefined;\n    if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+          "whyNot(state, { toolCallId, key }) {\n    if (openCall(state, toolCallId) === undefined && recordOf(state, toolCallId) !== undefined) return undefined;",
       },
       {
         file: `${core}/control/calls.ts`,
@@ -45,15 +45,15 @@ export const coreFaults: readonly Fault[] = [
     changes: [
       {
         file: `${core}/inputs/tool-call.ts`,
-        text: 'if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+        text: "whyNot(state, { toolCallId, key }) {",
         replacement:
-          'const known = recordOf(state, toolCallId)?.result;\n    if (known?.isSuccess === false && known.code === "cancelled") return undefined;\n    if (call === undefined || call.status.type === "asking") return whyNotOpen(state, toolCallId);',
+          'whyNot(state, { toolCallId, key }) {\n    const known = recordOf(state, toolCallId)?.result;\n    if (known?.isSuccess === false && known.code?.startsWith("cancelled")) return undefined;',
       },
       {
         file: `${core}/control/calls.ts`,
         text: "if (record === undefined || record.result !== null) return;",
         replacement:
-          'if (record === undefined || (record.result !== null && (record.result.isSuccess || record.result.code !== "cancelled"))) return;',
+          'if (record === undefined || (record.result !== null && (record.result.isSuccess || !record.result.code?.startsWith("cancelled")))) return;',
       },
     ],
     tests: guards,
@@ -108,9 +108,9 @@ export const coreFaults: readonly Fault[] = [
     "the budget is counted anew after a restart",
     {
       file: `${core}/inputs/session.ts`,
-      text: "edit.set({ owner, opened: edit.opened + 1 });",
+      text: "edit.set({ owner, ",
       replacement:
-        "edit.set({ owner, opened: edit.opened + 1 });\n    edit.setContext({ usage: { ...edit.usage, inputTokens: 0, outputTokens: 0 } });",
+        "edit.setContext({ usage: { ...edit.usage, inputTokens: 0, outputTokens: 0 } });\n    edit.set({ owner, ",
     },
     guards,
     /a restart > does not renew the budget/,
@@ -120,8 +120,8 @@ export const coreFaults: readonly Fault[] = [
     "the reducer looks at the clock",
     {
       file: `${core}/edit.ts`,
-      text: "this.updatedAt = this.timestamp;\n    this.writableContext()",
-      replacement: "this.updatedAt = Date.now();\n    this.writableContext()",
+      text: "this.updatedAt = this.timestamp;",
+      replacement: "this.updatedAt = Date.now();",
     },
     ["packages/agent-testing/test/purity.test.ts"],
     /the world.* is not asked/,
@@ -153,8 +153,8 @@ export const coreFaults: readonly Fault[] = [
     "a refusal is asked for again",
     {
       file: `${core}/inputs/llm-call.ts`,
-      text: "return failure.retryable && failuresSoFar(control) < most;",
-      replacement: "return failuresSoFar(control) < most;",
+      text: "failure.retryable && ",
+      replacement: "",
     },
     [...limits, ...transcripts],
     /gives up when it makes no sense|is asked once only/,
@@ -174,9 +174,9 @@ export const coreFaults: readonly Fault[] = [
     47,
     "a call that a human changed is not held against the blacklist",
     {
-      file: `${core}/inputs/tool-call-decided.ts`,
-      text: "return edit.config.blacklistedTools.includes(record.name)",
-      replacement: "return record.name === undefined",
+      file: `${core}/control/admission.ts`,
+      text: "config.blacklistedTools.includes(name);",
+      replacement: 'config.blacklistedTools.includes(name) && name === "";',
     },
     ["packages/moora/test/engine/approval.test.ts"],
     /a changed call > is held against the blacklist again/,
@@ -185,9 +185,9 @@ export const coreFaults: readonly Fault[] = [
     48,
     "more calls at once than there are slots",
     {
-      file: `${core}/control/calls.ts`,
-      text: 'if (call.status.type !== "queued" || free <= 0) return call;',
-      replacement: 'if (call.status.type !== "queued") return call;',
+      file: `${core}/control/admission.ts`,
+      text: " || !slots.hasOne(nameOf(call))",
+      replacement: "",
     },
     [...transcripts, ...limits],
     /keeps to the slots|a thousand calls in one turn/,

@@ -2,7 +2,9 @@ import { coreFaults } from "./core-faults.ts";
 import { effectFaults } from "./effect-faults.ts";
 import type { Fault } from "./fault.ts";
 import { logFaults } from "./log-faults.ts";
+import { restartFaults } from "./restart-faults.ts";
 import { runnerFaults } from "./runner-faults.ts";
+import { sessionFaults } from "./session-faults.ts";
 
 /** Every fault, in the order of their numbers: 1 to 30 are those of scenario O01, each where it would be made here. */
 export const faults: readonly Fault[] = [
@@ -10,4 +12,6 @@ export const faults: readonly Fault[] = [
   ...runnerFaults,
   ...coreFaults,
   ...effectFaults,
+  ...restartFaults,
+  ...sessionFaults,
 ].toSorted((one, other) => one.number - other.number);

@@ -12,8 +12,8 @@ export const logFaults: readonly Fault[] = [
     "no fsync",
     {
       file: `${jsonl}/files.ts`,
-      text: "if (this.isDurable) this.#fs.fsyncSync(fd);\n  }\n\n  /** Puts",
-      replacement: "if (this.isDurable) return;\n  }\n\n  /** Puts",
+      text: "if (this.isDurable) this.#fs.fsyncSync(fd);",
+      replacement: "",
     },
     [`${tests}/jsonl-power-loss.test.ts`],
     /a JSONL log that loses power.* has every acknowledged record/,
@@ -34,11 +34,11 @@ export const logFaults: readonly Fault[] = [
     "a torn tail is dropped in memory only",
     {
       file: `${jsonl}/session-file.ts`,
-      text: "this.#directory.files.truncate(fd, this.#end.offset);",
+      text: "if (survey.unfinishedBytes > 0) files.truncate(fd, end.offset);",
       replacement: "",
     },
     [`${tests}/jsonl-tails.test.ts`],
-    /a file whose end was cut off.* keeps all whole records|remains of an append .* are cut off/,
+    /a file whose end was cut off .*(?:keeps all whole records|loses a batch as a whole)|remains of an append .*removed by an append/,
   ),
   fault(
     7,
@@ -66,7 +66,7 @@ export const logFaults: readonly Fault[] = [
     31,
     "SQLite does not sync each commit",
     {
-      file: `${sqlite}/connection.ts`,
+      file: `${sqlite}/open-database.ts`,
       text: 'durability === "full" ? "FULL" : "NORMAL"',
       replacement: '"NORMAL"',
     },
@@ -89,7 +89,7 @@ export const logFaults: readonly Fault[] = [
     "the remains of a failed write are left in the file",
     {
       file: `${jsonl}/session-file.ts`,
-      text: "this.#directory.takeBack(this.life.life, fd, { offset: this.#end.offset, bytes });",
+      text: "this.#directory.takeBack(this.life.life, fd, { offset, bytes });",
       replacement: "",
     },
     [`${tests}/jsonl-faults.test.ts`],
@@ -99,9 +99,9 @@ export const logFaults: readonly Fault[] = [
     34,
     "appends of several processes are not serialised",
     {
-      file: `${jsonl}/file-lock.ts`,
-      text: "whenFree(this.#busyTimeoutMs, () => lock.take.run());\n    try {\n      return use();\n    } finally {\n      lock.release.run();\n    }",
-      replacement: "return lock === undefined ? use() : use();",
+      file: `${jsonl}/directory.ts`,
+      text: "this.#lock.tryHold(name, use)",
+      replacement: "({ value: use() })",
     },
     [`${tests}/processes.test.ts`],
     /of a jsonl log .*that each append 1,000 records: one winner for each number/,
@@ -149,5 +149,49 @@ export const logFaults: readonly Fault[] = [
     },
     [conformance],
     /the jsonl log .*(?:removed|new session)/,
+  ),
+  fault(
+    65,
+    "a reader returns records of other processes without a sync of its own",
+    {
+      file: `${jsonl}/session-file.ts`,
+      text: "files.syncFile(this.path);",
+      replacement: "void 0;",
+    },
+    [`${tests}/jsonl-power-loss.test.ts`],
+    /once a full log has shown them, also the records that others wrote and never synced/,
+  ),
+  fault(
+    66,
+    "a writer appends after records of other processes without a sync of its own",
+    {
+      file: `${jsonl}/session-file.ts`,
+      text: "files.sync(fd);",
+      replacement: "",
+    },
+    [`${tests}/jsonl-power-loss.test.ts`],
+    /once a full log has appended after them, also the records that others never synced/,
+  ),
+  fault(
+    67,
+    "the digest of a stored head is not compared with the last record that is read",
+    {
+      file: "packages/event-log/src/chain.ts",
+      text: " && last.digest === end.digest",
+      replacement: "",
+    },
+    [`${tests}/sqlite.test.ts`],
+    /a database whose last record is another sound one/,
+  ),
+  fault(
+    68,
+    "the digest of a stored head is not compared with the last record that is checked",
+    {
+      file: `${sqlite}/prefix.ts`,
+      text: "if (sum.digest !== head.digest) throw logCorrupt(head.seq);",
+      replacement: "",
+    },
+    [`${tests}/sqlite.test.ts`],
+    /a database whose last record is another sound one/,
   ),
 ];

@@ -27,7 +27,7 @@ import { openRuns } from "./open-runs.ts";
 import { questionsAt } from "./questions.ts";
 import { parsed } from "./parsed.ts";
 import { sayingWith } from "./saying.ts";
-import { settlementToDecision, settlementToResult, type Settlement } from "./settlement.ts";
+import { resultToDecision, settlementToResult, type Settlement } from "./settlement.ts";
 import { InputRefused, type Receipt, type Session } from "./session.ts";
 import { streamingOverlay } from "./streaming.ts";
 
@@ -205,10 +205,10 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 
   const settle = async (toolCallId: string, settlement: Settlement, by = "application"): Promise<Receipt> => {
-    const asked = settlementToDecision(machine.current(), toolCallId, settlement);
-    if (asked !== undefined) return await decide(asked.question, asked.decision, by);
     const timestamp = clock.now();
     const result = settlementToResult(settlement, agent.limits.maxResultLength, timestamp);
+    const asked = resultToDecision(machine.current(), toolCallId, result);
+    if (asked !== undefined) return await decide(asked.question, asked.decision, by);
     return await offer(parsed({ type: "tool-call-completed", toolCallId, result, timestamp }));
   };
 

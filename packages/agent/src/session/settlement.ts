@@ -19,19 +19,18 @@ export function settlementToResult(
   return { isSuccess: true, content: shortened(decidedText(settlement.content), maxLength), receivedAt };
 }
 
-/** The same as an answer to the question about the call's outcome, where that is open. */
-export function settlementToDecision(
+/** The same result as an answer to the question about the call's outcome, where that is open. */
+export function resultToDecision(
   { reActContext: { control } }: AgentState,
   toolCallId: string,
-  settlement: Settlement,
+  result: ToolCallResult,
 ):
   | { readonly question: Pick<Question, "toolCallId" | "digest">; readonly decision: OutcomeDecision }
   | undefined {
   const status = openCallOf(control, toolCallId)?.status;
   if (status?.type !== "asking" || status.about !== "outcome") return undefined;
-  const decision: OutcomeDecision =
-    "error" in settlement
-      ? { outcome: "failed", reason: settlement.error }
-      : { outcome: "worked", result: settlement.content };
+  const decision: OutcomeDecision = result.isSuccess
+    ? { outcome: "worked", result: result.content }
+    : { outcome: "failed", reason: result.error };
   return { question: { toolCallId, digest: status.digest }, decision };
 }

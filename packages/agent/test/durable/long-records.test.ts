@@ -67,6 +67,43 @@ describe("inputs that are longer together than one append may be", () => {
     expect(await verifySession(log, "ada")).toMatchObject({ ok: true });
   });
 
+  it("become part of the session once each where another process writes between their appends", async () => {
+    const near = memoryLog();
+    const agent = answering("one", "two");
+    const lengths: number[] = [];
+    let between: (() => Promise<unknown>) | undefined;
+    const log = withSessions(near, (session) => ({
+      async append(expectedSeq: number, records: readonly LogRecord[]) {
+        await settled();
+        lengths.push(records.reduce((length, { body }) => length + body.length, 0));
+        const isSecondPart = lengths.slice(-2).every((length) => length > maxRecordLength / 2);
+        if (isSecondPart) await between?.();
+        await session.append(expectedSeq, records);
+      },
+    }));
+    const session = await openSession(agent, { log, id: "ada" });
+    const poster = await openSession(agent, { log: near, id: "ada", access: "post" });
+    between = async () => {
+      between = undefined;
+      await poster.refresh();
+      await poster.send("between");
+    };
+    const receipts = await Promise.all([
+      session.send("first"),
+      session.send(`1${long}`),
+      session.send(`2${long}`),
+    ]);
+    expect(receipts.map(({ status }) => status)).toEqual(["accepted", "accepted", "accepted"]);
+    await session.settled();
+    await poster.close();
+    await session.close();
+    expect(await verifySession(near, "ada")).toMatchObject({ ok: true });
+    const said = (await session.history()).flatMap(({ input }) =>
+      input.type === "user-message-received" ? [input.content.slice(0, 4)] : [],
+    );
+    expect(said).toEqual(["firs", `1${long.slice(0, 3)}`, "betw", `2${long.slice(0, 3)}`]);
+  });
+
   it("become part of the session once each where a later append of them fails", async () => {
     const { log } = slow();
     const lengths: number[] = [];

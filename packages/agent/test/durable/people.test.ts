@@ -141,6 +141,22 @@ describe("a question that waits for days", () => {
     await session.close();
     expect(scene.clock.timers).toBe(0);
   });
+
+  it("is shown again once after a downtime, however many reminders were due meanwhile", async () => {
+    const scene = sceneOf([[call("pay")]], { approval: { policy: { tools: ["pay"] }, remindAfterMs: day } });
+    await asked(scene);
+    await scene.clock.advance(10 * day);
+    const session = await scene.open();
+    await quiet(session);
+    const reminders = async (): Promise<number> =>
+      (await session.history()).filter(({ input }) => input.type === "deadline-passed").length;
+    expect(await reminders()).toBe(1);
+    await scene.clock.advance(day - 1);
+    expect(await reminders()).toBe(1);
+    await scene.clock.advance(1);
+    expect(await reminders()).toBe(2);
+    await session.close();
+  });
 });
 
 describe("reminders that came due while no process ran the session", () => {

@@ -22,7 +22,7 @@ import { appendInputs, saveConfirmed } from "./world/append-input.ts";
 import { call } from "./world/counting-agent.ts";
 import { quiet } from "./world/drive.ts";
 import { storageOf, storeNames } from "./world/places.ts";
-import { remoteLog } from "./world/remote-log.ts";
+import { Gates, remoteLog } from "./world/remote-log.ts";
 import { checkSound, sceneOf } from "./world/scene.ts";
 import { turn } from "./world/virtual-clock.ts";
 
@@ -202,6 +202,24 @@ describe("a snapshot", () => {
     expect(notices).toEqual([]);
     await checkSound(again, log());
     await again.close();
+  });
+
+  it("is saved only when the record that confirms it is in the log", async () => {
+    const near = memoryLogs()();
+    const gates = new Gates();
+    const scene = sceneOf([[call("look")]], {}, { log: () => remoteLog(near, gates.pass) });
+    const session = await scene.open();
+    await session.send("Please.");
+    await quiet(session);
+    const gate = gates.hold("append", "there", "snapshot-taken");
+    const closed = session.close();
+    await gate.reached;
+    await turn();
+    const handle = await near.open("ada");
+    expect(await handle?.snapshot()).toBeUndefined();
+    gate.open();
+    await closed;
+    expect(await handle?.snapshot()).toMatchObject({ version: snapshotVersion });
   });
 
   it("is not taken again where only openings and snapshots have come since the last one", async () => {

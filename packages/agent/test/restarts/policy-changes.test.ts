@@ -95,6 +95,22 @@ describe("a policy that is tightened between two processes", () => {
     await next.close();
   });
 
+  it.each([approvalAlways, blacklist])(
+    "applies to the next attempt of a call that was running when the policy changed: %j",
+    async (config) => {
+      const ran: string[] = [];
+      const world = new Restarts();
+      const first = await world.open(agentWith([pay(ran)]));
+      first.ask("go").then(undefined, () => undefined);
+      await turns();
+      await first.configure(config);
+      expect(resultOf(first.current())).toBeNull();
+      const next = await world.open(agentWith([pay(ran)], config));
+      expect(ran).toEqual(["pay 1"]);
+      await next.close();
+    },
+  );
+
   it("applies at once when a running session is configured", async () => {
     const ran: string[] = [];
     const tools = [pay(ran, { maxParallel: 1 })];

@@ -97,6 +97,32 @@ describe("what the model reads of a call that had its effect", () => {
     await next.close();
   });
 
+  const withNote = z.object({ euros: z.number(), note: z.optional(z.string()) });
+
+  it("a call does not run again with a tool that takes other arguments, although its own would fit", async () => {
+    const world = new Restarts();
+    await world.crash(agentWith([pay({ replay: "keyed" })]));
+    const next = await world.open(agentWith([pay({ replay: "keyed", input: withNote })]));
+    expect(runs).toBe(1);
+    expect(resultOf(next.current())).toMatchObject({ code: "outcome-unknown" });
+    await next.close();
+  });
+
+  it("a call that waits for an approval does not run with a tool that takes other arguments", async () => {
+    const world = new Restarts();
+    const config = { approval: { policy: "always" as const } };
+    const first = await world.open(agentWith([pay()], config));
+    first.ask("go").then(undefined, () => undefined);
+    await turns();
+    const question = questionOf(first);
+    const next = await world.open(agentWith([pay({ input: withNote })], config));
+    expect(next.questions()).toEqual([]);
+    expect(await next.decide(question, "approve")).toMatchObject({ status: "ignored" });
+    expect(runs).toBe(0);
+    expect(resultOf(next.current())).toMatchObject({ code: "tool-changed" });
+    await next.close();
+  });
+
   it("a question about its outcome stays open when its tool changes", async () => {
     const world = new Restarts();
     await world.crash(agentWith([pay({ onUnknown: "ask" })]));

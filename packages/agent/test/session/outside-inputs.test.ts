@@ -122,6 +122,32 @@ describe("the application", () => {
     await next.close();
   });
 
+  it.each([
+    { of: "text", isSuccess: true, given: { content: "x".repeat(1_000) } },
+    { of: "JSON", isSuccess: true, given: { content: { text: "x".repeat(1_000) } } },
+    { of: "an error", isSuccess: false, given: { error: "x".repeat(1_000) } },
+  ])("hands in no more than the model may read of a result: $of", async ({ isSuccess, given }) => {
+    const agent = (onUnknown: "tell" | "ask") =>
+      defineAgent({
+        llm: callsThenAnswers({ name: "ship" }),
+        tools: [toolOf("ship", never, { onUnknown })],
+        limits: { maxResultLength: 200 },
+      });
+    const running = await new Restarts().open(agent("tell"));
+    await running.send("go");
+    await turns();
+    const world = new Restarts();
+    await world.crash(agent("ask"));
+    const asking = await world.open(agent("ask"));
+    expect(asking.questions()).toMatchObject([{ about: "outcome" }]);
+    for (const session of [running, asking]) {
+      expect(await session.settle("1", given)).toMatchObject({ status: "accepted" });
+      expect(resultOf(session.current())).toMatchObject({ isSuccess });
+      expect(textOf(resultOf(session.current())).length).toBeLessThan(300);
+      await session.close();
+    }
+  });
+
   it("does not get past an approval with it", async () => {
     const { session } = scene([callsTools([{ name: "pay" }]), answers("done")], {
       tools: [toolOf("pay", () => "paid", { approval: "always" })],

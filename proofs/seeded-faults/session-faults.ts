@@ -1,0 +1,247 @@
+import { fault, type Fault } from "./fault.ts";
+
+const core = "packages/agent-core-state-machine/src";
+const effects = "packages/agent-core-effects/src";
+const durable = "packages/agent/src/durable";
+const session = "packages/agent/src/session";
+const tests = "packages/agent/test";
+const simulation = "packages/agent-testing/test/simulation/core-defects.test.ts";
+
+/** Faults of sessions: who may dispatch what and when, what a decision counts for, and what is spent. */
+export const sessionFaults: readonly Fault[] = [
+  fault(
+    63,
+    "a lease is renewed only when its time is over",
+    {
+      file: `${durable}/lease-keeper.ts`,
+      text: "Math.floor(ttlMs / 3)",
+      replacement: "ttlMs",
+    },
+    [`${tests}/durable/leases.test.ts`],
+    /the lease of an owner that lives > is renewed long before its time is over/,
+  ),
+  fault(
+    64,
+    "a tool runs although its call was cancelled in the commit that records its start",
+    {
+      file: `${effects}/run/call-tool.ts`,
+      text: "if (!intended || signal.aborted) return;",
+      replacement: "if (!intended) return;",
+    },
+    [`${tests}/durable/cancel-at-start.test.ts`],
+    /a cancel that is committed together with the start of .* > keeps a tool from running/,
+  ),
+  fault(
+    87,
+    "a model is called although the loop was cancelled in the commit that records the call",
+    {
+      file: `${effects}/run/call-llm.ts`,
+      text: "|| !intended || signal.aborted) return;",
+      replacement: "|| !intended) return;",
+    },
+    [`${tests}/durable/cancel-at-start.test.ts`],
+    /a cancel that is committed together with the start of .* > keeps a model from being called/,
+  ),
+  fault(
+    88,
+    "a handler runs although the loop was cancelled in the commit that records its start",
+    {
+      file: `${effects}/run/run-state.ts`,
+      text: "if (!intended || signal.aborted) return;",
+      replacement: "if (!intended) return;",
+    },
+    [`${tests}/durable/cancel-at-start.test.ts`],
+    /a cancel that is committed together with the start of .* > keeps a handler from running/,
+  ),
+  {
+    number: 72,
+    name: "a blanket approval answers a question about an outcome",
+    changes: [
+      {
+        file: "packages/agent/src/decision-to-input.ts",
+        text: 'return about === "approval";',
+        replacement: 'return about !== "answer";',
+      },
+      {
+        file: "packages/agent/src/decision-to-input.ts",
+        text: 'if (about === "outcome") return typeof decision === "object" && "outcome" in decision;',
+        replacement: "",
+      },
+      {
+        file: `${core}/inputs/tool-call-decided.ts`,
+        text: 'outcome: ["run-again",',
+        replacement: 'outcome: ["approved", "run-again",',
+      },
+    ],
+    tests: [`${tests}/restarts/outcome-questions.test.ts`, simulation],
+    caughtBy:
+      /is not answered by a handler that approves everything|approves everything > does not let a call/,
+  },
+  fault(
+    76,
+    "sub-agents do not reserve what they may spend",
+    {
+      file: `${core}/control/admission.ts`,
+      text: "call.reserved !== undefined) return call;",
+      replacement: "call.reserved === undefined) return call;",
+    },
+    [`${tests}/budgets.test.ts`],
+    /sub-agents that are called side by side > never spend the same tokens/,
+  ),
+  fault(
+    86,
+    "what a sub-agent reserves is not kept with its call",
+    {
+      file: `${core}/control/admission.ts`,
+      text: "return { ...call, reserved };",
+      replacement: "return call;",
+    },
+    [`${tests}/budgets.test.ts`],
+    /sub-agents that are called side by side > run at once as far as their own limits fit/,
+  ),
+  fault(
+    77,
+    "the usage of a cancelled model call is dropped",
+    {
+      file: `${effects}/run/call-llm.ts`,
+      text: "if (signal.aborted) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);",
+      replacement: "if (signal.aborted) return;",
+    },
+    [`${tests}/budgets.test.ts`],
+    /counts for a model call that was cancelled/,
+  ),
+  fault(
+    81,
+    "every caller may dispatch every input",
+    {
+      file: `${session}/create-session.ts`,
+      text: "checkAccess(input);",
+      replacement: "",
+    },
+    [`${tests}/session/outside-inputs.test.ts`],
+    /dispatch > does not take [\w-]+ from outside/,
+  ),
+  fault(
+    82,
+    "an input that no log takes is not refused before it is appended",
+    {
+      file: `${session}/agent-machine.ts`,
+      text: "ledger?.check(input);",
+      replacement: "",
+    },
+    [`${tests}/durable/long-records.test.ts`],
+    /an input whose record no log takes .* is refused to its sender alone/,
+  ),
+  fault(
+    83,
+    "a poster reports a deadline although a live owner is there",
+    {
+      file: `${durable}/durable-session.ts`,
+      text: "whenThere(handle.log.currentLease(), isOver(clock))",
+      replacement: "true",
+    },
+    [`${tests}/durable/people.test.ts`, simulation],
+    /is heard while a host runs the session|does not report a deadline that a live owner is there to report/,
+  ),
+  fault(
+    84,
+    "a decision after its deadline is taken",
+    {
+      file: `${session}/create-session.ts`,
+      text: "due !== null && due <= now",
+      replacement: "due !== null && due < 0",
+    },
+    [`${tests}/durable/people.test.ts`],
+    /comes too late for a question of a session that nobody runs|a late click hears it/,
+  ),
+  fault(
+    85,
+    "a decision of onApproval is lost when its append fails",
+    {
+      file: `${session}/asking.ts`,
+      text: 'return toInput(question, await decisionOf(onApproval, question, host), "host");',
+      replacement:
+        'await decide(question, await decisionOf(onApproval, question, host), "host");\n    return undefined;',
+    },
+    [simulation],
+    /gets its decision through although the append of it fails/,
+  ),
+  fault(
+    91,
+    "a refusal hides that calls before it had an effect",
+    {
+      file: `${core}/control/ended.ts`,
+      text: "if (calls.length > 0) edit.addEntry",
+      replacement: "if (calls.length < 0) edit.addEntry",
+    },
+    [`${tests}/restarts/words-about-calls.test.ts`],
+    /a refusal after an effect > does not keep the effect from the model/,
+  ),
+  fault(
+    94,
+    "a summary that is too long for the model is tried again without a limit",
+    {
+      file: `${core}/control/reflecting.ts`,
+      text: 'failureKind === "context-length" ? maxRetries + 1 : summariesFailed + 1',
+      replacement: 'failureKind === "" ? maxRetries + 1 : summariesFailed',
+    },
+    [`${tests}/restarts/model-calls.test.ts`],
+    /a provider that always finds the request too long > ends the loop soon/,
+  ),
+  fault(
+    96,
+    "a message that cannot be stored fails the runs of other messages",
+    {
+      file: `${durable}/durable-session.ts`,
+      text: "if (closed || key === undefined) return;",
+      replacement:
+        "if (key === undefined) hosted.failRuns(notWritten(error, hosted.state()));\n      if (closed || key === undefined) return;",
+    },
+    [`${tests}/durable/unwritable.test.ts`],
+    /a message that cannot be stored > fails its own run alone/,
+  ),
+  fault(
+    97,
+    "an exception of a listener reaches the session",
+    {
+      file: "packages/agent/src/listeners.ts",
+      text: "callSafely(() => listener(...args), onError)",
+      replacement: "listener(...args)",
+    },
+    [`${tests}/session/error-reports.test.ts`],
+    /a listener that throws/,
+  ),
+  fault(
+    98,
+    "a poster may configure a session that another process runs",
+    {
+      file: `${durable}/durable-session.ts`,
+      text: "refusesHost: () => hostRefusal(),",
+      replacement: "",
+    },
+    [`${tests}/session/outside-inputs.test.ts`],
+    /the application > does neither through a session that only posts/,
+  ),
+  fault(
+    99,
+    "a result from outside gets past an approval",
+    {
+      file: `${core}/inputs/tool-call.ts`,
+      text: ' || call.status.type === "asking"',
+      replacement: "",
+    },
+    [`${tests}/session/outside-inputs.test.ts`],
+    /the application > does not get past an approval with it/,
+  ),
+  fault(
+    104,
+    "a result that the application hands in is kept at any length",
+    {
+      file: `${session}/create-session.ts`,
+      text: "agent.limits.maxResultLength",
+      replacement: "Number.MAX_SAFE_INTEGER",
+    },
+    [`${tests}/session/outside-inputs.test.ts`],
+    /the application > hands in no more than the model may read of a result/,
+  ),
+];
