@@ -150,7 +150,7 @@ export {
   whyIgnored,
 } from "./transition.ts";
 export type { AgentStep, Replay } from "./transition.ts";
-export { budgetLeftAt, cappedBudget } from "./budget.ts";
+export { budgetLeftAt, cappedBudget, reservationOf } from "./budget.ts";
 export { modelFor } from "./model-for.ts";
 export { costAt, modelPriceSchema, priceListSchema, priceOf } from "./prices.ts";
 export type { ModelPrice, PriceList } from "./prices.ts";

@@ -196,6 +196,8 @@ export const stateHandledInputSchema = z.object({
   event: text,
   /** For the model to read. */
   note: z.exactOptional(text),
+  /** What the tools used that the handler called. */
+  usage: z.exactOptional(usage),
   timestamp,
 });
 

@@ -1,7 +1,7 @@
 import { openCallsOf, recordOf, toolOf } from "./control/calls.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { Edit } from "./edit.ts";
-import { planKey, reflectKey, toolKey } from "./keys.ts";
+import { planKey, reflectKey, stateKey, toolKey } from "./keys.ts";
 
 /** More than this is awaited only where a host does not report: the oldest are given up. */
 const mostAwaited = 100;
@@ -32,4 +32,13 @@ export function awaitUsageOf(edit: Edit, call: OpenCall): void {
 
 export function awaitUsageOfCalls(edit: Edit): void {
   for (const call of openCallsOf(edit.reActContext.control)) awaitUsageOf(edit, call);
+}
+
+/** The same for the handler of a custom state, whose tools may call models. */
+export function awaitUsageOfHandler(edit: Edit): void {
+  const { tools, reActContext: context } = edit;
+  const { control } = context;
+  const isStarted = control.type === "Custom" && control.started;
+  if (isStarted && Object.values(tools).some(({ spends }) => spends !== undefined))
+    awaitUsage(edit, [stateKey(context, control)]);
 }

@@ -253,3 +253,56 @@ describe("the usage of work that ended without an answer", () => {
     await session.close();
   });
 });
+
+describe("tools that the handler of a custom state calls", () => {
+  const checking = (child: Agent, config: Partial<AgentConfig>, calls: number, sideBySide: boolean) =>
+    defineAgent({
+      llm: new MockLlmCaller(() => answers("done", tokens(95))),
+      tools: [researcher(child)],
+      config: {
+        ...config,
+        graph: {
+          states: ["Check"],
+          rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Fine: "Done" } },
+          terminals: [],
+        },
+      },
+      states: {
+        async Check(_, { callTool }) {
+          const call = async (): Promise<unknown> => await callTool("research", { task: "look" });
+          if (sideBySide) await Promise.all(Array.from({ length: calls }, call));
+          else for (let index = 0; index < calls; index += 1) await call();
+          return "Fine";
+        },
+      },
+    });
+
+  it.each([
+    ["one after the other", false],
+    ["side by side", true],
+  ])("spend from the budget of the loop, %s, and count for it", async (_, sideBySide) => {
+    const child = agentOf(() => answers("found", tokens(90)));
+    const { state } = await runTask(checking(child, { budget: { maxTokens: 100 } }, 3, sideBySide), "go");
+    // Five tokens are left after the answer: the first call may overrun them by one answer, the others find nothing.
+    expect(child.llm.callCount).toBe(1);
+    expect(state.usage).toMatchObject({ inputTokens: 165, outputTokens: 20 });
+  });
+
+  it("count where there is no budget", async () => {
+    const child = agentOf(() => answers("found", tokens(90)));
+    const { state } = await runTask(checking(child, {}, 3, false), "go");
+    expect(state.usage).toMatchObject({ inputTokens: 85 + 3 * 80, outputTokens: 40 });
+  });
+
+  it("count for a handler that was cancelled", async () => {
+    const child: Agent = defineAgent({ llm: endless(70) });
+    const session = startSession(checking(child, {}, 1, false));
+    const run = session.ask("go");
+    await turns();
+    run.cancel();
+    await failureOf(run);
+    await turns();
+    expect(session.current().usage).toMatchObject({ inputTokens: 85 + 70 });
+    await session.close();
+  });
+});

@@ -3,6 +3,10 @@ import type { RunStateEffect } from "../effect.ts";
 import { shortened } from "../shortened.ts";
 import type { ToolOutcome } from "../tool/tool-reply.ts";
 import type { RunHost, StateContext, StateDecision } from "./agent-parts.ts";
+import { isPromise } from "../is-promise.ts";
+import { countedUsage } from "./counted-usage.ts";
+import { handlerSpending, type HandlerSpending } from "./handler-spending.ts";
+import { reportUsage } from "./late-usage.ts";
 import { recordable } from "./recordable.ts";
 import { tell, waitFor, type Run } from "./run-steps.ts";
 
@@ -12,8 +16,10 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: RunHo
   const { clock, signal } = host;
   const intended = yield* tell({ type: "state-handler-started", key, timestamp: clock.now() });
   if (!intended || signal.aborted) return;
-  const decision = yield* stateDecision(effect, state, host);
-  if (signal.aborted) return;
+  const spending = handlerSpending(state);
+  const decision = yield* stateDecision(effect, state, host, spending);
+  const usage = countedUsage(spending.used());
+  if (signal.aborted) return yield* reportUsage(key, usage, host);
   const { event, note } = typeof decision === "string" ? { event: decision, note: undefined } : decision;
   yield* tell(
     recordable({
@@ -21,23 +27,30 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: RunHo
       key,
       event: event.toWellFormed(),
       ...(note === undefined ? {} : { note: note.toWellFormed() }),
+      ...(usage === undefined ? {} : { usage }),
       timestamp: clock.now(),
     }),
   );
 }
 
 /** A handler that is missing is an event, as is one that throws: without a row for it the loop ends, with one it goes on. */
-function* stateDecision(effect: RunStateEffect, state: AgentState, host: RunHost): Run<StateDecision> {
+function* stateDecision(
+  effect: RunStateEffect,
+  state: AgentState,
+  host: RunHost,
+  spending: HandlerSpending,
+): Run<StateDecision> {
   const { states } = host.parts;
   const handler = Object.hasOwn(states, effect.name) ? states[effect.name] : undefined;
   if (handler === undefined) return "NoHandlerForState";
-  return yield* waitFor(handler(state, stateContext(effect, state, host)));
+  return yield* waitFor(handler(state, stateContext(effect, state, host, spending)));
 }
 
 function stateContext(
   { workKey, attempt, event }: RunStateEffect,
   state: AgentState,
   host: RunHost,
+  spending: HandlerSpending,
 ): StateContext {
   const { sessionId, signal, clock } = host;
   const idempotencyKey = `${sessionId}/${workKey}`;
@@ -51,7 +64,7 @@ function stateContext(
     callTool(name, input) {
       calls += 1;
       const toolCallId = `${workKey}/${calls}`;
-      return callTool(host, state, { name, input, attempt, toolCallId });
+      return callTool(host, state, spending, { name, input, attempt, toolCallId });
     },
   };
 }
@@ -66,17 +79,21 @@ interface HandlerCall {
 function callTool(
   { parts, sessionId, signal, notify }: RunHost,
   state: AgentState,
+  spending: HandlerSpending,
   { name, input, attempt, toolCallId }: HandlerCall,
 ): ToolOutcome | Promise<ToolOutcome> {
   const tool = parts.tools.get(name);
   if (tool === undefined)
     return { isSuccess: false, error: `Unknown tool "${shortened(name, 100)}".`, code: "unknown-tool" };
-  return tool.run(JSON.stringify(input) ?? "", {
+  const { budgetLeft, settle } = spending.reserve(tool);
+  const outcome = tool.run(JSON.stringify(input) ?? "", {
     toolCallId,
+    ...(budgetLeft === undefined ? {} : { budgetLeft }),
     idempotencyKey: `${sessionId}/${toolCallId}`,
     attempt,
     signal,
     prices: state.config.prices,
     progress: (text) => notify({ type: "tool-progress", toolCallId, text }),
   });
+  return isPromise(outcome) ? outcome.then(settle) : settle(outcome);
 }

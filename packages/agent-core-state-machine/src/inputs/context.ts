@@ -68,7 +68,8 @@ export const stateHandlerStarted: Row<StateHandlerStartedInput> = {
 
 export const stateHandled: Row<StateHandledInput> = {
   whyNot: (state, { key }) => (handlerKey(state) === key ? undefined : "wrong-key"),
-  apply(edit, { event, note }) {
+  apply(edit, { event, note, usage }) {
+    edit.addToolUsage(usage);
     if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });
     move(edit, note === undefined ? { event } : { event, detail: note });
   },

@@ -2,7 +2,7 @@ import { move } from "../control/move.ts";
 import { closeStreamedMessage, streamedMessage } from "../control/streamed-message.ts";
 import type { Edit } from "../edit.ts";
 import type { AgentState, ContextEntry } from "../state.ts";
-import { awaitUsageOfModel } from "../unreported-usage.ts";
+import { awaitUsageOfHandler, awaitUsageOfModel } from "../unreported-usage.ts";
 import { noAgentUsage } from "../usage.ts";
 import { wording } from "../wording.ts";
 
@@ -53,6 +53,7 @@ export function cancelLoop(edit: Edit, reason: string | undefined, partial: stri
       parts: [{ type: "text", text: partial }],
     });
   awaitUsageOfModel(edit);
+  awaitUsageOfHandler(edit);
   const message = reason ?? "The task was cancelled.";
   move(edit, { event: "Cancelled", failure: { kind: "Cancelled", message } });
   edit.addEntry({ type: "note", text: wording.cancelled(reason) });

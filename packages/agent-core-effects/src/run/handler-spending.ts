@@ -1,0 +1,63 @@
+import {
+  addAgentUsage,
+  budgetLeftAt,
+  noAgentUsage,
+  reservationOf,
+  totalTokens,
+  type AgentState,
+  type AgentUsage,
+  type Spending,
+} from "@moora/agent-core-state-machine";
+import type { Tool } from "../tool/define-tool.ts";
+import type { ToolOutcome } from "../tool/tool-reply.ts";
+import { countedUsage } from "./counted-usage.ts";
+
+/** What the tools that one handler calls may spend, and have used. */
+export interface HandlerSpending {
+  /**
+   * Sets aside what a call of a tool may spend. `settle` gives back what its outcome did not use, and returns the outcome.
+   * Without a budget `budgetLeft` is undefined.
+   */
+  reserve(tool: Tool): {
+    readonly budgetLeft: Spending | undefined;
+    readonly settle: (outcome: ToolOutcome) => ToolOutcome;
+  };
+  used(): AgentUsage;
+}
+
+/** The budget of the loop as a handler finds it, for all calls that it makes. */
+export function handlerSpending(state: AgentState): HandlerSpending {
+  const budget = budgetLeftAt(state);
+  const reserved = new Set<Spending>();
+  let used = noAgentUsage;
+
+  const left = (most: number | undefined, spent: number, kind: "tokens" | "cost"): number | undefined => {
+    if (most === undefined) return undefined;
+    return Math.max(
+      0,
+      [...reserved].reduce((rest, held) => rest - (held[kind] ?? 0), most - spent),
+    );
+  };
+
+  const remaining = (): Spending | undefined => {
+    if (budget === undefined) return undefined;
+    const tokens = left(budget.tokens, totalTokens(used), "tokens");
+    const cost = left(budget.cost, used.cost ?? 0, "cost");
+    return { ...(tokens === undefined ? {} : { tokens }), ...(cost === undefined ? {} : { cost }) };
+  };
+
+  return {
+    reserve({ definition: { spends } }) {
+      const most = remaining();
+      const budgetLeft = most === undefined || spends === undefined ? most : reservationOf(spends, most);
+      if (budgetLeft !== undefined && spends !== undefined) reserved.add(budgetLeft);
+      const settle = (outcome: ToolOutcome): ToolOutcome => {
+        if (budgetLeft !== undefined) reserved.delete(budgetLeft);
+        used = addAgentUsage(used, countedUsage(outcome.usage) ?? {});
+        return outcome;
+      };
+      return { budgetLeft, settle };
+    },
+    used: () => used,
+  };
+}
