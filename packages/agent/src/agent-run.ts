@@ -1,5 +1,5 @@
+import type { AgentError } from "@moora/agent-core-effects";
 import type { AgentState, AgentUsage, Trace } from "@moora/agent-core-state-machine";
-import type { AgentError } from "./agent-error.ts";
 import type { AgentEvent, ApprovalRequested } from "./agent-event.ts";
 import { EventBuffer } from "./event-buffer.ts";
 

@@ -1,4 +1,4 @@
-import { callDigest, type AskHumanEffect, type RunNotice } from "@moora/agent-core-effects";
+import { AgentError, callDigest, type AskHumanEffect, type RunNotice } from "@moora/agent-core-effects";
 import {
   expiryWaitKey,
   inputAccess,
@@ -10,7 +10,6 @@ import {
   type AgentStep,
 } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
-import { AgentError } from "../agent-error.ts";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import { decisionProblem } from "../decision-problem.ts";
 import { decisionToInput, fixedDecision } from "../decision-to-input.ts";

@@ -1,4 +1,4 @@
-import { isPromise } from "@moora/agent-core-effects";
+import { AgentError, isPromise } from "@moora/agent-core-effects";
 import {
   type AgentInput,
   type AgentState,
@@ -6,7 +6,6 @@ import {
   type ControlMove,
   type Trace,
 } from "@moora/agent-core-state-machine";
-import { AgentError } from "../agent-error.ts";
 import type { AgentEvent } from "../agent-event.ts";
 import type { AgentRun } from "../agent-run.ts";
 import type { Agent } from "../define-agent.ts";

@@ -1,6 +1,5 @@
-import type { Clock } from "@moora/agent-core-effects";
+import { AgentError, type Clock } from "@moora/agent-core-effects";
 import { loopRuns, whyIgnored, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { AgentError } from "../agent-error.ts";
 import type { ApprovalRequested } from "../agent-event.ts";
 import { AgentRun } from "../agent-run.ts";
 import { SessionError } from "../durable/session-error.ts";

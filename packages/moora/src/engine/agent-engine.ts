@@ -1,5 +1,6 @@
 import {
   AgentError,
+  BuildError,
   initialStateOf,
   memoryAt,
   startSession,
@@ -85,7 +86,7 @@ export class AgentEngine {
     this.#refuseTwice();
     const { clock, newId = randomId, onApproval = nobody, place } = this.#options;
     if (place !== undefined)
-      throw new AgentError("BuildError", "A run that is kept in a log takes time: use run().", {
+      throw new BuildError("A run that is kept in a log takes time: use run().", {
         reason: "NotSynchronous",
       });
     const walk = new SynchronousWalk(this.agent, { clock, newId, onApproval });
