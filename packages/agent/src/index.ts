@@ -100,8 +100,7 @@ export type {
 
 export { failureToError } from "./failure-to-error.ts";
 export type { AgentEvent, ApprovalRequested, Decision, OutcomeDecision, Question } from "./agent-event.ts";
-export { AgentRun } from "./agent-run.ts";
-export type { RunResult } from "./agent-run.ts";
+export type { AgentRun, RunResult } from "./agent-run.ts";
 export { agentTool } from "./agent-tool.ts";
 export type { AgentToolOptions } from "./agent-tool.ts";
 export { answerTextAt } from "./answer-text-at.ts";

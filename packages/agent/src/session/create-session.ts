@@ -17,6 +17,8 @@ import type { Agent } from "../define-agent.ts";
 import { errorReports, type ErrorListener, type ErrorReport } from "../error-reports.ts";
 import { keepAlive } from "../keep-alive.ts";
 import { listeners } from "../listeners.ts";
+import type { RunControl } from "../run-control.ts";
+import type { UserContent } from "../user-message.ts";
 import { agentMachine, type MachineBase } from "./agent-machine.ts";
 import { askingWith, type OnApproval } from "./asking.ts";
 import { loopBreaker } from "./broken-loop.ts";
@@ -52,6 +54,8 @@ export interface SessionBase extends MachineBase {
 /** A session, and the ends of it that only its host holds. */
 export interface HostedSession<Answer> {
   readonly session: Session<Answer>;
+  /** `session.ask`, with the end of the run that settles it. */
+  ask(content: UserContent): RunControl<Answer>;
   /** Offers inputs that need no checks. */
   dispatch(...inputs: readonly AgentInput[]): Promise<void>;
   state(): AgentState;
@@ -250,11 +254,11 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 
   const session: Session<Answer> = {
     id,
-    ask: saying.ask,
+    ask: (content) => saying.ask(content).run,
     running() {
-      const run = saying.running();
-      if (run !== undefined && stopped !== undefined) runs.fail(run, stopped);
-      return run;
+      const control = saying.running();
+      if (control !== undefined && stopped !== undefined) runs.fail(control, stopped);
+      return control?.run;
     },
     send: saying.send,
     dispatch: async (given) => {
@@ -284,6 +288,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   isMade = true;
   return {
     session,
+    ask: saying.ask,
     dispatch: async (...inputs) => void (await machine.dispatch(...inputs)),
     state: machine.current,
     drained: machine.drained,
