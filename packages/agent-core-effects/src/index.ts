@@ -9,7 +9,10 @@ export type {
 } from "./effect.ts";
 export { effectsAt } from "./effects-at.ts";
 export { after, isPromise } from "./is-promise.ts";
-export { BuildError } from "./build-error.ts";
+export { AgentError } from "./errors/agent-error.ts";
+export type { AgentErrorDetails, AgentErrorKind } from "./errors/agent-error.ts";
+export { BuildError, refuse } from "./errors/build-error.ts";
+export { MooraError } from "./errors/moora-error.ts";
 export { fieldPath, fieldProblem, shownValue } from "./field-problem.ts";
 export type { FieldIssue } from "./field-problem.ts";
 export { internalTools } from "./internal-tools.ts";

@@ -1,6 +1,5 @@
-import type { AskHumanEffect } from "@moora/agent-core-effects";
+import type { AgentError, AskHumanEffect } from "@moora/agent-core-effects";
 import type { ToolCallResult } from "@moora/agent-core-state-machine";
-import type { AgentError } from "./agent-error.ts";
 
 /**
  * The decision on a question. `about: "approval"` takes `"approve"`, `{ approve: arguments }` for changed arguments, and

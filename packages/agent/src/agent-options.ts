@@ -1,6 +1,5 @@
-import { didYouMean, shownValue } from "@moora/agent-core-effects";
+import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects";
 import { defaultAgentConfig } from "@moora/agent-core-state-machine";
-import { refuse } from "./build-error.ts";
 import type { AgentOptions } from "./define-agent.ts";
 
 /** A row that is missing here does not compile. */

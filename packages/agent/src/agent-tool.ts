@@ -1,4 +1,5 @@
 import {
+  AgentError,
   defineTool,
   toolReply,
   type Clock,
@@ -10,7 +11,6 @@ import {
 import { cappedBudget, traceOf, type AgentState, type Spending } from "@moora/agent-core-state-machine";
 import { digestOf, type EventLog } from "@moora/event-log";
 import type { JsonObject } from "@moora/llm";
-import { AgentError } from "./agent-error.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { checkIsAgent } from "./check-arguments.ts";
 import { refusalOf } from "./decision-to-input.ts";

@@ -1,10 +1,14 @@
-import { after, schemaCheckOf, type CheckedValue, type StandardSchema } from "@moora/agent-core-effects";
+import {
+  after,
+  AgentError,
+  schemaCheckOf,
+  type CheckedValue,
+  type StandardSchema,
+} from "@moora/agent-core-effects";
 import { maxJsonItems } from "@moora/agent-core-state-machine";
 import { hasMoreItemsThan, isJsonObject, type JsonObject } from "@moora/llm";
-import { AgentError } from "./agent-error.ts";
 import { answerProblemText, lastAnswerText } from "./answer-failure.ts";
 import { answerSchemaOf } from "./answer-schema.ts";
-import { built } from "./build-error.ts";
 
 /** The schema of an agent's answers in use. */
 export interface AnswerCheck {
@@ -20,7 +24,7 @@ type Checked = CheckedValue<unknown> | Promise<CheckedValue<unknown>>;
 
 /** `place` names the schema in the message of the `BuildError` for a schema that cannot be used. */
 export function answerCheck(schema: StandardSchema | JsonObject, place: string): AnswerCheck {
-  const check = built(() => schemaCheckOf(schema, undefined, place));
+  const check = schemaCheckOf(schema, undefined, place);
   const { json, isWrapped } = answerSchemaOf(check.json);
   const checked = (text: string): Checked => {
     const parsed = textToValue(text);

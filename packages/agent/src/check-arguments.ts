@@ -1,5 +1,4 @@
-import { shownValue } from "@moora/agent-core-effects";
-import { refuse } from "./build-error.ts";
+import { refuse, shownValue } from "@moora/agent-core-effects";
 import { SessionError } from "./durable/session-error.ts";
 
 /** Throws `BuildError` for what `defineAgent` did not return: hosts without types may give anything. */

@@ -3,6 +3,7 @@ import {
   didYouMean,
   fieldPath,
   fieldProblem,
+  refuse,
   shownValue,
   type ApprovalPredicate,
   type RunLimits,
@@ -15,7 +16,6 @@ import {
   type AgentConfig,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { refuse } from "./build-error.ts";
 import { knownFieldsAt, unknownFieldOf } from "./config-fields.ts";
 
 /**

@@ -1,6 +1,5 @@
-import { didYouMean, shownValue, type StateHandler } from "@moora/agent-core-effects";
+import { didYouMean, refuse, shownValue, type StateHandler } from "@moora/agent-core-effects";
 import type { ControlGraph, ToolDefinition } from "@moora/agent-core-state-machine";
-import { refuse } from "./build-error.ts";
 
 /** A custom state's handler with what may happen to it after a crash. */
 export interface StateDefinition {

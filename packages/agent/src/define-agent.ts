@@ -1,4 +1,5 @@
 import {
+  refuse,
   shownValue,
   type AgentParts,
   type ApprovalPredicate,
@@ -17,7 +18,6 @@ import {
 import { isJsonObject, textToJson, type JsonObject, type LlmCaller } from "@moora/llm";
 import { checkAgentOptions } from "./agent-options.ts";
 import { answerCheck, type AnswerCheck } from "./answer-check.ts";
-import { refuse } from "./build-error.ts";
 import { checkedConfig, checkedLimits, checkModels, checkNames } from "./checked-config.ts";
 import { graphWith, handlersOf, type States } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";

@@ -30,8 +30,19 @@ export type {
   Trace,
   UserMessageInput,
 } from "@moora/agent-core-state-machine";
-export { askHuman, defineTool, effectsAt, llmRequestAt, toolReply } from "@moora/agent-core-effects";
+export {
+  AgentError,
+  askHuman,
+  BuildError,
+  defineTool,
+  effectsAt,
+  llmRequestAt,
+  MooraError,
+  toolReply,
+} from "@moora/agent-core-effects";
 export type {
+  AgentErrorDetails,
+  AgentErrorKind,
   AgentEffect,
   AgentParts,
   ApprovalPredicate,
@@ -87,11 +98,9 @@ export type {
   LlmUsage,
 } from "@moora/llm";
 
-export { AgentError, failureToError } from "./agent-error.ts";
-export type { AgentErrorDetails, AgentErrorKind } from "./agent-error.ts";
+export { failureToError } from "./failure-to-error.ts";
 export type { AgentEvent, ApprovalRequested, Decision, OutcomeDecision, Question } from "./agent-event.ts";
-export { AgentRun } from "./agent-run.ts";
-export type { RunResult } from "./agent-run.ts";
+export type { AgentRun, RunResult } from "./agent-run.ts";
 export { agentTool } from "./agent-tool.ts";
 export type { AgentToolOptions } from "./agent-tool.ts";
 export { answerTextAt } from "./answer-text-at.ts";
@@ -103,7 +112,6 @@ export { defineAgent, initialStateOf } from "./define-agent.ts";
 export type { StateDefinition } from "./custom-states.ts";
 export type { Agent, AgentOptions } from "./define-agent.ts";
 export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-reports.ts";
-export { MooraError } from "./moora-error.ts";
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
 export type { Access, DurableSession, SessionInfo } from "./durable/durable-session.ts";

@@ -1,6 +1,5 @@
-import { didYouMean, shownValue } from "@moora/agent-core-effects";
+import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects";
 import type { ModelPrice } from "@moora/agent-core-state-machine";
-import { refuse } from "./build-error.ts";
 
 export type { ModelPrice, PriceList } from "@moora/agent-core-state-machine";
 

@@ -2,7 +2,7 @@ import { checkIsAgent } from "./check-arguments.ts";
 import { refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { createSession } from "./session/create-session.ts";
+import { hostSession } from "./session/create-session.ts";
 import { baseOf, type StartOptions } from "./start-session.ts";
 import type { UserContent } from "./user-message.ts";
 
@@ -22,17 +22,18 @@ export function runTask<Answer>(
 ): AgentRun<Answer> {
   checkIsAgent("runTask", agent);
   const { onApproval } = options;
-  const session = createSession(agent, {
+  const { session, ask } = hostSession(agent, {
     ...baseOf(agent, "task", options),
     onApproval,
     rejectsUnasked: true,
   });
-  const run = session.ask(task);
+  const control = ask(task);
+  const { run } = control;
   const cancel = (): void => run.cancel("The signal was aborted.");
   const { signal } = options;
   if (signal?.aborted === true) cancel();
   signal?.addEventListener("abort", cancel, { once: true });
-  run.observe({
+  control.observe({
     ended() {
       signal?.removeEventListener("abort", cancel);
       // After those have heard of the end who are told of it just now.

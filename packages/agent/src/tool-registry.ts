@@ -1,16 +1,16 @@
 import {
+  AgentError,
   checkToolName,
   didYouMean,
   fieldProblem,
   internalTools,
+  refuse,
   shownValue,
   type Tool,
   type ToolContext,
   type ToolOutcome,
 } from "@moora/agent-core-effects";
 import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
-import { AgentError } from "./agent-error.ts";
-import { built, refuse } from "./build-error.ts";
 
 /** Tools by name. Names are those that every provider takes, each of them once, and none that every object has. */
 export class ToolRegistry {
@@ -35,7 +35,7 @@ export class ToolRegistry {
   register(tool: Tool, place: string = "The tool"): this {
     checkTool(tool, place);
     const { name } = tool;
-    built(() => checkToolName(name));
+    checkToolName(name);
     if (this.tools.has(name)) refuse(`${place}: the tool name "${name}" is taken. Register each tool once.`);
     if (internalTools.some((internal) => internal.name === name))
       refuse(`${place}: the tool name "${name}" is reserved for an internal tool. Choose another name.`);

@@ -4,13 +4,19 @@ import { answers, fails, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import {
   AgentError,
+  agentTool,
+  askHuman,
+  BuildError,
   defineAgent,
+  defineTool,
   InputRefused,
   MooraError,
   openSession,
   runTask,
   SessionError,
   startSession,
+  ToolRegistry,
+  toolReply,
   type Agent,
   type AgentEvent,
 } from "../src/index.ts";
@@ -24,6 +30,14 @@ const failing = (): Agent =>
     llm: new MockLlmCaller([fails("auth", { message: "bad key", usage: { inputTokens: 7 } })]),
     systemPrompt: secret,
   });
+
+const thrownBy = (call: () => unknown): unknown => {
+  try {
+    return call();
+  } catch (error) {
+    return error;
+  }
+};
 
 const failed = async (): Promise<AgentError> => {
   const error = await failureOf(runTask(failing(), secret));
@@ -91,6 +105,28 @@ describe("every error of this package", () => {
       "unknown-type",
       "SessionUnknown",
     ]);
+  });
+
+  it.each<[string, () => unknown]>([
+    ["defineTool", () => defineTool(JSON.parse('{ "name": "pay" }'))],
+    ["defineAgent", () => defineAgent(JSON.parse("{}"))],
+    ["askHuman", () => askHuman({ name: "a name" })],
+    ["agentTool", () => agentTool(JSON.parse("{}"), { name: "ask", description: "Asks." })],
+    ["toolReply", () => toolReply(JSON.parse('{ "content": 7 }'))],
+    ["ToolRegistry.register", () => new ToolRegistry().register(JSON.parse("{}"))],
+    ["runTask", () => runTask(JSON.parse("{}"), "Hello.")],
+  ])("is the same BuildError from %s as from all others: a MooraError with kind and code", (_, define) => {
+    const error = thrownBy(define);
+    expect(error).toBeInstanceOf(BuildError);
+    expect(error).toBeInstanceOf(AgentError);
+    expect(error).toBeInstanceOf(MooraError);
+    expect(error).toMatchObject({ name: "BuildError", kind: "BuildError", code: "BuildError" });
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      name: "BuildError",
+      kind: "BuildError",
+      reason: "BuildError",
+      message: expect.any(String),
+    });
   });
 
   it("is JSON of its name, code and message, and of what it is about", () => {

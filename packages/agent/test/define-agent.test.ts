@@ -25,7 +25,7 @@ const define = (options: object): unknown => {
 };
 const refused = (message: string | RegExp): unknown =>
   expect.objectContaining({
-    name: "AgentError",
+    name: "BuildError",
     kind: "BuildError",
     message: expect.stringMatching(message),
   });
@@ -33,7 +33,7 @@ const refused = (message: string | RegExp): unknown =>
 /** The same for a message that holds this text. */
 const refusedWith = (text: string): unknown =>
   expect.objectContaining({
-    name: "AgentError",
+    name: "BuildError",
     kind: "BuildError",
     message: expect.stringContaining(text),
   });
@@ -317,7 +317,7 @@ describe("what is put where something else is expected is refused, with the plac
   ])("%s", (_, options, message) => {
     const defined = (): unknown => Reflect.apply(defineAgent, undefined, [options]);
     expect(defined).toThrow(message);
-    expect(defined).toThrow(expect.objectContaining({ name: "AgentError", kind: "BuildError" }));
+    expect(defined).toThrow(expect.objectContaining({ name: "BuildError", kind: "BuildError" }));
   });
 
   it.each<[object, string]>([

@@ -46,6 +46,27 @@ describe("a task is awaited", () => {
     expect(onFailed).not.toHaveBeenCalled();
   });
 
+  it("as a full promise: catch, finally and its name", async () => {
+    const failing = (): AgentRun => runTask(defineAgent({ llm: new MockLlmCaller([fails("auth")]) }), "q");
+    expectTypeOf<AgentRun>().toExtend<Promise<RunResult>>();
+    expect(await failing().catch((error: unknown) => error)).toMatchObject({ reason: "auth" });
+    const onEnd = vi.fn();
+    expect((await runTask(four(), "2+2?").finally(onEnd)).text).toBe("It is 4.");
+    await expect(failing().finally(onEnd)).rejects.toMatchObject({ reason: "auth" });
+    expect(onEnd.mock.calls).toEqual([[], []]);
+    const [first] = await Promise.all([runTask(four(), "2+2?"), runTask(four(), "2+2?")]);
+    expect(first.text).toBe("It is 4.");
+    expect(Object.prototype.toString.call(runTask(four(), "2+2?"))).toBe("[object AgentRun]");
+  });
+
+  it("and has nothing with which an application could settle it", () => {
+    const names = [
+      ...Object.keys(runTask(four(), "2+2?")),
+      ...Object.getOwnPropertyNames(Object.getPrototypeOf(runTask(four(), "2+2?"))),
+    ];
+    expect(names.toSorted()).toEqual(["cancel", "catch", "constructor", "finally", "then"]);
+  });
+
   it("and fails with an AgentError that has state, usage and trace", async () => {
     const llm = new MockLlmCaller([fails("auth", { message: "bad key", usage: { inputTokens: 7 } })]);
     const error = await failureOf(runTask(defineAgent({ llm }), "q"));
@@ -134,6 +155,19 @@ describe("a task is gone through", () => {
     const run = runTask(four(), "2+2?");
     await run;
     expect(await typesOf(run)).toEqual([]);
+  });
+
+  it.each<[string, (run: AgentRun) => Promise<unknown>]>([
+    ["catch", (run) => run.catch(() => undefined)],
+    ["finally", (run) => run.finally()],
+  ])("with %s as with then: all events at once, none after it", async (_, wait) => {
+    const first = runTask(four(), "2+2?");
+    const waited = wait(first);
+    expect(await typesOf(first)).toEqual(all);
+    await waited;
+    const second = runTask(four(), "2+2?");
+    await wait(second);
+    expect(await typesOf(second)).toEqual([]);
   });
 
   it("by two at once, each at his own pace", async () => {

@@ -71,7 +71,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
       model: this.#model,
       usage: this.#usage ?? noUsage,
       ...defined({ confidence: logprobsToConfidence(this.#logprobs) }),
-      ...(this.#usage === undefined && { warnings: ["the server did not tell its usage"] }),
+      ...(this.#usage === undefined && { warnings: ["The server did not report its usage."] }),
       finish,
     };
   }

@@ -48,7 +48,7 @@ describe("a completion", () => {
         outputTokens: 0,
         reasoningTokens: 0,
       },
-      warnings: ["the server did not tell its usage"],
+      warnings: ["The server did not report its usage."],
       finish: { unified: "stop", raw: "stop" },
     });
   });

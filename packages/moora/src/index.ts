@@ -12,6 +12,7 @@ export {
   agentTool,
   agentTransition,
   askHuman,
+  BuildError,
   defineAgent,
   defineTool,
   diffSessions,

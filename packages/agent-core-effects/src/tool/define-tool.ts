@@ -1,6 +1,6 @@
 import type { PriceList, Spending, ToolDefinition } from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
-import { refuse } from "../build-error.ts";
+import { refuse } from "../errors/build-error.ts";
 import { after, isPromise } from "../is-promise.ts";
 import { argumentsOf } from "./checked-arguments.ts";
 import { schemaCheckOf, type SchemaCheck } from "./schema-check.ts";

@@ -1,7 +1,7 @@
 import { Validator, type Schema } from "@cfworker/json-schema";
 import type { JsonObject } from "@moora/llm";
 import { after } from "../is-promise.ts";
-import { refuse } from "../build-error.ts";
+import { refuse } from "../errors/build-error.ts";
 import { errorText } from "../error-text.ts";
 import { jsonObjectOf } from "../request/json-object.ts";
 import { isNoJsonSchema, mistakenSchema, pathWithoutJsonSchema } from "./mistaken-schema.ts";

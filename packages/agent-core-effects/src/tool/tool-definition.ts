@@ -1,5 +1,5 @@
 import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
-import { refuse } from "../build-error.ts";
+import { refuse } from "../errors/build-error.ts";
 import { fieldProblem, shownValue } from "../field-problem.ts";
 import { didYouMean } from "../nearest.ts";
 import type { ToolOptions } from "./define-tool.ts";

@@ -1,4 +1,5 @@
 import { jsonCopy, type AgentAttachment, type UsageReport } from "@moora/agent-core-state-machine";
+import { refuse } from "../errors/build-error.ts";
 import { errorText } from "../error-text.ts";
 import { resultToJson } from "./result-to-json.ts";
 
@@ -14,10 +15,10 @@ export interface ToolReply {
 /** Known by identity: a tool that returns an object of this shape without `toolReply` returns JSON. */
 const replies = new WeakSet<object>();
 
-/** A reply with files, or one that the model reads as an error. Throws a `TypeError` where `content` is not a string. */
+/** A reply with files, or one that the model reads as an error. Throws `BuildError` if `content` is not a string. */
 export function toolReply(reply: ToolReply): ToolReply {
   if (typeof reply.content !== "string")
-    throw new TypeError(`toolReply: content must be a string, got ${typeof reply.content}.`);
+    refuse(`toolReply: content must be a string, got ${typeof reply.content}.`);
   const made = { ...reply };
   replies.add(made);
   return made;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { askHuman } from "../../src/index.ts";
+import { askHuman, BuildError } from "../../src/index.ts";
 import { runAlone } from "./run-alone.ts";
 
 describe("a tool that a human answers", () => {
@@ -34,7 +34,7 @@ describe("a tool that a human answers", () => {
     const input = z.object({ about: z.string() });
     const tool = askHuman({ name: "pick", description: "Lets the user pick.", input });
     expect(tool).toMatchObject({ name: "pick", definition: { description: "Lets the user pick." } });
-    expect(() => askHuman({ name: "a name" })).toThrow(TypeError);
+    expect(() => askHuman({ name: "a name" })).toThrow(BuildError);
     expect(() => askHuman({ input: { type: "string" } })).toThrow("must be an object");
   });
 });

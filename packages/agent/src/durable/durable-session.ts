@@ -1,7 +1,6 @@
-import { isPromise, type Clock } from "@moora/agent-core-effects";
+import { AgentError, isPromise, type Clock } from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { LogError, type Lease } from "@moora/event-log";
-import { AgentError } from "../agent-error.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener } from "../error-reports.ts";
 import type { OnApproval } from "../session/asking.ts";

@@ -1,4 +1,4 @@
-import { MooraError } from "../moora-error.ts";
+import { MooraError } from "@moora/agent-core-effects";
 
 /**
  * Why a durable session does not do what it is asked. `SessionBusy`: another owner runs it. `StaleWriter`: another owner

@@ -1,6 +1,5 @@
-import { effectsAt } from "@moora/agent-core-effects";
+import { AgentError, effectsAt } from "@moora/agent-core-effects";
 import { loopRuns, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { AgentError } from "../agent-error.ts";
 
 export interface BrokenLoopHost {
   readonly state: () => AgentState;

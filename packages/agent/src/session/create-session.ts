@@ -1,4 +1,4 @@
-import { callDigest, type AskHumanEffect, type RunNotice } from "@moora/agent-core-effects";
+import { AgentError, callDigest, type AskHumanEffect, type RunNotice } from "@moora/agent-core-effects";
 import {
   expiryWaitKey,
   inputAccess,
@@ -10,7 +10,6 @@ import {
   type AgentStep,
 } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
-import { AgentError } from "../agent-error.ts";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import { decisionProblem } from "../decision-problem.ts";
 import { decisionToInput, fixedDecision } from "../decision-to-input.ts";
@@ -18,6 +17,8 @@ import type { Agent } from "../define-agent.ts";
 import { errorReports, type ErrorListener, type ErrorReport } from "../error-reports.ts";
 import { keepAlive } from "../keep-alive.ts";
 import { listeners } from "../listeners.ts";
+import type { RunControl } from "../run-control.ts";
+import type { UserContent } from "../user-message.ts";
 import { agentMachine, type MachineBase } from "./agent-machine.ts";
 import { askingWith, type OnApproval } from "./asking.ts";
 import { loopBreaker } from "./broken-loop.ts";
@@ -53,6 +54,8 @@ export interface SessionBase extends MachineBase {
 /** A session, and the ends of it that only its host holds. */
 export interface HostedSession<Answer> {
   readonly session: Session<Answer>;
+  /** `session.ask`, with the end of the run that settles it. */
+  ask(content: UserContent): RunControl<Answer>;
   /** Offers inputs that need no checks. */
   dispatch(...inputs: readonly AgentInput[]): Promise<void>;
   state(): AgentState;
@@ -253,11 +256,11 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 
   const session: Session<Answer> = {
     id,
-    ask: saying.ask,
+    ask: (content) => saying.ask(content).run,
     running() {
-      const run = saying.running();
-      if (run !== undefined && stopped !== undefined) runs.fail(run, stopped);
-      return run;
+      const control = saying.running();
+      if (control !== undefined && stopped !== undefined) runs.fail(control, stopped);
+      return control?.run;
     },
     send: saying.send,
     dispatch: async (given) => {
@@ -287,6 +290,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   isMade = true;
   return {
     session,
+    ask: saying.ask,
     dispatch: async (...inputs) => void (await machine.dispatch(...inputs)),
     state: machine.current,
     drained: machine.drained,

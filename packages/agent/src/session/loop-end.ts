@@ -1,5 +1,6 @@
+import { failureToError } from "../failure-to-error.ts";
+import { AgentError } from "@moora/agent-core-effects";
 import type { AgentState, ControlMove, Trace } from "@moora/agent-core-state-machine";
-import { AgentError, failureToError } from "../agent-error.ts";
 import type { RunResult } from "../agent-run.ts";
 import { answerTextAt } from "../answer-text-at.ts";
 import type { Agent } from "../define-agent.ts";

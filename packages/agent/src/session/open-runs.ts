@@ -1,4 +1,4 @@
-import { isPromise } from "@moora/agent-core-effects";
+import { AgentError, isPromise } from "@moora/agent-core-effects";
 import {
   type AgentInput,
   type AgentState,
@@ -6,10 +6,9 @@ import {
   type ControlMove,
   type Trace,
 } from "@moora/agent-core-state-machine";
-import { AgentError } from "../agent-error.ts";
 import type { AgentEvent } from "../agent-event.ts";
-import type { AgentRun } from "../agent-run.ts";
 import type { Agent } from "../define-agent.ts";
+import type { RunControl } from "../run-control.ts";
 import { moveToEvent } from "./happenings.ts";
 import { inOrder } from "./in-order.ts";
 import { earlyAnswerOf, loopEndOf, type LoopEnd } from "./loop-end.ts";
@@ -18,15 +17,15 @@ import { recentMoves } from "./recent-moves.ts";
 /** The runs of a session that are not over. */
 export interface OpenRuns<Answer> {
   /** A run that waits for the answer to this message. */
-  add(messageId: string, run: AgentRun<Answer>): void;
+  add(messageId: string, run: RunControl<Answer>): void;
   /** A run that waits for the end of the loop under way. */
-  join(run: AgentRun<Answer>): void;
+  join(run: RunControl<Answer>): void;
   /** Follows one transition: emits its moves, and ends the runs that it answers. */
   follow(input: AgentInput, step: AgentStep): void;
   /** Emits an event to the runs under way, and to the listeners of the session. */
   tell(event: AgentEvent<Answer>): void;
   failAll(error: AgentError): void;
-  fail(run: AgentRun<Answer>, error: AgentError): void;
+  fail(run: RunControl<Answer>, error: AgentError): void;
   readonly isWatched: boolean;
   /** The moves of the session, as far back as they are kept. */
   trace(): Trace;
@@ -50,8 +49,8 @@ export function openRuns<Answer>(
   agent: Agent<Answer>,
   { emit, onError, onOpen }: RunsHost<Answer>,
 ): OpenRuns<Answer> {
-  const waiting = new Map<AgentRun<Answer>, string>();
-  const active = new Map<AgentRun<Answer>, Progress>();
+  const waiting = new Map<RunControl<Answer>, string>();
+  const active = new Map<RunControl<Answer>, Progress>();
   const moves = recentMoves();
   /** An answer may take time to be checked: what happens meanwhile is emitted after it. */
   const emitInOrder = inOrder(onError);
@@ -60,7 +59,7 @@ export function openRuns<Answer>(
     const runs = [...active.keys()];
     emitInOrder(() => {
       emit(event);
-      for (const run of runs) run.tell(event);
+      for (const run of runs) run.emit(event);
     });
   };
 
@@ -77,14 +76,14 @@ export function openRuns<Answer>(
     for (const [run, progress] of active) if (progress === "queued") active.set(run, "seen");
   };
 
-  const taken = (isTaken: (progress: Progress) => boolean): readonly AgentRun<Answer>[] => {
+  const taken = (isTaken: (progress: Progress) => boolean): readonly RunControl<Answer>[] => {
     const runs = [...active].flatMap(([run, progress]) => (isTaken(progress) ? [run] : []));
     for (const run of runs) active.delete(run);
     return runs;
   };
 
   const endRuns = (
-    runs: readonly AgentRun<Answer>[],
+    runs: readonly RunControl<Answer>[],
     end: LoopEnd<Answer> | Promise<LoopEnd<Answer>>,
   ): void => {
     const emitEnd = (result: LoopEnd<Answer>): void => {

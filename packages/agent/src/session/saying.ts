@@ -1,9 +1,8 @@
-import type { Clock } from "@moora/agent-core-effects";
+import { AgentError, type Clock } from "@moora/agent-core-effects";
 import { loopRuns, whyIgnored, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { AgentError } from "../agent-error.ts";
 import type { ApprovalRequested } from "../agent-event.ts";
-import { AgentRun } from "../agent-run.ts";
 import { SessionError } from "../durable/session-error.ts";
+import { RunControl } from "../run-control.ts";
 import { userMessage, type UserContent } from "../user-message.ts";
 import type { OpenRuns } from "./open-runs.ts";
 import { parsed } from "./parsed.ts";
@@ -22,6 +21,13 @@ export interface SayingHost<Answer> {
   readonly open: () => readonly ApprovalRequested[];
 }
 
+/** The methods of a session that send messages and wait for answers, with the end of the run that the session holds. */
+export interface Saying<Answer> {
+  ask(content: UserContent): RunControl<Answer>;
+  running(): RunControl<Answer> | undefined;
+  send(content: UserContent): Promise<Receipt>;
+}
+
 /** What a user says to a session, with and without waiting for what comes of it; and waiting without saying anything. */
 export function sayingWith<Answer>({
   newId,
@@ -32,7 +38,7 @@ export function sayingWith<Answer>({
   offer,
   cancel,
   open,
-}: SayingHost<Answer>): Pick<Session<Answer>, "ask" | "running" | "send"> {
+}: SayingHost<Answer>): Saying<Answer> {
   const messageOf = (content: UserContent): AgentInput => {
     const meta = { messageId: newId("user"), timestamp: clock.now() };
     if (isContent(content)) return parsed(userMessage(content, meta));
@@ -50,21 +56,21 @@ export function sayingWith<Answer>({
   };
 
   /** Its cancel ends the loop. A cancel that cannot be stored ends the run alone; one that comes too late does nothing. */
-  const newRun = (): AgentRun<Answer> => {
-    const run: AgentRun<Answer> = new AgentRun((reason) => {
+  const newRun = (): RunControl<Answer> => {
+    const run: RunControl<Answer> = new RunControl((reason) => {
       cancel(reason).catch((cause: unknown) => runs.fail(run, notStored(cause, "cancel")));
     }, open);
     return run;
   };
 
-  const running = (): AgentRun<Answer> | undefined => {
+  const running = (): RunControl<Answer> | undefined => {
     if (!loopRuns(state())) return undefined;
     const run = newRun();
     runs.join(run);
     return run;
   };
 
-  const ask = (content: UserContent): AgentRun<Answer> => {
+  const ask = (content: UserContent): RunControl<Answer> => {
     const run = newRun();
     let input: AgentInput;
     try {

@@ -1,3 +1,4 @@
+import { MooraError } from "@moora/agent-core-effects";
 import type {
   AgentConfig,
   AgentInput,
@@ -8,7 +9,6 @@ import type {
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import type { AgentRun } from "../agent-run.ts";
 import type { ErrorListener } from "../error-reports.ts";
-import { MooraError } from "../moora-error.ts";
 import type { UserContent } from "../user-message.ts";
 import type { Settlement } from "./settlement.ts";
 

@@ -19,6 +19,8 @@ export class TextView implements RunView {
   private messageId = "";
   private streamed = "";
   private isLineOpen = false;
+  /** The warnings that were shown: most of them come with every model call. */
+  private readonly warnings = new Set<string>();
 
   constructor(screen: Screen, options: TextViewOptions) {
     this.screen = screen;
@@ -39,8 +41,7 @@ export class TextView implements RunView {
         this.endLine();
         return this.screen.wait(`preparing a call of ${event.name}`);
       case "LlmWarning":
-        this.endLine();
-        return this.screen.aside(`warning: ${event.text}`);
+        return this.showWarning(event.text);
       case "LlmRetryScheduled":
         return this.showRetry(event.due);
       case "LlmAttemptEnded":
@@ -84,6 +85,13 @@ export class TextView implements RunView {
     for (const { question, commands } of questions)
       this.screen.note([questionText(question), ...commands.map((command) => `  ${command}`)].join("\n"));
     this.screen.note(`Waiting for a decision. Use one of the commands above, then resume with\n  ${resume}`);
+  }
+
+  private showWarning(text: string): void {
+    if (this.warnings.has(text)) return;
+    this.warnings.add(text);
+    this.endLine();
+    this.screen.aside(`warning: ${text}`);
   }
 
   private showRetry(due: number): void {

@@ -1,5 +1,5 @@
 import {
-  AgentError,
+  BuildError,
   defineAgent,
   type Agent,
   type AgentConfig,
@@ -264,9 +264,8 @@ export class AgentBuilder {
    */
   build(host: EngineHost = {}): AgentEngine {
     const { task, llm, tools, handlers, predicate, onApproval, answer, prices } = this.#parts;
-    if (llm === undefined)
-      throw new AgentError("BuildError", "An agent needs a model: add llm(...) or openai().");
-    if (task.trim() === "") throw new AgentError("BuildError", "An agent needs a task that is not blank.");
+    if (llm === undefined) throw new BuildError("An agent needs a model: add llm(...) or openai().");
+    if (task.trim() === "") throw new BuildError("An agent needs a task that is not blank.");
     const place = placeOf(this.#parts);
     const parts = {
       llm,
@@ -298,10 +297,7 @@ const withTextAnswer = (agent: Agent<unknown>): Agent => ({
 /** The whole configuration. Throws `BuildError` for a preset that does not exist. */
 function configOf({ preset, changes }: Parts): AgentConfig {
   if (preset !== undefined && !presetNames.includes(preset))
-    throw new AgentError(
-      "BuildError",
-      `Unknown preset "${preset}". Available presets: ${presetNames.join(", ")}.`,
-    );
+    throw new BuildError(`Unknown preset "${preset}". Available presets: ${presetNames.join(", ")}.`);
   return changes.reduce(mergedConfig, baseConfig(preset));
 }
 
@@ -309,12 +305,12 @@ function configOf({ preset, changes }: Parts): AgentConfig {
 function placeOf({ log, sessionId, resumes = false }: Parts): DurablePlace | undefined {
   if (log !== undefined) return { log, id: sessionId ?? `task_${crypto.randomUUID()}`, resumes };
   if (sessionId === undefined && !resumes) return undefined;
-  throw new AgentError("BuildError", "A session needs a log to be in: add log(...).");
+  throw new BuildError("A session needs a log to be in: add log(...).");
 }
 
 function statesOf(handlers: Parts["handlers"]): Readonly<Record<string, StateHandler | StateDefinition>> {
   const names = handlers.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new AgentError("BuildError", `The state ${twice} is defined twice.`);
+  if (twice !== undefined) throw new BuildError(`The state ${twice} is defined twice.`);
   return Object.fromEntries(handlers);
 }

@@ -1,5 +1,6 @@
 import {
   AgentError,
+  BuildError,
   initialStateOf,
   memoryAt,
   startSession,
@@ -13,7 +14,7 @@ import {
   type Trace,
 } from "@moora/agent";
 import { controlName, traceOf } from "@moora/agent-core-state-machine";
-import { DurableWalk, type DurablePlace } from "./durable-walk.ts";
+import { DurableWalk, runToTask, type BegunTask, type DurablePlace } from "./durable-walk.ts";
 import { SynchronousWalk } from "./synchronous-walk.ts";
 
 /** What of the world an engine uses. Defaults: the clock of the machine, random ids. */
@@ -69,8 +70,7 @@ export class AgentEngine {
     if (this.#options.place === undefined) return (await this.#ask(onApproval)).text;
     const walk = this.#durableWalk(this.#options.place, onApproval);
     try {
-      const { run } = await walk.begin();
-      return (await run).text;
+      return await (await walk.begin()).text();
     } finally {
       await walk.close();
     }
@@ -85,7 +85,7 @@ export class AgentEngine {
     this.#refuseTwice();
     const { clock, newId = randomId, onApproval = nobody, place } = this.#options;
     if (place !== undefined)
-      throw new AgentError("BuildError", "A run that is kept in a log takes time: use run().", {
+      throw new BuildError("A run that is kept in a log takes time: use run().", {
         reason: "NotSynchronous",
       });
     const walk = new SynchronousWalk(this.agent, { clock, newId, onApproval });
@@ -100,12 +100,12 @@ export class AgentEngine {
    */
   async *runStreaming(): AsyncGenerator<AgentEvent, void, undefined> {
     const { onApproval, place } = this.#options;
-    if (place === undefined) return yield* followed(this.#ask(onApproval));
+    if (place === undefined) return yield* followed(runToTask(this.#ask(onApproval)));
     const walk = this.#durableWalk(place, onApproval);
     try {
-      const { run } = await walk.begin();
+      const task = await walk.begin();
       yield* walk.pending();
-      yield* followed(run);
+      yield* followed(task);
     } finally {
       await walk.close();
     }
@@ -176,11 +176,11 @@ export class AgentEngine {
 }
 
 /** The events of a run. Whoever leaves early cancels it. */
-async function* followed(run: AgentRun): AsyncGenerator<AgentEvent, void, undefined> {
+async function* followed({ events, cancel }: BegunTask): AsyncGenerator<AgentEvent, void, undefined> {
   try {
-    yield* run;
+    yield* events;
   } finally {
-    run.cancel("Nobody follows this run any more.");
+    cancel("Nobody follows this run any more.");
   }
 }
 

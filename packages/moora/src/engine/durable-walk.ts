@@ -1,12 +1,12 @@
 import {
   AgentError,
-  AgentRun,
   answerTextAt,
   initialStateOf,
   openSession,
   stateAt,
   type Agent,
   type AgentEvent,
+  type AgentRun,
   type AgentState,
   type Clock,
   type ControlMove,
@@ -33,6 +33,21 @@ export interface DurableWalkOptions {
   readonly newId: (prefix: string) => string;
   readonly onApproval: OnApproval | undefined;
 }
+
+/** A task that is being worked on, or that has its answer already. */
+export interface BegunTask {
+  readonly events: AsyncIterable<AgentEvent>;
+  /** Resolves with the text of the answer. Rejects with `AgentError`. */
+  text(): Promise<string>;
+  readonly cancel: (reason?: string) => void;
+}
+
+/** A run of a session as a task. */
+export const runToTask = (run: AgentRun): BegunTask => ({
+  events: run,
+  text: async () => (await run).text,
+  cancel: run.cancel,
+});
 
 /** A task that lives in a log. */
 export class DurableWalk {
@@ -70,10 +85,10 @@ export class DurableWalk {
   }
 
   /**
-   * Says the task, or goes on with it, in a box: who awaits a run by itself gets its result. An answer that is on record is given again, and nothing is done for it. Rejects
-   * with `AgentError`: `Conflict`, `LogCorrupt` or `MemoryError`.
+   * Sends the task, or resumes it. If the log has its answer, that is returned again, and no model is called. Rejects with
+   * `AgentError`: `Conflict`, `LogCorrupt` or `MemoryError`.
    */
-  async begin(): Promise<{ readonly run: AgentRun }> {
+  async begin(): Promise<BegunTask> {
     try {
       return (await this.#recorded()) ?? (await this.#opened());
     } catch (error) {
@@ -96,7 +111,7 @@ export class DurableWalk {
     await this.#session?.close();
   }
 
-  async #recorded(): Promise<{ readonly run: AgentRun } | undefined> {
+  async #recorded(): Promise<BegunTask | undefined> {
     const { log, id, resumes } = this.#options.place;
     if ((await log.open(id)) === undefined) return undefined;
     if (!resumes)
@@ -106,11 +121,10 @@ export class DurableWalk {
     const { state, moves } = await stateAt(log, id);
     this.#state = state;
     this.#before = moves;
-    const run = this.#answered();
-    return run && { run };
+    return this.#answered();
   }
 
-  async #opened(): Promise<{ readonly run: AgentRun }> {
+  async #opened(): Promise<BegunTask> {
     const { place, clock, newId, onApproval } = this.#options;
     const session = await openSession(this.#agent, {
       log: place.log,
@@ -123,21 +137,24 @@ export class DurableWalk {
     const { access, lastError } = session.info();
     if (access !== "run") throw lastError;
     const isTaken = lastMessageOf(session.current()) === this.#task;
-    const run = (isTaken ? (session.running() ?? this.#answered()) : undefined) ?? session.ask(this.#task);
-    if (this.#cancelled !== undefined) run.cancel(this.#cancelled.reason);
-    return { run };
+    const running = isTaken ? session.running() : undefined;
+    const answered = isTaken && running === undefined ? this.#answered() : undefined;
+    const task = answered ?? runToTask(running ?? session.ask(this.#task));
+    if (this.#cancelled !== undefined) task.cancel(this.#cancelled.reason);
+    return task;
   }
 
-  /** The answer that the task has, as a run that is over. */
-  #answered(): AgentRun | undefined {
+  /** The task with the answer that is on record, where there is one. */
+  #answered(): BegunTask | undefined {
     const state = this.current();
-    const { control, step, usage } = state.reActContext;
-    if (control.type !== "Done" || lastMessageOf(state) !== this.#task) return undefined;
-    const run = new AgentRun(() => undefined);
+    if (state.reActContext.control.type !== "Done" || lastMessageOf(state) !== this.#task) return undefined;
     const text = answerTextAt(state);
-    run.succeed({ answer: text, text, steps: step, usage, state, trace: this.trace() });
-    return run;
+    return { events: finalAnswer(text), text: () => Promise.resolve(text), cancel: () => undefined };
   }
+}
+
+async function* finalAnswer(text: string): AsyncGenerator<AgentEvent, void, undefined> {
+  yield { type: "FinalAnswer", answer: text, text };
 }
 
 const lastMessageOf = ({ messages }: AgentState): string | undefined =>

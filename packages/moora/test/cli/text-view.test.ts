@@ -96,4 +96,16 @@ describe("what is shown of a run", () => {
     expect(host.stderr.text).toBe("warning: temperature was left out\n");
     expect(host.stdout.text).toBe("");
   });
+
+  it("a warning that comes with every answer, once for each text", () => {
+    const host = shown(
+      { type: "LlmWarning", text: "The server did not report its usage." },
+      { type: "FinalAnswer", answer: "One.", text: "One." },
+      { type: "LlmWarning", text: "temperature was left out" },
+      { type: "LlmWarning", text: "The server did not report its usage." },
+    );
+    expect(host.stderr.text).toBe(
+      "warning: The server did not report its usage.\nwarning: temperature was left out\n",
+    );
+  });
 });

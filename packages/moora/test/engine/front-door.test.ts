@@ -9,6 +9,7 @@ import {
   AgentEngine,
   AgentError,
   anthropic,
+  BuildError,
   chatProfiles,
   defineAgent,
   defineTool,
@@ -46,6 +47,9 @@ describe("the package moora", () => {
     expect((await session.ask("Do I need a coat in Oslo?")).answer).toBe("No coat: it is 21 degrees.");
 
     await expect(new ToolRegistry().execute("weather", "{}")).rejects.toBeInstanceOf(AgentError);
+    expect(() => defineTool(JSON.parse("{}"))).toThrow(BuildError);
+    expect(() => defineAgent(JSON.parse("{}"))).toThrow(BuildError);
+    expect(() => new AgentBuilder("Hello.").build()).toThrow(BuildError);
   });
 
   it("has every log, and closes those that were not used", async () => {

@@ -1,5 +1,5 @@
 /**
- * The base of every error that this package throws or rejects with. `code` names the reason for programs and stays the
+ * The base of every error that agents, tools and sessions throw or reject with. `code` names the reason for programs and stays the
  * same across releases; the message is for people and may change. Errors of a log (`LogError` of `@moora/event-log`)
  * have the same field.
  */

@@ -1,11 +1,4 @@
-import {
-  traceOf,
-  type AgentFailure,
-  type AgentState,
-  type AgentUsage,
-  type Trace,
-} from "@moora/agent-core-state-machine";
-import { answerFailureText } from "./answer-failure.ts";
+import { traceOf, type AgentState, type AgentUsage, type Trace } from "@moora/agent-core-state-machine";
 import { causeOf, MooraError } from "./moora-error.ts";
 
 /**
@@ -39,7 +32,7 @@ export interface AgentErrorDetails {
  * nothing of it away.
  */
 export class AgentError extends MooraError {
-  override readonly name = "AgentError";
+  override readonly name: string = "AgentError";
   readonly kind: AgentErrorKind;
   /** The exact word: `MaxSteps`, `rate-limit`, an input's problem. */
   readonly reason: string;
@@ -94,25 +87,4 @@ function inspected(
   const { name: _name, message: _message, ...fields } = this.toJSON();
   const frames = stack.indexOf("\n    at ");
   return `${name}: ${message}${frames < 0 ? "" : stack.slice(frames)} ${inspect(fields, options)}`;
-}
-
-const ownKinds: Readonly<Record<string, AgentErrorKind>> = {
-  InvalidTransition: "InvalidTransition",
-  SafetyCapExceeded: "SafetyCapExceeded",
-  Cancelled: "Cancelled",
-};
-
-/** Failures of the loop itself, by the events and limits that the reducer names; any other small word is a model's. */
-const kindOf = ({ kind, event }: AgentFailure): AgentErrorKind => {
-  if (event === "NoHandlerForState") return "NoHandlerForState";
-  const own = Object.hasOwn(ownKinds, kind) ? ownKinds[kind] : undefined;
-  if (own !== undefined) return own;
-  return /^[a-z]/.test(kind) ? "LlmError" : "AgentFailed";
-};
-
-/** The error that a loop which ended in Error is for its host. */
-export function failureToError(failure: AgentFailure, state: AgentState, trace: Trace): AgentError {
-  const message =
-    failure.kind === "AnswerInvalid" ? answerFailureText(failure.message, state) : failure.message;
-  return new AgentError(kindOf(failure), message, { reason: failure.kind, state, trace });
 }

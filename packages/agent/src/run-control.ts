@@ -1,0 +1,178 @@
+import type { AgentError } from "@moora/agent-core-effects";
+import type { AgentEvent, ApprovalRequested } from "./agent-event.ts";
+import type { AgentRun, RunResult } from "./agent-run.ts";
+import { EventBuffer } from "./event-buffer.ts";
+
+/** The end of a run that its session holds: it emits the events and settles the run. */
+export class RunControl<Answer = string> {
+  /** What the application gets. */
+  readonly run: AgentRun<Answer>;
+  private readonly outcome = Promise.withResolvers<RunResult<Answer>>();
+  private readonly readers = new Set<EventReader<Answer>>();
+  private early: EventBuffer<Answer> | undefined = new EventBuffer();
+  private ended = false;
+  private onEnd: (() => void) | undefined;
+  private onUnwatched: (() => void) | undefined;
+  private readonly openQuestions: () => readonly ApprovalRequested[];
+
+  constructor(
+    cancel: (reason?: string) => void,
+    openQuestions: () => readonly ApprovalRequested[] = () => [],
+  ) {
+    this.openQuestions = openQuestions;
+    this.outcome.promise.catch(() => undefined);
+    this.run = new ControlledRun({ cancel, result: () => this.result(), events: () => this.events() });
+  }
+
+  /** Whether something iterates over the events, and so can answer what is asked. */
+  get isWatched(): boolean {
+    return this.readers.size > 0;
+  }
+
+  /** Calls `ended` once, when the run is over, and `unwatched` whenever its last iterator was left. */
+  observe({ ended, unwatched }: { readonly ended: () => void; readonly unwatched: () => void }): void {
+    if (this.ended) return ended();
+    this.onEnd = ended;
+    this.onUnwatched = unwatched;
+  }
+
+  emit(event: AgentEvent<Answer>): void {
+    if (this.ended) return;
+    this.early?.push(event);
+    for (const reader of this.readers) reader.push(event);
+  }
+
+  succeed(result: RunResult<Answer>): void {
+    if (this.ended) return;
+    this.emit({ type: "FinalAnswer", answer: result.answer, text: result.text });
+    this.finish();
+    this.outcome.resolve(result);
+  }
+
+  fail(error: AgentError): void {
+    if (this.ended) return;
+    this.emit({ type: "Error", error });
+    this.finish();
+    this.outcome.reject(error);
+  }
+
+  /** The promise of the result, for a caller that waits for it. */
+  private result(): Promise<RunResult<Answer>> {
+    // Deferred, so that the code after this call can still create an iterator that receives everything.
+    queueMicrotask(() => (this.early = undefined));
+    return this.outcome.promise;
+  }
+
+  private events(): AsyncIterator<AgentEvent<Answer>, undefined> {
+    const reader = new EventReader<Answer>(() => {
+      if (this.readers.delete(reader) && this.readers.size === 0) this.onUnwatched?.();
+    });
+    for (const event of this.unread()) reader.push(event);
+    this.early = undefined;
+    if (this.ended) reader.end();
+    else this.readers.add(reader);
+    return reader;
+  }
+
+  /** What a new iterator receives first: the open questions, and the events that were buffered for it. */
+  private unread(): readonly AgentEvent<Answer>[] {
+    const buffered = this.early?.unread ?? [];
+    if (this.ended) return buffered;
+    const isBuffered = (question: ApprovalRequested): boolean =>
+      buffered.some((event) => event.type === "ApprovalRequested" && isSameQuestion(event, question));
+    return [...this.openQuestions().filter((question) => !isBuffered(question)), ...buffered];
+  }
+
+  private finish(): void {
+    this.ended = true;
+    for (const reader of this.readers) reader.end();
+    this.readers.clear();
+    this.onEnd?.();
+    this.onEnd = undefined;
+    this.onUnwatched = undefined;
+  }
+}
+
+interface RunSource<Answer> {
+  readonly cancel: (reason?: string) => void;
+  readonly result: () => Promise<RunResult<Answer>>;
+  readonly events: () => AsyncIterator<AgentEvent<Answer>, undefined>;
+}
+
+/** A run as applications see it: nothing of it settles the run. */
+class ControlledRun<Answer> implements AgentRun<Answer> {
+  readonly cancel: (reason?: string) => void;
+  readonly #source: RunSource<Answer>;
+
+  constructor(source: RunSource<Answer>) {
+    this.cancel = source.cancel;
+    this.#source = source;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "AgentRun";
+  }
+
+  // A thenable is what this is for: `await runTask(...)` gives the result.
+  // oxlint-disable-next-line unicorn/no-thenable
+  then<Done = RunResult<Answer>, Failed = never>(
+    onDone?: ((result: RunResult<Answer>) => Done | PromiseLike<Done>) | null,
+    onFailed?: ((error: unknown) => Failed | PromiseLike<Failed>) | null,
+  ): Promise<Done | Failed> {
+    return this.#source.result().then(onDone, onFailed);
+  }
+
+  catch<Failed = never>(
+    onFailed?: ((error: unknown) => Failed | PromiseLike<Failed>) | null,
+  ): Promise<RunResult<Answer> | Failed> {
+    return this.#source.result().catch(onFailed);
+  }
+
+  finally(onEnd?: (() => void) | null): Promise<RunResult<Answer>> {
+    return this.#source.result().finally(onEnd);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<AgentEvent<Answer>, undefined> {
+    return this.#source.events();
+  }
+}
+
+const isSameQuestion = (one: ApprovalRequested, other: ApprovalRequested): boolean =>
+  one.toolCallId === other.toolCallId && one.digest === other.digest;
+
+/** An iterator over events, at the pace of its reader. */
+class EventReader<Answer> implements AsyncIterator<AgentEvent<Answer>, undefined> {
+  private readonly unread = new EventBuffer<Answer>();
+  private waiting: ((result: IteratorResult<AgentEvent<Answer>, undefined>) => void)[] = [];
+  private over = false;
+  private readonly onReturn: () => void;
+
+  constructor(onReturn: () => void) {
+    this.onReturn = onReturn;
+  }
+
+  push(event: AgentEvent<Answer>): void {
+    const waiting = this.waiting.shift();
+    if (waiting === undefined) this.unread.push(event);
+    else waiting({ done: false, value: event });
+  }
+
+  end(): void {
+    this.over = true;
+    for (const waiting of this.waiting.splice(0)) waiting({ done: true, value: undefined });
+  }
+
+  next(): Promise<IteratorResult<AgentEvent<Answer>, undefined>> {
+    const event = this.unread.shift();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
+    if (this.over) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => void this.waiting.push(resolve));
+  }
+
+  return(): Promise<IteratorResult<AgentEvent<Answer>, undefined>> {
+    this.onReturn();
+    this.end();
+    this.unread.clear();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+}
