@@ -5,7 +5,7 @@ import base from "./vitest.config.ts";
 const covered = [
   "packages/agent-core-state-machine/src/**",
   "packages/agent-core-effects/src/**",
-  "packages/event-log/src/{admission,chain,digest,lease,sealed-snapshot}.ts",
+  "packages/event-log/src/{validation,chain,digest,lease,sealed-snapshot}.ts",
   "packages/event-log/src/jsonl/{header-line,marks,record-line,scan,torn-tail}.ts",
 ];
 
@@ -14,7 +14,7 @@ const tests = [
   "packages/agent-core-{state-machine,effects}/test/**/*.test.ts",
   "packages/agent-testing/test/{cancel-anywhere,effects-at,guards,laws,llm-request}.test.ts",
   "packages/agent-testing/test/{rare-transcripts,request-memo,transcripts}.test.ts",
-  "packages/event-log/test/{admission,codec,conformance,digest,jsonl-damage,jsonl-tails}.test.ts",
+  "packages/event-log/test/{validation,codec,conformance,digest,jsonl-damage,jsonl-tails}.test.ts",
 ];
 
 const { projects: _, ...test } = base.test ?? {};

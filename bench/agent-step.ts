@@ -12,7 +12,7 @@ import {
   userMessage,
   type Agent,
 } from "@moora/agent";
-import { defaultRunLimits, inputsNow, runOf, type RunHost } from "@moora/agent-core-effects";
+import { defaultRunLimits, syncInputs, programOf, type EffectHost } from "@moora/agent-core-effects";
 import { noUsage, type LlmCaller, type LlmMessage, type LlmOutcome, type LlmRequest } from "@moora/llm";
 import { microseconds, table } from "./measure.ts";
 
@@ -62,7 +62,7 @@ async function inASession(steps: number): Promise<void> {
 function driven(steps: number): void {
   const agent = agentOf(steps);
   const { parts } = agent;
-  const host: RunHost = {
+  const host: EffectHost = {
     parts,
     limits: defaultRunLimits,
     sessionId: "bench",
@@ -78,7 +78,7 @@ function driven(steps: number): void {
     effect !== undefined;
     [effect] = Object.values(effectsAt(state))
   )
-    for (const input of inputsNow(runOf(effect, state, host))) state = agentTransition(input)(state);
+    for (const input of syncInputs(programOf(effect, state, host))) state = agentTransition(input)(state);
 }
 
 /** The floor: the loop that everybody writes first. */

@@ -13,7 +13,7 @@ export const coreFaults: readonly Fault[] = [
     11,
     "a call of a once tool runs again after a crash",
     {
-      file: `${core}/control/interrupted.ts`,
+      file: `${core}/control/interruptions.ts`,
       text: 'replayOf(edit, call) !== "once"',
       replacement: 'replayOf(edit, call) !== "never"',
     },
@@ -63,7 +63,7 @@ export const coreFaults: readonly Fault[] = [
     16,
     "a cancel leaves one call open",
     {
-      file: `${core}/control/ended.ts`,
+      file: `${core}/control/done-and-error.ts`,
       text: "for (const id of unansweredIds(edit)) {",
       replacement: "for (const id of unansweredIds(edit).slice(1)) {",
     },
@@ -75,8 +75,8 @@ export const coreFaults: readonly Fault[] = [
     "the calls of a turn that was cut off run",
     {
       file: `${core}/inputs/re-act-observed.ts`,
-      text: 'else goOn(edit, input.finish?.unified === "length");',
-      replacement: "else goOn(edit, false);",
+      text: 'else continueLoop(edit, input.finish?.unified === "length");',
+      replacement: "else continueLoop(edit, false);",
     },
     [...transcripts, ...limits],
     /does not run the calls of a cut turn|at the token limit runs none of them/,
@@ -119,7 +119,7 @@ export const coreFaults: readonly Fault[] = [
     24,
     "the reducer looks at the clock",
     {
-      file: `${core}/edit.ts`,
+      file: `${core}/state-edit.ts`,
       text: "this.updatedAt = this.timestamp;",
       replacement: "this.updatedAt = Date.now();",
     },
@@ -229,7 +229,7 @@ export const coreFaults: readonly Fault[] = [
     52,
     "the place of a message is looked up in an old memo",
     {
-      file: `${core}/edit.ts`,
+      file: `${core}/state-edit.ts`,
       text: "forgetPositions(messages);",
       replacement: "",
     },

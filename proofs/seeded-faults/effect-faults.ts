@@ -9,7 +9,7 @@ export const effectFaults: readonly Fault[] = [
     9,
     "a call is named by its provider's id",
     {
-      file: `${effects}/run/observed.ts`,
+      file: `${effects}/run/observation.ts`,
       text: "const call = { id: ids(), name, parameters, calledAt: now };",
       replacement: "const call = { id: part.id, name, parameters, calledAt: now };",
     },
@@ -88,7 +88,7 @@ export const effectFaults: readonly Fault[] = [
     21,
     "an approval is bound to the name of the tool",
     {
-      file: `${effects}/run/observed.ts`,
+      file: `${effects}/run/observation.ts`,
       text: "digestOf(sessionId, toolCallId, name, parameters, JSON.stringify(toolOf(state, name) ?? null));",
       replacement: "digestOf(name);",
     },
@@ -99,11 +99,11 @@ export const effectFaults: readonly Fault[] = [
     28,
     "a text is cut within a character",
     {
-      file: `${effects}/shortened.ts`,
+      file: `${effects}/truncate.ts`,
       text: "last >= 0xd800 && last <= 0xdbff ? most - 1 : most",
       replacement: "last >= 0xd800 && last <= 0xdbff ? most : most",
     },
-    [`${tests}/shortened.test.ts`, `${tests}/run/call-tool.test.ts`],
+    [`${tests}/truncate.test.ts`, `${tests}/run/call-tool.test.ts`],
     /never ends in half a character|is never cut within a character/,
   ),
   fault(
@@ -111,7 +111,7 @@ export const effectFaults: readonly Fault[] = [
     "a result is kept at any length",
     {
       file: `${effects}/run/call-tool.ts`,
-      text: "const content = shortened(outcome.content.toWellFormed(), maxLength);",
+      text: "const content = truncated(outcome.content.toWellFormed(), maxLength);",
       replacement: "const content = outcome.content.toWellFormed();",
     },
     [`${tests}/run/call-tool.test.ts`],
@@ -122,9 +122,8 @@ export const effectFaults: readonly Fault[] = [
     "a value that does not fit is shown to the model",
     {
       file: `${effects}/tool/standard-schema.ts`,
-      text: "const what = withoutValues(message, valueAt(value, keys));",
-      replacement:
-        "const what = withoutValues(message, keys.length > 99 ? valueAt(value, keys) : undefined);",
+      text: "const what = redactValues(message, valueAt(value, keys));",
+      replacement: "const what = redactValues(message, keys.length > 99 ? valueAt(value, keys) : undefined);",
     },
     [`${tests}/tool/secrets.test.ts`],
     /arguments that do not fit the schema of .* without the value/,

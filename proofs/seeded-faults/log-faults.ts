@@ -22,7 +22,7 @@ export const logFaults: readonly Fault[] = [
     4,
     "the expected sequence number is not checked",
     {
-      file: "packages/event-log/src/admission.ts",
+      file: "packages/event-log/src/validation.ts",
       text: "if (expectedSeq !== head.seq) throw conflict(expectedSeq, head.seq);",
       replacement: "",
     },

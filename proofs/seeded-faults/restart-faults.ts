@@ -1,7 +1,7 @@
 import { fault, type Fault } from "./fault.ts";
 
 const core = "packages/agent-core-state-machine/src";
-const restored = "packages/agent/src/durable/restored.ts";
+const restored = "packages/agent/src/durable/restore.ts";
 const tests = "packages/agent/test/restarts";
 const people = "packages/agent/test/durable/people.test.ts";
 const snapshots = "packages/agent/test/durable/snapshots.test.ts";
@@ -122,7 +122,7 @@ export const restartFaults: readonly Fault[] = [
     90,
     "a cancelled call that may have run is reported as not run",
     {
-      file: `${core}/control/ended.ts`,
+      file: `${core}/control/done-and-error.ts`,
       text: "if (call !== undefined && mayHaveRun(call))",
       replacement: "if (call !== undefined && call.questions < 0)",
     },

@@ -13,7 +13,7 @@ export const runnerFaults: readonly Fault[] = [
     "an input is acknowledged before it is appended",
     {
       file: machine,
-      text: "handled(new Promise((resolve) => (offer.settle = resolve)))",
+      text: "markHandled(new Promise((resolve) => (batch.settle = resolve)))",
       replacement: "Promise.resolve({ applied: inputs.length, state })",
     },
     moorexTests,
@@ -34,8 +34,8 @@ export const runnerFaults: readonly Fault[] = [
     5,
     "an owner that was taken over goes on to append",
     {
-      file: `${durable}/log-head.ts`,
-      text: "!doubtful.has(record.digest)",
+      file: `${durable}/log-writer.ts`,
+      text: "!unacknowledged.has(record.digest)",
       replacement: "record.seq < 0",
     },
     [`${durableTests}/interleavings.test.ts`],
@@ -56,7 +56,7 @@ export const runnerFaults: readonly Fault[] = [
     30,
     "a snapshot of another form of states is used",
     {
-      file: `${durable}/restored.ts`,
+      file: `${durable}/restore.ts`,
       text: "snapshot?.version === snapshotVersion ? await",
       replacement: "snapshot !== undefined ? await",
     },
@@ -67,7 +67,7 @@ export const runnerFaults: readonly Fault[] = [
     39,
     "records of others are passed over on a conflict",
     {
-      file: `${durable}/log-head.ts`,
+      file: `${durable}/log-writer.ts`,
       text: "return { before };",
       replacement: "return { before: before.slice(0, 0) };",
     },
@@ -95,9 +95,9 @@ export const runnerFaults: readonly Fault[] = [
         replacement: "",
       },
       {
-        file: "packages/moorex/src/draft.ts",
-        text: "offer.run !== undefined && (!offer.run.live || lost.has(offer.run))",
-        replacement: "offer.run !== undefined && lost.has(offer.run)",
+        file: "packages/moorex/src/batch.ts",
+        text: "batch.run !== undefined && (!batch.run.live || lost.has(batch.run))",
+        replacement: "batch.run !== undefined && lost.has(batch.run)",
       },
     ],
     tests: moorexTests,
@@ -108,8 +108,8 @@ export const runnerFaults: readonly Fault[] = [
     "what an effect told is lost when the log fails",
     {
       file: machine,
-      text: "else held.push(offer);",
-      replacement: "else finishOffer(offer, Promise.resolve({ applied: 0, state }));",
+      text: "else deferred.push(batch);",
+      replacement: "else settleBatch(batch, Promise.resolve({ applied: 0, state }));",
     },
     moorexTests,
     /I5: commit > that fails keeps an effect's own input/,
@@ -151,8 +151,8 @@ export const runnerFaults: readonly Fault[] = [
     102,
     "inputs that were appended in parts are taken for those of others after a conflict",
     {
-      file: `${durable}/log-head.ts`,
-      text: "if (parts.length > 1) doubt();",
+      file: `${durable}/log-writer.ts`,
+      text: "if (parts.length > 1) markUnacknowledged();",
       replacement: "",
     },
     [`${durableTests}/long-records.test.ts`],
@@ -162,7 +162,7 @@ export const runnerFaults: readonly Fault[] = [
     103,
     "inputs that are too long for one append are not split",
     {
-      file: `${durable}/log-head.ts`,
+      file: `${durable}/log-writer.ts`,
       text: "if (length > longest) {",
       replacement: "if (length === Number.POSITIVE_INFINITY) {",
     },

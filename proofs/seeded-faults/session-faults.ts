@@ -125,7 +125,7 @@ export const sessionFaults: readonly Fault[] = [
     82,
     "an input that no log takes is not refused before it is appended",
     {
-      file: `${session}/agent-machine.ts`,
+      file: `${session}/machine.ts`,
       text: "ledger?.check(input);",
       replacement: "",
     },
@@ -137,7 +137,7 @@ export const sessionFaults: readonly Fault[] = [
     "a poster reports a deadline although a live owner is there",
     {
       file: `${durable}/durable-session.ts`,
-      text: "whenThere(handle.log.currentLease(), isOver(clock))",
+      text: "andThen(handle.log.currentLease(), isOver(clock))",
       replacement: "true",
     },
     [`${tests}/durable/people.test.ts`, simulation],
@@ -158,7 +158,7 @@ export const sessionFaults: readonly Fault[] = [
     85,
     "a decision of onApproval is lost when its append fails",
     {
-      file: `${session}/asking.ts`,
+      file: `${session}/host-approvals.ts`,
       text: 'return toInput(question, await decisionOf(onApproval, question, host), "host");',
       replacement:
         'await decide(question, await decisionOf(onApproval, question, host), "host");\n    return undefined;',
@@ -170,7 +170,7 @@ export const sessionFaults: readonly Fault[] = [
     91,
     "a refusal hides that calls before it had an effect",
     {
-      file: `${core}/control/ended.ts`,
+      file: `${core}/control/done-and-error.ts`,
       text: "if (calls.length > 0) edit.addEntry",
       replacement: "if (calls.length < 0) edit.addEntry",
     },

@@ -1,7 +1,7 @@
 import {
   answerMessageId,
   askKey,
-  loopRuns,
+  isLoopRunning,
   openCallsOf,
   planKey,
   probeKey,
@@ -26,7 +26,7 @@ export function effectsAt(state: AgentState): Readonly<Record<string, AgentEffec
   };
   if (control.type === "Planning" && control.retryAt === null) add(planEffect(state, control));
   if (control.type === "Reflecting") add(reflectEffect(state, control));
-  if (control.type === "Custom" && loopRuns(state)) add(stateEffect(state, control));
+  if (control.type === "Custom" && isLoopRunning(state)) add(stateEffect(state, control));
   for (const call of openCallsOf(control)) {
     const effect = callEffect(state, call);
     if (effect !== undefined) add(effect);

@@ -1,4 +1,4 @@
-import { shortened } from "./shortened.ts";
+import { truncated } from "./truncate.ts";
 
 /** What a schema library reports about one field; zod's issues have this form. */
 export interface FieldIssue {
@@ -25,13 +25,13 @@ export function fieldProblem(place: string, value: unknown, issue: FieldIssue): 
 /** `config` and `["rows", 0, "a"]` to `config.rows[0].a`. */
 export const fieldPath = (place: string, path: readonly PropertyKey[]): string =>
   path.reduce<string>(
-    (text, key) => (typeof key === "number" ? `${text}[${key}]` : `${text}.${shortened(String(key), 60)}`),
+    (text, key) => (typeof key === "number" ? `${text}[${key}]` : `${text}.${truncated(String(key), 60)}`),
     place,
   );
 
 /** A value in a message: texts in quotes, at most 60 characters; only the kind of what is longer. */
 export function shownValue(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(shortened(value, 60));
+  if (typeof value === "string") return JSON.stringify(truncated(value, 60));
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
   return typeof value === "function" ? "a function" : String(value);

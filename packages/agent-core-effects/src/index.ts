@@ -19,24 +19,24 @@ export { internalTools } from "./internal-tools.ts";
 export { didYouMean, nearest } from "./nearest.ts";
 export { llmRequestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
-export { defaultRunLimits } from "./run/agent-parts.ts";
+export { defaultRunLimits } from "./run/host.ts";
 export type {
   AgentParts,
   ApprovalPredicate,
   Clock,
-  RunHost,
+  EffectHost,
   RunLimits,
-  RunNotice,
+  Progress,
   StateContext,
   StateDecision,
   StateHandler,
   TimerOptions,
-} from "./run/agent-parts.ts";
-export { callDigest } from "./run/observed.ts";
-export { runOf } from "./run/run-effect.ts";
-export { drive, inputsNow, inputsOf, NotSynchronous } from "./run/run-steps.ts";
-export type { Run, RunStep } from "./run/run-steps.ts";
-export { shortened } from "./shortened.ts";
+} from "./run/host.ts";
+export { callDigest } from "./run/observation.ts";
+export { programOf } from "./run/run-effect.ts";
+export { runProgram, syncInputs, inputsOf, NotSynchronous } from "./run/effect-program.ts";
+export type { Run, EffectInstruction } from "./run/effect-program.ts";
+export { truncated } from "./truncate.ts";
 export { askHuman } from "./tool/ask-human.ts";
 export type { AskHumanOptions } from "./tool/ask-human.ts";
 export { defineTool } from "./tool/define-tool.ts";

@@ -7,7 +7,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmTool } from "@moora/llm";
 import { hidesEntriesAt } from "./request/messages.ts";
-import { shortened } from "./shortened.ts";
+import { truncated } from "./truncate.ts";
 import { parseArguments } from "./tool/parse-arguments.ts";
 
 const schemaOf = (properties: JsonObject, required: readonly string[]): JsonObject => ({
@@ -98,7 +98,7 @@ function foundCalls(state: AgentState, text: unknown): InternalAnswer {
     const { name, parameters, result } = record;
     const shown = result.isSuccess ? result.content : result.error;
     if (![name, parameters, shown].some((field) => field.includes(text))) continue;
-    lines.push(`${id}: ${name}(${shortened(parameters, 200)}) ${result.isSuccess ? "succeeded" : "failed"}`);
+    lines.push(`${id}: ${name}(${truncated(parameters, 200)}) ${result.isSuccess ? "succeeded" : "failed"}`);
   }
   return { isError: false, content: lines.length === 0 ? "No call was found." : lines.join("\n") };
 }

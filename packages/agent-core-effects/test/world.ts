@@ -9,12 +9,12 @@ import {
 import { MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import {
   defaultRunLimits,
-  drive,
+  runProgram,
   effectsAt,
-  runOf,
+  programOf,
   type AgentParts,
-  type RunHost,
-  type RunNotice,
+  type EffectHost,
+  type Progress,
   type Tool,
 } from "../src/index.ts";
 import { HandClock } from "./hand-clock.ts";
@@ -26,7 +26,7 @@ export interface WorldOptions {
   readonly definitions?: Readonly<Record<string, ToolDefinition>>;
   readonly config?: Partial<AgentConfig>;
   readonly parts?: Partial<AgentParts>;
-  readonly host?: Partial<RunHost>;
+  readonly host?: Partial<EffectHost>;
   readonly state?: AgentState;
 }
 
@@ -35,8 +35,8 @@ export class World {
   readonly clock: HandClock = new HandClock();
   readonly llm: MockLlmCaller;
   readonly inputs: AgentInput[] = [];
-  readonly notices: RunNotice[] = [];
-  readonly host: RunHost;
+  readonly notices: Progress[] = [];
+  readonly host: EffectHost;
   state: AgentState;
 
   constructor({ script = [], tools = [], definitions, config, parts, host, state }: WorldOptions = {}) {
@@ -86,7 +86,7 @@ export class World {
   async perform(key: string, signal: AbortSignal = this.host.signal): Promise<void> {
     const effect = effectsAt(this.state)[key];
     if (effect === undefined) throw new Error(`${key} is not wanted; wanted: ${this.keys.join(", ")}`);
-    await drive(runOf(effect, this.state, { ...this.host, signal }), async (...inputs) =>
+    await runProgram(programOf(effect, this.state, { ...this.host, signal }), async (...inputs) =>
       this.apply(...inputs),
     );
   }

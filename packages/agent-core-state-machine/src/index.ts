@@ -21,7 +21,7 @@ export type {
   OpenCall,
   OpenCallStatus,
 } from "./control/control.ts";
-export { controlName } from "./control/fired.ts";
+export { controlName } from "./control/enter.ts";
 export { controlEdges, graphProblems, graphToMermaid } from "./control/graph.ts";
 export type { ControlEdge } from "./control/graph.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
@@ -29,7 +29,7 @@ export { builtInStates, nextStateName, transitionTable } from "./control/transit
 export type { BuiltInState, ControlEvent } from "./control/transition-table.ts";
 export { waitsAt } from "./control/waits.ts";
 export type { Wait } from "./control/waits.ts";
-export type { AgentChange, ControlMove } from "./edit.ts";
+export type { AgentChange, ControlMove } from "./state-edit.ts";
 export { defaultAgentConfig } from "./default-config.ts";
 export { initialAgentState } from "./initial.ts";
 export type { InitialAgentOptions } from "./initial.ts";
@@ -89,8 +89,8 @@ export type {
   UserMessageInput,
 } from "./input.ts";
 export { llmCallKey } from "./inputs/llm-call.ts";
-export { loopRuns } from "./inputs/loop.ts";
-export type { IgnoredReason } from "./inputs/row.ts";
+export { isLoopRunning } from "./inputs/loop.ts";
+export type { IgnoredReason } from "./inputs/input-handler.ts";
 export { jsonCopy, maxJsonDepth, maxJsonItems, maxJsonLength } from "./json-copy.ts";
 export type { JsonProblem } from "./json-copy.ts";
 export { inputAccess } from "./input-access.ts";
@@ -147,7 +147,7 @@ export {
   fire,
   replay,
   step,
-  whyIgnored,
+  ignoredReason,
 } from "./transition.ts";
 export type { AgentStep, Replay } from "./transition.ts";
 export { budgetLeftAt, cappedBudget, reservationOf } from "./budget.ts";

@@ -1,4 +1,4 @@
-import type { ControlMove } from "./edit.ts";
+import type { ControlMove } from "./state-edit.ts";
 
 /** The walk of an agent through its control graph, in order. */
 export interface Trace {

@@ -1,6 +1,6 @@
 import type { AgentConfig } from "./agent-config.ts";
 import { move } from "./control/move.ts";
-import { Edit, type AgentChange, type ControlMove } from "./edit.ts";
+import { StateEdit, type AgentChange, type ControlMove } from "./state-edit.ts";
 import { initialAgentState } from "./initial.ts";
 import type { AgentInput, InputOf, InputType } from "./input.ts";
 import {
@@ -15,7 +15,7 @@ import { deadlinePassed } from "./inputs/deadline-passed.ts";
 import { historyReflected, llmCallFailed, llmCallStarted } from "./inputs/llm-call.ts";
 import { llmMessageCompleted, llmMessageStarted } from "./inputs/llm-message.ts";
 import { reActObserved } from "./inputs/re-act-observed.ts";
-import type { IgnoredReason, Row } from "./inputs/row.ts";
+import type { IgnoredReason, InputHandler } from "./inputs/input-handler.ts";
 import {
   agentConfigured,
   reActCancelled,
@@ -29,7 +29,7 @@ import { userMessageReceived } from "./inputs/user-message.ts";
 import type { AgentState } from "./state.ts";
 
 /** The whole behaviour of an agent: one row for each thing that can happen. */
-const on: { readonly [Type in InputType]: Row<InputOf<Type>> } = {
+const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = {
   "user-message-received": userMessageReceived,
   "llm-call-started": llmCallStarted,
   "llm-message-started": llmMessageStarted,
@@ -55,19 +55,19 @@ const on: { readonly [Type in InputType]: Row<InputOf<Type>> } = {
   "snapshot-taken": snapshotTaken,
 };
 
-const rowOf = (input: AgentInput): Row<AgentInput> | undefined =>
-  Object.hasOwn(on, input.type) ? on[input.type] : undefined;
+const handlerOf = (input: AgentInput): InputHandler<AgentInput> | undefined =>
+  Object.hasOwn(handlers, input.type) ? handlers[input.type] : undefined;
 
 /** Why this input does not apply to this state; undefined when it does. */
-export const whyIgnored =
+export const ignoredReason =
   (input: AgentInput) =>
   (state: AgentState): IgnoredReason | undefined => {
-    const row = rowOf(input);
+    const row = handlerOf(input);
     return row === undefined ? "unknown-input" : row.whyNot(state, input);
   };
 
-function apply(edit: Edit, input: AgentInput): boolean {
-  const row = rowOf(input);
+function apply(edit: StateEdit, input: AgentInput): boolean {
+  const row = handlerOf(input);
   if (row === undefined || row.whyNot(edit, input) !== undefined) return false;
   const { timestamp } = input;
   edit.timestamp = timestamp;
@@ -80,7 +80,7 @@ function apply(edit: Edit, input: AgentInput): boolean {
 export const agentTransition =
   (input: AgentInput) =>
   (state: AgentState): AgentState => {
-    const edit = new Edit(state);
+    const edit = new StateEdit(state);
     return apply(edit, input) ? edit.finished() : state;
   };
 
@@ -95,7 +95,7 @@ export interface AgentStep {
 export const step =
   (input: AgentInput) =>
   (state: AgentState): AgentStep => {
-    const edit = new Edit(state, true);
+    const edit = new StateEdit(state, true);
     if (!apply(edit, input)) return { state, moves: [], changes: [] };
     return { state: edit.finished(), moves: edit.moves, changes: edit.changes ?? [] };
   };
@@ -107,7 +107,7 @@ export const step =
 export const fire =
   (event: string) =>
   (state: AgentState): AgentStep => {
-    const edit = new Edit(state, true);
+    const edit = new StateEdit(state, true);
     edit.timestamp = state.updatedAt;
     move(edit, { event });
     return { state: edit.finished(), moves: edit.moves, changes: edit.changes ?? [] };
@@ -140,7 +140,7 @@ export function beginReplay(
   from: AgentState = initialAgentState(),
   { changes = false }: { readonly changes?: boolean } = {},
 ): Replay {
-  const edit = new Edit(from, changes);
+  const edit = new StateEdit(from, changes);
   return {
     apply(input) {
       edit.next();
@@ -152,7 +152,7 @@ export function beginReplay(
 
 /** Folds inputs to the state they lead to. Inputs that do not apply are passed over. */
 export function replay(inputs: Iterable<AgentInput>, from: AgentState = initialAgentState()): AgentState {
-  const edit = new Edit(from);
+  const edit = new StateEdit(from);
   for (const input of inputs) {
     edit.next();
     apply(edit, input);

@@ -6,7 +6,7 @@ import {
   replay,
   step,
   traceOf,
-  whyIgnored,
+  ignoredReason,
   type AgentInput,
 } from "../src/index.ts";
 import { answered, asked, restingIn, start, succeeded, wants } from "./walk.ts";
@@ -129,7 +129,7 @@ describe("whyIgnored", () => {
     ["nothing-new", { type: "agent-configured", config: { maxSteps: start.config.maxSteps }, timestamp: 1 }],
     ["unknown-call", { type: "history-tool-calls-added", toolCallIds: ["7"], timestamp: 1 }],
   ])("says %s", (reason, input) => {
-    expect(whyIgnored(input)(planning)).toBe(reason);
+    expect(ignoredReason(input)(planning)).toBe(reason);
     expect(agentTransition(input)(planning)).toBe(planning);
   });
 });
@@ -145,7 +145,7 @@ describe("what a host can do without parsing", () => {
       timestamp: 1,
       observation: { type: "continue-re-act", toolCalls },
     };
-    expect(whyIgnored(observed)(planning)).toBe("reserved-id");
+    expect(ignoredReason(observed)(planning)).toBe("reserved-id");
     expect(agentTransition(observed)(planning)).toBe(planning);
   });
 

@@ -3,7 +3,7 @@ import {
   agentTransition,
   initialAgentState,
   replay,
-  whyIgnored,
+  ignoredReason,
   type AgentInput,
   type AgentState,
   type IgnoredReason,
@@ -99,7 +99,7 @@ describe("an input that does not apply changes nothing and says why", () => {
     ["not-asking", "a call is decided that asks nobody", acting, approved],
     ["not-open", "a call is decided that has its result", replanning, approved],
   ])("%s: %s", (reason, _, state, input) => {
-    expect(whyIgnored(input)(state)).toBe(reason);
+    expect(ignoredReason(input)(state)).toBe(reason);
     expect(agentTransition(input)(state)).toBe(state);
   });
 
@@ -108,12 +108,12 @@ describe("an input that does not apply changes nothing and says why", () => {
       ...(wants("search") as Extract<AgentInput, { type: "re-act-observed" }>),
       turn: { origin: "", parts: [{ type: "call", toolCallId: "2" }] },
     };
-    expect(whyIgnored(observed)(planning)).toBe("turn-mismatch");
+    expect(ignoredReason(observed)(planning)).toBe("turn-mismatch");
   });
 
   it("unknown-input: nobody knows its type", () => {
     const unknown = JSON.parse('{"type":"constructor","timestamp":1}') as AgentInput;
-    expect(whyIgnored(unknown)(planning)).toBe("unknown-input");
+    expect(ignoredReason(unknown)(planning)).toBe("unknown-input");
   });
 });
 

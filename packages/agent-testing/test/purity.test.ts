@@ -6,7 +6,7 @@ import {
   parseInput,
   replay,
   step,
-  whyIgnored,
+  ignoredReason,
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
@@ -43,7 +43,7 @@ function told({ initial, inputs }: Conversation): readonly string[] {
       effectsAt(state),
       llmRequestAt(state),
       memoryAt(state),
-      whyIgnored(input)(before),
+      ignoredReason(input)(before),
     ]);
   });
   return [...lines, JSON.stringify(replay(inputs, initial))];

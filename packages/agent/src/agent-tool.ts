@@ -17,7 +17,7 @@ import { refusalOf } from "./decision-to-input.ts";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
 import { openSession } from "./open-session.ts";
-import type { OnApproval } from "./session/asking.ts";
+import type { OnApproval } from "./session/host-approvals.ts";
 import { loopEndOf, type LoopEnd } from "./session/loop-end.ts";
 import type { Session } from "./session/session.ts";
 import { startSession } from "./start-session.ts";

@@ -1,4 +1,4 @@
-import { shortened } from "@moora/agent-core-effects";
+import { truncated } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { answerTextAt } from "./answer-text-at.ts";
 
@@ -24,7 +24,7 @@ export function answerFailureText(problem: string, state: AgentState): string {
 
 /** The end of a message about an answer: its text, at most 400 characters of it. */
 export const lastAnswerText = (text: string): string =>
-  `The last answer was: ${JSON.stringify(shortened(text, 400))}.`;
+  `The last answer was: ${JSON.stringify(truncated(text, 400))}.`;
 
 /** The turns of the newest loop that called no tool. */
 function answersAt({ transcript, reActContext: { loopStart } }: AgentState): number {

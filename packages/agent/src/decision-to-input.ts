@@ -1,4 +1,4 @@
-import { shortened } from "@moora/agent-core-effects";
+import { truncated } from "@moora/agent-core-effects";
 import { maxJsonItems, type ToolCallDecidedInput } from "@moora/agent-core-state-machine";
 import { hasMoreItemsThan } from "@moora/llm";
 import type { Decision, OutcomeDecision, Question } from "./agent-event.ts";
@@ -40,7 +40,7 @@ function outcomeToDecided(
     case "run-again":
       return { decision: { type: "run-again" } };
     case "worked":
-      return { decision: { type: "worked", content: shortened(decidedText(given.result), maxResultLength) } };
+      return { decision: { type: "worked", content: truncated(decidedText(given.result), maxResultLength) } };
     case "failed":
     case "unknown": {
       const reason = given.reason === undefined ? {} : { reason: given.reason.toWellFormed() };
@@ -70,7 +70,7 @@ export function decisionToInput(
   if ("reject" in decision)
     return { ...input, reason: decision.reject.toWellFormed(), decision: { type: "rejected" } };
   if ("answer" in decision) {
-    const content = shortened(decidedText(decision.answer), maxResultLength);
+    const content = truncated(decidedText(decision.answer), maxResultLength);
     return { ...input, decision: { type: "answered", content } };
   }
   const parameters = decidedText(decision.approve);

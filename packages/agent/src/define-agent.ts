@@ -18,7 +18,7 @@ import {
 import { isJsonObject, textToJson, type JsonObject, type LlmCaller } from "@moora/llm";
 import { checkAgentOptions } from "./agent-options.ts";
 import { answerCheck, type AnswerCheck } from "./answer-check.ts";
-import { checkedConfig, checkedLimits, checkModels, checkNames } from "./checked-config.ts";
+import { checkedConfig, checkedLimits, checkModels, checkNames } from "./validate-config.ts";
 import { graphWith, handlersOf, type States } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import { toolRegistry } from "./tool-registry.ts";

@@ -51,9 +51,9 @@ export type {
   Clock,
   OutputOf,
   ProbeOutcome,
-  RunHost,
+  EffectHost,
   RunLimits,
-  RunNotice,
+  Progress,
   StandardIssue,
   StandardResult,
   StandardSchema,
@@ -115,7 +115,7 @@ export type { ErrorListener, ErrorReport, ErrorReportSource } from "./error-repo
 export { openSession } from "./open-session.ts";
 export type { OpenOptions } from "./open-session.ts";
 export type { Access, DurableSession, SessionInfo } from "./durable/durable-session.ts";
-export type { PlacedInput } from "./durable/follow-log.ts";
+export type { LoggedInput } from "./durable/follow-log.ts";
 export { canonicalJson } from "./durable/canonical-json.ts";
 export { sessionOwner } from "./durable/lease-keeper.ts";
 export type { OwnerOptions } from "./durable/lease-keeper.ts";
@@ -127,7 +127,7 @@ export type { PerformOptions } from "./perform-with.ts";
 export type { ModelPrice, PriceList } from "./price-list.ts";
 export { runTask } from "./run-task.ts";
 export type { TaskOptions } from "./run-task.ts";
-export type { OnApproval } from "./session/asking.ts";
+export type { OnApproval } from "./session/host-approvals.ts";
 export { effectToQuestion } from "./session/questions.ts";
 export { InputRefused } from "./session/session.ts";
 export type { Receipt, Session, SessionView } from "./session/session.ts";

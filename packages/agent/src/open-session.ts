@@ -13,13 +13,13 @@ import {
 } from "./durable/durable-session.ts";
 import { keepLease } from "./durable/lease-keeper.ts";
 import { logHandle, type LogHandle } from "./durable/log-handle.ts";
-import { restored, type Restored } from "./durable/restored.ts";
+import { restoreSession, type RestoredSession } from "./durable/restore.ts";
 import { localProcess } from "./durable/local-process.ts";
 import { SessionError } from "./durable/session-error.ts";
 import { headerOf, headerToText } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
-import type { OnApproval } from "./session/asking.ts";
-import { parsed } from "./session/parsed.ts";
+import type { OnApproval } from "./session/host-approvals.ts";
+import { parsed } from "./session/parse-or-refuse.ts";
 import { randomId } from "./user-message.ts";
 
 export interface OpenOptions {
@@ -78,12 +78,12 @@ export async function openSession<Answer>(
   const waitUntil = clock.now() + (options.waitMs ?? 0);
   for (;;) {
     const handle = logHandle(options.log, await openLog(agent, options, access));
-    const found = await restored(handle.log, options.onNotice);
+    const found = await restoreSession(handle.log, options.onNotice);
     checkAgent(agent, found);
     // Who only reads appends nothing after records that a snapshot stands for.
     if (access !== "read" && found.snapshotSeq > 0) await handle.log.checkUpTo(found.snapshotSeq);
     const base = { ...options, clock, handle, found };
-    if (found.unreadable !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
+    if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
     if (access !== "run") return durableSession(agent, { ...base, access }).session;
     const session = await run(agent, { ...base, waitUntil });
     if (session !== undefined) return session;
@@ -99,7 +99,7 @@ interface RunOptions extends OpenOptions {
   readonly clock: Clock;
   readonly waitUntil: number;
   readonly handle: LogHandle;
-  readonly found: Restored;
+  readonly found: RestoredSession;
 }
 
 /** Takes the lease and begins to run. Undefined when another owner took the session over in the meantime. */
@@ -113,7 +113,7 @@ async function run<Answer>(
   let opened: OpenedSession<Answer> | undefined;
   const onLost = (error: SessionError): void => {
     lost = error;
-    opened?.lose(error);
+    opened?.loseOwnership(error);
   };
   const lease = await keepLease({
     handle,
@@ -127,13 +127,13 @@ async function run<Answer>(
     onError: (error) => opened?.failed(error),
   });
   try {
-    const found = lease.hasWaited ? await restored(handle.log) : options.found;
-    if (found.unreadable !== undefined) {
+    const found = lease.hasWaited ? await restoreSession(handle.log) : options.found;
+    if (found.stoppedBy !== undefined) {
       await lease.close();
       return undefined;
     }
     opened = durableSession(agent, { ...options, found, access: "run" });
-    await opened.takeOver(lease, opening(agent, found, owner, clock));
+    await opened.becomeOwner(lease, opening(agent, found, owner, clock));
     if (lost !== undefined) throw lost;
     return opened.session;
   } catch (error) {
@@ -158,7 +158,7 @@ async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Acce
   }
 }
 
-function checkAgent({ name }: Agent<unknown>, { header }: Restored): void {
+function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void {
   if (header.agent.name !== name)
     throw new SessionError(
       "WrongAgent",
@@ -169,7 +169,7 @@ function checkAgent({ name }: Agent<unknown>, { header }: Restored): void {
 /** What a host says when it takes a session up: itself, and how its agent differs from the one that was here before. */
 function opening(
   { config, tools }: Agent<unknown>,
-  { state }: Restored,
+  { state }: RestoredSession,
   owner: string,
   clock: Clock,
 ): readonly AgentInput[] {

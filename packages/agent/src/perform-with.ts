@@ -1,10 +1,10 @@
 import {
   inputsOf,
-  runOf,
+  programOf,
   type AgentEffect,
   type AskHumanEffect,
   type Clock,
-  type RunHost,
+  type EffectHost,
 } from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
@@ -12,7 +12,7 @@ import { systemClock } from "./clock.ts";
 import { decisionToInput, refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 
-export interface PerformOptions extends Partial<Pick<RunHost, "signal" | "notify" | "ask">> {
+export interface PerformOptions extends Partial<Pick<EffectHost, "signal" | "notify" | "ask">> {
   readonly sessionId?: string;
   readonly clock?: Clock;
 }
@@ -26,7 +26,7 @@ export function performWith(
   { parts, limits }: Pick<Agent<unknown>, "parts" | "limits">,
   { sessionId = "local", clock = systemClock, signal, notify, ask }: PerformOptions = {},
 ): (effect: AgentEffect, state: AgentState) => AsyncIterable<AgentInput> {
-  const host: RunHost = {
+  const host: EffectHost = {
     parts,
     limits,
     sessionId,
@@ -39,12 +39,12 @@ export function performWith(
   return (effect, state) =>
     effect.type === "ask-human" && ask === undefined
       ? unasked(effect, host)
-      : inputsOf(runOf(effect, state, host));
+      : inputsOf(programOf(effect, state, host));
 }
 
 async function* unasked(
   effect: AskHumanEffect,
-  { clock, limits: { maxResultLength } }: RunHost,
+  { clock, limits: { maxResultLength } }: EffectHost,
 ): AsyncGenerator<AgentInput> {
   const refusal = refusalOf(effect, "There is nobody to ask.");
   const timestamp = clock.now();

@@ -4,7 +4,7 @@ import { checkIsAgent } from "./check-arguments.ts";
 import { systemClock } from "./clock.ts";
 import { initialStateOf, type Agent } from "./define-agent.ts";
 import type { ErrorListener } from "./error-reports.ts";
-import type { OnApproval } from "./session/asking.ts";
+import type { OnApproval } from "./session/host-approvals.ts";
 import { createSession, type SessionBase } from "./session/create-session.ts";
 import type { Session } from "./session/session.ts";
 import { randomId } from "./user-message.ts";
@@ -33,12 +33,12 @@ export function startSession<Answer>(agent: Agent<Answer>, options: StartOptions
 export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOptions): SessionBase {
   const { id = randomId(prefix), clock = systemClock, newId = randomId, onError } = options;
   const initial =
-    options.state === undefined ? initialStateOf(agent) : takenUp(agent, options.state, id, clock);
+    options.state === undefined ? initialStateOf(agent) : resumed(agent, options.state, id, clock);
   return { id, initial, seq: 0, clock, newId, onError, runsEffects: true };
 }
 
 /** The state as a new host finds it: what had started is interrupted, and the agent is the one that it has now. */
-function takenUp(
+function resumed(
   { config, tools }: Agent<unknown>,
   state: AgentState,
   owner: string,

@@ -121,7 +121,7 @@ describe("a task is awaited", () => {
   it("and that nobody awaits it hurts nobody, when it fails as well", async () => {
     const llm = new MockLlmCaller([fails("auth")]);
     void runTask(defineAgent({ llm }), "q");
-    runTask(four(), "2+2?");
+    void runTask(four(), "2+2?");
     await vi.waitFor(() => expect(llm.callCount).toBe(1));
     await settled();
   });
@@ -159,7 +159,7 @@ describe("a task is gone through", () => {
 
   it.each<[string, (run: AgentRun) => Promise<unknown>]>([
     ["catch", (run) => run.catch(() => undefined)],
-    ["finally", (run) => run.finally()],
+    ["finally", (run) => run.finally(undefined)],
   ])("with %s as with then: all events at once, none after it", async (_, wait) => {
     const first = runTask(four(), "2+2?");
     const waited = wait(first);

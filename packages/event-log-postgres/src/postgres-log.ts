@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
-  checkedHeader,
-  checkedId,
+  validHeader,
+  validId,
   type EventLog,
   logExists,
   type LogInfo,
@@ -76,7 +76,7 @@ class PostgresLog implements EventLog {
 
   async create(id: string, header: string): Promise<SessionLog> {
     const life = randomUUID();
-    const [storedId, storedHeader] = [checkedId(id), checkedHeader(header)].map(textToStored);
+    const [storedId, storedHeader] = [validId(id), validHeader(header)].map(textToStored);
     const { statements } = this.#database;
     // Sent again after a break, it finds its own row: that is why a life bears a name of the caller's.
     const [row] = await this.#database.run("create", async (query) => {
@@ -89,7 +89,7 @@ class PostgresLog implements EventLog {
 
   async open(id: string): Promise<SessionLog | undefined> {
     const { statements } = this.#database;
-    const [row] = await this.#database.rows("open", statements.open, textToStored(checkedId(id)));
+    const [row] = await this.#database.rows("open", statements.open, textToStored(validId(id)));
     return row && this.#handle(String(row["life"]), id, storedToText(String(row["header"])));
   }
 
@@ -106,7 +106,7 @@ class PostgresLog implements EventLog {
 
   async remove(id: string): Promise<boolean> {
     const { statements } = this.#database;
-    const [row] = await this.#database.rows("remove", statements.open, textToStored(checkedId(id)));
+    const [row] = await this.#database.rows("remove", statements.open, textToStored(validId(id)));
     if (row === undefined) return false;
     await this.#database.rows("remove", statements.remove, row["life"]);
     this.#watch.notify(String(row["life"]));

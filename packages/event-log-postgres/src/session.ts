@@ -1,5 +1,5 @@
 import {
-  checkedAppend,
+  validateAppend,
   checkedChain,
   type ChainHead,
   chainStart,
@@ -147,7 +147,7 @@ export class PostgresSession implements SessionLog {
 
   async #append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
     const head = this.#isSound(expectedSeq, records) ? this.#seen : await this.#askHead();
-    const { seq, digest } = checkedAppend(head, expectedSeq, records);
+    const { seq, digest } = validateAppend(head, expectedSeq, records);
     if (records.length === 0) return;
     await appendOnce(this.#database, this.#life, head, records);
     this.#seen = { seq, digest };
@@ -158,7 +158,7 @@ export class PostgresSession implements SessionLog {
   #isSound(expectedSeq: number, records: readonly LogRecord[]): boolean {
     if (records.length === 0) return false;
     try {
-      checkedAppend(this.#seen, expectedSeq, records);
+      validateAppend(this.#seen, expectedSeq, records);
       return true;
     } catch {
       return false;

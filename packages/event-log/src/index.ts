@@ -14,20 +14,20 @@ export { LogError } from "./log-error.ts";
 export type { LogErrorCode } from "./log-error.ts";
 export { chained, digestOf } from "./digest.ts";
 export { memoryLog, MemoryStorage } from "./memory.ts";
-export type { MemoryLife } from "./memory.ts";
+export type { MemoryGeneration } from "./memory.ts";
 // For those who write a store of their own.
 export {
-  checkedAppend,
-  checkedHeader,
-  checkedId,
+  validateAppend,
+  validHeader,
+  validId,
   conflict,
   logExists,
   logRemoved,
-  maxChangedLength,
+  maxChangesDigestLength,
   maxIdLength,
   maxRecordLength,
   readStart,
-} from "./admission.ts";
+} from "./validation.ts";
 export { logCorrupt, chainStart, checkedChain, follows, soundPart } from "./chain.ts";
 export type { ChainHead } from "./chain.ts";
 export { leaseAfter } from "./lease.ts";

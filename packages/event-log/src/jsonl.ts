@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import nodeFileSystem from "node:fs";
 import { resolve } from "node:path";
-import { checkedHeader, checkedId, logExists } from "./admission.ts";
+import { validHeader, validId, logExists } from "./validation.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { JsonlDirectory } from "./jsonl/directory.ts";
 import { watchDirectory } from "./jsonl/directory-watch.ts";
@@ -55,8 +55,8 @@ class JsonlLog implements EventLog {
   }
 
   create(id: string, header: string): MaybePromise<SessionLog> {
-    const name = fileNameOf(checkedId(id));
-    const line: HeaderLine = { id, life: newLife(), header: checkedHeader(header) };
+    const name = fileNameOf(validId(id));
+    const line: HeaderLine = { id, life: newLife(), header: validHeader(header) };
     const { files, path } = this.#directory;
     const create = (): SessionLog => {
       if (this.#living(name, id) !== undefined) throw logExists(id);
@@ -71,7 +71,7 @@ class JsonlLog implements EventLog {
   }
 
   open(id: string): MaybePromise<SessionLog | undefined> {
-    const name = fileNameOf(checkedId(id));
+    const name = fileNameOf(validId(id));
     return this.#run("open a session", name, () => {
       const life = this.#living(name, id);
       return life === undefined ? undefined : this.#handle(life);
@@ -84,7 +84,7 @@ class JsonlLog implements EventLog {
   }
 
   remove(id: string): MaybePromise<boolean> {
-    const name = fileNameOf(checkedId(id));
+    const name = fileNameOf(validId(id));
     const path = this.#directory.pathOf(name);
     const { files } = this.#directory;
     const remove = (): boolean => {

@@ -1,4 +1,4 @@
-import { checkedAppend, checkedHeader, checkedId, logExists, logRemoved, readStart } from "./admission.ts";
+import { validateAppend, validHeader, validId, logExists, logRemoved, readStart } from "./validation.ts";
 import { type ChainHead, chainStart, checkedChain, logCorrupt, soundPart } from "./chain.ts";
 import { leaseAfter } from "./lease.ts";
 import { Listeners } from "./listeners.ts";
@@ -16,7 +16,7 @@ import { sortedById } from "./rows.ts";
 import { isUndamaged, snapshotSeal } from "./sealed-snapshot.ts";
 
 /** What a memory log keeps of one life of a session. */
-export interface MemoryLife {
+export interface MemoryGeneration {
   readonly id: string;
   readonly header: string;
   records: LogRecord[];
@@ -27,22 +27,22 @@ export interface MemoryLife {
 
 /** What a memory log keeps: the living sessions by id. Two logs over one storage see each other's records. */
 export class MemoryStorage {
-  readonly lives: Map<string, MemoryLife> = new Map();
+  readonly lives: Map<string, MemoryGeneration> = new Map();
   readonly listeners: Listeners = new Listeners();
 }
 
 /** A log in memory: synchronous, for tests, browsers and sessions that need not outlive the process. */
 export function memoryLog(storage: MemoryStorage = new MemoryStorage()): EventLog {
   const stops = new Set<() => void>();
-  const handle = (life: MemoryLife): SessionLog => new MemorySession(life, storage.listeners, stops);
-  const living = (id: string): MemoryLife | undefined => storage.lives.get(checkedId(id));
+  const handle = (life: MemoryGeneration): SessionLog => new MemorySession(life, storage.listeners, stops);
+  const living = (id: string): MemoryGeneration | undefined => storage.lives.get(validId(id));
   return {
     name: "memory",
     create(id, header) {
       if (living(id) !== undefined) throw logExists(id);
-      const life: MemoryLife = {
+      const life: MemoryGeneration = {
         id,
-        header: checkedHeader(header),
+        header: validHeader(header),
         records: [],
         lease: undefined,
         snapshot: undefined,
@@ -82,11 +82,11 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): EventLo
 }
 
 class MemorySession implements SessionLog {
-  readonly #life: MemoryLife;
+  readonly #life: MemoryGeneration;
   readonly #listeners: Listeners;
   readonly #stops: Set<() => void>;
 
-  constructor(life: MemoryLife, listeners: Listeners, stops: Set<() => void>) {
+  constructor(life: MemoryGeneration, listeners: Listeners, stops: Set<() => void>) {
     this.#life = life;
     this.#listeners = listeners;
     this.#stops = stops;
@@ -102,7 +102,7 @@ class MemorySession implements SessionLog {
 
   append(expectedSeq: number, records: readonly LogRecord[]): void {
     const life = this.#living();
-    checkedAppend(headOf(life), expectedSeq, records);
+    validateAppend(headOf(life), expectedSeq, records);
     if (records.length === 0) return;
     for (const { seq, body, changed, digest } of records) {
       life.records.push(Object.freeze({ seq, body, changed, digest }));
@@ -165,10 +165,10 @@ class MemorySession implements SessionLog {
     this.#living().snapshot = Object.freeze({ seq, digest, version, body, bodyDigest });
   }
 
-  #living(): MemoryLife {
+  #living(): MemoryGeneration {
     if (this.#life.isRemoved) throw logRemoved(this.id);
     return this.#life;
   }
 }
 
-const headOf = (life: MemoryLife): ChainHead => life.records.at(-1) ?? chainStart(life.header);
+const headOf = (life: MemoryGeneration): ChainHead => life.records.at(-1) ?? chainStart(life.header);

@@ -1,4 +1,4 @@
-import { checkedHeader, checkedId, logExists } from "./admission.ts";
+import { validHeader, validId, logExists } from "./validation.ts";
 import { chainStart } from "./chain.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { andThen } from "./maybe-promise.ts";
@@ -59,7 +59,7 @@ class SqliteLog implements EventLog {
   }
 
   create(id: string, header: string): MaybePromise<SessionLog> {
-    const values = [checkedId(id), checkedHeader(header), chainStart(header).digest] as const;
+    const values = [validId(id), validHeader(header), chainStart(header).digest] as const;
     this.#connection.renew();
     const create = () => this.#connection.one(sql.create, ...values);
     return andThen(this.#connection.run("create a session", create), (row) => {
@@ -69,7 +69,7 @@ class SqliteLog implements EventLog {
   }
 
   open(id: string): MaybePromise<SessionLog | undefined> {
-    checkedId(id);
+    validId(id);
     this.#connection.renew();
     const find = () => this.#connection.one(sql.open, id);
     return andThen(this.#connection.run("open a session", find), (row) =>
@@ -91,7 +91,7 @@ class SqliteLog implements EventLog {
   }
 
   remove(id: string): MaybePromise<boolean> {
-    checkedId(id);
+    validId(id);
     const remove = () => this.#connection.one(sql.remove, id);
     return andThen(this.#connection.run("remove a session", remove), (row) => {
       if (row === undefined) return false;

@@ -22,7 +22,14 @@ import type {
   MoorexDefinition,
   MoorexNotice,
 } from "./definition.ts";
-import { draftOf, finishOffer, handled, newOffer, type Draft, type Offer } from "./draft.ts";
+import {
+  transitionGroup,
+  settleBatch,
+  markHandled,
+  newBatch,
+  type GroupTransition,
+  type Batch,
+} from "./batch.ts";
 import { effectRuns, type Run } from "./effect-runs.ts";
 import { notifier } from "./notifier.ts";
 
@@ -30,16 +37,16 @@ export function createMoorex<State, Input, Effect>(
   definition: MoorexDefinition<State, Input, Effect>,
 ): Moorex<State, Input, Effect> {
   type Notice = MoorexNotice<State, Input, Effect>;
-  type ThisOffer = Offer<State, Input, Effect>;
+  type ThisBatch = Batch<State, Input, Effect>;
   const { transition, effectsAt, commit } = definition;
   const notices = notifier<Notice>(definition.onNotice, (error, heard) =>
     heard.type === "error-caught" ? undefined : { type: "error-caught", source: "subscriber", error },
   );
   const waiting: (() => void)[] = [];
   let state = definition.initial();
-  let queue: ThisOffer[] = [];
+  let queue: ThisBatch[] = [];
   /** Inputs of effects whose commit failed: offered again, in front of whatever comes next. */
-  let held: ThisOffer[] = [];
+  let deferred: ThisBatch[] = [];
   /** Whether the committed state moved since the effects were last reconciled. */
   let changed = false;
   let busy = true;
@@ -52,7 +59,7 @@ export function createMoorex<State, Input, Effect>(
   const refused = (): Promise<never> => {
     const error = new Error("This machine is stopped and takes no more inputs: create another one.");
     caught("dispatch", error);
-    return handled(Promise.reject(error));
+    return markHandled(Promise.reject(error));
   };
 
   const dispatchOf =
@@ -62,10 +69,10 @@ export function createMoorex<State, Input, Effect>(
         throw new Error("Reentrant: a transition must not dispatch; return the state instead.");
       if (run !== undefined && !run.live) return Promise.resolve({ applied: 0, state });
       if (stopped) return refused();
-      const offer: ThisOffer = newOffer(inputs, run);
-      queue.push(offer);
+      const batch: ThisBatch = newBatch(inputs, run);
+      queue.push(batch);
       drain();
-      return offer.result ?? handled(new Promise((resolve) => (offer.settle = resolve)));
+      return batch.result ?? markHandled(new Promise((resolve) => (batch.settle = resolve)));
     };
 
   const runs = effectRuns<State, Input, Effect>({
@@ -100,19 +107,19 @@ export function createMoorex<State, Input, Effect>(
     runs.start(wanted, state);
   };
 
-  const drafted = (group: readonly ThisOffer[]): Draft<State, Input, Effect> => {
+  const transitioned = (group: readonly ThisBatch[]): GroupTransition<State, Input, Effect> => {
     transitioning = true;
-    const draft = draftOf(group, state, transition, wantedAt);
+    const draft = transitionGroup(group, state, transition, wantedAt);
     transitioning = false;
     return draft;
   };
 
-  const publish = ({ outcomes }: Draft<State, Input, Effect>): void => {
+  const publish = ({ outcomes }: GroupTransition<State, Input, Effect>): void => {
     for (const outcome of outcomes) {
-      const { offer, inputs } = outcome;
+      const { batch, inputs } = outcome;
       if ("error" in outcome) {
-        finishOffer(offer, handled(Promise.reject(outcome.error)));
-        caught("transition", outcome.error, offer.run?.key);
+        settleBatch(batch, markHandled(Promise.reject(outcome.error)));
+        caught("transition", outcome.error, batch.run?.key);
         continue;
       }
       let applied = 0;
@@ -127,37 +134,37 @@ export function createMoorex<State, Input, Effect>(
         if (step === undefined) notices.emit({ type: "input-ignored", input, state });
         else notices.emit({ type: "state-updated", input, before: step.before, state });
       }
-      if (applied > 0 && offer.run !== undefined && outcome.goesOn !== true) offer.run.answered = true;
-      finishOffer(offer, Promise.resolve({ applied, state }));
+      if (applied > 0 && batch.run !== undefined && outcome.goesOn !== true) batch.run.answered = true;
+      settleBatch(batch, Promise.resolve({ applied, state }));
     }
   };
 
   /** Inputs that others made durable first: applied, published, and the runs they retire ended; none started yet. */
-  const takeOver = (inputs: readonly Input[]): void => {
-    publish(drafted([newOffer(inputs)]));
+  const applyForeign = (inputs: readonly Input[]): void => {
+    publish(transitioned([newBatch(inputs)]));
     const wanted = wantedAt(state);
     if (wanted !== undefined) runs.retire(wanted);
   };
 
-  const commitFailed = (group: readonly ThisOffer[], error: unknown): void => {
-    for (const offer of group) {
-      if (offer.result !== undefined) continue;
-      if (offer.run === undefined) finishOffer(offer, handled(Promise.reject(error)));
-      else if (stopped) finishOffer(offer, Promise.resolve({ applied: 0, state }));
-      else held.push(offer);
+  const commitFailed = (group: readonly ThisBatch[], error: unknown): void => {
+    for (const batch of group) {
+      if (batch.result !== undefined) continue;
+      if (batch.run === undefined) settleBatch(batch, markHandled(Promise.reject(error)));
+      else if (stopped) settleBatch(batch, Promise.resolve({ applied: 0, state }));
+      else deferred.push(batch);
     }
-    caught("commit", error, held[0]?.run?.key);
+    caught("commit", error, deferred[0]?.run?.key);
   };
 
-  const settle = (draft: Draft<State, Input, Effect>): undefined => {
+  const settle = (draft: GroupTransition<State, Input, Effect>): undefined => {
     publish(draft);
     if (changed) reconcile();
   };
 
   /** Commits a group, again and again while others were first. A promise only where `commit` gave one. */
-  const process = (group: readonly ThisOffer[]): Promise<void> | undefined => {
+  const process = (group: readonly ThisBatch[]): Promise<void> | undefined => {
     for (;;) {
-      const draft = drafted(group);
+      const draft = transitioned(group);
       if (commit === undefined || draft.steps.length === 0) return settle(draft);
       let result: CommitResult<Input>;
       try {
@@ -169,21 +176,21 @@ export function createMoorex<State, Input, Effect>(
         return undefined;
       }
       if (result === undefined || result.before.length === 0) return settle(draft);
-      takeOver(result.before);
+      applyForeign(result.before);
     }
   };
 
   const processLater = async (
-    group: readonly ThisOffer[],
-    first: Draft<State, Input, Effect>,
+    group: readonly ThisBatch[],
+    first: GroupTransition<State, Input, Effect>,
     answer: Promise<CommitResult<Input>>,
   ): Promise<void> => {
     let draft = first;
     try {
       let result = await answer;
       while (result !== undefined && result.before.length > 0) {
-        takeOver(result.before);
-        draft = drafted(group);
+        applyForeign(result.before);
+        draft = transitioned(group);
         result = draft.steps.length === 0 ? undefined : await commit?.(draft.steps);
       }
     } catch (error) {
@@ -215,10 +222,10 @@ export function createMoorex<State, Input, Effect>(
 
   /** Everything that waits goes together where there is a commit to share, one by one otherwise. */
   let next = 0;
-  const nextGroup = (): readonly ThisOffer[] => {
+  const nextGroup = (): readonly ThisBatch[] => {
     if (commit === undefined && next + 1 < queue.length) return queue.slice(next, ++next);
-    const group = [...held, ...queue.slice(next)];
-    held = [];
+    const group = [...deferred, ...queue.slice(next)];
+    deferred = [];
     queue = [];
     next = 0;
     return group;
@@ -239,7 +246,7 @@ export function createMoorex<State, Input, Effect>(
     stop() {
       stopped = true;
       runs.stop();
-      for (const offer of held.splice(0)) finishOffer(offer, Promise.resolve({ applied: 0, state }));
+      for (const batch of deferred.splice(0)) settleBatch(batch, Promise.resolve({ applied: 0, state }));
       wakeIfSettled();
     },
   };

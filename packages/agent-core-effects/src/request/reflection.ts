@@ -10,7 +10,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import type { LlmMessage } from "@moora/llm";
 import { hiddenBySummaries, isVisible } from "./entries.ts";
-import { shortened } from "../shortened.ts";
+import { truncated } from "../truncate.ts";
 
 export const reflectionPrompt =
   "Summarize the following tool call history into a single concise paragraph that preserves all key facts, findings, and data needed to continue the task.";
@@ -54,5 +54,5 @@ function callLine(state: AgentState, id: string): string {
   const record = recordOf(state, id);
   if (record === undefined) return "";
   const result = record.result === null ? "no result" : observationOf(record.result);
-  return `Tool ${record.name}(${shortened(record.parameters, maxResultLength)}): ${shortened(result, maxResultLength)}`;
+  return `Tool ${record.name}(${truncated(record.parameters, maxResultLength)}): ${truncated(result, maxResultLength)}`;
 }

@@ -1,13 +1,13 @@
 import { budgetLeftAt, recordOf, type AgentState } from "@moora/agent-core-state-machine";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import type { ToolContext } from "../tool/define-tool.ts";
-import type { RunHost } from "./agent-parts.ts";
+import type { EffectHost } from "./host.ts";
 
 /** What a tool is told of its call. `late` is aborted when its time is up. */
 export function callContext(
   effect: CallToolEffect | ProbeToolEffect,
   state: AgentState,
-  { sessionId, signal, notify }: RunHost,
+  { sessionId, signal, notify }: EffectHost,
   late: AbortSignal,
 ): ToolContext {
   const { toolCallId, attempt } = effect;

@@ -8,16 +8,16 @@ import {
 } from "@moora/llm";
 import type { CallLlmEffect } from "../effect.ts";
 import { llmRequestAt } from "../request/llm-request-at.ts";
-import type { RunHost } from "./agent-parts.ts";
-import { judged } from "./judged.ts";
+import type { EffectHost } from "./host.ts";
+import { checkTurn } from "./check-turn.ts";
 import { reportUsage } from "./late-usage.ts";
 import { missingPrice, usageOfOutcome } from "./model-cost.ts";
-import { llmFailed, numberedTurn, planObserved, reflected } from "./observed.ts";
-import { recordable } from "./recordable.ts";
-import { NotSynchronous, tell, waitFor, type Run } from "./run-steps.ts";
+import { toFailedInput, numberedTurn, toObservedInput, toReflectedInput } from "./observation.ts";
+import { assertLoggable } from "./assert-loggable.ts";
+import { NotSynchronous, tell, waitFor, type Run } from "./effect-program.ts";
 
 /** Calls the model and dispatches its answer. The request is the state's, so equal keys send equal bytes. */
-export function* callLlm(effect: CallLlmEffect, state: AgentState, host: RunHost): Run<void> {
+export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectHost): Run<void> {
   const { clock, signal } = host;
   const request = llmRequestAt(state);
   const calledAt = clock.now();
@@ -26,7 +26,7 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: RunHost
   const asked = request.model === "" ? (host.parts.llm.model ?? "") : request.model;
   const unpriced = asked === "" ? undefined : missingPrice(state, asked);
   if (unpriced !== undefined)
-    return void (yield* tell(llmFailed(effect, { failure: unpriced, partial: "" }, undefined, calledAt)));
+    return void (yield* tell(toFailedInput(effect, { failure: unpriced, partial: "" }, undefined, calledAt)));
   const outcome = readOutcome(yield* waitFor(outcomeOf(effect, request, host)), host.parts.llm.name);
   if (signal.aborted) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);
   yield* tellOutcome(effect, state, host, { outcome, asked, calledAt });
@@ -38,14 +38,15 @@ interface Called {
   readonly calledAt: number;
 }
 
-function* tellOutcome(effect: CallLlmEffect, state: AgentState, host: RunHost, called: Called): Run<void> {
+function* tellOutcome(effect: CallLlmEffect, state: AgentState, host: EffectHost, called: Called): Run<void> {
   const { outcome, asked } = called;
   const usage = usageOfOutcome(state, outcome, asked);
   const unpriced = outcome.ok ? missingPrice(state, outcome.model, asked) : undefined;
   if (outcome.ok && unpriced === undefined)
     return yield* tellAnswer(effect, state, host, { ...called, outcome, usage });
   const failed = outcome.ok ? unpriced && { failure: unpriced, partial: "" } : outcome;
-  if (failed !== undefined) yield* tell(recordable(llmFailed(effect, failed, usage, host.clock.now())));
+  if (failed !== undefined)
+    yield* tell(assertLoggable(toFailedInput(effect, failed, usage, host.clock.now())));
 }
 
 interface Answered extends Called {
@@ -56,24 +57,24 @@ interface Answered extends Called {
 function* tellAnswer(
   effect: CallLlmEffect,
   state: AgentState,
-  host: RunHost,
+  host: EffectHost,
   { outcome, usage = {}, calledAt }: Answered,
 ): Run<void> {
   const { clock, signal, parts, notify } = host;
   for (const text of outcome.warnings ?? []) notify({ type: "llm-warning", text });
   if (effect.purpose === "reflect")
-    return void (yield* tell(recordable(reflected(effect, outcome, usage, clock.now()))));
+    return void (yield* tell(assertLoggable(toReflectedInput(effect, outcome, usage, clock.now()))));
   const turn = numberedTurn(state, outcome, host, clock.now());
-  const judgement = yield* judged(state, turn, parts);
+  const judgement = yield* checkTurn(state, turn, parts);
   if (signal.aborted) return yield* reportUsage(effect.key, usage, host);
-  yield* tell(...planObserved(effect, outcome, turn, judgement, { usage, calledAt, now: clock.now() }));
+  yield* tell(...toObservedInput(effect, outcome, turn, judgement, { usage, calledAt, now: clock.now() }));
 }
 
 /** A caller promises not to reject; one that does anyway has failed, and the agent goes on. */
 function outcomeOf(
   effect: CallLlmEffect,
   request: LlmRequest,
-  host: RunHost,
+  host: EffectHost,
 ): LlmOutcome | Promise<LlmOutcome> {
   const { llm } = host.parts;
   if (host.synchronous !== true) return llm.call(request, callOptions(effect, host));
@@ -81,13 +82,13 @@ function outcomeOf(
   return llm.callSync(request);
 }
 
-function callOptions(effect: CallLlmEffect, host: RunHost): LlmCallOptions {
+function callOptions(effect: CallLlmEffect, host: EffectHost): LlmCallOptions {
   const { sessionId, signal, limits } = host;
   return {
     signal,
     idempotencyKey: `${sessionId}/${effect.requestKey}`,
     cacheKey: sessionId,
-    ...(effect.purpose === "plan" ? { onChunk: chunkTeller(effect, host) } : {}),
+    ...(effect.purpose === "plan" ? { onChunk: chunkReporter(effect, host) } : {}),
     ...(limits.llmFirstChunkTimeoutMs === undefined
       ? {}
       : { firstChunkTimeoutMs: limits.llmFirstChunkTimeoutMs }),
@@ -99,9 +100,9 @@ function callOptions(effect: CallLlmEffect, host: RunHost): LlmCallOptions {
  * Tells viewers what is being made, until the call is no longer wanted. The first text opens its message; half of a
  * surrogate pair waits for the rest.
  */
-function chunkTeller(
+function chunkReporter(
   { key, messageId }: CallLlmEffect,
-  { tellNow, notify, clock, signal }: RunHost,
+  { tellNow, notify, clock, signal }: EffectHost,
 ): (chunk: LlmChunk) => void {
   let offset = 0;
   let held = "";

@@ -1,18 +1,18 @@
 import { recordOf, type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import { isPromise } from "../is-promise.ts";
-import { shortened } from "../shortened.ts";
+import { truncated } from "../truncate.ts";
 import { invalid, type Tool } from "../tool/define-tool.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
-import type { RunHost } from "./agent-parts.ts";
+import type { EffectHost } from "./host.ts";
 import { callContext } from "./call-context.ts";
-import { countedUsage } from "./counted-usage.ts";
-import { inTime } from "./in-time.ts";
-import { recordable } from "./recordable.ts";
-import { tell, waitFor, type Run } from "./run-steps.ts";
+import { validUsage } from "./valid-usage.ts";
+import { withTimeout } from "./with-timeout.ts";
+import { assertLoggable } from "./assert-loggable.ts";
+import { tell, waitFor, type Run } from "./effect-program.ts";
 
 /** Runs a tool, after its intent is durable, and dispatches its one result. A call that cannot run is not begun. */
-export function* callTool(effect: CallToolEffect, state: AgentState, host: RunHost): Run<void> {
+export function* callTool(effect: CallToolEffect, state: AgentState, host: EffectHost): Run<void> {
   const { toolCallId, attempt } = effect;
   const { clock, signal } = host;
   const tool = host.parts.tools.get(effect.name);
@@ -30,7 +30,7 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: RunHo
 }
 
 /** Asks the tool what became of a call that was broken off, and tells what it knows. */
-export function* probeTool(effect: ProbeToolEffect, state: AgentState, host: RunHost): Run<void> {
+export function* probeTool(effect: ProbeToolEffect, state: AgentState, host: EffectHost): Run<void> {
   const { toolCallId, attempt } = effect;
   const tool = host.parts.tools.get(effect.name);
   const found = yield* waitFor(probeOutcome(tool, effect, state, host));
@@ -43,14 +43,14 @@ export function* probeTool(effect: ProbeToolEffect, state: AgentState, host: Run
 function* tellResult(
   { toolCallId, key }: CallToolEffect | ProbeToolEffect,
   outcome: ToolOutcome,
-  { clock, limits }: RunHost,
+  { clock, limits }: EffectHost,
 ): Run<void> {
   const timestamp = clock.now();
   const result = outcomeToResult(outcome, limits.maxResultLength, timestamp);
-  const usage = countedUsage(outcome.usage);
+  const usage = validUsage(outcome.usage);
   const used = usage === undefined ? {} : { usage };
   const input = { type: "tool-call-completed", toolCallId, key, result, ...used, timestamp } as const;
-  yield* tell("files" in result ? recordable(input) : input);
+  yield* tell("files" in result ? assertLoggable(input) : input);
 }
 
 /** The tool's outcome, at once where it is there at once. */
@@ -58,7 +58,7 @@ function toolOutcome(
   tool: Tool,
   effect: CallToolEffect,
   state: AgentState,
-  host: RunHost,
+  host: EffectHost,
 ): ToolOutcome | Promise<ToolOutcome> {
   const late = new AbortController();
   const running = tool.run(effect.parameters, callContext(effect, state, host, late.signal));
@@ -66,19 +66,19 @@ function toolOutcome(
   // `Tool` promises not to reject; one that a host wrote by hand may do so all the same.
   const settled = running.catch(thrownToOutcome);
   if (tool.definition.spends !== undefined) reportLateUsage(effect.key, settled, host, late.signal);
-  return inTime(settled, tool, host, late);
+  return withTimeout(settled, tool, host, late);
 }
 
 /** What a tool used counts even where its result came too late, after a cancel or its time-out. */
 function reportLateUsage(
   key: string,
   running: Promise<ToolOutcome>,
-  { signal, clock, tellLate }: RunHost,
+  { signal, clock, tellLate }: EffectHost,
   late: AbortSignal,
 ): void {
   void running.then(({ usage }) => {
     if (!signal.aborted && !late.aborted) return;
-    const counted = countedUsage(usage);
+    const counted = validUsage(usage);
     const used = counted === undefined ? {} : { usage: counted };
     tellLate?.({ type: "usage-reported", key, ...used, timestamp: clock.now() });
   });
@@ -91,12 +91,12 @@ async function probeOutcome(
   tool: Tool | undefined,
   effect: ProbeToolEffect,
   state: AgentState,
-  host: RunHost,
+  host: EffectHost,
 ): Promise<Found> {
   if (tool?.probe === undefined) return "unknown";
   const late = new AbortController();
   const found = tool.probe(effect.parameters, callContext(effect, state, host, late.signal));
-  const outcome = await inTime(
+  const outcome = await withTimeout(
     found.catch((): Found => "unknown"),
     tool,
     host,
@@ -109,14 +109,14 @@ async function probeOutcome(
 
 const maxNames = 20;
 
-function unknownTool(name: string, { parts }: Pick<RunHost, "parts">): ToolOutcome {
+function unknownTool(name: string, { parts }: Pick<EffectHost, "parts">): ToolOutcome {
   const names = [...parts.tools.keys()];
   const listed = names.slice(0, maxNames).join(", ");
   const rest = names.length > maxNames ? `, and ${names.length - maxNames} more` : "";
   const known = names.length === 0 ? "There are no tools." : `There are: ${listed}${rest}.`;
   return {
     isSuccess: false,
-    error: `There is no tool ${shortened(name, 100)}. ${known}`,
+    error: `There is no tool ${truncated(name, 100)}. ${known}`,
     code: "unknown-tool",
   };
 }
@@ -124,10 +124,10 @@ function unknownTool(name: string, { parts }: Pick<RunHost, "parts">): ToolOutco
 /** A result that fits: cut to the limit with a mark that says how long the whole was. */
 function outcomeToResult(outcome: ToolOutcome, maxLength: number, receivedAt: number): ToolCallResult {
   if (!outcome.isSuccess) {
-    const error = shortened(outcome.error.toWellFormed(), maxLength);
+    const error = truncated(outcome.error.toWellFormed(), maxLength);
     return { isSuccess: false, error, receivedAt, code: outcome.code };
   }
-  const content = shortened(outcome.content.toWellFormed(), maxLength);
+  const content = truncated(outcome.content.toWellFormed(), maxLength);
   return {
     isSuccess: true,
     content,

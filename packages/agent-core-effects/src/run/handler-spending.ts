@@ -10,7 +10,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import type { Tool } from "../tool/define-tool.ts";
 import type { ToolOutcome } from "../tool/tool-reply.ts";
-import { countedUsage } from "./counted-usage.ts";
+import { validUsage } from "./valid-usage.ts";
 
 /** What the tools that one handler calls may spend, and have used. */
 export interface HandlerSpending {
@@ -53,7 +53,7 @@ export function handlerSpending(state: AgentState): HandlerSpending {
       if (budgetLeft !== undefined && spends !== undefined) reserved.add(budgetLeft);
       const settle = (outcome: ToolOutcome): ToolOutcome => {
         if (budgetLeft !== undefined) reserved.delete(budgetLeft);
-        used = addAgentUsage(used, countedUsage(outcome.usage) ?? {});
+        used = addAgentUsage(used, validUsage(outcome.usage) ?? {});
         return outcome;
       };
       return { budgetLeft, settle };

@@ -1,12 +1,12 @@
 import type { UsageReport } from "@moora/agent-core-state-machine";
-import type { RunHost } from "./agent-parts.ts";
-import { tell, type Run } from "./run-steps.ts";
+import type { EffectHost } from "./host.ts";
+import { tell, type Run } from "./effect-program.ts";
 
 /** Reports what work used that the state does not want anymore: it was paid for all the same. */
 export function* reportUsage(
   key: string,
   usage: UsageReport | undefined,
-  { clock, tellLate }: RunHost,
+  { clock, tellLate }: EffectHost,
 ): Run<void> {
   const used = usage === undefined ? {} : { usage };
   const input = { type: "usage-reported", key, ...used, timestamp: clock.now() } as const;

@@ -7,7 +7,7 @@ import {
   type UsageReport,
 } from "@moora/agent-core-state-machine";
 import type { LlmOutcome, LlmUsage } from "@moora/llm";
-import { amount, countedTokens, withoutZeros } from "./counted-usage.ts";
+import { amount, validTokens, withoutZeros } from "./valid-usage.ts";
 
 type CallFailure = LlmCallFailedInput["failure"];
 
@@ -17,7 +17,7 @@ function pricedUsage(
   usage: LlmUsage,
   ...models: readonly string[]
 ): UsageReport {
-  const counted = countedTokens(usage);
+  const counted = validTokens(usage);
   const price = priceOf(prices, ...models);
   return withoutZeros({ ...counted, cost: price === undefined ? 0 : amount(costAt(price, counted)) });
 }

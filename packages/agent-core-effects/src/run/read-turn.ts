@@ -1,6 +1,6 @@
 import { jsonCopy, maxJsonLength, type Json } from "@moora/agent-core-state-machine";
 import { wellFormed, type LlmFinish, type LlmPart, type LlmTurn } from "@moora/llm";
-import { NotRecordable } from "./recordable.ts";
+import { UnloggableInput } from "./assert-loggable.ts";
 
 /**
  * A turn as a log keeps it: parts of the right form, well-formed text, raw JSON that JSON keeps. Callers are code of
@@ -9,7 +9,8 @@ import { NotRecordable } from "./recordable.ts";
 export function readTurn({ origin, parts, raw }: LlmTurn): LlmTurn {
   const read = parts.map(readPart);
   const length = read.reduce((sum, part) => sum + lengthOf(part), 0);
-  if (length > maxJsonLength) throw new NotRecordable(`The turn is longer than ${maxJsonLength} characters.`);
+  if (length > maxJsonLength)
+    throw new UnloggableInput(`The turn is longer than ${maxJsonLength} characters.`);
   return { origin: text(origin, "origin"), parts: read, ...rawOf(raw) };
 }
 
@@ -32,7 +33,7 @@ function readPart(part: LlmPart): LlmPart {
     case "opaque":
       return { type: "opaque", raw: kept(part.raw ?? null) };
   }
-  throw new NotRecordable("The turn has a part of no known type.");
+  throw new UnloggableInput("The turn has a part of no known type.");
 }
 
 const lengthOf = (part: LlmPart): number => {
@@ -41,7 +42,7 @@ const lengthOf = (part: LlmPart): number => {
 };
 
 function text(value: string, what: string): string {
-  if (typeof value !== "string") throw new NotRecordable(`The ${what} of the turn is no text.`);
+  if (typeof value !== "string") throw new UnloggableInput(`The ${what} of the turn is no text.`);
   return value.toWellFormed();
 }
 
@@ -54,7 +55,7 @@ function kept(raw: Json): Json {
   if ("copy" in found) return found.copy;
   const repaired = found.problem.code === "ill-formed-string" ? repairedCopy(raw) : found;
   if ("copy" in repaired) return repaired.copy;
-  throw new NotRecordable(`The turn has raw JSON that cannot be kept: ${repaired.problem.message}`);
+  throw new UnloggableInput(`The turn has raw JSON that cannot be kept: ${repaired.problem.message}`);
 }
 
 function repairedCopy(raw: Json): ReturnType<typeof jsonCopy> {

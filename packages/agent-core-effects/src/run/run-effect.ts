@@ -1,29 +1,29 @@
 import type { AgentState } from "@moora/agent-core-state-machine";
 import type { AgentEffect, AskHumanEffect, WaitUntilEffect } from "../effect.ts";
-import type { Clock, RunHost } from "./agent-parts.ts";
-import { brokenOff } from "./broken-off.ts";
-import { callAfter } from "./call-after.ts";
+import type { Clock, EffectHost } from "./host.ts";
+import { failureInput } from "./failure-input.ts";
+import { setLongTimeout } from "./long-timeout.ts";
 import { callLlm } from "./call-llm.ts";
 import { callTool, probeTool } from "./call-tool.ts";
-import { NotSynchronous, tell, waitFor, type Run } from "./run-steps.ts";
+import { NotSynchronous, tell, waitFor, type Run } from "./effect-program.ts";
 import { runState } from "./run-state.ts";
 
 /**
  * Does what an effect says and tells what happened, as a program for one of the drivers. Whatever throws on the way, a
  * model, a tool, a handler, is told as its failure: an effect that is still wanted never ends without an answer.
  */
-export function* runOf(effect: AgentEffect, state: AgentState, host: RunHost): Run<void> {
+export function* programOf(effect: AgentEffect, state: AgentState, host: EffectHost): Run<void> {
   try {
     yield* workOf(effect, state, host);
   } catch (error) {
     if (error instanceof NotSynchronous) throw error;
-    const told = host.signal.aborted ? undefined : brokenOff(effect, error, host.clock.now());
+    const told = host.signal.aborted ? undefined : failureInput(effect, error, host.clock.now());
     if (told === undefined) throw error;
     yield* tell(told);
   }
 }
 
-function workOf(effect: AgentEffect, state: AgentState, host: RunHost): Run<void> {
+function workOf(effect: AgentEffect, state: AgentState, host: EffectHost): Run<void> {
   switch (effect.type) {
     case "call-llm":
       return callLlm(effect, state, host);
@@ -41,12 +41,12 @@ function workOf(effect: AgentEffect, state: AgentState, host: RunHost): Run<void
 }
 
 /** Dispatches the decision where this host has one; otherwise the question waits for one from outside. */
-function* askHuman(effect: AskHumanEffect, { ask }: RunHost): Run<void> {
+function* askHuman(effect: AskHumanEffect, { ask }: EffectHost): Run<void> {
   const decision = yield* waitFor(ask?.(effect));
   if (decision !== undefined) yield* tell(decision);
 }
 
-function* waitUntil({ key, due }: WaitUntilEffect, { clock, signal }: RunHost): Run<void> {
+function* waitUntil({ key, due }: WaitUntilEffect, { clock, signal }: EffectHost): Run<void> {
   if (due > clock.now()) yield* waitFor(timePassed(due, clock, signal));
   if (!signal.aborted) yield* tell({ type: "deadline-passed", key, timestamp: clock.now() });
 }
@@ -54,16 +54,16 @@ function* waitUntil({ key, due }: WaitUntilEffect, { clock, signal }: RunHost): 
 async function timePassed(due: number, clock: Clock, signal: AbortSignal): Promise<void> {
   const ended = Promise.withResolvers<void>();
   const stop = (): void => ended.resolve();
-  let callOff = (): void => undefined;
+  let cancelTimer = (): void => undefined;
   const wait = (): void => {
     const left = due - clock.now();
     if (left <= 0) ended.resolve();
-    else callOff = callAfter(clock, left, wait);
+    else cancelTimer = setLongTimeout(clock, left, wait);
   };
   if (signal.aborted) return;
   signal.addEventListener("abort", stop, { once: true });
   wait();
   await ended.promise;
-  callOff();
+  cancelTimer();
   signal.removeEventListener("abort", stop);
 }

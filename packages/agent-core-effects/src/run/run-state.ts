@@ -1,28 +1,28 @@
 import type { AgentState } from "@moora/agent-core-state-machine";
 import type { RunStateEffect } from "../effect.ts";
-import { shortened } from "../shortened.ts";
+import { truncated } from "../truncate.ts";
 import type { ToolOutcome } from "../tool/tool-reply.ts";
-import type { RunHost, StateContext, StateDecision } from "./agent-parts.ts";
+import type { EffectHost, StateContext, StateDecision } from "./host.ts";
 import { isPromise } from "../is-promise.ts";
-import { countedUsage } from "./counted-usage.ts";
+import { validUsage } from "./valid-usage.ts";
 import { handlerSpending, type HandlerSpending } from "./handler-spending.ts";
 import { reportUsage } from "./late-usage.ts";
-import { recordable } from "./recordable.ts";
-import { tell, waitFor, type Run } from "./run-steps.ts";
+import { assertLoggable } from "./assert-loggable.ts";
+import { tell, waitFor, type Run } from "./effect-program.ts";
 
 /** Runs the handler of a custom state, after its intent is durable, and dispatches its decision. */
-export function* runState(effect: RunStateEffect, state: AgentState, host: RunHost): Run<void> {
+export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): Run<void> {
   const { key } = effect;
   const { clock, signal } = host;
   const intended = yield* tell({ type: "state-handler-started", key, timestamp: clock.now() });
   if (!intended || signal.aborted) return;
   const spending = handlerSpending(state);
   const decision = yield* stateDecision(effect, state, host, spending);
-  const usage = countedUsage(spending.used());
+  const usage = validUsage(spending.used());
   if (signal.aborted) return yield* reportUsage(key, usage, host);
   const { event, note } = typeof decision === "string" ? { event: decision, note: undefined } : decision;
   yield* tell(
-    recordable({
+    assertLoggable({
       type: "state-handled",
       key,
       event: event.toWellFormed(),
@@ -37,7 +37,7 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: RunHo
 function* stateDecision(
   effect: RunStateEffect,
   state: AgentState,
-  host: RunHost,
+  host: EffectHost,
   spending: HandlerSpending,
 ): Run<StateDecision> {
   const { states } = host.parts;
@@ -49,7 +49,7 @@ function* stateDecision(
 function stateContext(
   { workKey, attempt, event }: RunStateEffect,
   state: AgentState,
-  host: RunHost,
+  host: EffectHost,
   spending: HandlerSpending,
 ): StateContext {
   const { sessionId, signal, clock } = host;
@@ -77,14 +77,14 @@ interface HandlerCall {
 }
 
 function callTool(
-  { parts, sessionId, signal, notify }: RunHost,
+  { parts, sessionId, signal, notify }: EffectHost,
   state: AgentState,
   spending: HandlerSpending,
   { name, input, attempt, toolCallId }: HandlerCall,
 ): ToolOutcome | Promise<ToolOutcome> {
   const tool = parts.tools.get(name);
   if (tool === undefined)
-    return { isSuccess: false, error: `Unknown tool "${shortened(name, 100)}".`, code: "unknown-tool" };
+    return { isSuccess: false, error: `Unknown tool "${truncated(name, 100)}".`, code: "unknown-tool" };
   const { budgetLeft, settle } = spending.reserve(tool);
   const outcome = tool.run(JSON.stringify(input) ?? "", {
     toolCallId,

@@ -2,7 +2,7 @@ import type { PriceList, Spending, ToolDefinition } from "@moora/agent-core-stat
 import type { JsonObject } from "@moora/llm";
 import { refuse } from "../errors/build-error.ts";
 import { after, isPromise } from "../is-promise.ts";
-import { argumentsOf } from "./checked-arguments.ts";
+import { argumentsOf } from "./validate-arguments.ts";
 import { schemaCheckOf, type SchemaCheck } from "./schema-check.ts";
 import type { OutputOf, StandardSchema } from "./standard-schema.ts";
 import { checkToolOptions, toolDefinitionOf } from "./tool-definition.ts";

@@ -1,7 +1,7 @@
 import { jsonCopy, maxJsonItems } from "@moora/agent-core-state-machine";
 import { endOfJsonString, hasMoreItemsThan, isJsonObject, type JsonObject } from "@moora/llm";
 import { errorText } from "../error-text.ts";
-import { shortened, shortenedToBytes } from "../shortened.ts";
+import { truncated, truncatedToBytes } from "../truncate.ts";
 
 export type ParsedArguments =
   | { readonly ok: true; readonly value: JsonObject }
@@ -30,7 +30,7 @@ export function parseArguments(text: string): ParsedArguments {
   return twice === undefined
     ? { ok: true, value: copy }
     : wrong(
-        `The key ${JSON.stringify(shortened(twice.key, 100))} stands twice, at offset ${twice.offset}.`,
+        `The key ${JSON.stringify(truncated(twice.key, 100))} stands twice, at offset ${twice.offset}.`,
         text,
       );
 }
@@ -41,7 +41,7 @@ export function parseArguments(text: string): ParsedArguments {
  */
 const wrong = (problem: string, text: string): ParsedArguments => ({
   ok: false,
-  problem: `${shortenedToBytes(problem, 400)} You sent: ${shortenedToBytes(text, 1_400)}`.toWellFormed(),
+  problem: `${truncatedToBytes(problem, 400)} You sent: ${truncatedToBytes(text, 1_400)}`.toWellFormed(),
 });
 
 /** The first key that an object of this valid JSON text has twice. `JSON.parse` would silently keep the last. */

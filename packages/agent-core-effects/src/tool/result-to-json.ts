@@ -1,6 +1,6 @@
 import { maxJsonItems } from "@moora/agent-core-state-machine";
 import { errorText } from "../error-text.ts";
-import { shortened } from "../shortened.ts";
+import { truncated } from "../truncate.ts";
 import { foreignKind, toJsonOf, type ForeignKind } from "./foreign-kind.ts";
 
 /** Objects and arrays of a result may nest this deep. */
@@ -23,7 +23,7 @@ export function resultToJson(value: unknown): ResultJson {
     return { ok: true, text: textOf(value, walk) ?? "null" };
   } catch (error) {
     if (error instanceof Refused) return { ok: false, problem: error.message, code: error.code };
-    const kind = `a value that throws when it is read (${shortened(errorText(error), 200)})`;
+    const kind = `a value that throws when it is read (${truncated(errorText(error), 200)})`;
     return { ok: false, problem: problemAt(walk.path, { kind, fix: "return plain data" }), code: "not-json" };
   }
 }
@@ -113,6 +113,6 @@ const pathText = (path: Walk["path"]): string =>
 
 function stepText(step: string | number): string {
   if (typeof step === "number") return `[${step}]`;
-  const key = shortened(step, 40);
+  const key = truncated(step, 40);
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }

@@ -4,7 +4,7 @@ import { after } from "../is-promise.ts";
 import { refuse } from "../errors/build-error.ts";
 import { errorText } from "../error-text.ts";
 import { jsonObjectOf } from "../request/json-object.ts";
-import { isNoJsonSchema, mistakenSchema, pathWithoutJsonSchema } from "./mistaken-schema.ts";
+import { isNoJsonSchema, mistakenSchema, pathWithoutJsonSchema } from "./schema-mistakes.ts";
 import {
   isStandardSchema,
   issuesToText,

@@ -1,5 +1,5 @@
-import { shortened, shortenedToBytes } from "../shortened.ts";
-import { valueAt, withoutValues } from "./without-values.ts";
+import { truncated, truncatedToBytes } from "../truncate.ts";
+import { valueAt, redactValues } from "./redact-values.ts";
 import type { JsonObject } from "@moora/llm";
 
 /** The part of the Standard Schema interface (version 1) that tools use; zod, valibot, arktype and others have it. */
@@ -38,11 +38,11 @@ const mostBytes = 1_600;
 export function issuesToText(issues: readonly StandardIssue[], value: unknown): string {
   const shown = issues.slice(0, 10).map(({ path = [], message }) => {
     const keys = path.map((part) => (typeof part === "object" ? part.key : part));
-    const where = keys.map((key) => shortened(String(key), 40)).join(".");
-    const what = withoutValues(message, valueAt(value, keys));
+    const where = keys.map((key) => truncated(String(key), 40)).join(".");
+    const what = redactValues(message, valueAt(value, keys));
     return where === "" ? what : `${where}: ${what}`;
   });
   const rest = issues.length - shown.length;
   const text = [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ");
-  return shortenedToBytes(text === "" ? "It does not fit the schema." : text, mostBytes).toWellFormed();
+  return truncatedToBytes(text === "" ? "It does not fit the schema." : text, mostBytes).toWellFormed();
 }

@@ -1,7 +1,7 @@
 import { noUsage, type LlmOutcome, type LlmPart } from "@moora/llm";
 import { fails } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { effectsAt, inputsOf, runOf, type Run } from "../../src/index.ts";
+import { effectsAt, inputsOf, programOf, type Run } from "../../src/index.ts";
 import { World } from "../world.ts";
 
 const plan = "plan/1/1/1";
@@ -64,7 +64,7 @@ describe("an effect whose driver has waited in vain", () => {
     const effect = effectsAt(world.state)[plan];
     if (effect === undefined) throw new Error("There is no plan.");
     const told: unknown[] = [];
-    for await (const input of inputsOf(runOf(effect, world.state, world.host))) told.push(input);
+    for await (const input of inputsOf(programOf(effect, world.state, world.host))) told.push(input);
     expect(told[1]).toMatchObject({ type: "llm-call-failed", failure: { message: "no" } });
   });
 
@@ -72,7 +72,7 @@ describe("an effect whose driver has waited in vain", () => {
     const world = new World({ parts: { llm: { name: "own", call: () => new Promise(() => undefined) } } });
     const effect = effectsAt(world.say("q").state)[plan];
     if (effect === undefined) throw new Error("There is no plan.");
-    const run: Run<void> = runOf(effect, world.state, world.host);
+    const run: Run<void> = programOf(effect, world.state, world.host);
     run.next();
     run.next(true);
     expect(run.throw(new Error("Out of time."))).toMatchObject({

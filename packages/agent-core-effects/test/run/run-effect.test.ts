@@ -4,12 +4,12 @@ import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import {
   defineTool,
-  drive,
+  runProgram,
   effectsAt,
-  inputsNow,
+  syncInputs,
   inputsOf,
   NotSynchronous,
-  runOf,
+  programOf,
   type StateHandler,
   type Tool,
 } from "../../src/index.ts";
@@ -164,10 +164,10 @@ describe("the drivers", () => {
     await world.say("q").perform("plan/1/1/1");
     return world;
   };
-  const runAt = ({ state, host }: World, synchronous = false): ReturnType<typeof runOf> => {
+  const runAt = ({ state, host }: World, synchronous = false): ReturnType<typeof programOf> => {
     const [effect] = Object.values(effectsAt(state));
     if (effect === undefined) throw new Error("Nothing is wanted.");
-    return runOf(effect, state, { ...host, synchronous });
+    return programOf(effect, state, { ...host, synchronous });
   };
   const types = (inputs: readonly { readonly type: string }[]): readonly string[] =>
     inputs.map(({ type }) => type);
@@ -175,7 +175,7 @@ describe("the drivers", () => {
   it("drive: tells each batch and goes on with what came of it", async () => {
     const world = await acting(add(async () => "3"));
     const told: string[] = [];
-    await drive(runAt(world), async (...inputs) => {
+    await runProgram(runAt(world), async (...inputs) => {
       told.push(...types(inputs));
       return world.apply(...inputs);
     });
@@ -185,7 +185,9 @@ describe("the drivers", () => {
   it("drive: rejects when telling does, and the effect does nothing more", async () => {
     const execute = vi.fn(() => "3");
     const world = await acting(add(execute));
-    await expect(drive(runAt(world), () => Promise.reject(new Error("stopped")))).rejects.toThrow("stopped");
+    await expect(runProgram(runAt(world), () => Promise.reject(new Error("stopped")))).rejects.toThrow(
+      "stopped",
+    );
     expect(execute).not.toHaveBeenCalled();
   });
 
@@ -220,7 +222,7 @@ describe("the drivers", () => {
   });
 
   it("inputsNow: gives them all where nothing is waited for", async () => {
-    expect(types(inputsNow(runAt(await acting(add(() => "3")), true)))).toEqual([
+    expect(types(syncInputs(runAt(await acting(add(() => "3")), true)))).toEqual([
       "tool-call-started",
       "tool-call-completed",
     ]);
@@ -230,7 +232,7 @@ describe("the drivers", () => {
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
     const world = await acting(add(() => Promise.reject(new Error("no"))));
-    expect(() => inputsNow(runAt(world, true))).toThrow(NotSynchronous);
+    expect(() => syncInputs(runAt(world, true))).toThrow(NotSynchronous);
     expect(world.clock.pending).toBe(0);
     const predicate = new World({
       script: [callsTools([{ name: "add" }])],
@@ -238,7 +240,7 @@ describe("the drivers", () => {
       config: { approval: { policy: { predicate: "late" } } },
       parts: { predicates: { late: () => Promise.reject(new Error("no")) } },
     }).say("q");
-    expect(() => inputsNow(runAt(predicate, true))).toThrow(NotSynchronous);
+    expect(() => syncInputs(runAt(predicate, true))).toThrow(NotSynchronous);
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", unhandled);
     expect(unhandled).not.toHaveBeenCalled();
@@ -247,7 +249,7 @@ describe("the drivers", () => {
   it("inputsNow: throws for a model that cannot answer at once, and does not call it", () => {
     const call = vi.fn();
     const world = new World({ parts: { llm: { name: "slow", call } } }).say("q");
-    expect(() => inputsNow(runAt(world, true))).toThrow("The model slow has no callSync.");
+    expect(() => syncInputs(runAt(world, true))).toThrow("The model slow has no callSync.");
     expect(call).not.toHaveBeenCalled();
   });
 

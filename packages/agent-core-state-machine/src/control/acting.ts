@@ -1,23 +1,23 @@
-import type { Edit } from "../edit.ts";
-import { admit, applyPolicy } from "./admission.ts";
+import type { StateEdit } from "../state-edit.ts";
+import { admitCalls, applyPolicy } from "./admission.ts";
 import { callsOnEntry, openCallsOf, someSucceeded } from "./calls.ts";
-import type { Enter, Fired } from "./fired.ts";
+import type { EnterState, FiredEvent } from "./enter.ts";
 
 /** Takes the calls over; lets those run that may, unless an event leaves the state at once. */
-function takeCallsOver(
-  edit: Edit,
+function moveCalls(
+  edit: StateEdit,
   type: "Acting" | "ParallelActing" | "WaitingForHuman",
-  eventOf: (edit: Edit) => Fired | undefined,
-): Fired | undefined {
+  eventOf: (edit: StateEdit) => FiredEvent | undefined,
+): FiredEvent | undefined {
   edit.setContext({ control: { type, calls: callsOnEntry(edit) } });
   applyPolicy(edit);
   const event = eventOf(edit);
-  if (event === undefined) admit(edit);
+  if (event === undefined) admitCalls(edit);
   return event;
 }
 
 /** The event with which a state of running calls gives way to one that waits for a person, if a call asks. */
-export function askingEvent(edit: Edit): string | undefined {
+export function askingEvent(edit: StateEdit): string | undefined {
   let event: string | undefined;
   for (const { status } of openCallsOf(edit.reActContext.control)) {
     if (status.type !== "asking") continue;
@@ -28,7 +28,7 @@ export function askingEvent(edit: Edit): string | undefined {
 }
 
 /** What follows in a state of running calls: a question, the end of the batch, or nothing yet. */
-export function actingEvent(edit: Edit): Fired | undefined {
+export function actingEvent(edit: StateEdit): FiredEvent | undefined {
   const asking = askingEvent(edit);
   if (asking !== undefined) return { event: asking };
   if (openCallsOf(edit.reActContext.control).length > 0) return undefined;
@@ -36,22 +36,22 @@ export function actingEvent(edit: Edit): Fired | undefined {
 }
 
 const entering =
-  (type: "Acting" | "ParallelActing"): Enter =>
+  (type: "Acting" | "ParallelActing"): EnterState =>
   (edit) => {
     if (callsOnEntry(edit).length === 0) {
       edit.setContext({ control: { type, calls: [] } });
       const message = `${type} was entered without a call to run.`;
       return { event: "FatalError", failure: { kind: "NoToolCalls", message } };
     }
-    return takeCallsOver(edit, type, actingEvent);
+    return moveCalls(edit, type, actingEvent);
   };
 
-export const enterActing: Enter = entering("Acting");
-export const enterParallelActing: Enter = entering("ParallelActing");
+export const enterActing: EnterState = entering("Acting");
+export const enterParallelActing: EnterState = entering("ParallelActing");
 
 /** Calls that ask nobody run while the others wait for their person. */
-export const enterWaitingForHuman: Enter = (edit) =>
-  takeCallsOver(edit, "WaitingForHuman", () => {
+export const enterWaitingForHuman: EnterState = (edit) =>
+  moveCalls(edit, "WaitingForHuman", () => {
     if (askingEvent(edit) !== undefined) return undefined;
     return { event: openCallsOf(edit.reActContext.control).length === 0 ? "HumanRejected" : "HumanApproved" };
   });

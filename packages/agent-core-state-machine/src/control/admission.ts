@@ -1,5 +1,5 @@
 import { budgetLeftAt, isSpent, reservationOf } from "../budget.ts";
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecision, ToolCallRecord } from "../state.ts";
 import type { Spending } from "../usage.ts";
 import { wording } from "../wording.ts";
@@ -21,7 +21,7 @@ import type { Control, OpenCall, OpenCallStatus } from "./control.ts";
  * Holds every call that waits for its start against the policy as it is now: one that is not allowed fails, one that needs
  * an approval asks for it. Called wherever calls become queued or the policy changes, so that a queued call may always run.
  */
-export function applyPolicy(edit: Edit): void {
+export function applyPolicy(edit: StateEdit): void {
   for (const { id, status } of openCallsOf(edit.reActContext.control))
     if (waitsForStart(status)) applyPolicyTo(edit, id);
 }
@@ -36,7 +36,7 @@ const approvals: ReadonlySet<ToolCallDecision["type"]> = new Set(["approved", "m
 const isApproved = ({ decision }: ToolCallRecord): boolean =>
   decision !== undefined && approvals.has(decision.type);
 
-function applyPolicyTo(edit: Edit, id: string): void {
+function applyPolicyTo(edit: StateEdit, id: string): void {
   const call = openCallOf(edit.reActContext.control, id);
   const record = recordOf(edit, id);
   if (call === undefined || record === undefined) return;
@@ -54,7 +54,7 @@ function withoutSlot(given: OpenCall): OpenCall {
 }
 
 /** Puts a call in the queue for its next attempt, if the policy still allows that. */
-export function runAgain(edit: Edit, call: OpenCall): void {
+export function runAgain(edit: StateEdit, call: OpenCall): void {
   const { reserved: _, ...queued } = { ...call, status: { type: "queued" } as const };
   replaceCall(edit, queued);
   applyPolicyTo(edit, call.id);
@@ -62,11 +62,15 @@ export function runAgain(edit: Edit, call: OpenCall): void {
     replaceCall(edit, { ...queued, attempt: call.attempt + 1 });
 }
 
-export const isBlacklisted = ({ config }: Edit, { name }: ToolCallRecord): boolean =>
+export const isBlacklisted = ({ config }: StateEdit, { name }: ToolCallRecord): boolean =>
   config.blacklistedTools.includes(name);
 
 /** Fails a call of a tool that is not allowed. One that had begun before it was forbidden has an unknown outcome. */
-export function refuseBlacklisted(edit: Edit, { id, mayHaveRun }: OpenCall, { name }: ToolCallRecord): void {
+export function refuseBlacklisted(
+  edit: StateEdit,
+  { id, mayHaveRun }: OpenCall,
+  { name }: ToolCallRecord,
+): void {
   if (mayHaveRun) failAsUnknown(edit, id, `The tool ${name} is not allowed anymore.`);
   else failCall(edit, id, "blacklisted", wording.blacklisted(name));
 }
@@ -76,7 +80,7 @@ const runsCalls = ({ type }: Control): boolean =>
   type === "WaitingForHuman" || type === "Acting" || type === "ParallelActing";
 
 /** Fills the free slots with queued calls, in order. An admitted call stays wanted until it is answered. */
-export function admit(edit: Edit): void {
+export function admitCalls(edit: StateEdit): void {
   const { control } = edit.reActContext;
   const calls = openCallsOf(control);
   if (!runsCalls(control) || !calls.some(({ status }) => status.type === "queued")) return;
@@ -98,7 +102,7 @@ interface Slots {
   take(name: string): void;
 }
 
-function freeSlots(edit: Edit, calls: readonly OpenCall[], nameOf: (call: OpenCall) => string): Slots {
+function freeSlots(edit: StateEdit, calls: readonly OpenCall[], nameOf: (call: OpenCall) => string): Slots {
   let free = edit.config.parallelTools ? edit.config.maxParallelTools : 1;
   const running = new Map<string, number>();
   const take = (name: string): void => {
@@ -115,7 +119,7 @@ function freeSlots(edit: Edit, calls: readonly OpenCall[], nameOf: (call: OpenCa
  * call that finds nothing left while others hold a part: it waits for what they give back.
  */
 function reservations(
-  edit: Edit,
+  edit: StateEdit,
   calls: readonly OpenCall[],
 ): (call: OpenCall, name: string) => OpenCall | undefined {
   let remaining = budgetLeftAt(edit);

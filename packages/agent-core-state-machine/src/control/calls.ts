@@ -1,5 +1,5 @@
 import type { Approval, ApprovalPolicy, Risk } from "../config.ts";
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type {
   AgentState,
   FailureCode,
@@ -47,7 +47,7 @@ export const someSucceeded = (state: AgentState): boolean =>
   callIdsOf(lastTurn(state)).some((id) => recordOf(state, id)?.result?.isSuccess === true);
 
 /** The calls that a state takes over on entry: those of the state before, or those just made. */
-export const callsOnEntry = (edit: Edit): readonly OpenCall[] => {
+export const callsOnEntry = (edit: StateEdit): readonly OpenCall[] => {
   const { control } = edit.reActContext;
   return "calls" in control ? control.calls : unansweredIds(edit).map(newOpenCall);
 };
@@ -89,7 +89,7 @@ function policyAsks(policy: ApprovalPolicy, call: ToolCallRecord, tool: ToolDefi
 }
 
 /** The call with one more question to a person. Without a stamped digest, the call's own text stands in for it. */
-export function withQuestion(edit: Edit, call: OpenCall, about: Asking["about"]): OpenCall {
+export function withQuestion(edit: StateEdit, call: OpenCall, about: Asking["about"]): OpenCall {
   const record = recordOf(edit, call.id);
   const question = call.questions + 1;
   const status: Asking = {
@@ -107,7 +107,7 @@ export function withQuestion(edit: Edit, call: OpenCall, about: Asking["about"])
 }
 
 /** The time in so many milliseconds from the present input on, or null. */
-export const dueIn = (edit: Edit, ms: Approval["expiresAfterMs"]): number | null =>
+export const dueIn = (edit: StateEdit, ms: Approval["expiresAfterMs"]): number | null =>
   ms === undefined ? null : edit.timestamp + ms;
 
 /** A later question about the same call is another question: what was said to the first one does not answer it. */
@@ -117,12 +117,12 @@ function questionDigest(record: ToolCallRecord | undefined, question: number): s
   return question === 1 ? digest : `${digest}#${question}`;
 }
 
-export function setCalls(edit: Edit, calls: readonly OpenCall[]): void {
+export function setCalls(edit: StateEdit, calls: readonly OpenCall[]): void {
   const { control } = edit.reActContext;
   if ("calls" in control) edit.setContext({ control: { ...control, calls } });
 }
 
-export const replaceCall = (edit: Edit, call: OpenCall): void =>
+export const replaceCall = (edit: StateEdit, call: OpenCall): void =>
   setCalls(
     edit,
     openCallsOf(edit.reActContext.control).map((other) => (other.id === call.id ? call : other)),
@@ -130,7 +130,7 @@ export const replaceCall = (edit: Edit, call: OpenCall): void =>
 
 /** Gives a call its one result and takes it from the open ones. */
 export function settleCall(
-  edit: Edit,
+  edit: StateEdit,
   id: string,
   result: ToolCallResult,
   fields: Partial<ToolCallRecord> = {},
@@ -148,7 +148,7 @@ export function settleCall(
 
 /** A failed result of our own making: the model reads `error`, programs read `code`. */
 export const failCall = (
-  edit: Edit,
+  edit: StateEdit,
   id: string,
   code: FailureCode,
   error: string,
@@ -157,14 +157,14 @@ export const failCall = (
 
 /** Fails a call whose outcome will not be known: the model reads why, and that it may have had its effect. */
 export const failAsUnknown = (
-  edit: Edit,
+  edit: StateEdit,
   id: string,
   reason: string,
   fields: Partial<ToolCallRecord> = {},
 ): void => failCall(edit, id, "outcome-unknown", wording.outcomeUnknown(reason), fields);
 
 /** Fails a call that nothing waits for anymore: as not run only where no attempt of it was started. */
-export function abandonCall(edit: Edit, id: string, reason: string): void {
+export function abandonCall(edit: StateEdit, id: string, reason: string): void {
   const call = openCallOf(edit.reActContext.control, id);
   if (call !== undefined && mayHaveRun(call)) failAsUnknown(edit, id, reason);
   else failCall(edit, id, "not-run", wording.notRun(reason));

@@ -1,10 +1,10 @@
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import { abandonCall, callsOnEntry, unansweredIds } from "./calls.ts";
 import type { ControlOf } from "./control.ts";
-import type { Fired } from "./fired.ts";
+import type { FiredEvent } from "./enter.ts";
 
 /** A state of the user's own. Calls that are open when it is entered stay open through it, unless it is terminal. */
-export function enterCustom(edit: Edit, name: string, event: string): undefined {
+export function enterCustom(edit: StateEdit, name: string, event: string): undefined {
   const entry = edit.reActContext.entries + 1;
   if (edit.config.graph.terminals.includes(name))
     for (const id of unansweredIds(edit)) abandonCall(edit, id, "The agent moved on without it.");
@@ -20,7 +20,7 @@ export function enterCustom(edit: Edit, name: string, event: string): undefined 
  * What becomes of a handler that was interrupted after it had started. By the replay policy of its state: `safe` and
  * `keyed` run again, `once` never does. Gives the event that leaves the state where it does not run again.
  */
-export function interruptHandler(edit: Edit, control: ControlOf<"Custom">): Fired | undefined {
+export function interruptHandler(edit: StateEdit, control: ControlOf<"Custom">): FiredEvent | undefined {
   const { name, attempt } = control;
   const { replay } = edit.config.graph;
   const policy = replay !== undefined && Object.hasOwn(replay, name) ? replay[name] : "once";

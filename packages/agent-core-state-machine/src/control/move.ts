@@ -1,9 +1,9 @@
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type { AgentFailure } from "./control.ts";
 import { enterActing, enterParallelActing, enterWaitingForHuman } from "./acting.ts";
 import { enterCustom } from "./custom.ts";
-import { enterDone, enterError } from "./ended.ts";
-import { controlName, type Enter, type Fired } from "./fired.ts";
+import { enterDone, enterError } from "./done-and-error.ts";
+import { controlName, type EnterState, type FiredEvent } from "./enter.ts";
 import { enterObserving } from "./observing.ts";
 import { enterPlanning } from "./planning.ts";
 import { enterReflecting } from "./reflecting.ts";
@@ -12,7 +12,7 @@ import { nextStateName, type BuiltInState } from "./transition-table.ts";
 /** More moves than this on one input are a cycle in a user's rows: no built-in path has more than five. */
 export const maxMovesPerInput = 64;
 
-const enter: Readonly<Record<BuiltInState, Enter>> = {
+const enter: Readonly<Record<BuiltInState, EnterState>> = {
   Idle: () => undefined,
   Planning: enterPlanning,
   WaitingForHuman: enterWaitingForHuman,
@@ -30,8 +30,8 @@ const isBuiltIn = (name: string): name is BuiltInState => Object.hasOwn(enter, n
 export const maxEntriesWithoutPlan = 1_000;
 
 /** Fires an event and follows the edges until a state rests. A pair without a row ends the loop as InvalidTransition. */
-export function move(edit: Edit, first: Fired): void {
-  let fired: Fired | undefined = first;
+export function move(edit: StateEdit, first: FiredEvent): void {
+  let fired: FiredEvent | undefined = first;
   let from = controlName(edit.reActContext.control);
   for (let moves = 0; fired !== undefined; moves += 1) {
     const to = nextStateName(edit.config.graph, from, fired.event);
@@ -46,10 +46,10 @@ export function move(edit: Edit, first: Fired): void {
   }
 }
 
-const isOneTooMany = ({ reActContext }: Edit, to: string): boolean =>
+const isOneTooMany = ({ reActContext }: StateEdit, to: string): boolean =>
   !isBuiltIn(to) && reActContext.entriesSincePlan >= maxEntriesWithoutPlan;
 
-const brokenGraph = (from: string, { event, detail }: Fired, to: string | undefined): AgentFailure => {
+const brokenGraph = (from: string, { event, detail }: FiredEvent, to: string | undefined): AgentFailure => {
   if (to !== undefined)
     return { kind: "SafetyCapExceeded", message: "The rows of this graph go in a circle.", from, event };
   const said = detail === undefined ? "" : ` ${detail}`;
@@ -61,7 +61,7 @@ const brokenGraph = (from: string, { event, detail }: Fired, to: string | undefi
   };
 };
 
-function record(edit: Edit, from: string, event: string, to: string): void {
+function record(edit: StateEdit, from: string, event: string, to: string): void {
   const { loop, step } = edit.reActContext;
   edit.moves.push({ from, event, to, loop, step, timestamp: edit.timestamp });
 }

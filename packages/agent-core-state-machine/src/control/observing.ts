@@ -1,11 +1,11 @@
-import type { Enter } from "./fired.ts";
+import type { EnterState } from "./enter.ts";
 
-export const enterObserving: Enter = (edit) => {
+export const enterObserving: EnterState = (edit) => {
   edit.setContext({ control: { type: "Observing" } });
   return { event: reflectsBySteps(edit) || reflectsByTokens(edit) ? "NeedsReflection" : "Continue" };
 };
 
-type Read = Parameters<Enter>[0];
+type Read = Parameters<EnterState>[0];
 
 export const reflectsBySteps = ({ config, reActContext }: Read): boolean =>
   config.reflectEveryNSteps > 0 && reActContext.step % config.reflectEveryNSteps === 0;

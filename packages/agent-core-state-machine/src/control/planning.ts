@@ -1,14 +1,14 @@
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import { budgetExceeded, outputLimitAt } from "../budget.ts";
 import { modelFor } from "../model-for.ts";
 import { wording } from "../wording.ts";
 import { abandonCall, unansweredIds } from "./calls.ts";
 import type { ControlOf } from "./control.ts";
-import type { Enter } from "./fired.ts";
+import type { EnterState } from "./enter.ts";
 import { windowOnEntry } from "./window.ts";
 
 /** Fixes the next request of the model: takes in what was queued, counts the step, cuts the window. */
-export const enterPlanning: Enter = (edit, { event }) => {
+export const enterPlanning: EnterState = (edit, { event }) => {
   const { control } = edit.reActContext;
   if (event === "LlmRetry" && control.type === "Planning") {
     edit.setContext({ control: { ...control, retryAt: null } });
@@ -16,7 +16,7 @@ export const enterPlanning: Enter = (edit, { event }) => {
   }
   for (const id of unansweredIds(edit)) abandonCall(edit, id, "The agent moved on without it.");
   const { step } = edit.reActContext;
-  const stepLimit = takeInQueued(edit) ? step + edit.config.maxSteps : edit.reActContext.stepLimit;
+  const stepLimit = appendQueued(edit) ? step + edit.config.maxSteps : edit.reActContext.stepLimit;
   if (step >= stepLimit) return { event: "MaxSteps" };
   if (budgetExceeded(edit)) return { event: "BudgetExceeded" };
   if (step + 1 === stepLimit && hasTools(edit)) edit.addEntry({ type: "note", text: wording.lastStep });
@@ -31,7 +31,7 @@ export const enterPlanning: Enter = (edit, { event }) => {
 };
 
 /** A model call that was not made yet; its answer is limited by what the budget leaves now. */
-export const newLlmCall = (edit: Edit, taskType: string) => ({
+export const newLlmCall = (edit: StateEdit, taskType: string) => ({
   attempt: 1,
   request: 1,
   interruptions: 0,
@@ -39,7 +39,7 @@ export const newLlmCall = (edit: Edit, taskType: string) => ({
   maxOutputTokens: outputLimitAt(edit, modelFor(edit.config, taskType)),
 });
 
-const planning = (edit: Edit): ControlOf<"Planning"> => ({
+const planning = (edit: StateEdit): ControlOf<"Planning"> => ({
   type: "Planning",
   ...newLlmCall(edit, edit.config.taskType),
   failures: 0,
@@ -49,7 +49,7 @@ const planning = (edit: Edit): ControlOf<"Planning"> => ({
 });
 
 /** Moves what came meanwhile into the transcript; true when a user message is among it. */
-function takeInQueued(edit: Edit): boolean {
+function appendQueued(edit: StateEdit): boolean {
   const { queued } = edit.reActContext;
   if (queued.length === 0) return false;
   for (const entry of queued) edit.addEntry(entry);
@@ -57,7 +57,7 @@ function takeInQueued(edit: Edit): boolean {
   return queued.some((entry) => entry.type === "message");
 }
 
-const hasTools = ({ tools }: Edit): boolean => {
+const hasTools = ({ tools }: StateEdit): boolean => {
   for (const name in tools) if (Object.hasOwn(tools, name)) return true;
   return false;
 };

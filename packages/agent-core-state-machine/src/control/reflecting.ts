@@ -1,8 +1,8 @@
 import { budgetExceeded } from "../budget.ts";
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type { AgentState } from "../state.ts";
 import type { ControlOf } from "./control.ts";
-import type { Enter, Fired } from "./fired.ts";
+import type { EnterState, FiredEvent } from "./enter.ts";
 import { reflectsBySteps } from "./observing.ts";
 import { newLlmCall } from "./planning.ts";
 import { halvedWindow } from "./window.ts";
@@ -10,34 +10,34 @@ import { halvedWindow } from "./window.ts";
 type Cause = ControlOf<"Reflecting">["cause"];
 
 /** Fixes what the summary will cover. Where there is nothing to cover, reflection is over at once. */
-export const enterReflecting: Enter = (edit, fired) => {
+export const enterReflecting: EnterState = (edit, fired) => {
   const cause = causeOf(edit, fired);
   const { loopStart, windowStart } = edit.reActContext;
   const since = cause === "tokens" || cause === "context-exceeded" ? windowStart : loopStart;
   const covers = edit.transcript.length;
   const call = newLlmCall(edit, reflectTaskType);
   edit.setContext({ control: { type: "Reflecting", cause, since, covers, ...call } });
-  return maySummarize(edit, since) ? undefined : reflectionOver(edit, false);
+  return maySummarize(edit, since) ? undefined : finishReflection(edit, false);
 };
 
 /** The task type by which a model for summaries can be chosen. */
 export const reflectTaskType = "reflect";
 
 /** A summary is worth a call where it would hide something and can be paid, and did not fail too often in this loop. */
-export function maySummarize(edit: Edit, since: number): boolean {
+export function maySummarize(edit: StateEdit, since: number): boolean {
   const { config, reActContext } = edit;
   if (reActContext.summariesFailed > config.maxRetries) return false;
   return canCompress(edit, since) && !budgetExceeded(edit);
 }
 
-function causeOf(edit: Edit, { event }: Fired): Cause {
+function causeOf(edit: StateEdit, { event }: FiredEvent): Cause {
   if (event === "LowConfidence") return "low-confidence";
   if (event === "ContextExceeded") return "context-exceeded";
   return reflectsBySteps(edit) ? "steps" : "tokens";
 }
 
 /** What follows from a summary, or from none: retries begin anew, or the window shrinks. */
-export function reflectionOver(edit: Edit, summarised: boolean): Fired {
+export function finishReflection(edit: StateEdit, summarised: boolean): FiredEvent {
   const { control } = edit.reActContext;
   const cause = control.type === "Reflecting" ? control.cause : undefined;
   if (cause === "steps" || cause === "tokens") edit.setContext({ retryCount: 0 });
@@ -46,7 +46,7 @@ export function reflectionOver(edit: Edit, summarised: boolean): Fired {
 }
 
 /** Counts a failed summary. One that is itself too long for the model is not tried again in this loop. */
-export function countFailedSummary(edit: Edit, failureKind: string): void {
+export function countFailedSummary(edit: StateEdit, failureKind: string): void {
   const { maxRetries } = edit.config;
   const { summariesFailed } = edit.reActContext;
   edit.setContext({

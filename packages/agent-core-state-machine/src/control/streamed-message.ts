@@ -1,10 +1,10 @@
 import type { AgentMessage, AgentMessageStatus } from "@moora/agent-webui-protocol";
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import { messagePosition } from "../message-index.ts";
 
 /** The message that the present model call streams into, if it has begun one. */
 export function streamedMessage(
-  edit: Edit,
+  edit: StateEdit,
 ): { readonly index: number; readonly message: AgentMessage } | undefined {
   const { control } = edit.reActContext;
   if (control.type !== "Planning" || control.messageId === null) return undefined;
@@ -14,7 +14,7 @@ export function streamedMessage(
 }
 
 /** Ends a half-streamed message with what there is of it. */
-export function closeStreamedMessage(edit: Edit, partial: string): void {
+export function closeStreamedMessage(edit: StateEdit, partial: string): void {
   const open = streamedMessage(edit);
   if (open === undefined || !open.message.streaming) return;
   const { index, message } = open;
@@ -29,7 +29,7 @@ export function closeStreamedMessage(edit: Edit, partial: string): void {
 
 /** Puts the text of a finished turn into its message; answers the message's id, null where there is nothing to say. */
 export function completeMessage(
-  edit: Edit,
+  edit: StateEdit,
   messageId: string | null,
   content: string,
   status: AgentMessageStatus | undefined,
@@ -55,7 +55,7 @@ export function completeMessage(
 }
 
 /** An answer stands where its request saw the conversation: before what the user said meanwhile. */
-export function insertAnswer(edit: Edit, message: AgentMessage): void {
+export function insertAnswer(edit: StateEdit, message: AgentMessage): void {
   const { control } = edit.reActContext;
   const index = control.type === "Planning" ? control.messagesSeen : edit.messages.length;
   edit.insertMessage(index, message);

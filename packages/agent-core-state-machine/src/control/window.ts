@@ -1,4 +1,4 @@
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type { ContextEntry, ReActContext } from "../state.ts";
 
 type WindowFields = Pick<ReActContext, "windowStart" | "windowCount" | "seen" | "widen">;
@@ -14,7 +14,7 @@ const isUserMessage = (entry: ContextEntry | undefined): boolean =>
  * The window of the next request. It keeps whole turns and always the present loop. When more than `contextWindowSize`
  * messages have gathered it is cut to half at a user message, so that its start, and a provider's cache, holds for long.
  */
-export function windowOnEntry(edit: Edit): WindowFields {
+export function windowOnEntry(edit: StateEdit): WindowFields {
   const { transcript, reActContext: context } = edit;
   const seen = transcript.length;
   let count = context.windowCount;
@@ -25,13 +25,13 @@ export function windowOnEntry(edit: Edit): WindowFields {
 }
 
 /** The window with half of its messages, or undefined where the present loop is all that it holds. */
-export function halvedWindow(edit: Edit): WindowFields | undefined {
+export function halvedWindow(edit: StateEdit): WindowFields | undefined {
   const { windowStart, windowCount, seen, widen, loopStart } = edit.reActContext;
   if (windowStart >= loopStart) return undefined;
   return cut(edit, { windowStart, windowCount, seen, widen }, Math.floor(windowCount / 2));
 }
 
-function cut({ transcript, reActContext }: Edit, window: WindowFields, keep: number): WindowFields {
+function cut({ transcript, reActContext }: StateEdit, window: WindowFields, keep: number): WindowFields {
   let { windowStart, windowCount } = window;
   while (windowStart < reActContext.loopStart) {
     const entry = transcript[windowStart];
@@ -42,7 +42,7 @@ function cut({ transcript, reActContext }: Edit, window: WindowFields, keep: num
   return { ...window, windowStart, windowCount };
 }
 
-function widened({ transcript, reActContext }: Edit, window: WindowFields): WindowFields {
+function widened({ transcript, reActContext }: StateEdit, window: WindowFields): WindowFields {
   let wider = window;
   let count = window.windowCount;
   for (let index = window.windowStart - 1; index >= 0 && count < reActContext.contextWindowSize; index -= 1) {

@@ -1,9 +1,9 @@
 import { recordOf } from "../control/calls.ts";
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import { stateKey } from "../keys.ts";
 import type { AgentState, ContextEntry } from "../state.ts";
 import { move } from "../control/move.ts";
-import { loopRuns } from "./loop.ts";
+import { isLoopRunning } from "./loop.ts";
 import type {
   AddContextNoteInput,
   AddToolCallsToContextInput,
@@ -12,22 +12,22 @@ import type {
   StateHandledInput,
   StateHandlerStartedInput,
 } from "../input.ts";
-import type { Row } from "./row.ts";
+import type { InputHandler } from "./input-handler.ts";
 
-const enqueue = (edit: Edit, entry: ContextEntry): void =>
+const enqueue = (edit: StateEdit, entry: ContextEntry): void =>
   edit.setContext({ queued: [...edit.reActContext.queued, entry] });
 
-export const contextWindowExpanded: Row<ExpandContextWindowInput> = {
-  whyNot: (state) => (loopRuns(state) ? undefined : "no-loop"),
+export const contextWindowExpanded: InputHandler<ExpandContextWindowInput> = {
+  whyNot: (state) => (isLoopRunning(state) ? undefined : "no-loop"),
   apply(edit) {
     const contextWindowSize = edit.reActContext.contextWindowSize + edit.config.expandContextWindowSize;
     edit.setContext({ contextWindowSize, widen: true });
   },
 };
 
-export const historyToolCallsAdded: Row<AddToolCallsToContextInput> = {
+export const historyToolCallsAdded: InputHandler<AddToolCallsToContextInput> = {
   whyNot(state, { toolCallIds }) {
-    if (!loopRuns(state)) return "no-loop";
+    if (!isLoopRunning(state)) return "no-loop";
     return toolCallIds.every((id) => isAnswered(state, id)) ? undefined : "unknown-call";
   },
   apply(edit, { toolCallIds }) {
@@ -41,9 +41,9 @@ export const historyToolCallsAdded: Row<AddToolCallsToContextInput> = {
 
 const isAnswered = (state: AgentState, id: string): boolean => (recordOf(state, id)?.result ?? null) !== null;
 
-export const contextNoteAdded: Row<AddContextNoteInput> = {
+export const contextNoteAdded: InputHandler<AddContextNoteInput> = {
   whyNot(state, { text }) {
-    if (!loopRuns(state)) return "no-loop";
+    if (!isLoopRunning(state)) return "no-loop";
     return text.trim() === "" ? "blank" : undefined;
   },
   apply: (edit, { text }) => enqueue(edit, { type: "note", text }),
@@ -51,10 +51,12 @@ export const contextNoteAdded: Row<AddContextNoteInput> = {
 
 const handlerKey = (state: AgentState): string | undefined => {
   const { control } = state.reActContext;
-  return control.type === "Custom" && loopRuns(state) ? stateKey(state.reActContext, control) : undefined;
+  return control.type === "Custom" && isLoopRunning(state)
+    ? stateKey(state.reActContext, control)
+    : undefined;
 };
 
-export const stateHandlerStarted: Row<StateHandlerStartedInput> = {
+export const stateHandlerStarted: InputHandler<StateHandlerStartedInput> = {
   whyNot(state, { key }) {
     const { control } = state.reActContext;
     if (handlerKey(state) !== key) return "wrong-key";
@@ -66,7 +68,7 @@ export const stateHandlerStarted: Row<StateHandlerStartedInput> = {
   },
 };
 
-export const stateHandled: Row<StateHandledInput> = {
+export const stateHandled: InputHandler<StateHandledInput> = {
   whyNot: (state, { key }) => (handlerKey(state) === key ? undefined : "wrong-key"),
   apply(edit, { event, note, usage }) {
     edit.addToolUsage(usage);
@@ -76,7 +78,7 @@ export const stateHandled: Row<StateHandledInput> = {
 };
 
 /** Chunks are told to viewers; they change nothing. */
-export const llmChunkReceived: Row<LlmChunkInput> = {
+export const llmChunkReceived: InputHandler<LlmChunkInput> = {
   whyNot: () => "notice",
   apply: () => undefined,
 };

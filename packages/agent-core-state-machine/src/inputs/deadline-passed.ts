@@ -2,16 +2,16 @@ import { dueIn, replaceCall } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
 import { move } from "../control/move.ts";
 import { waitsAt, type Wait } from "../control/waits.ts";
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type { AgentState } from "../state.ts";
-import type { Row } from "./row.ts";
+import type { InputHandler } from "./input-handler.ts";
 import type { DeadlinePassedInput } from "../input.ts";
 import { expireQuestion } from "./tool-call-decided.ts";
 
 const waitOf = (state: AgentState, key: string): Wait | undefined =>
   waitsAt(state).find((wait) => wait.key === key);
 
-export const deadlinePassed: Row<DeadlinePassedInput> = {
+export const deadlinePassed: InputHandler<DeadlinePassedInput> = {
   whyNot: (state, { key }) => (waitOf(state, key) === undefined ? "wrong-key" : undefined),
   apply(edit, { key }) {
     const wait = waitOf(edit, key);
@@ -22,7 +22,7 @@ export const deadlinePassed: Row<DeadlinePassedInput> = {
   },
 };
 
-function remind(edit: Edit, call: OpenCall): void {
+function remind(edit: StateEdit, call: OpenCall): void {
   const { status } = call;
   if (status.type !== "asking") return;
   const remindAt = dueIn(edit, edit.config.approval.remindAfterMs);
@@ -30,7 +30,7 @@ function remind(edit: Edit, call: OpenCall): void {
 }
 
 /** Shown again, to others; an escalation happens once for each question. */
-function escalate(edit: Edit, call: OpenCall): void {
+function escalate(edit: StateEdit, call: OpenCall): void {
   const { status } = call;
   if (status.type !== "asking") return;
   const reminder = status.reminder + 1;

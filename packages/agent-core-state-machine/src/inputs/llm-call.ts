@@ -1,15 +1,20 @@
 import type { ControlOf } from "../control/control.ts";
-import { withholdLoop } from "../control/ended.ts";
+import { withholdLoop } from "../control/done-and-error.ts";
 import { move } from "../control/move.ts";
 import { newLlmCall } from "../control/planning.ts";
-import { countFailedSummary, maySummarize, reflectionOver, reflectTaskType } from "../control/reflecting.ts";
+import {
+  countFailedSummary,
+  maySummarize,
+  finishReflection,
+  reflectTaskType,
+} from "../control/reflecting.ts";
 import { closeStreamedMessage } from "../control/streamed-message.ts";
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type { HistoryReflectedInput, LlmCallFailedInput, LlmCallStartedInput } from "../input.ts";
 import { planKey, reflectKey } from "../keys.ts";
 import type { AgentState } from "../state.ts";
 import { awaitUsageOfModel } from "../unreported-usage.ts";
-import type { Row } from "./row.ts";
+import type { InputHandler } from "./input-handler.ts";
 
 /** The key of the model call that is wanted now, if one is. */
 export function llmCallKey({ reActContext: context }: AgentState): string | undefined {
@@ -18,7 +23,7 @@ export function llmCallKey({ reActContext: context }: AgentState): string | unde
   return control.type === "Reflecting" ? reflectKey(context, control) : undefined;
 }
 
-export const llmCallStarted: Row<LlmCallStartedInput> = {
+export const llmCallStarted: InputHandler<LlmCallStartedInput> = {
   whyNot(state, { key }) {
     if (llmCallKey(state) !== key) return "wrong-key";
     const { control } = state.reActContext;
@@ -30,24 +35,24 @@ export const llmCallStarted: Row<LlmCallStartedInput> = {
   },
 };
 
-export const llmCallFailed: Row<LlmCallFailedInput> = {
+export const llmCallFailed: InputHandler<LlmCallFailedInput> = {
   whyNot: (state, { key }) => (llmCallKey(state) === key ? undefined : "wrong-key"),
   apply(edit, input) {
     edit.addUsage(input.usage);
     const { control } = edit.reActContext;
     if (control.type === "Reflecting") {
       countFailedSummary(edit, input.failure.kind);
-      move(edit, reflectionOver(edit, false));
+      move(edit, finishReflection(edit, false));
     }
     if (control.type !== "Planning") return;
     closeStreamedMessage(edit, input.partial ?? "");
     if (input.failure.kind === "context-length") contextExceeded(edit, input);
-    else if (triesAgain(edit, control, input)) tryLater(edit, control, input);
-    else giveUp(edit, input);
+    else if (canRetry(edit, control, input)) retryLater(edit, control, input);
+    else failLoop(edit, input);
   },
 };
 
-export const historyReflected: Row<HistoryReflectedInput> = {
+export const historyReflected: InputHandler<HistoryReflectedInput> = {
   whyNot(state, { key }) {
     return state.reActContext.control.type === "Reflecting" && llmCallKey(state) === key
       ? undefined
@@ -59,17 +64,17 @@ export const historyReflected: Row<HistoryReflectedInput> = {
     edit.addUsage(usage);
     const text = summary.trim();
     if (text !== "") edit.addEntry({ type: "summary", text, since: control.since, until: control.covers });
-    move(edit, reflectionOver(edit, text !== ""));
+    move(edit, finishReflection(edit, text !== ""));
   },
 };
 
 /** An answer without content is asked for once more only: models that are silent twice stay silent. */
-function triesAgain(edit: Edit, control: ControlOf<"Planning">, { failure }: LlmCallFailedInput): boolean {
+function canRetry(edit: StateEdit, control: ControlOf<"Planning">, { failure }: LlmCallFailedInput): boolean {
   const most = failure.kind === "empty" ? 2 : edit.config.maxLlmAttempts;
   return failure.retryable && control.failures + 1 < most;
 }
 
-function tryLater(edit: Edit, control: ControlOf<"Planning">, { failure }: LlmCallFailedInput): void {
+function retryLater(edit: StateEdit, control: ControlOf<"Planning">, { failure }: LlmCallFailedInput): void {
   const { retryDelayMs, maxRetryDelayMs } = edit.config;
   const delay = failure.retryAfterMs ?? retryDelayMs * 2 ** control.failures;
   edit.setContext({
@@ -90,25 +95,25 @@ const nextAttempt = (control: ControlOf<"Planning">): ControlOf<"Planning"> => (
 });
 
 /** The next attempt with a request of its own: it has another idempotency key and a new limit for the answer. */
-const nextRequest = (edit: Edit, control: ControlOf<"Planning">): ControlOf<"Planning"> => ({
+const nextRequest = (edit: StateEdit, control: ControlOf<"Planning">): ControlOf<"Planning"> => ({
   ...nextAttempt(control),
   request: control.attempt + 1,
   maxOutputTokens: newLlmCall(edit, edit.config.taskType).maxOutputTokens,
 });
 
-function contextExceeded(edit: Edit, input: LlmCallFailedInput): void {
+function contextExceeded(edit: StateEdit, input: LlmCallFailedInput): void {
   const { windowStart, loopStart } = edit.reActContext;
   if (maySummarize(edit, windowStart) || windowStart < loopStart) move(edit, { event: "ContextExceeded" });
-  else giveUp(edit, input);
+  else failLoop(edit, input);
 }
 
-function giveUp(edit: Edit, { failure: { kind, message } }: LlmCallFailedInput): void {
+function failLoop(edit: StateEdit, { failure: { kind, message } }: LlmCallFailedInput): void {
   move(edit, { event: "FatalError", failure: { kind, message, from: "Planning", event: "FatalError" } });
   if (kind === "refusal" || kind === "content-filter") withholdLoop(edit);
 }
 
 /** The open model call was interrupted by a restart; its next attempt sends the same request at once. */
-export function interruptLlmCall(edit: Edit): void {
+export function interruptLlmCall(edit: StateEdit): void {
   const { control } = edit.reActContext;
   if (control.type !== "Reflecting" && control.type !== "Planning") return;
   closeStreamedMessage(edit, "");
@@ -118,7 +123,7 @@ export function interruptLlmCall(edit: Edit): void {
     edit.setContext({
       control: { ...control, attempt: control.attempt + 1, started: false, interruptions },
     });
-    if (isLast) move(edit, reflectionOver(edit, false));
+    if (isLast) move(edit, finishReflection(edit, false));
     return;
   }
   edit.setContext({ control: { ...nextAttempt(control), interruptions } });
@@ -128,7 +133,7 @@ export function interruptLlmCall(edit: Edit): void {
 }
 
 /** The request of the open model call has changed: it gives way to one with the new request, under another key. */
-export function replaceLlmCall(edit: Edit): void {
+export function replaceLlmCall(edit: StateEdit): void {
   const { control } = edit.reActContext;
   if (control.type === "Planning" && control.retryAt === null) {
     awaitUsageOfModel(edit);

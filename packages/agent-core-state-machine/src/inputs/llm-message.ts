@@ -3,10 +3,10 @@ import { planKey } from "../keys.ts";
 import { messagePosition } from "../message-index.ts";
 import type { AgentState } from "../state.ts";
 import type { LlmMessageCompleteInput, LlmMessageStartedInput } from "../input.ts";
-import type { IgnoredReason, Row } from "./row.ts";
+import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
 /** Whether the model is at work on a plan, and `key`, if there is one, is this work's. */
-export function whyNotPlanning(
+export function ignoredReasonOfModelCall(
   { reActContext: context }: AgentState,
   key: string | undefined,
 ): IgnoredReason | undefined {
@@ -19,9 +19,9 @@ export function whyNotPlanning(
 const openMessageId = ({ reActContext: { control } }: AgentState): string | null =>
   control.type === "Planning" ? control.messageId : null;
 
-export const llmMessageStarted: Row<LlmMessageStartedInput> = {
+export const llmMessageStarted: InputHandler<LlmMessageStartedInput> = {
   whyNot(state, { key, messageId }) {
-    const reason = whyNotPlanning(state, key);
+    const reason = ignoredReasonOfModelCall(state, key);
     if (reason !== undefined) return reason;
     if (openMessageId(state) !== null) return "already-started";
     return messagePosition(state.messages, messageId) >= 0 ? "duplicate-id" : undefined;
@@ -41,9 +41,9 @@ export const llmMessageStarted: Row<LlmMessageStartedInput> = {
   },
 };
 
-export const llmMessageCompleted: Row<LlmMessageCompleteInput> = {
+export const llmMessageCompleted: InputHandler<LlmMessageCompleteInput> = {
   whyNot(state, { key, messageId }) {
-    const reason = whyNotPlanning(state, key);
+    const reason = ignoredReasonOfModelCall(state, key);
     if (reason !== undefined) return reason;
     if (openMessageId(state) !== messageId) return "wrong-message";
     const message = state.messages[messagePosition(state.messages, messageId)];
@@ -57,7 +57,10 @@ export const llmMessageCompleted: Row<LlmMessageCompleteInput> = {
 };
 
 /** For an observation that names its message: it must be the open one, or new. */
-export function whyNotMessage(state: AgentState, messageId: string | undefined): IgnoredReason | undefined {
+export function ignoredReasonOfMessage(
+  state: AgentState,
+  messageId: string | undefined,
+): IgnoredReason | undefined {
   if (messageId === undefined) return undefined;
   const open = openMessageId(state);
   if (open !== null) return open === messageId ? undefined : "wrong-message";

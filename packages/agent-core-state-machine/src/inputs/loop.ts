@@ -1,19 +1,19 @@
 import { move } from "../control/move.ts";
 import { closeStreamedMessage, streamedMessage } from "../control/streamed-message.ts";
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type { AgentState, ContextEntry } from "../state.ts";
 import { awaitUsageOfHandler, awaitUsageOfModel } from "../unreported-usage.ts";
 import { noAgentUsage } from "../usage.ts";
 import { wording } from "../wording.ts";
 
 /** Whether a loop is under way: something can still happen without a new user message. */
-export function loopRuns({ config, reActContext: { control } }: AgentState): boolean {
+export function isLoopRunning({ config, reActContext: { control } }: AgentState): boolean {
   if (control.type === "Idle" || control.type === "Done" || control.type === "Error") return false;
   return control.type !== "Custom" || !config.graph.terminals.includes(control.name);
 }
 
 /** Opens the next loop with a user message, and with whatever the last one left unread. */
-export function openLoop(edit: Edit, entry: ContextEntry): void {
+export function openLoop(edit: StateEdit, entry: ContextEntry): void {
   const { reActContext: last, config, timestamp } = edit;
   edit.setContext({
     contextWindowSize: config.initialContextWindowSize,
@@ -39,7 +39,7 @@ export function openLoop(edit: Edit, entry: ContextEntry): void {
 }
 
 /** Ends the running loop: each open call gets its result, and what was said so far is kept for the model to know. */
-export function cancelLoop(edit: Edit, reason: string | undefined, partial: string): void {
+export function cancelLoop(edit: StateEdit, reason: string | undefined, partial: string): void {
   const open = streamedMessage(edit);
   closeStreamedMessage(edit, partial);
   const { loop, step, control } = edit.reActContext;

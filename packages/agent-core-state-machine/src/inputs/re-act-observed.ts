@@ -1,21 +1,23 @@
 import { callIdsOf, failCall, lastTurn, needsHuman, recordOf, unansweredIds } from "../control/calls.ts";
 import { move } from "../control/move.ts";
 import { completeMessage, streamedMessage } from "../control/streamed-message.ts";
-import type { Edit } from "../edit.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type { ReActObservedInput } from "../input.ts";
 import { isReservedId } from "../keys.ts";
 import type { AgentState, TurnPart } from "../state.ts";
 import { callIdsIn, textIn } from "../turn-parts.ts";
 import { wording } from "../wording.ts";
-import { whyNotMessage, whyNotPlanning } from "./llm-message.ts";
-import type { IgnoredReason, Row } from "./row.ts";
+import { ignoredReasonOfMessage, ignoredReasonOfModelCall } from "./llm-message.ts";
+import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
 /** After so many turns in a row that were cut off before their calls were whole, the loop ends. */
 const maxTruncatedTurns = 3;
 
-export const reActObserved: Row<ReActObservedInput> = {
+export const reActObserved: InputHandler<ReActObservedInput> = {
   whyNot: (state, input) =>
-    whyNotPlanning(state, input.key) ?? whyNotMessage(state, input.messageId) ?? whyNotCalls(state, input),
+    ignoredReasonOfModelCall(state, input.key) ??
+    ignoredReasonOfMessage(state, input.messageId) ??
+    ignoredReasonOfCalls(state, input),
   apply(edit, input) {
     edit.set({ calledLlmAt: input.calledLlmAt });
     edit.addUsage(input.usage);
@@ -23,12 +25,12 @@ export const reActObserved: Row<ReActObservedInput> = {
     if (confidenceTooLow(edit, input)) return dropTurn(edit, input);
     recordTurn(edit, input);
     if (input.observation.type === "complete-re-act") complete(edit, input.observation.problem);
-    else goOn(edit, input.finish?.unified === "length");
+    else continueLoop(edit, input.finish?.unified === "length");
   },
 };
 
 /** Every call needs a new id, and a turn that is given has exactly these calls. */
-function whyNotCalls(
+function ignoredReasonOfCalls(
   state: AgentState,
   { observation, turn }: ReActObservedInput,
 ): IgnoredReason | undefined {
@@ -45,7 +47,7 @@ function whyNotCalls(
   return same ? undefined : "turn-mismatch";
 }
 
-function confidenceTooLow({ config, reActContext }: Edit, { confidence }: ReActObservedInput): boolean {
+function confidenceTooLow({ config, reActContext }: StateEdit, { confidence }: ReActObservedInput): boolean {
   return (
     confidence !== undefined &&
     confidence < config.confidenceThreshold &&
@@ -54,7 +56,7 @@ function confidenceTooLow({ config, reActContext }: Edit, { confidence }: ReActO
 }
 
 /** The turn leaves no trace but its text, for people, and a note, for the model. */
-function dropTurn(edit: Edit, input: ReActObservedInput): void {
+function dropTurn(edit: StateEdit, input: ReActObservedInput): void {
   completeMessage(edit, input.messageId ?? null, textOf(edit, input), "dropped");
   const { confidence, retryCount } = edit.reActContext;
   edit.setContext({ retryCount: retryCount + 1 });
@@ -65,10 +67,10 @@ function dropTurn(edit: Edit, input: ReActObservedInput): void {
   move(edit, { event: "LowConfidence" });
 }
 
-const textOf = (edit: Edit, { turn }: ReActObservedInput): string =>
+const textOf = (edit: StateEdit, { turn }: ReActObservedInput): string =>
   turn === undefined ? (streamedMessage(edit)?.message.content ?? "") : textIn(turn.parts);
 
-function recordTurn(edit: Edit, input: ReActObservedInput): void {
+function recordTurn(edit: StateEdit, input: ReActObservedInput): void {
   const { observation, turn } = input;
   const text = textOf(edit, input);
   const cutAnswer = observation.type === "complete-re-act" && input.finish?.unified === "length";
@@ -89,7 +91,7 @@ function partsWithoutTurn(text: string, observation: ReActObservedInput["observa
 
 type ObservedCalls = Extract<ReActObservedInput["observation"], { type: "continue-re-act" }>["toolCalls"];
 
-function recordCalls(edit: Edit, toolCalls: ObservedCalls, parts: readonly TurnPart[]): void {
+function recordCalls(edit: StateEdit, toolCalls: ObservedCalls, parts: readonly TurnPart[]): void {
   const ids = callIdsIn(parts);
   for (const id of ids) {
     const call = toolCalls[id];
@@ -100,7 +102,7 @@ function recordCalls(edit: Edit, toolCalls: ObservedCalls, parts: readonly TurnP
   edit.set({ toolCallCount: edit.toolCallCount + ids.length });
 }
 
-function goOn(edit: Edit, cut: boolean): void {
+function continueLoop(edit: StateEdit, cut: boolean): void {
   const turn = lastTurn(edit);
   const ids = callIdsOf(turn);
   const anyBlacklisted = refuseCalls(edit, ids, cut);
@@ -120,7 +122,7 @@ function goOn(edit: Edit, cut: boolean): void {
 }
 
 /** Gives the calls that will not run their results; tells whether one of them was blacklisted. */
-function refuseCalls(edit: Edit, ids: readonly string[], cut: boolean): boolean {
+function refuseCalls(edit: StateEdit, ids: readonly string[], cut: boolean): boolean {
   const { blacklistedTools, maxCallsPerTurn } = edit.config;
   let anyBlacklisted = false;
   ids.forEach((id, index) => {
@@ -135,7 +137,7 @@ function refuseCalls(edit: Edit, ids: readonly string[], cut: boolean): boolean 
   return anyBlacklisted;
 }
 
-function eventForCalls(edit: Edit, open: readonly string[]): string {
+function eventForCalls(edit: StateEdit, open: readonly string[]): string {
   const asks = open.some((id) => {
     const record = recordOf(edit, id);
     return record !== undefined && needsHuman(edit, record);
@@ -144,23 +146,23 @@ function eventForCalls(edit: Edit, open: readonly string[]): string {
   return open.length === 1 || !edit.config.parallelTools ? "LlmToolCall" : "LlmParallelToolCalls";
 }
 
-function complete(edit: Edit, problem: string | undefined): void {
+function complete(edit: StateEdit, problem: string | undefined): void {
   edit.setContext({ truncatedCount: 0 });
   const { queued, retryCount } = edit.reActContext;
   const mayRetry = retryCount < edit.config.maxRetries;
   if (queued.some((entry) => entry.type === "message")) return move(edit, { event: "UserInterjected" });
   if (problem !== undefined && !mayRetry)
     return move(edit, { event: "FatalError", failure: { kind: "AnswerInvalid", message: problem } });
-  if (problem !== undefined) return tryAgain(edit, "AnswerInvalid", wording.answerInvalid(problem));
+  if (problem !== undefined) return retryAnswer(edit, "AnswerInvalid", wording.answerInvalid(problem));
   if (mayRetry && isTooShort(edit))
-    return tryAgain(edit, "AnswerTooShort", wording.answerTooShort(edit.config.minAnswerLength));
+    return retryAnswer(edit, "AnswerTooShort", wording.answerTooShort(edit.config.minAnswerLength));
   move(edit, { event: "LlmFinalAnswer" });
 }
 
-const isTooShort = (edit: Edit): boolean =>
+const isTooShort = (edit: StateEdit): boolean =>
   textIn(lastTurn(edit)?.parts ?? []).trim().length < edit.config.minAnswerLength;
 
-function tryAgain(edit: Edit, event: string, note: string): void {
+function retryAnswer(edit: StateEdit, event: string, note: string): void {
   edit.setContext({ retryCount: edit.reActContext.retryCount + 1 });
   edit.addEntry({ type: "note", text: note });
   move(edit, { event });

@@ -2,10 +2,10 @@ import { applyPolicy, isBlacklisted, refuseBlacklisted, waitsForStart } from "..
 import { failAsUnknown, failCall, openCallOf, openCallsOf, recordOf, toolOf } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
 import { interruptHandler } from "../control/custom.ts";
-import { interruptCall, interruptProbe, settleUnknown } from "../control/interrupted.ts";
+import { interruptCall, interruptProbe, settleUnknown } from "../control/interruptions.ts";
 import { move } from "../control/move.ts";
-import { continueRound } from "../control/round.ts";
-import type { Edit } from "../edit.ts";
+import { advanceBatch } from "../control/tool-batch.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type {
   AgentConfiguredInput,
   ReActCancelledInput,
@@ -16,21 +16,21 @@ import type {
 import type { AgentState, ToolDefinition } from "../state.ts";
 import { wording } from "../wording.ts";
 import { interruptLlmCall, replaceLlmCall } from "./llm-call.ts";
-import { cancelLoop, loopRuns } from "./loop.ts";
-import type { Row } from "./row.ts";
+import { cancelLoop, isLoopRunning } from "./loop.ts";
+import type { InputHandler } from "./input-handler.ts";
 
-export const reActCancelled: Row<ReActCancelledInput> = {
-  whyNot: (state) => (loopRuns(state) ? undefined : "no-loop"),
+export const reActCancelled: InputHandler<ReActCancelledInput> = {
+  whyNot: (state) => (isLoopRunning(state) ? undefined : "no-loop"),
   apply: (edit, { reason, partial }) => cancelLoop(edit, reason, partial ?? ""),
 };
 
 /** Changes nothing but the time of the last change: it is a fact about the log, recorded so that the chain covers it. */
-export const snapshotTaken: Row<SnapshotTakenInput> = {
+export const snapshotTaken: InputHandler<SnapshotTakenInput> = {
   whyNot: () => undefined,
   apply: () => undefined,
 };
 
-export const usageReported: Row<UsageReportedInput> = {
+export const usageReported: InputHandler<UsageReportedInput> = {
   whyNot: (state, { key }) => (state.unreportedUsage.includes(key) ? undefined : "wrong-key"),
   apply(edit, { key, usage }) {
     edit.set({ unreportedUsage: edit.unreportedUsage.filter((other) => other !== key) });
@@ -38,7 +38,7 @@ export const usageReported: Row<UsageReportedInput> = {
   },
 };
 
-export const sessionOpened: Row<SessionOpenedInput> = {
+export const sessionOpened: InputHandler<SessionOpenedInput> = {
   whyNot: () => undefined,
   apply(edit, { owner }) {
     // What the process before used without reporting it will not be known anymore.
@@ -50,23 +50,23 @@ export const sessionOpened: Row<SessionOpenedInput> = {
     if (calling) interruptLlmCall(edit);
     for (const { id } of openCallsOf(control))
       interruptIfStarted(edit, openCallOf(edit.reActContext.control, id));
-    continueRound(edit);
+    advanceBatch(edit);
     interruptStartedHandler(edit);
   },
 };
 
-function interruptIfStarted(edit: Edit, call: OpenCall | undefined): void {
+function interruptIfStarted(edit: StateEdit, call: OpenCall | undefined): void {
   if (call?.status.type === "running" && call.status.started) interruptCall(edit, call, "unknown");
   if (call?.status.type === "probing") interruptProbe(edit, call);
 }
 
-function interruptStartedHandler(edit: Edit): void {
+function interruptStartedHandler(edit: StateEdit): void {
   const { control } = edit.reActContext;
   const fired = control.type === "Custom" && control.started ? interruptHandler(edit, control) : undefined;
   if (fired !== undefined) move(edit, fired);
 }
 
-export const agentConfigured: Row<AgentConfiguredInput> = {
+export const agentConfigured: InputHandler<AgentConfiguredInput> = {
   whyNot(state, input) {
     const { config, tools } = configured(state, input);
     return sameJson(config, state.config) && sameJson(tools, state.tools) ? "nothing-new" : undefined;
@@ -77,7 +77,7 @@ export const agentConfigured: Row<AgentConfiguredInput> = {
     if (changesRequest({ config, tools }, edit)) replaceLlmCall(edit);
     for (const { id } of openCallsOf(edit.reActContext.control)) reconsiderCall(edit, id, tools);
     applyPolicy(edit);
-    continueRound(edit);
+    advanceBatch(edit);
   },
 };
 
@@ -110,7 +110,7 @@ const changesRequest = (before: Configuration, after: Configuration): boolean =>
  * Holds a call that does not run at present against its changed tool. A call whose tool is gone or takes other arguments
  * cannot run; a call that must not run again, by the new replay policy, is settled as one with an unknown outcome.
  */
-function reconsiderCall(edit: Edit, id: string, before: Readonly<Record<string, ToolDefinition>>): void {
+function reconsiderCall(edit: StateEdit, id: string, before: Readonly<Record<string, ToolDefinition>>): void {
   const call = openCallOf(edit.reActContext.control, id);
   const record = recordOf(edit, id);
   if (call === undefined || record === undefined || !mayStillRun(call)) return;

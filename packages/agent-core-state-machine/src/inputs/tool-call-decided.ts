@@ -1,12 +1,12 @@
 import { isBlacklisted, refuseBlacklisted, runAgain } from "../control/admission.ts";
 import { failAsUnknown, failCall, openCallOf, recordOf, replaceCall, settleCall } from "../control/calls.ts";
 import type { OpenCall, OpenCallStatus } from "../control/control.ts";
-import { continueRound } from "../control/round.ts";
-import type { Edit } from "../edit.ts";
+import { advanceBatch } from "../control/tool-batch.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecidedInput } from "../input.ts";
 import type { ToolCallDecision, ToolCallRecord } from "../state.ts";
 import { wording } from "../wording.ts";
-import type { Row } from "./row.ts";
+import type { InputHandler } from "./input-handler.ts";
 
 type Decision = ToolCallDecidedInput["decision"];
 type About = Extract<OpenCallStatus, { type: "asking" }>["about"];
@@ -18,7 +18,7 @@ const offered: Readonly<Record<About, readonly Decision["type"][]>> = {
   answer: ["answered", "rejected"],
 };
 
-export const toolCallDecided: Row<ToolCallDecidedInput> = {
+export const toolCallDecided: InputHandler<ToolCallDecidedInput> = {
   whyNot(state, { toolCallId, digest, decision }) {
     const record = recordOf(state, toolCallId);
     const status = openCallOf(state.reActContext.control, toolCallId)?.status;
@@ -35,7 +35,7 @@ export const toolCallDecided: Row<ToolCallDecidedInput> = {
     const record = recordOf(edit, input.toolCallId);
     if (call === undefined || record === undefined || call.status.type !== "asking") return;
     decide(edit, call, { ...record, decision: decisionOf(input) }, input.decision, input.reason);
-    continueRound(edit, input.decision.type);
+    advanceBatch(edit, input.decision.type);
   },
 };
 
@@ -47,7 +47,7 @@ const decisionOf = ({ decision, by, reason, timestamp }: ToolCallDecidedInput): 
 });
 
 function decide(
-  edit: Edit,
+  edit: StateEdit,
   call: OpenCall,
   record: ToolCallRecord,
   decision: Decision,
@@ -92,7 +92,7 @@ function modified(
 }
 
 /** A question that nobody answered in time: an approval counts as rejected, an outcome as unknown. */
-export function expireQuestion(edit: Edit, call: OpenCall): void {
+export function expireQuestion(edit: StateEdit, call: OpenCall): void {
   if (call.status.type !== "asking") return;
   const decision: ToolCallDecision = { type: "expired", by: "deadline", decidedAt: edit.timestamp };
   const { about } = call.status;
@@ -101,5 +101,5 @@ export function expireQuestion(edit: Edit, call: OpenCall): void {
     failCall(edit, call.id, "expired", about === "answer" ? wording.unanswered : wording.expired, {
       decision,
     });
-  continueRound(edit, "expired");
+  advanceBatch(edit, "expired");
 }

@@ -1,19 +1,19 @@
 import { isReservedId } from "../keys.ts";
 import { messagePosition } from "../message-index.ts";
 import type { ContextEntry } from "../state.ts";
-import { cancelLoop, loopRuns, openLoop } from "./loop.ts";
+import { cancelLoop, isLoopRunning, openLoop } from "./loop.ts";
 import type { UserMessageInput } from "../input.ts";
-import type { Row } from "./row.ts";
+import type { InputHandler } from "./input-handler.ts";
 
-export const userMessageReceived: Row<UserMessageInput> = {
+export const userMessageReceived: InputHandler<UserMessageInput> = {
   whyNot(state, { messageId, content, attachments }) {
     if (content.trim() === "" && (attachments ?? []).length === 0) return "blank";
     if (isReservedId(messageId)) return "reserved-id";
     if (messagePosition(state.messages, messageId) >= 0) return "duplicate-id";
-    return state.config.interjection === "reject" && loopRuns(state) ? "busy" : undefined;
+    return state.config.interjection === "reject" && isLoopRunning(state) ? "busy" : undefined;
   },
   apply(edit, { messageId, content, attachments, timestamp }) {
-    const running = loopRuns(edit);
+    const running = isLoopRunning(edit);
     if (running && edit.config.interjection === "restart") cancelLoop(edit, "The user wrote again.", "");
     edit.putMessage(edit.messages.length, {
       id: messageId,
@@ -25,7 +25,7 @@ export const userMessageReceived: Row<UserMessageInput> = {
       ...(attachments === undefined ? {} : { attachments }),
     });
     const entry: ContextEntry = { type: "message", messageId };
-    if (loopRuns(edit)) edit.setContext({ queued: [...edit.reActContext.queued, entry] });
+    if (isLoopRunning(edit)) edit.setContext({ queued: [...edit.reActContext.queued, entry] });
     else openLoop(edit, entry);
   },
 };

@@ -1,6 +1,6 @@
 import { effectsAt, type AgentEffect } from "@moora/agent-core-effects";
 import {
-  loopRuns,
+  isLoopRunning,
   noAgentUsage,
   openCallOf,
   type AgentInput,
@@ -23,7 +23,7 @@ function outsideInputs(state: AgentState, { messages, crashes, cancels }: SmallW
   const inputs: AgentInput[] = [];
   if (users <= messages)
     inputs.push({ type: "user-message-received", messageId: `u${users}`, content: "Go on.", timestamp });
-  if (cancels && loopRuns(state)) inputs.push({ type: "re-act-cancelled", timestamp });
+  if (cancels && isLoopRunning(state)) inputs.push({ type: "re-act-cancelled", timestamp });
   if (crashes && hasStarted(state)) inputs.push({ type: "session-opened", owner: "host", timestamp });
   return inputs;
 }

@@ -2,13 +2,13 @@ import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
 import {
   agentTransition,
   controlName,
-  loopRuns,
+  isLoopRunning,
   nextStateName,
   openCallOf,
   openCallsOf,
   parseState,
   recordOf,
-  whyIgnored,
+  ignoredReason,
   type AgentInput,
   type AgentState,
   type ControlMove,
@@ -37,7 +37,7 @@ export function checkJson(state: AgentState): void {
 
 /** L3: no change is the same reference, and there is a reason for it. */
 export function checkReference(input: AgentInput, before: AgentState, next: AgentState): void {
-  const ignored = whyIgnored(input)(before);
+  const ignored = ignoredReason(input)(before);
   assertLaw(
     (ignored === undefined) === (next !== before),
     "L3",
@@ -76,11 +76,11 @@ export function checkNeverStuck(state: AgentState): void {
   const timestamp = state.updatedAt;
   const cancelled = agentTransition({ type: "re-act-cancelled", timestamp })(state);
   assertLaw(
-    loopRuns(state) === (cancelled !== state),
+    isLoopRunning(state) === (cancelled !== state),
     "L10",
     () => "a cancel does not work on a running loop",
   );
-  assertLaw(!loopRuns(cancelled), "L10", () => "a loop runs on after a cancel");
+  assertLaw(!isLoopRunning(cancelled), "L10", () => "a loop runs on after a cancel");
   assertLaw(Object.keys(effectsAt(cancelled)).length === 0, "L10", () => "work is open after a cancel");
   const messageId = `after-cancel-${state.messages.length}`;
   const asked = agentTransition({ type: "user-message-received", messageId, content: "?", timestamp })(

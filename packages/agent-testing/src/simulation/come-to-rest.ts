@@ -1,5 +1,5 @@
 import type { LlmOutcome } from "@moora/llm";
-import { loopRuns, openCallsOf } from "@moora/agent-core-state-machine";
+import { isLoopRunning, openCallsOf } from "@moora/agent-core-state-machine";
 import { simulatedOrigin } from "../laws/request-laws.ts";
 import { check } from "./invariant-broken.ts";
 import type { Pending } from "./pending.ts";
@@ -85,7 +85,7 @@ const lastAnswer = (schema: unknown): LlmOutcome => ({
 
 /** Whether something is waited for that only time brings. */
 function isWaiting({ state }: SimWorld): boolean {
-  if (!loopRuns(state)) return false;
+  if (!isLoopRunning(state)) return false;
   const { control } = state.reActContext;
   return (
     control.type !== "WaitingForHuman" || !openCallsOf(control).some(({ status }) => status.type === "asking")

@@ -2,7 +2,7 @@ import { readSession } from "@moora/agent";
 import { effectsAt } from "@moora/agent-core-effects";
 import {
   initialAgentState,
-  loopRuns,
+  isLoopRunning,
   openCallsOf,
   replay,
   type AgentState,
@@ -96,7 +96,7 @@ function checkHosts({ hosts, watch }: SimWorld): void {
 /** V14: what was begun has ended, or waits for a person who was asked. */
 function checkRest(state: AgentState, { owner }: SimWorld): void {
   const waits = openCallsOf(state.reActContext.control).some((call) => call.status.type === "asking");
-  check(!loopRuns(state) || waits, "V14", () => "the session neither rests nor waits for a person");
+  check(!isLoopRunning(state) || waits, "V14", () => "the session neither rests nor waits for a person");
   check(
     Object.values(effectsAt(state)).every(({ type }) => type === "ask-human" || type === "wait-until"),
     "V14",

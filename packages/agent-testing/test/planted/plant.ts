@@ -21,8 +21,8 @@ export function withPlanted(original: Core, plant: Plant): Core {
     ...original,
     step,
     agentTransition,
-    whyIgnored: (input) => (state) =>
-      agentTransition(input)(state) === state ? original.whyIgnored(input)(state) : undefined,
+    ignoredReason: (input) => (state) =>
+      agentTransition(input)(state) === state ? original.ignoredReason(input)(state) : undefined,
     replay: (inputs, from) =>
       [...inputs].reduce(
         (state, input) => agentTransition(input)(state),

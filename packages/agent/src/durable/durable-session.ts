@@ -3,16 +3,16 @@ import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { LogError, type Lease } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener } from "../error-reports.ts";
-import type { OnApproval } from "../session/asking.ts";
+import type { OnApproval } from "../session/host-approvals.ts";
 import { hostSession } from "../session/create-session.ts";
 import type { Session } from "../session/session.ts";
 import { randomId } from "../user-message.ts";
-import { followLog, inputsAfter, type PlacedInput } from "./follow-log.ts";
+import { followLog, inputsAfter, type LoggedInput } from "./follow-log.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { LogHandle } from "./log-handle.ts";
-import { whenThere } from "./maybe-promise.ts";
-import { logHead } from "./log-head.ts";
-import type { Restored } from "./restored.ts";
+import { andThen } from "./maybe-promise.ts";
+import { logWriter } from "./log-writer.ts";
+import type { RestoredSession } from "./restore.ts";
 import { patienceMs, retries } from "./retries.ts";
 import { SessionError } from "./session-error.ts";
 import { identityOf } from "./session-header.ts";
@@ -40,7 +40,7 @@ export interface SessionInfo {
 export interface DurableSession<Answer = string> extends Session<Answer> {
   info(): SessionInfo;
   /** The accepted inputs after a sequence number, from the log. */
-  history(afterSeq?: number): Promise<readonly PlacedInput[]>;
+  history(afterSeq?: number): Promise<readonly LoggedInput[]>;
   /** Calls back with every input after a sequence number: first those of the log, then the new ones. */
   follow(afterSeq: number, listener: (seq: number, input: AgentInput) => void): Promise<() => void>;
   /** Takes in what others appended. Happens by itself; call it where nothing may be missed. */
@@ -54,7 +54,7 @@ export interface DurableSession<Answer = string> extends Session<Answer> {
 
 export interface DurableOptions {
   readonly handle: LogHandle;
-  readonly found: Restored;
+  readonly found: RestoredSession;
   readonly access: Access;
   readonly clock: Clock;
   readonly onApproval?: OnApproval;
@@ -66,11 +66,11 @@ export interface DurableOptions {
 /** The session, and the ends of it that only the one who opens it holds. */
 export interface OpenedSession<Answer> {
   readonly session: DurableSession<Answer>;
-  readonly lose: (error: SessionError) => void;
+  readonly loseOwnership: (error: SessionError) => void;
   /** The lease could not be renewed for now. */
   readonly failed: (error: unknown) => void;
   /** Begins to run: the first of these inputs says so. */
-  takeOver(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void>;
+  becomeOwner(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void>;
 }
 
 /** What a log says that will not change when it is asked again. */
@@ -87,9 +87,9 @@ const isFinal = (error: unknown): error is SessionError | LogError =>
 export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOptions): OpenedSession<Answer> {
   const { handle, found, access, clock } = options;
   const { id } = handle.log;
-  const head = logHead({ handle, start: found.head, runsEffects: access === "run" });
+  const head = logWriter({ handle, start: found.head, runsEffects: access === "run" });
   let lease: LeaseKeeper | undefined;
-  let lastError: unknown = found.unreadable;
+  let lastError: unknown = found.stoppedBy;
   let lost: Error | undefined;
   let opened = false;
   let draining = false;
@@ -120,11 +120,11 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     },
     refuses: () => refusal(),
     refusesHost: () => hostRefusal(),
-    judgesDeadlines: () => access === "run" || whenThere(handle.log.currentLease(), isOver(clock)),
-    onBroken: (error) => lose(error),
+    judgesDeadlines: () => access === "run" || andThen(handle.log.currentLease(), isOver(clock)),
+    onBroken: (error) => loseOwnership(error),
     onCommitFailed(error, key) {
       lastError = error;
-      if (isFinal(error)) return lose(error);
+      if (isFinal(error)) return loseOwnership(error);
       // Without a key only inputs from outside were not stored, which their callers hear of.
       if (closed || key === undefined) return;
       hosted.report({ source: "log", error, key });
@@ -143,7 +143,7 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
   const refusal = (): Error | undefined => {
     if (lost !== undefined) return lost;
     if (access === "read")
-      return found.unreadable ?? new SessionError("ReadOnly", "This session was opened to be read only.");
+      return found.stoppedBy ?? new SessionError("ReadOnly", "This session was opened to be read only.");
     return undefined;
   };
 
@@ -166,16 +166,16 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
   });
   const keepsSnapshots = access === "run" && options.snapshots !== false;
 
-  const letGo = (): void => {
+  const detach = (): void => {
     stopWatching();
     retry.stop();
     pullRetry.stop();
   };
 
-  const lose = (error: SessionError | LogError | AgentError): void => {
+  const loseOwnership = (error: SessionError | LogError | AgentError): void => {
     if (lost !== undefined || closed) return;
     lost = error;
-    letGo();
+    detach();
     lease?.close().catch(failed);
     if (error instanceof AgentError) return hosted.stop(error);
     failed(error);
@@ -193,7 +193,7 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
       head.taken(inputs);
       pullRetry.succeeded();
     } catch (error) {
-      if (isFinal(error)) return lose(error);
+      if (isFinal(error)) return loseOwnership(error);
       if (closed) return;
       failed(error);
       pullRetry.failed();
@@ -205,7 +205,7 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     if (closed || lost !== undefined) return;
     hosted.report({ source: "transition", error });
     const message = "An input of the log could not be applied.";
-    lose(new AgentError("AgentFailed", message, { reason: "InternalError", cause: error }));
+    loseOwnership(new AgentError("AgentFailed", message, { reason: "InternalError", cause: error }));
   };
 
   let pulling: Promise<void> | undefined;
@@ -236,7 +236,7 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
     // While the session still takes inputs: the record that confirms a snapshot is one.
     if (opened && lost === undefined && keepsSnapshots) await snapshots.save();
     closed = true;
-    letGo();
+    detach();
     await hosted.session.close();
     // An append that is under way ends, and what it made durable is published.
     await hosted.session.settled();
@@ -246,9 +246,9 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
 
   const drained = async (graceMs: number): Promise<void> => {
     const late = Promise.withResolvers<void>();
-    const callOff = clock.after(graceMs, late.resolve);
+    const cancelTimer = clock.after(graceMs, late.resolve);
     await Promise.race([hosted.drained(), late.promise, hurry.promise]);
-    callOff();
+    cancelTimer();
   };
 
   const session: DurableSession<Answer> = {
@@ -280,9 +280,9 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
 
   return {
     session,
-    lose,
+    loseOwnership,
     failed,
-    async takeOver(keeper, inputs) {
+    async becomeOwner(keeper, inputs) {
       lease = keeper;
       const [first] = inputs;
       const stop = hosted.session.onInput((input) => {

@@ -3,13 +3,13 @@ import type { LogHandle } from "./log-handle.ts";
 import { recordToInput } from "./session-record.ts";
 
 /** An accepted input, and its place in the log. */
-export interface PlacedInput {
+export interface LoggedInput {
   readonly seq: number;
   readonly input: AgentInput;
 }
 
 /** The inputs after a sequence number, as the log has them. */
-export const inputsAfter = async ({ log }: LogHandle, seq: number): Promise<readonly PlacedInput[]> =>
+export const inputsAfter = async ({ log }: LogHandle, seq: number): Promise<readonly LoggedInput[]> =>
   (await log.read(seq)).map((record) => ({ seq: record.seq, input: recordToInput(record) }));
 
 /**
@@ -23,8 +23,8 @@ export async function followLog(
   listener: (seq: number, input: AgentInput) => void,
 ): Promise<() => void> {
   let told = afterSeq;
-  let waiting: PlacedInput[] | undefined = [];
-  const tell = ({ seq, input }: PlacedInput): void => {
+  let waiting: LoggedInput[] | undefined = [];
+  const tell = ({ seq, input }: LoggedInput): void => {
     if (seq <= told) return;
     told = seq;
     listener(seq, input);

@@ -1,5 +1,5 @@
 import { LogError, type EventLog, type MaybePromise, type SessionLog } from "@moora/event-log";
-import { whenThere } from "./maybe-promise.ts";
+import { andThen } from "./maybe-promise.ts";
 
 /** One session of a store, through whatever handle is good: after a failed write, stores want it opened again. */
 export interface LogHandle {
@@ -15,7 +15,7 @@ export function logHandle(store: EventLog, first: SessionLog): LogHandle {
       return log;
     },
     renew: () =>
-      whenThere(store.open(first.id), (found) => {
+      andThen(store.open(first.id), (found) => {
         if (found?.header !== first.header)
           throw new LogError("LogRemoved", `The session ${JSON.stringify(first.id)} was removed.`);
         log = found;

@@ -2,7 +2,7 @@ import { isPromise } from "@moora/agent-core-effects";
 import type { MaybePromise } from "@moora/event-log";
 
 /** Goes on with a value at once where it is there, so that a local log costs no promise. */
-export const whenThere = <From, To>(
+export const andThen = <From, To>(
   value: MaybePromise<From>,
   next: (value: From) => MaybePromise<To>,
 ): MaybePromise<To> => (isPromise(value) ? value.then(next) : next(value));
@@ -23,5 +23,5 @@ export function attempt<From, To>(
 }
 
 /** Calls back when work that may take time is over, however it ended; undefined when it took none. */
-export const whenOver = (value: MaybePromise<unknown>, over: () => void): Promise<void> | undefined =>
+export const andFinally = (value: MaybePromise<unknown>, over: () => void): Promise<void> | undefined =>
   isPromise(value) ? value.then(over, over) : undefined;

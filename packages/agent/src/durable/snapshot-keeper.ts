@@ -1,7 +1,7 @@
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { digestOf, type ChainHead } from "@moora/event-log";
 import type { LogHandle } from "./log-handle.ts";
-import { isNews, snapshotVersion, type Restored } from "./restored.ts";
+import { isNews, snapshotVersion, type RestoredSession } from "./restore.ts";
 
 /** A state and the record that led to it. */
 export interface Fold {
@@ -19,7 +19,7 @@ export interface SnapshotKeeper {
 
 export interface SnapshotOptions {
   readonly handle: LogHandle;
-  readonly found: Pick<Restored, "state" | "head" | "snapshotSeq" | "hasNews">;
+  readonly found: Pick<RestoredSession, "state" | "head" | "snapshotSeq" | "hasNews">;
   /** Appends the record that confirms a snapshot of the state after record `seq`; resolves when it is in the log. */
   readonly confirm: (seq: number, digest: string) => Promise<void>;
   readonly onError: (error: unknown) => void;

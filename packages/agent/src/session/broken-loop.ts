@@ -1,5 +1,5 @@
 import { AgentError, effectsAt } from "@moora/agent-core-effects";
-import { loopRuns, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { isLoopRunning, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 
 export interface BrokenLoopHost {
   readonly state: () => AgentState;
@@ -28,7 +28,7 @@ export function loopBreaker(host: BrokenLoopHost): (error: unknown) => void {
     });
     host.failRuns(failure);
     try {
-      if (loopRuns(host.state()))
+      if (isLoopRunning(host.state()))
         await host.dispatch({ type: "re-act-cancelled", reason, timestamp: host.now() });
       effectsAt(host.state());
     } catch {

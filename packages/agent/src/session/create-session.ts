@@ -1,10 +1,10 @@
-import { AgentError, callDigest, type AskHumanEffect, type RunNotice } from "@moora/agent-core-effects";
+import { AgentError, callDigest, type AskHumanEffect, type Progress } from "@moora/agent-core-effects";
 import {
   expiryWaitKey,
   inputAccess,
   openCallOf,
   recordOf,
-  whyIgnored,
+  ignoredReason,
   type AgentInput,
   type AgentState,
   type AgentStep,
@@ -19,15 +19,15 @@ import { keepAlive } from "../keep-alive.ts";
 import { listeners } from "../listeners.ts";
 import type { RunControl } from "../run-control.ts";
 import type { UserContent } from "../user-message.ts";
-import { agentMachine, type MachineBase } from "./agent-machine.ts";
-import { askingWith, type OnApproval } from "./asking.ts";
+import { agentMachine, type MachineBase } from "./machine.ts";
+import { hostApprovals, type OnApproval } from "./host-approvals.ts";
 import { loopBreaker } from "./broken-loop.ts";
-import { noticeToEvent, stepToEvents } from "./happenings.ts";
+import { noticeToEvent, transitionToEvents } from "./events.ts";
 import { openQuestions } from "./open-questions.ts";
-import { openRuns } from "./open-runs.ts";
+import { runTracker } from "./run-tracker.ts";
 import { questionsAt } from "./questions.ts";
-import { parsed } from "./parsed.ts";
-import { sayingWith } from "./saying.ts";
+import { parsed } from "./parse-or-refuse.ts";
+import { messageSender } from "./messages.ts";
 import { resultToDecision, settlementToResult, type Settlement } from "./settlement.ts";
 import { InputRefused, type Receipt, type Session } from "./session.ts";
 import { streamingOverlay } from "./streaming.ts";
@@ -80,7 +80,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const changeListeners = listeners<[]>(listenerFailed);
   const inputListeners = listeners<[AgentInput, AgentState, number]>(listenerFailed);
   const overlay = streamingOverlay();
-  const runs = openRuns(agent, {
+  const runs = runTracker(agent, {
     emit: eventListeners.emit,
     onError: (error) => errors.report({ source: "projection", error }),
     onOpen: base.ledger === undefined ? undefined : keepAlive(),
@@ -88,7 +88,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   /** Inputs from outside whose place in the order is not known yet. */
   const places = new Map<AgentInput, number>();
 
-  const notify = (notice: RunNotice): void => {
+  const notify = (notice: Progress): void => {
     if (notice.type === "llm-text") {
       overlay.add(notice);
       changeListeners.emit();
@@ -99,7 +99,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const published = (input: AgentInput, stepped: AgentStep, seq: number): void => {
     if (places.has(input)) places.set(input, seq);
     inputListeners.emit(input, stepped.state, seq);
-    for (const event of stepToEvents(input, stepped)) runs.tell(event);
+    for (const event of transitionToEvents(input, stepped)) runs.tell(event);
     runs.follow(input, stepped);
     // Where effects run, the effect of a question announces it.
     if (!base.runsEffects) questions.announce(stepped.state);
@@ -117,7 +117,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 
   let isMade = false;
   let stopped: AgentError | undefined;
-  const asking = askingWith({
+  const asking = hostApprovals({
     onApproval: base.onApproval,
     nobodyAnswers: () => base.rejectsUnasked === true && !runs.isWatched,
     tell(event) {
@@ -232,7 +232,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     });
   };
 
-  const saying = sayingWith({
+  const messages = messageSender({
     newId: base.newId,
     clock,
     state: machine.current,
@@ -256,13 +256,13 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 
   const session: Session<Answer> = {
     id,
-    ask: (content) => saying.ask(content).run,
+    ask: (content) => messages.ask(content).run,
     running() {
-      const control = saying.running();
+      const control = messages.running();
       if (control !== undefined && stopped !== undefined) runs.fail(control, stopped);
       return control?.run;
     },
-    send: saying.send,
+    send: messages.send,
     dispatch: async (given) => {
       const input = parsed(given);
       checkAccess(input);
@@ -290,7 +290,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   isMade = true;
   return {
     session,
-    ask: saying.ask,
+    ask: messages.ask,
     dispatch: async (...inputs) => void (await machine.dispatch(...inputs)),
     state: machine.current,
     drained: machine.drained,
@@ -317,7 +317,7 @@ function checkAccess(input: AgentInput): void {
 }
 
 function ignored(input: AgentInput, state: AgentState): Receipt {
-  const reason = whyIgnored(input)(state) ?? "nothing-new";
+  const reason = ignoredReason(input)(state) ?? "nothing-new";
   const decidedBy =
     input.type === "tool-call-decided" ? recordOf(state, input.toolCallId)?.decision?.by : undefined;
   return { status: "ignored", reason, ...(decidedBy === undefined ? {} : { decidedBy }) };

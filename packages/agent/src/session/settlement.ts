@@ -1,4 +1,4 @@
-import { shortened } from "@moora/agent-core-effects";
+import { truncated } from "@moora/agent-core-effects";
 import { openCallOf, type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
 import type { OutcomeDecision, Question } from "../agent-event.ts";
 import { decidedText } from "../decision-to-input.ts";
@@ -13,10 +13,10 @@ export function settlementToResult(
   receivedAt: number,
 ): ToolCallResult {
   if ("error" in settlement) {
-    const error = shortened(settlement.error.toWellFormed(), maxLength);
+    const error = truncated(settlement.error.toWellFormed(), maxLength);
     return { isSuccess: false, error, receivedAt, code: "tool-error" };
   }
-  return { isSuccess: true, content: shortened(decidedText(settlement.content), maxLength), receivedAt };
+  return { isSuccess: true, content: truncated(decidedText(settlement.content), maxLength), receivedAt };
 }
 
 /** The same result as an answer to the question about the call's outcome, where that is open. */

@@ -1,10 +1,10 @@
-import type { RunNotice } from "@moora/agent-core-effects";
+import type { Progress } from "@moora/agent-core-effects";
 import { messagePosition, type AgentState } from "@moora/agent-core-state-machine";
 import type { SessionView } from "./session.ts";
 
 /** The chunks of the message that is being written, laid over the state. */
 export interface StreamingOverlay {
-  add(chunk: Extract<RunNotice, { type: "llm-text" }>): void;
+  add(chunk: Extract<Progress, { type: "llm-text" }>): void;
   /** The text so far of the message that the state has open; "" when there is none. */
   partialAt(state: AgentState): string;
   viewOf(state: AgentState): SessionView;

@@ -1,8 +1,8 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
 import { canonicalJson } from "../durable/canonical-json.ts";
-import type { PlacedInput } from "../durable/follow-log.ts";
-import { inputEssence, stateEssence } from "./bookkeeping.ts";
+import type { LoggedInput } from "../durable/follow-log.ts";
+import { comparableInput, comparableState } from "./volatile-fields.ts";
 import { differencesOf, type Difference } from "./differences.ts";
 import { end, positionOf, readSoundPart } from "./read-session.ts";
 
@@ -29,27 +29,27 @@ export interface SessionRef {
 
 /** Compares two runs record by record, and the states that they came to. */
 export async function diffSessions(a: SessionRef, b: SessionRef): Promise<SessionDiff> {
-  const [left, right] = [await runOf(a), await runOf(b)];
+  const [left, right] = [await programOf(a), await programOf(b)];
   const common = commonLength(left.inputs, right.inputs);
   return {
     common: (left.inputs[common]?.seq ?? left.seq + 1) - 1,
     a: left.inputs[common]?.input,
     b: right.inputs[common]?.input,
-    state: differencesOf(stateEssence(left.state), stateEssence(right.state)),
+    state: differencesOf(comparableState(left.state), comparableState(right.state)),
   };
 }
 
-async function runOf({ log, id, seq = end }: SessionRef) {
+async function programOf({ log, id, seq = end }: SessionRef) {
   const session = await readSoundPart(log, id);
   const position = positionOf(session, seq);
   const inputs = session.inputs
     .slice(0, position.seq)
-    .map((input, index): PlacedInput => ({ seq: index + 1, input }))
+    .map((input, index): LoggedInput => ({ seq: index + 1, input }))
     .filter(({ input }) => input.type !== "snapshot-taken");
   return { seq: position.seq, state: position.state, inputs };
 }
 
-function commonLength(left: readonly PlacedInput[], right: readonly PlacedInput[]): number {
+function commonLength(left: readonly LoggedInput[], right: readonly LoggedInput[]): number {
   const parted = left.findIndex(({ input }, index) => {
     const other = right[index];
     return other === undefined || textOf(input) !== textOf(other.input);
@@ -57,4 +57,4 @@ function commonLength(left: readonly PlacedInput[], right: readonly PlacedInput[
   return parted < 0 ? left.length : parted;
 }
 
-const textOf = (input: AgentInput): string => canonicalJson(inputEssence(input));
+const textOf = (input: AgentInput): string => canonicalJson(comparableInput(input));

@@ -1,11 +1,16 @@
-import { beginReplay, loopRuns, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import {
+  beginReplay,
+  isLoopRunning,
+  type AgentInput,
+  type AgentState,
+} from "@moora/agent-core-state-machine";
 import { chainStart, type EventLog, type LogRecord } from "@moora/event-log";
 import { headerToState, headerToText, identityOf, type SessionHeader } from "../durable/session-header.ts";
 import { inputToRecord } from "../durable/session-record.ts";
-import { parsed } from "../session/parsed.ts";
+import { parsed } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
 import { answersOf, closing, isOfOpenWork } from "./open-work.ts";
-import { rebindingTo } from "./rebinding.ts";
+import { rebinder } from "./rebinder.ts";
 import { end, positionIn, positionOf, readSoundPart } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
@@ -57,7 +62,7 @@ export async function forkSession(
   const copy = recordsOf(as, header, edited);
   const reused = (): readonly AgentInput[] => {
     const { state } = positionOf(session, position);
-    if (loopRuns(state)) positionIn(session, end);
+    if (isLoopRunning(state)) positionIn(session, end);
     return answersOf(state, session.inputs.slice(position));
   };
   const fork = recordsOf(as, header, inputsOf(open, edited, copy.state, reused));
@@ -96,7 +101,7 @@ function recordsOf(
   inputs: readonly AgentInput[],
 ): { readonly records: readonly LogRecord[]; readonly state: AgentState } {
   const replay = beginReplay(headerToState(header), { changes: true });
-  const rebound = rebindingTo(identityOf(id, header));
+  const rebound = rebinder(identityOf(id, header));
   const records: LogRecord[] = [];
   let head = chainStart(headerToText(header));
   for (const told of inputs) {

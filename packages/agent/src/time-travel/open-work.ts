@@ -1,7 +1,7 @@
 import {
   beginReplay,
   llmCallKey,
-  loopRuns,
+  isLoopRunning,
   openCallOf,
   openCallsOf,
   recordOf,
@@ -12,7 +12,7 @@ import {
 
 /** Whether an input is the intent, or another trace, of work that is under way in a state. */
 export function isOfOpenWork(state: AgentState): (input: AgentInput) => boolean {
-  if (!loopRuns(state)) return () => false;
+  if (!isLoopRunning(state)) return () => false;
   const begun = new Set(
     openCallsOf(state.reActContext.control).flatMap((call) => (hasBegun(call) ? [call.id] : [])),
   );
@@ -41,7 +41,7 @@ const notRun = "Not run: the conversation was forked here.";
 
 /** The inputs that close what is open: calls as not run, a model call as cancelled. */
 export function closing(state: AgentState): readonly AgentInput[] {
-  if (!loopRuns(state)) return [];
+  if (!isLoopRunning(state)) return [];
   const timestamp = state.updatedAt;
   const calls = openCallsOf(state.reActContext.control);
   if (calls.length > 0) return calls.map((call) => closed(call, timestamp));
@@ -60,7 +60,7 @@ function closed({ id: toolCallId, status }: OpenCall, timestamp: number): AgentI
 
 /** What a session went on to say of the work that is open in a state: of its calls, or of its one model call. */
 export function answersOf(state: AgentState, later: readonly AgentInput[]): readonly AgentInput[] {
-  if (!loopRuns(state)) return [];
+  if (!isLoopRunning(state)) return [];
   const calls = openCallsOf(state.reActContext.control);
   return calls.length > 0 ? answersOfCalls(state, calls, later) : answersOfLlmCall(state, later);
 }

@@ -30,7 +30,7 @@ export interface RecordedSession {
   /** The inputs of these records, as far as this release can read them. */
   readonly inputs: readonly AgentInput[];
   /** Why there are fewer inputs than records, if a newer release wrote some. */
-  readonly unreadable: SessionError | undefined;
+  readonly stoppedBy: SessionError | undefined;
   /** `LogCorrupt` naming the first bad record; undefined for a sound log. */
   readonly damage: LogError | undefined;
 }
@@ -47,17 +47,17 @@ export async function readSoundPart(log: EventLog, id: string): Promise<Recorded
   const session = await sessionLog(log, id);
   const { records, damage } = await session.inspect();
   const inputs: AgentInput[] = [];
-  let unreadable: SessionError | undefined;
+  let stoppedBy: SessionError | undefined;
   for (const record of records) {
     try {
       inputs.push(recordToInput(record));
     } catch (error) {
       if (!(error instanceof SessionError)) throw error;
-      unreadable = error;
+      stoppedBy = error;
       break;
     }
   }
-  return { header: textToHeader(session.header), records, inputs, unreadable, damage };
+  return { header: textToHeader(session.header), records, inputs, stoppedBy, damage };
 }
 
 /** A session at one of its positions, and the walk that led there. */
@@ -79,9 +79,9 @@ export async function stateAt(log: EventLog, id: string, seq: number = end): Pro
 export const end: number = Number.MAX_SAFE_INTEGER;
 
 /** The nearest position that exists. Throws `UnsupportedVersion` or `LogCorrupt` for one that cannot be reached. */
-export function positionIn({ inputs, records, unreadable, damage }: RecordedSession, seq: number): number {
+export function positionIn({ inputs, records, stoppedBy, damage }: RecordedSession, seq: number): number {
   const nearest = recordsUpTo({ records, damage }, seq);
-  if (nearest > inputs.length && unreadable !== undefined) throw unreadable;
+  if (nearest > inputs.length && stoppedBy !== undefined) throw stoppedBy;
   return nearest;
 }
 

@@ -20,8 +20,8 @@ export interface Recordings {
 
 /** Calls that were settled at `start` already come last: they are heard of only if they are made again. */
 export function recordingsOf(whole: AgentState, start: AgentState, unrecorded: "fail" | "run"): Recordings {
-  const outcomes = new Shelf<ToolOutcome>();
-  const decisions = new Shelf<RecordedDecision>();
+  const outcomes = new RecordedQueue<ToolOutcome>();
+  const decisions = new RecordedQueue<RecordedDecision>();
   let missing = 0;
   const isSettled = ([id]: readonly [string, ToolCallRecord]): boolean =>
     (recordOf(start, id)?.result ?? null) !== null;
@@ -52,7 +52,7 @@ export function recordingsOf(whole: AgentState, start: AgentState, unrecorded: "
 }
 
 /** Values by key, each taken once. */
-class Shelf<Value> {
+class RecordedQueue<Value> {
   readonly #values = new Map<string, Value[]>();
 
   put(key: string, value: Value): void {

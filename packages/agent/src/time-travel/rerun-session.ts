@@ -5,7 +5,7 @@ import type { Agent } from "../define-agent.ts";
 import { headerToState } from "../durable/session-header.ts";
 import type { Session } from "../session/session.ts";
 import { startSession } from "../start-session.ts";
-import { stateEssence } from "./bookkeeping.ts";
+import { comparableState } from "./volatile-fields.ts";
 import { differencesOf, type Difference } from "./differences.ts";
 import { isOfOpenWork } from "./open-work.ts";
 import { end, positionOf, readSession } from "./read-session.ts";
@@ -73,7 +73,7 @@ export async function rerunSession<Answer>(
     recorded: { state: whole.state, trace: traceOf(whole.moves.slice(moves.length)) },
     state: result,
     trace: again.trace(),
-    differences: differencesOf(stateEssence(whole.state), stateEssence(result)),
+    differences: differencesOf(comparableState(whole.state), comparableState(result)),
     unrecordedCalls: recordings.missing,
   };
 }

@@ -14,7 +14,7 @@ import {
 } from "@moora/event-log";
 import { textToJson } from "@moora/llm";
 import { isSameJson } from "../durable/canonical-json.ts";
-import { isConfirmed, snapshotVersion } from "../durable/restored.ts";
+import { isConfirmed, snapshotVersion } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader } from "../durable/session-header.ts";
 import { changesDigest, recordToInput } from "../durable/session-record.ts";

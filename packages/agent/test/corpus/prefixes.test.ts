@@ -4,7 +4,7 @@ import { memoryLog, type EventLog } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
 import { exportSession, importSession, initialStateOf, verifySession } from "../../src/index.ts";
 import { canonicalJson } from "../../src/durable/canonical-json.ts";
-import { restored, snapshotVersion } from "../../src/durable/restored.ts";
+import { restoreSession, snapshotVersion } from "../../src/durable/restore.ts";
 import { readSession, sessionLog } from "../../src/time-travel/read-session.ts";
 import { saveConfirmed } from "../durable/world/append-input.ts";
 import { storageOf, storeNames } from "../durable/world/places.ts";
@@ -76,7 +76,7 @@ describe("a golden log", () => {
       const body = JSON.stringify(states[seq]);
       const { updatedAt = 0 } = states.at(-1) ?? {};
       await saveConfirmed(session, { seq, digest, version: snapshotVersion, body }, updatedAt);
-      const whole = await restored(session);
+      const whole = await restoreSession(session);
       expect(whole, `from ${seq}`).toMatchObject({ snapshotSeq: seq, snapshotIgnored: false });
       expect(canonicalJson(whole.state), `from ${seq}`).toBe(last);
     }
@@ -94,7 +94,7 @@ describe("a golden log", () => {
       const { updatedAt = 0 } = states.at(-1) ?? {};
       const body = JSON.stringify(states[seq]);
       await saveConfirmed(session, { seq, digest, version: "state-0", body }, updatedAt);
-      const whole = await restored(session);
+      const whole = await restoreSession(session);
       expect(whole).toMatchObject({ snapshotSeq: 0, snapshotIgnored: true });
       expect(canonicalJson(whole.state)).toBe(canonicalJson(states.at(-1)));
     },

@@ -17,7 +17,7 @@ import {
   type DurableSession,
   type OpenOptions,
 } from "../../src/index.ts";
-import { snapshotVersion } from "../../src/durable/restored.ts";
+import { snapshotVersion } from "../../src/durable/restore.ts";
 import { appendInputs, saveConfirmed } from "./world/append-input.ts";
 import { call } from "./world/counting-agent.ts";
 import { quiet } from "./world/drive.ts";

@@ -1,5 +1,5 @@
 import { effectsAt } from "@moora/agent-core-effects";
-import { loopRuns } from "@moora/agent-core-state-machine";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { memoryLog, MemoryStorage, type EventLog } from "@moora/event-log";
 import { fails } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
@@ -248,7 +248,7 @@ describe("a sub-agent in the middle of its work", () => {
     await session.close();
     await rest();
     const left = await cameTo(house);
-    expect(loopRuns(left.child)).toBe(true);
+    expect(isLoopRunning(left.child)).toBe(true);
     expect(house.clock.timers).toBe(0);
 
     deeds.add("told");
@@ -267,7 +267,7 @@ describe("a sub-agent in the middle of its work", () => {
     await session.cancel("Enough.");
     await rest();
     const { caller, child } = await cameTo(house);
-    expect([caller, child].map(loopRuns)).toEqual([false, false]);
+    expect([caller, child].map(isLoopRunning)).toEqual([false, false]);
     expect([caller, child].map(effectsAt)).toEqual([{}, {}]);
     expect(child.reActContext.control).toMatchObject({ type: "Error", failure: { kind: "Cancelled" } });
     deeds.add("told");
@@ -284,7 +284,7 @@ describe("a sub-agent in the middle of its work", () => {
     await house.clock.advance(120_000);
     await rest();
     const { caller, child } = await cameTo(house);
-    expect(loopRuns(child)).toBe(false);
+    expect(isLoopRunning(child)).toBe(false);
     expect(caller.toolCalls["1"]?.result).toMatchObject({ code: "timeout" });
     expect(caller.reActContext.control.type).toBe("Done");
     await session.close();

@@ -1,4 +1,4 @@
-import { checkedAppend, logRemoved } from "../admission.ts";
+import { validateAppend, logRemoved } from "../validation.ts";
 import { chainStart, logCorrupt } from "../chain.ts";
 import { LogError } from "../log-error.ts";
 import { andThen } from "../maybe-promise.ts";
@@ -62,7 +62,7 @@ export class SessionFile {
     }
     return this.withLock((fd) => {
       const { offset, head } = this.#learn(fd);
-      const { seq, digest } = checkedAppend(head, expectedSeq, records);
+      const { seq, digest } = validateAppend(head, expectedSeq, records);
       if (records.length === 0) return;
       const bytes = Buffer.from(batchToLines(records));
       this.#write(fd, bytes, offset);

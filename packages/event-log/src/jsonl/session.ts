@@ -1,4 +1,4 @@
-import { readStart } from "../admission.ts";
+import { readStart } from "../validation.ts";
 import { digestOf } from "../digest.ts";
 import { leaseAfter } from "../lease.ts";
 import { andThen } from "../maybe-promise.ts";

@@ -1,4 +1,4 @@
-import { checkedAppend, logRemoved, readStart } from "../admission.ts";
+import { validateAppend, logRemoved, readStart } from "../validation.ts";
 import { type ChainHead, chainStart, logCorrupt, soundPart } from "../chain.ts";
 import type { HeadWatch } from "../head-watch.ts";
 import { leaseAfter } from "../lease.ts";
@@ -72,7 +72,7 @@ export class SqliteSession implements SessionLog {
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
     const mine = records.map((record) => ({ ...record }));
     const append = (): void => {
-      const head = checkedAppend(this.#head(), expectedSeq, mine);
+      const head = validateAppend(this.#head(), expectedSeq, mine);
       for (const { seq, changed, digest, body } of mine) {
         this.#connection.do(sql.insert, this.#life, seq, changed, digest, body);
       }

@@ -1,4 +1,4 @@
-import { maxRecordLength } from "../admission.ts";
+import { maxRecordLength } from "../validation.ts";
 import { LogError } from "../log-error.ts";
 import type { Lease, LogRecord, SessionLog, Snapshot } from "../port.ts";
 import { withSessions } from "./altered-log.ts";

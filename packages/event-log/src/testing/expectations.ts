@@ -13,7 +13,7 @@ export function check(isTrue: boolean, sentence: string): asserts isTrue {
 export function checkEqual(actual: unknown, expected: unknown, sentence: string): void {
   const [found, wanted] = [textOf(actual), textOf(expected)];
   if (found === wanted) return;
-  throw new UnmetExpectation(`${sentence}: expected ${shortened(wanted)}, found ${shortened(found)}`);
+  throw new UnmetExpectation(`${sentence}: expected ${truncated(wanted)}, found ${truncated(found)}`);
 }
 
 /** Expects a `LogError` of that code, thrown or rejected; answers it. */
@@ -42,5 +42,5 @@ const isPlainObject = (value: unknown): value is object =>
 const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
   one < other ? -1 : 1;
 
-const shortened = (text: string): string =>
+const truncated = (text: string): string =>
   text.length <= 300 ? text : `${text.slice(0, 300)}... (${text.length} characters)`;

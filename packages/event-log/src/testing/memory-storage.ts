@@ -1,4 +1,4 @@
-import { memoryLog, type MemoryLife, MemoryStorage } from "../memory.ts";
+import { memoryLog, type MemoryGeneration, MemoryStorage } from "../memory.ts";
 import type { EventLog } from "../port.ts";
 import { check } from "./expectations.ts";
 import type { LogStorage } from "./log-storage.ts";
@@ -10,7 +10,7 @@ export function memoryLogStorage(
 ): LogStorage {
   const storage = new MemoryStorage();
   const open = (): EventLog => wrap(memoryLog(storage), storage);
-  const life = (id: string): MemoryLife => {
+  const life = (id: string): MemoryGeneration => {
     const found = storage.lives.get(id);
     check(found !== undefined, "the session that is to be damaged exists");
     return found;

@@ -21,9 +21,9 @@ export function recentMessages(messages: readonly AgentMessage[], isInProgress: 
   const start = begins.at(-maxExchanges) ?? 0;
   return {
     earlier: start,
-    shown: visible.slice(start).map(({ role, content }) => ({ role, content: shortened(content) })),
+    shown: visible.slice(start).map(({ role, content }) => ({ role, content: truncated(content) })),
   };
 }
 
-const shortened = (text: string): string =>
+const truncated = (text: string): string =>
   text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}...`;

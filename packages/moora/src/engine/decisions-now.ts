@@ -8,7 +8,7 @@ import {
   type OnApproval,
   type Question,
 } from "@moora/agent";
-import { callDigest, isPromise, type AskHumanEffect, type RunHost } from "@moora/agent-core-effects";
+import { callDigest, isPromise, type AskHumanEffect, type EffectHost } from "@moora/agent-core-effects";
 
 /**
  * What answers a question without waiting, as inputs of which the first that applies is meant: the host's decision, and
@@ -17,7 +17,7 @@ import { callDigest, isPromise, type AskHumanEffect, type RunHost } from "@moora
 export function decisionsNow(
   effect: AskHumanEffect,
   state: AgentState,
-  host: Pick<RunHost, "parts" | "limits" | "sessionId" | "digestOf" | "clock">,
+  host: Pick<EffectHost, "parts" | "limits" | "sessionId" | "digestOf" | "clock">,
   onApproval: OnApproval,
 ): readonly AgentInput[] {
   const { toolCallId, name } = effect;
@@ -48,7 +48,7 @@ function decisionNow(onApproval: OnApproval, question: Question): Decision {
 }
 
 function problemNow(
-  { parts }: Pick<RunHost, "parts">,
+  { parts }: Pick<EffectHost, "parts">,
   state: AgentState,
   toolCallId: string,
   decision: Decision,

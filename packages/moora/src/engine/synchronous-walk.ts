@@ -17,8 +17,8 @@ import {
   type OnApproval,
   type Trace,
 } from "@moora/agent";
-import { NotSynchronous, runOf, type RunHost } from "@moora/agent-core-effects";
-import { loopRuns, parseInput, step, traceOf, whyIgnored } from "@moora/agent-core-state-machine";
+import { NotSynchronous, programOf, type EffectHost } from "@moora/agent-core-effects";
+import { isLoopRunning, parseInput, step, traceOf, ignoredReason } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
 import { decisionsNow } from "./decisions-now.ts";
 import { driveNow } from "./drive-now.ts";
@@ -36,7 +36,7 @@ export class SynchronousWalk {
   readonly #clock: Clock;
   readonly #newId: (prefix: string) => string;
   readonly #onApproval: OnApproval;
-  readonly #host: RunHost;
+  readonly #host: EffectHost;
   readonly #moves: ControlMove[] = [];
   #state: AgentState;
 
@@ -84,7 +84,7 @@ export class SynchronousWalk {
   /** From the message to the text of the answer. Throws the `AgentError` that the loop ended in. */
   run(task: string): string {
     this.#begin(task);
-    while (loopRuns(this.#state)) {
+    while (isLoopRunning(this.#state)) {
       const before = this.#state;
       const effect = this.#nextAt(before);
       if (effect !== undefined) this.#perform(effect);
@@ -105,7 +105,7 @@ export class SynchronousWalk {
     const message = userMessage(task, { messageId: this.#newId("user"), timestamp: this.#clock.now() });
     const parsed = parseInput(message);
     if (!parsed.ok) throw this.#error("AgentFailed", parsed.problem.message, "InputRefused");
-    const reason = whyIgnored(parsed.input)(this.#state);
+    const reason = ignoredReason(parsed.input)(this.#state);
     if (reason !== undefined)
       throw this.#error("AgentFailed", `The message was not taken: ${reason}.`, reason);
     this.#apply(parsed.input);
@@ -117,7 +117,7 @@ export class SynchronousWalk {
       return;
     }
     try {
-      const run = runOf(effect, this.#state, this.#host);
+      const run = programOf(effect, this.#state, this.#host);
       driveNow(run, (inputs) => inputs.filter((input) => this.#apply(this.#withoutWait(input))).length > 0);
     } catch (cause) {
       throw cause instanceof NotSynchronous ? this.#endedBy(effect) : cause;

@@ -1,5 +1,5 @@
 import { effectsAt } from "@moora/agent-core-effects";
-import { loopRuns, type AgentState } from "@moora/agent-core-state-machine";
+import { isLoopRunning, type AgentState } from "@moora/agent-core-state-machine";
 import type { DurableSession, Session } from "../../../src/index.ts";
 import type { Deed, Transcript } from "./transcripts/transcript.ts";
 import { turn, type VirtualClock } from "./virtual-clock.ts";
@@ -77,7 +77,7 @@ export async function driveToEnd(
       return decision === undefined ? [] : [{ question, decision }];
     })[0];
     const due = nextDue(state);
-    const next = loopRuns(state) ? undefined : nextToSay(state, course);
+    const next = isLoopRunning(state) ? undefined : nextToSay(state, course);
     if (decided !== undefined) await session.decide(decided.question, decided.decision, "ada");
     else if (due !== undefined) await clock.advanceTo(due);
     else if (next !== undefined) await session.send(next);

@@ -1,19 +1,24 @@
 import { llmRequestAt } from "@moora/agent-core-effects";
 import { requestProblems } from "@moora/agent-testing";
-import { agentTransition, loopRuns, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { stateEssence } from "../../../src/time-travel/bookkeeping.ts";
+import {
+  agentTransition,
+  isLoopRunning,
+  type AgentInput,
+  type AgentState,
+} from "@moora/agent-core-state-machine";
+import { comparableState } from "../../../src/time-travel/volatile-fields.ts";
 
 /** What a conversation came to, apart from messages that a crash cut before they had any text. */
 export function outcomeOf(state: AgentState): unknown {
   const messages = state.messages.filter(({ status, content }) => status !== "cut" || content !== "");
-  return stateEssence({ ...state, messages });
+  return comparableState({ ...state, messages });
 }
 
 /** The conversation if the user spoke now, or stopped what runs and spoke then. */
 export function spokenTo(state: AgentState): AgentState {
   const timestamp = state.updatedAt;
   const inputs: readonly AgentInput[] = [
-    ...(loopRuns(state) ? [{ type: "re-act-cancelled", timestamp } as const] : []),
+    ...(isLoopRunning(state) ? [{ type: "re-act-cancelled", timestamp } as const] : []),
     { type: "user-message-received", messageId: "and-then", content: "And then?", timestamp },
   ];
   return inputs.reduce((before, input) => agentTransition(input)(before), state);

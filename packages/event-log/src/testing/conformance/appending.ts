@@ -1,4 +1,4 @@
-import { maxRecordLength } from "../../admission.ts";
+import { maxRecordLength } from "../../validation.ts";
 import { bodies, grow, growSingly, headOf, recordsAfter, recordsOf } from "../chain-of.ts";
 import { check, checkEqual, checkRefused } from "../expectations.ts";
 import type { LogRecord, SessionLog } from "../../port.ts";

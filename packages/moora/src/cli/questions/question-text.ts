@@ -51,13 +51,13 @@ export const editableArguments = (parameters: unknown): string =>
   );
 
 const argumentsText = ({ parameters }: Question): string =>
-  typeof parameters === "string" ? shortened(parameters) : shown(parameters);
+  typeof parameters === "string" ? truncated(parameters) : shown(parameters);
 
-const shown = (value: unknown): string => shortened(JSON.stringify(value, null, 2));
+const shown = (value: unknown): string => truncated(JSON.stringify(value, null, 2));
 
 const jsonText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-const shortened = (text: string): string =>
+const truncated = (text: string): string =>
   text.length <= maxShown
     ? text
     : `${text.slice(0, maxShown).toWellFormed()}\n[${text.length - maxShown} more characters are not shown]`;

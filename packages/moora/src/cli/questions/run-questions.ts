@@ -1,5 +1,5 @@
 import type { AgentState, Question, Session } from "@moora/agent";
-import { loopRuns, openCallOf, openCallsOf, toolOf } from "@moora/agent-core-state-machine";
+import { isLoopRunning, openCallOf, openCallsOf, toolOf } from "@moora/agent-core-state-machine";
 import type { Screen } from "../screen.ts";
 import type { QuestionPrompt } from "./question-prompt.ts";
 
@@ -93,6 +93,9 @@ function isAsking({ reActContext: { control } }: AgentState, { toolCallId, diges
 function onlyWaits(state: AgentState): boolean {
   const types = openCallsOf(state.reActContext.control).map(({ status }) => status.type);
   return (
-    loopRuns(state) && types.includes("asking") && !types.includes("running") && !types.includes("probing")
+    isLoopRunning(state) &&
+    types.includes("asking") &&
+    !types.includes("running") &&
+    !types.includes("probing")
   );
 }

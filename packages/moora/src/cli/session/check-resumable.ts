@@ -1,5 +1,5 @@
 import type { AgentState } from "@moora/agent";
-import { loopRuns } from "@moora/agent-core-state-machine";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type CliHost } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
@@ -16,7 +16,7 @@ export async function checkResumable(call: CommandCall, host: CliHost): Promise<
     const start = `Start one with ${hints.command("run", "...", "--session", id)}`;
     if (state === undefined)
       throw new CliFailure(exitCodes.missing, `There is no session "${id}" in ${place.shown}. ${start}`);
-    if (loopRuns(state)) return;
+    if (isLoopRunning(state)) return;
     const task = `Give it a task: ${hints.command("run", "...", "--session", id)}`;
     throw new CliFailure(
       exitCodes.refused,

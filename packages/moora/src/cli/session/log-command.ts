@@ -22,11 +22,11 @@ export const logCommand: Command = sessionCommand({
 });
 
 async function shown({ log, id, options }: SessionCall, show: (row: TimelineRow) => void): Promise<ExitCode> {
-  const { header, records, inputs, unreadable, damage } = await readSoundPart(log, id);
+  const { header, records, inputs, stoppedBy, damage } = await readSoundPart(log, id);
   if (damage === undefined) checkPosition(id, positionOf(options, "from"), records.length);
   const toRow = timelineOf(header);
   inputs.forEach((input, index) => show(toRow(index + 1, input)));
-  const problem = unreadable ?? damage;
+  const problem = stoppedBy ?? damage;
   if (problem !== undefined) throw problem;
   return exitCodes.answered;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Agent, AgentState } from "@moora/agent";
-import { loopRuns, openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine";
+import { isLoopRunning, openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
 import type { GivenOptions } from "../options.ts";
 import type { Screen } from "../screen.ts";
@@ -83,7 +83,7 @@ export class SessionTools {
       return;
     }
     const now = toolsNow(this.given);
-    const isInProgress = state !== undefined && loopRuns(state);
+    const isInProgress = state !== undefined && isLoopRunning(state);
     if (isInProgress && this.last?.path === now.path && this.last.digest !== now.digest)
       screen.aside(`${now.path} has changed since this session used it last.`);
     const problem = await rememberTools(log, place, id, now);

@@ -1,5 +1,5 @@
 import { TextDecoder } from "node:util";
-import { shortened } from "@moora/agent-core-effects";
+import { truncated } from "@moora/agent-core-effects";
 import { isBinary } from "../files/file-text.ts";
 import { FetchRefused } from "./fetch-refused.ts";
 import { getPage, type GetOptions, type Page } from "./get-page.ts";
@@ -31,7 +31,7 @@ function pageToText({ url, status, type, charset, body, isCut }: Page): string {
   const isHtml = type === "text/html" || type === "application/xhtml+xml";
   const page = isHtml ? htmlToText(text, url) : { title: "", text };
   const title = page.title === "" ? "" : `\nTitle: ${page.title}`;
-  return `${head}:${title}\n\n${shortened(page.text, maxLength)}${mark}`;
+  return `${head}:${title}\n\n${truncated(page.text, maxLength)}${mark}`;
 }
 
 const isText = (type: string): boolean =>

@@ -1,0 +1,67 @@
+import { toolOf, type AgentState } from "@moora/agent-core-state-machine";
+import { errorText } from "../error-text.ts";
+import type { AgentParts, ApprovalPredicate } from "./host.ts";
+import {
+  answerText,
+  type CallCheck,
+  type TurnCheck,
+  type NumberedCall,
+  type NumberedTurn,
+} from "./observation.ts";
+import { waitFor, type Run } from "./effect-program.ts";
+
+/** Looks at what the reducer cannot: schemas of answers and arguments, and the host's predicates. */
+export function* checkTurn(state: AgentState, turn: NumberedTurn, parts: AgentParts): Run<TurnCheck> {
+  const calls = new Map<string, CallCheck>();
+  for (const call of turn.calls) {
+    const judgement = yield* judgedCall(state, call, parts);
+    if (judgement !== undefined) calls.set(call.id, judgement);
+  }
+  const isAnswer = turn.calls.length === 0 && !turn.parts.some((part) => part.type === "internal-call");
+  const problem = isAnswer ? yield* answerProblem(answerText(turn.parts), parts) : undefined;
+  return { calls, problem };
+}
+
+/** A check that throws has found that the answer cannot be used. */
+function* answerProblem(text: string, parts: AgentParts): Run<string | undefined> {
+  try {
+    return yield* waitFor(parts.answerProblem?.(text));
+  } catch (error) {
+    return `It could not be checked: ${errorText(error)}`;
+  }
+}
+
+/** Why the call cannot run, or the predicate's answer where the policy has one. */
+function* judgedCall(state: AgentState, call: NumberedCall, parts: AgentParts): Run<CallCheck | undefined> {
+  const problem = yield* argumentProblem(call, parts);
+  if (problem !== undefined) return { problem };
+  const { policy } = state.config.approval;
+  const { predicates, tools } = parts;
+  if (typeof policy === "string" || !("predicate" in policy) || !tools.has(call.name)) return undefined;
+  const predicate = Object.hasOwn(predicates, policy.predicate) ? predicates[policy.predicate] : undefined;
+  const hasOwnRule = toolOf(state, call.name)?.approval !== undefined;
+  return hasOwnRule ? undefined : { needsApproval: yield* predicateAsks(call, predicate) };
+}
+
+/** A check that throws finds nothing: then the policy decides as if the call could run. */
+function* argumentProblem(
+  { name, parameters }: NumberedCall,
+  { tools }: AgentParts,
+): Run<string | undefined> {
+  try {
+    return yield* waitFor(tools.get(name)?.check(parameters));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A predicate that is missing, throws or returns anything but false asks. */
+function* predicateAsks(call: NumberedCall, predicate: ApprovalPredicate | undefined): Run<boolean> {
+  if (predicate === undefined) return true;
+  try {
+    const asks: unknown = yield* waitFor(predicate({ name: call.name, parameters: call.parameters }));
+    return asks !== false;
+  } catch {
+    return true;
+  }
+}

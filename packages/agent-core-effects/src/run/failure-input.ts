@@ -1,0 +1,34 @@
+import type { AgentInput } from "@moora/agent-core-state-machine";
+import type { AgentEffect } from "../effect.ts";
+import { errorText } from "../error-text.ts";
+import { UnloggableInput } from "./assert-loggable.ts";
+
+/**
+ * What a run that threw is told as, so that no effect ends without an answer. Undefined where there is nothing to say:
+ * a question stays open for whoever decides, and a wait depends on nothing but the clock.
+ */
+export function failureInput(effect: AgentEffect, error: unknown, timestamp: number): AgentInput | undefined {
+  const message = errorText(error);
+  switch (effect.type) {
+    case "call-llm": {
+      const unreadable = error instanceof UnloggableInput;
+      const kind = unreadable ? "malformed" : "unknown";
+      const failure = { kind, message, retryable: unreadable };
+      return { type: "llm-call-failed", key: effect.key, failure, timestamp };
+    }
+    case "call-tool": {
+      const { key, toolCallId } = effect;
+      const result = { isSuccess: false, error: message, code: "tool-error", receivedAt: timestamp } as const;
+      return { type: "tool-call-completed", toolCallId, key, result, timestamp };
+    }
+    case "probe-tool": {
+      const { toolCallId, attempt } = effect;
+      return { type: "tool-call-interrupted", toolCallId, attempt, outcome: "unknown", timestamp };
+    }
+    case "run-state":
+      return { type: "state-handled", key: effect.key, event: "HandlerFailed", note: message, timestamp };
+    case "ask-human":
+    case "wait-until":
+      return undefined;
+  }
+}

@@ -1,0 +1,15 @@
+import type { Clock } from "./host.ts";
+
+/** Longer timers than this fire at once. */
+const longestTimer = 2 ** 31 - 1;
+
+/** Calls back once, `ms` from now, however long that is; answers how to call it off. */
+export function setLongTimeout(clock: Clock, ms: number, callback: () => void): () => void {
+  let cancelTimer = (): void => undefined;
+  const wait = (left: number): void => {
+    const part = Math.min(left, longestTimer);
+    cancelTimer = clock.after(part, () => (left > part ? wait(left - part) : callback()));
+  };
+  wait(ms);
+  return () => cancelTimer();
+}

@@ -1,0 +1,170 @@
+import {
+  needsHuman,
+  recordOf,
+  toolOf,
+  type AgentInput,
+  type AgentState,
+  type LlmCallFailedInput,
+  type UsageReport,
+  type Json,
+  type ObservedToolCall,
+  type TurnPart,
+} from "@moora/agent-core-state-machine";
+import type { LlmOutcome } from "@moora/llm";
+import type { CallLlmEffect } from "../effect.ts";
+import { answerInternalCall, isInternalTool } from "../internal-tools.ts";
+import type { EffectHost } from "./host.ts";
+import { readFinish, readTurn } from "./read-turn.ts";
+
+type Answered = Extract<LlmOutcome, { ok: true }>;
+
+/** What an observation needs to know of its host. */
+export type ObservationHost = Pick<EffectHost, "parts" | "sessionId" | "digestOf">;
+
+export interface NumberedCall extends Omit<ObservedToolCall, keyof CallCheck> {
+  readonly id: string;
+}
+
+/** A turn before it is judged: its parts with our ids, and the inputs that its internal calls came to. */
+export interface NumberedTurn {
+  readonly parts: readonly TurnPart[];
+  readonly calls: readonly NumberedCall[];
+  readonly before: readonly AgentInput[];
+  readonly origin: string;
+  readonly raw: Json | undefined;
+}
+
+/** Numbers the calls through the session: ids of providers are data, never keys. */
+export function numberedTurn(
+  state: AgentState,
+  { turn }: Answered,
+  host: ObservationHost,
+  now: number,
+): NumberedTurn {
+  const calls: NumberedCall[] = [];
+  const before: AgentInput[] = [];
+  const ids = newIds(state);
+  const { origin, parts: made, raw: rawTurn } = readTurn(turn);
+  const parts = made.map((part): TurnPart => {
+    if (part.type !== "tool-call") return part;
+    const { name, arguments: parameters } = part;
+    const raw = part.raw === undefined ? {} : { raw: part.raw };
+    if (isInternalTool(name) && toolOf(state, name) === undefined) {
+      const { input, ...answer } = answerInternalCall(state, name, parameters, now);
+      if (input !== undefined) before.push(input);
+      return { type: "internal-call", name, arguments: parameters, answer, ...raw };
+    }
+    const call = { id: ids(), name, parameters, calledAt: now };
+    calls.push(
+      mayAsk(state, call) ? { ...call, digest: callDigest(state, host, call.id, name, parameters) } : call,
+    );
+    return { type: "call", toolCallId: call.id, ...raw };
+  });
+  return { parts, calls, before, origin, raw: rawTurn };
+}
+
+/** A digest is worth its time where a human may have to decide about the call. */
+const mayAsk = (state: AgentState, call: Omit<ObservedToolCall, "needsApproval">): boolean =>
+  needsHuman(state, { ...call, result: null }) || toolOf(state, call.name)?.onUnknown === "ask";
+
+function newIds(state: AgentState): () => string {
+  let next = state.toolCallCount;
+  return () => {
+    do next += 1;
+    while (recordOf(state, String(next)) !== undefined);
+    return String(next);
+  };
+}
+
+/** Binds an approval to this session, this call, these bytes and this definition of the tool. */
+export const callDigest = (
+  state: AgentState,
+  { sessionId, digestOf }: Pick<EffectHost, "sessionId" | "digestOf">,
+  toolCallId: string,
+  name: string,
+  parameters: string,
+): string => digestOf(sessionId, toolCallId, name, parameters, JSON.stringify(toolOf(state, name) ?? null));
+
+/** The text of an answer. */
+export const answerText = (parts: readonly { readonly type: string; readonly text?: string }[]): string =>
+  parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+/** What a check found out about one call. */
+export type CallCheck = Pick<ObservedToolCall, "needsApproval" | "problem">;
+
+/** What the checks of a turn found out: about its calls, by id, and what is wrong with its answer. */
+export interface TurnCheck {
+  readonly calls: ReadonlyMap<string, CallCheck>;
+  readonly problem: string | undefined;
+}
+
+/** The inputs of a finished plan: those of its internal calls, and the observation itself. */
+export function toObservedInput(
+  effect: CallLlmEffect,
+  outcome: Answered,
+  turn: NumberedTurn,
+  judgement: TurnCheck,
+  about: { readonly usage: UsageReport; readonly calledAt: number; readonly now: number },
+): readonly AgentInput[] {
+  const { parts, calls, before, origin, raw } = turn;
+  const internal = parts.some((part) => part.type === "internal-call");
+  const toolCalls: Record<string, ObservedToolCall> = {};
+  for (const { id, ...call } of calls) toolCalls[id] = { ...call, ...judgement.calls.get(id) };
+  const { problem } = judgement;
+  return [
+    ...before,
+    {
+      type: "re-act-observed",
+      key: effect.key,
+      messageId: effect.messageId,
+      calledLlmAt: about.calledAt,
+      timestamp: about.now,
+      turn: { origin, parts, ...(raw === undefined ? {} : { raw }) },
+      observation:
+        calls.length > 0 || internal
+          ? { type: "continue-re-act", toolCalls }
+          : { type: "complete-re-act", ...(problem === undefined ? {} : { problem }) },
+      usage: about.usage,
+      ...(Number.isFinite(outcome.confidence) ? { confidence: outcome.confidence } : {}),
+      finish: readFinish(outcome.finish),
+    },
+  ];
+}
+
+export function toReflectedInput(
+  effect: CallLlmEffect,
+  outcome: Answered,
+  usage: UsageReport,
+  timestamp: number,
+): AgentInput {
+  const summary = answerText(outcome.turn.parts).toWellFormed();
+  return { type: "history-reflected", key: effect.key, summary, usage, timestamp };
+}
+
+/** A failure of the provider's, or of our own. */
+export interface FailedCall {
+  readonly failure: LlmCallFailedInput["failure"];
+  readonly partial: string;
+}
+
+export function toFailedInput(
+  effect: CallLlmEffect,
+  { failure, partial }: FailedCall,
+  usage: UsageReport | undefined,
+  timestamp: number,
+): AgentInput {
+  const { kind, message, retryable, retryAfterMs } = failure;
+  return {
+    type: "llm-call-failed",
+    key: effect.key,
+    failure: {
+      kind,
+      message: message.toWellFormed(),
+      retryable,
+      ...(retryAfterMs !== undefined && retryAfterMs >= 0 ? { retryAfterMs } : {}),
+    },
+    ...(usage === undefined ? {} : { usage }),
+    ...(partial === "" ? {} : { partial: partial.toWellFormed() }),
+    timestamp,
+  };
+}

@@ -1,0 +1,42 @@
+import { textDigest } from "./text-digest.ts";
+
+/** Below this limit, in characters or bytes, a cut text ends in an ellipsis: the note about the whole would not fit. */
+const minForNote = 200;
+
+/**
+ * The text, or its beginning with a note that gives the length and a short digest of the whole. The result, note
+ * included, has at most `limit` characters. No character is cut in two.
+ */
+export function truncated(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const digest = limit < minForNote ? undefined : textDigest(text);
+  const end = limit - noteOf(text, limit, digest).length;
+  return end < 0 ? "" : cutAt(text, end, digest);
+}
+
+/** The same for a limit in bytes of UTF-8. */
+export function truncatedToBytes(text: string, limitBytes: number): string {
+  // A UTF-16 unit takes at most three bytes, so most texts need no counting.
+  if (text.length * 3 <= limitBytes) return text;
+  if (unitsThatFit(text, limitBytes) === text.length) return text;
+  const digest = limitBytes < minForNote ? undefined : textDigest(text);
+  const room = limitBytes - encoder.encode(noteOf(text, limitBytes, digest)).length;
+  return room < 0 ? "" : cutAt(text, unitsThatFit(text, room), digest);
+}
+
+const encoder = new TextEncoder();
+
+/** How many UTF-16 units of the beginning fit, without a character that fits in part. */
+const unitsThatFit = (text: string, bytes: number): number =>
+  encoder.encodeInto(text, new Uint8Array(bytes)).read;
+
+function cutAt(text: string, most: number, digest: string | undefined): string {
+  const last = text.charCodeAt(most - 1);
+  const end = last >= 0xd800 && last <= 0xdbff ? most - 1 : most;
+  return text.slice(0, end) + noteOf(text, end, digest);
+}
+
+const noteOf = (text: string, end: number, digest: string | undefined): string =>
+  digest === undefined
+    ? "…"
+    : `\n[cut: ${end} of ${text.length} characters shown, digest of the whole ${digest}]`;

@@ -1,0 +1,84 @@
+import type { StateEdit } from "../state-edit.ts";
+import { hasNotRun, type AgentState, type ContextEntry } from "../state.ts";
+import { textIn } from "../turn-parts.ts";
+import { awaitUsageOfCalls } from "../unreported-usage.ts";
+import { wording } from "../wording.ts";
+import { callIdsOf, failCall, lastTurn, mayHaveRun, openCallOf, recordOf, unansweredIds } from "./calls.ts";
+import type { AgentFailure } from "./control.ts";
+import type { EnterState, FiredEvent } from "./enter.ts";
+import { closeStreamedMessage } from "./streamed-message.ts";
+
+export const enterDone: EnterState = (edit) => {
+  closeOpenWork(edit);
+  edit.setContext({ control: { type: "Done", answer: answerAt(edit) } });
+  return undefined;
+};
+
+export const enterError: EnterState = (edit, fired, from) => {
+  const failure = fired.failure ?? failureOf(fired, from);
+  closeOpenWork(edit);
+  edit.setContext({ control: { type: "Error", failure } });
+  return undefined;
+};
+
+/** The text of the newest turn of the loop: what the model said last. */
+export const answerAt = (state: AgentState): string => textIn(lastTurn(state)?.parts ?? []);
+
+const messages: Readonly<Record<string, string>> = {
+  MaxSteps: "The loop reached its limit of model calls.",
+  BudgetExceeded: "The budget is spent.",
+  Cancelled: "The task was cancelled.",
+};
+
+function failureOf({ event }: FiredEvent, from: string): AgentFailure {
+  const message = Object.hasOwn(messages, event) ? messages[event] : undefined;
+  return { kind: event, message: message ?? `The event ${event} ended the loop in ${from}.`, from, event };
+}
+
+/** A loop that ends leaves nothing open: each call has its one result, no message streams on. */
+function closeOpenWork(edit: StateEdit): void {
+  closeStreamedMessage(edit, "");
+  awaitUsageOfCalls(edit);
+  for (const id of unansweredIds(edit)) {
+    const call = openCallOf(edit.reActContext.control, id);
+    if (call !== undefined && mayHaveRun(call))
+      failCall(edit, id, "cancelled-after-start", wording.cancelledAfterStart);
+    else failCall(edit, id, "cancelled", wording.cancelledBeforeRun);
+  }
+}
+
+/**
+ * Keeps this loop from the model from now on, so that what was refused does not poison later requests. What its calls did
+ * is never withheld: a note names them, and their results can be loaded.
+ */
+export function withholdLoop(edit: StateEdit): void {
+  const { loopStart, windowCount } = edit.reActContext;
+  const calls = callsOf(edit, loopStart);
+  let counted = 0;
+  edit.transcript.slice(loopStart).forEach((entry: ContextEntry, offset) => {
+    if (entry.withheld === true) return;
+    edit.putEntry(loopStart + offset, { ...entry, withheld: true });
+    if (entry.type === "message" || entry.type === "turn") counted += 1;
+    if (entry.type === "message") withholdMessage(edit, entry.messageId);
+  });
+  edit.setContext({ windowCount: Math.max(0, windowCount - counted) });
+  if (calls.length > 0) edit.addEntry({ type: "note", text: wording.withheldCalls(calls) });
+}
+
+/** The calls of a loop that may have had an effect, in a line each. */
+function callsOf(state: AgentState, loopStart: number): readonly string[] {
+  const turns = state.transcript.slice(loopStart).flatMap((entry) => (entry.type === "turn" ? [entry] : []));
+  return turns.flatMap(callIdsOf).flatMap((id) => {
+    const record = recordOf(state, id);
+    if (record === undefined || record.result === null || hasNotRun(record.result)) return [];
+    const outcome = record.result.isSuccess ? "succeeded" : `failed (${record.result.code ?? "tool-error"})`;
+    return [`${record.name} (id ${id}) ${outcome}`];
+  });
+}
+
+function withholdMessage(edit: StateEdit, id: string): void {
+  const index = edit.messages.findLastIndex((message) => message.id === id);
+  const message = edit.messages[index];
+  if (message !== undefined)
+    edit.putMessage(index, { ...message, status: "withheld", updatedAt: edit.timestamp });
+}

@@ -1,0 +1,46 @@
+import type { StateEdit } from "../state-edit.ts";
+import { wording } from "../wording.ts";
+import { runAgain } from "./admission.ts";
+import { failAsUnknown, failCall, recordOf, replaceCall, toolOf, withQuestion } from "./calls.ts";
+import type { OpenCall } from "./control.ts";
+
+/**
+ * Decides what happens to a call whose run was interrupted. `safe` and `keyed` run again, and so does a call that surely
+ * did not run; `once` never does: its outcome is settled as one that is unknown.
+ */
+export function interruptCall(edit: StateEdit, call: OpenCall, outcome: "unknown" | "not-run"): void {
+  const wasProbed = call.status.type === "probing";
+  if (outcome === "not-run") {
+    // A probe speaks of the whole call, an attempt that did not run only of itself.
+    const mayHaveRun = call.mayHaveRun && !wasProbed;
+    return runAgainOrGiveUp(edit, { ...call, mayHaveRun });
+  }
+  if (!wasProbed && replayOf(edit, call) !== "once")
+    return runAgainOrGiveUp(edit, { ...call, mayHaveRun: true });
+  settleUnknown(edit, call);
+}
+
+const replayOf = (edit: StateEdit, { id }: OpenCall): "safe" | "keyed" | "once" =>
+  toolOf(edit, recordOf(edit, id)?.name ?? "")?.replay ?? "once";
+
+/** Settles a call that may have had its effect and must not run again: by its probe, by a person, or as unknown. */
+export function settleUnknown(edit: StateEdit, call: OpenCall): void {
+  const tool = toolOf(edit, recordOf(edit, call.id)?.name ?? "");
+  const mayProbe = call.status.type !== "probing" && tool?.probe === true;
+  const unknown = { ...call, mayHaveRun: true };
+  if (mayProbe && call.attempt < edit.config.maxToolAttempts)
+    return replaceCall(edit, { ...unknown, attempt: call.attempt + 1, status: { type: "probing" } });
+  if (tool?.onUnknown === "ask") return replaceCall(edit, withQuestion(edit, unknown, "outcome"));
+  failAsUnknown(edit, call.id, "It was interrupted.");
+}
+
+/** A probe that was interrupted is made again; one that never comes through leaves the outcome unknown. */
+export function interruptProbe(edit: StateEdit, call: OpenCall): void {
+  if (call.attempt >= edit.config.maxToolAttempts) return interruptCall(edit, call, "unknown");
+  replaceCall(edit, { ...call, attempt: call.attempt + 1 });
+}
+
+function runAgainOrGiveUp(edit: StateEdit, call: OpenCall): void {
+  if (call.attempt < edit.config.maxToolAttempts) return runAgain(edit, call);
+  failCall(edit, call.id, "crash-loop", wording.crashLoop(call.attempt, call.mayHaveRun));
+}

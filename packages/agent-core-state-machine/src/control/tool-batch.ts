@@ -1,0 +1,39 @@
+import type { StateEdit } from "../state-edit.ts";
+import type { ToolCallDecision } from "../state.ts";
+import { actingEvent, askingEvent } from "./acting.ts";
+import { admitCalls } from "./admission.ts";
+import { openCallsOf } from "./calls.ts";
+import { move } from "./move.ts";
+
+/**
+ * What follows when a call was answered, decided or interrupted: slots are filled again, or the batch leaves its state. The
+ * state that it goes to admits its calls, so that a state of the user's own in between can still keep them from running.
+ */
+export function advanceBatch(edit: StateEdit, decision?: ToolCallDecision["type"]): void {
+  const { control } = edit.reActContext;
+  switch (control.type) {
+    case "WaitingForHuman": {
+      if (askingEvent(edit) !== undefined) return admitCalls(edit);
+      return move(edit, { event: humanEvent(edit, openCallsOf(control).length, decision) });
+    }
+    case "Acting":
+    case "ParallelActing": {
+      const fired = actingEvent(edit);
+      return fired === undefined ? admitCalls(edit) : move(edit, fired);
+    }
+    case "Idle":
+    case "Planning":
+    case "Observing":
+    case "Reflecting":
+    case "Done":
+    case "Error":
+    case "Custom":
+      return;
+  }
+}
+
+function humanEvent(edit: StateEdit, open: number, decision: ToolCallDecision["type"] | undefined): string {
+  if (open === 0) return decision === "answered" || decision === "worked" ? "HumanAnswered" : "HumanRejected";
+  if (open === 1) return decision === "modified" ? "HumanModified" : "HumanApproved";
+  return edit.config.parallelTools ? "HumanApprovedParallel" : "HumanApproved";
+}

@@ -1,0 +1,84 @@
+import type { Progress } from "@moora/agent-core-effects";
+import {
+  answerMessageId,
+  recordOf,
+  type AgentChange,
+  type AgentInput,
+  type AgentState,
+  type AgentStep,
+  type ControlMove,
+} from "@moora/agent-core-state-machine";
+import type { AgentEvent } from "../agent-event.ts";
+
+/** What a transition did apart from its moves, as events. */
+export function transitionToEvents(
+  input: AgentInput,
+  { state, changes }: AgentStep,
+): readonly AgentEvent<never>[] {
+  const events: AgentEvent<never>[] = [];
+  if (input.type === "tool-call-started") {
+    const record = recordOf(state, input.toolCallId);
+    if (record !== undefined) {
+      const { name, parameters } = record;
+      events.push({ type: "ToolCallStarted", toolCallId: input.toolCallId, name, parameters });
+    }
+  }
+  for (const change of changes) {
+    const event = changeToEvent(change);
+    if (event !== undefined) events.push(event);
+  }
+  const retry = input.type === "llm-call-failed" ? retryAt(state) : undefined;
+  if (retry !== undefined) events.push(retry);
+  return events;
+}
+
+function changeToEvent(change: AgentChange): AgentEvent<never> | undefined {
+  switch (change.op) {
+    case "put-call": {
+      const { name, result } = change.record;
+      return result === null ? undefined : { type: "ToolCallFinished", toolCallId: change.id, name, result };
+    }
+    case "put-message":
+    case "insert-message": {
+      const { id, role, status } = change.message;
+      if (role !== "assistant" || status === undefined) return undefined;
+      return { type: "LlmAttemptEnded", messageId: id, status };
+    }
+    case "put-entry":
+    case "add-context-calls":
+    case "set-context":
+    case "set-state":
+      return undefined;
+  }
+}
+
+export const moveToEvent = ({ to, event, step }: ControlMove): AgentEvent<never> => ({
+  type: "StateStarted",
+  state: to,
+  event,
+  step,
+});
+
+/** The retry that a failed attempt left, under the id of that attempt. */
+function retryAt({ reActContext }: AgentState): AgentEvent<never> | undefined {
+  const { control } = reActContext;
+  if (control.type !== "Planning" || control.retryAt === null) return undefined;
+  const messageId = answerMessageId(reActContext, { ...control, attempt: control.attempt - 1 });
+  return { type: "LlmRetryScheduled", messageId, due: control.retryAt };
+}
+
+/** What viewers hear while an effect runs, as an event. */
+export function noticeToEvent(notice: Progress): AgentEvent<never> {
+  switch (notice.type) {
+    case "llm-text":
+      return { type: "LlmToken", messageId: notice.messageId, text: notice.text };
+    case "llm-reasoning":
+      return { type: "LlmReasoning", messageId: notice.messageId, text: notice.text };
+    case "llm-tool-call":
+      return { type: "LlmToolCall", messageId: notice.messageId, name: notice.name };
+    case "llm-warning":
+      return { type: "LlmWarning", text: notice.text };
+    case "tool-progress":
+      return { type: "ToolCallProgress", toolCallId: notice.toolCallId, text: notice.text };
+  }
+}

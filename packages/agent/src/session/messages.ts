@@ -1,0 +1,114 @@
+import { AgentError, type Clock } from "@moora/agent-core-effects";
+import {
+  isLoopRunning,
+  ignoredReason,
+  type AgentInput,
+  type AgentState,
+} from "@moora/agent-core-state-machine";
+import type { ApprovalRequested } from "../agent-event.ts";
+import { SessionError } from "../durable/session-error.ts";
+import { RunControl } from "../run-control.ts";
+import { userMessage, type UserContent } from "../user-message.ts";
+import type { RunTracker } from "./run-tracker.ts";
+import { parsed } from "./parse-or-refuse.ts";
+import type { Receipt, Session } from "./session.ts";
+import type { StreamingOverlay } from "./streaming.ts";
+
+export interface MessageHost<Answer> {
+  readonly newId: (prefix: string) => string;
+  readonly clock: Clock;
+  readonly state: () => AgentState;
+  readonly overlay: StreamingOverlay;
+  readonly runs: RunTracker<Answer>;
+  readonly offer: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
+  readonly cancel: Session["cancel"];
+  /** The questions that are open now, for those who iterate over a run. */
+  readonly open: () => readonly ApprovalRequested[];
+}
+
+/** The methods of a session that send messages and wait for answers, with the end of the run that the session holds. */
+export interface Saying<Answer> {
+  ask(content: UserContent): RunControl<Answer>;
+  running(): RunControl<Answer> | undefined;
+  send(content: UserContent): Promise<Receipt>;
+}
+
+/** What a user says to a session, with and without waiting for what comes of it; and waiting without saying anything. */
+export function messageSender<Answer>({
+  newId,
+  clock,
+  state,
+  overlay,
+  runs,
+  offer,
+  cancel,
+  open,
+}: MessageHost<Answer>): Saying<Answer> {
+  const messageOf = (content: UserContent): AgentInput => {
+    const meta = { messageId: newId("user"), timestamp: clock.now() };
+    if (isContent(content)) return parsed(userMessage(content, meta));
+    return parsed({ type: "user-message-received", ...meta, content: null });
+  };
+
+  /** Under `restart` a message that is taken ends the loop; what was streamed of its answer so far is kept with it. */
+  const say = (input: AgentInput): Promise<Receipt> => {
+    const partial = overlay.partialAt(state());
+    const restarts = state().config.interjection === "restart" && partial !== "";
+    const { timestamp } = input;
+    return restarts && ignoredReason(input)(state()) === undefined
+      ? offer({ type: "re-act-cancelled", reason: "The user wrote again.", partial, timestamp }, input)
+      : offer(input);
+  };
+
+  /** Its cancel ends the loop. A cancel that cannot be stored ends the run alone; one that comes too late does nothing. */
+  const newRun = (): RunControl<Answer> => {
+    const run: RunControl<Answer> = new RunControl((reason) => {
+      cancel(reason).catch((cause: unknown) => runs.fail(run, notStored(cause, "cancel")));
+    }, open);
+    return run;
+  };
+
+  const running = (): RunControl<Answer> | undefined => {
+    if (!isLoopRunning(state())) return undefined;
+    const run = newRun();
+    runs.join(run);
+    return run;
+  };
+
+  const ask = (content: UserContent): RunControl<Answer> => {
+    const run = newRun();
+    let input: AgentInput;
+    try {
+      input = messageOf(content);
+    } catch (cause) {
+      run.fail(new AgentError("AgentFailed", "This is no message.", { reason: "InputRefused", cause }));
+      return run;
+    }
+    if (input.type === "user-message-received") runs.add(input.messageId, run);
+    say(input).then(
+      (taken) => {
+        if (taken.status === "ignored") runs.fail(run, ignoredMessage(taken.reason));
+      },
+      (cause: unknown) => runs.fail(run, notStored(cause, "message")),
+    );
+    return run;
+  };
+
+  return { ask, running, send: async (content) => await say(messageOf(content)) };
+}
+
+/** Hosts without types may say anything. */
+const isContent = (said: unknown): said is UserContent =>
+  typeof said === "string" ||
+  (typeof said === "object" && said !== null && "content" in said && typeof said.content === "string");
+
+const ignoredMessage = (reason: string): AgentError =>
+  new AgentError("AgentFailed", `The message was not taken: ${reason}.`, { reason });
+
+/** Why a message or a cancel did not become part of the session. */
+function notStored(cause: unknown, what: "message" | "cancel"): AgentError {
+  if (cause instanceof AgentError) return cause;
+  if (cause instanceof SessionError)
+    return new AgentError("Conflict", cause.message, { reason: cause.code, cause });
+  return new AgentError("MemoryError", `The ${what} could not be stored.`, { cause });
+}

@@ -1,0 +1,59 @@
+import { callDigest } from "@moora/agent-core-effects";
+import type { AgentInput, AgentState, InputOf, ObservedToolCall } from "@moora/agent-core-state-machine";
+import { digestOf } from "@moora/event-log";
+
+/**
+ * Binds what is asked and decided in a copy of a session to the copy: a decision that was given to the one is none for
+ * the other, and one that is still to come binds to the call as an edit left it. Inputs are to come in their order, each
+ * with the state before it.
+ */
+export function rebinder(identity: string): (input: AgentInput, state: () => AgentState) => AgentInput {
+  const host = { sessionId: identity, digestOf };
+  const renewed = new Map<string, string>();
+
+  const renew = (
+    old: string | undefined,
+    ...[state, toolCallId, name, parameters]: readonly [AgentState, string, string, string]
+  ): { readonly digest?: string } => {
+    if (old === undefined) return {};
+    const digest = callDigest(state, host, toolCallId, name, parameters);
+    renewed.set(old, digest);
+    return { digest };
+  };
+
+  const observed = (
+    input: InputOf<"re-act-observed">,
+    calls: Readonly<Record<string, ObservedToolCall>>,
+    state: AgentState,
+  ): AgentInput => {
+    const toolCalls = Object.entries(calls).map(([id, call]) => [
+      id,
+      { ...call, ...renew(call.digest, state, id, call.name, call.parameters) },
+    ]);
+    return { ...input, observation: { type: "continue-re-act", toolCalls: Object.fromEntries(toolCalls) } };
+  };
+
+  const decided = (input: InputOf<"tool-call-decided">, state: AgentState): AgentInput => {
+    const { toolCallId, decision } = input;
+    const digest = renewedQuestion(input.digest, renewed);
+    if (decision.type !== "modified") return { ...input, digest };
+    const name = state.toolCalls[toolCallId]?.name ?? "";
+    const bound = renew(decision.digest, state, toolCallId, name, decision.parameters);
+    return { ...input, digest, decision: { ...decision, ...bound } };
+  };
+
+  return (input, state) => {
+    if (input.type === "tool-call-decided") return decided(input, state());
+    if (input.type !== "re-act-observed" || input.observation.type !== "continue-re-act") return input;
+    const { toolCalls } = input.observation;
+    const asks = Object.values(toolCalls).some(({ digest }) => digest !== undefined);
+    return asks ? observed(input, toolCalls, state()) : input;
+  };
+}
+
+/** A later question about the same call bears its number behind the digest. */
+function renewedQuestion(question: string, renewed: ReadonlyMap<string, string>): string {
+  const [digest = "", number] = question.split("#");
+  const now = renewed.get(digest) ?? digest;
+  return number === undefined ? now : `${now}#${number}`;
+}

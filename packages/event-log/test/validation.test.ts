@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { chained, chainStart, validateAppend, validHeader, maxRecordLength } from "../src/index.ts";
+
+describe("the limits of an append", () => {
+  const start = chainStart("{}");
+  const half = "x".repeat(maxRecordLength / 2);
+  const first = { seq: 1, body: half, changed: "", digest: chained(start.digest, half, "") };
+  const second = { seq: 2, body: half, changed: "", digest: chained(first.digest, half, "") };
+
+  it("apply to its bodies together, and the error has both lengths", () => {
+    expect(validateAppend(start, 0, [first, second])).toBe(second);
+    const tooLong = { ...second, body: `${half}x` };
+    const refused = expect.objectContaining({ code: "InvalidRecord", seq: 2 });
+    expect(() => validateAppend(start, 0, [first, tooLong])).toThrow(refused);
+    expect(() => validateAppend(start, 0, [first, tooLong])).toThrow(
+      `${maxRecordLength + 1} characters; the limit is ${maxRecordLength}`,
+    );
+  });
+
+  it("apply to a header, too", () => {
+    const longest = "x".repeat(maxRecordLength);
+    expect(validHeader(longest)).toBe(longest);
+    const refused = expect.objectContaining({ code: "InvalidRecord" });
+    expect(() => validHeader(`${longest}x`)).toThrow(refused);
+  });
+});
