@@ -26,9 +26,9 @@ export const coreFaults: readonly Fault[] = [
     changes: [
       {
         file: `${core}/inputs/tool-call.ts`,
-        text: "whyNot(state, { toolCallId, key }) {",
+        text: 'if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);',
         replacement:
-          "whyNot(state, { toolCallId, key }) {\n    if (openCall(state, toolCallId) === undefined && recordOf(state, toolCallId) !== undefined) return undefined;",
+          'if (call === undefined && recordOf(state, toolCallId) !== undefined) return (edit) => settleCall(edit, toolCallId, result);\n  if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);',
       },
       {
         file: `${core}/control/calls.ts`,
@@ -45,9 +45,9 @@ export const coreFaults: readonly Fault[] = [
     changes: [
       {
         file: `${core}/inputs/tool-call.ts`,
-        text: "whyNot(state, { toolCallId, key }) {",
+        text: 'if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);',
         replacement:
-          'whyNot(state, { toolCallId, key }) {\n    const known = recordOf(state, toolCallId)?.result;\n    if (known?.isSuccess === false && known.code?.startsWith("cancelled")) return undefined;',
+          'const known = recordOf(state, toolCallId)?.result;\n  if (known?.isSuccess === false && known.code?.startsWith("cancelled")) return (edit) => settleCall(edit, toolCallId, result);\n  if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);',
       },
       {
         file: `${core}/control/calls.ts`,
@@ -86,7 +86,7 @@ export const coreFaults: readonly Fault[] = [
     "a decision is taken whatever it was made about",
     {
       file: `${core}/inputs/tool-call-decided.ts`,
-      text: 'if (status.digest !== digest) return "digest-mismatch";',
+      text: 'if (call.status.digest !== digest) return "digest-mismatch";',
       replacement: "",
     },
     [...approvals, ...transcripts],
@@ -197,8 +197,8 @@ export const coreFaults: readonly Fault[] = [
     "a question never expires",
     {
       file: `${core}/inputs/deadline-passed.ts`,
-      text: 'if (wait?.type === "expiry") expireQuestion(edit, wait.call);',
-      replacement: "",
+      text: "return expireQuestion(edit, wait.call);",
+      replacement: "return undefined;",
     },
     [...transcripts, ...approvals],
     /humans > expires|a question that nobody answers.* expires once/,

@@ -36,8 +36,8 @@ export const restartFaults: readonly Fault[] = [
     "arguments that the next release refuses count as proof that an earlier attempt did not run",
     {
       file: `${core}/inputs/tool-call.ts`,
-      text: "call?.mayHaveRun === true && hasNotRun(result)",
-      replacement: "call === undefined",
+      text: "call.mayHaveRun === true && hasNotRun(result)",
+      replacement: "!call",
     },
     [`${tests}/words-about-calls.test.ts`],
     /arguments that the code of the next release refuses are no proof/,

@@ -15,7 +15,7 @@ import { deadlinePassed } from "./inputs/deadline-passed.ts";
 import { historyReflected, llmCallFailed, llmCallStarted } from "./inputs/llm-call.ts";
 import { llmMessageCompleted, llmMessageStarted } from "./inputs/llm-message.ts";
 import { reActObserved } from "./inputs/re-act-observed.ts";
-import type { IgnoredReason, InputHandler } from "./inputs/input-handler.ts";
+import type { IgnoredReason, InputHandler, StateChange } from "./inputs/input-handler.ts";
 import {
   agentConfigured,
   reActCancelled,
@@ -28,7 +28,7 @@ import { toolCallCompleted, toolCallInterrupted, toolCallStarted } from "./input
 import { userMessageReceived } from "./inputs/user-message.ts";
 import type { AgentState } from "./state.ts";
 
-/** The whole behaviour of an agent: one row for each thing that can happen. */
+/** The whole behavior of an agent: one handler for each type of input. */
 const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = {
   "user-message-received": userMessageReceived,
   "llm-call-started": llmCallStarted,
@@ -55,23 +55,27 @@ const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = 
   "snapshot-taken": snapshotTaken,
 };
 
-const handlerOf = (input: AgentInput): InputHandler<AgentInput> | undefined =>
-  Object.hasOwn(handlers, input.type) ? handlers[input.type] : undefined;
+function handle(state: AgentState, input: AgentInput): IgnoredReason | StateChange {
+  const handler: InputHandler<AgentInput> | undefined = Object.hasOwn(handlers, input.type)
+    ? handlers[input.type]
+    : undefined;
+  return handler === undefined ? "unknown-input" : handler(state, input);
+}
 
 /** Why this input does not apply to this state; undefined when it does. */
 export const ignoredReason =
   (input: AgentInput) =>
   (state: AgentState): IgnoredReason | undefined => {
-    const row = handlerOf(input);
-    return row === undefined ? "unknown-input" : row.whyNot(state, input);
+    const handled = handle(state, input);
+    return typeof handled === "string" ? handled : undefined;
   };
 
+/** Makes the change of an input; returns whether the input applied. */
 function apply(edit: StateEdit, input: AgentInput): boolean {
-  const row = handlerOf(input);
-  if (row === undefined || row.whyNot(edit, input) !== undefined) return false;
-  const { timestamp } = input;
-  edit.timestamp = timestamp;
-  row.apply(edit, input);
+  const change = handle(edit, input);
+  if (typeof change === "string") return false;
+  edit.timestamp = input.timestamp;
+  change(edit);
   edit.touch();
   return true;
 }

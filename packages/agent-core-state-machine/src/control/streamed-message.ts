@@ -1,15 +1,16 @@
 import type { AgentMessage, AgentMessageStatus } from "@moora/agent-webui-protocol";
 import type { StateEdit } from "../state-edit.ts";
 import { messagePosition } from "../message-index.ts";
+import type { AgentState } from "../state.ts";
 
 /** The message that the present model call streams into, if it has begun one. */
-export function streamedMessage(
-  edit: StateEdit,
-): { readonly index: number; readonly message: AgentMessage } | undefined {
-  const { control } = edit.reActContext;
+export function streamedMessage({
+  reActContext: { control },
+  messages,
+}: AgentState): { readonly index: number; readonly message: AgentMessage } | undefined {
   if (control.type !== "Planning" || control.messageId === null) return undefined;
-  const index = messagePosition(edit.messages, control.messageId);
-  const message = edit.messages[index];
+  const index = messagePosition(messages, control.messageId);
+  const message = messages[index];
   return message === undefined ? undefined : { index, message };
 }
 

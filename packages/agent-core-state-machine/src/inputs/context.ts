@@ -1,4 +1,5 @@
 import { recordOf } from "../control/calls.ts";
+import type { ControlOf } from "../control/control.ts";
 import type { StateEdit } from "../state-edit.ts";
 import { stateKey } from "../keys.ts";
 import type { AgentState, ContextEntry } from "../state.ts";
@@ -17,68 +18,54 @@ import type { InputHandler } from "./input-handler.ts";
 const enqueue = (edit: StateEdit, entry: ContextEntry): void =>
   edit.setContext({ queued: [...edit.reActContext.queued, entry] });
 
-export const contextWindowExpanded: InputHandler<ExpandContextWindowInput> = {
-  whyNot: (state) => (isLoopRunning(state) ? undefined : "no-loop"),
-  apply(edit) {
-    const contextWindowSize = edit.reActContext.contextWindowSize + edit.config.expandContextWindowSize;
-    edit.setContext({ contextWindowSize, widen: true });
-  },
+export const contextWindowExpanded: InputHandler<ExpandContextWindowInput> = (state) => {
+  if (!isLoopRunning(state)) return "no-loop";
+  const contextWindowSize = state.reActContext.contextWindowSize + state.config.expandContextWindowSize;
+  return (edit) => edit.setContext({ contextWindowSize, widen: true });
 };
 
-export const historyToolCallsAdded: InputHandler<AddToolCallsToContextInput> = {
-  whyNot(state, { toolCallIds }) {
-    if (!isLoopRunning(state)) return "no-loop";
-    return toolCallIds.every((id) => isAnswered(state, id)) ? undefined : "unknown-call";
-  },
-  apply(edit, { toolCallIds }) {
-    const ids = [...new Set(toolCallIds)];
+export const historyToolCallsAdded: InputHandler<AddToolCallsToContextInput> = (state, { toolCallIds }) => {
+  if (!isLoopRunning(state)) return "no-loop";
+  if (!toolCallIds.every((id) => isAnswered(state, id))) return "unknown-call";
+  const ids = [...new Set(toolCallIds)];
+  const known = new Set(state.reActContext.toolCallIds);
+  const added = ids.filter((id) => !known.has(id));
+  return (edit) => {
     enqueue(edit, { type: "tool-calls", toolCallIds: ids });
-    const known = new Set(edit.reActContext.toolCallIds);
-    const added = ids.filter((id) => !known.has(id));
     if (added.length > 0) edit.addContextCalls(added);
-  },
+  };
 };
 
 const isAnswered = (state: AgentState, id: string): boolean => (recordOf(state, id)?.result ?? null) !== null;
 
-export const contextNoteAdded: InputHandler<AddContextNoteInput> = {
-  whyNot(state, { text }) {
-    if (!isLoopRunning(state)) return "no-loop";
-    return text.trim() === "" ? "blank" : undefined;
-  },
-  apply: (edit, { text }) => enqueue(edit, { type: "note", text }),
+export const contextNoteAdded: InputHandler<AddContextNoteInput> = (state, { text }) => {
+  if (!isLoopRunning(state)) return "no-loop";
+  if (text.trim() === "") return "blank";
+  return (edit) => enqueue(edit, { type: "note", text });
 };
 
-const handlerKey = (state: AgentState): string | undefined => {
+/** The custom state whose handler has this key. */
+function handledState(state: AgentState, key: string): ControlOf<"Custom"> | undefined {
   const { control } = state.reActContext;
-  return control.type === "Custom" && isLoopRunning(state)
-    ? stateKey(state.reActContext, control)
-    : undefined;
+  if (control.type !== "Custom" || !isLoopRunning(state)) return undefined;
+  return stateKey(state.reActContext, control) === key ? control : undefined;
+}
+
+export const stateHandlerStarted: InputHandler<StateHandlerStartedInput> = (state, { key }) => {
+  const control = handledState(state, key);
+  if (control === undefined) return "wrong-key";
+  if (control.started) return "already-started";
+  return (edit) => edit.setContext({ control: { ...control, started: true } });
 };
 
-export const stateHandlerStarted: InputHandler<StateHandlerStartedInput> = {
-  whyNot(state, { key }) {
-    const { control } = state.reActContext;
-    if (handlerKey(state) !== key) return "wrong-key";
-    return control.type === "Custom" && control.started ? "already-started" : undefined;
-  },
-  apply(edit) {
-    const { control } = edit.reActContext;
-    if (control.type === "Custom") edit.setContext({ control: { ...control, started: true } });
-  },
-};
-
-export const stateHandled: InputHandler<StateHandledInput> = {
-  whyNot: (state, { key }) => (handlerKey(state) === key ? undefined : "wrong-key"),
-  apply(edit, { event, note, usage }) {
+export const stateHandled: InputHandler<StateHandledInput> = (state, { key, event, note, usage }) => {
+  if (handledState(state, key) === undefined) return "wrong-key";
+  return (edit) => {
     edit.addToolUsage(usage);
     if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });
     move(edit, note === undefined ? { event } : { event, detail: note });
-  },
+  };
 };
 
-/** Chunks are told to viewers; they change nothing. */
-export const llmChunkReceived: InputHandler<LlmChunkInput> = {
-  whyNot: () => "notice",
-  apply: () => undefined,
-};
+/** Chunks are reported to viewers; they change nothing. */
+export const llmChunkReceived: InputHandler<LlmChunkInput> = () => "notice";

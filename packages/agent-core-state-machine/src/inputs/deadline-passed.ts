@@ -3,24 +3,27 @@ import type { OpenCall } from "../control/control.ts";
 import { move } from "../control/move.ts";
 import { waitsAt, type Wait } from "../control/waits.ts";
 import type { StateEdit } from "../state-edit.ts";
-import type { AgentState } from "../state.ts";
 import type { InputHandler } from "./input-handler.ts";
 import type { DeadlinePassedInput } from "../input.ts";
 import { expireQuestion } from "./tool-call-decided.ts";
 
-const waitOf = (state: AgentState, key: string): Wait | undefined =>
-  waitsAt(state).find((wait) => wait.key === key);
-
-export const deadlinePassed: InputHandler<DeadlinePassedInput> = {
-  whyNot: (state, { key }) => (waitOf(state, key) === undefined ? "wrong-key" : undefined),
-  apply(edit, { key }) {
-    const wait = waitOf(edit, key);
-    if (wait?.type === "retry") move(edit, { event: "LlmRetry" });
-    if (wait?.type === "expiry") expireQuestion(edit, wait.call);
-    if (wait?.type === "reminder") remind(edit, wait.call);
-    if (wait?.type === "escalation") escalate(edit, wait.call);
-  },
+export const deadlinePassed: InputHandler<DeadlinePassedInput> = (state, { key }) => {
+  const wait = waitsAt(state).find((open) => open.key === key);
+  return wait === undefined ? "wrong-key" : (edit) => endWait(edit, wait);
 };
+
+function endWait(edit: StateEdit, wait: Wait): void {
+  switch (wait.type) {
+    case "retry":
+      return move(edit, { event: "LlmRetry" });
+    case "expiry":
+      return expireQuestion(edit, wait.call);
+    case "reminder":
+      return remind(edit, wait.call);
+    case "escalation":
+      return escalate(edit, wait.call);
+  }
+}
 
 function remind(edit: StateEdit, call: OpenCall): void {
   const { status } = call;

@@ -26,8 +26,13 @@ export type IgnoredReason =
   | "wrong-decision"
   | "nothing-new";
 
-/** What one kind of input does: a reason why it does not apply, or the change. Methods, so that a table can be looked up. */
-export interface InputHandler<Input extends AgentInput> {
-  whyNot(state: AgentState, input: Input): IgnoredReason | undefined;
-  apply(edit: StateEdit, input: Input): void;
+/** Writes the change that an input makes. Called at once, with the state for which it was returned. */
+export type StateChange = (edit: StateEdit) => void;
+
+/** What one type of input does: the reason why it does not apply, or the change that it makes. */
+export type InputHandler<Input extends AgentInput> = HandlerMethod<Input>["handle"];
+
+// The type of a method, which a table of handlers can be indexed with and called for any input.
+interface HandlerMethod<Input extends AgentInput> {
+  handle(state: AgentState, input: Input): IgnoredReason | StateChange;
 }

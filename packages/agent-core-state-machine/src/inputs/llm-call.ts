@@ -23,49 +23,54 @@ export function llmCallKey({ reActContext: context }: AgentState): string | unde
   return control.type === "Reflecting" ? reflectKey(context, control) : undefined;
 }
 
-export const llmCallStarted: InputHandler<LlmCallStartedInput> = {
-  whyNot(state, { key }) {
-    if (llmCallKey(state) !== key) return "wrong-key";
-    const { control } = state.reActContext;
-    return "started" in control && control.started ? "already-started" : undefined;
-  },
-  apply(edit) {
-    const { control } = edit.reActContext;
-    if ("started" in control) edit.setContext({ control: { ...control, started: true } });
-  },
+/** The control state that wants the model call with this key. */
+function callingState(
+  state: AgentState,
+  key: string,
+): ControlOf<"Planning"> | ControlOf<"Reflecting"> | undefined {
+  const { control } = state.reActContext;
+  const isCalling = control.type === "Planning" || control.type === "Reflecting";
+  return isCalling && llmCallKey(state) === key ? control : undefined;
+}
+
+export const llmCallStarted: InputHandler<LlmCallStartedInput> = (state, { key }) => {
+  const control = callingState(state, key);
+  if (control === undefined) return "wrong-key";
+  if (control.started) return "already-started";
+  return (edit) => edit.setContext({ control: { ...control, started: true } });
 };
 
-export const llmCallFailed: InputHandler<LlmCallFailedInput> = {
-  whyNot: (state, { key }) => (llmCallKey(state) === key ? undefined : "wrong-key"),
-  apply(edit, input) {
+export const llmCallFailed: InputHandler<LlmCallFailedInput> = (state, input) => {
+  const control = callingState(state, input.key);
+  if (control === undefined) return "wrong-key";
+  return (edit) => {
     edit.addUsage(input.usage);
-    const { control } = edit.reActContext;
-    if (control.type === "Reflecting") {
-      countFailedSummary(edit, input.failure.kind);
-      move(edit, finishReflection(edit, false));
-    }
-    if (control.type !== "Planning") return;
-    closeStreamedMessage(edit, input.partial ?? "");
-    if (input.failure.kind === "context-length") contextExceeded(edit, input);
-    else if (canRetry(edit, control, input)) retryLater(edit, control, input);
-    else failLoop(edit, input);
-  },
+    if (control.type === "Planning") failPlan(edit, control, input);
+    else failReflection(edit, input);
+  };
 };
 
-export const historyReflected: InputHandler<HistoryReflectedInput> = {
-  whyNot(state, { key }) {
-    return state.reActContext.control.type === "Reflecting" && llmCallKey(state) === key
-      ? undefined
-      : "wrong-key";
-  },
-  apply(edit, { summary, usage }) {
-    const { control } = edit.reActContext;
-    if (control.type !== "Reflecting") return;
+function failReflection(edit: StateEdit, { failure }: LlmCallFailedInput): void {
+  countFailedSummary(edit, failure.kind);
+  move(edit, finishReflection(edit, false));
+}
+
+function failPlan(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
+  closeStreamedMessage(edit, input.partial ?? "");
+  if (input.failure.kind === "context-length") contextExceeded(edit, input);
+  else if (canRetry(edit, control, input)) retryLater(edit, control, input);
+  else failLoop(edit, input);
+}
+
+export const historyReflected: InputHandler<HistoryReflectedInput> = (state, { key, summary, usage }) => {
+  const control = callingState(state, key);
+  if (control?.type !== "Reflecting") return "wrong-key";
+  return (edit) => {
     edit.addUsage(usage);
     const text = summary.trim();
     if (text !== "") edit.addEntry({ type: "summary", text, since: control.since, until: control.covers });
     move(edit, finishReflection(edit, text !== ""));
-  },
+  };
 };
 
 /** An answer without content is asked for once more only: models that are silent twice stay silent. */

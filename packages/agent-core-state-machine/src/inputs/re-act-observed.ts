@@ -7,27 +7,28 @@ import { isReservedId } from "../keys.ts";
 import type { AgentState, TurnPart } from "../state.ts";
 import { callIdsIn, textIn } from "../turn-parts.ts";
 import { wording } from "../wording.ts";
-import { ignoredReasonOfMessage, ignoredReasonOfModelCall } from "./llm-message.ts";
+import { ignoredReasonOfMessage, openPlan } from "./llm-message.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
 /** After so many turns in a row that were cut off before their calls were whole, the loop ends. */
 const maxTruncatedTurns = 3;
 
-export const reActObserved: InputHandler<ReActObservedInput> = {
-  whyNot: (state, input) =>
-    ignoredReasonOfModelCall(state, input.key) ??
-    ignoredReasonOfMessage(state, input.messageId) ??
-    ignoredReasonOfCalls(state, input),
-  apply(edit, input) {
-    edit.set({ calledLlmAt: input.calledLlmAt });
-    edit.addUsage(input.usage);
-    edit.setContext({ confidence: input.confidence ?? null });
-    if (confidenceTooLow(edit, input)) return dropTurn(edit, input);
-    recordTurn(edit, input);
-    if (input.observation.type === "complete-re-act") complete(edit, input.observation.problem);
-    else continueLoop(edit, input.finish?.unified === "length");
-  },
+export const reActObserved: InputHandler<ReActObservedInput> = (state, input) => {
+  const plan = openPlan(state, input.key);
+  if (typeof plan === "string") return plan;
+  const reason = ignoredReasonOfMessage(state, plan, input.messageId) ?? ignoredReasonOfCalls(state, input);
+  return reason ?? ((edit) => observe(edit, input));
 };
+
+function observe(edit: StateEdit, input: ReActObservedInput): void {
+  edit.set({ calledLlmAt: input.calledLlmAt });
+  edit.addUsage(input.usage);
+  edit.setContext({ confidence: input.confidence ?? null });
+  if (confidenceTooLow(edit, input)) return dropTurn(edit, input);
+  recordTurn(edit, input);
+  if (input.observation.type === "complete-re-act") complete(edit, input.observation.problem);
+  else continueLoop(edit, input.finish?.unified === "length");
+}
 
 /** Every call needs a new id, and a turn that is given has exactly these calls. */
 function ignoredReasonOfCalls(
@@ -82,7 +83,7 @@ function recordTurn(edit: StateEdit, input: ReActObservedInput): void {
   if (observation.type === "continue-re-act") recordCalls(edit, observation.toolCalls, parts);
 }
 
-/** What a host without turns tells: the text of its message, then its calls in the order of their ids. */
+/** The parts of a turn of a host without turns: the text of its message, then its calls in the order of their ids. */
 function partsWithoutTurn(text: string, observation: ReActObservedInput["observation"]): readonly TurnPart[] {
   const calls = observation.type === "continue-re-act" ? Object.keys(observation.toolCalls) : [];
   const spoken: TurnPart[] = text === "" ? [] : [{ type: "text", text }];
@@ -121,7 +122,7 @@ function continueLoop(edit: StateEdit, cut: boolean): void {
   move(edit, { event: "AnswerInvalid" });
 }
 
-/** Gives the calls that will not run their results; tells whether one of them was blacklisted. */
+/** Gives the calls that will not run their results; returns whether one of them was blacklisted. */
 function refuseCalls(edit: StateEdit, ids: readonly string[], cut: boolean): boolean {
   const { blacklistedTools, maxCallsPerTurn } = edit.config;
   let anyBlacklisted = false;

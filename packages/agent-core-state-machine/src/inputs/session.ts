@@ -19,28 +19,23 @@ import { interruptLlmCall, replaceLlmCall } from "./llm-call.ts";
 import { cancelLoop, isLoopRunning } from "./loop.ts";
 import type { InputHandler } from "./input-handler.ts";
 
-export const reActCancelled: InputHandler<ReActCancelledInput> = {
-  whyNot: (state) => (isLoopRunning(state) ? undefined : "no-loop"),
-  apply: (edit, { reason, partial }) => cancelLoop(edit, reason, partial ?? ""),
-};
+export const reActCancelled: InputHandler<ReActCancelledInput> = (state, { reason, partial }) =>
+  isLoopRunning(state) ? (edit) => cancelLoop(edit, reason, partial ?? "") : "no-loop";
 
 /** Changes nothing but the time of the last change: it is a fact about the log, recorded so that the chain covers it. */
-export const snapshotTaken: InputHandler<SnapshotTakenInput> = {
-  whyNot: () => undefined,
-  apply: () => undefined,
-};
+export const snapshotTaken: InputHandler<SnapshotTakenInput> = () => () => undefined;
 
-export const usageReported: InputHandler<UsageReportedInput> = {
-  whyNot: (state, { key }) => (state.unreportedUsage.includes(key) ? undefined : "wrong-key"),
-  apply(edit, { key, usage }) {
+export const usageReported: InputHandler<UsageReportedInput> = (state, { key, usage }) => {
+  if (!state.unreportedUsage.includes(key)) return "wrong-key";
+  return (edit) => {
     edit.set({ unreportedUsage: edit.unreportedUsage.filter((other) => other !== key) });
     edit.addToolUsage(usage);
-  },
+  };
 };
 
-export const sessionOpened: InputHandler<SessionOpenedInput> = {
-  whyNot: () => undefined,
-  apply(edit, { owner }) {
+export const sessionOpened: InputHandler<SessionOpenedInput> =
+  (_, { owner }) =>
+  (edit) => {
     // What the process before used without reporting it will not be known anymore.
     edit.set({ owner, opened: edit.opened + 1, unreportedUsage: [] });
     const { control } = edit.reActContext;
@@ -52,8 +47,7 @@ export const sessionOpened: InputHandler<SessionOpenedInput> = {
       interruptIfStarted(edit, openCallOf(edit.reActContext.control, id));
     advanceBatch(edit);
     interruptStartedHandler(edit);
-  },
-};
+  };
 
 function interruptIfStarted(edit: StateEdit, call: OpenCall | undefined): void {
   if (call?.status.type === "running" && call.status.started) interruptCall(edit, call, "unknown");
@@ -66,24 +60,22 @@ function interruptStartedHandler(edit: StateEdit): void {
   if (fired !== undefined) move(edit, fired);
 }
 
-export const agentConfigured: InputHandler<AgentConfiguredInput> = {
-  whyNot(state, input) {
-    const { config, tools } = configured(state, input);
-    return sameJson(config, state.config) && sameJson(tools, state.tools) ? "nothing-new" : undefined;
-  },
-  apply(edit, input) {
-    const { config, tools } = edit;
-    edit.set(configured(edit, input));
-    if (changesRequest({ config, tools }, edit)) replaceLlmCall(edit);
-    for (const { id } of openCallsOf(edit.reActContext.control)) reconsiderCall(edit, id, tools);
+export const agentConfigured: InputHandler<AgentConfiguredInput> = (state, input) => {
+  const before: Configuration = { config: state.config, tools: state.tools };
+  const after = configured(before, input);
+  if (sameJson(after, before)) return "nothing-new";
+  return (edit) => {
+    edit.set(after);
+    if (changesRequest(before, after)) replaceLlmCall(edit);
+    for (const { id } of openCallsOf(edit.reActContext.control)) reconsiderCall(edit, id, before.tools);
     applyPolicy(edit);
     advanceBatch(edit);
-  },
+  };
 };
 
 type Configuration = Pick<AgentState, "config" | "tools">;
 
-const configured = (state: AgentState, { config, tools }: AgentConfiguredInput): Configuration => ({
+const configured = (state: Configuration, { config, tools }: AgentConfiguredInput): Configuration => ({
   config: { ...state.config, ...config },
   tools: tools ?? state.tools,
 });

@@ -6,7 +6,7 @@ import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecidedInput } from "../input.ts";
 import type { ToolCallDecision, ToolCallRecord } from "../state.ts";
 import { wording } from "../wording.ts";
-import type { InputHandler } from "./input-handler.ts";
+import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
 type Decision = ToolCallDecidedInput["decision"];
 type About = Extract<OpenCallStatus, { type: "asking" }>["about"];
@@ -18,26 +18,24 @@ const offered: Readonly<Record<About, readonly Decision["type"][]>> = {
   answer: ["answered", "rejected"],
 };
 
-export const toolCallDecided: InputHandler<ToolCallDecidedInput> = {
-  whyNot(state, { toolCallId, digest, decision }) {
-    const record = recordOf(state, toolCallId);
-    const status = openCallOf(state.reActContext.control, toolCallId)?.status;
-    if (record === undefined) return "unknown-call";
-    if (status?.type !== "asking") {
-      if (record.decision !== undefined) return "already-decided";
-      return record.result === null ? "not-asking" : "not-open";
-    }
-    if (status.digest !== digest) return "digest-mismatch";
-    return offered[status.about].includes(decision.type) ? undefined : "wrong-decision";
-  },
-  apply(edit, input) {
-    const call = openCallOf(edit.reActContext.control, input.toolCallId);
-    const record = recordOf(edit, input.toolCallId);
-    if (call === undefined || record === undefined || call.status.type !== "asking") return;
-    decide(edit, call, { ...record, decision: decisionOf(input) }, input.decision, input.reason);
-    advanceBatch(edit, input.decision.type);
-  },
+export const toolCallDecided: InputHandler<ToolCallDecidedInput> = (state, input) => {
+  const { toolCallId, digest, decision } = input;
+  const record = recordOf(state, toolCallId);
+  const call = openCallOf(state.reActContext.control, toolCallId);
+  if (record === undefined) return "unknown-call";
+  if (call?.status.type !== "asking") return reasonWithoutQuestion(record);
+  if (call.status.digest !== digest) return "digest-mismatch";
+  if (!offered[call.status.about].includes(decision.type)) return "wrong-decision";
+  return (edit) => {
+    decide(edit, call, { ...record, decision: decisionOf(input) }, decision, input.reason);
+    advanceBatch(edit, decision.type);
+  };
 };
+
+function reasonWithoutQuestion({ decision, result }: ToolCallRecord): IgnoredReason {
+  if (decision !== undefined) return "already-decided";
+  return result === null ? "not-asking" : "not-open";
+}
 
 const decisionOf = ({ decision, by, reason, timestamp }: ToolCallDecidedInput): ToolCallDecision => ({
   type: decision.type,

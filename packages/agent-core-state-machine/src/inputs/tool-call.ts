@@ -14,33 +14,28 @@ const openCall = (state: AgentState, id: string): OpenCall | undefined =>
 const ignoredReasonOfCall = (state: AgentState, id: string): IgnoredReason =>
   recordOf(state, id) === undefined ? "unknown-call" : "not-open";
 
-export const toolCallStarted: InputHandler<ToolCallStartedInput> = {
-  whyNot(state, { toolCallId, attempt }) {
-    const call = openCall(state, toolCallId);
-    if (call?.status.type !== "running") return ignoredReasonOfCall(state, toolCallId);
-    if (call.attempt !== attempt) return "wrong-attempt";
-    return call.status.started ? "already-started" : undefined;
-  },
-  apply(edit, { toolCallId }) {
-    const call = openCall(edit, toolCallId);
-    if (call !== undefined) replaceCall(edit, { ...call, status: { type: "running", started: true } });
-  },
+export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { toolCallId, attempt }) => {
+  const call = openCall(state, toolCallId);
+  if (call?.status.type !== "running") return ignoredReasonOfCall(state, toolCallId);
+  if (call.attempt !== attempt) return "wrong-attempt";
+  if (call.status.started) return "already-started";
+  return (edit) => replaceCall(edit, { ...call, status: { type: "running", started: true } });
 };
 
-export const toolCallCompleted: InputHandler<ToolCallResultInput> = {
-  whyNot(state, { toolCallId, key }) {
-    const call = openCall(state, toolCallId);
-    if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);
-    return key === undefined || key === keyOf(call) ? undefined : "wrong-key";
-  },
-  apply(edit, { toolCallId, result, usage }) {
+export const toolCallCompleted: InputHandler<ToolCallResultInput> = (
+  state,
+  { toolCallId, key, result, usage },
+) => {
+  const call = openCall(state, toolCallId);
+  if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);
+  if (key !== undefined && key !== keyOf(call)) return "wrong-key";
+  return (edit) => {
     edit.addToolUsage(usage);
-    const call = openCall(edit, toolCallId);
-    if (call !== undefined && !result.isSuccess && result.code === "timeout") awaitUsageOf(edit, call);
-    if (call?.mayHaveRun === true && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));
+    if (!result.isSuccess && result.code === "timeout") awaitUsageOf(edit, call);
+    if (call.mayHaveRun === true && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));
     else settleCall(edit, toolCallId, result);
     advanceBatch(edit);
-  },
+  };
 };
 
 const errorOf = (result: ToolCallResult): string => (result.isSuccess ? "" : result.error);
@@ -50,17 +45,17 @@ const keyOf = (call: OpenCall): string | undefined => {
   return call.status.type === "probing" ? probeKey(call) : undefined;
 };
 
-export const toolCallInterrupted: InputHandler<ToolCallInterruptedInput> = {
-  whyNot(state, { toolCallId, attempt }) {
-    const call = openCall(state, toolCallId);
-    const underWay =
-      call?.status.type === "probing" || (call?.status.type === "running" && call.status.started);
-    if (call === undefined || !underWay) return ignoredReasonOfCall(state, toolCallId);
-    return call.attempt === attempt ? undefined : "wrong-attempt";
-  },
-  apply(edit, { toolCallId, outcome }) {
-    const call = openCall(edit, toolCallId);
-    if (call !== undefined) interruptCall(edit, call, outcome);
+export const toolCallInterrupted: InputHandler<ToolCallInterruptedInput> = (
+  state,
+  { toolCallId, attempt, outcome },
+) => {
+  const call = openCall(state, toolCallId);
+  const isUnderWay =
+    call?.status.type === "probing" || (call?.status.type === "running" && call.status.started);
+  if (call === undefined || !isUnderWay) return ignoredReasonOfCall(state, toolCallId);
+  if (call.attempt !== attempt) return "wrong-attempt";
+  return (edit) => {
+    interruptCall(edit, call, outcome);
     advanceBatch(edit);
-  },
+  };
 };

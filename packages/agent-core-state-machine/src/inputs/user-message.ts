@@ -1,31 +1,35 @@
 import { isReservedId } from "../keys.ts";
 import { messagePosition } from "../message-index.ts";
+import type { StateEdit } from "../state-edit.ts";
 import type { ContextEntry } from "../state.ts";
 import { cancelLoop, isLoopRunning, openLoop } from "./loop.ts";
 import type { UserMessageInput } from "../input.ts";
 import type { InputHandler } from "./input-handler.ts";
 
-export const userMessageReceived: InputHandler<UserMessageInput> = {
-  whyNot(state, { messageId, content, attachments }) {
-    if (content.trim() === "" && (attachments ?? []).length === 0) return "blank";
-    if (isReservedId(messageId)) return "reserved-id";
-    if (messagePosition(state.messages, messageId) >= 0) return "duplicate-id";
-    return state.config.interjection === "reject" && isLoopRunning(state) ? "busy" : undefined;
-  },
-  apply(edit, { messageId, content, attachments, timestamp }) {
-    const running = isLoopRunning(edit);
-    if (running && edit.config.interjection === "restart") cancelLoop(edit, "The user wrote again.", "");
-    edit.putMessage(edit.messages.length, {
-      id: messageId,
-      role: "user",
-      content,
-      receivedAt: timestamp,
-      updatedAt: timestamp,
-      streaming: false,
-      ...(attachments === undefined ? {} : { attachments }),
-    });
+export const userMessageReceived: InputHandler<UserMessageInput> = (state, input) => {
+  const { messageId, content, attachments = [] } = input;
+  const isRunning = isLoopRunning(state);
+  if (content.trim() === "" && attachments.length === 0) return "blank";
+  if (isReservedId(messageId)) return "reserved-id";
+  if (messagePosition(state.messages, messageId) >= 0) return "duplicate-id";
+  if (isRunning && state.config.interjection === "reject") return "busy";
+  return (edit) => {
+    if (isRunning && edit.config.interjection === "restart") cancelLoop(edit, "The user wrote again.", "");
+    addMessage(edit, input);
     const entry: ContextEntry = { type: "message", messageId };
     if (isLoopRunning(edit)) edit.setContext({ queued: [...edit.reActContext.queued, entry] });
     else openLoop(edit, entry);
-  },
+  };
 };
+
+function addMessage(edit: StateEdit, { messageId, content, attachments, timestamp }: UserMessageInput): void {
+  edit.putMessage(edit.messages.length, {
+    id: messageId,
+    role: "user",
+    content,
+    receivedAt: timestamp,
+    updatedAt: timestamp,
+    streaming: false,
+    ...(attachments === undefined ? {} : { attachments }),
+  });
+}
