@@ -36,7 +36,7 @@ export const restartFaults: readonly Fault[] = [
     "arguments that the next release refuses count as proof that an earlier attempt did not run",
     {
       file: `${core}/inputs/tool-call.ts`,
-      text: "call.mayHaveRun === true && hasNotRun(result)",
+      text: "call.mayHaveRun && hasNotRun(result)",
       replacement: "!call",
     },
     [`${tests}/words-about-calls.test.ts`],

@@ -32,7 +32,7 @@ export const toolCallCompleted: InputHandler<ToolCallResultInput> = (
   return (edit) => {
     edit.addToolUsage(usage);
     if (!result.isSuccess && result.code === "timeout") awaitUsageOf(edit, call);
-    if (call.mayHaveRun === true && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));
+    if (call.mayHaveRun && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));
     else settleCall(edit, toolCallId, result);
     advanceBatch(edit);
   };
