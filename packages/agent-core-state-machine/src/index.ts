@@ -93,8 +93,8 @@ export { isLoopRunning } from "./inputs/loop.ts";
 export type { IgnoredReason } from "./inputs/input-handler.ts";
 export { jsonCopy, maxJsonDepth, maxJsonItems, maxJsonLength } from "./json-copy.ts";
 export type { JsonProblem } from "./json-copy.ts";
-export { inputAccess } from "./input-access.ts";
-export type { InputAccess } from "./input-access.ts";
+export { inputTraits } from "./input-traits.ts";
+export type { InputAccess, InputTraits } from "./input-traits.ts";
 export {
   answerMessageId,
   askKey,

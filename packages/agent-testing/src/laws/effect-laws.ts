@@ -1,6 +1,7 @@
 import { effectsAt, llmRequestAt, type AgentEffect } from "@moora/agent-core-effects";
 import {
   agentTransition,
+  inputTraits,
   openCallsOf,
   recordOf,
   type AgentInput,
@@ -16,27 +17,15 @@ export function answeredKey(input: AgentInput, before: AgentState): string | und
 }
 
 export function keyAnswered(input: AgentInput, wanted: Effects): string | undefined {
+  const { role } = inputTraits[input.type];
+  if (role !== "answer" && role !== "interruption") return undefined;
   if (input.type === "re-act-observed")
     return Object.values(wanted).find((effect) => effect.type === "call-llm")?.key;
-  if (answersByKey.has(input.type)) return "key" in input ? input.key : undefined;
-  if (!answersByCall.has(input.type) || !("toolCallId" in input)) return undefined;
+  if (!("toolCallId" in input)) return "key" in input ? input.key : undefined;
   return Object.values(wanted).find(
     (effect) => "toolCallId" in effect && effect.toolCallId === input.toolCallId,
   )?.key;
 }
-
-const answersByKey: ReadonlySet<string> = new Set([
-  "llm-call-failed",
-  "history-reflected",
-  "state-handled",
-  "deadline-passed",
-]);
-
-const answersByCall: ReadonlySet<string> = new Set([
-  "tool-call-completed",
-  "tool-call-interrupted",
-  "tool-call-decided",
-]);
 
 /** L5: an answer retires its effect. */
 export function checkAnswer(input: AgentInput, before: Effects, after: Effects): void {
@@ -76,8 +65,7 @@ export const settledWithout = (input: AgentInput, before: AgentState, next: Agen
 /** Inputs that name what they answer, or whose call can be answered once only. */
 const isAnswer = (input: AgentInput): boolean =>
   ("key" in input && input.key !== undefined) ||
-  answersByCall.has(input.type) ||
-  input.type === "tool-call-started" ||
+  inputTraits[input.type].about === "tool-call" ||
   input.type === "user-message-received";
 
 /** L4: equal keys mean equal effects and requests; a key that was wanted and no longer is never returns. */

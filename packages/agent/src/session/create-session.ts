@@ -1,7 +1,7 @@
 import { AgentError, callDigest, type AskHumanEffect, type Progress } from "@moora/agent-core-effects";
 import {
   expiryWaitKey,
-  inputAccess,
+  inputTraits,
   openCallOf,
   recordOf,
   ignoredReason,
@@ -311,8 +311,9 @@ function passedDeadline(input: AgentInput, state: AgentState, now: number): stri
 
 /** Throws `InputRefused` for an input that only the runner of a session may dispatch. */
 function checkAccess(input: AgentInput): void {
-  if (inputAccess[input.type] === "anyone") return;
-  const message = `Only ${inputAccess[input.type] === "host" ? "the application that runs the session" : "the runner of the session"} may dispatch ${input.type}.`;
+  const { access } = inputTraits[input.type];
+  if (access === "anyone") return;
+  const message = `Only the ${access === "host" ? "application that runs the session" : "runner of the session"} may dispatch ${input.type}.`;
   throw new InputRefused({ code: "not-allowed", path: "type", message });
 }
 

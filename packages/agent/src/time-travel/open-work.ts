@@ -1,5 +1,6 @@
 import {
   beginReplay,
+  inputTraits,
   llmCallKey,
   isLoopRunning,
   openCallOf,
@@ -18,18 +19,12 @@ export function isOfOpenWork(state: AgentState): (input: AgentInput) => boolean 
   );
   const key = llmCallKey(state) ?? "";
   return (input) => {
-    if ("toolCallId" in input) return tracesOfCalls.has(input.type) && begun.has(input.toolCallId);
-    return "key" in input && tracesOfLlmCall.has(input.type) && input.key === key;
+    const { about, role } = inputTraits[input.type];
+    if (role === "answer") return false;
+    if ("toolCallId" in input) return begun.has(input.toolCallId);
+    return about === "model-call" && "key" in input && input.key === key;
   };
 }
-
-const tracesOfCalls: ReadonlySet<string> = new Set(["tool-call-started", "tool-call-interrupted"]);
-
-const tracesOfLlmCall: ReadonlySet<string> = new Set([
-  "llm-call-started",
-  "llm-message-started",
-  "llm-message-completed",
-]);
 
 /** Whether a call was started, also where it is not known what became of it. */
 const hasBegun = ({ status }: OpenCall): boolean =>
@@ -99,20 +94,12 @@ const callOf = (input: AgentInput): string | undefined =>
       ? /^wait\/ask\/([^/]+)\//.exec(input.key)?.[1]
       : undefined;
 
-const ofLlmCall: ReadonlySet<AgentInput["type"]> = new Set([
-  "llm-call-started",
-  "llm-call-failed",
-  "llm-message-started",
-  "llm-message-completed",
-  "deadline-passed",
-  "session-opened",
-]);
+/** Whether an input is part of the story of the one model call that is open. Attempts are counted by openings. */
+const isOfLlmCall = ({ type }: AgentInput): boolean =>
+  inputTraits[type].about === "model-call" || type === "deadline-passed" || type === "session-opened";
 
-const endsLlmCall: ReadonlySet<AgentInput["type"]> = new Set([
-  "re-act-observed",
-  "history-reflected",
-  "llm-call-failed",
-]);
+const endsLlmCall = ({ type }: AgentInput): boolean =>
+  inputTraits[type].about === "model-call" && inputTraits[type].role === "answer";
 
 /** Up to the input that ended the call; nothing where something else ended it, or nothing did. */
 function answersOfLlmCall(state: AgentState, later: readonly AgentInput[]): readonly AgentInput[] {
@@ -121,8 +108,8 @@ function answersOfLlmCall(state: AgentState, later: readonly AgentInput[]): read
   for (const input of later) {
     if (replay.apply(input) === undefined) continue;
     const isOver = placeOf(replay.state()) !== placeOf(state);
-    if (isOver) return endsLlmCall.has(input.type) ? [...answers, input] : [];
-    if (ofLlmCall.has(input.type)) answers.push(input);
+    if (isOver) return endsLlmCall(input) ? [...answers, input] : [];
+    if (isOfLlmCall(input)) answers.push(input);
   }
   return [];
 }

@@ -1,4 +1,4 @@
-import { inputAccess, type InputType } from "@moora/agent-core-state-machine";
+import { inputTraits, type InputType } from "@moora/agent-core-state-machine";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
@@ -55,7 +55,9 @@ describe("dispatch", () => {
   });
 
   it("takes messages, decisions, cancels and requests for more context", () => {
-    const open = Object.entries(inputAccess).flatMap(([type, access]) => (access === "anyone" ? [type] : []));
+    const open = Object.entries(inputTraits).flatMap(([type, { access }]) =>
+      access === "anyone" ? [type] : [],
+    );
     expect(open satisfies string[]).toEqual([
       "user-message-received",
       "tool-call-decided",

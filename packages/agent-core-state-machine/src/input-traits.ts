@@ -1,0 +1,54 @@
+import type { InputType } from "./input.ts";
+
+/**
+ * Who may dispatch an input. `anyone`: every caller that may speak to the session, also over a network. `host`: the code of
+ * the application, through the methods of its session. `owner`: only the runner that executes the session's effects.
+ */
+export type InputAccess = "anyone" | "host" | "owner";
+
+/** Facts about a type of input that hold for every input of the type. */
+export interface InputTraits {
+  readonly access: InputAccess;
+  /** The work that the input is about, if it is about any. */
+  readonly about: "model-call" | "tool-call" | "handler" | "wait" | undefined;
+  /**
+   * What it is for that work: the durable intent to do it; something seen of it while it runs; the answer, which ends it; or
+   * its interruption, after which it may begin again. `fact` where it is about no work.
+   */
+  readonly role: "intent" | "progress" | "answer" | "interruption" | "fact";
+}
+
+const fact = (access: InputAccess): InputTraits => ({ access, about: undefined, role: "fact" });
+
+const owned = (about: InputTraits["about"], role: InputTraits["role"]): InputTraits => ({
+  access: "owner",
+  about,
+  role,
+});
+
+/** The one table of what is to be known about a type of input beside its schema and its handler. */
+export const inputTraits: { readonly [Type in InputType]: InputTraits } = /* @__PURE__ */ Object.freeze({
+  "user-message-received": fact("anyone"),
+  "llm-call-started": owned("model-call", "intent"),
+  "llm-message-started": owned("model-call", "progress"),
+  "llm-chunk-received": owned("model-call", "progress"),
+  "llm-message-completed": owned("model-call", "progress"),
+  "re-act-observed": owned("model-call", "answer"),
+  "llm-call-failed": owned("model-call", "answer"),
+  "history-reflected": owned("model-call", "answer"),
+  "tool-call-started": owned("tool-call", "intent"),
+  "tool-call-completed": { access: "host", about: "tool-call", role: "answer" },
+  "tool-call-interrupted": owned("tool-call", "interruption"),
+  "tool-call-decided": { access: "anyone", about: "tool-call", role: "answer" },
+  "deadline-passed": owned("wait", "answer"),
+  "re-act-cancelled": fact("anyone"),
+  "session-opened": fact("owner"),
+  "agent-configured": fact("host"),
+  "state-handler-started": owned("handler", "intent"),
+  "state-handled": owned("handler", "answer"),
+  "context-window-expanded": fact("anyone"),
+  "history-tool-calls-added": fact("anyone"),
+  "context-note-added": fact("host"),
+  "usage-reported": fact("owner"),
+  "snapshot-taken": fact("owner"),
+});
