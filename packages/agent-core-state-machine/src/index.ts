@@ -13,14 +13,9 @@ export type { AgentConfig, ModelSettings } from "./agent-config.ts";
 export type { Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config.ts";
 export { callIdsOf, openCallOf, needsHuman, openCallsOf, recordOf, toolOf } from "./control/calls.ts";
 export { controlSchema } from "./control/control.ts";
-export type {
-  AgentFailure,
-  Control,
-  ControlOf,
-  ControlType,
-  OpenCall,
-  OpenCallStatus,
-} from "./control/control.ts";
+export type { Control, ControlOf, ControlType, OpenCall, OpenCallStatus } from "./control/control.ts";
+export { modelFailureKinds } from "./failure.ts";
+export type { AgentFailure } from "./failure.ts";
 export { controlName } from "./control/enter.ts";
 export { controlEdges, graphProblems, graphToMermaid } from "./control/graph.ts";
 export type { ControlEdge } from "./control/graph.ts";

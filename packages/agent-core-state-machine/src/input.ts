@@ -1,5 +1,6 @@
 import { agentAttachmentSchema, type Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
+import { modelFailureKinds } from "./failure.ts";
 import { agentConfigChangeSchema } from "./config.ts";
 import { observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.ts";
 import { usageReportSchema } from "./usage.ts";
@@ -86,7 +87,8 @@ export const llmCallFailedInputSchema = z.object({
   type: z.literal("llm-call-failed"),
   key: text,
   failure: z.object({
-    kind: text,
+    /** A failure of the model, or `NoPrice`: the budget limits costs, and the model has no price. */
+    kind: z.enum([...modelFailureKinds, "NoPrice"]),
     message: text,
     retryable: z.boolean(),
     retryAfterMs: z.exactOptional(z.number().check(z.nonnegative())),

@@ -1,7 +1,7 @@
 import type { AgentConfig } from "./agent-config.ts";
 import type { Budget } from "./config.ts";
 import { openCallsOf, recordOf } from "./control/calls.ts";
-import type { AgentFailure } from "./control/control.ts";
+import type { AgentFailure } from "./failure.ts";
 import { controlName } from "./control/enter.ts";
 import type { AgentState, ToolCallRecord, TurnEntry } from "./state.ts";
 import { callIdsIn, textIn } from "./turn-parts.ts";

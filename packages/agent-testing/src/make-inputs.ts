@@ -3,6 +3,7 @@ import {
   type AgentInput,
   type AgentUsage,
   type InputOf,
+  type LlmCallFailedInput,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
 
@@ -105,7 +106,7 @@ function observed(
 /** A model call fails. Default: for good. */
 export const callFailed = (
   key: string,
-  kind: string,
+  kind: LlmCallFailedInput["failure"]["kind"],
   {
     retryable = false,
     partial,

@@ -4,16 +4,19 @@ import { errorText } from "../error-text.ts";
 import { UnloggableInput } from "./assert-loggable.ts";
 
 /**
- * What a run that threw is told as, so that no effect ends without an answer. Undefined where there is nothing to say:
- * a question stays open for whoever decides, and a wait depends on nothing but the clock.
+ * The input for an effect whose program threw, so that no effect ends without an answer. Undefined where none is needed: a
+ * question stays open for its reviewers, and a wait depends on nothing but the clock.
  */
 export function failureInput(effect: AgentEffect, error: unknown, timestamp: number): AgentInput | undefined {
   const message = errorText(error);
   switch (effect.type) {
     case "call-llm": {
       const unreadable = error instanceof UnloggableInput;
-      const kind = unreadable ? "malformed" : "unknown";
-      const failure = { kind, message, retryable: unreadable };
+      const failure = {
+        kind: unreadable ? "malformed" : "unknown",
+        message,
+        retryable: unreadable,
+      } as const;
       return { type: "llm-call-failed", key: effect.key, failure, timestamp };
     }
     case "call-tool": {

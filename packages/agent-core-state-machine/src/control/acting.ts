@@ -41,7 +41,7 @@ const entering =
     if (callsOnEntry(edit).length === 0) {
       edit.setContext({ control: { type, calls: [] } });
       const message = `${type} was entered without a call to run.`;
-      return { event: "FatalError", failure: { kind: "NoToolCalls", message } };
+      return { event: "FatalError", failure: { source: "loop", kind: "NoToolCalls", message } };
     }
     return moveCalls(edit, type, actingEvent);
   };

@@ -1,5 +1,6 @@
 import type { Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
+import { failureSchema } from "../failure.ts";
 import { spendingSchema } from "../usage.ts";
 
 /**
@@ -40,14 +41,6 @@ const openCallSchema = z.object({
   /** Questions asked about this call so far. */
   questions: z.number(),
   status: openCallStatusSchema,
-});
-
-/** `kind` is an event of the table (`MaxSteps`), a kind of model failure (`auth`) or a bug of the graph. */
-const failureSchema = z.object({
-  kind: z.string(),
-  message: z.string(),
-  from: z.exactOptional(z.string()),
-  event: z.exactOptional(z.string()),
 });
 
 const calls = z.array(openCallSchema);
@@ -110,7 +103,6 @@ export const controlSchema = z.discriminatedUnion("type", [
 
 export type OpenCallStatus = Immutable<z.infer<typeof openCallStatusSchema>>;
 export type OpenCall = Immutable<z.infer<typeof openCallSchema>>;
-export type AgentFailure = Immutable<z.infer<typeof failureSchema>>;
 export type Control = Immutable<z.infer<typeof controlSchema>>;
 export type ControlType = Control["type"];
 /** A control state of a given type, with its data. */

@@ -1,10 +1,10 @@
 import type { StateEdit } from "../state-edit.ts";
+import { isLoopFailureKind, type AgentFailure, type LoopFailureKind } from "../failure.ts";
 import { hasNotRun, type AgentState, type ContextEntry } from "../state.ts";
 import { textIn } from "../turn-parts.ts";
 import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { wording } from "../wording.ts";
 import { callIdsOf, failCall, lastTurn, mayHaveRun, openCallOf, recordOf, unansweredIds } from "./calls.ts";
-import type { AgentFailure } from "./control.ts";
 import type { EnterState, FiredEvent } from "./enter.ts";
 import { closeStreamedMessage } from "./streamed-message.ts";
 
@@ -24,15 +24,17 @@ export const enterError: EnterState = (edit, fired, from) => {
 /** The text of the newest turn of the loop: what the model said last. */
 export const answerAt = (state: AgentState): string => textIn(lastTurn(state)?.parts ?? []);
 
-const messages: Readonly<Record<string, string>> = {
+const messages: Partial<Readonly<Record<LoopFailureKind, string>>> = {
   MaxSteps: "The loop reached its limit of model calls.",
   BudgetExceeded: "The budget is spent.",
   Cancelled: "The task was cancelled.",
 };
 
-function failureOf({ event }: FiredEvent, from: string): AgentFailure {
-  const message = Object.hasOwn(messages, event) ? messages[event] : undefined;
-  return { kind: event, message: message ?? `The event ${event} ended the loop in ${from}.`, from, event };
+function failureOf({ event, detail }: FiredEvent, from: string): AgentFailure {
+  const said = detail === undefined ? "" : ` ${detail}`;
+  const message = `The event ${event} ended the loop in ${from}.${said}`;
+  if (isLoopFailureKind(event)) return { source: "loop", kind: event, message: messages[event] ?? message };
+  return { source: "event", kind: event, message, from };
 }
 
 /** A loop that ends leaves nothing open: each call has its one result, no message streams on. */

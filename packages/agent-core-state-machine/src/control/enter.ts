@@ -1,5 +1,6 @@
 import type { StateEdit } from "../state-edit.ts";
-import type { AgentFailure, Control } from "./control.ts";
+import type { AgentFailure } from "../failure.ts";
+import type { Control } from "./control.ts";
 
 /** An event on its way along an edge; `failure` is what an Error state will say, `detail` what was said of the event. */
 export interface FiredEvent {

@@ -1,5 +1,5 @@
 import type { StateEdit } from "../state-edit.ts";
-import type { AgentFailure } from "./control.ts";
+import type { AgentFailure } from "../failure.ts";
 import { enterActing, enterParallelActing, enterWaitingForHuman } from "./acting.ts";
 import { enterCustom } from "./custom.ts";
 import { enterDone, enterError } from "./done-and-error.ts";
@@ -51,9 +51,16 @@ const isOneTooMany = ({ reActContext }: StateEdit, to: string): boolean =>
 
 const brokenGraph = (from: string, { event, detail }: FiredEvent, to: string | undefined): AgentFailure => {
   if (to !== undefined)
-    return { kind: "SafetyCapExceeded", message: "The rows of this graph go in a circle.", from, event };
+    return {
+      source: "graph",
+      kind: "SafetyCapExceeded",
+      message: "The rows of this graph go in a circle.",
+      from,
+      event,
+    };
   const said = detail === undefined ? "" : ` ${detail}`;
   return {
+    source: "graph",
     kind: "InvalidTransition",
     message: `There is no row for ${event} in ${from}.${said}`,
     from,

@@ -9,6 +9,7 @@ import {
   reflectTaskType,
 } from "../control/reflecting.ts";
 import { closeStreamedMessage } from "../control/streamed-message.ts";
+import type { AgentFailure } from "../failure.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { HistoryReflectedInput, LlmCallFailedInput, LlmCallStartedInput } from "../input.ts";
 import { planKey, reflectKey } from "../keys.ts";
@@ -113,7 +114,9 @@ function contextExceeded(edit: StateEdit, input: LlmCallFailedInput): void {
 }
 
 function failLoop(edit: StateEdit, { failure: { kind, message } }: LlmCallFailedInput): void {
-  move(edit, { event: "FatalError", failure: { kind, message, from: "Planning", event: "FatalError" } });
+  const failure: AgentFailure =
+    kind === "NoPrice" ? { source: "loop", kind, message } : { source: "model", kind, message };
+  move(edit, { event: "FatalError", failure });
   if (kind === "refusal" || kind === "content-filter") withholdLoop(edit);
 }
 
@@ -134,7 +137,7 @@ export function interruptLlmCall(edit: StateEdit): void {
   edit.setContext({ control: { ...nextAttempt(control), interruptions } });
   if (!isLast) return;
   const message = `The model call was interrupted ${interruptions} times.`;
-  move(edit, { event: "FatalError", failure: { kind: "interrupted", message } });
+  move(edit, { event: "FatalError", failure: { source: "model", kind: "interrupted", message } });
 }
 
 /** The request of the open model call has changed: it gives way to one with the new request, under another key. */

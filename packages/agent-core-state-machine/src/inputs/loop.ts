@@ -55,6 +55,6 @@ export function cancelLoop(edit: StateEdit, reason: string | undefined, partial:
   awaitUsageOfModel(edit);
   awaitUsageOfHandler(edit);
   const message = reason ?? "The task was cancelled.";
-  move(edit, { event: "Cancelled", failure: { kind: "Cancelled", message } });
+  move(edit, { event: "Cancelled", failure: { source: "loop", kind: "Cancelled", message } });
   edit.addEntry({ type: "note", text: wording.cancelled(reason) });
 }

@@ -111,7 +111,7 @@ function continueLoop(edit: StateEdit, cut: boolean): void {
   edit.setContext({ truncatedCount });
   if (truncatedCount >= maxTruncatedTurns) {
     const message = `${truncatedCount} turns in a row were cut off at the token limit.`;
-    return move(edit, { event: "FatalError", failure: { kind: "Truncated", message } });
+    return move(edit, { event: "FatalError", failure: { source: "loop", kind: "Truncated", message } });
   }
   const open = unansweredIds(edit);
   if (open.length > 0) return move(edit, { event: eventForCalls(edit, open) });
@@ -153,7 +153,10 @@ function complete(edit: StateEdit, problem: string | undefined): void {
   const mayRetry = retryCount < edit.config.maxRetries;
   if (queued.some((entry) => entry.type === "message")) return move(edit, { event: "UserInterjected" });
   if (problem !== undefined && !mayRetry)
-    return move(edit, { event: "FatalError", failure: { kind: "AnswerInvalid", message: problem } });
+    return move(edit, {
+      event: "FatalError",
+      failure: { source: "loop", kind: "AnswerInvalid", message: problem },
+    });
   if (problem !== undefined) return retryAnswer(edit, "AnswerInvalid", wording.answerInvalid(problem));
   if (mayRetry && isTooShort(edit))
     return retryAnswer(edit, "AnswerTooShort", wording.answerTooShort(edit.config.minAnswerLength));

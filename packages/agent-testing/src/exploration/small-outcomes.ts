@@ -1,4 +1,5 @@
 import type { AgentConfig, ToolDefinition } from "@moora/agent-core-state-machine";
+import type { LlmFailureKind } from "@moora/llm";
 
 /** What a model may return in a small world: an answer, calls of tools by name, or a failure. */
 export type SmallOutcome =
@@ -9,7 +10,7 @@ export type SmallOutcome =
       readonly confidence?: number;
     }
   | { readonly calls: readonly string[]; readonly confidence?: number }
-  | { readonly failure: string; readonly retryable?: boolean };
+  | { readonly failure: LlmFailureKind; readonly retryable?: boolean };
 
 /** The parts of an agent that are data: all that an exploration needs. */
 export interface ExploredAgent {

@@ -1,0 +1,63 @@
+import * as z from "zod/mini";
+
+/** What can be wrong with a model call. The words of `LlmFailureKind` of `@moora/llm`, which documents them. */
+export const modelFailureKinds = [
+  "auth",
+  "billing",
+  "rate-limit",
+  "overloaded",
+  "server",
+  "timeout",
+  "connection",
+  "interrupted",
+  "aborted",
+  "invalid-request",
+  "context-length",
+  "refusal",
+  "content-filter",
+  "empty",
+  "malformed",
+  "unknown",
+] as const;
+
+/** A limit, the budget, a cancel, or an answer that cannot be used. */
+const loopFailureKinds = [
+  "MaxSteps",
+  "BudgetExceeded",
+  "NoPrice",
+  "Cancelled",
+  "AnswerInvalid",
+  "Truncated",
+  "NoToolCalls",
+] as const;
+
+/**
+ * Why a loop ended in Error, by its source: `model`, a model call; `loop`, the loop itself; `graph`, the control graph has no
+ * row for an event, or goes in a circle; `event`, a row of the user leads an event to Error.
+ */
+export const failureSchema = z.discriminatedUnion("source", [
+  z.object({ source: z.literal("model"), kind: z.enum(modelFailureKinds), message: z.string() }),
+  z.object({ source: z.literal("loop"), kind: z.enum(loopFailureKinds), message: z.string() }),
+  z.object({
+    source: z.literal("graph"),
+    kind: z.enum(["InvalidTransition", "SafetyCapExceeded"]),
+    message: z.string(),
+    from: z.string(),
+    event: z.string(),
+  }),
+  z.object({
+    source: z.literal("event"),
+    kind: z.string(),
+    message: z.string(),
+    from: z.string(),
+  }),
+]);
+
+/** Why a loop ended in Error. `kind` is stable and for programs, `message` for people. */
+export type AgentFailure = z.infer<typeof failureSchema>;
+
+export type LoopFailureKind = (typeof loopFailureKinds)[number];
+
+const loopKinds: ReadonlySet<string> = new Set(loopFailureKinds);
+
+export const isLoopFailureKind = (kind: string): kind is LoopFailureKind => loopKinds.has(kind);
