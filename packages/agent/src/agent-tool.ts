@@ -44,7 +44,7 @@ const forms: OptionForms<AgentToolOptions> = {
   timeoutMs: "any",
   maxParallel: "any",
   log: "any",
-  clock: "object",
+  clock: "clock",
   onApproval: "function",
 };
 

@@ -9,6 +9,14 @@ export function checkIsAgent(caller: string, agent: unknown): void {
     refuse(`${caller} needs an agent, got ${shownValue(agent)}. Define it with defineAgent({ llm, ... }).`);
 }
 
+/** Throws `BuildError` for what is not the state of an agent. */
+export function checkIsState(state: unknown): void {
+  if (!isObject(state) || !isObject(state["reActContext"]) || !Array.isArray(state["messages"]))
+    refuse(
+      `state must be the state of an agent, got ${shownValue(state)}. Pass one that a session or a run returned.`,
+    );
+}
+
 /** What is wrong with a log, undefined where sessions can be opened in it. */
 export function logProblem(log: unknown): string | undefined {
   if (isObject(log) && typeof log["open"] === "function") return undefined;
@@ -29,7 +37,7 @@ const openForms: OptionForms<OpenOptions> = {
   id: "any",
   access: "any",
   owner: "string",
-  clock: "object",
+  clock: "clock",
   leaseMs: "any",
   waitMs: "any",
   isOwnerGone: "function",

@@ -2,7 +2,7 @@ import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects";
 import { SessionError } from "./durable/session-error.ts";
 
 /** What an option must be. "any": another check, or none, applies. */
-type Form = "string" | "function" | "boolean" | "object" | "any";
+type Form = "string" | "function" | "boolean" | "number" | "object" | "clock" | "signal" | "any";
 
 /** The form of each option of a function: a row that is missing here does not compile. */
 export type OptionForms<Options> = Readonly<Record<keyof Options, Form>>;
@@ -38,12 +38,32 @@ function optionsProblem(
   const wrong = Object.entries(forms).find(([name, form]) => !hasForm(options[name], form));
   if (wrong === undefined) return undefined;
   const [name, form] = wrong;
-  return `${name} must be ${form === "object" ? "an object" : `a ${form}`}, got ${shownValue(options[name])}.`;
+  return `${name} must be ${expectations[form]}, got ${shownValue(options[name])}.`;
 }
+
+const expectations: Readonly<Record<Form, string>> = {
+  string: "a string",
+  function: "a function",
+  boolean: "true or false",
+  number: "a number",
+  object: "an object",
+  clock: "a clock, an object with now() and after()",
+  signal: "an AbortSignal",
+  any: "of another form",
+};
+
+/** The methods that an object of this form is known by. */
+const methods: Readonly<Record<string, readonly string[]>> = {
+  object: [],
+  clock: ["now", "after"],
+  signal: ["addEventListener", "removeEventListener"],
+};
 
 function hasForm(value: unknown, form: Form): boolean {
   if (form === "any" || value === undefined) return true;
-  return form === "object" ? isObject(value) : typeof value === form;
+  const names = methods[form];
+  if (names === undefined) return typeof value === form;
+  return isObject(value) && names.every((name) => typeof value[name] === "function");
 }
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

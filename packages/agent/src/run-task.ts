@@ -1,4 +1,4 @@
-import { checkIsAgent } from "./check-arguments.ts";
+import { checkIsAgent, checkIsState } from "./check-arguments.ts";
 import { checkOptions, type OptionForms } from "./check-options.ts";
 import { refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
@@ -12,7 +12,7 @@ export interface TaskOptions extends StartOptions {
   readonly signal?: AbortSignal;
 }
 
-const taskForms: OptionForms<TaskOptions> = { ...startForms, signal: "object" };
+const taskForms: OptionForms<TaskOptions> = { ...startForms, signal: "signal" };
 
 /**
  * Runs one task from its message to its answer. Await it for the result, or go through its events. Where an approval is
@@ -27,6 +27,7 @@ export function runTask<Answer>(
 ): AgentRun<Answer> {
   checkIsAgent("runTask", agent);
   checkOptions("runTask", options, taskForms);
+  if (options.state !== undefined) checkIsState(options.state);
   const { onApproval } = options;
   const { session, ask } = hostSession(agent, {
     ...baseOf(agent, "task", options),

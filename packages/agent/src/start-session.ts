@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { replay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { checkIsAgent } from "./check-arguments.ts";
+import { checkIsAgent, checkIsState } from "./check-arguments.ts";
 import { checkOptions, type OptionForms } from "./check-options.ts";
 import { systemClock } from "./clock.ts";
 import { initialStateOf, type Agent } from "./define-agent.ts";
@@ -28,7 +28,7 @@ export interface StartOptions {
 export const startForms: OptionForms<StartOptions> = {
   id: "string",
   state: "object",
-  clock: "object",
+  clock: "clock",
   onApproval: "function",
   onError: "function",
   newId: "function",
@@ -38,6 +38,7 @@ export const startForms: OptionForms<StartOptions> = {
 export function startSession<Answer>(agent: Agent<Answer>, options: StartOptions = {}): Session<Answer> {
   checkIsAgent("startSession", agent);
   checkOptions("startSession", options, startForms);
+  if (options.state !== undefined) checkIsState(options.state);
   return createSession(agent, { ...baseOf(agent, "session", options), onApproval: options.onApproval });
 }
 

@@ -54,7 +54,7 @@ export async function forkSession(
   seq: number,
   options: ForkOptions,
 ): Promise<Forked> {
-  checkForkOptions(log, options);
+  checkForkOptions(log, seq, options);
   const { as, to = log, open, edit = (input) => input } = options;
   const session = await readSoundPart(log, id);
   const position = positionIn(session, seq);
@@ -86,8 +86,10 @@ const forms: OptionForms<ForkOptions> = { as: "string", to: "any", open: "any", 
 const ways: readonly unknown[] = ["reuse", "rerun", "close"];
 
 /** Throws `InvalidOption` for what is not a log, and for options with an unknown name or of the wrong form. */
-function checkForkOptions(log: unknown, options: unknown): void {
+function checkForkOptions(log: unknown, seq: unknown, options: unknown): void {
   checkIsLog(log);
+  if (typeof seq !== "number")
+    throw new SessionError("InvalidOption", `seq must be the number of a record, got ${shownValue(seq)}.`);
   checkLogOptions("forkSession", options, forms);
   const { as, to, open } = options;
   if (typeof as !== "string")
