@@ -82,6 +82,8 @@ describe("what needs an agent refuses what defineAgent did not return", () => {
   });
 });
 
+const misspelt = (name: string): object => ({ [name]: 1 });
+
 /** What a call throws, or what its promise rejects with. */
 const problemOf = (call: () => unknown): Promise<unknown> =>
   Promise.resolve()
@@ -345,7 +347,7 @@ describe("options with an unknown name or of the wrong form are refused", () => 
     ],
     [
       "openSession",
-      () => openSession(agent, { ...options, ...{ leaseMS: 5 } }),
+      () => openSession(agent, { ...options, ...misspelt("leaseMS") }),
       "InvalidOption",
       'Unknown option "leaseMS" of openSession. Did you mean "leaseMs"?',
     ],
@@ -363,7 +365,7 @@ describe("options with an unknown name or of the wrong form are refused", () => 
     ],
     [
       "agentTool",
-      () => agentTool(agent, { ...tool, ...{ onAproval: 1 } }),
+      () => agentTool(agent, { ...tool, ...misspelt("onAproval") }),
       "BuildError",
       'Unknown option "onAproval" of agentTool. Did you mean "onApproval"?',
     ],
@@ -393,7 +395,7 @@ describe("options with an unknown name or of the wrong form are refused", () => 
     ],
     [
       "forkSession, misspelt",
-      () => forkSession(options.log, "ada", 1, { as: "b", open: "close", ...{ edits: 1 } }),
+      () => forkSession(options.log, "ada", 1, { as: "b", open: "close", ...misspelt("edits") }),
       "InvalidOption",
       'Unknown option "edits" of forkSession. Did you mean "edit"?',
     ],

@@ -278,8 +278,8 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
       );
     },
     refresh,
-    async close(options) {
-      const graceMs = checkedGraceMs(options);
+    async close(closeOptions) {
+      const graceMs = checkedGraceMs(closeOptions);
       if (closing !== undefined) hurry.resolve();
       await (closing ??= shutDown(graceMs));
     },
