@@ -1,6 +1,7 @@
 import {
   AgentError,
   defineTool,
+  refuse,
   toolReply,
   type Clock,
   type Tool,
@@ -12,7 +13,8 @@ import { cappedBudget, traceOf, type AgentState, type Spending } from "@moora/ag
 import { digestOf, type EventLog } from "@moora/event-log";
 import type { JsonObject } from "@moora/llm";
 import type { AgentRun } from "./agent-run.ts";
-import { checkIsAgent } from "./check-arguments.ts";
+import { checkOptions, type OptionForms } from "./check-options.ts";
+import { checkIsAgent, logProblem } from "./check-arguments.ts";
 import { refusalOf } from "./decision-to-input.ts";
 import { systemClock } from "./clock.ts";
 import type { Agent } from "./define-agent.ts";
@@ -34,6 +36,25 @@ export interface AgentToolOptions extends Pick<
   readonly onApproval?: OnApproval;
 }
 
+const forms: OptionForms<AgentToolOptions> = {
+  name: "any",
+  description: "any",
+  risk: "any",
+  approval: "any",
+  timeoutMs: "any",
+  maxParallel: "any",
+  log: "any",
+  clock: "clock",
+  onApproval: "function",
+};
+
+/** `defineTool` checks the options that are its own. */
+function checkAgentToolOptions(options: AgentToolOptions): void {
+  checkOptions("agentTool", options, forms);
+  const problem = options.log === undefined ? undefined : logProblem(options.log);
+  if (problem !== undefined) refuse(problem);
+}
+
 const input: JsonObject = {
   type: "object",
   properties: { task: { type: "string", description: "The task, complete in itself." } },
@@ -45,10 +66,12 @@ const input: JsonObject = {
  * An agent as a tool of another one. Its result is the answer's text; a failure is an error that the model reads, with
  * its kind. A cancel or time-out of the call cancels the sub-agent, and so all that it has called; a host that shuts down
  * only leaves it, and with a `log` the next one goes on with the same session. It may spend what its caller has left, and
- * what it used counts for its caller. Throws for what `defineTool` throws for.
+ * what it used counts for its caller. Throws `BuildError` for what is not an agent, an unknown option, and what `defineTool`
+ * refuses.
  */
 export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {
   checkIsAgent("agentTool", agent);
+  checkAgentToolOptions(options);
   const { log, clock = systemClock, onApproval = nobody, ...definition } = options;
   const host = { clock, onApproval };
   return defineTool({

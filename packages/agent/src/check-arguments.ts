@@ -1,5 +1,7 @@
 import { refuse, shownValue } from "@moora/agent-core-effects";
+import { checkLogOptions, isObject, type OptionForms } from "./check-options.ts";
 import { SessionError } from "./durable/session-error.ts";
+import type { OpenOptions } from "./open-session.ts";
 
 /** Throws `BuildError` for what `defineAgent` did not return: hosts without types may give anything. */
 export function checkIsAgent(caller: string, agent: unknown): void {
@@ -7,26 +9,54 @@ export function checkIsAgent(caller: string, agent: unknown): void {
     refuse(`${caller} needs an agent, got ${shownValue(agent)}. Define it with defineAgent({ llm, ... }).`);
 }
 
+/** Throws `BuildError` for what is not the state of an agent. */
+export function checkIsState(state: unknown): void {
+  if (!isObject(state) || !isObject(state["reActContext"]) || !Array.isArray(state["messages"]))
+    refuse(
+      `state must be the state of an agent, got ${shownValue(state)}. Pass one that a session or a run returned.`,
+    );
+}
+
+/** What is wrong with a log, undefined where sessions can be opened in it. */
+export function logProblem(log: unknown): string | undefined {
+  if (isObject(log) && typeof log["open"] === "function") return undefined;
+  const problem = log === undefined ? "log is missing." : `log must be an event log, got ${shownValue(log)}.`;
+  return `${problem} Give one, such as memoryLog(), sqliteLog(file) or jsonlLog(folder).`;
+}
+
 /** Throws `InvalidOption` for what cannot open sessions. */
 export function checkIsLog(log: unknown): void {
-  if (isObject(log) && typeof log["open"] === "function") return;
-  const problem = log === undefined ? "log is missing." : `log must be an event log, got ${shownValue(log)}.`;
-  throw invalid(`${problem} Give one, such as memoryLog(), sqliteLog(file) or jsonlLog(folder).`);
+  const problem = logProblem(log);
+  if (problem !== undefined) throw invalid(problem);
 }
 
 const accesses: readonly unknown[] = ["run", "post", "read", undefined];
 
-/** Throws `InvalidOption` for options of `openSession` of the wrong form. */
+const openForms: OptionForms<OpenOptions> = {
+  log: "any",
+  id: "any",
+  access: "any",
+  owner: "string",
+  clock: "clock",
+  leaseMs: "any",
+  waitMs: "any",
+  isOwnerGone: "function",
+  onApproval: "function",
+  onError: "function",
+  newId: "function",
+  snapshots: "boolean",
+  onNotice: "function",
+};
+
+/** Throws `InvalidOption` for options of `openSession` with an unknown name or of the wrong form. */
 export function checkOpenOptions(options: unknown): void {
   if (!isObject(options))
     throw invalid(`openSession needs an object of options, { log, id }, got ${shownValue(options)}.`);
   checkIsLog(options["log"]);
+  checkLogOptions("openSession", options, openForms);
   const { access } = options;
   if (!accesses.includes(access))
     throw invalid(`access must be "run", "post" or "read", got ${shownValue(access)}.`);
 }
 
 const invalid = (message: string): SessionError => new SessionError("InvalidOption", message);
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

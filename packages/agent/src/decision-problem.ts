@@ -1,4 +1,4 @@
-import { after, schemaCheckOf, type AgentParts } from "@moora/agent-core-effects";
+import { after, schemaCheckOf, shownValue, type AgentParts } from "@moora/agent-core-effects";
 import { maxJsonItems, recordOf, toolOf, type AgentState } from "@moora/agent-core-state-machine";
 import { hasMoreItemsThan } from "@moora/llm";
 import type { Decision } from "./agent-event.ts";
@@ -27,7 +27,8 @@ export function decisionProblem(
   const text = isDecision(decision) ? givenText(decision) : undefined;
   if (text === undefined)
     return invalidDecision(
-      'A decision must be "approve", { reject }, { approve }, { answer } or, for an unknown outcome, { outcome }.',
+      'A decision must be "approve", { reject }, { approve }, { answer } or, for an unknown outcome, { outcome }, got ' +
+        `${shownValue(decision)}.`,
     );
   // Counted before anything else reads it: a million keys block the event loop for seconds.
   if (hasMoreItemsThan(text, maxJsonItems))

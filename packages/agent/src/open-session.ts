@@ -63,8 +63,8 @@ export interface OpenOptions {
  * `finally`, so that others can run it at once. A session that is not closed does not keep its process alive.
  *
  * Rejects with `SessionError` and `LogError`. `SessionBusy`: another owner runs it, and still did after `waitMs`; the error
- * has `owner` and `until`. `WrongAgent`: the log belongs to another agent. `InvalidOption`: `log` is not a log, `access` is
- * not one of the three, `leaseMs` or `waitMs` is not a positive finite number. A log that a newer release wrote opens to be read only.
+ * has `owner` and `until`. `WrongAgent`: the log belongs to another agent. `InvalidOption`: an option is unknown or
+ * of the wrong form, `log` is not a log, `access` is not one of the three, `leaseMs` or `waitMs` is not a positive finite number. A log that a newer release wrote opens to be read only.
  */
 export async function openSession<Answer>(
   agent: Agent<Answer>,

@@ -1,9 +1,10 @@
-import { checkIsAgent } from "./check-arguments.ts";
+import { checkIsAgent, checkIsState } from "./check-arguments.ts";
+import { checkOptions, type OptionForms } from "./check-options.ts";
 import { refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { hostSession } from "./session/create-session.ts";
-import { baseOf, type StartOptions } from "./start-session.ts";
+import { baseOf, startForms, type StartOptions } from "./start-session.ts";
 import type { UserContent } from "./user-message.ts";
 
 export interface TaskOptions extends StartOptions {
@@ -11,9 +12,13 @@ export interface TaskOptions extends StartOptions {
   readonly signal?: AbortSignal;
 }
 
+const taskForms: OptionForms<TaskOptions> = { ...startForms, signal: "signal" };
+
 /**
  * Runs one task from its message to its answer. Await it for the result, or go through its events. Where an approval is
- * needed and there is nobody to ask, neither `onApproval` nor anyone who goes through the events, it is rejected.
+ * needed and there is nobody to ask, neither `onApproval` nor anyone who goes through the events, it is rejected. Throws
+ * `BuildError` for what is not an agent and for an unknown option; the run rejects with `AgentFailed` for a task that is
+ * blank, or neither text nor an object with text.
  */
 export function runTask<Answer>(
   agent: Agent<Answer>,
@@ -21,13 +26,15 @@ export function runTask<Answer>(
   options: TaskOptions = {},
 ): AgentRun<Answer> {
   checkIsAgent("runTask", agent);
+  checkOptions("runTask", options, taskForms);
+  if (options.state !== undefined) checkIsState(options.state);
   const { onApproval } = options;
   const { session, ask } = hostSession(agent, {
     ...baseOf(agent, "task", options),
     onApproval,
     rejectsUnasked: true,
   });
-  const control = ask(task);
+  const control = ask(task, "task");
   const { run } = control;
   const cancel = (): void => run.cancel("The signal was aborted.");
   const { signal } = options;

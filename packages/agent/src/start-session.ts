@@ -1,6 +1,7 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { replay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
-import { checkIsAgent } from "./check-arguments.ts";
+import { checkIsAgent, checkIsState } from "./check-arguments.ts";
+import { checkOptions, type OptionForms } from "./check-options.ts";
 import { systemClock } from "./clock.ts";
 import { initialStateOf, type Agent } from "./define-agent.ts";
 import type { ErrorListener } from "./error-reports.ts";
@@ -23,9 +24,21 @@ export interface StartOptions {
   readonly newId?: (prefix: string) => string;
 }
 
-/** A session in memory. Every method has its effect before it returns; only what the world does takes time. */
+/** The form of each option. */
+export const startForms: OptionForms<StartOptions> = {
+  id: "string",
+  state: "object",
+  clock: "clock",
+  onApproval: "function",
+  onError: "function",
+  newId: "function",
+};
+
+/** A session in memory. Every method has its effect before it returns; only what the world does takes time. Throws `BuildError` for what is not an agent and for an unknown option. */
 export function startSession<Answer>(agent: Agent<Answer>, options: StartOptions = {}): Session<Answer> {
   checkIsAgent("startSession", agent);
+  checkOptions("startSession", options, startForms);
+  if (options.state !== undefined) checkIsState(options.state);
   return createSession(agent, { ...baseOf(agent, "session", options), onApproval: options.onApproval });
 }
 

@@ -4,15 +4,22 @@ import { describe, expect, it } from "vitest";
 import {
   agentTool,
   AgentError,
+  BuildError,
   defineAgent,
+  diffSessions,
   exportSession,
   forkSession,
+  InputRefused,
   openSession,
+  rerunSession,
   runTask,
   SessionError,
+  sessionOwner,
   startSession,
   stateAt,
+  userMessage,
   verifySession,
+  type DurableSession,
 } from "../src/index.ts";
 
 const llm = new MockLlmCaller(() => answers("Hi."));
@@ -72,5 +79,329 @@ describe("what needs an agent refuses what defineAgent did not return", () => {
       kind: "BuildError",
       message: `${name} needs an agent, got an object. Define it with defineAgent({ llm, ... }).`,
     });
+  });
+});
+
+const misspelt = (name: string): object => ({ [name]: 1 });
+
+/** What a call throws, or what its promise rejects with. */
+const problemOf = (call: () => unknown): Promise<unknown> =>
+  Promise.resolve()
+    .then(call)
+    .then(
+      () => "It was accepted.",
+      (reason: unknown) => reason,
+    );
+
+describe("a method of a session refuses an argument of the wrong form, with InputRefused and its path", () => {
+  const question = { toolCallId: "1", digest: "d" };
+  const circle: { self?: unknown } = {};
+  circle.self = circle;
+
+  it.each<[string, (session: DurableSession) => unknown, string, string]>([
+    [
+      "decide without the question",
+      (session) => session.decide(untyped("1"), "approve"),
+      "question",
+      'must be an object with toolCallId and digest, got "1". Pass one of session.questions()',
+    ],
+    [
+      "decide with nothing",
+      (session) => Reflect.apply(session.decide, session, []),
+      "question",
+      "must be an object with toolCallId and digest, got undefined.",
+    ],
+    [
+      "decide with half a question",
+      (session) => session.decide(untyped({ toolCallId: "1" }), "approve"),
+      "question.digest",
+      "must be a string, got undefined.",
+    ],
+    [
+      "decide without a decision",
+      (session) => session.decide(question, untyped(undefined)),
+      "decision",
+      'A decision must be "approve", { reject },',
+    ],
+    [
+      "decide with a word that is not a decision",
+      (session) => session.decide(question, untyped("yes")),
+      "decision",
+      'got "yes".',
+    ],
+    [
+      "decide by a number",
+      (session) => session.decide(question, "approve", untyped(7)),
+      "by",
+      "must be a string, got 7.",
+    ],
+    [
+      "settle with nothing",
+      (session) => Reflect.apply(session.settle, session, []),
+      "toolCallId",
+      "must be a string, got undefined.",
+    ],
+    [
+      "settle with text",
+      (session) => session.settle("1", untyped("paid")),
+      "settlement",
+      'must be { content } or { error }, got "paid".',
+    ],
+    [
+      "settle with neither content nor error",
+      (session) => session.settle("1", untyped({ result: "paid" })),
+      "settlement",
+      "must have content, or error for a call that failed.",
+    ],
+    [
+      "settle with an error that is not text",
+      (session) => session.settle("1", untyped({ error: 7 })),
+      "settlement.error",
+      "must be a string, got 7.",
+    ],
+    [
+      "settle with what JSON does not keep",
+      (session) => session.settle("1", { content: circle }),
+      "settlement.content",
+      "must be text or JSON",
+    ],
+    ["cancel with a number", (session) => session.cancel(untyped(3)), "reason", "must be a string, got 3."],
+    [
+      "the cancel of a run with a number",
+      (session) => session.ask("Hello.").cancel(untyped(3)),
+      "reason",
+      "must be a string, got 3.",
+    ],
+    [
+      "send with nothing",
+      (session) => Reflect.apply(session.send, session, []),
+      "content",
+      "must be a string or an object { content, attachments }, got undefined.",
+    ],
+    [
+      "send with an object without content",
+      (session) => session.send(untyped({ a: 1 })),
+      "content",
+      "must be a string or an object { content, attachments }, got an object.",
+    ],
+    [
+      "send with content that is not text",
+      (session) => session.send(untyped({ content: 7 })),
+      "content.content",
+      "must be a string, got 7.",
+    ],
+    ["onEvent", (session) => session.onEvent(untyped(undefined)), "listener", "got undefined."],
+    ["subscribe", (session) => session.subscribe(untyped("x")), "listener", 'must be a function, got "x".'],
+    ["onInput", (session) => session.onInput(untyped(undefined)), "listener", "must be a function"],
+    ["onError", (session) => session.onError(untyped(undefined)), "listener", "must be a function"],
+    ["follow without a listener", (session) => session.follow(0, untyped(undefined)), "listener", "must be"],
+    [
+      "follow from text",
+      (session) => session.follow(untyped("1"), () => undefined),
+      "afterSeq",
+      'must be a sequence number, an integer from 0, got "1".',
+    ],
+    ["history", (session) => session.history(-1), "afterSeq", "got -1."],
+    ["close", (session) => session.close(untyped({ graceMs: "1s" })), "options.graceMs", 'got "1s".'],
+    ["close with a number", (session) => session.close(untyped(5)), "options", "must be { graceMs }, got 5."],
+    ["dispatch", (session) => session.dispatch(undefined), "", "JSON does not keep"],
+    ["note", (session) => session.note(untyped(7)), "text", "must be a string, got 7."],
+    [
+      "configure",
+      (session) => session.configure(untyped(7)),
+      "config",
+      "must be an object of fields, got 7.",
+    ],
+  ])("%s", async (_, call, path, message) => {
+    await using session = await openSession(agent, { log: memoryLog(), id: "ada" });
+    const error = await problemOf(() => call(session));
+    expect(error).toBeInstanceOf(InputRefused);
+    expect(error).toMatchObject({ path, message: expect.stringContaining(message) });
+    expect(session.questions()).toEqual([]);
+  });
+
+  it("userMessage too", () => {
+    expect(() => userMessage(untyped(7))).toThrow(InputRefused);
+  });
+});
+
+describe("a task that cannot be sent rejects with a sentence about the task", () => {
+  it.each<[string, unknown, string, string]>([
+    [
+      "nothing",
+      undefined,
+      "InputRefused",
+      "The task must be a string or an object { content, attachments }, got undefined.",
+    ],
+    [
+      "a number",
+      7,
+      "InputRefused",
+      "The task must be a string or an object { content, attachments }, got 7.",
+    ],
+    [
+      "content that is not text",
+      { content: 7 },
+      "InputRefused",
+      "Invalid task: content.content: must be a string, got 7.",
+    ],
+    [
+      "attachments that are none",
+      { content: "a", attachments: 7 },
+      "InputRefused",
+      "Invalid task: attachments",
+    ],
+    ["blank text", " \n", "blank", "The task must not be blank. Pass text or attachments."],
+  ])("%s", async (_, task, reason, message) => {
+    const error = await problemOf(() => runTask(agent, untyped(task)));
+    expect(error).toBeInstanceOf(AgentError);
+    expect(error).toMatchObject({ kind: "AgentFailed", reason, message: expect.stringContaining(message) });
+  });
+
+  it("a message of a session is called a message", async () => {
+    const session = startSession(agent);
+    expect(await problemOf(() => session.ask(untyped(undefined)))).toMatchObject({
+      message: "The message must be a string or an object { content, attachments }, got undefined.",
+    });
+    expect(await problemOf(() => session.ask(""))).toMatchObject({
+      message: "The message must not be blank. Pass text or attachments.",
+    });
+  });
+});
+
+describe("options with an unknown name or of the wrong form are refused", () => {
+  const options = { log: memoryLog(), id: "ada" };
+  const tool = { name: "ask", description: "Asks." };
+  it.each<[string, () => unknown, "BuildError" | "InvalidOption", string]>([
+    [
+      "runTask",
+      () => runTask(agent, "Hello.", untyped({ onAproval: 1 })),
+      "BuildError",
+      'Unknown option "onAproval" of runTask. Did you mean "onApproval"?',
+    ],
+    [
+      "runTask, far from any name",
+      () => runTask(agent, "Hello.", untyped({ qqqq: 1 })),
+      "BuildError",
+      'Unknown option "qqqq" of runTask. Known options: id, state, clock,',
+    ],
+    [
+      "runTask with text",
+      () => runTask(agent, "Hello.", untyped("x")),
+      "BuildError",
+      'runTask needs an object of options, got "x".',
+    ],
+    [
+      "runTask with a controller instead of its signal",
+      () => runTask(agent, "Hello.", untyped({ signal: true })),
+      "BuildError",
+      "signal must be an AbortSignal, got true.",
+    ],
+    [
+      "runTask with a clock that cannot wait",
+      () => runTask(agent, "Hello.", { clock: untyped({}) }),
+      "BuildError",
+      "clock must be a clock, an object with now() and after(), got an object.",
+    ],
+    [
+      "startSession with what is not a state",
+      () => startSession(agent, { state: untyped({}) }),
+      "BuildError",
+      "state must be the state of an agent, got an object.",
+    ],
+    [
+      "forkSession at text",
+      () => forkSession(options.log, "ada", untyped("1"), { as: "b", open: "close" }),
+      "InvalidOption",
+      'seq must be the number of a record, got "1".',
+    ],
+    [
+      "rerunSession without options",
+      () => Reflect.apply(rerunSession, undefined, [agent, options.log, "ada"]),
+      "InvalidOption",
+      "rerunSession needs an object of options, got undefined.",
+    ],
+    [
+      "diffSessions",
+      () => diffSessions(untyped("a"), untyped("b")),
+      "InvalidOption",
+      'diffSessions needs an object of options, got "a".',
+    ],
+    [
+      "sessionOwner",
+      () => sessionOwner(untyped("x.db"), "ada"),
+      "InvalidOption",
+      'log must be an event log, got "x.db".',
+    ],
+    [
+      "startSession",
+      () => startSession(agent, untyped({ newID: 1 })),
+      "BuildError",
+      'Unknown option "newID" of startSession. Did you mean "newId"?',
+    ],
+    [
+      "startSession, wrong form",
+      () => startSession(agent, untyped({ onApproval: "always" })),
+      "BuildError",
+      'onApproval must be a function, got "always".',
+    ],
+    [
+      "openSession",
+      () => openSession(agent, { ...options, ...misspelt("leaseMS") }),
+      "InvalidOption",
+      'Unknown option "leaseMS" of openSession. Did you mean "leaseMs"?',
+    ],
+    [
+      "openSession, wrong form",
+      () => openSession(agent, { ...options, snapshots: untyped("no") }),
+      "InvalidOption",
+      'snapshots must be true or false, got "no".',
+    ],
+    [
+      "agentTool without options",
+      () => Reflect.apply(agentTool, undefined, [agent]),
+      "BuildError",
+      "agentTool needs an object of options, got undefined.",
+    ],
+    [
+      "agentTool",
+      () => agentTool(agent, { ...tool, ...misspelt("onAproval") }),
+      "BuildError",
+      'Unknown option "onAproval" of agentTool. Did you mean "onApproval"?',
+    ],
+    [
+      "agentTool with a path as log",
+      () => agentTool(agent, { ...tool, log: untyped("x.db") }),
+      "BuildError",
+      'log must be an event log, got "x.db".',
+    ],
+    [
+      "forkSession without options",
+      () => Reflect.apply(forkSession, undefined, [options.log, "ada", 1]),
+      "InvalidOption",
+      "forkSession needs an object of options, got undefined.",
+    ],
+    [
+      "forkSession without an id",
+      () => forkSession(options.log, "ada", 1, untyped({ open: "close" })),
+      "InvalidOption",
+      "as is missing. Give the id of the new session.",
+    ],
+    [
+      "forkSession",
+      () => forkSession(options.log, "ada", 1, { as: "b", open: untyped("again") }),
+      "InvalidOption",
+      'open must be "reuse", "rerun" or "close", got "again".',
+    ],
+    [
+      "forkSession, misspelt",
+      () => forkSession(options.log, "ada", 1, { as: "b", open: "close", ...misspelt("edits") }),
+      "InvalidOption",
+      'Unknown option "edits" of forkSession. Did you mean "edit"?',
+    ],
+  ])("%s", async (_, call, code, message) => {
+    const error = await problemOf(call);
+    expect(error).toBeInstanceOf(code === "BuildError" ? BuildError : SessionError);
+    expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
   });
 });

@@ -159,7 +159,7 @@ describe("a task is gone through", () => {
 
   it.each<[string, (run: AgentRun) => Promise<unknown>]>([
     ["catch", (run) => run.catch(() => undefined)],
-    ["finally", (run) => run.finally(undefined)],
+    ["finally", (run) => run.finally(() => undefined)],
   ])("with %s as with then: all events at once, none after it", async (_, wait) => {
     const first = runTask(four(), "2+2?");
     const waited = wait(first);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import nodeFileSystem from "node:fs";
 import { resolve } from "node:path";
-import { validHeader, validId, logExists } from "./validation.ts";
+import { checkPlace, logExists, validHeader, validId } from "./validation.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { JsonlDirectory } from "./jsonl/directory.ts";
 import { watchDirectory } from "./jsonl/directory-watch.ts";
@@ -35,9 +35,10 @@ export interface JsonlOptions {
  * A log in a directory: one file for each session, one line for each record. A call answers synchronously, or with a
  * promise while another process writes to the same session. Several processes of one machine may share the directory; it
  * must be on a local disk. What the log creates is readable by its owner only. Where this process may only read, reading
- * works, and writing fails with `LogWrite`.
+ * works, and writing fails with `LogWrite`. Throws `InvalidOption` if `directory` is not a path.
  */
 export function jsonlLog(directory: string, options: JsonlOptions = {}): EventLog {
+  checkPlace("jsonlLog", "the path of a directory", directory, options);
   const { durability = "full", busyTimeoutMs = 5_000, onNotice = warn, fs = nodeFileSystem } = options;
   return new JsonlLog(
     new JsonlDirectory(resolve(directory), new Files(fs, durability), { busyTimeoutMs, onNotice }),

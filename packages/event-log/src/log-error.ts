@@ -1,6 +1,7 @@
 export type LogErrorCode =
   | "Conflict"
   | "InvalidId"
+  | "InvalidOption"
   | "InvalidRecord"
   | "LogBusy"
   | "LogCorrupt"

@@ -1,4 +1,4 @@
-import { validHeader, validId, logExists } from "./validation.ts";
+import { checkPlace, logExists, validHeader, validId } from "./validation.ts";
 import { chainStart } from "./chain.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { andThen } from "./maybe-promise.ts";
@@ -38,9 +38,10 @@ const sql = {
  *
  * Needs Node.js 22.13 (`UnsupportedRuntime`). Opens the database at once, and makes it if there is none: the file and the
  * files beside it are readable by their owner only. Throws `UnsupportedVersion`, `LogCorrupt` or `LogWrite`, with the path,
- * if it cannot. A database that this process may not write is opened for reading.
+ * if it cannot, and `InvalidOption` if `file` is not a path. A database that this process may not write is opened for reading.
  */
 export function sqliteLog(file: string, options: SqliteOptions = {}): EventLog {
+  checkPlace("sqliteLog", 'the path of a file, or ":memory:"', file, options);
   const { durability = "full", busyTimeoutMs = 5_000, onNotice = warn } = options;
   const { openDatabase = (path, how) => new (loadSqlite().DatabaseSync)(path, how) } = options;
   return new SqliteLog(new Connection(file, { durability, busyTimeoutMs, openDatabase }), onNotice);

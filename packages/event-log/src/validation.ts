@@ -18,6 +18,23 @@ export function validId(id: string): string {
   throw new LogError("InvalidId", `a session id is a well-formed string of 1 to ${maxIdLength} characters`);
 }
 
+/** Throws `InvalidOption` for what names no file or directory, and for options that are no object. */
+export function checkPlace(caller: string, what: string, place: unknown, options: unknown): void {
+  if (typeof place !== "string" || place === "")
+    throw new LogError("InvalidOption", `${caller} needs ${what}, got ${shown(place)}.`);
+  if (typeof options !== "object" || options === null)
+    throw new LogError("InvalidOption", `${caller} needs an object of options, got ${shown(options)}.`);
+}
+
+const shown = (value: unknown): string => {
+  if (typeof value === "string") return JSON.stringify(value);
+  return typeof value === "object" && value !== null
+    ? "an object"
+    : typeof value === "function"
+      ? "a function"
+      : String(value);
+};
+
 /** Gives back a header that every store keeps as it is. Throws `InvalidRecord`. */
 export function validHeader(header: string): string {
   const problem = textProblem("The header", header, maxRecordLength);

@@ -1,5 +1,6 @@
 import { jsonCopy, type AgentAttachment, type UsageReport } from "@moora/agent-core-state-machine";
 import { refuse } from "../errors/build-error.ts";
+import { shownValue } from "../field-problem.ts";
 import { errorText } from "../error-text.ts";
 import { resultToJson } from "./result-to-json.ts";
 
@@ -17,6 +18,8 @@ const replies = new WeakSet<object>();
 
 /** A reply with files, or one that the model reads as an error. Throws `BuildError` if `content` is not a string. */
 export function toolReply(reply: ToolReply): ToolReply {
+  if (typeof reply !== "object" || reply === null)
+    refuse(`toolReply needs an object, { content, files, isError }, got ${shownValue(reply)}.`);
   if (typeof reply.content !== "string")
     refuse(`toolReply: content must be a string, got ${typeof reply.content}.`);
   const made = { ...reply };

@@ -5,6 +5,7 @@ import type { Agent } from "../define-agent.ts";
 import type { ErrorListener } from "../error-reports.ts";
 import type { OnApproval } from "../session/host-approvals.ts";
 import { hostSession } from "../session/create-session.ts";
+import { checkedGraceMs, checkedListener, checkSeq } from "../session/session-arguments.ts";
 import type { Session } from "../session/session.ts";
 import { randomId } from "../user-message.ts";
 import { followLog, inputsAfter, type LoggedInput } from "./follow-log.ts";
@@ -262,18 +263,25 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
       lastError,
       snapshotIgnored: found.snapshotIgnored,
     }),
-    history: (afterSeq = 0) => inputsAfter(handle, afterSeq),
-    follow: (afterSeq, listener) =>
-      followLog(
+    async history(afterSeq = 0) {
+      checkSeq("afterSeq", afterSeq);
+      return await inputsAfter(handle, afterSeq);
+    },
+    async follow(afterSeq, listener) {
+      checkSeq("afterSeq", afterSeq);
+      checkedListener(listener);
+      return await followLog(
         handle,
         (onInput) => hosted.session.onInput((input, _state, seq) => onInput(input, seq)),
         afterSeq,
         listener,
-      ),
+      );
+    },
     refresh,
-    close({ graceMs = 0 } = {}) {
+    async close(closeOptions) {
+      const graceMs = checkedGraceMs(closeOptions);
       if (closing !== undefined) hurry.resolve();
-      return (closing ??= shutDown(graceMs));
+      await (closing ??= shutDown(graceMs));
     },
     [Symbol.asyncDispose]: () => session.close(),
   };

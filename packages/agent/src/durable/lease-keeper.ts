@@ -1,5 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { LogError, type EventLog, type Lease } from "@moora/event-log";
+import { checkIsLog } from "../check-arguments.ts";
 import { systemClock } from "../clock.ts";
 import { randomId } from "../user-message.ts";
 import { isProcessGone, localProcess } from "./local-process.ts";
@@ -104,6 +105,7 @@ export async function sessionOwner(
   id: string,
   { clock = systemClock, isOwnerGone }: OwnerOptions = {},
 ): Promise<string | undefined> {
+  checkIsLog(log);
   const session = await log.open(id);
   if (session === undefined) return undefined;
   // Claiming the lease is the only way to see it. It is given back at once.

@@ -4,7 +4,7 @@ import { MooraError } from "@moora/agent-core-effects";
  * Why a durable session does not do what it is asked. `SessionBusy`: another owner runs it. `StaleWriter`: another owner
  * has taken it over. `NotOwner`: this access posts messages, decisions and cancels only. `ReadOnly`: it posts nothing.
  * `WrongAgent`: the log belongs to another agent. `UnsupportedVersion`: a newer release wrote it. `SessionUnknown`: the
- * log has no session of this id. `InvalidOption`: an option of `openSession` cannot be used. `RecordTooLong`: an input
+ * log has no session of this id. `InvalidOption`: an option of a function that opens or reads a log cannot be used. `RecordTooLong`: an input
  * is longer than any log takes; the session goes on without it. `QuestionUnseen`, only reported to `onError`: a human is
  * asked, and nothing in this process shows the question.
  */

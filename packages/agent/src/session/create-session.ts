@@ -17,8 +17,6 @@ import type { Agent } from "../define-agent.ts";
 import { errorReports, type ErrorListener, type ErrorReport } from "../error-reports.ts";
 import { keepAlive } from "../keep-alive.ts";
 import { listeners } from "../listeners.ts";
-import type { RunControl } from "../run-control.ts";
-import type { UserContent } from "../user-message.ts";
 import { agentMachine, type MachineBase } from "./machine.ts";
 import { hostApprovals, type OnApproval } from "./host-approvals.ts";
 import { loopBreaker } from "./broken-loop.ts";
@@ -27,8 +25,16 @@ import { openQuestions } from "./open-questions.ts";
 import { runTracker } from "./run-tracker.ts";
 import { questionsAt } from "./questions.ts";
 import { parsed } from "./parse-or-refuse.ts";
-import { messageSender } from "./messages.ts";
+import { messageSender, type Saying } from "./messages.ts";
 import { resultToDecision, settlementToResult, type Settlement } from "./settlement.ts";
+import {
+  checkedListener,
+  checkFields,
+  checkOptionalText,
+  checkQuestion,
+  checkSettlement,
+  checkText,
+} from "./session-arguments.ts";
 import { InputRefused, type Receipt, type Session } from "./session.ts";
 import { streamingOverlay } from "./streaming.ts";
 
@@ -55,7 +61,7 @@ export interface SessionBase extends MachineBase {
 export interface HostedSession<Answer> {
   readonly session: Session<Answer>;
   /** `session.ask`, with the end of the run that settles it. */
-  ask(content: UserContent): RunControl<Answer>;
+  readonly ask: Saying<Answer>["ask"];
   /** Offers inputs that need no checks. */
   dispatch(...inputs: readonly AgentInput[]): Promise<void>;
   state(): AgentState;
@@ -192,6 +198,8 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     given: Decision,
     by = "user",
   ): Promise<Receipt> => {
+    checkQuestion(question);
+    checkOptionalText("by", by);
     const decision = fixedDecision(given);
     const state = machine.current();
     const problem = await decisionProblem(agent.parts, state, question.toolCallId, decision);
@@ -208,6 +216,9 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 
   const settle = async (toolCallId: string, settlement: Settlement, by = "application"): Promise<Receipt> => {
+    checkText("toolCallId", toolCallId);
+    checkSettlement(settlement);
+    checkOptionalText("by", by);
     const timestamp = clock.now();
     const result = settlementToResult(settlement, agent.limits.maxResultLength, timestamp);
     const asked = resultToDecision(machine.current(), toolCallId, result);
@@ -223,6 +234,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 
   const cancel = async (reason?: string): Promise<Receipt> => {
+    checkOptionalText("reason", reason);
     const partial = overlay.partialAt(machine.current());
     return await offer({
       type: "re-act-cancelled",
@@ -268,19 +280,24 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
       checkAccess(input);
       return await (input.type === "tool-call-decided" ? offerDecision(input) : offer(input));
     },
-    configure: async (config) =>
-      await offerOfHost({ type: "agent-configured", config, timestamp: clock.now() }),
-    note: async (text) => await offerOfHost({ type: "context-note-added", text, timestamp: clock.now() }),
+    configure: async (config) => {
+      checkFields("config", config);
+      return await offerOfHost({ type: "agent-configured", config, timestamp: clock.now() });
+    },
+    note: async (text) => {
+      checkText("text", text);
+      return await offerOfHost({ type: "context-note-added", text, timestamp: clock.now() });
+    },
     decide,
     settle,
     cancel,
     questions: () => questionsAt(machine.current()),
     current: () => overlay.viewOf(machine.current()),
     seq: machine.seq,
-    subscribe: changeListeners.add,
-    onEvent: (listener) => questions.listen(eventListeners, listener),
-    onInput: inputListeners.add,
-    onError: errors.listen,
+    subscribe: (listener) => changeListeners.add(checkedListener(listener)),
+    onEvent: (listener) => questions.listen(eventListeners, checkedListener(listener)),
+    onInput: (listener) => inputListeners.add(checkedListener(listener)),
+    onError: (listener) => errors.listen(checkedListener(listener)),
     trace: runs.trace,
     settled: machine.settled,
     close,

@@ -4,13 +4,15 @@ import {
   ignoredReason,
   type AgentInput,
   type AgentState,
+  type IgnoredReason,
 } from "@moora/agent-core-state-machine";
 import type { ApprovalRequested } from "../agent-event.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { RunControl } from "../run-control.ts";
-import { userMessage, type UserContent } from "../user-message.ts";
+import { contentProblem, userMessage, type UserContent } from "../user-message.ts";
 import type { RunTracker } from "./run-tracker.ts";
 import { parsed } from "./parse-or-refuse.ts";
+import { checkOptionalText } from "./session-arguments.ts";
 import type { Receipt, Session } from "./session.ts";
 import type { StreamingOverlay } from "./streaming.ts";
 
@@ -28,9 +30,10 @@ export interface MessageHost<Answer> {
 
 /** The methods of a session that send messages and wait for answers, with the end of the run that the session holds. */
 export interface Saying<Answer> {
-  ask(content: UserContent): RunControl<Answer>;
-  running(): RunControl<Answer> | undefined;
-  send(content: UserContent): Promise<Receipt>;
+  /** `what` names the content in the messages of errors. Default: "message". */
+  readonly ask: (content: UserContent, what?: "message" | "task") => RunControl<Answer>;
+  readonly running: () => RunControl<Answer> | undefined;
+  readonly send: Session<Answer>["send"];
 }
 
 /** What a user says to a session, with and without waiting for what comes of it; and waiting without saying anything. */
@@ -44,11 +47,8 @@ export function messageSender<Answer>({
   cancel,
   open,
 }: MessageHost<Answer>): Saying<Answer> {
-  const messageOf = (content: UserContent): AgentInput => {
-    const meta = { messageId: newId("user"), timestamp: clock.now() };
-    if (isContent(content)) return parsed(userMessage(content, meta));
-    return parsed({ type: "user-message-received", ...meta, content: null });
-  };
+  const messageOf = (content: UserContent): AgentInput =>
+    parsed(userMessage(content, { messageId: newId("user"), timestamp: clock.now() }));
 
   /** Under `restart` a message that is taken ends the loop; what was streamed of its answer so far is kept with it. */
   const say = (input: AgentInput): Promise<Receipt> => {
@@ -63,6 +63,7 @@ export function messageSender<Answer>({
   /** Its cancel ends the loop. A cancel that cannot be stored ends the run alone; one that comes too late does nothing. */
   const newRun = (): RunControl<Answer> => {
     const run: RunControl<Answer> = new RunControl((reason) => {
+      checkOptionalText("reason", reason);
       cancel(reason).catch((cause: unknown) => runs.fail(run, notStored(cause, "cancel")));
     }, open);
     return run;
@@ -75,19 +76,19 @@ export function messageSender<Answer>({
     return run;
   };
 
-  const ask = (content: UserContent): RunControl<Answer> => {
+  const ask: Saying<Answer>["ask"] = (content, what = "message") => {
     const run = newRun();
     let input: AgentInput;
     try {
       input = messageOf(content);
     } catch (cause) {
-      run.fail(new AgentError("AgentFailed", "This is no message.", { reason: "InputRefused", cause }));
+      run.fail(invalidContent(what, content, cause));
       return run;
     }
     if (input.type === "user-message-received") runs.add(input.messageId, run);
     say(input).then(
       (taken) => {
-        if (taken.status === "ignored") runs.fail(run, ignoredMessage(taken.reason));
+        if (taken.status === "ignored") runs.fail(run, ignoredMessage(what, taken.reason));
       },
       (cause: unknown) => runs.fail(run, notStored(cause, "message")),
     );
@@ -97,13 +98,21 @@ export function messageSender<Answer>({
   return { ask, running, send: async (content) => await say(messageOf(content)) };
 }
 
-/** Hosts without types may say anything. */
-const isContent = (said: unknown): said is UserContent =>
-  typeof said === "string" ||
-  (typeof said === "object" && said !== null && "content" in said && typeof said.content === "string");
+const invalidContent = (what: string, content: unknown, cause: unknown): AgentError => {
+  const problem = contentProblem(content);
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message =
+    problem?.path === "content" ? `The ${what} ${problem.message}` : `Invalid ${what}: ${reason}`;
+  return new AgentError("AgentFailed", message, { reason: "InputRefused", cause });
+};
 
-const ignoredMessage = (reason: string): AgentError =>
-  new AgentError("AgentFailed", `The message was not taken: ${reason}.`, { reason });
+const ignoredMessage = (what: string, reason: IgnoredReason): AgentError => {
+  const message =
+    reason === "blank"
+      ? `The ${what} must not be blank. Pass text or attachments.`
+      : `The ${what} was not taken: ${reason}.`;
+  return new AgentError("AgentFailed", message, { reason });
+};
 
 /** Why a message or a cancel did not become part of the session. */
 function notStored(cause: unknown, what: "message" | "cancel"): AgentError {

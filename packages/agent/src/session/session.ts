@@ -23,7 +23,11 @@ export type SessionView = AgentState & {
   readonly streaming: { readonly messageId: string; readonly text: string } | null;
 };
 
-/** A conversation with an agent. Methods are bound: they can be handed on by themselves. */
+/**
+ * A conversation with an agent. Methods are bound: they can be handed on by themselves. An argument of the wrong form is
+ * refused with `InputRefused`: methods that return a promise reject, all others throw; the run of `ask` rejects with an
+ * `AgentError` of the reason `InputRefused`.
+ */
 export interface Session<Answer = string> {
   readonly id: string;
   /**
@@ -92,7 +96,10 @@ export interface Session<Answer = string> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Thrown for a value that is not a valid input. `path` names the field that is wrong; "" for the value as a whole. */
+/**
+ * Thrown for an invalid input, and for an argument of the wrong form that a method of a session got. `path` names the argument
+ * or the field that is wrong; "" for the value as a whole.
+ */
 export class InputRefused extends MooraError {
   override readonly name = "InputRefused";
   readonly code: string;

@@ -1,5 +1,6 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
+import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { canonicalJson } from "../durable/canonical-json.ts";
 import type { LoggedInput } from "../durable/follow-log.ts";
 import { comparableInput, comparableState } from "./volatile-fields.ts";
@@ -20,6 +21,8 @@ export interface SessionDiff {
   readonly state: readonly Difference[];
 }
 
+const forms: OptionForms<SessionRef> = { log: "any", id: "string", seq: "number" };
+
 export interface SessionRef {
   readonly log: EventLog;
   readonly id: string;
@@ -29,6 +32,7 @@ export interface SessionRef {
 
 /** Compares two runs record by record, and the states that they came to. */
 export async function diffSessions(a: SessionRef, b: SessionRef): Promise<SessionDiff> {
+  for (const ref of [a, b]) checkLogOptions("diffSessions", ref, forms);
   const [left, right] = [await programOf(a), await programOf(b)];
   const common = commonLength(left.inputs, right.inputs);
   return {

@@ -1,3 +1,4 @@
+import { shownValue } from "@moora/agent-core-effects";
 import {
   beginReplay,
   isLoopRunning,
@@ -5,6 +6,9 @@ import {
   type AgentState,
 } from "@moora/agent-core-state-machine";
 import { chainStart, type EventLog, type LogRecord } from "@moora/event-log";
+import { checkIsLog } from "../check-arguments.ts";
+import { checkLogOptions, type OptionForms } from "../check-options.ts";
+import { SessionError } from "../durable/session-error.ts";
 import { headerToState, headerToText, identityOf, type SessionHeader } from "../durable/session-header.ts";
 import { inputToRecord } from "../durable/session-record.ts";
 import { parsed } from "../session/parse-or-refuse.ts";
@@ -42,14 +46,16 @@ export interface Forked {
 /**
  * Starts a new session from any position of another one, also from within a batch of tool calls. Of a damaged log, from any
  * position before the damage; rejects with `LogCorrupt` for one behind it, and where `open: "reuse"` would need records behind
- * it, since work is open at the position.
+ * it, since work is open at the position. Rejects with `InvalidOption` for options with an unknown name or of the wrong form.
  */
 export async function forkSession(
   log: EventLog,
   id: string,
   seq: number,
-  { as, to = log, open, edit = (input) => input }: ForkOptions,
+  options: ForkOptions,
 ): Promise<Forked> {
+  checkForkOptions(log, seq, options);
+  const { as, to = log, open, edit = (input) => input } = options;
   const session = await readSoundPart(log, id);
   const position = positionIn(session, seq);
   const edited = session.inputs.slice(0, position).flatMap((input, index) => {
@@ -73,6 +79,27 @@ export async function forkSession(
     dropped: edited.length - copy.records.length,
     state: fork.state,
   };
+}
+
+const forms: OptionForms<ForkOptions> = { as: "string", to: "any", open: "any", edit: "function" };
+
+const ways: readonly unknown[] = ["reuse", "rerun", "close"];
+
+/** Throws `InvalidOption` for what is not a log, and for options with an unknown name or of the wrong form. */
+function checkForkOptions(log: unknown, seq: unknown, options: unknown): void {
+  checkIsLog(log);
+  if (typeof seq !== "number")
+    throw new SessionError("InvalidOption", `seq must be the number of a record, got ${shownValue(seq)}.`);
+  checkLogOptions("forkSession", options, forms);
+  const { as, to, open } = options;
+  if (typeof as !== "string")
+    throw new SessionError("InvalidOption", "as is missing. Give the id of the new session.");
+  if (to !== undefined) checkIsLog(to);
+  if (!ways.includes(open))
+    throw new SessionError(
+      "InvalidOption",
+      `open must be "reuse", "rerun" or "close", got ${shownValue(open)}.`,
+    );
 }
 
 /** The inputs of a fork: those before it, and what settles the work that was open there. */

@@ -1,3 +1,4 @@
+import { shownValue } from "@moora/agent-core-effects";
 import {
   chainStart,
   checkedChain,
@@ -48,6 +49,8 @@ export interface PortableSession {
  * `UnsupportedVersion` for a newer one.
  */
 export function parsePortable(text: string): PortableSession {
+  if (typeof text !== "string")
+    throw new LogError("InvalidOption", `The exported session must be text, got ${shownValue(text)}.`);
   const lines = text.split("\n");
   if (lines.pop() !== "") throw cutOff(lines.length);
   const seal = lines.pop();

@@ -1,6 +1,8 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { replay, traceOf, type AgentState, type Trace } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
+import { checkIsAgent, checkIsLog } from "../check-arguments.ts";
+import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import type { Agent } from "../define-agent.ts";
 import { headerToState } from "../durable/session-header.ts";
 import type { Session } from "../session/session.ts";
@@ -10,6 +12,8 @@ import { differencesOf, type Difference } from "./differences.ts";
 import { isOfOpenWork } from "./open-work.ts";
 import { end, positionOf, readSession } from "./read-session.ts";
 import { recordingsOf, type Recordings } from "./recordings.ts";
+
+const forms: OptionForms<RerunOptions> = { from: "number", unrecorded: "string", clock: "clock" };
 
 export interface RerunOptions {
   /** The record to begin after; 0 runs the whole conversation again. */
@@ -40,8 +44,12 @@ export async function rerunSession<Answer>(
   agent: Agent<Answer>,
   log: EventLog,
   id: string,
-  { from, unrecorded = "fail", clock }: RerunOptions,
+  options: RerunOptions,
 ): Promise<Rerun> {
+  checkIsAgent("rerunSession", agent);
+  checkIsLog(log);
+  checkLogOptions("rerunSession", options, forms);
+  const { from, unrecorded = "fail", clock } = options;
   const session = await readSession(log, id);
   const whole = positionOf(session, end);
   const { seq, state, moves } = positionOf(session, from);

@@ -1,8 +1,8 @@
+import { taskWithText } from "../piped-input.ts";
 import type { CliHost } from "./cli-host.ts";
 import { readPipedText, type PipedText } from "./input/piped-text.ts";
 import { Interrupts } from "./interrupts.ts";
 import { Screen } from "./screen.ts";
-import { taskWithText } from "./task-text.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** More would not fit into a request of most models. */

@@ -1,5 +1,6 @@
 import { internalTools } from "@moora/agent-core-effects";
 import type { LlmRequest, LlmTool } from "@moora/llm";
+import { withoutPipedText } from "../piped-input.ts";
 import { answerJson } from "./answer-json.ts";
 import { answerTo } from "./answer.ts";
 import { forcedCall, plannedCalls, type PlannedCall } from "./planned-calls.ts";
@@ -19,9 +20,14 @@ const maxRead = 4_000;
 const maxRounds = 8;
 const maxCalls = 16;
 
+const unusedInput =
+  "\n\nI did not use the text of standard input: the planner cannot read or summarize it. Choose a model with --provider.";
+
 /** A pure function of the request: the same request gives the same turn. */
 export function nextTurn(request: LlmRequest): NextTurn {
-  const seen = messagesToProgress(request.messages);
+  const found = messagesToProgress(request.messages);
+  // Piped text is material: without a model nothing in it, or in its frame, is a request or an argument.
+  const seen = { ...found, text: withoutPipedText(found.text) };
   if (request.purpose === "reflect") return { type: "answer", text: historyToSummary(seen.text) };
   const profiles = request.tools.filter(isOffered(request)).map(profileOf);
   const clauses = requestToClauses(seen.text.slice(0, maxRead), profiles);
@@ -29,7 +35,8 @@ export function nextTurn(request: LlmRequest): NextTurn {
   const calls = nextCalls(request, clauses, progress, profiles);
   if (calls.length > 0) return { type: "calls", calls };
   const unread = seen.text.length > maxRead ? `\n\nI read only the first ${maxRead} characters of this.` : "";
-  const text = answerTo(clauses, progress, profiles) + unread;
+  const unused = seen.text === found.text ? "" : unusedInput;
+  const text = answerTo(clauses, progress, profiles) + unread + unused;
   if (request.answerSchema === undefined) return { type: "answer", text };
   const json = answerJson(request.answerSchema, progress, text);
   return json === undefined

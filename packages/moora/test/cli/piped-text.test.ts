@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent";
 import { describe, expect, it } from "vitest";
-import { taskWithText } from "../../src/cli/task-text.ts";
+import { taskWithText } from "../../src/piped-input.ts";
 import { FakeProvider, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 
@@ -33,6 +33,14 @@ describe("text that is piped to run", () => {
     expect(await messageFor(["explain", "-"], "the error\n")).toContain(
       "explain\n\nStandard input (10 characters):\n<stdin>\nthe error\n</stdin>",
     );
+  });
+
+  it("is not read by the planner, which says so and calls nothing", async () => {
+    const host = new TestHost();
+    expect(await host.run(["run", "Summarize this", "--approve", "ask"], "Milk 16\nBread 7\n")).toBe(0);
+    expect(host.stderr.text).not.toMatch(/->|call of/);
+    expect(host.stdout.text).toContain("I did not use the text of standard input");
+    expect(host.stdout.text).not.toMatch(/stdin>|Milk/);
   });
 
   it("leaves the task alone where there is none", async () => {

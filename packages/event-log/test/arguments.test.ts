@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { LogError } from "../src/index.ts";
+import { jsonlLog } from "../src/jsonl.ts";
+import { sqliteLog } from "../src/sqlite.ts";
+
+/** A value as hosts without types give it. */
+const untyped = (value: unknown) => JSON.parse(JSON.stringify(value ?? null)) ?? undefined;
+
+describe("a log refuses what is not a path, with InvalidOption", () => {
+  it.each<[string, () => unknown, string]>([
+    ["sqliteLog()", () => sqliteLog(untyped(undefined)), 'the path of a file, or ":memory:", got undefined.'],
+    ["sqliteLog of a number", () => sqliteLog(untyped(7)), "sqliteLog needs the path of a file"],
+    ["sqliteLog of empty text", () => sqliteLog(""), 'got "".'],
+    ["sqliteLog of an object", () => sqliteLog(untyped({ file: "x" })), "got an object."],
+    [
+      "sqliteLog with text as options",
+      () => sqliteLog(":memory:", untyped("full")),
+      'of options, got "full".',
+    ],
+    [
+      "jsonlLog()",
+      () => jsonlLog(untyped(undefined)),
+      "jsonlLog needs the path of a directory, got undefined.",
+    ],
+    ["jsonlLog of a number", () => jsonlLog(untyped(7)), "got 7."],
+    ["jsonlLog of empty text", () => jsonlLog(""), 'got "".'],
+  ])("%s", (_, open, message) => {
+    expect(open).toThrow(LogError);
+    expect(open).toThrow(
+      expect.objectContaining({ code: "InvalidOption", message: expect.stringContaining(message) }),
+    );
+  });
+});
