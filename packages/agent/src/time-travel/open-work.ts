@@ -32,24 +32,38 @@ const hasBegun = ({ status }: OpenCall): boolean =>
   (status.type === "running" && status.started) ||
   (status.type === "asking" && status.about === "outcome");
 
+const forkedHere = "The conversation was forked here.";
 const notRun = "Not run: the conversation was forked here.";
+const mayHaveRun =
+  "The outcome of this call is unknown: it was started and may have had its effect. The conversation was forked here.";
 
-/** The inputs that close what is open: calls as not run, a model call as cancelled. */
+/**
+ * The inputs that close what is open: calls as not run, calls that had begun as ones with an unknown outcome, a model call
+ * as cancelled.
+ */
 export function closing(state: AgentState): readonly AgentInput[] {
   if (!isLoopRunning(state)) return [];
   const timestamp = state.updatedAt;
   const calls = openCallsOf(state.reActContext.control);
   if (calls.length > 0) return calls.map((call) => closed(call, timestamp));
-  return [{ type: "re-act-cancelled", reason: "The conversation was forked here.", timestamp }];
+  return [{ type: "re-act-cancelled", reason: forkedHere, timestamp }];
 }
 
-function closed({ id: toolCallId, status }: OpenCall, timestamp: number): AgentInput {
+function closed(call: OpenCall, timestamp: number): AgentInput {
+  const { id: toolCallId, status } = call;
   if (status.type === "asking") {
-    const { digest } = status;
-    const decision = { type: "rejected" } as const;
-    return { type: "tool-call-decided", toolCallId, digest, by: "fork", reason: notRun, decision, timestamp };
+    const { digest, about } = status;
+    const answer =
+      about === "outcome"
+        ? ({ decision: { type: "unknown" }, reason: forkedHere } as const)
+        : ({ decision: { type: "rejected" }, reason: notRun } as const);
+    return { type: "tool-call-decided", toolCallId, digest, by: "fork", ...answer, timestamp };
   }
-  const result = { isSuccess: false, error: notRun, receivedAt: timestamp, code: "not-run" } as const;
+  const failure =
+    call.mayHaveRun || hasBegun(call)
+      ? ({ error: mayHaveRun, code: "outcome-unknown" } as const)
+      : ({ error: notRun, code: "not-run" } as const);
+  const result = { isSuccess: false, ...failure, receivedAt: timestamp } as const;
   return { type: "tool-call-completed", toolCallId, result, timestamp };
 }
 
