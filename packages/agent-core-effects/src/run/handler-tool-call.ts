@@ -6,7 +6,7 @@ import { invalid, type Tool, type ToolContext } from "../tool/define-tool.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
 import type { EffectHost } from "./host.ts";
 import type { HandlerSpending } from "./handler-spending.ts";
-import { inTime } from "./in-time.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 /** A call that the handler of a custom state makes. */
 export interface HandlerToolCall {
@@ -80,7 +80,7 @@ async function finished(
   host: EffectHost,
   late: AbortController,
 ): Promise<ToolOutcome> {
-  const outcome = await inTime(running, tool, host, late);
+  const outcome = await withTimeout(running, tool, host, late);
   return host.signal.aborted ? await running : outcome;
 }
 

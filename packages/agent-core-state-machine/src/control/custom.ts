@@ -3,7 +3,7 @@ import type { StateEdit } from "../state-edit.ts";
 import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { abandonCall, callsOnEntry, unansweredIds } from "./calls.ts";
 import type { ControlOf } from "./control.ts";
-import { answerAt } from "./ended.ts";
+import { answerAt } from "./done-and-error.ts";
 import type { FiredEvent } from "./enter.ts";
 
 /** A state of the user's own. Calls that are open when it is entered stay open through it, unless it is terminal. */

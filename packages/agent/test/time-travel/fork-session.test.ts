@@ -1,4 +1,5 @@
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import {
   defineAgent,
@@ -143,6 +144,36 @@ describe("a fork within a batch of calls", () => {
     expect(asked.toolCalls["1"]?.decision).toMatchObject({ type: "unknown", by: "fork" });
     expect(problemsAfter(asked)).toEqual([]);
     await session.close();
+  });
+
+  it.each([
+    ["reuse", 1],
+    ["rerun", 2],
+  ] as const)("within the handler of a custom state settles it by the rule %s", async (open, runs) => {
+    let ran = 0;
+    const handle = (): string => ((ran += 1), "Charged");
+    const agent = defineAgent({
+      llm: new MockLlmCaller(() => answers("done")),
+      config: {
+        graph: {
+          states: ["Charge"],
+          rows: { Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } },
+          terminals: [],
+        },
+      },
+      states: { Charge: { replay: "once", handle } },
+    });
+    const world = new Restarts();
+    const first = await world.open(agent);
+    await first.ask("go");
+    await first.close();
+    const begun = (await world.types()).indexOf("state-handler-started") + 1;
+    await forkSession(world.log, "ada", begun, { as: "again", open });
+    const fork = await world.open(agent, { id: "again" });
+    expect(ran).toBe(runs);
+    expect(fork.current().reActContext.control.type).toBe("Done");
+    expect(await verifySession(world.log, "again")).toMatchObject({ ok: true });
+    await fork.close();
   });
 
   it("does not approve for the original, nor the original for it: questions bind to their session", async () => {
