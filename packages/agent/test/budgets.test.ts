@@ -1,5 +1,5 @@
 import { noUsage, type LlmCaller } from "@moora/llm";
-import { answers, callsTools, MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import { answers, callsTools, fails, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import {
@@ -12,6 +12,7 @@ import {
   type Agent,
   type AgentConfig,
   type PriceList,
+  type StateDecision,
   type Tool,
 } from "../src/index.ts";
 import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
@@ -303,6 +304,75 @@ describe("tools that the handler of a custom state calls", () => {
     await failureOf(run);
     await turns();
     expect(session.current().usage).toMatchObject({ inputTokens: 85 + 70 });
+    await session.close();
+  });
+
+  it.each([
+    ["throws", () => Promise.reject(new Error("no connection"))],
+    ["returns a note that no log takes", () => ({ event: "Fine", note: "x".repeat(20_000_000) })],
+  ])("count for a handler that %s", async (_, end: () => StateDecision | Promise<StateDecision>) => {
+    const child = agentOf(() => answers("found", tokens(90)));
+    const agent = checking(child, {}, 1, false);
+    const check = agent.parts.states["Check"];
+    const states: Agent["parts"]["states"] = {
+      async Check(state, context) {
+        await check?.(state, context);
+        return await end();
+      },
+    };
+    const error = await failureOf(runTask({ ...agent, parts: { ...agent.parts, states } }, "go"));
+    expect(error).toMatchObject({ usage: { inputTokens: 85 + 80, outputTokens: 20 } });
+    expect(String(error)).toContain("HandlerFailed");
+  });
+});
+
+describe("a model call that failed after it had used tokens", () => {
+  it("is not tried again where the budget is spent", async () => {
+    const clock = new HandClock();
+    const agent = agentOf([fails("overloaded", tokens(500)), answers("done")], {
+      config: { budget: { maxTokens: 100 } },
+    });
+    const session = startSession(agent, { clock });
+    const run = session.ask("go");
+    await turns();
+    clock.advance(60_000);
+    expect(await failureOf(run)).toMatchObject({ reason: "BudgetExceeded" });
+    expect(agent.llm.callCount).toBe(1);
+    await session.close();
+  });
+});
+
+describe("a sub-agent that its caller moves on without", () => {
+  it("counts for the caller", async () => {
+    const sign = defineTool({
+      name: "sign",
+      description: "Signs.",
+      input: z.object({}),
+      approval: "always",
+      execute: () => "signed",
+    });
+    const task = { name: "research", arguments: { task: "look" } };
+    const agent = defineAgent({
+      llm: new MockLlmCaller((_, call) =>
+        call === 0 ? callsTools([task, { name: "sign" }]) : answers("done"),
+      ),
+      tools: [researcher(defineAgent({ llm: endless(70) })), sign],
+      config: {
+        graph: {
+          states: ["Skip"],
+          rows: {
+            WaitingForHuman: { HumanApproved: "Skip", HumanApprovedParallel: "Skip" },
+            Skip: { On: "Planning" },
+          },
+          terminals: [],
+        },
+      },
+      states: { Skip: () => "On" },
+    });
+    const session = startSession(agent, { onApproval: () => "approve", clock: new HandClock() });
+    await session.ask("go");
+    await turns();
+    expect(session.current().usage.inputTokens).toBe(70);
     await session.close();
   });
 });

@@ -20,8 +20,9 @@ export interface StateContext {
   /** Milliseconds since 1970, by the clock of the session. */
   now(): number;
   /**
-   * Runs one of the agent's tools, without asking anybody. The idempotency key that the tool gets is the same when the
-   * handler runs again and makes the same calls in the same order. Never throws; an unknown name is a failed outcome.
+   * Runs one of the agent's tools without an approval, within the time-out of the tool. The idempotency key that the tool
+   * gets is the same when the handler runs again and makes the same calls in the same order. Never throws: an unknown or
+   * blacklisted name and an input that is not JSON are failed outcomes.
    */
   callTool(name: string, input: unknown): ToolOutcome | Promise<ToolOutcome>;
 }

@@ -1,14 +1,13 @@
-import type { AgentState } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, InputOf } from "@moora/agent-core-state-machine";
 import type { RunStateEffect } from "../effect.ts";
-import { truncated } from "../truncate.ts";
-import type { ToolOutcome } from "../tool/tool-reply.ts";
-import type { EffectHost, StateContext, StateDecision } from "./host.ts";
-import { isPromise } from "../is-promise.ts";
-import { validUsage } from "./valid-usage.ts";
-import { handlerSpending, type HandlerSpending } from "./handler-spending.ts";
-import { reportUsage } from "./late-usage.ts";
+import { errorText } from "../error-text.ts";
 import { assertLoggable } from "./assert-loggable.ts";
-import { tell, waitFor, type Run } from "./effect-program.ts";
+import { NotSynchronous, tell, waitFor, type Run } from "./effect-program.ts";
+import { callToolOfHandler } from "./handler-tool-call.ts";
+import { handlerSpending, type HandlerSpending } from "./handler-spending.ts";
+import type { EffectHost, StateContext, StateDecision } from "./host.ts";
+import { reportUsage } from "./late-usage.ts";
+import { validUsage } from "./valid-usage.ts";
 
 /** Runs the handler of a custom state, after its intent is durable, and dispatches its decision. */
 export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): Run<void> {
@@ -20,20 +19,29 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
   const decision = yield* stateDecision(effect, state, host, spending);
   const usage = validUsage(spending.used());
   if (signal.aborted) return yield* reportUsage(key, usage, host);
-  const { event, note } = typeof decision === "string" ? { event: decision, note: undefined } : decision;
-  yield* tell(
-    assertLoggable({
-      type: "state-handled",
-      key,
-      event: event.toWellFormed(),
-      ...(note === undefined ? {} : { note: note.toWellFormed() }),
-      ...(usage === undefined ? {} : { usage }),
-      timestamp: clock.now(),
-    }),
-  );
+  const used = usage === undefined ? {} : { usage };
+  yield* tell(decisionToInput(decision, { type: "state-handled", key, ...used, timestamp: clock.now() }));
 }
 
-/** A handler that is missing is an event, as is one that throws: without a row for it the loop ends, with one it goes on. */
+/** The input that leaves the state. A decision of another form counts as a failure of the handler. */
+function decisionToInput(decision: StateDecision, base: Omit<StateHandled, "event" | "note">): AgentInput {
+  try {
+    const { event, note } = typeof decision === "string" ? { event: decision, note: undefined } : decision;
+    const noted = note === undefined ? {} : { note: note.toWellFormed() };
+    return assertLoggable({ ...base, event: event.toWellFormed(), ...noted });
+  } catch (error) {
+    return { ...base, ...handlerFailed(error) };
+  }
+}
+
+type StateHandled = InputOf<"state-handled">;
+
+const handlerFailed = (error: unknown) => ({ event: "HandlerFailed", note: errorText(error) });
+
+/**
+ * Never throws, so that what the handler's tools used is counted in each case. A handler that is missing is an event, as is
+ * one that throws: without a row for it the loop ends, with one it continues.
+ */
 function* stateDecision(
   effect: RunStateEffect,
   state: AgentState,
@@ -43,7 +51,12 @@ function* stateDecision(
   const { states } = host.parts;
   const handler = Object.hasOwn(states, effect.name) ? states[effect.name] : undefined;
   if (handler === undefined) return "NoHandlerForState";
-  return yield* waitFor(handler(state, stateContext(effect, state, host, spending)));
+  try {
+    return yield* waitFor(handler(state, stateContext(effect, state, host, spending)));
+  } catch (error) {
+    if (error instanceof NotSynchronous) throw error;
+    return handlerFailed(error);
+  }
 }
 
 function stateContext(
@@ -64,36 +77,7 @@ function stateContext(
     callTool(name, input) {
       calls += 1;
       const toolCallId = `${workKey}/${calls}`;
-      return callTool(host, state, spending, { name, input, attempt, toolCallId });
+      return callToolOfHandler(host, state, spending, { name, input, attempt, toolCallId });
     },
   };
-}
-
-interface HandlerCall {
-  readonly name: string;
-  readonly input: unknown;
-  readonly attempt: number;
-  readonly toolCallId: string;
-}
-
-function callTool(
-  { parts, sessionId, signal, notify }: EffectHost,
-  state: AgentState,
-  spending: HandlerSpending,
-  { name, input, attempt, toolCallId }: HandlerCall,
-): ToolOutcome | Promise<ToolOutcome> {
-  const tool = parts.tools.get(name);
-  if (tool === undefined)
-    return { isSuccess: false, error: `Unknown tool "${truncated(name, 100)}".`, code: "unknown-tool" };
-  const { budgetLeft, settle } = spending.reserve(tool);
-  const outcome = tool.run(JSON.stringify(input) ?? "", {
-    toolCallId,
-    ...(budgetLeft === undefined ? {} : { budgetLeft }),
-    idempotencyKey: `${sessionId}/${toolCallId}`,
-    attempt,
-    signal,
-    prices: state.config.prices,
-    progress: (text) => notify({ type: "tool-progress", toolCallId, text }),
-  });
-  return isPromise(outcome) ? outcome.then(settle) : settle(outcome);
 }

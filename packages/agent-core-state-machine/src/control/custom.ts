@@ -1,13 +1,18 @@
+import type { AgentConfig } from "../agent-config.ts";
 import type { StateEdit } from "../state-edit.ts";
+import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { abandonCall, callsOnEntry, unansweredIds } from "./calls.ts";
 import type { ControlOf } from "./control.ts";
+import { answerAt } from "./done-and-error.ts";
 import type { FiredEvent } from "./enter.ts";
 
 /** A state of the user's own. Calls that are open when it is entered stay open through it, unless it is terminal. */
 export function enterCustom(edit: StateEdit, name: string, event: string): undefined {
   const entry = edit.reActContext.entries + 1;
-  if (edit.config.graph.terminals.includes(name))
+  if (edit.config.graph.terminals.includes(name)) {
+    awaitUsageOfCalls(edit);
     for (const id of unansweredIds(edit)) abandonCall(edit, id, "The agent moved on without it.");
+  }
   edit.setContext({
     entries: entry,
     entriesSincePlan: edit.reActContext.entriesSincePlan + 1,
@@ -22,13 +27,38 @@ export function enterCustom(edit: StateEdit, name: string, event: string): undef
  */
 export function interruptHandler(edit: StateEdit, control: ControlOf<"Custom">): FiredEvent | undefined {
   const { name, attempt } = control;
-  const { replay } = edit.config.graph;
-  const policy = replay !== undefined && Object.hasOwn(replay, name) ? replay[name] : "once";
+  const policy = replayOf(edit.config, name);
   if (policy !== "once" && attempt < edit.config.maxToolAttempts) {
     edit.setContext({ control: { ...control, attempt: attempt + 1, started: false } });
     return undefined;
   }
-  const why = policy === "once" ? "and must not run again" : `in each of ${attempt} attempts`;
-  const detail = `The handler of the state ${name} was interrupted ${why}; it may have had its effect.`;
-  return { event: "HandlerInterrupted", detail };
+  return interrupted(name, policy === "once" ? "and must not run again" : `in each of ${attempt} attempts`);
+}
+
+const replayOf = ({ graph: { replay } }: AgentConfig, name: string): "safe" | "keyed" | "once" =>
+  (replay !== undefined && Object.hasOwn(replay, name) ? replay[name] : undefined) ?? "once";
+
+const interrupted = (name: string, why: string): FiredEvent => ({
+  event: "HandlerInterrupted",
+  detail: `The handler of the state ${name} was interrupted ${why}; it may have had its effect.`,
+});
+
+/**
+ * Applies a changed configuration to a custom state. A loop that ended in a terminal state stays ended, whatever the state is
+ * now. Gives the event that leaves a state whose loop runs and whose handler must not run anymore: the state has become
+ * terminal, or the handler was interrupted before and its policy does not let it run again.
+ */
+export function reconsiderState(edit: StateEdit, before: AgentConfig): FiredEvent | undefined {
+  const { control } = edit.reActContext;
+  if (control.type !== "Custom") return undefined;
+  const { name, attempt, started } = control;
+  const isTerminal = edit.config.graph.terminals.includes(name);
+  if (before.graph.terminals.includes(name)) {
+    if (!isTerminal) edit.setContext({ control: { type: "Done", answer: answerAt(edit) } });
+    return undefined;
+  }
+  if (isTerminal)
+    return { event: "HandlerInterrupted", detail: `The state ${name} has become a terminal state.` };
+  const mustNotRun = replayOf(before, name) !== "once" && replayOf(edit.config, name) === "once";
+  return mustNotRun && attempt > 1 && !started ? interrupted(name, "and must not run again") : undefined;
 }

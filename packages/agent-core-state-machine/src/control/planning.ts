@@ -1,6 +1,7 @@
 import type { StateEdit } from "../state-edit.ts";
 import { budgetExceeded, outputLimitAt } from "../budget.ts";
 import { modelFor } from "../model-for.ts";
+import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { wording } from "../wording.ts";
 import { abandonCall, unansweredIds } from "./calls.ts";
 import type { ControlOf } from "./control.ts";
@@ -11,9 +12,12 @@ import { windowOnEntry } from "./window.ts";
 export const enterPlanning: EnterState = (edit, { event }) => {
   const { control } = edit.reActContext;
   if (event === "LlmRetry" && control.type === "Planning") {
+    // What the attempts so far used counts, also where they failed.
+    if (budgetExceeded(edit)) return { event: "BudgetExceeded" };
     edit.setContext({ control: { ...control, retryAt: null } });
     return undefined;
   }
+  awaitUsageOfCalls(edit);
   for (const id of unansweredIds(edit)) abandonCall(edit, id, "The agent moved on without it.");
   const { step } = edit.reActContext;
   const stepLimit = appendQueued(edit) ? step + edit.config.maxSteps : edit.reActContext.stepLimit;

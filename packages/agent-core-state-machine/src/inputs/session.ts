@@ -1,7 +1,8 @@
 import { applyPolicy, isBlacklisted, refuseBlacklisted, waitsForStart } from "../control/admission.ts";
 import { failAsUnknown, failCall, openCallOf, openCallsOf, recordOf, toolOf } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
-import { interruptHandler } from "../control/custom.ts";
+import { interruptHandler, reconsiderState } from "../control/custom.ts";
+import type { FiredEvent } from "../control/enter.ts";
 import { interruptCall, interruptProbe, settleUnknown } from "../control/interruptions.ts";
 import { move } from "../control/move.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
@@ -14,6 +15,7 @@ import type {
   UsageReportedInput,
 } from "../input.ts";
 import type { AgentState, ToolDefinition } from "../state.ts";
+import { awaitUsageOfHandler } from "../unreported-usage.ts";
 import { wording } from "../wording.ts";
 import { interruptLlmCall, replaceLlmCall } from "./llm-call.ts";
 import { cancelLoop, isLoopRunning } from "./loop.ts";
@@ -70,8 +72,15 @@ export const agentConfigured: InputHandler<AgentConfiguredInput> = (state, input
     for (const { id } of openCallsOf(edit.reActContext.control)) reconsiderCall(edit, id, before.tools);
     applyPolicy(edit);
     advanceBatch(edit);
+    leaveState(edit, reconsiderState(edit, before.config));
   };
 };
+
+function leaveState(edit: StateEdit, fired: FiredEvent | undefined): void {
+  if (fired === undefined) return;
+  awaitUsageOfHandler(edit);
+  move(edit, fired);
+}
 
 type Configuration = Pick<AgentState, "config" | "tools">;
 

@@ -50,7 +50,10 @@ export interface Session<Answer = string> {
    * a value that is not an input (`path` says where), and for one that only the runner may dispatch (`not-allowed`).
    */
   dispatch(input: unknown): Promise<Receipt>;
-  /** Changes fields of the agent's configuration from here on. Rejects with `InputRefused` for invalid ones. */
+  /**
+   * Changes fields of the agent's configuration. In a log they stay in force until the session is opened again to run: then
+   * the configuration is that of the agent that opens it. Rejects with `InputRefused` for fields of another form.
+   */
   configure(config: Partial<AgentConfig>): Promise<Receipt>;
   /** Adds a note of the application's for the model to read with its next request, while a loop runs. */
   note(text: string): Promise<Receipt>;

@@ -1,16 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { LogRecord } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
-import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import * as z from "zod";
 import {
   defineAgent,
   defineTool,
   type Agent,
+  type AgentConfig,
   type StateContext,
   type StateDefinition,
+  type StateHandler,
+  type Tool,
 } from "../../src/index.ts";
-import { never, Restarts, turns } from "./restarts.ts";
+import { never, resultOf, Restarts, turns } from "./restarts.ts";
 
 const rows = { Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } };
 
@@ -132,7 +135,141 @@ describe("the handler of a custom state that a crash interrupts", () => {
   });
 });
 
+describe("a release that changes the graph", () => {
+  it("does not run an interrupted handler again where the new release says that it must not", async () => {
+    const seen: StateContext[] = [];
+    const charges: string[] = [];
+    const world = new Restarts();
+    await world.crash(chargingAgent({ replay: "keyed", seen, charges }));
+    const next = await world.open(chargingAgent({ replay: "once", seen, charges }));
+    expect(charges).toHaveLength(1);
+    expect(next.current().reActContext.control).toMatchObject({
+      type: "Error",
+      failure: { event: "HandlerInterrupted", message: expect.stringContaining("must not run again") },
+    });
+    await next.close();
+  });
+
+  it("leaves a loop that had ended as it is: a former terminal state runs no handler", async () => {
+    const charges: string[] = [];
+    const shipping = (isTerminal: boolean): Agent =>
+      defineAgent({
+        llm: new MockLlmCaller(() => answers("Shipped.")),
+        config: {
+          graph: {
+            states: ["Ship"],
+            rows: { Planning: { LlmFinalAnswer: "Ship" }, ...(isTerminal ? {} : { Ship: { Sent: "Done" } }) },
+            terminals: isTerminal ? ["Ship"] : [],
+          },
+        },
+        states: isTerminal ? {} : { Ship: () => (charges.push("ship"), "Sent") },
+      });
+    const world = new Restarts();
+    const first = await world.open(shipping(true));
+    await first.ask("go");
+    await first.close();
+    const next = await world.open(shipping(false));
+    expect(charges).toEqual([]);
+    expect(next.current().reActContext.control).toEqual({ type: "Done", answer: "Shipped." });
+    await next.ask("again");
+    expect(charges).toEqual(["ship"]);
+    await next.close();
+  });
+
+  it("ends a loop whose state has become terminal, and its open calls have results", async () => {
+    const graph = { states: ["Check"], rows: { Planning: { LlmToolCall: "Check" } } };
+    const agent = defineAgent({
+      llm: new MockLlmCaller((_, call) =>
+        call === 0 ? callsTools([{ name: "charge", arguments: { euros: 9 } }]) : answers("ok"),
+      ),
+      tools: [chargeTool([])],
+      config: { graph: { ...graph, rows: { ...graph.rows, Check: { Fine: "Acting" } }, terminals: [] } },
+      states: { Check: never },
+    });
+    const session = await new Restarts().open(agent);
+    const run = session.ask("go");
+    await turns();
+    await session.configure({ graph: { ...graph, terminals: ["Check"] } });
+    await expect(Promise.resolve(run)).rejects.toMatchObject({ reason: "InvalidTransition" });
+    expect(resultOf(session.current())).toMatchObject({ code: "cancelled" });
+    await session.close();
+  });
+});
+
 describe("a handler that calls a tool", () => {
+  const callingAgent = (
+    handle: StateHandler,
+    tools: readonly Tool[],
+    config: Partial<AgentConfig> = {},
+  ): Agent =>
+    defineAgent({
+      llm: new MockLlmCaller(() => answers("ok")),
+      tools,
+      config: { ...config, graph: { states: ["Charge"], rows, terminals: [] } },
+      states: { Charge: handle },
+    });
+
+  it("reads a failed outcome for a blacklisted tool, which does not run", async () => {
+    const charges: string[] = [];
+    const outcomes: unknown[] = [];
+    const handle: StateHandler = async (_, { callTool }) => {
+      outcomes.push(await callTool("charge", { euros: 9 }));
+      return "Charged";
+    };
+    const agent = callingAgent(handle, [chargeTool(charges)], { blacklistedTools: ["charge"] });
+    const session = await new Restarts().open(agent);
+    await session.ask("go");
+    expect(charges).toEqual([]);
+    expect(outcomes).toMatchObject([{ isSuccess: false, code: "blacklisted" }]);
+    await session.close();
+  });
+
+  it("reads a failed outcome for an input that is not JSON and for a tool that rejects", async () => {
+    const outcomes: unknown[] = [];
+    const circle: Record<string, unknown> = {};
+    circle["self"] = circle;
+    const rejecting: Tool = { ...chargeTool([]), run: () => Promise.reject(new Error("no connection")) };
+    const handle: StateHandler = async (_, { callTool }) => {
+      outcomes.push(await callTool("charge", circle), await callTool("charge", { euros: 9 }));
+      return "Charged";
+    };
+    const session = await new Restarts().open(callingAgent(handle, [rejecting]));
+    await session.ask("go");
+    expect(outcomes).toMatchObject([
+      { code: "invalid-arguments" },
+      { code: "tool-error", error: "no connection" },
+    ]);
+    await session.close();
+  });
+
+  it("reads a failed outcome when the time of the tool is up, and does not wait any longer", async () => {
+    const outcomes: unknown[] = [];
+    const reasons: string[] = [];
+    const hanging = defineTool({
+      name: "charge",
+      description: "Charges a card.",
+      input: z.object({}),
+      timeoutMs: 1_000,
+      execute: (_, { signal }) => {
+        signal.addEventListener("abort", () => reasons.push(signal.reason.name));
+        return never();
+      },
+    });
+    const handle: StateHandler = async (_, { callTool }) => {
+      outcomes.push(await callTool("charge", {}));
+      return "Charged";
+    };
+    const world = new Restarts();
+    const session = await world.open(callingAgent(handle, [hanging]));
+    const run = session.ask("go");
+    await turns();
+    world.clock.advance(1_000);
+    await run;
+    expect(outcomes).toMatchObject([{ code: "timeout" }]);
+    expect(reasons).toEqual(["TimeoutError"]);
+    await session.close();
+  });
+
   it("reads a failed outcome for an unknown tool and for arguments that do not fit", async () => {
     const outcomes: unknown[] = [];
     const agent = defineAgent({

@@ -1,10 +1,20 @@
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { forkSession, openSession, stateAt, verifySession, type OpenWork } from "../../src/index.ts";
+import {
+  defineAgent,
+  forkSession,
+  openSession,
+  stateAt,
+  verifySession,
+  type OpenWork,
+} from "../../src/index.ts";
 import { call } from "../durable/world/counting-agent.ts";
 import { driveToEnd, quiet } from "../durable/world/drive.ts";
 import { problemsAfter } from "../durable/world/outcome.ts";
 import { checkSound, sceneOf, type Scene } from "../durable/world/scene.ts";
+import { callsThenAnswers, never, questionOf, Restarts } from "../restarts/restarts.ts";
+import { toolOf } from "../support.ts";
 import { recordsOf, told } from "./told.ts";
 
 /** A batch of four calls, two of which ask, and a step after it. */
@@ -96,7 +106,7 @@ describe("a fork within a batch of calls", () => {
     for (const { key } of again) expect(keys.has(key)).toBe(false);
   });
 
-  it("that closes says of each open call that it was not run, and of each question who closed it", async () => {
+  it("that closes settles each open call, and says of each question who closed it", async () => {
     const scene = await recorded();
     const seq = await withinBatch(scene);
     const { state } = await forkSession(scene.log(), "ada", seq, { as: "again", open: "close" });
@@ -109,6 +119,61 @@ describe("a fork within a batch of calls", () => {
     ]);
     expect(state.toolCalls["2"]?.decision).toMatchObject({ type: "rejected", by: "fork" });
     expect(problemsAfter(state)).toEqual([]);
+  });
+
+  it("that closes never says of a call that had begun that it was not run", async () => {
+    const world = new Restarts();
+    const execute = (): Promise<never> => never();
+    const tools = [toolOf("pay", execute, { onUnknown: "ask" }), toolOf("ship", execute)];
+    const agent = defineAgent({
+      llm: callsThenAnswers({ name: "pay" }, { name: "ship" }),
+      tools,
+      config: { parallelTools: false },
+    });
+    await world.crash(agent);
+    const closedNow = async (as: string): Promise<AgentState> => {
+      const { length } = await world.types();
+      return (await forkSession(world.log, "ada", length, { as, open: "close" })).state;
+    };
+    const running = await closedNow("running");
+    expect(resultsIn(running)).toEqual(["outcome-unknown", "not-run"]);
+    const session = await world.open(agent);
+    expect(questionOf(session).about).toBe("outcome");
+    const asked = await closedNow("asked");
+    expect(asked.toolCalls["1"]?.result).toMatchObject({ code: "outcome-unknown" });
+    expect(asked.toolCalls["1"]?.decision).toMatchObject({ type: "unknown", by: "fork" });
+    expect(problemsAfter(asked)).toEqual([]);
+    await session.close();
+  });
+
+  it.each([
+    ["reuse", 1],
+    ["rerun", 2],
+  ] as const)("within the handler of a custom state settles it by the rule %s", async (open, runs) => {
+    let ran = 0;
+    const handle = (): string => ((ran += 1), "Charged");
+    const agent = defineAgent({
+      llm: new MockLlmCaller(() => answers("done")),
+      config: {
+        graph: {
+          states: ["Charge"],
+          rows: { Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } },
+          terminals: [],
+        },
+      },
+      states: { Charge: { replay: "once", handle } },
+    });
+    const world = new Restarts();
+    const first = await world.open(agent);
+    await first.ask("go");
+    await first.close();
+    const begun = (await world.types()).indexOf("state-handler-started") + 1;
+    await forkSession(world.log, "ada", begun, { as: "again", open });
+    const fork = await world.open(agent, { id: "again" });
+    expect(ran).toBe(runs);
+    expect(fork.current().reActContext.control.type).toBe("Done");
+    expect(await verifySession(world.log, "again")).toMatchObject({ ok: true });
+    await fork.close();
   });
 
   it("does not approve for the original, nor the original for it: questions bind to their session", async () => {

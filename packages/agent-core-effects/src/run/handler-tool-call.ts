@@ -1,0 +1,94 @@
+import type { AgentState } from "@moora/agent-core-state-machine";
+import { errorText } from "../error-text.ts";
+import { isPromise } from "../is-promise.ts";
+import { truncated } from "../truncate.ts";
+import { invalid, type Tool, type ToolContext } from "../tool/define-tool.ts";
+import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
+import type { EffectHost } from "./host.ts";
+import type { HandlerSpending } from "./handler-spending.ts";
+import { withTimeout } from "./with-timeout.ts";
+
+/** A call that the handler of a custom state makes. */
+export interface HandlerToolCall {
+  readonly name: string;
+  readonly input: unknown;
+  readonly attempt: number;
+  readonly toolCallId: string;
+}
+
+/** Runs a tool for a handler. Never throws and never rejects: a call that cannot run is a failed outcome. */
+export function callToolOfHandler(
+  host: EffectHost,
+  state: AgentState,
+  spending: HandlerSpending,
+  call: HandlerToolCall,
+): ToolOutcome | Promise<ToolOutcome> {
+  const { name, input } = call;
+  const tool = host.parts.tools.get(name);
+  if (tool === undefined)
+    return { isSuccess: false, error: `Unknown tool "${truncated(name, 100)}".`, code: "unknown-tool" };
+  if (state.config.blacklistedTools.includes(name))
+    return {
+      isSuccess: false,
+      error: `The tool ${name} is blacklisted and was not run.`,
+      code: "blacklisted",
+    };
+  const parameters = inputToText(input);
+  return typeof parameters === "string" ? runOf(tool, parameters, call, host, state, spending) : parameters;
+}
+
+function runOf(
+  tool: Tool,
+  parameters: string,
+  { attempt, toolCallId }: HandlerToolCall,
+  host: EffectHost,
+  state: AgentState,
+  spending: HandlerSpending,
+): ToolOutcome | Promise<ToolOutcome> {
+  const { sessionId, signal, notify } = host;
+  const { budgetLeft, settle } = spending.reserve(tool);
+  const late = new AbortController();
+  let joined: AbortSignal | undefined;
+  const outcome = outcomeOf(tool, parameters, {
+    toolCallId,
+    ...(budgetLeft === undefined ? {} : { budgetLeft }),
+    idempotencyKey: `${sessionId}/${toolCallId}`,
+    attempt,
+    get signal() {
+      return (joined ??= AbortSignal.any([signal, late.signal]));
+    },
+    prices: state.config.prices,
+    progress: (text) => notify({ type: "tool-progress", toolCallId, text }),
+  });
+  return isPromise(outcome) ? finished(outcome.then(settle), tool, host, late) : settle(outcome);
+}
+
+/** A tool that a host wrote by hand may throw or reject, although it must not. */
+function outcomeOf(tool: Tool, parameters: string, context: ToolContext): ToolOutcome | Promise<ToolOutcome> {
+  try {
+    const outcome = tool.run(parameters, context);
+    return isPromise(outcome) ? outcome.catch(thrownToOutcome) : outcome;
+  } catch (error) {
+    return thrownToOutcome(error);
+  }
+}
+
+/** The outcome, or a failure when the time of the tool is up. After a cancel the tool is waited for: what it used counts. */
+async function finished(
+  running: Promise<ToolOutcome>,
+  tool: Tool,
+  host: EffectHost,
+  late: AbortController,
+): Promise<ToolOutcome> {
+  const outcome = await withTimeout(running, tool, host, late);
+  return host.signal.aborted ? await running : outcome;
+}
+
+/** JSON text of the input, or the outcome of a call whose input is not JSON. */
+function inputToText(input: unknown): string | ToolOutcome {
+  try {
+    return JSON.stringify(input) ?? "";
+  } catch (error) {
+    return invalid(`The input is not JSON: ${errorText(error)}`);
+  }
+}
