@@ -17,6 +17,8 @@ import {
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import { knownFieldsAt, unknownFieldOf } from "./config-fields.ts";
+import type { Agent } from "./define-agent.ts";
+import { checkPrices } from "./price-list.ts";
 
 /**
  * The configuration as a copy of its own. Throws `BuildError`, with the path, for a field that does not exist, at any depth,
@@ -41,6 +43,18 @@ export function checkedConfig(config: AgentConfig): AgentConfig {
 
 const refuseUnknown = (place: string, path: readonly (string | number)[], known: readonly string[]): never =>
   refuse(`${fieldPath(place, path)}: unknown field.${didYouMean(String(path.at(-1)), known)}`);
+
+/** Throws `BuildError` for a change after which the configuration could not work with the code of an agent. */
+export function checkConfigChange(
+  { parts: { states, predicates }, tools }: Pick<Agent<unknown>, "parts" | "tools">,
+  config: AgentConfig,
+  change: Partial<AgentConfig>,
+): void {
+  const changed = checkedConfig({ ...config, ...change });
+  checkNames(changed, { states, predicates, tools });
+  checkModels(changed);
+  if (change.prices !== undefined) checkPrices(change.prices);
+}
 
 /** The code that a configuration names, and its tools. */
 export interface NamedCode {

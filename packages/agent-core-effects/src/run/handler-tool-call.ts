@@ -33,6 +33,12 @@ export function callToolOfHandler(
       error: `The tool ${name} is blacklisted and was not run.`,
       code: "blacklisted",
     };
+  if (call.attempt > 1 && (tool.definition.replay ?? "once") === "once")
+    return {
+      isSuccess: false,
+      error: `The tool ${name} must not run twice, and an interrupted attempt of this handler may have run it. The outcome is unknown.`,
+      code: "outcome-unknown",
+    };
   const parameters = inputToText(input);
   return typeof parameters === "string" ? runOf(tool, parameters, call, host, state, spending) : parameters;
 }

@@ -21,7 +21,8 @@ export interface StateContext {
   now(): number;
   /**
    * Runs one of the agent's tools without an approval, within the time-out of the tool. The idempotency key that the tool
-   * gets is the same when the handler runs again and makes the same calls in the same order. Never throws: an unknown or
+   * gets is the same when the handler runs again and makes the same calls in the same order. A tool that must run `once` does not run in a later
+   * attempt: its outcome is `outcome-unknown`. Never throws: an unknown or
    * blacklisted name and an input that is not JSON are failed outcomes.
    */
   callTool(name: string, input: unknown): ToolOutcome | Promise<ToolOutcome>;

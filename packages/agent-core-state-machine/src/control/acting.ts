@@ -1,6 +1,6 @@
 import type { StateEdit } from "../state-edit.ts";
 import { admitCalls, applyPolicy } from "./admission.ts";
-import { callsOnEntry, openCallsOf, someSucceeded } from "./calls.ts";
+import { callIdsOf, callsOnEntry, lastTurn, openCallsOf, someSucceeded } from "./calls.ts";
 import type { EnterState, FiredEvent } from "./enter.ts";
 
 /** Takes the calls over; lets those run that may, unless an event leaves the state at once. */
@@ -35,11 +35,16 @@ export function actingEvent(edit: StateEdit): FiredEvent | undefined {
   return { event: someSucceeded(edit) ? "ToolSuccess" : "ToolFailure" };
 }
 
+/** Whether all calls of the turn were settled while a custom state held them. */
+const isSettledBy = (edit: StateEdit, from: string): boolean =>
+  edit.config.graph.states.includes(from) && callIdsOf(lastTurn(edit)).length > 0;
+
 const entering =
   (type: "Acting" | "ParallelActing"): EnterState =>
-  (edit) => {
+  (edit, _, from) => {
     if (callsOnEntry(edit).length === 0) {
       edit.setContext({ control: { type, calls: [] } });
+      if (isSettledBy(edit, from)) return { event: someSucceeded(edit) ? "ToolSuccess" : "ToolFailure" };
       const message = `${type} was entered without a call to run.`;
       return { event: "FatalError", failure: { source: "loop", kind: "NoToolCalls", message } };
     }

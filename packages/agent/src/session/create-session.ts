@@ -14,6 +14,7 @@ import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import { decisionProblem } from "../decision-problem.ts";
 import { decisionToInput, fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
+import { checkConfigChange } from "../validate-config.ts";
 import { errorReports, type ErrorListener, type ErrorReport } from "../error-reports.ts";
 import { keepAlive } from "../keep-alive.ts";
 import { listeners } from "../listeners.ts";
@@ -282,6 +283,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     },
     configure: async (config) => {
       checkFields("config", config);
+      checkConfigChange(agent, machine.current().config, config);
       return await offerOfHost({ type: "agent-configured", config, timestamp: clock.now() });
     },
     note: async (text) => {

@@ -52,7 +52,8 @@ export interface Session<Answer = string> {
   dispatch(input: unknown): Promise<Receipt>;
   /**
    * Changes fields of the agent's configuration. In a log they stay in force until the session is opened again to run: then
-   * the configuration is that of the agent that opens it. Rejects with `InputRefused` for fields of another form.
+   * the configuration is that of the agent that opens it. Rejects with `InputRefused` for what is not an object, and with
+   * `BuildError` for a change that could not work, as `defineAgent` throws it.
    */
   configure(config: Partial<AgentConfig>): Promise<Receipt>;
   /** Adds a note of the application's for the model to read with its next request, while a loop runs. */

@@ -6,6 +6,7 @@ import * as z from "zod";
 import {
   defineAgent,
   defineTool,
+  startSession,
   type Agent,
   type AgentConfig,
   type StateContext,
@@ -17,10 +18,11 @@ import { never, resultOf, Restarts, turns } from "./restarts.ts";
 
 const rows = { Planning: { LlmFinalAnswer: "Charge" }, Charge: { Charged: "Done" } };
 
-const chargeTool = (charges: string[]) =>
+const chargeTool = (charges: string[], replay: StateDefinition["replay"] = "keyed") =>
   defineTool({
     name: "charge",
     description: "Charges a card.",
+    replay,
     input: z.object({ euros: z.number() }),
     execute: (_, { idempotencyKey }) => {
       charges.push(idempotencyKey);
@@ -30,16 +32,17 @@ const chargeTool = (charges: string[]) =>
 
 interface Charging {
   readonly replay?: StateDefinition["replay"];
+  readonly toolReplay?: StateDefinition["replay"];
   readonly seen: StateContext[];
   readonly charges?: string[];
   readonly more?: Readonly<Record<string, string>>;
 }
 
 /** An agent that charges a card after its answer, and is interrupted after the first charge. */
-const chargingAgent = ({ replay, seen, charges = [], more = {} }: Charging): Agent =>
+const chargingAgent = ({ replay, toolReplay, seen, charges = [], more = {} }: Charging): Agent =>
   defineAgent({
     llm: new MockLlmCaller(() => answers("Your order is complete.")),
-    tools: [chargeTool(charges)],
+    tools: [chargeTool(charges, toolReplay)],
     config: {
       graph: { states: ["Charge"], rows: { ...rows, Charge: { ...rows.Charge, ...more } }, terminals: [] },
     },
@@ -96,6 +99,22 @@ describe("the handler of a custom state that a crash interrupts", () => {
     expect(new Set(seen.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
     expect(charges).toHaveLength(2);
     expect(new Set(charges).size).toBe(1);
+    await next.close();
+  });
+
+  it("does not run a once tool again, whose outcome it reads as unknown", async () => {
+    const seen: StateContext[] = [];
+    const charges: string[] = [];
+    const agent = (): Agent => chargingAgent({ replay: "keyed", toolReplay: "once", seen, charges });
+    const world = new Restarts();
+    await world.crash(agent());
+    const next = await world.open(agent());
+    expect(charges).toHaveLength(1);
+    expect(await seen[1]?.callTool("charge", { euros: 9 })).toMatchObject({
+      isSuccess: false,
+      code: "outcome-unknown",
+    });
+    expect(charges).toHaveLength(1);
     await next.close();
   });
 
@@ -286,6 +305,31 @@ describe("a handler that calls a tool", () => {
     const session = await new Restarts().open(agent);
     await session.ask("go");
     expect(outcomes).toMatchObject([{ code: "unknown-tool" }, { code: "invalid-arguments" }]);
+    await session.close();
+  });
+});
+
+describe("calls that are settled while a custom state holds them", () => {
+  it("are a finished batch when the next state is one of running calls", async () => {
+    const held = Promise.withResolvers<string>();
+    const agent = defineAgent({
+      llm: new MockLlmCaller([callsTools([{ name: "charge", arguments: { euros: 9 } }]), answers("Paid.")]),
+      tools: [chargeTool([])],
+      config: {
+        graph: {
+          states: ["Check"],
+          rows: { Planning: { LlmToolCall: "Check" }, Check: { Go: "Acting" } },
+          terminals: [],
+        },
+      },
+      states: { Check: { replay: "safe", handle: () => held.promise } },
+    });
+    const session = startSession(agent);
+    const run = session.ask("Pay.");
+    await turns();
+    expect(await session.settle("1", { content: "paid by hand" })).toMatchObject({ status: "accepted" });
+    held.resolve("Go");
+    expect((await run).text).toBe("Paid.");
     await session.close();
   });
 });

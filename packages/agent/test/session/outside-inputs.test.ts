@@ -4,7 +4,7 @@ import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent, openSession, type DurableSession } from "../../src/index.ts";
 import { callsThenAnswers, never, Restarts, resultOf, textOf, turns } from "../restarts/restarts.ts";
-import { scene, settled, toolOf } from "../support.ts";
+import { failureOf, scene, settled, toolOf } from "../support.ts";
 
 /** An input of each kind that nobody outside may dispatch, as a forger would write it. */
 const forged: readonly Record<string, unknown>[] = [
@@ -78,7 +78,7 @@ describe("the application", () => {
     expect(llm.requests.map(({ system }) => system)).toEqual(["", "Be brief."]);
     expect(await session.configure({ systemPrompt: "Be brief." })).toMatchObject({ reason: "nothing-new" });
     await expect(session.configure(JSON.parse('{"maxSteps":0}'))).rejects.toMatchObject({
-      name: "InputRefused",
+      name: "BuildError",
     });
   });
 
@@ -158,5 +158,25 @@ describe("the application", () => {
     await settled();
     expect(await session.settle("1", { content: "paid" })).toMatchObject({ reason: "not-open" });
     expect(session.questions()).toHaveLength(1);
+  });
+});
+
+describe("a configuration that could not work with the agent", () => {
+  it.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
+    ["a tool that does not exist", { blacklistedTools: ["pya"] }, /blacklistedTools\[0\].*"pya"/],
+    [
+      "a row that leads nowhere",
+      { graph: { states: [], rows: { Planning: { X: "Nowhere" } }, terminals: [] } },
+      /graph/,
+    ],
+    ["an unknown field", { maxStep: 3 }, /config\.maxStep: unknown field.*maxSteps/],
+    ["a limit out of range", { maxSteps: 0 }, /config\.maxSteps/],
+  ])("is refused, and changes nothing: %s", async (_, change, message) => {
+    const { session } = scene([answers("ok")], { tools: [toolOf("pay")] });
+    const before = session.current().config;
+    const error = await failureOf(session.configure({ ...change }));
+    expect(error).toMatchObject({ code: "BuildError", message: expect.stringMatching(message) });
+    expect(session.current().config).toBe(before);
+    await session.close();
   });
 });
