@@ -26,6 +26,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/event-log",
     "@moora/llm",
   ],
+  tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
+  planner: ["@moora/agent-core-effects", "@moora/llm"],
   moora: [
     "@moora/agent",
     "@moora/agent-core-effects",
@@ -35,7 +37,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/llm",
     "@moora/llm-anthropic",
     "@moora/llm-openai",
-    "htmlparser2",
+    "@moora/planner",
+    "@moora/tools",
   ],
 };
 

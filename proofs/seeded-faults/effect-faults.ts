@@ -199,17 +199,17 @@ export const effectFaults: readonly Fault[] = [
     name: "a path that leads out of the root folder is opened",
     changes: [
       {
-        file: "packages/moora/src/tools/files/root-folder.ts",
+        file: "packages/tools/src/files/root-folder.ts",
         text: "if (!this.contains(real)) throw outside(path);",
         replacement: "",
       },
       {
-        file: "packages/moora/src/tools/files/root-folder.ts",
+        file: "packages/tools/src/files/root-folder.ts",
         text: " || !this.contains(await realPathOfOpened(handle, real))",
         replacement: "",
       },
     ],
-    tests: ["packages/moora/test/tools/root-folder.test.ts"],
+    tests: ["packages/tools/test/root-folder.test.ts"],
     caughtBy: /read_file gives nothing for|does not tell what exists outside/,
   },
 ];

@@ -59,13 +59,9 @@ export type { AnthropicOptions } from "@moora/llm-anthropic";
 export { chatProfiles, openai, OpenAiCaller, openaiChat, OpenAiChatCaller } from "@moora/llm-openai";
 export type { ChatProfile, OpenAiChatOptions, OpenAiOptions } from "@moora/llm-openai";
 
-// Tools that come with it: they only read.
-export { calculatorTool } from "./tools/calculator.ts";
-export { currentTimeTool } from "./tools/current-time.ts";
-export type { CurrentTimeOptions } from "./tools/current-time.ts";
-export { fetchUrlTool } from "./tools/fetch-url.ts";
-export type { FetchUrlOptions } from "./tools/fetch-url.ts";
-export { fileTools } from "./tools/file-tools.ts";
+// Tools that only read.
+export { calculatorTool, currentTimeTool, fetchUrlTool, fileTools } from "@moora/tools";
+export type { CurrentTimeOptions, FetchUrlOptions } from "@moora/tools";
 
-// A stand-in for a model, so that everything runs without a key. It is no language model.
-export { planner, Planner } from "./planner/planner.ts";
+// A deterministic stand-in for a model, so that everything runs without an API key. It is not a language model.
+export { planner, Planner } from "@moora/planner";

@@ -8,10 +8,8 @@ import {
   type AgentInput,
   type Session,
 } from "@moora/agent";
-import { planner } from "../planner/planner.ts";
-import { calculatorTool } from "../tools/calculator.ts";
-import { currentTimeTool } from "../tools/current-time.ts";
-import { fileTools } from "../tools/file-tools.ts";
+import { planner } from "@moora/planner";
+import { calculatorTool, currentTimeTool, fileTools } from "@moora/tools";
 import { processHost } from "./process-host.ts";
 import { Screen } from "./screen.ts";
 import { TextView } from "./text-view.ts";

@@ -1,9 +1,6 @@
 import { resolve } from "node:path";
 import { defineAgent, type Agent, type AgentConfig, type Tool } from "@moora/agent";
-import { calculatorTool } from "../tools/calculator.ts";
-import { currentTimeTool } from "../tools/current-time.ts";
-import { fetchUrlTool } from "../tools/fetch-url.ts";
-import { fileTools } from "../tools/file-tools.ts";
+import { calculatorTool, currentTimeTool, fetchUrlTool, fileTools } from "@moora/tools";
 import { textToPolicy } from "./approval-policy.ts";
 import type { ChosenLlm } from "./choose-llm.ts";
 import type { CliHost } from "./cli-host.ts";

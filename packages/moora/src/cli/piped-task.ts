@@ -1,4 +1,4 @@
-import { taskWithText } from "../piped-input.ts";
+import { taskWithText } from "@moora/planner/piped-input";
 import type { CliHost } from "./cli-host.ts";
 import { readPipedText, type PipedText } from "./input/piped-text.ts";
 import { Interrupts } from "./interrupts.ts";

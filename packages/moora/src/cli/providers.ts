@@ -1,7 +1,7 @@
 import type { ConnectionOptions, LlmCaller } from "@moora/llm";
 import { AnthropicCaller } from "@moora/llm-anthropic";
 import { chatProfiles, OpenAiCaller, OpenAiChatCaller, type ChatProfileName } from "@moora/llm-openai";
-import { planner } from "../planner/planner.ts";
+import { planner } from "@moora/planner";
 
 /** A provider of models, and the variable of its API key. */
 export interface Provider {

@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { textToPolicy } from "../../src/cli/approval-policy.ts";
-import { Place } from "../tools/run-tool.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 import { calls, FakeProvider, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 
-let place = new Place();
+let place = new TemporaryFolder();
 beforeEach(() => {
-  place = new Place();
+  place = new TemporaryFolder();
   for (const name of ["a.txt", "b.txt"]) writeFileSync(place.at(name), `text of ${name}\n`);
 });
 afterEach(() => place[Symbol.dispose]());

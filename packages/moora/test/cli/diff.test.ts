@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { diffLines } from "../../src/cli/session/line-diff.ts";
-import { Place } from "../tools/run-tool.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 import { calls, FakeProvider, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 
-let place = new Place();
+let place = new TemporaryFolder();
 beforeEach(() => {
-  place = new Place();
+  place = new TemporaryFolder();
 });
 afterEach(() => place[Symbol.dispose]());
 

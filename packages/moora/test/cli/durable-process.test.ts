@@ -1,14 +1,14 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Place } from "../tools/run-tool.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 import { Child } from "./child.ts";
 import { calls, FakeProvider, says } from "./fake-provider.ts";
 import { hold, runs } from "./held-tools.ts";
 
-let place = new Place();
+let place = new TemporaryFolder();
 beforeEach(() => {
-  place = new Place();
+  place = new TemporaryFolder();
 });
 afterEach(() => place[Symbol.dispose]());
 

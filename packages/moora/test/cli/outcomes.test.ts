@@ -3,14 +3,14 @@ import { defineAgent, defineTool, openSession, type Tool } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Place } from "../tools/run-tool.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 import { FakeProvider, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 import { toolsFile } from "./wire-tool.ts";
 
-let place = new Place();
+let place = new TemporaryFolder();
 beforeEach(() => {
-  place = new Place();
+  place = new TemporaryFolder();
 });
 afterEach(() => place[Symbol.dispose]());
 

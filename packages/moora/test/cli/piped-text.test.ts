@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent";
 import { describe, expect, it } from "vitest";
-import { taskWithText } from "../../src/piped-input.ts";
+import { taskWithText } from "@moora/planner/piped-input";
 import { FakeProvider, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 

@@ -1,7 +1,7 @@
 import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Place } from "../tools/run-tool.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 import { Child, source } from "./child.ts";
 import { FakeProvider, hangs, says } from "./fake-provider.ts";
 
@@ -28,7 +28,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
   });
 
   it("asks, and with --approve-from-stdin takes the decision from its input", async () => {
-    using place = new Place();
+    using place = new TemporaryFolder();
     writeFileSync(place.at("a.txt"), "the text\n");
     const child = new Child(["run", "read a.txt", "--approve", "ask", "--approve-from-stdin"], place.path);
     await child.shows("stderr", "The agent wants to call read_file");
@@ -108,7 +108,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     ["throws.mjs", "export const a = 1;\n\nmissing();\n", "3:1: ReferenceError: missing is not defined"],
     ["absent.mjs", 'import { no } from "node:fs";\n', "1:10: SyntaxError: The requested module"],
   ])("names file, line and column of an error in --tools %s", async (name, text, place) => {
-    using folder = new Place();
+    using folder = new TemporaryFolder();
     writeFileSync(folder.at(name), text);
     const child = new Child(["run", "2+2", "--tools", name], folder.path);
     child.process.stdin.end();
@@ -118,7 +118,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
   });
 
   it("ends where a session of a job without input comes to a question", async () => {
-    using folder = new Place();
+    using folder = new TemporaryFolder();
     writeFileSync(folder.at("a.txt"), "the text\n");
     const child = new Child(["run", "read a.txt", "--approve", "ask", "--session", "w"], folder.path);
     child.process.stdin.end();

@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Interrupts } from "../../src/cli/interrupts.ts";
-import { Place } from "../tools/run-tool.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 import { calls, FakeProvider, hangs, refuses, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 
-let place = new Place();
+let place = new TemporaryFolder();
 beforeEach(() => {
-  place = new Place();
+  place = new TemporaryFolder();
   writeFileSync(place.at("notes.txt"), "The answer is 42.\n");
 });
 afterEach(() => place[Symbol.dispose]());

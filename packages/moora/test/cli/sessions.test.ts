@@ -5,12 +5,12 @@ import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PostgresServer } from "../../../event-log-postgres/test/server.ts";
-import { Place } from "../tools/run-tool.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
 
-let place = new Place();
+let place = new TemporaryFolder();
 beforeEach(() => {
-  place = new Place();
+  place = new TemporaryFolder();
 });
 afterEach(() => place[Symbol.dispose]());
 

@@ -2,7 +2,7 @@ import type { Clock } from "@moora/agent";
 import { describe, expect, it } from "vitest";
 import { Screen, type InputLine } from "../../src/cli/screen.ts";
 import { visible } from "../../src/cli/visible.ts";
-import { Place } from "../tools/run-tool.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 import { calls, FakeProvider, hangs, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 import { terminalLines } from "./virtual-terminal.ts";
@@ -158,7 +158,7 @@ describe("on a terminal", () => {
   });
 
   it("a message from another process is shown at once, and a half typed line stays", async () => {
-    using place = new Place();
+    using place = new TemporaryFolder();
     await using provider = await FakeProvider.start(says("Hello, Bob."), says("Hello, Ada."));
     const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" }, cwd: place.path });
     const code = host.run(["chat", "--session", "ada", ...provider.options]);
@@ -205,7 +205,7 @@ describe("on a terminal", () => {
   });
 
   it("a chat that is opened again shows the last exchanges, and how many messages came before", async () => {
-    using place = new Place();
+    using place = new TemporaryFolder();
     const answers = ["One.", "Two.", "Three.", "Four."].map(says);
     await using provider = await FakeProvider.start(...answers);
     const chat = ["chat", "--session", "ada", ...provider.options];

@@ -3,7 +3,7 @@ import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AgentBuilder } from "../../src/engine/agent-builder.ts";
 import { answer, errorOf, notesIn, task, thrownBy } from "./support/runs.ts";
-import { currentTimeTool } from "../../src/tools/current-time.ts";
+import { currentTimeTool } from "@moora/tools";
 import { deleteTool, weatherTool } from "./support/tools.ts";
 
 const llm = new MockLlmCaller([]);

@@ -2,7 +2,7 @@ import { defineAgent, type Agent, type AgentState, type Tool } from "@moora/agen
 import { isPromise, schemaCheckOf } from "@moora/agent-core-effects";
 import type { ToolDefinition } from "@moora/agent-core-state-machine";
 import { textToJson, type LlmCaller } from "@moora/llm";
-import { planner } from "../../planner/planner.ts";
+import { planner } from "@moora/planner";
 
 /** The agent that a session belongs to. */
 export interface AgentName {

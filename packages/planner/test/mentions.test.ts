@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { mentionsOf } from "../../src/planner/mentions.ts";
-import { textToExpressions } from "../../src/planner/text-to-expressions.ts";
-import { wordsOf } from "../../src/planner/words.ts";
+import { mentionsOf } from "../src/mentions.ts";
+import { textToExpressions } from "../src/text-to-expressions.ts";
+import { wordsOf } from "../src/words.ts";
 
 const seen = (text: string): string[] =>
   mentionsOf(text)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { currentTimeTool } from "../../src/tools/current-time.ts";
+import { currentTimeTool } from "../src/current-time.ts";
 import { runTool, textOf } from "./run-tool.ts";
 
 const noon = Date.UTC(2026, 10, 21, 12, 0, 0);

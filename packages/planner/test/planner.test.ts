@@ -1,11 +1,9 @@
-import { defineTool, toolReply, type Tool } from "@moora/agent";
+import { defineAgent, defineTool, runTask, toolReply, type Tool } from "@moora/agent";
 import type { LlmChunk, LlmMessage, LlmRequest } from "@moora/llm";
+import { calculatorTool, currentTimeTool } from "@moora/tools";
 import { describe, expect, it } from "vitest";
-import { AgentBuilder } from "../../src/index.ts";
-import { taskWithText } from "../../src/piped-input.ts";
-import { planner, plannerOrigin } from "../../src/planner/planner.ts";
-import { calculatorTool } from "../../src/tools/calculator.ts";
-import { currentTimeTool } from "../../src/tools/current-time.ts";
+import { taskWithText } from "../src/piped-input.ts";
+import { planner, plannerOrigin } from "../src/planner.ts";
 import { answerIn, callsIn, plannedFor, requestOf, shop, taskOf, toolOf, user } from "./plan.ts";
 
 const textTool = (
@@ -288,15 +286,15 @@ describe("the port", () => {
 
   it("reaches the end of a long task in an agent that reflects", async () => {
     const task = Array.from({ length: 7 }, (_, at) => `calculate ${at} + ${at}`).join(", then ");
-    const engine = new AgentBuilder(task)
-      .llm(planner())
-      .tool(calculatorTool())
-      .config({ reflectEveryNSteps: 5 })
-      .build();
-    const answer = await engine.run();
-    expect(engine.trace().forState("Reflecting")).not.toEqual([]);
+    const agent = defineAgent({
+      llm: planner(),
+      tools: [calculatorTool()],
+      config: { reflectEveryNSteps: 5 },
+    });
+    const { answer, state, trace } = await runTask(agent, task);
+    expect(trace.forState("Reflecting")).not.toEqual([]);
     for (let at = 0; at < 7; at += 1) expect(answer).toContain(`${at} + ${at} = ${at + at}`);
-    expect(engine.state.toolCallCount).toBe(7);
+    expect(state.toolCallCount).toBe(7);
   });
 
   it("takes the newest message as the request, and finds what it speaks of in what came before", () => {

@@ -3,12 +3,13 @@ import { mkdirSync, renameSync, statSync, symlinkSync, utimesSync, writeFileSync
 import { realpath } from "node:fs/promises";
 import type { Tool } from "@moora/agent-core-effects";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { fileTools } from "../../src/tools/file-tools.ts";
-import { PathRefused, RootFolder } from "../../src/tools/files/root-folder.ts";
-import { Place, runTool, textOf } from "./run-tool.ts";
+import { fileTools } from "../src/file-tools.ts";
+import { PathRefused, RootFolder } from "../src/files/root-folder.ts";
+import { runTool, textOf } from "./run-tool.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 
 const canary = "canary-5d1f";
-const place = new Place();
+const place = new TemporaryFolder();
 const root = place.at("data");
 const sentinels = [place.at("secret.txt"), place.at("data-evil", "secret.txt")];
 const longAgo = new Date(0);
@@ -142,7 +143,7 @@ describe("what lies inside", () => {
 
 describe("things that move between the check and the opening", () => {
   it("a folder that became a link out is not read through", async () => {
-    using moving = new Place();
+    using moving = new TemporaryFolder();
     mkdirSync(moving.at("root", "folder"), { recursive: true });
     mkdirSync(moving.at("out"));
     writeFileSync(moving.at("root", "folder", "a.txt"), "inside");
@@ -155,7 +156,7 @@ describe("things that move between the check and the opening", () => {
   });
 
   it("a file that became a link out is not opened", async () => {
-    using moving = new Place();
+    using moving = new TemporaryFolder();
     mkdirSync(moving.at("root"));
     writeFileSync(moving.at("root", "a.txt"), "inside");
     writeFileSync(moving.at("out.txt"), canary);
@@ -167,7 +168,7 @@ describe("things that move between the check and the opening", () => {
   });
 
   it("a folder that became a link out is not listed", async () => {
-    using moving = new Place();
+    using moving = new TemporaryFolder();
     mkdirSync(moving.at("root", "a", "b"), { recursive: true });
     mkdirSync(moving.at("out", "b"), { recursive: true });
     const folder = new RootFolder(moving.at("root"));
@@ -185,7 +186,7 @@ describe("the root", () => {
   });
 
   it("may itself be reached through a link", async () => {
-    using other = new Place();
+    using other = new TemporaryFolder();
     symlinkSync(root, other.at("link"));
     const folder = new RootFolder(other.at("link"));
     expect(folder.path).toBe(await realpath(root));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fitsNamePattern } from "../../src/tools/files/name-pattern.ts";
+import { fitsNamePattern } from "../src/files/name-pattern.ts";
 
 describe("a pattern of names", () => {
   it.each([

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import type { ToolOutcome } from "@moora/agent-core-effects";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { fetchUrlTool, type FetchUrlOptions } from "../../src/tools/fetch-url.ts";
+import { fetchUrlTool, type FetchUrlOptions } from "../src/fetch-url.ts";
 import { runTool, textOf } from "./run-tool.ts";
 
 /** What the front server does; the sentinel only counts who connects to it. */

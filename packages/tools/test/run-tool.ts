@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Tool, ToolContext, ToolOutcome } from "@moora/agent-core-effects";
 
 export const aloneContext = (signal: AbortSignal = new AbortController().signal): ToolContext => ({
@@ -17,16 +14,3 @@ export const runTool = async (tool: Tool, input: object, signal?: AbortSignal): 
 
 /** What the model would read, whether it went well or not. */
 export const textOf = (outcome: ToolOutcome): string => (outcome.isSuccess ? outcome.content : outcome.error);
-
-/** A new folder that is gone when the block ends. */
-export class Place implements Disposable {
-  readonly path: string = mkdtempSync(join(tmpdir(), "moora-tools-"));
-
-  at(...names: readonly string[]): string {
-    return join(this.path, ...names);
-  }
-
-  [Symbol.dispose](): void {
-    rmSync(this.path, { recursive: true, force: true });
-  }
-}

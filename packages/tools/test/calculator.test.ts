@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { calculatorTool } from "../../src/tools/calculator.ts";
+import { calculatorTool } from "../src/calculator.ts";
 import { runTool, textOf } from "./run-tool.ts";
 
 const calculator = calculatorTool();

@@ -1,10 +1,11 @@
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import type { Tool } from "@moora/agent-core-effects";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fileTools } from "../../src/tools/file-tools.ts";
-import { Place, runTool, textOf } from "./run-tool.ts";
+import { fileTools } from "../src/file-tools.ts";
+import { runTool, textOf } from "./run-tool.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 
-const place = new Place();
+const place = new TemporaryFolder();
 const text = async (name: string, input: object): Promise<string> =>
   textOf(await runTool(toolNamed(name), input));
 
@@ -169,7 +170,7 @@ describe("search_files", () => {
     "an expression that backtracks for ever is ended: %s",
     { timeout: 60_000 },
     async (query) => {
-      using slow = new Place();
+      using slow = new TemporaryFolder();
       writeFileSync(slow.at("a.txt"), `${"a".repeat(1_500)}!\n`.repeat(200));
       const began = performance.now();
       const found = textOf(await runTool(toolNamed("search_files", slow.path), { query, regex: true }));
@@ -179,7 +180,7 @@ describe("search_files", () => {
   );
 
   it("leaves out what is too large, and says so", async () => {
-    using big = new Place();
+    using big = new TemporaryFolder();
     writeFileSync(big.at("a.txt"), "needle");
     writeFileSync(big.at("b.txt"), "needle".repeat(400_000));
     expect(textOf(await runTool(toolNamed("search_files", big.path), { query: "needle" }))).toBe(

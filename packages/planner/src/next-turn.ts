@@ -1,8 +1,8 @@
 import { internalTools } from "@moora/agent-core-effects";
 import type { LlmRequest, LlmTool } from "@moora/llm";
-import { withoutPipedText } from "../piped-input.ts";
 import { answerJson } from "./answer-json.ts";
 import { answerTo } from "./answer.ts";
+import { withoutPipedText } from "./piped-input.ts";
 import { forcedCall, plannedCalls, type PlannedCall } from "./planned-calls.ts";
 import { messagesToProgress, type Progress } from "./progress.ts";
 import { requestToClauses, type RoutedClause } from "./request-to-clauses.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isPublicAddress } from "../../src/tools/web/public-address.ts";
+import { isPublicAddress } from "../src/web/public-address.ts";
 
 describe("(M07) addresses", () => {
   it.each([

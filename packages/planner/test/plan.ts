@@ -1,6 +1,6 @@
 import { defineAgent, runTask, type Tool } from "@moora/agent";
 import type { JsonObject, LlmMessage, LlmOutcome, LlmRequest, LlmTool } from "@moora/llm";
-import { planner } from "../../src/planner/planner.ts";
+import { planner } from "../src/planner.ts";
 
 export const toolOf = (
   name: string,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { htmlToText } from "../../src/tools/web/html-to-text.ts";
+import { htmlToText } from "../src/web/html-to-text.ts";
 
 const base = new URL("https://example.org/a/");
 const text = (html: string): string => htmlToText(html, base).text;

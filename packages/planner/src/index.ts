@@ -1,0 +1,1 @@
+export { planner, Planner } from "./planner.ts";
