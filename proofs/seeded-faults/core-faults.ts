@@ -167,7 +167,7 @@ export const coreFaults: readonly Fault[] = [
       text: 'if (step >= stepLimit) return { event: "MaxSteps" };',
       replacement: 'if (step > stepLimit) return { event: "MaxSteps" };',
     },
-    [...transcripts, "packages/moora/test/engine/planning.test.ts"],
+    [...transcripts, "packages/moora/test/builder/planning.test.ts"],
     /steps have a limit|agent_config_respected/,
   ),
   fault(
@@ -178,7 +178,7 @@ export const coreFaults: readonly Fault[] = [
       text: "config.blacklistedTools.includes(name);",
       replacement: 'config.blacklistedTools.includes(name) && name === "";',
     },
-    ["packages/moora/test/engine/approval.test.ts"],
+    ["packages/moora/test/builder/approval.test.ts"],
     /a changed call > is held against the blacklist again/,
   ),
   fault(

@@ -1,10 +1,10 @@
 // The hybrid machine's words: one task, one engine.
-export { AgentBuilder } from "./engine/agent-builder.ts";
-export type { BuilderApprovalPolicy } from "./engine/agent-builder.ts";
-export { AgentEngine } from "./engine/agent-engine.ts";
-export type { EngineHost, EngineOptions, EngineTrace } from "./engine/agent-engine.ts";
-export type { BuilderPreset } from "./engine/builder-config.ts";
-export type { DurablePlace } from "./engine/durable-walk.ts";
+export { AgentBuilder } from "./builder/agent-builder.ts";
+export type { BuilderApprovalPolicy } from "./builder/agent-builder.ts";
+export { AgentEngine } from "./builder/agent-engine.ts";
+export type { EngineHost, EngineOptions, EngineTrace } from "./builder/agent-engine.ts";
+export type { BuilderPreset } from "./builder/builder-config.ts";
+export type { RunStorage } from "./builder/durable-runner.ts";
 
 // Agents, tools, tasks and sessions.
 export {

@@ -22,157 +22,157 @@ function rankOf(field: Field): number {
 
 /** Takes arguments out of a request, each piece of it once, and counts what the forms of the pieces say. */
 export class Filler {
-  private spoken = 0;
-  private readonly fields: readonly Field[];
-  private readonly clause: Clause;
-  private readonly toolWords: ReadonlySet<string>;
-  private readonly pool: MentionPool;
-  private readonly byType: { readonly [Type in Field["type"]]: (field: Field) => Json | undefined } = {
-    boolean: (field) => this.flag(field),
-    number: (field) => this.number(field),
-    integer: (field) => this.number(field),
-    array: (field) => this.list(field),
-    object: (field) => this.object(field),
-    string: (field) => this.text(field),
-    any: (field) => this.text(field),
+  #spoken = 0;
+  readonly #fields: readonly Field[];
+  readonly #clause: Clause;
+  readonly #toolWords: ReadonlySet<string>;
+  readonly #pool: MentionPool;
+  readonly #byType: { readonly [Type in Field["type"]]: (field: Field) => Json | undefined } = {
+    boolean: (field) => this.#flag(field),
+    number: (field) => this.#number(field),
+    integer: (field) => this.#number(field),
+    array: (field) => this.#list(field),
+    object: (field) => this.#object(field),
+    string: (field) => this.#text(field),
+    any: (field) => this.#text(field),
   };
 
   constructor(fields: readonly Field[], clause: Clause, toolWords: ReadonlySet<string>) {
-    this.fields = fields;
-    this.clause = clause;
-    this.toolWords = toolWords;
-    this.pool = new MentionPool(clause, toolWords);
+    this.#fields = fields;
+    this.#clause = clause;
+    this.#toolWords = toolWords;
+    this.#pool = new MentionPool(clause, toolWords);
   }
 
   /** What speaks for a tool, less what speaks against it: pieces with a telling form that none of its arguments wants. */
   get evidence(): number {
-    return this.spoken - this.pool.tellingLeft * 1.2;
+    return this.#spoken - this.#pool.tellingLeft * 1.2;
   }
 
   /** What the request says of these arguments. */
-  valuesOf(fields: readonly Field[] = this.fields): JsonObject {
+  valuesOf(fields: readonly Field[] = this.#fields): JsonObject {
     const entries = inOrder(fields).flatMap((field) => {
-      const value = this.valueOf(field);
+      const value = this.#valueOf(field);
       return value === undefined ? [] : [[field.name, value] as const];
     });
     return Object.fromEntries(entries);
   }
 
-  private valueOf(field: Field): Json | undefined {
-    const said = this.explicit(field);
-    if (said !== undefined) return this.scored(3, said);
-    if (field.choices.length > 0) return this.choice(field);
-    return this.byType[field.type](field);
+  #valueOf(field: Field): Json | undefined {
+    const said = this.#explicit(field);
+    if (said !== undefined) return this.#scored(3, said);
+    if (field.choices.length > 0) return this.#choice(field);
+    return this.#byType[field.type](field);
   }
 
-  private scored<Value>(evidence: number, value: Value): Value {
-    this.spoken += evidence;
+  #scored<Value>(evidence: number, value: Value): Value {
+    this.#spoken += evidence;
     return value;
   }
 
   /** `name: value` or `name=value`, as it stands in the text. */
-  private explicit(field: Field): Json | undefined {
+  #explicit(field: Field): Json | undefined {
     if (field.plain.length === 0) return undefined;
     const name = field.plain.map((word) => word.replaceAll(/[^\p{L}\p{N}]/gu, "")).join("[ _-]?");
     const match = new RegExp(`(?<![\\p{L}\\p{N}])${name}\\s*[:=]\\s*("[^"]*"|[^\\s,;]+)`, "iu").exec(
-      this.clause.text,
+      this.#clause.text,
     );
     const text = match?.[1]?.replaceAll(/^"|"$/g, "");
     if (match === null || text === undefined) return undefined;
-    this.pool.takeWithin(match.index, match.index + match[0].length);
+    this.#pool.takeWithin(match.index, match.index + match[0].length);
     if (field.type === "string") return text;
     const json = textToJson(text);
     if (field.type === "any") return json ?? text;
     return typeof json === (field.type === "integer" ? "number" : field.type) ? json : undefined;
   }
 
-  private choice({ choices, isRequired }: Field): Json | undefined {
+  #choice({ choices, isRequired }: Field): Json | undefined {
     const said = choices.find((choice) => {
       const words = textOf(choice)
         .toLowerCase()
         .split(/[^\p{L}\p{N}]+/u);
-      return words.every((word) => this.clause.plain.has(word) || this.clause.words.has(stemOf(word)));
+      return words.every((word) => this.#clause.plain.has(word) || this.#clause.words.has(stemOf(word)));
     });
-    if (said !== undefined) return this.scored(2, said);
+    if (said !== undefined) return this.#scored(2, said);
     return isRequired && choices.length === 1 ? choices[0] : undefined;
   }
 
-  private flag({ words }: Field): boolean | undefined {
-    const named = words.find((word) => this.clause.words.has(word) && !this.toolWords.has(word));
+  #flag({ words }: Field): boolean | undefined {
+    const named = words.find((word) => this.#clause.words.has(word) && !this.#toolWords.has(word));
     if (named === undefined) return undefined;
     const negated = new RegExp(`\\b(?:not|no|non|without|dont|don't)[ -]+${named}`, "i");
-    return this.scored(0.75, !negated.test(this.clause.text));
+    return this.#scored(0.75, !negated.test(this.#clause.text));
   }
 
-  private number(field: Field): number | undefined {
-    const near = this.pool.numberNear(field);
+  #number(field: Field): number | undefined {
+    const near = this.#pool.numberNear(field);
     const found =
-      near ?? (field.isRequired || this.isOnlyNumber(field) ? this.pool.left("number")[0] : undefined);
+      near ?? (field.isRequired || this.#isOnlyNumber(field) ? this.#pool.left("number")[0] : undefined);
     const value = found === undefined ? undefined : textToNumber(found.text);
     if (found === undefined || value === undefined || !allowsNumber(field, value)) return undefined;
-    this.pool.take(found);
-    return this.scored(near === undefined ? 1 : 1.5, value);
+    this.#pool.take(found);
+    return this.#scored(near === undefined ? 1 : 1.5, value);
   }
 
   /** One number, and one argument that takes one: it would be worse to leave it out than to give it. */
-  private isOnlyNumber({ name }: Field): boolean {
-    const takers = this.fields.filter(({ type }) => type === "number" || type === "integer");
-    return takers.length === 1 && takers[0]?.name === name && this.pool.left("number").length === 1;
+  #isOnlyNumber({ name }: Field): boolean {
+    const takers = this.#fields.filter(({ type }) => type === "number" || type === "integer");
+    return takers.length === 1 && takers[0]?.name === name && this.#pool.left("number").length === 1;
   }
 
-  private list(field: Field): Json | undefined {
+  #list(field: Field): Json | undefined {
     const item = fieldOf(field.name, objectAt(field.schema, "items"), false);
     const isNumber = item.type === "number" || item.type === "integer";
-    const found = isNumber ? this.pool.left("number") : this.pool.left(...kindsFor(roleOf(item)), "quoted");
+    const found = isNumber ? this.#pool.left("number") : this.#pool.left(...kindsFor(roleOf(item)), "quoted");
     if (found.length === 0) return undefined;
-    this.pool.take(...found);
+    this.#pool.take(...found);
     const texts = found.map(({ text }) => text);
-    return this.scored(1, isNumber ? texts.map(textToNumber) : texts);
+    return this.#scored(1, isNumber ? texts.map(textToNumber) : texts);
   }
 
-  private object(field: Field): JsonObject | undefined {
+  #object(field: Field): JsonObject | undefined {
     const fields = fieldsOf(field.schema);
     const values = this.valuesOf(fields);
     const isWhole = fields.every(({ name, isRequired }) => !isRequired || Object.hasOwn(values, name));
     return isWhole && Object.keys(values).length > 0 ? values : undefined;
   }
 
-  private text(field: Field): string | undefined {
+  #text(field: Field): string | undefined {
     const role = roleOf(field);
-    const candidates = kindsFor(role).flatMap((kind) => this.pool.left(kind));
+    const candidates = kindsFor(role).flatMap((kind) => this.#pool.left(kind));
     const byHint = candidates.toSorted((a, b) => Number(isHinted(b, field)) - Number(isHinted(a, field)));
     for (const found of byHint) {
       if (!allowsText(field, found.text)) continue;
       if (role === "time-zone" && found.kind === "name" && found.before !== "in") continue;
       if (role === "plain" && !field.isRequired && !isHinted(found, field)) continue;
-      this.pool.take(found);
-      return this.scored(evidenceOf(found.kind, field), found.text);
+      this.#pool.take(found);
+      return this.#scored(evidenceOf(found.kind, field), found.text);
     }
-    if (role === "path") return this.folder(field);
+    if (role === "path") return this.#folder(field);
     // Any word will do for a text, but not for what names one thing among many.
-    if (role === "id") return this.numberAsText(field);
+    if (role === "id") return this.#numberAsText(field);
     if (!field.isRequired || (role !== "phrase" && role !== "plain")) return undefined;
-    const phrase = (role === "plain" ? this.numberAsText(field) : undefined) ?? this.phrase();
+    const phrase = (role === "plain" ? this.#numberAsText(field) : undefined) ?? this.#phrase();
     return phrase !== undefined && allowsText(field, phrase) ? phrase : undefined;
   }
 
   /** "order 7" for an order_id. */
-  private numberAsText(field: Field): string | undefined {
-    const found = this.pool.numberNear(field);
-    if (found !== undefined) this.pool.take(found);
+  #numberAsText(field: Field): string | undefined {
+    const found = this.#pool.numberNear(field);
+    if (found !== undefined) this.#pool.take(found);
     return found?.text;
   }
 
   /** What the request is about, in words that nothing else has taken. */
-  private phrase(): string | undefined {
-    const hasPlace = this.fields.some((field) => roleOf(field) === "path");
-    return phraseIn(this.pool.textLeft, this.toolWords, hasPlace);
+  #phrase(): string | undefined {
+    const hasPlace = this.#fields.some((field) => roleOf(field) === "path");
+    return phraseIn(this.#pool.textLeft, this.#toolWords, hasPlace);
   }
 
   /** A word that is a folder only by its place in the sentence: "in src". */
-  private folder(field: Field): string | undefined {
-    const folder = folderIn(this.clause, this.toolWords);
-    return folder !== undefined && allowsText(field, folder) ? this.scored(0.5, folder) : undefined;
+  #folder(field: Field): string | undefined {
+    const folder = folderIn(this.#clause, this.#toolWords);
+    return folder !== undefined && allowsText(field, folder) ? this.#scored(0.5, folder) : undefined;
   }
 }
 

@@ -6,29 +6,29 @@ import { isStopWord, stemOf, wordsOf } from "./words.ts";
 
 /** What a clause mentions, each piece to be taken once. */
 export class MentionPool {
-  private readonly clause: Clause;
-  private readonly toolWords: ReadonlySet<string>;
-  private readonly taken = new Set<Mention>();
+  readonly #clause: Clause;
+  readonly #toolWords: ReadonlySet<string>;
+  readonly #taken = new Set<Mention>();
 
   constructor(clause: Clause, toolWords: ReadonlySet<string>) {
-    this.clause = clause;
-    this.toolWords = toolWords;
+    this.#clause = clause;
+    this.#toolWords = toolWords;
   }
 
   take(...mentions: readonly Mention[]): void {
-    for (const mention of mentions) this.taken.add(mention);
+    for (const mention of mentions) this.#taken.add(mention);
   }
 
   /** Takes all that begins in this part of the text. */
   takeWithin(from: number, to: number): void {
-    this.take(...this.clause.mentions.filter(({ at }) => at >= from && at < to));
+    this.take(...this.#clause.mentions.filter(({ at }) => at >= from && at < to));
   }
 
   /** What is left of these kinds, in the order it stands in the text. */
   left(...kinds: readonly MentionKind[]): readonly Mention[] {
-    return this.clause.mentions.filter((mention) => {
-      if (!kinds.includes(mention.kind) || this.taken.has(mention)) return false;
-      return mention.kind !== "name" || this.isProperName(mention);
+    return this.#clause.mentions.filter((mention) => {
+      if (!kinds.includes(mention.kind) || this.#taken.has(mention)) return false;
+      return mention.kind !== "name" || this.#isProperName(mention);
     });
   }
 
@@ -39,9 +39,9 @@ export class MentionPool {
 
   /** The text, blank where a piece was taken. */
   get textLeft(): string {
-    return [...this.taken].reduce(
+    return [...this.#taken].reduce(
       (rest, { at, length }) => rest.slice(0, at) + " ".repeat(length) + rest.slice(at + length),
-      this.clause.text,
+      this.#clause.text,
     );
   }
 
@@ -51,14 +51,14 @@ export class MentionPool {
     return this.left("number").find(({ before, after }) => {
       if ([before, after].some((word) => words.includes(stemOf(word)) || plain.includes(word))) return true;
       const isCount = ["first", "last", "top", "next", "newest", "latest"].includes(before);
-      return counts && (isCount || wordsOf(after).some((word) => this.toolWords.has(word)));
+      return counts && (isCount || wordsOf(after).some((word) => this.#toolWords.has(word)));
     });
   }
 
   /** A capital letter at the beginning of a sentence says nothing. */
-  private isProperName({ text, at }: Mention): boolean {
+  #isProperName({ text, at }: Mention): boolean {
     const [word = ""] = text.split(" ");
-    const isAlone = text.length >= this.clause.text.replace(/[\s.,;:?!]+$/, "").length;
+    const isAlone = text.length >= this.#clause.text.replace(/[\s.,;:?!]+$/, "").length;
     return !isStopWord(word) && (at > 0 || isAlone);
   }
 }

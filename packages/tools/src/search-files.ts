@@ -58,47 +58,47 @@ export const searchFilesTool = (root: RootFolder): Tool =>
 
 /** One search: what was found, what was passed over, and why it stopped. */
 class FileSearch {
-  private readonly root: RootFolder;
-  private readonly matcher: LineMatcher;
-  private readonly signal: AbortSignal;
-  private readonly found: string[] = [];
-  private searched = 0;
-  private tooLarge = 0;
-  private cut = "";
+  readonly #root: RootFolder;
+  readonly #matcher: LineMatcher;
+  readonly #signal: AbortSignal;
+  readonly #found: string[] = [];
+  #searched = 0;
+  #tooLarge = 0;
+  #cut = "";
 
   constructor(root: RootFolder, matcher: LineMatcher, signal: AbortSignal) {
-    this.root = root;
-    this.matcher = matcher;
-    this.signal = signal;
+    this.#root = root;
+    this.#matcher = matcher;
+    this.#signal = signal;
   }
 
   async run(path: string, name: string): Promise<void> {
     try {
-      for await (const file of this.files(path)) {
+      for await (const file of this.#files(path)) {
         if (name !== "" && !fitsNamePattern(name, file)) continue;
-        if (this.searched === maxFiles) this.cut = `only ${maxFiles} files were searched`;
-        if (this.cut !== "") return;
-        await this.searchFile(file);
+        if (this.#searched === maxFiles) this.#cut = `only ${maxFiles} files were searched`;
+        if (this.#cut !== "") return;
+        await this.#searchFile(file);
       }
     } catch (error) {
       if (!(error instanceof PatternTooSlow)) throw error;
-      this.cut = "the expression takes too long to match; use a simpler one";
+      this.#cut = "the expression takes too long to match; use a simpler one";
     }
   }
 
   report(): string {
-    const skipped = this.tooLarge === 0 ? "" : ` ${this.tooLarge} large files were left out.`;
-    const mark = this.cut === "" ? [] : [`[cut: ${this.cut}]`];
-    if (this.found.length === 0)
-      return [`No line matches in ${this.searched} files.${skipped}`, ...mark].join("\n");
-    const count = this.found.length === 1 ? "1 line matches" : `${this.found.length} lines match`;
-    return [`${count} in ${this.searched} files.${skipped}`, ...this.found, ...mark].join("\n");
+    const skipped = this.#tooLarge === 0 ? "" : ` ${this.#tooLarge} large files were left out.`;
+    const mark = this.#cut === "" ? [] : [`[cut: ${this.#cut}]`];
+    if (this.#found.length === 0)
+      return [`No line matches in ${this.#searched} files.${skipped}`, ...mark].join("\n");
+    const count = this.#found.length === 1 ? "1 line matches" : `${this.#found.length} lines match`;
+    return [`${count} in ${this.#searched} files.${skipped}`, ...this.#found, ...mark].join("\n");
   }
 
-  private async *files(path: string): AsyncGenerator<string, void, undefined> {
+  async *#files(path: string): AsyncGenerator<string, void, undefined> {
     try {
-      const { signal } = this;
-      for await (const entry of walk(this.root, path, { depth: Number.POSITIVE_INFINITY, signal }))
+      const signal = this.#signal;
+      for await (const entry of walk(this.#root, path, { depth: Number.POSITIVE_INFINITY, signal }))
         if (entry.kind === "file") yield entry.path;
     } catch (error) {
       if (!(error instanceof PathRefused) || error.code !== "not-a-folder") throw error;
@@ -106,28 +106,28 @@ class FileSearch {
     }
   }
 
-  private async searchFile(path: string): Promise<void> {
-    const file = await this.textOf(path);
+  async #searchFile(path: string): Promise<void> {
+    const file = await this.#textOf(path);
     if (file === undefined || file.type === "binary") return;
     if (file.type === "too-large") {
-      this.tooLarge += 1;
+      this.#tooLarge += 1;
       return;
     }
-    this.searched += 1;
+    this.#searched += 1;
     const lines = file.text.split(/\r?\n/);
-    for (const index of this.matcher.matches(lines)) {
-      if (this.found.length === maxMatches) {
-        this.cut = `the first ${maxMatches} lines are shown`;
+    for (const index of this.#matcher.matches(lines)) {
+      if (this.#found.length === maxMatches) {
+        this.#cut = `the first ${maxMatches} lines are shown`;
         return;
       }
-      this.found.push(`${path}:${index + 1}: ${shownLine(lines[index] ?? "")}`);
+      this.#found.push(`${path}:${index + 1}: ${shownLine(lines[index] ?? "")}`);
     }
   }
 
   /** A file that is gone or cannot be read is passed over. */
-  private async textOf(path: string): Promise<Awaited<ReturnType<typeof fileText>> | undefined> {
+  async #textOf(path: string): Promise<Awaited<ReturnType<typeof fileText>> | undefined> {
     try {
-      return await fileText(this.root, path, { maxBytes: maxFileBytes, signal: this.signal });
+      return await fileText(this.#root, path, { maxBytes: maxFileBytes, signal: this.#signal });
     } catch (error) {
       if (error instanceof PathRefused) return undefined;
       throw error;

@@ -14,7 +14,7 @@ export interface Command {
 
 /** What follows the name of a command: its arguments and options. */
 export interface CommandCall {
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly options: GivenOptions;
 }
 

@@ -1,16 +1,23 @@
-import { chatCommand } from "./chat-command.ts";
 import type { Command } from "./command.ts";
-import { runCommand } from "./run-command.ts";
-import { diffCommand, verifyCommand } from "./session/check-commands.ts";
-import { exportCommand, forkCommand, importCommand } from "./session/copy-commands.ts";
-import { decideCommands } from "./session/decide-commands.ts";
-import { logCommand } from "./session/log-command.ts";
-import { cancelCommand, sendCommand } from "./session/post-commands.ts";
-import { rerunCommand } from "./session/rerun-command.ts";
-import { sessionsCommand } from "./session/sessions-command.ts";
-import { showCommand } from "./session/show-command.ts";
+import { answerCommand } from "./commands/answer.ts";
+import { approveCommand } from "./commands/approve.ts";
+import { cancelCommand } from "./commands/cancel.ts";
+import { chatCommand } from "./commands/chat.ts";
+import { diffCommand } from "./commands/diff.ts";
+import { exportCommand } from "./commands/export.ts";
+import { forkCommand } from "./commands/fork.ts";
+import { importCommand } from "./commands/import.ts";
+import { logCommand } from "./commands/log.ts";
+import { rejectCommand } from "./commands/reject.ts";
+import { rerunCommand } from "./commands/rerun.ts";
+import { runCommand } from "./commands/run.ts";
+import { sendCommand } from "./commands/send.ts";
+import { sessionsCommand } from "./commands/sessions.ts";
+import { settleCommand } from "./commands/settle.ts";
+import { showCommand } from "./commands/show.ts";
+import { verifyCommand } from "./commands/verify.ts";
 
-/** Every command: one row each. */
+/** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
   runCommand,
   chatCommand,
@@ -18,7 +25,10 @@ export const commands: readonly Command[] = [
   logCommand,
   showCommand,
   sendCommand,
-  ...decideCommands,
+  approveCommand,
+  rejectCommand,
+  answerCommand,
+  settleCommand,
   cancelCommand,
   verifyCommand,
   forkCommand,

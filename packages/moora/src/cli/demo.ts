@@ -11,8 +11,8 @@ import {
 import { planner } from "@moora/planner";
 import { calculatorTool, currentTimeTool, fileTools } from "@moora/tools";
 import { processHost } from "./process-host.ts";
-import { Screen } from "./screen.ts";
-import { TextView } from "./text-view.ts";
+import { Screen } from "./terminal/screen.ts";
+import { TextView } from "./terminal/text-view.ts";
 
 /** The parts of the demonstration, in order: what they show, and what the agent is asked. */
 const scenes: readonly (readonly [explanation: string, task: string])[] = [

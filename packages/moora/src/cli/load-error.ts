@@ -4,38 +4,38 @@ import { fileURLToPath } from "node:url";
 /** Why a module cannot be loaded: file, line and column where they are known, and the message. */
 export function loadError(error: unknown, url: string): string {
   if (!(error instanceof Error)) return String(error);
-  const place =
-    placeIn(error.stack ?? "") ?? (error instanceof SyntaxError ? placeOfSyntaxError(url) : undefined);
+  const location =
+    locationIn(error.stack ?? "") ?? (error instanceof SyntaxError ? locateSyntaxError(url) : undefined);
   const message = `${error.name}: ${error.message}`;
-  return place === undefined ? message : `${place}: ${message}`;
+  return location === undefined ? message : `${location}: ${message}`;
 }
 
 /**
  * Node shows the place of a syntax error only when it prints an uncaught error. So the module is loaded again in another
  * process. Nothing of it runs there: its syntax is checked first.
  */
-function placeOfSyntaxError(url: string): string | undefined {
+function locateSyntaxError(url: string): string | undefined {
   const program = `import(${JSON.stringify(url)})`;
   const { stderr } = spawnSync(
     process.execPath,
     [...process.execArgv, "--input-type=module", "--eval", program],
     { encoding: "utf8", timeout: 10_000 },
   );
-  return placeIn(stderr);
+  return locationIn(stderr);
 }
 
 /** The place of an error in its stack, or as Node prints it. */
-const placeIn = (text: string): string | undefined => markedPlace(text) ?? framePlace(text);
+const locationIn = (text: string): string | undefined => markedLocation(text) ?? frameLocation(text);
 
 /** The place at the beginning, followed by the source and a line that marks the column. */
-function markedPlace(text: string): string | undefined {
+function markedLocation(text: string): string | undefined {
   const [, file = "", line = "", mark = ""] =
     /(?:^|\n)((?:file:\/\/)?\/[^\n]*):(\d+)\n(?:[^\n]*\n){1,4}?([^\S\n]*)\^/.exec(text) ?? [];
   return file === "" ? undefined : `${pathOf(file)}:${line}:${mark.length + 1}`;
 }
 
 /** The first frame of the stack in a file of the user. */
-function framePlace(text: string): string | undefined {
+function frameLocation(text: string): string | undefined {
   const [, file = "", line = "", column = ""] =
     /\n\s+at [^\n]*?(file:\/\/[^\n]+?):(\d+):(\d+)/.exec(text) ?? [];
   return file === "" ? undefined : `${pathOf(file)}:${line}:${column}`;

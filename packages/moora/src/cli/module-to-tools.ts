@@ -10,14 +10,14 @@ export async function moduleToTools(file: string, cwd: string): Promise<readonly
   const path = resolve(cwd, file);
   if (!existsSync(path))
     throw new UsageError(`The file ${file} does not exist.`, "--tools needs a module that exports tools.");
-  const tools = Object.values(await loaded(path, file))
+  const tools = Object.values(await loadModule(path, file))
     .flat()
     .filter(isTool);
   if (tools.length > 0) return [...new Set(tools)];
   throw new UsageError(`${file} exports no tools.`, "Export what defineTool returns.");
 }
 
-async function loaded(path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
+async function loadModule(path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
   const url = pathToFileURL(path).href;
   try {
     // What a module exports is not known before it is loaded; each value is checked.

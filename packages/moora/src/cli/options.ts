@@ -92,18 +92,18 @@ export const optionRow = (name: OptionName): OptionRow => optionRows[name];
 
 /** The options that were given: the value of those that take one, true for the others. */
 export class GivenOptions {
-  private readonly values: ReadonlyMap<OptionName, string | true>;
+  readonly #values: ReadonlyMap<OptionName, string | true>;
 
   constructor(values: ReadonlyMap<OptionName, string | true> = new Map()) {
-    this.values = values;
+    this.#values = values;
   }
 
   get names(): readonly OptionName[] {
-    return [...this.values.keys()];
+    return [...this.#values.keys()];
   }
 
   text(name: OptionName): string | undefined {
-    const value = this.values.get(name);
+    const value = this.#values.get(name);
     return typeof value === "string" ? value : undefined;
   }
 
@@ -116,6 +116,6 @@ export class GivenOptions {
   }
 
   has(name: OptionName): boolean {
-    return this.values.has(name);
+    return this.#values.has(name);
   }
 }

@@ -5,7 +5,7 @@ import { UsageError } from "./usage-error.ts";
 
 /** A command line, split into arguments and options. */
 export interface CommandLine {
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly options: GivenOptions;
 }
 
@@ -18,15 +18,15 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     allowPositionals: true,
     tokens: true,
   });
-  const words: string[] = [];
+  const positionals: string[] = [];
   const values = new Map<OptionName, string | true>();
   for (const token of tokens) {
-    if (token.kind === "positional") words.push(token.value);
+    if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
-    if (!isOptionName(token.name)) throw unknownOption(token.rawName);
+    if (!isOptionName(token.name)) throw unknownOptionError(token.rawName);
     values.set(token.name, validValue(token.name, token.value, token.inlineValue === true));
   }
-  return { words, options: new GivenOptions(values) };
+  return { args: positionals, options: new GivenOptions(values) };
 }
 
 function parserOption(name: OptionName): { type: "boolean" | "string"; short?: string } {
@@ -47,7 +47,7 @@ function validValue(name: OptionName, value: string | undefined, isInline: boole
   return value;
 }
 
-function unknownOption(rawName: string): UsageError {
+function unknownOptionError(rawName: string): UsageError {
   const meant = nearest(rawName.replace(/^-+/, ""), optionNames);
   return new UsageError(
     `Unknown option "${rawName}".`,

@@ -1,8 +1,9 @@
 import { taskWithText } from "@moora/planner/piped-input";
 import type { CliHost } from "./cli-host.ts";
-import { readPipedText, type PipedText } from "./input/piped-text.ts";
-import { Interrupts } from "./interrupts.ts";
-import { Screen } from "./screen.ts";
+import { taskWithText } from "@moora/planner/piped-input";
+import { readPipedText, type PipedText } from "./terminal/piped-text.ts";
+import { Interrupts } from "./terminal/interrupts.ts";
+import { Screen } from "./terminal/screen.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** More would not fit into a request of most models. */
@@ -27,7 +28,7 @@ export async function pipedTask(task: string, readsAll: boolean, host: CliHost):
     case "failed":
       throw new UsageError(`Standard input cannot be read: ${read.reason}`, "");
     case "silent":
-      screen.note(
+      screen.line(
         "Standard input is open but sends nothing; the task runs without it. Add - to wait for it, or use < /dev/null.",
       );
       return task;
@@ -44,7 +45,7 @@ async function readInput(
 ): Promise<PipedText> {
   using interrupts = new Interrupts(host);
   const over = new AbortController();
-  screen.wait("reading standard input");
+  screen.showStatus("reading standard input");
   const read = await interrupts.during(
     () => over.abort(),
     () =>
@@ -54,7 +55,7 @@ async function readInput(
         ...(isWholeTask ? {} : { maxCharacters }),
       }),
   );
-  screen.wipe();
+  screen.clearStatus();
   return read;
 }
 
@@ -68,7 +69,7 @@ function withText(
   if (task === "") return text.trim();
   if (text.trim() === "") return task;
   if (isCut)
-    screen.note(
+    screen.line(
       `Only the first ${maxCharacters.toLocaleString("en-US")} characters of standard input are used.`,
     );
   return taskWithText(task, text.toWellFormed(), isCut);

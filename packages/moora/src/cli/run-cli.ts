@@ -6,7 +6,7 @@ import type { Command } from "./command.ts";
 import { commands } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
 import { parseCommandLine, type CommandLine } from "./parse-command-line.ts";
-import { Screen } from "./screen.ts";
+import { Screen } from "./terminal/screen.ts";
 import { environmentSecrets } from "./secrets.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -16,7 +16,7 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<Ex
     return await dispatch(parseCommandLine(args), host);
   } catch (error) {
     const [exitCode, message] = errorToExit(error);
-    new Screen(host, environmentSecrets(host.env)).note(`moora: ${message}`);
+    new Screen(host, environmentSecrets(host.env)).line(`moora: ${message}`);
     return exitCode;
   }
 }
@@ -28,8 +28,8 @@ function errorToExit(error: unknown): readonly [ExitCode, string] {
   return [failure.exitCode, failure.message];
 }
 
-async function dispatch({ words, options }: CommandLine, host: CliHost): Promise<ExitCode> {
-  const [name, ...rest] = words;
+async function dispatch({ args, options }: CommandLine, host: CliHost): Promise<ExitCode> {
+  const [name, ...rest] = args;
   if (options.has("version")) return print(host, manifest.version);
   if (name === undefined) {
     if (options.has("help")) return print(host, overview(commands));
@@ -48,7 +48,7 @@ async function dispatch({ words, options }: CommandLine, host: CliHost): Promise
       `"moora ${command.name}" does not take the option --${unknown}.`,
       `Run: moora help ${command.name}`,
     );
-  return await command.run({ words: rest, options }, host);
+  return await command.run({ args: rest, options }, host);
 }
 
 function commandNamed(name: string): Command {

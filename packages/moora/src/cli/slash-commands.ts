@@ -1,4 +1,4 @@
-import type { AgentDesk } from "./agent-desk.ts";
+import type { AgentTerminal } from "./terminal/agent-terminal.ts";
 import { nearest } from "@moora/agent-core-effects";
 
 /** What a line of a chat is. `text` is the message, or what is shown for a command. */
@@ -9,7 +9,7 @@ export interface ChatLine {
 
 interface SlashCommand {
   readonly help: string;
-  readonly run: (desk: AgentDesk) => Omit<ChatLine, "type"> & { readonly type: "output" | "leave" };
+  readonly run: (terminal: AgentTerminal) => Omit<ChatLine, "type"> & { readonly type: "output" | "leave" };
 }
 
 const output = (text: string): { readonly type: "output"; readonly text: string } => ({
@@ -39,14 +39,14 @@ const slashCommands: Readonly<Record<string, SlashCommand>> = {
 };
 
 /** Reads a line of a chat. A line that begins with / is a command; // begins a message with one /. */
-export function lineToChat(line: string, desk: AgentDesk): ChatLine {
+export function lineToChat(line: string, terminal: AgentTerminal): ChatLine {
   const text = line.trim();
   if (!text.startsWith("/")) return { type: "message", text };
   if (text.startsWith("//")) return { type: "message", text: text.slice(1) };
   const [name = ""] = text.split(/\s/, 1);
   const command = Object.hasOwn(slashCommands, name) ? slashCommands[name] : undefined;
   if (command === undefined) return output(unknownText(name));
-  return name === text ? command.run(desk) : output(`${name} takes no arguments.`);
+  return name === text ? command.run(terminal) : output(`${name} takes no arguments.`);
 }
 
 function unknownText(name: string): string {

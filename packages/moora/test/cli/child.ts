@@ -12,7 +12,7 @@ export class Child {
   stdout = "";
   stderr = "";
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
-  private readonly seen = new Set<() => void>();
+  readonly #seen = new Set<() => void>();
 
   constructor(
     args: readonly string[],
@@ -26,14 +26,14 @@ export class Child {
       env: { PATH: process.env["PATH"], NODE_NO_WARNINGS: "1" },
       stdio: ["pipe", "pipe", "pipe"],
     });
-    this.process.stdout.on("data", (chunk: Buffer) => this.take("stdout", chunk));
-    this.process.stderr.on("data", (chunk: Buffer) => this.take("stderr", chunk));
+    this.process.stdout.on("data", (chunk: Buffer) => this.#take("stdout", chunk));
+    this.process.stderr.on("data", (chunk: Buffer) => this.#take("stderr", chunk));
     children.add(this);
   }
 
   /** Resolves when this text has come out. */
   async shows(where: "stdout" | "stderr", text: string): Promise<void> {
-    while (!this[where].includes(text)) await new Promise<void>((resolve) => this.seen.add(resolve));
+    while (!this[where].includes(text)) await new Promise<void>((resolve) => this.#seen.add(resolve));
   }
 
   /** The exit code, or the name of the signal that ended it. */
@@ -44,10 +44,10 @@ export class Child {
     return code ?? signal ?? "";
   }
 
-  private take(where: "stdout" | "stderr", chunk: Buffer): void {
+  #take(where: "stdout" | "stderr", chunk: Buffer): void {
     this[where] += chunk.toString();
-    for (const resolve of this.seen) resolve();
-    this.seen.clear();
+    for (const resolve of this.#seen) resolve();
+    this.#seen.clear();
   }
 }
 

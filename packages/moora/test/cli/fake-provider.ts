@@ -26,21 +26,21 @@ export const refuses = (
 /** A server that speaks Chat Completions, and does at each request the next step of its script. */
 export class FakeProvider implements AsyncDisposable {
   readonly bodies: unknown[] = [];
-  private readonly script: readonly ProviderStep[];
-  private readonly server = createServer((request, response) => void this.answer(request, response));
+  readonly #script: readonly ProviderStep[];
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
 
   private constructor(script: readonly ProviderStep[]) {
-    this.script = script;
+    this.#script = script;
   }
 
   static async start(...script: readonly ProviderStep[]): Promise<FakeProvider> {
     const provider = new FakeProvider(script);
-    await new Promise<void>((resolve) => provider.server.listen(0, "127.0.0.1", resolve));
+    await new Promise<void>((resolve) => provider.#server.listen(0, "127.0.0.1", resolve));
     return provider;
   }
 
   get url(): string {
-    const address = this.server.address();
+    const address = this.#server.address();
     return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/v1`;
   }
 
@@ -50,12 +50,12 @@ export class FakeProvider implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const step = this.script[this.bodies.length] ?? says("The script is over.");
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const step = this.#script[this.bodies.length] ?? says("The script is over.");
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk);
     this.bodies.push(JSON.parse(Buffer.concat(chunks).toString()));

@@ -54,11 +54,11 @@ describe("which model answers", () => {
 
 /** A clock on which every wait is over at once: retries need no time. */
 class HastyClock implements Clock {
-  private time = 0;
-  readonly now = (): number => this.time;
+  #time = 0;
+  readonly now = (): number => this.#time;
   readonly after = (ms: number, callback: () => void): (() => void) => {
     const timer = setImmediate(() => {
-      this.time += ms;
+      this.#time += ms;
       callback();
     });
     return () => clearImmediate(timer);

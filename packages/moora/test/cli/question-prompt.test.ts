@@ -1,8 +1,8 @@
 import type { Decision, Question, Receipt } from "@moora/agent";
 import { describe, expect, it } from "vitest";
-import { lineSource } from "../../src/cli/input/line-source.ts";
+import { createLineReader } from "../../src/cli/terminal/line-reader.ts";
 import { QuestionPrompt } from "../../src/cli/questions/question-prompt.ts";
-import { Screen } from "../../src/cli/screen.ts";
+import { Screen } from "../../src/cli/terminal/screen.ts";
 import { TestHost } from "./test-host.ts";
 
 const question: Question = {
@@ -20,7 +20,7 @@ const prompt = "Allow it? [y]es, [n]o, [a]lways, [e]dit: ";
 /** Asks the question; `answers` are what the session says to the decisions, one after the other. */
 async function asked(answers: readonly (Receipt | Error)[], lines: readonly string[]) {
   const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" } });
-  const source = lineSource(host, () => undefined);
+  const source = createLineReader(host, () => undefined);
   const decisions: Decision[] = [];
   const settled = Promise.withResolvers<void>();
   new QuestionPrompt(source, new Screen(host)).ask(question, new AbortController().signal, {
@@ -33,7 +33,7 @@ async function asked(answers: readonly (Receipt | Error)[], lines: readonly stri
     },
     isOpen: () => true,
     interrupt: () => undefined,
-    unanswered: () => undefined,
+    inputEnded: () => undefined,
   });
   for (const line of lines) {
     await host.stderr.showsPrompt(prompt);

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Interrupts } from "../../src/cli/interrupts.ts";
+import { Interrupts } from "../../src/cli/terminal/interrupts.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { calls, FakeProvider, hangs, refuses, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";

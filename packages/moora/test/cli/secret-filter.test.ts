@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SecretFilter } from "../../src/cli/secret-filter.ts";
+import { SecretFilter } from "../../src/cli/terminal/secret-filter.ts";
 import { FakeProvider, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 

@@ -1,7 +1,7 @@
 import type { Clock } from "@moora/agent";
 import { describe, expect, it } from "vitest";
-import { Screen, type InputLine } from "../../src/cli/screen.ts";
-import { visible } from "../../src/cli/visible.ts";
+import { Screen, type InputLine } from "../../src/cli/terminal/screen.ts";
+import { escapeControlCharacters } from "../../src/cli/terminal/escape-control-characters.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { calls, FakeProvider, hangs, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
@@ -9,22 +9,22 @@ import { terminalLines } from "./virtual-terminal.ts";
 
 /** A clock that is moved by hand. */
 class HandClock implements Clock {
-  private time = 0;
-  private readonly timers = new Map<() => void, number>();
+  #time = 0;
+  readonly #timers = new Map<() => void, number>();
 
-  readonly now = (): number => this.time;
+  readonly now = (): number => this.#time;
 
   readonly after = (ms: number, callback: () => void): (() => void) => {
     const fire = (): void => callback();
-    this.timers.set(fire, this.time + ms);
-    return () => void this.timers.delete(fire);
+    this.#timers.set(fire, this.#time + ms);
+    return () => void this.#timers.delete(fire);
   };
 
   pass(ms: number): void {
-    this.time += ms;
-    for (const [fire, due] of this.timers)
-      if (due <= this.time) {
-        this.timers.delete(fire);
+    this.#time += ms;
+    for (const [fire, due] of this.#timers)
+      if (due <= this.#time) {
+        this.#timers.delete(fire);
         fire();
       }
   }
@@ -40,7 +40,7 @@ describe("the status line", () => {
 
   it("turns while it waits, and is removed before anything else is written", () => {
     const { host, clock, screen } = screenOf(true);
-    screen.wait("thinking");
+    screen.showStatus("thinking");
     clock.pass(120);
     clock.pass(120);
     expect(host.stderr.text).toBe("\r\u001b[K| thinking\r\u001b[K/ thinking\r\u001b[K- thinking");
@@ -52,29 +52,29 @@ describe("the status line", () => {
 
   it("is not shown while a person types there", async () => {
     const { host, clock, screen } = screenOf(true);
-    screen.wait("thinking");
+    screen.showStatus("thinking");
     const typed = Promise.withResolvers<string>();
     const noInput: InputLine = { clear: () => undefined, redraw: () => undefined };
     const held = screen.withInput(noInput, () => typed.promise);
     const before = host.stderr.text;
-    screen.wait("read_file");
+    screen.showStatus("read_file");
     clock.pass(1_000);
     expect(host.stderr.text).toBe(before);
     typed.resolve("y");
     expect(await held).toBe("y");
-    screen.wait("read_file");
+    screen.showStatus("read_file");
     expect(host.stderr.text).not.toBe(before);
   });
 
   it("counts the seconds, also when the model reports again that it thinks", () => {
     const { host, clock, screen } = screenOf(true);
-    screen.wait("thinking");
+    screen.showStatus("thinking");
     clock.pass(1_900);
     expect(terminalLines(host.stderr.text).at(-1)).toMatch(/thinking$/);
-    screen.wait("thinking");
+    screen.showStatus("thinking");
     clock.pass(1_200);
     expect(terminalLines(host.stderr.text).at(-1)).toMatch(/thinking 3 s$/);
-    screen.wait("read_file");
+    screen.showStatus("read_file");
     clock.pass(200);
     expect(terminalLines(host.stderr.text).at(-1)).toMatch(/read_file$/);
   });
@@ -82,7 +82,7 @@ describe("the status line", () => {
   it("fits into a narrow terminal", () => {
     const { host, clock, screen } = screenOf(true);
     Object.assign(host.stderr, { columns: 20 });
-    screen.wait("a tool with a very long name");
+    screen.showStatus("a tool with a very long name");
     clock.pass(100_000);
     const [line = ""] = terminalLines(host.stderr.text);
     expect(line).toMatch(/ 100 s$/);
@@ -92,25 +92,25 @@ describe("the status line", () => {
   it("shows no secret", () => {
     const { host } = screenOf(true);
     const screen = new Screen(host, ["sk-canary"]);
-    screen.wait("reading sk-canary");
-    screen.wipe();
+    screen.showStatus("reading sk-canary");
+    screen.clearStatus();
     expect(host.stderr.text).toContain("reading [secret]");
   });
 
   it("is not shown where there is no terminal", () => {
     const { host, clock, screen } = screenOf(false);
-    screen.wait("thinking");
+    screen.showStatus("thinking");
     clock.pass(1_000);
-    screen.aside("-> read_file");
+    screen.dim("-> read_file");
     expect(host.stderr.text).toBe("-> read_file\n");
   });
 
   it("less important lines are dim where colors are wanted", () => {
     const coloured = screenOf(true);
-    coloured.screen.aside("x");
+    coloured.screen.dim("x");
     expect(coloured.host.stderr.text).toBe("\u001b[2mx\u001b[0m\n");
     const plain = screenOf(true, { NO_COLOR: "1" });
-    plain.screen.aside("x");
+    plain.screen.dim("x");
     expect(plain.host.stderr.text).toBe("x\n");
   });
 });
@@ -249,6 +249,6 @@ describe("text that others wrote", () => {
     ["\u202egnp.exe", "\\x202egnp.exe"],
     ["h\u00e9llo \u{1f600} \u4e2d\u6587", "h\u00e9llo \u{1f600} \u4e2d\u6587"],
   ])("%j is shown as %j", (text, shown) => {
-    expect(visible(text)).toBe(shown);
+    expect(escapeControlCharacters(text)).toBe(shown);
   });
 });

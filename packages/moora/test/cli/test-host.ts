@@ -8,36 +8,36 @@ import { terminalLines } from "./virtual-terminal.ts";
 export class Output extends PassThrough {
   text = "";
   isTTY: boolean | undefined;
-  private readonly looks = new Set<() => void>();
+  readonly #looks = new Set<() => void>();
 
   constructor(isTTY: boolean | undefined) {
     super();
     this.isTTY = isTTY;
     this.on("data", (chunk: Buffer) => {
       this.text += chunk.toString();
-      for (const look of this.looks) look();
+      for (const look of this.#looks) look();
     });
   }
 
   /** Resolves when this text has been written. */
   async shows(wanted: string): Promise<void> {
-    await this.until(() => this.text.includes(wanted));
+    await this.#until(() => this.text.includes(wanted));
   }
 
   /** Resolves when this is the last line on the terminal, with what is typed there. */
   async showsPrompt(line: string): Promise<void> {
-    await this.until(() => terminalLines(this.text).at(-1) === line);
+    await this.#until(() => terminalLines(this.text).at(-1) === line);
   }
 
-  private async until(isShown: () => boolean): Promise<void> {
+  async #until(isShown: () => boolean): Promise<void> {
     if (isShown()) return;
     const shown = Promise.withResolvers<void>();
     const look = (): void => {
       if (isShown()) shown.resolve();
     };
-    this.looks.add(look);
+    this.#looks.add(look);
     await shown.promise;
-    this.looks.delete(look);
+    this.#looks.delete(look);
   }
 
   get lines(): readonly string[] {
@@ -62,8 +62,8 @@ export class TestHost implements CliHost {
   readonly user: string = "ada";
   /** Unique for each host, as for each process. */
   readonly owner: string = `host ${(hosts += 1)}`;
-  private readonly listeners = new Set<() => void>();
-  private readonly terminations = new Set<() => void>();
+  readonly #listeners = new Set<() => void>();
+  readonly #terminations = new Set<() => void>();
 
   constructor({
     isTTY,
@@ -78,25 +78,25 @@ export class TestHost implements CliHost {
   }
 
   readonly onInterrupt = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   };
 
   readonly onTerminate = (listener: () => void): (() => void) => {
-    this.terminations.add(listener);
-    return () => void this.terminations.delete(listener);
+    this.#terminations.add(listener);
+    return () => void this.#terminations.delete(listener);
   };
 
   readonly isOwnerGone = (): boolean => false;
 
   /** SIGTERM. */
   terminate(): void {
-    for (const listener of this.terminations) listener();
+    for (const listener of this.#terminations) listener();
   }
 
   /** Ctrl-C, as a signal. */
   interrupt(): void {
-    for (const listener of this.listeners) listener();
+    for (const listener of this.#listeners) listener();
   }
 
   /** Runs a command; `input` is all that standard input has. A terminal stays open. */

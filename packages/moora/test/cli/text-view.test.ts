@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@moora/agent";
 import { describe, expect, it } from "vitest";
-import { Screen } from "../../src/cli/screen.ts";
-import { TextView } from "../../src/cli/text-view.ts";
+import { Screen } from "../../src/cli/terminal/screen.ts";
+import { TextView } from "../../src/cli/terminal/text-view.ts";
 import { TestHost } from "./test-host.ts";
 
 const token = (text: string, messageId: string = "msg_1_1"): AgentEvent => ({

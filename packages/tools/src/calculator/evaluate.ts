@@ -31,94 +31,95 @@ export function evaluate(expression: string): Amount {
 
 /** Reads by recursive descent: a method for each level of precedence, the loosest first. */
 class ExpressionReader {
-  private readonly tokens: readonly Token[];
-  private at = 0;
+  readonly #tokens: readonly Token[];
+  #at = 0;
 
   constructor(tokens: readonly Token[]) {
-    this.tokens = tokens;
+    this.#tokens = tokens;
   }
 
   whole(): Amount {
-    const amount = this.sum();
-    if (this.next.type !== "end") throw unexpected(this.next);
+    const amount = this.#sum();
+    if (this.#next.type !== "end") throw unexpected(this.#next);
     return amount;
   }
 
-  private sum(): Amount {
-    let amount = this.product();
+  #sum(): Amount {
+    let amount = this.#product();
     for (;;) {
-      const { position } = this.next;
-      if (this.takes("+")) amount = finite(add(amount, this.product()), position);
-      else if (this.takes("-")) amount = finite(subtract(amount, this.product()), position);
+      const { position } = this.#next;
+      if (this.#takes("+")) amount = finite(add(amount, this.#product()), position);
+      else if (this.#takes("-")) amount = finite(subtract(amount, this.#product()), position);
       else return amount;
     }
   }
 
-  private product(): Amount {
-    let amount = this.signed();
+  #product(): Amount {
+    let amount = this.#signed();
     for (;;) {
-      const { position } = this.next;
-      if (this.takes("*")) amount = finite(multiply(amount, this.signed()), position);
-      else if (this.takes("/")) amount = finite(divide(amount, this.divisor(position)), position);
-      else if (this.takes("%")) amount = finite(remainder(amount, this.divisor(position)), position);
+      const { position } = this.#next;
+      if (this.#takes("*")) amount = finite(multiply(amount, this.#signed()), position);
+      else if (this.#takes("/")) amount = finite(divide(amount, this.#divisor(position)), position);
+      else if (this.#takes("%")) amount = finite(remainder(amount, this.#divisor(position)), position);
       else return amount;
     }
   }
 
-  private divisor(position: number): Amount {
-    const amount = this.signed();
+  #divisor(position: number): Amount {
+    const amount = this.#signed();
     if (isZero(amount)) throw new CalculatorError("This divides by zero.", position);
     return amount;
   }
 
-  private signed(): Amount {
-    if (this.takes("-")) return negate(this.signed());
-    return this.takes("+") ? this.signed() : this.raised();
+  #signed(): Amount {
+    if (this.#takes("-")) return negate(this.#signed());
+    return this.#takes("+") ? this.#signed() : this.#raised();
   }
 
   /** Binds tighter than a sign before it and takes the rest to its right: -2^2 is -4, 2^3^2 is 2^9. */
-  private raised(): Amount {
-    const base = this.perCent();
-    const { position } = this.next;
-    if (!this.takes("^")) return base;
-    const exponent = this.signed();
+  #raised(): Amount {
+    const base = this.#perCent();
+    const { position } = this.#next;
+    if (!this.#takes("^")) return base;
+    const exponent = this.#signed();
     if (isZero(base) && toNumber(exponent) < 0) throw new CalculatorError("This divides by zero.", position);
     return finite(power(base, exponent), position);
   }
 
   /** "%" before another operand is the remainder of a division, otherwise it means "of a hundred". */
-  private perCent(): Amount {
-    let amount = this.operand();
-    while (this.is("%")) {
-      const after = this.tokens[this.at + 1] ?? this.next;
+  #perCent(): Amount {
+    let amount = this.#operand();
+    while (this.#is("%")) {
+      const after = this.#tokens[this.#at + 1] ?? this.#next;
       if (beginsOperand(after)) return amount;
       if (after.type === "sign" && (after.sign === "-" || after.sign === "+"))
         throw new CalculatorError(
           `"%" before "${after.sign}" can be read in two ways: use parentheses.`,
-          this.next.position,
+          this.#next.position,
         );
-      this.at += 1;
+      this.#at += 1;
       amount = divide(amount, fraction(100n));
     }
     return amount;
   }
 
-  private operand(): Amount {
-    const token = this.next;
-    this.at += 1;
+  #operand(): Amount {
+    const token = this.#next;
+    this.#at += 1;
     if (token.type === "number") return token.amount;
-    if (token.type === "name") return this.is("(") ? this.call(token.name, token.position) : constant(token);
+    if (token.type === "name")
+      return this.#is("(") ? this.#call(token.name, token.position) : constant(token);
     if (token.type !== "sign" || token.sign !== "(") throw unexpected(token);
-    const amount = this.sum();
-    this.expect(")");
+    const amount = this.#sum();
+    this.#expect(")");
     return amount;
   }
 
-  private call(name: string, position: number): Amount {
+  #call(name: string, position: number): Amount {
     const known = Object.hasOwn(functions, name) ? functions[name] : undefined;
     if (known === undefined) throw new CalculatorError(`There is no function ${name}.`, position);
-    this.expect("(");
-    const [first, ...rest] = this.list();
+    this.#expect("(");
+    const [first, ...rest] = this.#list();
     const count = first === undefined ? 0 : rest.length + 1;
     if (first === undefined || count < known.least || count > known.most)
       throw new CalculatorError(`${name} does not take ${count} values.`, position);
@@ -129,30 +130,30 @@ class ExpressionReader {
     }
   }
 
-  private list(): readonly Amount[] {
-    if (this.takes(")")) return [];
-    const amounts = [this.sum()];
-    while (this.takes(",")) amounts.push(this.sum());
-    this.expect(")");
+  #list(): readonly Amount[] {
+    if (this.#takes(")")) return [];
+    const amounts = [this.#sum()];
+    while (this.#takes(",")) amounts.push(this.#sum());
+    this.#expect(")");
     return amounts;
   }
 
-  private get next(): Token {
-    return this.tokens[Math.min(this.at, this.tokens.length - 1)] ?? { type: "end", position: 1 };
+  get #next(): Token {
+    return this.#tokens[Math.min(this.#at, this.#tokens.length - 1)] ?? { type: "end", position: 1 };
   }
 
-  private is(sign: Sign): boolean {
-    return this.next.type === "sign" && this.next.sign === sign;
+  #is(sign: Sign): boolean {
+    return this.#next.type === "sign" && this.#next.sign === sign;
   }
 
-  private takes(sign: Sign): boolean {
-    if (!this.is(sign)) return false;
-    this.at += 1;
+  #takes(sign: Sign): boolean {
+    if (!this.#is(sign)) return false;
+    this.#at += 1;
     return true;
   }
 
-  private expect(sign: Sign): void {
-    if (!this.takes(sign)) throw new CalculatorError(`"${sign}" is missing.`, this.next.position);
+  #expect(sign: Sign): void {
+    if (!this.#takes(sign)) throw new CalculatorError(`"${sign}" is missing.`, this.#next.position);
   }
 }
 

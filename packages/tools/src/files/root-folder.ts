@@ -42,9 +42,9 @@ export class RootFolder {
     try {
       real = await realpath(candidate);
     } catch (error) {
-      throw await this.whyNotReal(path, candidate, error);
+      throw await this.#whyNotReal(path, candidate, error);
     }
-    if (!this.contains(real)) throw outside(path);
+    if (!this.#contains(real)) throw outside(path);
     return real;
   }
 
@@ -57,7 +57,7 @@ export class RootFolder {
       const opened = await handle.stat({ bigint: true });
       checkKind(path, opened, kind);
       const isSame = opened.dev === expected.dev && opened.ino === expected.ino;
-      if (!isSame || !this.contains(await realPathOfOpened(handle, real))) throw outside(path);
+      if (!isSame || !this.#contains(await realPathOfOpened(handle, real))) throw outside(path);
       return handle;
     } catch (error) {
       await handle.close();
@@ -65,19 +65,19 @@ export class RootFolder {
     }
   }
 
-  private contains(real: string): boolean {
+  #contains(real: string): boolean {
     const prefix = this.path.endsWith(sep) ? this.path : this.path + sep;
     return real === this.path || real.startsWith(prefix);
   }
 
   /** A path that does not exist must not tell what exists outside. */
-  private async whyNotReal(path: string, candidate: string, error: unknown): Promise<PathRefused> {
+  async #whyNotReal(path: string, candidate: string, error: unknown): Promise<PathRefused> {
     if (codeOf(error) !== "ENOENT") return failure(path, error);
     for (let at = candidate; at.length > this.path.length; at = dirname(at)) {
       const found = await lstat(at).catch(() => undefined);
       if (found === undefined) continue;
       const real = await realpath(at).catch(() => undefined);
-      if (real === undefined || !this.contains(real)) return outside(path);
+      if (real === undefined || !this.#contains(real)) return outside(path);
       break;
     }
     return new PathRefused("missing", `There is nothing at "${shown(path)}".`);

@@ -42,42 +42,42 @@ export function htmlToText(html: string, base: URL): PageText {
 /** What has been read of a page, and where in it the parser stands. */
 class PageReader {
   depth = 0;
-  private readonly base: URL;
-  private readonly text = new TextWriter();
-  private title = "";
-  private isTitle = false;
-  private unreadDepth = 0;
+  readonly #base: URL;
+  readonly #text = new TextWriter();
+  #title = "";
+  #isTitle = false;
+  #unreadDepth = 0;
 
   constructor(base: URL) {
-    this.base = base;
+    this.#base = base;
   }
 
   open(name: string, href: string | undefined): void {
     this.depth += 1;
     // The title of a picture stands deeper.
-    if (name === "title" && this.unreadDepth <= 1) this.isTitle = this.title === "";
-    if (unread.has(name)) this.unreadDepth += 1;
-    if (this.unreadDepth > 0) return;
-    if (name === "a") this.text.openLink(linkOf(href, this.base));
-    else this.text.open(name);
+    if (name === "title" && this.#unreadDepth <= 1) this.#isTitle = this.#title === "";
+    if (unread.has(name)) this.#unreadDepth += 1;
+    if (this.#unreadDepth > 0) return;
+    if (name === "a") this.#text.openLink(linkOf(href, this.#base));
+    else this.#text.open(name);
   }
 
   write(words: string): void {
-    if (this.isTitle) this.title += words;
-    else if (this.unreadDepth === 0) this.text.write(words);
+    if (this.#isTitle) this.#title += words;
+    else if (this.#unreadDepth === 0) this.#text.write(words);
   }
 
   close(name: string): void {
     this.depth -= 1;
-    if (name === "title") this.isTitle = false;
-    if (unread.has(name)) this.unreadDepth -= 1;
-    else if (this.unreadDepth === 0 && name === "a") this.text.closeLink();
-    else if (this.unreadDepth === 0) this.text.close(name);
+    if (name === "title") this.#isTitle = false;
+    if (unread.has(name)) this.#unreadDepth -= 1;
+    else if (this.#unreadDepth === 0 && name === "a") this.#text.closeLink();
+    else if (this.#unreadDepth === 0) this.#text.close(name);
   }
 
   done(): PageText {
-    const title = this.title.replaceAll(/\s+/g, " ").trim().slice(0, 300).toWellFormed();
-    return { title, text: this.text.done() };
+    const title = this.#title.replaceAll(/\s+/g, " ").trim().slice(0, 300).toWellFormed();
+    return { title, text: this.#text.done() };
   }
 }
 

@@ -46,53 +46,53 @@ const marks: Readonly<Record<string, string>> = {
  * Takes time in proportion to the text, whatever a page holds.
  */
 export class TextWriter {
-  private readonly pieces: string[] = [];
+  readonly #pieces: string[] = [];
   /** For each open link: its address, where its text begins, and how many words had been written before. */
-  private readonly links: {
+  readonly #links: {
     readonly link: string | undefined;
     readonly from: number;
     readonly words: number;
   }[] = [];
-  private words = 0;
-  private preformatted = 0;
-  private gap = 0;
+  #words = 0;
+  #preformatted = 0;
+  #gap = 0;
 
   open(name: string): void {
-    this.separate(name);
-    if (name === "pre") this.preformatted += 1;
+    this.#separate(name);
+    if (name === "pre") this.#preformatted += 1;
     const mark = Object.hasOwn(marks, name) ? marks[name] : undefined;
-    if (mark !== undefined) this.push(mark);
+    if (mark !== undefined) this.#push(mark);
   }
 
   close(name: string): void {
-    if (name === "pre") this.preformatted = Math.max(0, this.preformatted - 1);
-    this.separate(name);
+    if (name === "pre") this.#preformatted = Math.max(0, this.#preformatted - 1);
+    this.#separate(name);
   }
 
   write(words: string): void {
     const isBlank = words.trim() === "";
-    if (!isBlank) this.words += 1;
-    if (this.preformatted > 0) return this.push(words);
+    if (!isBlank) this.#words += 1;
+    if (this.#preformatted > 0) return this.#push(words);
     const text = words.replaceAll(/\s+/g, " ");
-    if (!isBlank) this.push(text);
-    else if (text !== "" && this.gap === 0) this.pieces.push(" ");
+    if (!isBlank) this.#push(text);
+    else if (text !== "" && this.#gap === 0) this.#pieces.push(" ");
   }
 
   openLink(link: string | undefined): void {
-    if (link !== undefined) this.push("[");
-    this.links.push({ link, from: this.pieces.length, words: this.words });
+    if (link !== undefined) this.#push("[");
+    this.#links.push({ link, from: this.#pieces.length, words: this.#words });
   }
 
   /** A link without a text is left out. */
   closeLink(): void {
-    const opened = this.links.pop();
+    const opened = this.#links.pop();
     if (opened?.link === undefined) return;
-    if (opened.words === this.words) this.pieces.length = opened.from - 1;
-    else this.pieces.push(`](${opened.link})`);
+    if (opened.words === this.#words) this.#pieces.length = opened.from - 1;
+    else this.#pieces.push(`](${opened.link})`);
   }
 
   done(): string {
-    const lines = this.pieces
+    const lines = this.#pieces
       .join("")
       .split("\n")
       .map((line) => line.trimEnd());
@@ -102,14 +102,14 @@ export class TextWriter {
       .trim();
   }
 
-  private push(text: string): void {
-    const begin = this.gap > 0 && this.preformatted === 0 ? text.trimStart() : text;
-    this.pieces.push("\n".repeat(this.gap), begin === "" && text !== "" ? text : begin);
-    this.gap = 0;
+  #push(text: string): void {
+    const begin = this.#gap > 0 && this.#preformatted === 0 ? text.trimStart() : text;
+    this.#pieces.push("\n".repeat(this.#gap), begin === "" && text !== "" ? text : begin);
+    this.#gap = 0;
   }
 
-  private separate(name: string): void {
+  #separate(name: string): void {
     const lines = Object.hasOwn(blocks, name) ? blocks[name] : undefined;
-    if (lines !== undefined) this.gap = Math.max(this.gap, lines);
+    if (lines !== undefined) this.#gap = Math.max(this.#gap, lines);
   }
 }

@@ -1,6 +1,6 @@
 import { InputRefused, type Decision, type Question, type Receipt } from "@moora/agent";
-import type { LineRead, LineSource, ReplyRequest } from "../input/line-source.ts";
-import type { Screen } from "../screen.ts";
+import type { LineRead, LineReader, ReplyRequest } from "../terminal/line-reader.ts";
+import type { Screen } from "../terminal/screen.ts";
 import { lineToReply, type Reply } from "./line-to-reply.ts";
 import { questionPrompts, questionText } from "./question-text.ts";
 
@@ -11,82 +11,82 @@ export interface QuestionTarget {
   /** Called for Ctrl-C at a question. */
   readonly interrupt: () => void;
   /** Called for a question at which the input ended. */
-  readonly unanswered: (question: Question) => void;
+  readonly inputEnded: (question: Question) => void;
 }
 
 /** Asks the person at the terminal, or takes decisions from the lines of a pipe: one question at a time, in order. */
 export class QuestionPrompt {
-  private readonly lines: LineSource;
-  private readonly screen: Screen;
-  private readonly alwaysAllowed = new Set<string>();
+  readonly #lines: LineReader;
+  readonly #screen: Screen;
+  readonly #alwaysAllowed = new Set<string>();
   /** Questions that are asked, or are in the queue. */
-  private readonly pending = new Set<string>();
-  private last: Promise<void> = Promise.resolve();
+  readonly #pending = new Set<string>();
+  #last: Promise<void> = Promise.resolve();
 
-  constructor(lines: LineSource, screen: Screen) {
-    this.lines = lines;
-    this.screen = screen;
+  constructor(lines: LineReader, screen: Screen) {
+    this.#lines = lines;
+    this.#screen = screen;
   }
 
   /** Asks as soon as no other question is asked. Aborting the signal takes the question back. */
   ask(question: Question, signal: AbortSignal, target: QuestionTarget): void {
     const key = `${question.toolCallId}/${question.digest}`;
-    if (this.pending.has(key)) return;
-    this.pending.add(key);
-    this.last = this.last
-      .then(() => this.settle(question, signal, target))
-      .catch((error: unknown) => this.screen.note(`The question cannot be asked: ${messageOf(error)}`))
-      .finally(() => this.pending.delete(key));
+    if (this.#pending.has(key)) return;
+    this.#pending.add(key);
+    this.#last = this.#last
+      .then(() => this.#settle(question, signal, target))
+      .catch((error: unknown) => this.#screen.line(`The question cannot be asked: ${messageOf(error)}`))
+      .finally(() => this.#pending.delete(key));
   }
 
-  private async settle(question: Question, signal: AbortSignal, target: QuestionTarget): Promise<void> {
+  async #settle(question: Question, signal: AbortSignal, target: QuestionTarget): Promise<void> {
     if (signal.aborted) return;
     const { about, name } = question;
-    const isAllowed = about === "approval" && this.alwaysAllowed.has(name);
-    if (isAllowed && (await this.decided(question, ["approve"], target))) return;
-    this.screen.note(questionText(question));
+    const isAllowed = about === "approval" && this.#alwaysAllowed.has(name);
+    if (isAllowed && (await this.#applyDecision(question, ["approve"], target))) return;
+    this.#screen.line(questionText(question));
     for (let isNew = true; ; isNew = false) {
-      const read = await this.readReply(question, isNew, signal);
+      const read = await this.#readReply(question, isNew, signal);
       if (read.type === "canceled") return;
       if (read.type === "interrupted") return target.interrupt();
-      if (read.type === "end") return target.unanswered(question);
+      if (read.type === "end") return target.inputEnded(question);
       const { reply } = read;
       if (reply.type !== "decide") {
-        if (reply.type === "invalid") this.screen.note(reply.problem);
+        if (reply.type === "invalid") this.#screen.line(reply.problem);
         continue;
       }
-      if (!(await this.decided(question, reply.decisions, target))) continue;
-      if (reply.always === true) this.alwaysAllowed.add(name);
+      if (!(await this.#applyDecision(question, reply.decisions, target))) continue;
+      if (reply.always === true) this.#alwaysAllowed.add(name);
       return;
     }
   }
 
   /** A line, and the further lines that it asks for. */
-  private async readReply(
+  async #readReply(
     question: Question,
     isNew: boolean,
     signal: AbortSignal,
   ): Promise<{ readonly type: "reply"; readonly reply: Reply } | Exclude<LineRead, { type: "line" }>> {
     const prompt = questionPrompts[question.about];
-    let read = await this.read({ prompt, prefill: "", isNew, signal });
+    let read = await this.#read({ prompt, prefill: "", isNew, signal });
     if (read.type !== "line") return read;
-    let reply = lineToReply(read.text, question, this.lines.isTerminal);
+    let reply = lineToReply(read.text, question, this.#lines.isTerminal);
     while (reply.type === "ask") {
       // What the screen would hide cannot be edited.
-      const prefill = this.screen.clean(reply.prefill) === reply.prefill ? reply.prefill : "";
-      read = await this.read({ prompt: reply.prompt, prefill, isNew: false, signal });
+      const prefill = this.#screen.clean(reply.prefill) === reply.prefill ? reply.prefill : "";
+      read = await this.#read({ prompt: reply.prompt, prefill, isNew: false, signal });
       if (read.type !== "line") return read;
       reply = reply.toReply(read.text);
     }
     return { type: "reply", reply };
   }
 
-  private async read(request: ReplyRequest): Promise<LineRead> {
-    return await this.screen.withInput(this.lines, () => this.lines.reply(request));
+  async #read(request: ReplyRequest): Promise<LineRead> {
+    return await this.#screen.withInput(this.#lines, () => this.#lines.reply(request));
   }
 
   /** Gives the decisions, one after the other, until one fits. Returns whether the question is settled. */
-  private async decided(
+  async #applyDecision(
     question: Question,
     [decision, ...others]: readonly [Decision, ...Decision[]],
     target: QuestionTarget,
@@ -94,15 +94,15 @@ export class QuestionPrompt {
     try {
       const receipt = await target.decide(question, decision);
       if (receipt.status === "accepted") return true;
-      this.screen.note(ignoredText(receipt));
+      this.#screen.line(ignoredText(receipt));
       return !target.isOpen(question);
     } catch (error) {
       const [next, ...rest] = others;
       if (error instanceof InputRefused && next !== undefined)
-        return await this.decided(question, [next, ...rest], target);
+        return await this.#applyDecision(question, [next, ...rest], target);
       const what =
         error instanceof InputRefused ? "The decision is not valid" : "The decision was not recorded";
-      this.screen.note(`${what}: ${messageOf(error)}`);
+      this.#screen.line(`${what}: ${messageOf(error)}`);
       return !target.isOpen(question);
     }
   }

@@ -1,6 +1,6 @@
 import type { AgentState, Question, Session } from "@moora/agent";
 import { isLoopRunning, openCallOf, openCallsOf, toolOf } from "@moora/agent-core-state-machine";
-import type { Screen } from "../screen.ts";
+import type { Screen } from "../terminal/screen.ts";
 import type { QuestionPrompt } from "./question-prompt.ts";
 
 interface RunQuestionsParts {
@@ -12,64 +12,64 @@ interface RunQuestionsParts {
   /** Whether questions can be asked here. */
   readonly canAsk: boolean;
   /** Whether another process can answer what is not answered here. */
-  readonly isKept: boolean;
+  readonly isDurable: boolean;
 }
 
 /** The questions of a run: asked here, left open for another process, or rejected where there is none. */
 export class RunQuestions {
-  private readonly parts: RunQuestionsParts;
-  private readonly announced = new Set<string>();
-  private canAsk: boolean;
-  private onLeftOpen: () => void = () => undefined;
+  readonly #parts: RunQuestionsParts;
+  readonly #announced = new Set<string>();
+  #canAsk: boolean;
+  #onLeftOpen: () => void = () => undefined;
 
   constructor(parts: RunQuestionsParts) {
-    this.parts = parts;
-    this.canAsk = parts.canAsk;
+    this.#parts = parts;
+    this.#canAsk = parts.canAsk;
   }
 
   /** Resolves when the run waits only for decisions that cannot be made here. */
   leftOpen(): Promise<"left-open"> {
-    return new Promise((resolve) => (this.onLeftOpen = () => resolve("left-open")));
+    return new Promise((resolve) => (this.#onLeftOpen = () => resolve("left-open")));
   }
 
   /** Takes a question of the run. `over` aborts when the run has ended, `interrupt` is called for Ctrl-C. */
   ask(question: Question, over: AbortSignal, interrupt: () => void): void {
-    this.announced.add(keyOf(question));
-    if (!this.canAsk) return this.cannotAsk(question);
-    const { session, prompt, by } = this.parts;
-    prompt.ask(question, this.whileOpen(question, over), {
+    this.#announced.add(keyOf(question));
+    if (!this.#canAsk) return this.#cannotAsk(question);
+    const { session, prompt, by } = this.#parts;
+    prompt.ask(question, this.#whileOpen(question, over), {
       decide: (asked, decision) => session.decide(asked, decision, by),
       isOpen: (asked) => isAsking(session.current(), asked),
       interrupt,
-      unanswered: () => {
-        this.canAsk = false;
-        this.cannotAsk(question);
+      inputEnded: () => {
+        this.#canAsk = false;
+        this.#cannotAsk(question);
       },
     });
   }
 
   /** Looks whether there is anything left to wait for. To be called after each event of the run. */
   check(): void {
-    if (this.canAsk || !this.parts.isKept) return;
-    const { session } = this.parts;
+    if (this.#canAsk || !this.#parts.isDurable) return;
+    const { session } = this.#parts;
     if (!onlyWaits(session.current())) return;
-    if (session.questions().every((question) => this.announced.has(keyOf(question)))) this.onLeftOpen();
+    if (session.questions().every((question) => this.#announced.has(keyOf(question)))) this.#onLeftOpen();
   }
 
   /** A session in memory cannot be answered by another process: the question is rejected. */
-  private cannotAsk({ toolCallId, digest, about, name }: Question): void {
-    const { session, screen, isKept } = this.parts;
-    if (isKept) return this.check();
+  #cannotAsk({ toolCallId, digest, about, name }: Question): void {
+    const { session, screen, isDurable } = this.#parts;
+    if (isDurable) return this.check();
     const isPolicy = about === "approval" && toolOf(session.current(), name)?.approval !== "always";
     const advice = `Use ${isPolicy ? "--approve never, " : ""}--approve-from-stdin or --session ID.`;
-    screen.note(`No terminal to ask on: the call of ${name} is rejected. ${advice}`);
+    screen.line(`No terminal to ask on: the call of ${name} is rejected. ${advice}`);
     const decision = { reject: "There is nobody to ask." };
     void session.decide({ toolCallId, digest }, decision, "nobody").catch(() => undefined);
   }
 
   /** Aborted when the question is answered, here or elsewhere, and when the run is over. */
-  private whileOpen(question: Question, over: AbortSignal): AbortSignal {
-    const { session } = this.parts;
+  #whileOpen(question: Question, over: AbortSignal): AbortSignal {
+    const { session } = this.#parts;
     const closed = new AbortController();
     const look = (state: AgentState): void => {
       if (!isAsking(state, question)) closed.abort();

@@ -4,18 +4,18 @@ import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type CliHost } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
 import { CommandHints } from "./command-hints.ts";
-import { withPlace } from "./session-call.ts";
+import { withLog } from "./session-call.ts";
 import { sessionState } from "./session-state.ts";
 
 /** Throws `CliFailure` where `--session` names a session that does not exist, or has nothing in progress. */
 export async function checkResumable(call: CommandCall, host: CliHost): Promise<void> {
   const id = call.options.text("session") ?? "";
-  await withPlace(call.options, host, false, async ({ log, place }) => {
-    const hints = new CommandHints({ options: call.options, place });
+  await withLog(call.options, host, false, async ({ log, target }) => {
+    const hints = new CommandHints({ options: call.options, target });
     const state = await sessionState(log, id, host);
     const start = `Start one with ${hints.command("run", "...", "--session", id)}`;
     if (state === undefined)
-      throw new CliFailure(exitCodes.missing, `There is no session "${id}" in ${place.shown}. ${start}`);
+      throw new CliFailure(exitCodes.missing, `There is no session "${id}" in ${target.shown}. ${start}`);
     if (isLoopRunning(state)) return;
     const task = `Give it a task: ${hints.command("run", "...", "--session", id)}`;
     throw new CliFailure(

@@ -1,7 +1,7 @@
 import type { Question } from "@moora/agent";
 import type { GivenOptions, OptionName } from "../options.ts";
 import { shellCommand } from "../shell-command.ts";
-import type { LogPlace } from "./log-place.ts";
+import type { LogTarget } from "./log-target.ts";
 
 /** Options of a run that its session does not keep: they have to be given again to resume it. */
 const optionsOfRun: readonly OptionName[] = [
@@ -15,41 +15,41 @@ const optionsOfRun: readonly OptionName[] = [
 
 interface HintParts {
   readonly options: GivenOptions;
-  readonly place: LogPlace;
+  readonly target: LogTarget;
   /** The module that the tools of the session come from. */
   readonly tools?: string | undefined;
 }
 
 /** Further commands for the same log, complete, for people to copy. */
 export class CommandHints {
-  private readonly options: GivenOptions;
-  private readonly logOption: readonly string[];
-  private readonly tools: string | undefined;
+  readonly #options: GivenOptions;
+  readonly #logOption: readonly string[];
+  readonly #tools: string | undefined;
 
-  constructor({ options, place, tools }: HintParts) {
-    this.options = options;
-    this.logOption = options.has("log") ? ["--log", place.shown] : [];
-    this.tools = tools;
+  constructor({ options, target, tools }: HintParts) {
+    this.#options = options;
+    this.#logOption = options.has("log") ? ["--log", target.shown] : [];
+    this.#tools = tools;
   }
 
   /** A command that looks at a session or posts to it. */
   command(...args: readonly string[]): string {
-    return shellCommand([...args, ...this.logOption]);
+    return shellCommand([...args, ...this.#logOption]);
   }
 
   /** A command that runs a session: with its tools, and with the model of this command line. */
   runCommand(...args: readonly string[]): string {
     const given = optionsOfRun.flatMap((name) => {
-      if (!this.options.has(name)) return [];
-      const value = this.options.text(name);
+      if (!this.#options.has(name)) return [];
+      const value = this.#options.text(name);
       return value === undefined ? [`--${name}`] : [`--${name}`, value];
     });
-    const tools = this.tools === undefined ? [] : ["--tools", this.tools];
-    return shellCommand([...args, ...this.logOption, ...tools, ...given]);
+    const tools = this.#tools === undefined ? [] : ["--tools", this.#tools];
+    return shellCommand([...args, ...this.#logOption, ...tools, ...given]);
   }
 
   /** The commands that settle a question of a session. */
-  settling(
+  decisionCommands(
     id: string,
     { about, toolCallId: call }: Pick<Question, "about" | "toolCallId">,
   ): readonly string[] {

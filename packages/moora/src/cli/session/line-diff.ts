@@ -1,4 +1,4 @@
-import { oneLine } from "../one-line.ts";
+import { oneLine } from "../terminal/one-line.ts";
 
 /** A line that one side has and the other has not, or how many lines both have. */
 export type LineDifference =

@@ -2,7 +2,7 @@ import type { AgentState, Question } from "@moora/agent";
 import { recordOf } from "@moora/agent-core-state-machine";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
-import { oneLine } from "../one-line.ts";
+import { oneLine } from "../terminal/one-line.ts";
 import { askedText } from "../questions/question-text.ts";
 import type { CommandHints } from "./command-hints.ts";
 
@@ -24,8 +24,8 @@ export function openQuestion(
 ): Question {
   if (toolCallId === undefined) return onlyOne(open, isOfKind);
   const found = open.questions.find((question) => question.toolCallId === toolCallId);
-  if (found === undefined) throw notAsked(open, toolCallId);
-  if (!isOfKind(found)) throw otherKind(open, found);
+  if (found === undefined) throw notAskedError(open, toolCallId);
+  if (!isOfKind(found)) throw otherKindError(open, found);
   return found;
 }
 
@@ -38,7 +38,7 @@ function onlyOne(open: OpenQuestions, isOfKind: (question: Question) => boolean)
     throw new CliFailure(exitCodes.refused, `Several calls are waiting. Name one of them: ${calls}.`);
   }
   const [other] = questions;
-  if (other !== undefined) throw otherKind(open, other);
+  if (other !== undefined) throw otherKindError(open, other);
   throw new CliFailure(exitCodes.missing, `No question is open in session "${id}".`);
 }
 
@@ -48,15 +48,15 @@ const kinds: Readonly<Record<Question["about"], string>> = {
   answer: "waits for an answer",
 };
 
-function otherKind({ id, hints }: OpenQuestions, question: Question): CliFailure {
-  const commands = hints.settling(id, question).map((command) => `\n  ${command}`);
+function otherKindError({ id, hints }: OpenQuestions, question: Question): CliFailure {
+  const commands = hints.decisionCommands(id, question).map((command) => `\n  ${command}`);
   return new CliFailure(
     exitCodes.refused,
     `Call ${callToText(question)} ${kinds[question.about]}. Use one of${commands.join("")}`,
   );
 }
 
-function notAsked({ id, questions, state }: OpenQuestions, toolCallId: string): CliFailure {
+function notAskedError({ id, questions, state }: OpenQuestions, toolCallId: string): CliFailure {
   const record = recordOf(state, toolCallId);
   if (record === undefined) {
     const open = questions.map(({ toolCallId: call, name }) => `${call} ${name}`).join(", ");

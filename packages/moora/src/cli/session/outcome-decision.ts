@@ -10,7 +10,7 @@ type Outcome = (typeof outcomes)[number];
 /** The decision that `moora settle` names. Throws `UsageError` for an unknown outcome, and for an option that does not fit. */
 export function outcomeDecision(text: string, options: GivenOptions): Decision {
   const outcome = outcomes.find((name) => name === text);
-  if (outcome === undefined) throw unknownOutcome(text);
+  if (outcome === undefined) throw unknownOutcomeError(text);
   checkOption(options, "result", outcome, ["worked"]);
   checkOption(options, "reason", outcome, ["failed", "unknown"]);
   const reason = options.text("reason");
@@ -35,7 +35,7 @@ function checkOption(
   throw new UsageError(`--${name} cannot be used with "${outcome}".`, `It is for ${allowed.join(" and ")}.`);
 }
 
-function unknownOutcome(text: string): UsageError {
+function unknownOutcomeError(text: string): UsageError {
   const meant = nearest(text, outcomes);
   return new UsageError(
     `Unknown outcome "${text}".`,

@@ -11,7 +11,7 @@ export interface AgentName {
 }
 
 /** An agent of the same name without its tools, to read a session or to post to its owner. */
-export const standInAgent = (name: AgentName): Agent => defineAgent({ llm: planner(), ...name });
+export const agentWithoutTools = (name: AgentName): Agent => defineAgent({ llm: planner(), ...name });
 
 /**
  * The agent of a recorded session with another model. Throws `BuildError` for an agent with custom states or predicates:
@@ -21,9 +21,9 @@ export const recordedAgent = (
   name: AgentName,
   { config, tools }: Pick<AgentState, "config" | "tools">,
   llm: LlmCaller,
-): Agent => defineAgent({ llm, ...name, config, tools: standInTools(tools) });
+): Agent => defineAgent({ llm, ...name, config, tools: recordedTools(tools) });
 
-const standInTools = (tools: AgentState["tools"]): readonly Tool[] =>
+const recordedTools = (tools: AgentState["tools"]): readonly Tool[] =>
   Object.entries(tools).map(([name, definition]) => ({
     name,
     definition,
@@ -39,7 +39,7 @@ export function argumentsProblem(
   const value = textToJson(parameters);
   if (value === undefined) return "The arguments are not JSON.";
   const checked = schemaCheckOf(JSON.parse(schema), undefined).check(value);
-  const wordsOf = (found: Awaited<typeof checked>): string | undefined =>
+  const problemIn = (found: Awaited<typeof checked>): string | undefined =>
     found.ok ? undefined : found.problem;
-  return isPromise(checked) ? checked.then(wordsOf) : wordsOf(checked);
+  return isPromise(checked) ? checked.then(problemIn) : problemIn(checked);
 }

@@ -4,22 +4,22 @@ import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
 import { sessionOptions, type Command } from "../command.ts";
 import type { GivenOptions, OptionName } from "../options.ts";
-import { Screen } from "../screen.ts";
+import { Screen } from "../terminal/screen.ts";
 import { environmentSecrets, urlPasswords } from "../secrets.ts";
 import { UsageError } from "../usage-error.ts";
 import { CommandHints } from "./command-hints.ts";
-import { noticeToWords, openPlace, textToPlace, type LogPlace } from "./log-place.ts";
+import { noticeToMessage, openLog, parseLogTarget, type LogTarget } from "./log-target.ts";
 
 /** An open log, and the output of the command that uses it. */
-export interface OpenPlace {
+export interface OpenLog {
   readonly log: EventLog;
-  readonly place: LogPlace;
+  readonly target: LogTarget;
   readonly screen: Screen;
 }
 
 /** One call of a command about sessions. */
-export interface SessionCall extends OpenPlace {
-  readonly words: readonly string[];
+export interface SessionCall extends OpenLog {
+  readonly args: readonly string[];
   readonly options: GivenOptions;
   readonly host: CliHost;
   readonly hints: CommandHints;
@@ -33,26 +33,27 @@ interface SessionCommand extends Pick<Command, "name" | "usage" | "summary"> {
   /** Beside those of every such command. */
   readonly options?: readonly OptionName[];
   /** Whether a log that does not exist is created. */
-  readonly makes?: boolean;
+  readonly creates?: boolean;
   readonly run: (call: SessionCall) => Promise<ExitCode>;
 }
 
 /** A row of the table of commands for a command about sessions. Its usage determines how many arguments it takes. */
-export const sessionCommand = ({ options = [], makes = false, run, ...row }: SessionCommand): Command => ({
+export const sessionCommand = ({ options = [], creates = false, run, ...row }: SessionCommand): Command => ({
   ...row,
   options: [...options, ...sessionOptions],
-  async run({ words, options: given }, host) {
-    checkArguments(row, words);
-    const [id = ""] = words;
-    return await withPlace(given, host, makes, async (at) => {
-      const { place, screen } = at;
-      const hints = new CommandHints({ options: given, place });
+  async run({ args, options: given }, host) {
+    checkArguments(row, args);
+    const [id = ""] = args;
+    return await withLog(given, host, creates, async (at) => {
+      const { target, screen } = at;
+      const hints = new CommandHints({ options: given, target });
       const print: SessionCall["print"] = (json, text) =>
         given.has("json") ? screen.json(json) : screen.result(`${text}\n`);
       try {
-        return await run({ ...at, words, options: given, host, hints, id, print });
+        return await run({ ...at, args, options: given, host, hints, id, print });
       } catch (error) {
-        if (error instanceof SessionError && error.code === "SessionUnknown") throw noSession(id, place);
+        if (error instanceof SessionError && error.code === "SessionUnknown")
+          throw unknownSessionError(id, target);
         throw error;
       }
     });
@@ -60,43 +61,43 @@ export const sessionCommand = ({ options = [], makes = false, run, ...row }: Ses
 });
 
 /** The place that the options and the environment name. */
-export const placeOf = (options: GivenOptions, { env, cwd }: Pick<CliHost, "env" | "cwd">): LogPlace =>
-  textToPlace(options.text("log") ?? (env["MOORA_LOG"]?.trim() || undefined), cwd);
+export const logTargetOf = (options: GivenOptions, { env, cwd }: Pick<CliHost, "env" | "cwd">): LogTarget =>
+  parseLogTarget(options.text("log") ?? (env["MOORA_LOG"]?.trim() || undefined), cwd);
 
 /** What no output may show of the place of a log. */
-export const placeSecrets = (place: LogPlace): readonly string[] =>
-  place.type === "postgres" ? urlPasswords(place.url) : [];
+export const logSecrets = (target: LogTarget): readonly string[] =>
+  target.type === "postgres" ? urlPasswords(target.url) : [];
 
 /** Opens the log that the options name, for as long as `work` takes. */
-export async function withPlace<Result>(
+export async function withLog<Result>(
   options: GivenOptions,
   host: CliHost,
-  makes: boolean,
-  work: (at: OpenPlace) => Promise<Result>,
+  creates: boolean,
+  work: (at: OpenLog) => Promise<Result>,
 ): Promise<Result> {
-  const place = placeOf(options, host);
-  const screen = new Screen(host, [...environmentSecrets(host.env), ...placeSecrets(place)]);
-  const log = await openPlace(place, { makes, onNotice: (notice) => screen.note(noticeToWords(notice)) });
+  const target = logTargetOf(options, host);
+  const screen = new Screen(host, [...environmentSecrets(host.env), ...logSecrets(target)]);
+  const log = await openLog(target, { creates, onNotice: (notice) => screen.line(noticeToMessage(notice)) });
   try {
-    return await work({ log, place, screen });
+    return await work({ log, target, screen });
   } finally {
     await log.close();
   }
 }
 
-export const noSession = (id: string, { shown }: Pick<LogPlace, "shown">): CliFailure =>
+export const unknownSessionError = (id: string, { shown }: Pick<LogTarget, "shown">): CliFailure =>
   new CliFailure(
     exitCodes.missing,
     `There is no session "${id}" in ${shown}. To list the sessions: moora sessions`,
   );
 
-function checkArguments({ name, usage }: Pick<Command, "name" | "usage">, words: readonly string[]): void {
+function checkArguments({ name, usage }: Pick<Command, "name" | "usage">, args: readonly string[]): void {
   const slots = usage.split(" ").filter((slot) => slot !== "");
-  const missing = slots.find((slot, index) => slot.startsWith("<") && words[index] === undefined);
+  const missing = slots.find((slot, index) => slot.startsWith("<") && args[index] === undefined);
   const hint = `Usage: moora ${name} ${usage}`.trimEnd();
   if (missing !== undefined)
     throw new UsageError(`Missing ${missing.replaceAll(/[<>.]/g, "")} for "moora ${name}".`, hint);
-  if (words.length > slots.length && !usage.includes("..."))
+  if (args.length > slots.length && !usage.includes("..."))
     throw new UsageError(`Too many arguments for "moora ${name}".`, hint);
 }
 

@@ -4,15 +4,15 @@ import type { Agent, AgentState } from "@moora/agent";
 import { isLoopRunning, openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
 import type { GivenOptions } from "../options.ts";
-import type { Screen } from "../screen.ts";
+import type { Screen } from "../terminal/screen.ts";
 import { UsageError } from "../usage-error.ts";
 import type { CommandHints } from "./command-hints.ts";
-import type { LogPlace } from "./log-place.ts";
-import { rememberedTools, rememberTools, toolsNow, type RememberedTools } from "./remembered-tools.ts";
+import type { LogTarget } from "./log-target.ts";
+import { readToolsModule, saveToolsModule, toolsModuleAt, type ToolsModule } from "./tools-module.ts";
 
 interface SessionToolsParts {
   readonly log: EventLog;
-  readonly place: LogPlace;
+  readonly target: LogTarget;
   readonly id: string;
   readonly options: GivenOptions;
   readonly cwd: string;
@@ -28,24 +28,24 @@ interface NamedCall {
  * with. That one is named in messages and is not loaded: a file in a folder must not decide which code runs.
  */
 export class SessionTools {
-  private readonly parts: SessionToolsParts;
-  private readonly given: string | undefined;
-  private readonly last: RememberedTools | undefined;
+  readonly #parts: SessionToolsParts;
+  readonly #given: string | undefined;
+  readonly #last: ToolsModule | undefined;
 
-  private constructor(parts: SessionToolsParts, last: RememberedTools | undefined) {
-    this.parts = parts;
+  private constructor(parts: SessionToolsParts, last: ToolsModule | undefined) {
+    this.#parts = parts;
     const given = parts.options.text("tools");
-    this.given = given === undefined ? undefined : resolve(parts.cwd, given);
-    this.last = last;
+    this.#given = given === undefined ? undefined : resolve(parts.cwd, given);
+    this.#last = last;
   }
 
   static async of(parts: SessionToolsParts): Promise<SessionTools> {
-    return new SessionTools(parts, await rememberedTools(parts.log, parts.place, parts.id));
+    return new SessionTools(parts, await readToolsModule(parts.log, parts.target, parts.id));
   }
 
   /** The module, undefined for a session that has none. */
   get path(): string | undefined {
-    return this.given ?? this.last?.path;
+    return this.#given ?? this.#last?.path;
   }
 
   /**
@@ -60,12 +60,12 @@ export class SessionTools {
   }
 
   /** The error for such calls, with the way to load their tools. */
-  notLoaded(missing: readonly NamedCall[], hints: CommandHints): UsageError {
-    const { id } = this.parts;
+  notLoadedError(missing: readonly NamedCall[], hints: CommandHints): UsageError {
+    const { id } = this.#parts;
     const calls = missing.map((call) => `${call.id} ${call.name}`).join(", ");
     return new UsageError(
       `Session "${id}" has open calls of tools that are not loaded: ${calls}.`,
-      `${this.howToLoad(
+      `${this.#loadHint(
         missing.map(({ name }) => name),
         hints,
       )}\nTo cancel the calls instead: ${hints.command("cancel", id)}`,
@@ -73,30 +73,28 @@ export class SessionTools {
   }
 
   /** Keeps the module for later commands, and reports that the agent runs with other tools than last time. */
-  async remember(screen: Screen, state: AgentState | undefined): Promise<void> {
-    const { log, place, id } = this.parts;
-    if (this.given === undefined) {
-      if (this.last !== undefined)
-        screen.aside(
-          `Without the tools that this session used last. To load them: --tools ${this.last.path}`,
-        );
+  async save(screen: Screen, state: AgentState | undefined): Promise<void> {
+    const { log, target, id } = this.#parts;
+    if (this.#given === undefined) {
+      if (this.#last !== undefined)
+        screen.dim(`Without the tools that this session used last. To load them: --tools ${this.#last.path}`);
       return;
     }
-    const now = toolsNow(this.given);
+    const now = toolsModuleAt(this.#given);
     const isInProgress = state !== undefined && isLoopRunning(state);
-    if (isInProgress && this.last?.path === now.path && this.last.digest !== now.digest)
-      screen.aside(`${now.path} has changed since this session used it last.`);
-    const problem = await rememberTools(log, place, id, now);
-    if (problem !== undefined) screen.aside(`The session does not remember --tools: ${problem}`);
+    if (isInProgress && this.#last?.path === now.path && this.#last.digest !== now.digest)
+      screen.dim(`${now.path} has changed since this session used it last.`);
+    const problem = await saveToolsModule(log, target, id, now);
+    if (problem !== undefined) screen.dim(`The session does not remember --tools: ${problem}`);
   }
 
-  private howToLoad(names: readonly string[], hints: CommandHints): string {
-    const { id } = this.parts;
+  #loadHint(names: readonly string[], hints: CommandHints): string {
+    const { id } = this.#parts;
     if (names.every((name) => name === "fetch_url")) return "Load it with --allow-fetch.";
-    if (this.given !== undefined)
-      return `${this.given} does not export them. Use --tools with the module that does.`;
-    if (this.last === undefined) return "Use --tools FILE with the module that exports them.";
-    if (existsSync(this.last.path)) return `Load them with ${hints.runCommand("run", "--session", id)}`;
-    return `They were last loaded from ${this.last.path}, which does not exist anymore. Use --tools FILE.`;
+    if (this.#given !== undefined)
+      return `${this.#given} does not export them. Use --tools with the module that does.`;
+    if (this.#last === undefined) return "Use --tools FILE with the module that exports them.";
+    if (existsSync(this.#last.path)) return `Load them with ${hints.runCommand("run", "--session", id)}`;
+    return `They were last loaded from ${this.#last.path}, which does not exist anymore. Use --tools FILE.`;
   }
 }

@@ -1,5 +1,5 @@
 import type { Difference } from "@moora/agent";
-import { oneLine } from "../one-line.ts";
+import { oneLine } from "../terminal/one-line.ts";
 
 /** Every difference of two states, for people. */
 export const stateDifferences = (

@@ -8,7 +8,7 @@ import {
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import { textToJson } from "@moora/llm";
-import { oneLine, summaryOf } from "../one-line.ts";
+import { oneLine, resultSummary } from "../terminal/one-line.ts";
 import { askedText } from "../questions/question-text.ts";
 
 /** One record of a session, and what it led to. */
@@ -25,26 +25,26 @@ export interface TimelineRow {
 
 /** Calls and tools of earlier records. */
 class CallNames {
-  private readonly names = new Map<string, string>();
-  private tools: Readonly<Record<string, ToolDefinition>>;
+  readonly #names = new Map<string, string>();
+  #tools: Readonly<Record<string, ToolDefinition>>;
 
   constructor(tools: Readonly<Record<string, ToolDefinition>>) {
-    this.tools = tools;
+    this.#tools = tools;
   }
 
   learn(input: AgentInput): void {
-    if (input.type === "agent-configured") this.tools = input.tools ?? this.tools;
+    if (input.type === "agent-configured") this.#tools = input.tools ?? this.#tools;
     if (input.type === "re-act-observed" && input.observation.type === "continue-re-act")
-      for (const [id, { name }] of Object.entries(input.observation.toolCalls)) this.names.set(id, name);
+      for (const [id, { name }] of Object.entries(input.observation.toolCalls)) this.#names.set(id, name);
   }
 
   callOf(id: string): string {
-    return `${id} ${this.names.get(id) ?? ""}`.trim();
+    return `${id} ${this.#names.get(id) ?? ""}`.trim();
   }
 
   /** Whether the calls of a tool are questions to a person. */
   asksPerson(name: string): boolean {
-    return Object.hasOwn(this.tools, name) && this.tools[name]?.asksHuman === true;
+    return Object.hasOwn(this.#tools, name) && this.#tools[name]?.asksHuman === true;
   }
 }
 
@@ -63,7 +63,7 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "tool-call-started": ({ toolCallId, attempt }, calls) =>
     `${calls.callOf(toolCallId)} started${attempt > 1 ? `, attempt ${attempt}` : ""}`,
   "tool-call-completed": ({ toolCallId, result }, calls) =>
-    `${calls.callOf(toolCallId)} ${result.isSuccess ? `returned ${summaryOf(result.content)}` : `failed: ${oneLine(result.error)}`}`,
+    `${calls.callOf(toolCallId)} ${result.isSuccess ? `returned ${resultSummary(result.content)}` : `failed: ${oneLine(result.error)}`}`,
   "tool-call-interrupted": ({ toolCallId, outcome }, calls) =>
     `${calls.callOf(toolCallId)} interrupted, ${outcome === "unknown" ? "outcome unknown" : "not run"}`,
   "tool-call-decided": decisionText,

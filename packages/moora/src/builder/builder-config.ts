@@ -1,0 +1,48 @@
+import { defaultAgentConfig, type AgentConfig } from "@moora/agent-core-state-machine";
+
+/** The name of a set of limits that takes the place of the defaults of `defineAgent`. */
+export type BuilderPreset = "hybrid";
+
+const presets: Readonly<Record<BuilderPreset, Partial<AgentConfig>>> = {
+  hybrid: { maxSteps: 15, reflectEveryNSteps: 5, minAnswerLength: 20 },
+};
+
+export const presetNames: readonly string[] = Object.keys(presets);
+
+/** What a configuration begins with: the defaults of `defineAgent`, with the fields of the preset in their place. */
+export const presetConfig = (preset?: BuilderPreset): AgentConfig => ({
+  ...defaultAgentConfig,
+  ...(preset === undefined ? {} : presets[preset]),
+});
+
+/**
+ * One configuration over another. A plain field replaces what was there; models, settings, budget, approval, the
+ * blacklist and the graph are added to, so that no limit is lost because another one is set.
+ */
+export const mergeConfig = (config: AgentConfig, change: Partial<AgentConfig>): AgentConfig => ({
+  ...config,
+  ...change,
+  models: { ...config.models, ...change.models },
+  settings: { ...config.settings, ...change.settings },
+  budget: { ...config.budget, ...change.budget },
+  approval: { ...config.approval, ...change.approval },
+  blacklistedTools: unique(config.blacklistedTools, change.blacklistedTools),
+  graph: mergeGraph(config.graph, change.graph),
+});
+
+type Graph = AgentConfig["graph"];
+
+const mergeGraph = (graph: Graph, change: Partial<Graph> = {}): Graph => ({
+  states: unique(graph.states, change.states),
+  terminals: unique(graph.terminals, change.terminals),
+  rows: mergeRows(graph.rows, change.rows ?? {}),
+});
+
+const mergeRows = (rows: Graph["rows"], change: Graph["rows"]): Graph["rows"] =>
+  Object.fromEntries(
+    unique(Object.keys(rows), Object.keys(change)).map((from) => [from, { ...rows[from], ...change[from] }]),
+  );
+
+const unique = (before: readonly string[], added: readonly string[] = []): readonly string[] => [
+  ...new Set([...before, ...added]),
+];

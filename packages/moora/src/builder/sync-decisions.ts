@@ -1,0 +1,63 @@
+import {
+  decisionProblem,
+  decisionToInput,
+  effectToQuestion,
+  type AgentInput,
+  type AgentState,
+  type Decision,
+  type OnApproval,
+  type Question,
+} from "@moora/agent";
+import { callDigest, isPromise, type AskHumanEffect, type EffectHost } from "@moora/agent-core-effects";
+
+/**
+ * What answers a question without waiting, as inputs of which the first that applies is meant: the host's decision, and
+ * a rejection for when that cannot be taken. A promise is not waited for and counts as a rejection.
+ */
+export function syncDecisions(
+  effect: AskHumanEffect,
+  state: AgentState,
+  host: Pick<EffectHost, "parts" | "limits" | "sessionId" | "digestOf" | "clock">,
+  onApproval: OnApproval,
+): readonly AgentInput[] {
+  const { toolCallId, name } = effect;
+  const question = effectToQuestion(effect);
+  const toInput = (decision: Decision): AgentInput =>
+    decisionToInput(question, decision, {
+      by: "host",
+      timestamp: host.clock.now(),
+      digestOfChange: (parameters) => callDigest(state, host, toolCallId, name, parameters),
+      maxResultLength: host.limits.maxResultLength,
+    });
+  const decision = syncDecision(onApproval, question);
+  const problem = syncProblem(host, state, toolCallId, decision);
+  if (problem !== undefined) return [toInput({ reject: `Asking failed: ${problem}` })];
+  return [
+    toInput(decision),
+    toInput({ reject: "Asking failed: This decision does not answer the question." }),
+  ];
+}
+
+function syncDecision(onApproval: OnApproval, question: Question): Decision {
+  try {
+    const decision = onApproval(question);
+    return isPromise(decision) ? { reject: `Asking failed: ${discardPromise(decision)}` } : decision;
+  } catch (error) {
+    return { reject: `Asking failed: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function syncProblem(
+  { parts }: Pick<EffectHost, "parts">,
+  state: AgentState,
+  toolCallId: string,
+  decision: Decision,
+): string | undefined {
+  const problem = decisionProblem(parts, state, toolCallId, decision);
+  return isPromise(problem) ? discardPromise(problem) : problem?.message;
+}
+
+function discardPromise(promise: Promise<unknown>): string {
+  promise.catch(() => undefined);
+  return "The decision would come later, and this run does not wait.";
+}

@@ -1,0 +1,14 @@
+import type { Command } from "../command.ts";
+import { textToAnswers } from "../questions/line-to-reply.ts";
+import { decideCommand } from "../session/decide-command.ts";
+
+/** Answers a question of the agent. */
+export const answerCommand: Command = decideCommand({
+  name: "answer",
+  usage: "<session> <call> <text...>",
+  summary: "Answer a question of the agent, with text or JSON.",
+  done: "Answered",
+  options: ["as"],
+  decides: ({ about }) => about === "answer",
+  decisions: ({ args }) => textToAnswers(args.slice(2).join(" ")),
+});

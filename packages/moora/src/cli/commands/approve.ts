@@ -1,0 +1,22 @@
+import { textToJson, type Json } from "@moora/llm";
+import type { Command } from "../command.ts";
+import type { GivenOptions } from "../options.ts";
+import { decideCommand } from "../session/decide-command.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Approves a tool call, also with other arguments. */
+export const approveCommand: Command = decideCommand({
+  name: "approve",
+  usage: "<session> [call]",
+  summary: "Approve a tool call.",
+  done: "Approved",
+  options: ["args", "as"],
+  decides: ({ about }) => about === "approval",
+  decisions: ({ options }) => [options.has("args") ? { approve: givenArguments(options) } : "approve"],
+});
+
+function givenArguments(options: GivenOptions): Json {
+  const json = textToJson(options.text("args") ?? "");
+  if (json === undefined) throw new UsageError("--args must be JSON.", 'Use --args \'{"name": "value"}\'.');
+  return json;
+}

@@ -1,0 +1,81 @@
+import type { AgentTerminal } from "../terminal/agent-terminal.ts";
+import { exitCodes, type ExitCode } from "../cli-host.ts";
+import { agentOptions, type Command } from "../command.ts";
+import { recentMessages } from "../recent-messages.ts";
+import { lineToChat } from "../slash-commands.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** A conversation, one message per line. */
+export const chatCommand: Command = {
+  name: "chat",
+  usage: "",
+  summary: "Chat, one message per line. Ctrl-C ends an answer, or the chat.",
+  options: agentOptions,
+  async run(call, host) {
+    if (call.args.length > 0)
+      throw new UsageError(
+        '"moora chat" takes no arguments.',
+        `To run one task: moora run "${call.args.join(" ")}"`,
+      );
+    const { AgentTerminal: Terminal } = await import("../terminal/agent-terminal.ts");
+    await using terminal = await Terminal.open(call, host);
+    if (terminal.screen.isInteractive) greet(terminal);
+    return await chat(terminal);
+  },
+};
+
+/** Shows which model answers, and where the conversation was left. */
+function greet({ chosen, cliSession: { hints }, hasResumedLoop, screen, session }: AgentTerminal): void {
+  const { provider, model } = chosen;
+  screen.dim(
+    `${model === "" ? provider.name : `${model} at ${provider.name}`}. Type /help for the commands.`,
+  );
+  if (hints === undefined) return;
+  const { messages } = session.current();
+  const { earlier, shown } = recentMessages(messages, hasResumedLoop);
+  if (earlier > 0) screen.dim(`${earlier} earlier messages: ${hints.show}`);
+  for (const { role, content } of shown) {
+    if (role === "user") screen.dim(`> ${content}`);
+    else screen.line(content);
+  }
+}
+
+async function chat(terminal: AgentTerminal): Promise<ExitCode> {
+  const resumed = terminal.hasResumedLoop ? await collectAnd(terminal, () => terminal.resume()) : undefined;
+  if (resumed !== undefined && endsChat.has(resumed)) return resumed;
+  for (;;) {
+    const read = await terminal.readLine("> ");
+    if (terminal.isStopping) return exitCodes.terminated;
+    if (read.type === "end") return exitCodes.answered;
+    if (read.type === "interrupted") return exitCodes.canceled;
+    const code =
+      read.type === "line"
+        ? await handleLine(read.text, terminal)
+        : await collectAnd(terminal, () => terminal.resume());
+    if (code === "leave") return exitCodes.answered;
+    if (code !== undefined && endsChat.has(code)) return code;
+  }
+}
+
+/** Results of a loop after which the chat cannot continue here. */
+const endsChat: ReadonlySet<ExitCode> = new Set([
+  exitCodes.busy,
+  exitCodes.unreadable,
+  exitCodes.waiting,
+  exitCodes.terminated,
+]);
+
+/** Handles a line. Returns the result of the loop that it began, if it is a message. */
+async function handleLine(line: string, terminal: AgentTerminal): Promise<ExitCode | "leave" | undefined> {
+  const { type, text } = lineToChat(line, terminal);
+  if (type === "message")
+    return text === "" ? undefined : await collectAnd(terminal, () => terminal.ask(text));
+  if (type === "leave") return "leave";
+  terminal.screen.line(text);
+  return undefined;
+}
+
+async function collectAnd(terminal: AgentTerminal, work: () => Promise<ExitCode>): Promise<ExitCode> {
+  terminal.collectLines();
+  return await work();
+}

@@ -1,0 +1,71 @@
+import { readSession, readSoundPart, type DurableSession } from "@moora/agent";
+import { exitCodes, type ExitCode } from "../cli-host.ts";
+import type { Command } from "../command.ts";
+import { Interrupts } from "../terminal/interrupts.ts";
+import { attachSession } from "../session/attach-session.ts";
+import { checkPosition, positionOf, sessionCommand, type SessionCall } from "../session/session-call.ts";
+import { rowToJson, rowToText, timelineOf, type TimelineRow } from "../session/timeline.ts";
+
+/** A session, record by record. */
+export const logCommand: Command = sessionCommand({
+  name: "log",
+  usage: "<session>",
+  summary: "Show a session record by record: time, control state, event.",
+  options: ["from", "follow"],
+  async run(call) {
+    const after = positionOf(call.options, "from") ?? 0;
+    const show = (row: TimelineRow): void => {
+      if (row.seq > after) call.print(rowToJson(row), rowToText(row));
+    };
+    return call.options.has("follow") ? await followRecords(call, show) : await showRecords(call, show);
+  },
+});
+
+async function showRecords(
+  { log, id, options }: SessionCall,
+  show: (row: TimelineRow) => void,
+): Promise<ExitCode> {
+  const { header, records, inputs, stoppedBy, damage } = await readSoundPart(log, id);
+  if (damage === undefined) checkPosition(id, positionOf(options, "from"), records.length);
+  const toRow = timelineOf(header);
+  inputs.forEach((input, index) => show(toRow(index + 1, input)));
+  const problem = stoppedBy ?? damage;
+  if (problem !== undefined) throw problem;
+  return exitCodes.answered;
+}
+
+/** Shows the records that exist and those that are added, until Ctrl-C, or until the log cannot be followed anymore. */
+async function followRecords(call: SessionCall, show: (row: TimelineRow) => void): Promise<ExitCode> {
+  const { header } = await readSession(call.log, call.id);
+  using interrupts = new Interrupts(call.host);
+  await using session = await attachSession(call, "read");
+  const toRow = timelineOf(header);
+  const over = Promise.withResolvers<ExitCode>();
+  const lost = session.subscribe(() => {
+    const { lastError } = session.info();
+    if (lastError !== undefined) over.reject(lastError);
+  });
+  const stopLooking = lookEachSecond(call, session);
+  const stop = await session.follow(0, (seq, input) => show(toRow(seq, input)));
+  try {
+    return await interrupts.during(
+      () => over.resolve(exitCodes.canceled),
+      () => over.promise,
+    );
+  } finally {
+    stop();
+    lost();
+    stopLooking();
+  }
+}
+
+/** A log reports new records by itself, and does not keep the process alive for it. Returns a function that stops looking. */
+function lookEachSecond({ host: { clock } }: SessionCall, session: DurableSession): () => void {
+  let cancel = (): void => undefined;
+  const look = (): void => {
+    cancel = clock.after(1_000, look);
+    void session.refresh();
+  };
+  look();
+  return () => cancel();
+}

@@ -1,0 +1,47 @@
+import { answerTextAt, readHeader, rerunSession, stateAt } from "@moora/agent";
+import { exitCodes, type ExitCode } from "../cli-host.ts";
+import type { Command } from "../command.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import { contentText, restText } from "../session/comparison-text.ts";
+import { conversationLines } from "../session/conversation-lines.ts";
+import { diffLines } from "../session/line-diff.ts";
+import { recordedAgent } from "../session/recorded-agent.ts";
+import { checkPosition, positionOf, sessionCommand, type SessionCall } from "../session/session-call.ts";
+
+/** Runs a session again with another model or prompt. */
+export const rerunCommand: Command = sessionCommand({
+  name: "rerun",
+  usage: "<session>",
+  summary: "Run a session again with another model or prompt. No tool runs.",
+  options: ["from", "provider", "model", "base-url", "timeout", "system", "all"],
+  run: rerun,
+});
+
+const names = { a: "recorded", b: "again" };
+
+async function rerun({ log, id, options, host, print }: SessionCall): Promise<ExitCode> {
+  const { chooseLlm } = await import("../choose-llm.ts");
+  const from = positionOf(options, "from") ?? 0;
+  const chosen = chooseLlm(options, host.env);
+  const { agent: name } = await readHeader(log, id);
+  const { seq, state } = await stateAt(log, id);
+  checkPosition(id, from, seq);
+  const system = options.text("system");
+  const config = { ...state.config, models: {}, ...(system !== undefined && { systemPrompt: system }) };
+  const agent = recordedAgent(name, { config, tools: state.tools }, chosen.llm);
+  const again = await rerunSession(agent, log, id, { from, clock: host.clock });
+  const [was, is] = [again.recorded.state, again.state].map((end) => answerTextAt(end));
+  const conversation = diffLines(conversationLines(again.recorded.state), conversationLines(again.state));
+  const { differences, unrecordedCalls } = again;
+  print(
+    { id, from, recorded: was, again: is, conversation, differences, unrecordedCalls },
+    [
+      `recorded  ${oneLine(was ?? "")}`,
+      `again     ${oneLine(is ?? "")}`,
+      ...(unrecordedCalls === 0 ? [] : [`${unrecordedCalls} calls have no recorded result; they failed.`]),
+      ...contentText(conversation, names),
+      ...restText(differences, names, options.has("all")),
+    ].join("\n"),
+  );
+  return exitCodes.answered;
+}

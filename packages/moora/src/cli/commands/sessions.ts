@@ -1,0 +1,50 @@
+import { controlName } from "@moora/agent-core-state-machine";
+import { SessionError, stateAt } from "@moora/agent";
+import { LogError, type LogInfo } from "@moora/event-log";
+import { exitCodes } from "../cli-host.ts";
+import type { Command } from "../command.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import { sessionCommand, type SessionCall } from "../session/session-call.ts";
+import { timeToText } from "../session/timeline.ts";
+
+/** The sessions of a log. */
+export const sessionsCommand: Command = sessionCommand({
+  name: "sessions",
+  usage: "",
+  summary: "List the sessions.",
+  async run(call) {
+    const { log, print, screen, target } = call;
+    const infos = await log.list();
+    for (const info of infos) {
+      const row = await rowOf(call, info);
+      print(row, rowToText(row));
+    }
+    if (infos.length === 0) screen.line(`No sessions in ${target.shown}.`);
+    return exitCodes.answered;
+  },
+});
+
+interface SessionRow {
+  readonly id: string;
+  readonly records: number;
+  readonly state: string;
+  readonly updatedAt: number;
+  readonly lastMessage: string;
+}
+
+async function rowOf({ log }: SessionCall, { id, head }: LogInfo): Promise<SessionRow> {
+  try {
+    const { state } = await stateAt(log, id);
+    const { control } = state.reActContext;
+    const lastMessage = state.messages.at(-1)?.content ?? "";
+    return { id, records: head, state: controlName(control), updatedAt: state.updatedAt, lastMessage };
+  } catch (error) {
+    if (!(error instanceof LogError || error instanceof SessionError)) throw error;
+    return { id, records: head, state: error.code, updatedAt: 0, lastMessage: "" };
+  }
+}
+
+function rowToText({ id, records, state, updatedAt, lastMessage }: SessionRow): string {
+  const time = updatedAt === 0 ? "-" : timeToText(updatedAt);
+  return `${id.padEnd(20)}  ${String(records).padStart(6)}  ${state.padEnd(15)}  ${time.padEnd(24)}  ${oneLine(lastMessage, 60)}`.trimEnd();
+}

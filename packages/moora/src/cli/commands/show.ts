@@ -1,0 +1,93 @@
+import { effectsAt, stateAt, type AgentState, type AgentUsage, type Question } from "@moora/agent";
+import { effectToQuestion } from "@moora/agent";
+import { controlName, openCallsOf, recordOf, type OpenCall } from "@moora/agent-core-state-machine";
+import { exitCodes } from "../cli-host.ts";
+import type { Command } from "../command.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import { askedText } from "../questions/question-text.ts";
+import { callToText } from "../session/open-question.ts";
+import { checkPosition, positionOf, sessionCommand, type SessionCall } from "../session/session-call.ts";
+import { timeToText } from "../session/timeline.ts";
+
+/** A session at one of its records. */
+export const showCommand: Command = sessionCommand({
+  name: "show",
+  usage: "<session>",
+  summary: "Show a session: state, messages, open calls, questions, usage.",
+  options: ["at"],
+  async run(call) {
+    const at = positionOf(call.options, "at");
+    const { seq, state } = await stateAt(call.log, call.id, at);
+    checkPosition(call.id, at, seq);
+    const questions = questionsAt(state);
+    call.print(
+      { id: call.id, seq, state, questions: questions.map((question) => questionToJson(call, question)) },
+      viewOf(call, seq, state, questions).join("\n"),
+    );
+    return exitCodes.answered;
+  },
+});
+
+const questionsAt = (state: AgentState): readonly Question[] =>
+  Object.values(effectsAt(state)).flatMap((effect) =>
+    effect.type === "ask-human" ? [effectToQuestion(effect)] : [],
+  );
+
+function viewOf(
+  call: SessionCall,
+  seq: number,
+  state: AgentState,
+  questions: readonly Question[],
+): readonly string[] {
+  const { control, loop, step, stepLimit } = state.reActContext;
+  return [
+    `${call.id} at record ${seq}, ${timeToText(state.updatedAt)}`,
+    `state     ${controlName(control)}, loop ${loop}, step ${step} of ${stepLimit}`,
+    ...(control.type === "Error" ? [`failure   ${control.failure.kind}: ${control.failure.message}`] : []),
+    `owner     ${state.owner ?? "none yet"}`,
+    `usage     ${usageToText(state.usage)}`,
+    ...section(
+      "messages",
+      state.messages.map(({ role, content }) => `${role}: ${content}`),
+    ),
+    ...section(
+      "open calls",
+      openCallsOf(control).map((open) => openCallToText(state, open)),
+    ),
+    ...section(
+      "questions",
+      questions.map((question) => questionToText(call, question)),
+    ),
+  ];
+}
+
+const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line.replaceAll("\n", "\n  ")}`)];
+
+const usageToText = ({ inputTokens, outputTokens, cost = 0 }: AgentUsage): string =>
+  `${inputTokens} tokens in, ${outputTokens} out${cost === 0 ? "" : `, cost ${cost}`}`;
+
+function openCallToText(state: AgentState, { id, attempt, status }: OpenCall): string {
+  const { name = "", parameters = "" } = recordOf(state, id) ?? {};
+  const isStarted = status.type === "running" && status.started;
+  return `${id} ${name} ${oneLine(parameters)}: ${isStarted ? "started" : status.type}, attempt ${attempt}`;
+}
+
+function questionToText({ hints, id }: SessionCall, question: Question): string {
+  const { about, due } = question;
+  const until = due === null ? "" : `, until ${timeToText(due)}`;
+  const text = about === "answer" ? askedText(question).text : callToText(question);
+  return [`${labels[about]} ${text}${until}`, ...hints.decisionCommands(id, question)].join("\n");
+}
+
+const labels: Readonly<Record<Question["about"], string>> = {
+  approval: "Approve?",
+  outcome: "Interrupted, outcome unknown:",
+  answer: "The agent asks:",
+};
+
+const questionToJson = ({ hints, id }: SessionCall, question: Question): object => ({
+  ...question,
+  ...(question.about === "answer" && { question: askedText(question).text }),
+  commands: hints.decisionCommands(id, question),
+});

@@ -1,0 +1,161 @@
+import {
+  openSession,
+  SessionError,
+  sessionOwner,
+  startSession,
+  type Agent,
+  type AgentRun,
+  type AgentState,
+  type DurableSession,
+  type Question,
+  type Session,
+  type SessionView,
+} from "@moora/agent";
+import type { ChosenLlm } from "../choose-llm.ts";
+import type { CliHost } from "../cli-host.ts";
+import type { CommandCall } from "../command.ts";
+import { optionsToAgent } from "../options-to-agent.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { CommandHints } from "./command-hints.ts";
+import { noticeToMessage, openLog } from "./log-target.ts";
+import { sessionBusyError } from "./session-busy-error.ts";
+import { logTargetOf } from "./session-call.ts";
+import { sessionState } from "./session-state.ts";
+import { SessionTools } from "./session-tools.ts";
+
+/** How long running work may take to finish once the process was asked to end. */
+const settleMs = 3_000;
+
+/** A loop in progress, and what of its answer had been streamed before it was joined. */
+export interface RunningLoop {
+  readonly run: AgentRun;
+  readonly streaming: SessionView["streaming"];
+}
+
+/** Joins the loop in progress, so that no event from here on is missed. */
+export function joinLoop(session: Session): RunningLoop | undefined {
+  const run = session.running();
+  return run && { run, streaming: session.current().streaming };
+}
+
+/** A session in a log: what its commands are called. */
+export interface SessionHints {
+  /** The commands that settle a question from another terminal. */
+  readonly decisionCommands: (question: Question) => readonly string[];
+  /** The command that resumes the session. */
+  readonly resume: string;
+  /** The command that shows all of its messages. */
+  readonly show: string;
+}
+
+/** A session, in memory or in a log. */
+export interface CliSession {
+  readonly session: Session;
+  /** Undefined for a session in memory. */
+  readonly hints: SessionHints | undefined;
+  /** What was in progress when it was opened. */
+  readonly running: RunningLoop | undefined;
+  /** Starts nothing new, and lets running work finish for a while. */
+  shutdown(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a session, or opens the one that `--session` names. */
+export async function openCliSession(
+  call: CommandCall,
+  host: CliHost,
+  chosen: ChosenLlm,
+  screen: Screen,
+): Promise<CliSession> {
+  const id = call.options.text("session");
+  if (id !== undefined) return await openLoggedSession(id, call, host, chosen, screen);
+  const session = startSession(await optionsToAgent(call.options, chosen, host), { clock: host.clock });
+  const close = (): Promise<void> => session.close();
+  return { session, hints: undefined, running: undefined, shutdown: close, close };
+}
+
+async function openLoggedSession(
+  id: string,
+  { options }: CommandCall,
+  host: CliHost,
+  chosen: ChosenLlm,
+  screen: Screen,
+): Promise<CliSession> {
+  const target = logTargetOf(options, host);
+  const log = await openLog(target, {
+    creates: true,
+    onNotice: (notice) => screen.line(noticeToMessage(notice)),
+  });
+  try {
+    const state = await sessionState(log, id, host);
+    const tools = await SessionTools.of({ log, target, id, options, cwd: host.cwd });
+    const hints = new CommandHints({ options, target, tools: tools.path });
+    const agent = await optionsToAgent(options, chosen, host, state?.config);
+    if (state !== undefined) await checkTools(state, tools, agent, { log, id, host, hints });
+    const { session, running } = await openToRun(agent, { log, id, host, hints });
+    await tools.save(screen, state);
+    return {
+      session,
+      running,
+      hints: {
+        decisionCommands: (question) => hints.decisionCommands(id, question),
+        resume: hints.runCommand("run", "--session", id),
+        show: hints.command("show", id),
+      },
+      shutdown: () => session.close({ graceMs: settleMs }),
+      async close() {
+        await session.close();
+        await log.close();
+      },
+    };
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
+interface OpenCall {
+  readonly log: Parameters<typeof sessionState>[0];
+  readonly id: string;
+  readonly host: CliHost;
+  readonly hints: CommandHints;
+}
+
+/** Throws `CliFailure` or `UsageError` where the agent does not have the tools of open calls. */
+async function checkTools(
+  state: AgentState,
+  tools: SessionTools,
+  agent: Agent,
+  { log, id, host, hints }: OpenCall,
+): Promise<void> {
+  const missing = tools.missingIn(state, agent);
+  if (missing.length === 0) return;
+  const { clock, isOwnerGone } = host;
+  const owner = await sessionOwner(log, id, { clock, isOwnerGone });
+  if (owner !== undefined) throw sessionBusyError(`The session ${id} is run by ${owner}.`, id, hints);
+  throw tools.notLoadedError(missing, hints);
+}
+
+/** Opens a session to run it. Throws `CliFailure` where another process does, and where a newer release wrote to it. */
+async function openToRun(
+  agent: Agent,
+  { log, id, host, hints }: OpenCall,
+): Promise<{ readonly session: DurableSession; readonly running: RunningLoop | undefined }> {
+  const { clock, owner, isOwnerGone } = host;
+  try {
+    const session = await openSession(agent, {
+      log,
+      id,
+      clock,
+      ...(owner === undefined ? {} : { owner }),
+      ...(isOwnerGone === undefined ? {} : { isOwnerGone }),
+    });
+    const { access, lastError } = session.info();
+    if (access === "run") return { session, running: joinLoop(session) };
+    await session.close();
+    throw lastError;
+  } catch (error) {
+    if (!(error instanceof SessionError) || error.code !== "SessionBusy") throw error;
+    throw sessionBusyError(`The session ${id} is run by ${error.owner ?? "another process"}.`, id, hints);
+  }
+}

@@ -1,0 +1,116 @@
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { memoryLog, type EventLog, type LogNotice } from "@moora/event-log";
+import { UsageError } from "../usage-error.ts";
+
+interface LogTargetBase {
+  /** The place as it may be shown: without a password. */
+  readonly shown: string;
+  /** Where the command line remembers which module the tools of a session come from. */
+  readonly toolsFolder: string;
+}
+
+/** Where sessions are kept. */
+export type LogTarget = LogTargetBase &
+  (
+    | { readonly type: "sqlite"; readonly path: string }
+    | { readonly type: "jsonl"; readonly path: string }
+    | { readonly type: "postgres"; readonly url: string }
+  );
+
+/** The folder for sessions where `--log` does not name another place. */
+const defaultFolder = ".moora";
+
+const validTargets = "Use a folder, a file that ends in .db, or postgres://...";
+
+/**
+ * Parses `--log`: the address of a PostgreSQL server, a SQLite file by its extension, a folder of JSONL files, or a file
+ * in such a folder. Default: a SQLite file in the folder `.moora`.
+ */
+export function parseLogTarget(text: string | undefined, cwd: string): LogTarget {
+  const shown = text ?? join(defaultFolder, "sessions.db");
+  if (/^[a-z]+:\/\//i.test(shown)) return parseLogUrl(shown, cwd);
+  const path = resolve(cwd, shown);
+  if (/\.(db|sqlite3?)$/i.test(path)) return { type: "sqlite", path, shown, toolsFolder: `${path}.tools` };
+  const isFile = /\.jsonl$/i.test(path) && !isFolder(path);
+  const folder = isFile ? dirname(path) : path;
+  return { type: "jsonl", path: folder, shown, toolsFolder: join(folder, ".tools") };
+}
+
+function parseLogUrl(text: string, cwd: string): LogTarget {
+  const url = URL.parse(text);
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
+    throw new UsageError("--log is not a valid place for a log.", validTargets);
+  const shown = `${url.protocol}//${url.host}${url.pathname}`;
+  return {
+    type: "postgres",
+    url: text,
+    shown,
+    toolsFolder: join(cwd, defaultFolder, `${encodeURIComponent(`${url.host}${url.pathname}`)}.tools`),
+  };
+}
+
+/**
+ * Opens a log, and loads only the store that it needs. `makes`: whether a log that does not exist is created. Without it,
+ * it counts as empty: looking for a session leaves no file behind.
+ */
+export async function openLog(
+  target: LogTarget,
+  { creates, onNotice }: { readonly creates: boolean; readonly onNotice: (notice: LogNotice) => void },
+): Promise<EventLog> {
+  switch (target.type) {
+    case "postgres": {
+      const { postgresLog } = await import("@moora/event-log-postgres");
+      return postgresLog(target.url, { onNotice });
+    }
+    case "jsonl": {
+      if (!creates && !existsSync(target.path)) return memoryLog();
+      checkFolder(target);
+      const { jsonlLog } = await import("@moora/event-log/jsonl");
+      return jsonlLog(target.path, { onNotice });
+    }
+    case "sqlite": {
+      if (!existsSync(target.path)) {
+        if (!creates) return memoryLog();
+        createFolder(dirname(target.path), target.shown);
+      }
+      const { sqliteLog } = await import("@moora/event-log/sqlite");
+      return sqliteLog(target.path, { onNotice });
+    }
+  }
+}
+
+/** Sessions contain private conversations: the folder is readable by its owner only, and is kept out of repositories. */
+function createFolder(folder: string, shown: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (folder.endsWith(defaultFolder)) writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx" });
+  } catch (error) {
+    if (existsSync(folder)) return;
+    throw new UsageError(
+      `Cannot create a log at ${shown}: ${codeOf(error)}.`,
+      "Name another place with --log.",
+    );
+  }
+}
+
+function checkFolder({ path, shown }: { readonly path: string; readonly shown: string }): void {
+  if (existsSync(path) && !isFolder(path)) throw new UsageError(`${shown} is not a folder.`, validTargets);
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+
+/** A notice of a log, for people. */
+export function noticeToMessage({ type, id, afterSeq, droppedBytes }: LogNotice): string {
+  switch (type) {
+    case "torn-tail":
+      return `The last write to "${id}" was interrupted: ${droppedBytes} unfinished bytes after record ${afterSeq} are ignored.`;
+    case "damaged-snapshot":
+      return `A snapshot of "${id}" is damaged and is ignored.`;
+    case "unreadable-session":
+      return `The session in ${id} cannot be read and is left out.`;
+  }
+}

@@ -1,0 +1,19 @@
+import type { Receipt } from "@moora/agent";
+import { CliFailure } from "../cli-failure.ts";
+import { exitCodes, type ExitCode } from "../cli-host.ts";
+import type { SessionCall } from "./session-call.ts";
+
+/** Messages for reasons whose code does not explain them. */
+const reasons: Readonly<Record<string, string>> = {
+  "no-loop": "Nothing is in progress in this session.",
+  blank: "The message is empty.",
+  busy: "The agent is working, and does not accept messages meanwhile.",
+};
+
+/** Prints an accepted receipt. Throws `CliFailure` for an ignored one. */
+export function reportReceipt({ print }: SessionCall, receipt: Receipt, done: string): ExitCode {
+  if (receipt.status === "ignored")
+    throw new CliFailure(exitCodes.refused, reasons[receipt.reason] ?? `Ignored: ${receipt.reason}.`);
+  print({ seq: receipt.seq }, `${done}. It is record ${receipt.seq}.`);
+  return exitCodes.answered;
+}

@@ -1,0 +1,237 @@
+import {
+  AgentError,
+  answerTextAt,
+  failureToError,
+  type AgentRun,
+  type Question,
+  type Session,
+} from "@moora/agent";
+import { chooseLlm, type ChosenLlm } from "../choose-llm.ts";
+import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
+import type { CommandCall } from "../command.ts";
+import { joinLoop, openCliSession, type RunningLoop, type CliSession } from "../session/cli-session.ts";
+import { createView } from "./create-view.ts";
+import { errorToExitCode, errorToMessage } from "../error-message.ts";
+import { createLineReader, type LineRead, type LineReader } from "./line-reader.ts";
+import { Interrupts } from "./interrupts.ts";
+import { oneLine } from "./one-line.ts";
+import { QuestionPrompt } from "../questions/question-prompt.ts";
+import { RunQuestions } from "../questions/run-questions.ts";
+import type { RunView } from "./run-view.ts";
+import { Screen } from "./screen.ts";
+import { logTargetOf, logSecrets } from "../session/session-call.ts";
+
+const plannerNotice =
+  "The planner answers: a deterministic stand-in, not a language model. It picks tools by the words of a request and " +
+  "quotes their results. For a model set an API key, such as OPENAI_API_KEY or ANTHROPIC_API_KEY, and use --model.";
+
+interface AgentTerminalParts {
+  readonly chosen: ChosenLlm;
+  readonly screen: Screen;
+  readonly cliSession: CliSession;
+}
+
+/** An agent with a person, or a program, in front of it. */
+export class AgentTerminal {
+  readonly screen: Screen;
+  readonly chosen: ChosenLlm;
+  readonly cliSession: CliSession;
+  readonly session: Session;
+  readonly #lines: LineReader;
+  readonly #interrupts: Interrupts;
+  readonly #view: RunView;
+  readonly #questions: RunQuestions;
+  readonly #subscriptions: readonly (() => void)[];
+  /** Cancels the line that is being read. */
+  #reading: AbortController | undefined;
+  /** A loop that another process began while nothing was in progress here. */
+  #running: RunningLoop | undefined;
+  #isWorking = false;
+  /** Set once the process was asked to end. */
+  #stopping: Promise<void> | undefined;
+
+  /** Throws `UsageError` for invalid options, and what keeps a session from being opened. */
+  static async open(call: CommandCall, host: CliHost): Promise<AgentTerminal> {
+    const chosen = chooseLlm(call.options, host.env);
+    const screen = new Screen(host, [...chosen.secrets, ...logSecrets(logTargetOf(call.options, host))]);
+    const cliSession = await openCliSession(call, host, chosen, screen);
+    return new AgentTerminal(call, host, { chosen, screen, cliSession });
+  }
+
+  private constructor({ options }: CommandCall, host: CliHost, parts: AgentTerminalParts) {
+    this.chosen = parts.chosen;
+    this.screen = parts.screen;
+    this.cliSession = parts.cliSession;
+    this.session = parts.cliSession.session;
+    this.#running = parts.cliSession.running;
+    this.#interrupts = new Interrupts(host);
+    this.#lines = createLineReader(host, () => this.#interrupts.interrupt());
+    this.#questions = new RunQuestions({
+      session: this.session,
+      screen: this.screen,
+      prompt: new QuestionPrompt(this.#lines, this.screen),
+      by: options.text("as") ?? host.user,
+      canAsk: this.#lines.isTerminal || options.has("approve-from-stdin"),
+      isDurable: this.cliSession.hints !== undefined,
+    });
+    this.#view = createView({ ...parts, session: this.session, options, clock: host.clock });
+    this.#subscriptions =
+      this.cliSession.hints === undefined
+        ? []
+        : [host.onTerminate(() => this.#shutdown()), this.session.onEvent(() => this.#joinNewLoop())];
+    if (!this.chosen.provider.needsModel) this.screen.dim(plannerNotice);
+  }
+
+  /** Whether a loop is in progress that was not begun here, or has ended while the session was opened. */
+  get hasResumedLoop(): boolean {
+    return (
+      this.#running !== undefined || this.session.running() !== undefined || this.session.trace().length > 0
+    );
+  }
+
+  /** The last message of the user in this session. */
+  get lastMessage(): string | undefined {
+    return this.session.current().messages.findLast(({ role }) => role === "user")?.content;
+  }
+
+  /** Whether the process was asked to end. */
+  get isStopping(): boolean {
+    return this.#stopping !== undefined;
+  }
+
+  /** The next line of the input. Ctrl-C ends the reading. So does a loop that another process begins, as `canceled`. */
+  async readLine(prompt: string): Promise<LineRead> {
+    if (this.isStopping || this.#running !== undefined) return { type: "canceled" };
+    const reading = new AbortController();
+    let isInterrupted = false;
+    const interrupt = (): void => {
+      isInterrupted = true;
+      reading.abort();
+    };
+    this.#reading = reading;
+    const read = await this.#interrupts.during(interrupt, () =>
+      this.screen.withInput(this.#lines, () => this.#lines.message(prompt, reading.signal)),
+    );
+    this.#reading = undefined;
+    return isInterrupted && read.type === "canceled" ? { type: "interrupted" } : read;
+  }
+
+  /** From here on, what a person types while the agent works is kept for the next line, and is not shown before. */
+  collectLines(): void {
+    this.#lines.collect();
+  }
+
+  /** One message and the loop that answers it. Ctrl-C cancels the loop and nothing else. */
+  async ask(text: string): Promise<ExitCode> {
+    return await this.#showUntilEnd(() => this.session.ask(text));
+  }
+
+  /** The loop in progress, to its end: one that a crash interrupted, or that another process began. */
+  async resume(): Promise<ExitCode> {
+    this.screen.dim(`> ${oneLine(this.lastMessage ?? "")}`);
+    const running = this.#running ?? joinLoop(this.session);
+    this.#running = undefined;
+    if (running === undefined) return this.#showEnded();
+    const { run, streaming } = running;
+    if (streaming !== null) this.#view.show({ type: "LlmToken", ...streaming });
+    return await this.#showUntilEnd(() => run);
+  }
+
+  async #showUntilEnd(begin: () => AgentRun): Promise<ExitCode> {
+    this.#isWorking = true;
+    const run = begin();
+    const cancel = (): void => run.cancel("The user pressed Ctrl-C.");
+    try {
+      return await this.#interrupts.during(cancel, () => this.#showRun(run, cancel));
+    } finally {
+      this.#isWorking = false;
+    }
+  }
+
+  /** Shows a run to its end, or until only decisions are left that cannot be made here. */
+  async #showRun(run: AgentRun, cancel: () => void): Promise<ExitCode> {
+    const over = new AbortController();
+    const ask = (question: Question): void => this.#questions.ask(question, over.signal, cancel);
+    const leftOpen = this.#questions.leftOpen();
+    try {
+      for (const question of this.session.questions()) ask(question);
+      const end = await Promise.race([this.#showEvents(run, ask, over.signal), leftOpen]);
+      if (end === "left-open") return this.#showWaiting();
+      this.#view.showResult(await run);
+      return exitCodes.answered;
+    } catch (error) {
+      if (!(error instanceof AgentError)) throw error;
+      return this.#showFailure(error);
+    } finally {
+      over.abort();
+    }
+  }
+
+  async #showEvents(run: AgentRun, ask: (question: Question) => void, over: AbortSignal): Promise<"ended"> {
+    for await (const event of run) {
+      if (over.aborted) break;
+      // The view ends the line of the answer before a question is asked.
+      this.#view.show(event);
+      if (event.type === "ApprovalRequested") ask(event);
+      this.#questions.check();
+    }
+    return "ended";
+  }
+
+  /** Shows the questions that are open, with the commands that settle them. */
+  #showWaiting(): ExitCode {
+    const { hints } = this.cliSession;
+    if (hints === undefined) return exitCodes.failed;
+    const questions = this.session
+      .questions()
+      .map((question) => ({ question, commands: hints.decisionCommands(question) }));
+    this.#view.showWaiting(questions, hints.resume);
+    return exitCodes.waiting;
+  }
+
+  #showFailure(error: AgentError): ExitCode {
+    if (this.isStopping) {
+      this.screen.line(`Stopped. To resume: ${this.cliSession.hints?.resume ?? ""}`);
+      return exitCodes.terminated;
+    }
+    this.#view.showFailure(error, errorToMessage(error, this.chosen));
+    return errorToExitCode(error);
+  }
+
+  #showEnded(): ExitCode {
+    const { streaming: _, ...state } = this.session.current();
+    const { control, step, usage } = state.reActContext;
+    const trace = this.session.trace();
+    if (control.type === "Error") return this.#showFailure(failureToError(control.failure, state, trace));
+    const text = answerTextAt(state);
+    this.#view.show({ type: "FinalAnswer", answer: text, text });
+    this.#view.showResult({ answer: text, text, steps: step, usage, state, trace });
+    return exitCodes.answered;
+  }
+
+  /** Another process has begun a loop: it is shown before the next line is read. */
+  #joinNewLoop(): void {
+    if (this.#isWorking || this.#running !== undefined) return;
+    this.#running = joinLoop(this.session);
+    if (this.#running !== undefined) this.#reading?.abort();
+  }
+
+  /** Starts nothing new, lets running work finish for a while, and ends; at a second call at once. */
+  #shutdown(): void {
+    if (this.#stopping === undefined) {
+      this.screen.dim("Stopping: running work may finish first.");
+      this.#stopping = this.cliSession.shutdown();
+    } else void this.session.close();
+    this.#reading?.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.screen.endAnswer();
+    this.screen.clearStatus();
+    this.#lines.close();
+    for (const stop of this.#subscriptions) stop();
+    this.#interrupts[Symbol.dispose]();
+    await this.#stopping;
+    await this.cliSession.close();
+  }
+}

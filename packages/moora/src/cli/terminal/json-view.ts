@@ -1,0 +1,107 @@
+import type { AgentError, AgentEvent, Question, RunResult } from "@moora/agent";
+import { askedText } from "../questions/question-text.ts";
+import type { FailureOfRetry } from "./retry-failures.ts";
+import type { OpenQuestion, RunView } from "./run-view.ts";
+import type { Screen } from "./screen.ts";
+import type { SecretFilter } from "./secret-filter.ts";
+
+/** A run for programs: each event as one line of JSON, and the result as the last one. */
+export class JsonView implements RunView {
+  readonly #screen: Screen;
+  readonly #showsTrace: boolean;
+  readonly #failureOfRetry: FailureOfRetry;
+  readonly #text: SecretFilter;
+  readonly #reasoning: SecretFilter;
+  #messageId = "";
+
+  constructor(screen: Screen, showsTrace: boolean, failureOfRetry: FailureOfRetry) {
+    this.#screen = screen;
+    this.#showsTrace = showsTrace;
+    this.#failureOfRetry = failureOfRetry;
+    this.#text = screen.filter();
+    this.#reasoning = screen.filter();
+  }
+
+  show(event: AgentEvent): void {
+    switch (event.type) {
+      case "LlmToken":
+      case "LlmReasoning":
+        this.#beginAttempt(event.messageId);
+        return this.#print(event.type, this.#filterOf(event.type).push(event.text));
+      case "LlmAttemptEnded":
+      case "StateStarted":
+      case "FinalAnswer":
+        this.#endText();
+        return this.#screen.json(event);
+      case "LlmRetryScheduled":
+        this.#endText();
+        return this.#screen.json({ ...event, failure: this.#failureOfRetry(event.due) });
+      case "Error":
+        this.#endText();
+        return this.#screen.json({ type: event.type, error: errorFields(event.error) });
+      case "ApprovalRequested":
+        return this.#screen.json({ ...event, ...questionFields(event) });
+      case "LlmToolCall":
+      case "LlmWarning":
+      case "ToolCallStarted":
+      case "ToolCallProgress":
+      case "ToolCallFinished":
+        return this.#screen.json(event);
+    }
+  }
+
+  showResult({ answer, text, steps, usage, trace }: RunResult): void {
+    this.#screen.json({ type: "Result", ok: true, answer, text, steps, usage, ...this.#traceOf(trace) });
+  }
+
+  showFailure(error: AgentError, explanation: string): void {
+    const { usage, trace } = error;
+    this.#screen.json({
+      type: "Result",
+      ok: false,
+      error: { ...errorFields(error), explanation },
+      ...(usage !== undefined && { usage }),
+      ...this.#traceOf(trace),
+    });
+  }
+
+  showWaiting(questions: readonly OpenQuestion[], resume: string): void {
+    this.#endText();
+    const open = questions.map(({ question, commands }) => ({
+      ...question,
+      ...questionFields(question),
+      commands,
+    }));
+    this.#screen.json({ type: "Result", ok: false, questions: open, resume });
+  }
+
+  #beginAttempt(messageId: string): void {
+    if (messageId !== this.#messageId) this.#endText();
+    this.#messageId = messageId;
+  }
+
+  #filterOf(type: "LlmToken" | "LlmReasoning"): SecretFilter {
+    return type === "LlmToken" ? this.#text : this.#reasoning;
+  }
+
+  /** Prints the text that was held back, because it could have been the beginning of a secret. */
+  #endText(): void {
+    this.#print("LlmToken", this.#text.flush());
+    this.#print("LlmReasoning", this.#reasoning.flush());
+  }
+
+  #print(type: "LlmToken" | "LlmReasoning", text: string): void {
+    if (text !== "") this.#screen.json({ type, messageId: this.#messageId, text });
+  }
+
+  #traceOf(trace: RunResult["trace"]): { readonly trace?: RunResult["trace"]["entries"] } {
+    return this.#showsTrace ? { trace: trace.entries } : {};
+  }
+}
+
+/** For a question of the agent's own: its text. */
+const questionFields = (question: Question): object =>
+  question.about === "answer" ? { question: askedText(question).text } : {};
+
+/** An error without the state that it carries: that would be the whole conversation. */
+const errorFields = ({ kind, reason, message }: AgentError): object => ({ kind, reason, message });

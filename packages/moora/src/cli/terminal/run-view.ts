@@ -1,0 +1,17 @@
+import type { AgentError, AgentEvent, Question, RunResult } from "@moora/agent";
+
+/** A question that is left open, and the commands that settle it. */
+export interface OpenQuestion {
+  readonly question: Question;
+  readonly commands: readonly string[];
+}
+
+/** How a run is shown: to people, or as lines of JSON. */
+export interface RunView {
+  show(event: AgentEvent): void;
+  showResult(result: RunResult): void;
+  /** `explanation` is for people. */
+  showFailure(error: AgentError, explanation: string): void;
+  /** The run ends here and waits for decisions. `resume` is the command that continues it after them. */
+  showWaiting(questions: readonly OpenQuestion[], resume: string): void;
+}

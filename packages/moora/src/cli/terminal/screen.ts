@@ -1,0 +1,137 @@
+import type { CliHost } from "../cli-host.ts";
+import { SecretFilter } from "./secret-filter.ts";
+import { escapeControlCharacters } from "./escape-control-characters.ts";
+
+const frames = ["|", "/", "-", "\\"];
+const frameMs = 120;
+/** Waits shorter than this show no time. */
+const minShownSeconds = 2;
+/** Characters of the status line. A line that wraps cannot be cleared: it has to fit into the terminal. */
+const maxStatus = 70;
+
+/** The line in which a person types, and what is typed there. */
+export interface InputLine {
+  /** Removes it from the terminal. */
+  clear(): void;
+  /** Shows it again, below what was written in between. */
+  redraw(): void;
+}
+
+/**
+ * The output of a command. Answers go to stdout and everything else to stderr. On a terminal a status line at the
+ * bottom says what the command is waiting for. Secrets and control characters are removed from everything.
+ */
+export class Screen {
+  readonly isInteractive: boolean;
+  readonly #host: CliHost;
+  readonly #secretValues: readonly string[];
+  readonly #secrets: SecretFilter;
+  readonly #hasColors: boolean;
+  #frame = 0;
+  #status = "";
+  #statusSince = 0;
+  #cancelTimer: (() => void) | undefined;
+  #input: InputLine | undefined;
+
+  constructor(host: CliHost, secrets: readonly string[] = []) {
+    this.#host = host;
+    this.#secretValues = secrets;
+    this.#secrets = this.filter();
+    this.isInteractive = host.stderr.isTTY === true;
+    this.#hasColors = this.isInteractive && (host.env["NO_COLOR"] ?? "") === "";
+  }
+
+  /** A piece of an answer. Its end may be held back until the next piece shows that it is not part of a secret. */
+  answer(piece: string): void {
+    this.#write(() => this.#host.stdout.write(escapeControlCharacters(this.#secrets.push(piece))));
+  }
+
+  /** Shows what `answer` held back: the answer is complete. */
+  endAnswer(): void {
+    const rest = this.#secrets.flush();
+    if (rest !== "") this.#write(() => this.#host.stdout.write(escapeControlCharacters(rest)));
+  }
+
+  /** A complete text on stdout. */
+  result(text: string): void {
+    this.#write(() => this.#host.stdout.write(this.clean(text)));
+  }
+
+  /** A line beside the answer. */
+  line(text: string): void {
+    this.#write(() => this.#host.stderr.write(`${this.clean(text)}\n`));
+  }
+
+  /** A line beside the answer that matters less. */
+  dim(text: string): void {
+    const clean = this.clean(text);
+    this.#write(() =>
+      this.#host.stderr.write(this.#hasColors ? `\u001b[2m${clean}\u001b[0m\n` : `${clean}\n`),
+    );
+  }
+
+  /** A line for programs: a JSON object. */
+  json(value: object): void {
+    const cleaned = JSON.stringify(value, (_, field: unknown) =>
+      typeof field === "string" ? this.#secrets.clean(field) : field,
+    );
+    this.#write(() => this.#host.stdout.write(`${this.#secrets.clean(cleaned)}\n`));
+  }
+
+  /** A filter for another text that arrives in pieces. */
+  filter(): SecretFilter {
+    return new SecretFilter(this.#secretValues);
+  }
+
+  /** The text as `note` shows it. */
+  clean(text: string): string {
+    return escapeControlCharacters(this.#secrets.clean(text));
+  }
+
+  /** Shows what the command is waiting for, and how long it has, until something else is written. */
+  showStatus(what: string): void {
+    if (!this.isInteractive || this.#input !== undefined) return;
+    const status = this.clean(what);
+    if (this.#cancelTimer === undefined || status !== this.#status)
+      this.#statusSince = this.#host.clock.now();
+    this.#status = status;
+    if (this.#cancelTimer === undefined) this.#drawStatus();
+  }
+
+  /** Keeps the bottom line free for a person who types there. What is written meanwhile appears above it. */
+  async withInput<Result>(input: InputLine, typing: () => Promise<Result>): Promise<Result> {
+    this.clearStatus();
+    this.#input = input;
+    try {
+      return await typing();
+    } finally {
+      this.#input = undefined;
+    }
+  }
+
+  /** Removes the status line. */
+  clearStatus(): void {
+    if (this.#cancelTimer === undefined) return;
+    this.#cancelTimer();
+    this.#cancelTimer = undefined;
+    this.#host.stderr.write("\r\u001b[K");
+  }
+
+  #write(write: () => void): void {
+    this.clearStatus();
+    this.#input?.clear();
+    write();
+    this.#input?.redraw();
+  }
+
+  #drawStatus(): void {
+    const sign = frames[this.#frame % frames.length] ?? "";
+    this.#frame += 1;
+    const seconds = Math.floor((this.#host.clock.now() - this.#statusSince) / 1_000);
+    const time = seconds < minShownSeconds ? "" : ` ${seconds} s`;
+    const room = Math.min(maxStatus, (this.#host.stderr.columns ?? 80) - 1) - sign.length - 1 - time.length;
+    const status = this.#status.slice(0, Math.max(0, room)).replaceAll("\n", " ");
+    this.#host.stderr.write(`\r\u001b[K${sign} ${status}${time}`);
+    this.#cancelTimer = this.#host.clock.after(frameMs, () => this.#drawStatus());
+  }
+}

@@ -1,0 +1,126 @@
+import type { AgentError, AgentEvent, RunResult, Trace } from "@moora/agent";
+import { oneLine, resultSummary } from "./one-line.ts";
+import { questionText } from "../questions/question-text.ts";
+import type { OpenQuestion, RunView } from "./run-view.ts";
+import type { Screen } from "./screen.ts";
+
+export interface TextViewOptions {
+  readonly showsTrace: boolean;
+  readonly now: () => number;
+  /** Why the model call that is retried at this time failed. */
+  readonly retryReason: (due: number) => string;
+}
+
+/** A run for people: the answer as it is written, tools as they start and finish, and what the run is waiting for. */
+export class TextView implements RunView {
+  readonly #screen: Screen;
+  readonly #options: TextViewOptions;
+  /** The message that is being written, and what of it is on the screen. */
+  #messageId = "";
+  #streamed = "";
+  #isLineOpen = false;
+  /** The warnings that were shown: most of them come with every model call. */
+  readonly #warnings = new Set<string>();
+
+  constructor(screen: Screen, options: TextViewOptions) {
+    this.#screen = screen;
+    this.#options = options;
+  }
+
+  show(event: AgentEvent): void {
+    switch (event.type) {
+      case "StateStarted":
+        if (event.state === "Planning") this.#screen.showStatus("thinking");
+        if (event.state === "Reflecting") this.#screen.showStatus("summarizing");
+        return;
+      case "LlmReasoning":
+        return this.#screen.showStatus("thinking");
+      case "LlmToken":
+        return this.#write(event.text, event.messageId);
+      case "LlmToolCall":
+        this.#endLine();
+        return this.#screen.showStatus(`preparing a call of ${event.name}`);
+      case "LlmWarning":
+        return this.#showWarning(event.text);
+      case "LlmRetryScheduled":
+        return this.#showRetry(event.due);
+      case "LlmAttemptEnded":
+        return this.#endLine();
+      case "ToolCallStarted":
+        this.#endLine();
+        this.#screen.dim(`-> ${event.name} ${oneLine(event.parameters)}`);
+        return this.#screen.showStatus(event.name);
+      case "ToolCallProgress":
+        return this.#screen.showStatus(oneLine(event.text));
+      case "ToolCallFinished": {
+        const { name, result } = event;
+        const summary = result.isSuccess ? resultSummary(result.content) : `failed: ${oneLine(result.error)}`;
+        return this.#screen.dim(`<- ${name} ${summary}`);
+      }
+      case "ApprovalRequested":
+      case "Error":
+        return this.#endLine();
+      case "FinalAnswer":
+        if (this.#streamed.trim() !== event.text.trim()) {
+          this.#endLine();
+          this.#write(event.text, "");
+        }
+        return this.#endLine();
+    }
+  }
+
+  showResult({ trace }: RunResult): void {
+    this.#screen.clearStatus();
+    this.#showTrace(trace);
+  }
+
+  showFailure({ trace }: AgentError, explanation: string): void {
+    this.#endLine();
+    this.#screen.line(explanation);
+    this.#showTrace(trace);
+  }
+
+  showWaiting(questions: readonly OpenQuestion[], resume: string): void {
+    this.#endLine();
+    for (const { question, commands } of questions)
+      this.#screen.line([questionText(question), ...commands.map((command) => `  ${command}`)].join("\n"));
+    this.#screen.line(`Waiting for a decision. Use one of the commands above, then resume with\n  ${resume}`);
+  }
+
+  #showWarning(text: string): void {
+    if (this.#warnings.has(text)) return;
+    this.#warnings.add(text);
+    this.#endLine();
+    this.#screen.dim(`warning: ${text}`);
+  }
+
+  #showRetry(due: number): void {
+    this.#endLine();
+    this.#messageId = "";
+    const { now, retryReason } = this.#options;
+    this.#screen.dim(`${retryReason(due)} Trying again in ${seconds(due - now())}.`);
+    this.#screen.showStatus("waiting to try again");
+  }
+
+  #showTrace(trace: Trace): void {
+    if (this.#options.showsTrace) this.#screen.line(`\n${trace.toText()}`);
+  }
+
+  #write(text: string, messageId: string): void {
+    if (messageId !== this.#messageId) this.#streamed = "";
+    this.#messageId = messageId;
+    this.#streamed += text;
+    this.#isLineOpen = !text.endsWith("\n");
+    this.#screen.answer(text);
+  }
+
+  /** Ends the line of the answer, so that what is written next begins in a line of its own. */
+  #endLine(): void {
+    if (this.#isLineOpen) this.#screen.answer("\n");
+    else this.#screen.clearStatus();
+    this.#screen.endAnswer();
+    this.#isLineOpen = false;
+  }
+}
+
+const seconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1_000))} s`;

@@ -1,0 +1,59 @@
+import { defineAgent, defineTool, runTask } from "@moora/agent";
+import { chatProfiles, openaiChat } from "@moora/llm-openai";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { chatDialect } from "../../../llm-openai/test/support/chat-dialect.ts";
+import { recordingFetch } from "../../../llm/test/support/recording-fetch.ts";
+import { AgentBuilder } from "../../src/builder/agent-builder.ts";
+import { errorOf, notesIn, task } from "./support/runs.ts";
+
+const search = defineTool({
+  name: "search",
+  description: "Finds pages.",
+  input: z.object({ text: z.string() }),
+  execute: () => [],
+});
+
+describe.each(Object.values(chatProfiles))("an agent with a tool and a typed answer at $name", (profile) => {
+  const asked = async (
+    answer: z.ZodType,
+    text: string,
+  ): Promise<{ readonly answer: unknown; readonly body: string }> => {
+    const { fetch, bodies } = recordingFetch(chatDialect(), { text: [text] });
+    const llm = openaiChat("m", { profile, fetch, apiKey: "some-key" });
+    const result = await runTask(defineAgent({ llm, tools: [search], answer }), "Which book is it?");
+    return { answer: result.answer, body: JSON.stringify(bodies[0]) };
+  };
+
+  it("shows the model the form of the answer", async () => {
+    const { answer, body } = await asked(z.object({ book_title: z.string() }), '{"book_title":"Hunger"}');
+    expect(answer).toEqual({ book_title: "Hunger" });
+    expect(body).toContain("book_title");
+  });
+
+  it("shows it the words of a choice, as the field of an object", async () => {
+    const { answer, body } = await asked(z.enum(["novel", "poetry"]), '{"value":"poetry"}');
+    expect(answer).toBe("poetry");
+    expect(body).toContain("novel");
+    expect(body).toContain("value");
+  });
+});
+
+describe("the answer of a builder", () => {
+  const sum = z.object({ sum: z.number() }).refine(({ sum: found }) => found > 0, "The sum is above 0.");
+  const builder = new AgentBuilder(task).config({ minAnswerLength: 0 });
+
+  it("is asked for again until it fits, and run resolves with its text", async () => {
+    const llm = new MockLlmCaller([answers('{"sum":-1}'), answers('{"sum":3}')]);
+    expect(await builder.llm(llm).answer(sum).build().run()).toBe('{"sum":3}');
+    expect(notesIn(llm.requests[1])[0]).toContain("The sum is above 0.");
+  });
+
+  it("ends the run where it never fits", async () => {
+    const llm = new MockLlmCaller(() => answers("three"));
+    const engine = builder.llm(llm).answer(sum).config({ maxRetries: 1 }).build();
+    expect(await errorOf(engine.run())).toMatchObject({ kind: "AgentFailed", reason: "AnswerInvalid" });
+    expect(llm.callCount).toBe(2);
+  });
+});

@@ -1,0 +1,153 @@
+import { memoryAt } from "@moora/agent";
+import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import type { AgentBuilder } from "../../src/builder/agent-builder.ts";
+import { AgentEngine } from "../../src/builder/agent-engine.ts";
+import { answer, errorOf, hybridBuilder, movesOf, notesIn, stateOf, task } from "./support/runs.ts";
+import { weatherIn, weatherTool } from "./support/tools.ts";
+
+const answering = (): MockLlmCaller => new MockLlmCaller(() => answers(answer));
+
+const reviewed = (handler: Parameters<AgentBuilder["state"]>[1]): AgentBuilder =>
+  hybridBuilder(task)
+    .llm(answering())
+    .state("Review", handler)
+    .transition("Planning", "LlmFinalAnswer", "Review")
+    .transition("Review", "Publish", "Published")
+    .transition("Review", "Revise", "Planning")
+    .terminalState("Published");
+
+describe("a state of one's own", () => {
+  it("stands between the answer and the end that its row leads to", async () => {
+    const seen: string[] = [];
+    const engine = reviewed((state) => {
+      seen.push(memoryAt(state).state);
+      return "Publish";
+    }).build();
+    expect(await engine.run()).toBe(answer);
+    expect(seen).toEqual(["Review"]);
+    expect(engine.currentState()).toBe("Published");
+    expect(movesOf(engine)).toEqual([
+      "Idle Start Planning",
+      "Planning LlmFinalAnswer Review",
+      "Review Publish Published",
+    ]);
+  });
+
+  it("may send the model back to work, with a word to it", async () => {
+    const llm = answering();
+    let visits = 0;
+    const engine = reviewed(async () => {
+      visits += 1;
+      return visits === 1 ? { event: "Revise", note: "Say it in one word." } : "Publish";
+    })
+      .llm(llm)
+      .build();
+    expect(await engine.run()).toBe(answer);
+    expect(llm.callCount).toBe(2);
+    expect(notesIn(llm.requests[1])).toEqual(["Say it in one word."]);
+  });
+
+  it("says with its handler what a crash may do to it", () => {
+    const { agent } = reviewed({ handle: () => "Publish", replay: "safe" }).build();
+    expect(agent.config.graph.replay).toEqual({ Review: "safe" });
+  });
+
+  it("may be the end: its handler does not run", async () => {
+    const engine = hybridBuilder(task)
+      .llm(answering())
+      .state("Archive", () => {
+        throw new Error("A terminal state has nothing to do.");
+      })
+      .transition("Planning", "LlmFinalAnswer", "Archive")
+      .terminalState("Archive")
+      .build();
+    expect(await engine.run()).toBe(answer);
+    expect(engine.currentState()).toBe("Archive");
+  });
+
+  it("may take the place of a built-in end", async () => {
+    const engine = hybridBuilder(task)
+      .llm(new MockLlmCaller(() => callsTools([weatherIn("Oslo")], { text: "I still look." })))
+      .tool(weatherTool())
+      .maxSteps(2)
+      .transition("Planning", "MaxSteps", "OutOfSteps")
+      .terminalState("OutOfSteps")
+      .build();
+    expect(await engine.run()).toBe("I still look.");
+    expect(engine.currentState()).toBe("OutOfSteps");
+  });
+
+  it("has its signal aborted when the run is cancelled", async () => {
+    let signal: AbortSignal | undefined;
+    const engine = reviewed((_, context) => {
+      signal = context.signal;
+      engine.cancel("Enough.");
+      return new Promise(() => undefined);
+    }).build();
+    expect(await errorOf(engine.run())).toMatchObject({ kind: "Cancelled", message: "Enough." });
+    expect(signal?.aborted).toBe(true);
+    expect(movesOf(engine).at(-1)).toBe("Review Cancelled Error");
+  });
+});
+
+describe("a graph that is wrong", () => {
+  it("invalid_transition_returns_error", async () => {
+    const engine = reviewed(() => "Approve").build();
+    const error = await errorOf(engine.run());
+    expect(error).toMatchObject({
+      kind: "InvalidTransition",
+      message: expect.stringMatching(/Approve.*Review/),
+    });
+    expect(stateOf(error).reActContext.control).toMatchObject({
+      failure: { from: "Review", event: "Approve" },
+    });
+    expect(engine.currentState()).toBe("Error");
+  });
+
+  it("ends in InvalidTransition where a handler throws and no row takes that", async () => {
+    const engine = reviewed(() => {
+      throw new Error("The reviewer is ill.");
+    }).build();
+    const error = await errorOf(engine.run());
+    expect(error.kind).toBe("InvalidTransition");
+    expect(error.message).toContain("HandlerFailed");
+    expect(stateOf(error).transcript).toContainEqual({ type: "note", text: "The reviewer is ill." });
+  });
+
+  it("goes on where a row takes the failure of a handler", async () => {
+    const engine = reviewed(() => Promise.reject(new Error("The reviewer is ill.")))
+      .transition("Review", "HandlerFailed", "Published")
+      .build();
+    expect(await engine.run()).toBe(answer);
+  });
+
+  it("ends in NoHandlerForState where the handler is missing on this host", async () => {
+    const { agent } = reviewed(() => "Publish").build();
+    const engine = new AgentEngine({ ...agent, parts: { ...agent.parts, states: {} } }, task);
+    expect(await errorOf(engine.run())).toMatchObject({ kind: "NoHandlerForState" });
+  });
+
+  it("ends in SafetyCapExceeded where its rows go in a circle", async () => {
+    const llm = new MockLlmCaller(() => callsTools([weatherIn("Oslo")]));
+    const engine = hybridBuilder(task)
+      .llm(llm)
+      .tool(weatherTool())
+      .transition("Observing", "Continue", "Observing")
+      .build();
+    const error = await errorOf(engine.run());
+    expect(error).toMatchObject({ kind: "SafetyCapExceeded", trace: { length: expect.any(Number) } });
+    expect(llm.callCount).toBe(1);
+  });
+});
+
+describe("a run with states of its own", () => {
+  it("can still be cancelled while the model is at work", async () => {
+    const engine = reviewed(() => "Publish")
+      .llm(new MockLlmCaller([hangs("Well")]))
+      .build();
+    const run = engine.run();
+    engine.cancel();
+    expect(await errorOf(run)).toMatchObject({ kind: "Cancelled" });
+  });
+});

@@ -1,0 +1,129 @@
+import type { Clock } from "@moora/agent";
+import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { AgentBuilder } from "../../src/builder/agent-builder.ts";
+import type { AgentEngine } from "../../src/builder/agent-engine.ts";
+import { HandClock } from "./support/hand-clock.ts";
+import { answer, errorOf, movesOf, stateOf, task, thrownBy } from "./support/runs.ts";
+import { weatherIn, weatherTool } from "./support/tools.ts";
+
+/** Runs to the end, moving the clock to each retry; gives how long each was waited for. */
+async function retried(engine: AgentEngine, clock: HandClock): Promise<readonly number[]> {
+  const waits: number[] = [];
+  for await (const event of engine.runStreaming()) {
+    if (event.type !== "LlmRetryScheduled") continue;
+    waits.push(event.due - clock.now());
+    clock.moveTo(event.due);
+  }
+  return waits;
+}
+
+describe("a model call that fails", () => {
+  it("is made again, with the same request, when its time has come", async () => {
+    const clock = new HandClock();
+    const llm = new MockLlmCaller([fails("overloaded"), fails("server"), answers(answer)]);
+    const engine = new AgentBuilder(task).llm(llm).build({ clock });
+    expect(await retried(engine, clock)).toEqual([1_000, 2_000]);
+    expect(engine.memory()).toMatchObject({ finalAnswer: answer, step: 1 });
+    expect(llm.requests[1]).toEqual(llm.requests[0]);
+    expect(llm.requests[2]).toEqual(llm.requests[0]);
+    expect(movesOf(engine)).toEqual([
+      "Idle Start Planning",
+      "Planning LlmRetry Planning",
+      "Planning LlmRetry Planning",
+      "Planning LlmFinalAnswer Done",
+    ]);
+  });
+
+  it("waits as long as the provider asks, up to the cap", async () => {
+    const clock = new HandClock();
+    const llm = new MockLlmCaller([
+      fails("rate-limit", { retryAfterMs: 7_000 }),
+      fails("rate-limit", { retryAfterMs: 999_999 }),
+      answers(answer),
+    ]);
+    const engine = new AgentBuilder(task).llm(llm).build({ clock });
+    expect(await retried(engine, clock)).toEqual([7_000, 60_000]);
+  });
+
+  it("is not made again before its time", async () => {
+    const clock = new HandClock();
+    const llm = new MockLlmCaller([fails("server"), answers(answer)]);
+    const engine = new AgentBuilder(task).llm(llm).build({ clock });
+    for await (const event of engine.runStreaming()) {
+      if (event.type !== "LlmRetryScheduled") continue;
+      clock.moveTo(event.due - 1);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(llm.callCount).toBe(1);
+      clock.moveTo(event.due);
+    }
+    expect(llm.callCount).toBe(2);
+  });
+
+  it("ends the run when its attempts are spent", async () => {
+    const clock = new HandClock();
+    const llm = new MockLlmCaller(() => fails("server", { message: "Internal error" }));
+    const engine = new AgentBuilder(task).llm(llm).build({ clock });
+    expect(await retried(engine, clock)).toEqual([1_000, 2_000, 4_000]);
+    expect(engine.memory().error).toMatchObject({ kind: "server", message: "Internal error" });
+    expect(llm.callCount).toBe(4);
+  });
+
+  it("ends the run at once where another attempt cannot help", async () => {
+    const llm = new MockLlmCaller([
+      callsTools([weatherIn("Oslo")], { usage: { inputTokens: 12 } }),
+      fails("auth", { message: "The key was revoked.", usage: { inputTokens: 3 } }),
+    ]);
+    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    const error = await errorOf(engine.run());
+    expect(error).toMatchObject({
+      kind: "LlmError",
+      reason: "auth",
+      message: "The key was revoked.",
+      usage: { inputTokens: 15 },
+    });
+    expect(llm.callCount).toBe(2);
+    expect(error.trace.entries.map(({ event }) => event)).toEqual([
+      "Start",
+      "LlmToolCall",
+      "ToolSuccess",
+      "Continue",
+      "FatalError",
+    ]);
+    expect(stateOf(error).toolCalls["1"]?.result?.isSuccess).toBe(true);
+  });
+
+  it("compresses what there is when the provider says that it is too long", async () => {
+    const llm = new MockLlmCaller([
+      callsTools([weatherIn("Oslo")]),
+      fails("context-length"),
+      answers("Oslo has 3 degrees."),
+      answers(answer),
+    ]);
+    const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
+    expect(await engine.run()).toBe(answer);
+    expect(llm.requests.map(({ purpose }) => purpose)).toEqual(["plan", "plan", "reflect", "plan"]);
+    expect(movesOf(engine)).toContain("Planning ContextExceeded Reflecting");
+  });
+});
+
+describe("a synchronous run", () => {
+  const standing: Clock = { now: () => 1_000, after: () => () => undefined };
+
+  it("does not wait for a retry: that is an LlmError which says so", () => {
+    const llm = new MockLlmCaller([fails("rate-limit", { message: "Slow down." }), answers(answer)]);
+    const engine = new AgentBuilder(task).llm(llm).build({ clock: standing });
+    const error = thrownBy(() => engine.runSync());
+    expect(error).toMatchObject({ kind: "LlmError", reason: "rate-limit" });
+    expect(error.message).toBe("Slow down. A retry would have to wait, which a synchronous run does not.");
+    expect(llm.callCount).toBe(1);
+    expect(engine.currentState()).toBe("Error");
+  });
+
+  it("makes a retry that is due at once", () => {
+    const llm = new MockLlmCaller([fails("server"), answers(answer)]);
+    const engine = new AgentBuilder(task).llm(llm).config({ retryDelayMs: 0 }).build({ clock: standing });
+    expect(engine.runSync()).toBe(answer);
+    expect(llm.callCount).toBe(2);
+  });
+});
