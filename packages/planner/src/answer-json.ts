@@ -4,12 +4,12 @@ import { fieldsOf, type Field } from "./fields.ts";
 import { fillArguments } from "./fill-arguments.ts";
 import type { Progress } from "./progress.ts";
 
-/** Names of fields that take an answer in words. */
+/** Names of fields that can contain the answer as text. */
 const inWords = new Set(["answer", "text", "summary", "result", "message", "content", "reply"]);
 
 /**
- * An answer that has to be JSON: fields that the results have by name, then what the request says, then the answer in
- * words where a field is there for it. Undefined where a field that is needed stays empty: nothing is made up.
+ * The answer as JSON for a schema: fields of the same name from the results, then values from the request, then the text of
+ * the answer if there is a field for it. Undefined if a required field has no value: the planner does not invent values.
  */
 export function answerJson(schema: JsonObject, progress: Progress, answer: string): string | undefined {
   const fields = fieldsOf(schema);

@@ -4,10 +4,10 @@ import type { RoutedClause } from "./request-to-clauses.ts";
 import { resultToText } from "./result-to-text.ts";
 import type { Profile } from "./route.ts";
 
-/** Tools that are named where none fits. */
+/** The maximum number of tools that are listed when none matches. */
 const maxListed = 20;
 
-/** The answer to a request, from what its calls found and nothing else. */
+/** The answer to a request, from the results of its calls only. */
 export function answerTo(
   clauses: readonly RoutedClause[],
   progress: Progress,
@@ -18,7 +18,7 @@ export function answerTo(
   return clauses.map((clause, index) => clauseAnswer(clause, index, progress)).join("\n\n");
 }
 
-/** What became of one clause. A call whose place was taken by a better one is not told of. */
+/** The result of one clause. A call that a later one replaced is omitted. */
 function clauseAnswer({ clause, route }: RoutedClause, index: number, progress: Progress): string {
   const own = callsFor(progress, index, "own");
   const good = own.filter(({ isError }) => !isError);
@@ -26,12 +26,12 @@ function clauseAnswer({ clause, route }: RoutedClause, index: number, progress: 
   const told = good.length > 0 ? good : own.slice(-1);
   if (told.length > 0) return told.map((call) => resultToText(clause, call, toolWords)).join("\n\n");
   const asked = `"${clause.text.slice(0, 200).toWellFormed()}"`;
-  if (route === undefined) return `None of my tools fits ${asked}.`;
+  if (route === undefined) return `None of my tools matches ${asked}.`;
   const missing = route.filled.missing.map(({ name }) => name).join(" and ");
   const { name } = route.profile.tool;
   return missing === ""
     ? `I did not get to ${asked}.`
-    : `For ${asked} I would call ${name}, but I cannot tell what its ${missing} should be.`;
+    : `For ${asked} I would call ${name}, but its ${missing} is missing.`;
 }
 
 function nothingFits(profiles: readonly Profile[]): string {
@@ -43,5 +43,5 @@ function nothingFits(profiles: readonly Profile[]): string {
     return `- ${name}: ${first}`;
   });
   const rest = profiles.length > maxListed ? [`- and ${profiles.length - maxListed} more`] : [];
-  return [`${what}. None of them fits this request. I have:`, ...listed, ...rest].join("\n");
+  return [`${what}. None of them matches this request. I have:`, ...listed, ...rest].join("\n");
 }

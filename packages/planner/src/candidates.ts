@@ -7,10 +7,10 @@ import { kindsFor, roleOf } from "./roles.ts";
 import { plainWords, wordsOf } from "./words.ts";
 
 const maxLines = 300;
-/** "Read them": so many, and no more. */
+/** The maximum number of values for "read them". */
 const maxChosen = 3;
 
-/** Values for an argument in what was found before, in the order they stand there. */
+/** Values for an argument in earlier results, in their order. */
 export function candidatesFor(field: Field, calls: readonly PastCall[]): readonly string[] {
   const found = calls.flatMap((call) => {
     if (call.isError) return [];
@@ -35,7 +35,7 @@ function inText(field: Field, content: string): readonly string[] {
     });
 }
 
-/** Values under the name of the argument, or under "id" for a name that ends so. */
+/** Values under the name of the argument, or under "id" for a name that ends in it. */
 function inJson(field: Field, json: Json): readonly string[] {
   if (Array.isArray(json)) return json.flatMap((item: Json) => inJson(field, item));
   if (!isJsonObject(json)) return [];
@@ -47,8 +47,8 @@ function inJson(field: Field, json: Json): readonly string[] {
   });
 }
 
-/** Those of the candidates that a clause speaks of: by name, by their place in the order, or all of them. */
-export function chosen(clause: Clause, candidates: readonly string[]): readonly string[] {
+/** The candidates that a clause refers to: by name, by position, or all of them. */
+export function chooseCandidates(clause: Clause, candidates: readonly string[]): readonly string[] {
   const named = byName(clause, candidates);
   if (named !== undefined) return [named];
   if (/\b(?:them|those|these|each|all|both|the [a-z]*[^s\W]s)\b/i.test(clause.text))
@@ -59,7 +59,7 @@ export function chosen(clause: Clause, candidates: readonly string[]): readonly 
   return one === undefined ? [] : [one];
 }
 
-/** The candidate that shares most words with the clause; of equal ones the shortest. */
+/** The candidate that shares the most words with the clause; the shortest of several. */
 export function byName(clause: Clause, candidates: readonly string[]): string | undefined {
   const shared = (candidate: string): number => {
     const base = candidate.slice(candidate.lastIndexOf("/", candidate.length - 2) + 1);

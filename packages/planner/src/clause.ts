@@ -5,11 +5,11 @@ import { plainWords, wordsOf } from "./words.ts";
 export interface Clause {
   readonly text: string;
   readonly mentions: readonly Mention[];
-  /** The words that count, as they are compared. */
+  /** The stems of the words that are not stop words. */
   readonly words: ReadonlySet<string>;
-  /** All words, in small letters. */
+  /** All words, in lower case. */
   readonly plain: ReadonlySet<string>;
-  /** Whether it has to wait for what stands before it: "and then". */
+  /** Whether it has to wait for the clause before it: "and then". */
   readonly isLater: boolean;
 }
 
@@ -21,7 +21,7 @@ export const clauseOf = (text: string, isLater: boolean = false): Clause => ({
   isLater,
 });
 
-/** Whether it speaks of something that was found before: "read it", "the first of them". */
+/** Whether it refers to an earlier result: "read it", "the first of them". */
 export const refersBack = ({ text }: Clause): boolean =>
   /\b(?:it|its|them|those|these|that|this|each|the (?:first|second|third|last|result|results|same))\b/i.test(
     text,

@@ -1,18 +1,18 @@
 import { isJsonObject, type Json, type JsonObject } from "@moora/llm";
 import { plainWords, wordsOf } from "./words.ts";
 
-/** What a planner knows of one argument of a tool. */
+/** One argument of a tool. */
 export interface Field {
   readonly name: string;
-  /** The words of the name, as they are compared. */
+  /** The stems of the words of the name. */
   readonly words: readonly string[];
-  /** The words of the name, as they are written. */
+  /** The words of the name. */
   readonly plain: readonly string[];
   readonly description: string;
   readonly type: "string" | "number" | "integer" | "boolean" | "array" | "object" | "any";
   readonly isRequired: boolean;
   readonly schema: JsonObject;
-  /** The only values that are allowed, where there are few. */
+  /** The allowed values, if the schema lists them. */
   readonly choices: readonly Json[];
 }
 
@@ -25,7 +25,7 @@ export function fieldsOf(schema: JsonObject, root: JsonObject = schema): readonl
   );
 }
 
-/** A field for the elements of a list, or for anything else that has a schema and no name of its own. */
+/** A field for the elements of an array, or for another schema without a name. */
 export const fieldOf = (name: string, schema: JsonObject, isRequired: boolean): Field => ({
   name,
   words: wordsOf(name),
@@ -52,7 +52,7 @@ export const numberAt = (schema: JsonObject, name: string): number | undefined =
   return typeof value === "number" ? value : undefined;
 };
 
-/** Follows one reference inside the schema, and of several alternatives takes the first that is not null. */
+/** Follows one reference inside the schema, and chooses the first alternative that is not null. */
 function resolved(property: Json | undefined, root: JsonObject): JsonObject {
   if (!isJsonObject(property)) return {};
   const reference = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(textAt(property, "$ref"));

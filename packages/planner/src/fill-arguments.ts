@@ -4,16 +4,16 @@ import type { Field } from "./fields.ts";
 import { Filler } from "./filler.ts";
 import type { Mention } from "./mentions.ts";
 
-/** What of a tool's arguments a request says. */
+/** The arguments of a tool that a request contains. */
 export interface Filled {
   readonly values: JsonObject;
-  /** Required arguments that it does not say. */
+  /** Required arguments that it does not contain. */
   readonly missing: readonly Field[];
-  /** How much the form of what was found speaks for the tool: an address for an address, not any word for a text. */
+  /** The evidence of the forms for the tool: an address for an address counts, any word for a text does not. */
   readonly evidence: number;
 }
 
-/** Fills arguments from a request, each piece of it once. `toolWords` are the words of the tool itself. */
+/** Fills arguments from a request, using each piece once. `toolWords` are the words of the tool itself. */
 export function fillArguments(
   fields: readonly Field[],
   clause: Clause,

@@ -8,7 +8,7 @@ import { folderIn, phraseIn } from "./phrases.ts";
 import { kindsFor, roleOf } from "./roles.ts";
 import { stemOf } from "./words.ts";
 
-/** What can be told by its form comes before what takes any text, and what is needed before what may be left out. */
+/** Arguments with a recognizable form come before those that accept any text, and required ones before optional ones. */
 const inOrder = (fields: readonly Field[]): readonly Field[] =>
   fields.toSorted((a, b) => rankOf(a) - rankOf(b) || Number(b.isRequired) - Number(a.isRequired));
 
@@ -20,7 +20,7 @@ function rankOf(field: Field): number {
   return role === "plain" ? 3 : role === "phrase" ? 4 : 2;
 }
 
-/** Takes arguments out of a request, each piece of it once, and counts what the forms of the pieces say. */
+/** Fills arguments from a request, using each piece of it once, and scores the forms of the pieces. */
 export class Filler {
   #spoken = 0;
   readonly #fields: readonly Field[];
@@ -44,12 +44,12 @@ export class Filler {
     this.#pool = new MentionPool(clause, toolWords);
   }
 
-  /** What speaks for a tool, less what speaks against it: pieces with a telling form that none of its arguments wants. */
+  /** The evidence for a tool, minus the evidence against it: pieces with a distinctive form that no argument accepts. */
   get evidence(): number {
     return this.#spoken - this.#pool.tellingLeft * 1.2;
   }
 
-  /** What the request says of these arguments. */
+  /** The values of these arguments in the request. */
   valuesOf(fields: readonly Field[] = this.#fields): JsonObject {
     const entries = inOrder(fields).flatMap((field) => {
       const value = this.#valueOf(field);
@@ -70,7 +70,7 @@ export class Filler {
     return value;
   }
 
-  /** `name: value` or `name=value`, as it stands in the text. */
+  /** `name: value` or `name=value` in the text. */
   #explicit(field: Field): Json | undefined {
     if (field.plain.length === 0) return undefined;
     const name = field.plain.map((word) => word.replaceAll(/[^\p{L}\p{N}]/gu, "")).join("[ _-]?");
@@ -114,7 +114,7 @@ export class Filler {
     return this.#scored(near === undefined ? 1 : 1.5, value);
   }
 
-  /** One number, and one argument that takes one: it would be worse to leave it out than to give it. */
+  /** Whether this is the only number and the only argument for it: then the number is used. */
   #isOnlyNumber({ name }: Field): boolean {
     const takers = this.#fields.filter(({ type }) => type === "number" || type === "integer");
     return takers.length === 1 && takers[0]?.name === name && this.#pool.left("number").length === 1;
@@ -149,7 +149,7 @@ export class Filler {
       return this.#scored(evidenceOf(found.kind, field), found.text);
     }
     if (role === "path") return this.#folder(field);
-    // Any word will do for a text, but not for what names one thing among many.
+    // Any word can fill a text argument, but not an identifier.
     if (role === "id") return this.#numberAsText(field);
     if (!field.isRequired || (role !== "phrase" && role !== "plain")) return undefined;
     const phrase = (role === "plain" ? this.#numberAsText(field) : undefined) ?? this.#phrase();
@@ -163,13 +163,13 @@ export class Filler {
     return found?.text;
   }
 
-  /** What the request is about, in words that nothing else has taken. */
+  /** The subject of the request, in words that are not used elsewhere. */
   #phrase(): string | undefined {
     const hasPlace = this.#fields.some((field) => roleOf(field) === "path");
     return phraseIn(this.#pool.textLeft, this.#toolWords, hasPlace);
   }
 
-  /** A word that is a folder only by its place in the sentence: "in src". */
+  /** A word that is a folder by its position in the sentence: "in src". */
   #folder(field: Field): string | undefined {
     const folder = folderIn(this.#clause, this.#toolWords);
     return folder !== undefined && allowsText(field, folder) ? this.#scored(0.5, folder) : undefined;

@@ -1,10 +1,10 @@
 import type { Clause } from "./clause.ts";
 import type { Field } from "./fields.ts";
 import type { Mention, MentionKind } from "./mentions.ts";
-import { counting, hints, tellingKinds } from "./roles.ts";
+import { counting, hints, distinctiveKinds } from "./roles.ts";
 import { isStopWord, stemOf, wordsOf } from "./words.ts";
 
-/** What a clause mentions, each piece to be taken once. */
+/** The mentions of a clause; each can be used once. */
 export class MentionPool {
   readonly #clause: Clause;
   readonly #toolWords: ReadonlySet<string>;
@@ -19,12 +19,12 @@ export class MentionPool {
     for (const mention of mentions) this.#taken.add(mention);
   }
 
-  /** Takes all that begins in this part of the text. */
+  /** Takes every mention that begins in this part of the text. */
   takeWithin(from: number, to: number): void {
     this.take(...this.#clause.mentions.filter(({ at }) => at >= from && at < to));
   }
 
-  /** What is left of these kinds, in the order it stands in the text. */
+  /** The remaining mentions of these kinds, in the order of the text. */
   left(...kinds: readonly MentionKind[]): readonly Mention[] {
     return this.#clause.mentions.filter((mention) => {
       if (!kinds.includes(mention.kind) || this.#taken.has(mention)) return false;
@@ -32,12 +32,12 @@ export class MentionPool {
     });
   }
 
-  /** How many pieces are left whose form says what they are for. */
+  /** The number of remaining mentions with a distinctive form. */
   get tellingLeft(): number {
-    return this.left(...tellingKinds).length;
+    return this.left(...distinctiveKinds).length;
   }
 
-  /** The text, blank where a piece was taken. */
+  /** The text, with blanks in place of the mentions that were taken. */
   get textLeft(): string {
     return [...this.#taken].reduce(
       (rest, { at, length }) => rest.slice(0, at) + " ".repeat(length) + rest.slice(at + length),
@@ -45,7 +45,7 @@ export class MentionPool {
     );
   }
 
-  /** A number that stands beside a word of this argument: "5 seats", "order 7". */
+  /** A number next to a word of this argument: "5 seats", "order 7". */
   numberNear({ words, plain }: Field): Mention | undefined {
     const counts = plain.some((word) => counting.has(word));
     return this.left("number").find(({ before, after }) => {
@@ -55,7 +55,7 @@ export class MentionPool {
     });
   }
 
-  /** A capital letter at the beginning of a sentence says nothing. */
+  /** A capital letter at the beginning of a sentence does not mark a name. */
   #isProperName({ text, at }: Mention): boolean {
     const [word = ""] = text.split(" ");
     const isAlone = text.length >= this.#clause.text.replace(/[\s.,;:?!]+$/, "").length;
@@ -63,7 +63,7 @@ export class MentionPool {
   }
 }
 
-/** Whether it stands behind a word which belongs to this argument: "to Oslo" for a destination. */
+/** Whether it follows a word that belongs to this argument: "to Oslo" for a destination. */
 export const isHinted = ({ before }: Mention, { plain, words }: Field): boolean =>
   plain.includes(before) ||
   words.includes(stemOf(before)) ||

@@ -1,7 +1,7 @@
 import { textToJson } from "@moora/llm";
 import { textToExpressions } from "./text-to-expressions.ts";
 
-/** What a piece of a text looks like, whatever it may be for. */
+/** The form of a piece of text, independent of its use. */
 export type MentionKind =
   | "json"
   | "quoted"
@@ -16,7 +16,7 @@ export type MentionKind =
   | "number"
   | "name";
 
-/** A piece of a text that can fill an argument, where it stands, and the words around it in small letters. */
+/** A piece of a text that can fill an argument, its position, and the words around it in lower case. */
 export interface Mention {
   readonly kind: MentionKind;
   readonly text: string;
@@ -35,11 +35,11 @@ const quotes = [
 ];
 const months = "january|february|march|april|may|june|july|august|september|october|november|december";
 const zones = "Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific|Etc";
-/** Files that people name without an ending. */
+/** Well-known files without an extension. */
 const wellKnown = "README|LICEN[CS]E|CHANGELOG|CONTRIBUTING|NOTICE|AUTHORS|Makefile|Dockerfile|Gemfile";
 const endOfNumber = /(?![\w.]*\d|[A-Za-z])/;
 
-/** In this order: what one row has found is hidden from the rows below it. A group, where there is one, is the piece. */
+/** In order of precedence: a match of one row is hidden from the rows below it. If there is a group, it is the piece. */
 const patterns: readonly (readonly [MentionKind, RegExp])[] = [
   ["quoted", new RegExp(quotes.map(({ source }) => source).join("|"), "g")],
   ["url", /\bhttps?:\/\/[^\s<>"')\]]*[^\s<>"')\].,;:!?]/gi],
@@ -59,7 +59,7 @@ const patterns: readonly (readonly [MentionKind, RegExp])[] = [
   ["name", /\p{Lu}[\p{L}\p{N}'-]*(?: \p{Lu}[\p{L}\p{N}'-]*)*/gu],
 ];
 
-/** Everything in a text that can fill an argument, in the order it stands there; expressions come last. */
+/** Everything in a text that can fill an argument, in the order of the text; expressions come last. */
 export function mentionsOf(text: string): readonly Mention[] {
   const found: Mention[] = jsonIn(text);
   let rest = without(text, found);
@@ -90,14 +90,14 @@ function placed(kind: MentionKind, text: string, piece: string, at: number, leng
   return { kind, text: piece, at, length, before: before.toLowerCase(), after: after.toLowerCase() };
 }
 
-/** The same text with these pieces made blank, so that places stay what they are. */
+/** The text with these pieces replaced by blanks, so that positions do not change. */
 const without = (text: string, mentions: readonly Mention[]): string =>
   mentions.reduce(
     (rest, { at, length }) => rest.slice(0, at) + " ".repeat(length) + rest.slice(at + length),
     text,
   );
 
-/** JSON objects and lists that stand in the text as they are. */
+/** JSON objects and arrays in the text. */
 function jsonIn(text: string): Mention[] {
   const found: Mention[] = [];
   for (let at = 0; at < text.length; at += 1) {
@@ -111,7 +111,7 @@ function jsonIn(text: string): Mention[] {
   return found;
 }
 
-/** Where the bracket that opens at `from` is closed again; `from` itself where it is not. */
+/** The position after the bracket that closes the one at `from`; `from` itself if it is not closed. */
 function endOfBrackets(text: string, from: number): number {
   const most = Math.min(text.length, from + 2_000);
   let depth = 0;

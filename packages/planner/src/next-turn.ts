@@ -9,15 +9,15 @@ import { requestToClauses, type RoutedClause } from "./request-to-clauses.ts";
 import { profileOf, type Profile } from "./route.ts";
 import { historyToSummary, summaryToCalls } from "./summaries.ts";
 
-/** What the planner says next: calls, an answer, or that this is nothing for it. */
+/** The next turn of the planner: calls, an answer, or a refusal. */
 export type NextTurn =
   | { readonly type: "calls"; readonly calls: readonly PlannedCall[] }
   | { readonly type: "answer"; readonly text: string }
   | { readonly type: "refusal"; readonly why: string };
 
-/** Characters of a request that are read; rounds of calls, and calls, that one request may take. */
+/** Limits for one request: characters that are read, turns with calls, and calls. */
 const maxRead = 4_000;
-const maxRounds = 8;
+const maxTurns = 8;
 const maxCalls = 16;
 
 const unusedInput =
@@ -40,11 +40,11 @@ export function nextTurn(request: LlmRequest): NextTurn {
   if (request.answerSchema === undefined) return { type: "answer", text };
   const json = answerJson(request.answerSchema, progress, text);
   return json === undefined
-    ? { type: "refusal", why: "The planner cannot give an answer of this form; use a language model." }
+    ? { type: "refusal", why: "The planner cannot produce an answer for this schema; use a language model." }
     : { type: "answer", text: json };
 }
 
-/** The tools of the harness itself are no answer to anybody's request. */
+/** Internal tools of the agent are not offered for requests. */
 const isOffered =
   ({ toolChoice }: LlmRequest) =>
   ({ name }: LlmTool): boolean =>
@@ -58,7 +58,7 @@ function nextCalls(
   progress: Progress,
   profiles: readonly Profile[],
 ): readonly PlannedCall[] {
-  const isSpent = progress.rounds >= maxRounds || progress.calls.length >= maxCalls;
+  const isSpent = progress.rounds >= maxTurns || progress.calls.length >= maxCalls;
   if (toolChoice === "none" || isSpent) return [];
   const planned = plannedCalls(clauses, progress, profiles);
   const mustCall = toolChoice !== "auto" && progress.rounds === 0 && planned.length === 0;

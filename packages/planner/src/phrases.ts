@@ -1,12 +1,12 @@
 import type { Clause } from "./clause.ts";
 import { isStopWord, wordsOf } from "./words.ts";
 
-/** Longer texts are hardly what somebody wants to look for. */
+/** Longer texts are not plausible search terms. */
 const maxPhraseLength = 300;
 
 /**
- * What a request is about, where an argument takes any text: what is quoted stands elsewhere, so it is what follows
- * "for", "about" and the like, or what is left when the words of the tool itself are taken away.
+ * The subject of a request, for an argument that accepts any text. Quoted text is handled elsewhere: this is the text after
+ * "for", "about" and similar words, or the rest of the request without the words of the tool.
  */
 export function phraseIn(
   text: string,
@@ -45,7 +45,7 @@ const place =
   /\b(?:in|inside|within|under|below|of|from)\s+(?:the\s+)?(?:(?:folder|directory|dir)\s+)?([\w@.-]+)/gi;
 const named = /\b(?:the\s+)?([\w@.-]+)\s+(?:folder|directory|dir)\b/gi;
 
-/** A folder that is written like any other word: "in src", "the docs folder". */
+/** A folder that has the form of an ordinary word: "in src", "the docs folder". */
 export function folderIn({ text }: Clause, toolWords: ReadonlySet<string>): string | undefined {
   for (const pattern of [named, place])
     for (const [, word = ""] of text.matchAll(pattern)) {

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "@moora/llm";
-import { byName, candidatesFor, chosen } from "./candidates.ts";
+import { byName, candidatesFor, chooseCandidates } from "./candidates.ts";
 import { clauseOf, refersBack, type Clause } from "./clause.ts";
 import type { Field } from "./fields.ts";
 import type { CallMark, PastCall, Progress } from "./progress.ts";
@@ -7,17 +7,17 @@ import type { RoutedClause } from "./request-to-clauses.ts";
 import { roleOf, widening } from "./roles.ts";
 import { routeTo, type Profile, type Route } from "./route.ts";
 
-/** A call that the planner wants made. */
+/** A call that the planner requests. */
 export interface PlannedCall {
   readonly name: string;
   readonly values: JsonObject;
   readonly mark: CallMark;
 }
 
-/** Pieces of work that are done for one request. */
+/** The maximum number of clauses of one request that are worked on. */
 const maxDone = 8;
 
-/** What is known while the calls of one clause are planned. */
+/** The context in which the calls of one clause are planned. */
 interface Plan {
   readonly index: number;
   readonly clause: Clause;
@@ -26,7 +26,7 @@ interface Plan {
   readonly profiles: readonly Profile[];
 }
 
-/** The calls that can be made now: those of every clause that need not wait for the ones before it. */
+/** The calls that can start now: those of every clause that does not wait for an earlier one. */
 export function plannedCalls(
   clauses: readonly RoutedClause[],
   progress: Progress,
@@ -42,7 +42,7 @@ export function plannedCalls(
   return calls;
 }
 
-/** The next calls of one clause; none when it is done, or when nothing more can be done for it. */
+/** The next calls of one clause. Empty when it is done, or when no call can help. */
 function callsOf(plan: Plan): readonly PlannedCall[] {
   const { index, route, progress } = plan;
   const own = callsFor(progress, index, "own");
@@ -65,7 +65,7 @@ const ownCall = ({ index, route }: Plan, values: JsonObject): PlannedCall => ({
   mark: { clause: index, purpose: "own" },
 });
 
-/** A call with what earlier results say, or the call of a tool that can find it. */
+/** A call with arguments from earlier results, or the call of a tool that can find them. */
 function completed(plan: Plan, found: readonly PastCall[]): readonly PlannedCall[] {
   const { clause, route, progress, index } = plan;
   const [field, ...others] = route.filled.missing;
@@ -73,8 +73,8 @@ function completed(plan: Plan, found: readonly PastCall[]): readonly PlannedCall
   const before = progress.calls.filter(({ mark }) => mark === undefined || mark.clause < index);
   const isBack = refersBack(clause);
   const pool = isBack ? [...before.toReversed(), ...progress.earlier.toReversed()] : before;
-  const known = chosen(clause, candidatesFor(field, pool.slice(0, 4)));
-  // What it speaks of was not found: nothing else will do.
+  const known = chooseCandidates(clause, candidatesFor(field, pool.slice(0, 4)));
+  // The value that it refers to was not found, and no other value can replace it.
   if (isBack && pool.length > 0 && known.length === 0) return [];
   const values = known.length > 0 ? known : [byName(clause, candidatesFor(field, found))].filter(isText);
   if (values.length > 0)
@@ -82,12 +82,12 @@ function completed(plan: Plan, found: readonly PastCall[]): readonly PlannedCall
   return found.length > 0 ? [] : finding(plan, field, clause.text);
 }
 
-/** Whether a tool says that there is no such thing. What somebody forbade is not looked for elsewhere. */
+/** Whether a result reports that something was not found. A rejected call is not a missing value. */
 const isNotFound = ({ content }: PastCall): boolean =>
   /\b(?:no|not|nothing|unknown|missing)\b/i.test(content) &&
   !/reject|refus|denied|allowed|forbidden|approv|cancel|leads out/i.test(content);
 
-/** What a tool did not find by the name it was given may be found by another one that lists such things. */
+/** When a tool does not find a name, another tool that lists such values may find it. */
 function again(plan: Plan, found: readonly PastCall[]): readonly PlannedCall[] {
   const { route } = plan;
   const field = route.profile.fields.find(
@@ -102,7 +102,7 @@ function again(plan: Plan, found: readonly PastCall[]): readonly PlannedCall[] {
     : [ownCall(plan, withValue(route.filled.values, field, value))];
 }
 
-/** The call of a tool that lists what the field wants, as wide as the tool goes. */
+/** The call of a tool that lists values for the field, with its widest options. */
 function finding({ index, profiles, route }: Plan, field: Field, text: string): readonly PlannedCall[] {
   const wanted = field.words.length > 0 ? field.words : [field.name];
   const finder = profiles.find(({ tool, ownWords, fields }) => {
@@ -128,7 +128,7 @@ function withValue(values: JsonObject, field: Field, value: string): JsonObject 
 
 const isText = (value: string | undefined): value is string => value !== undefined;
 
-/** For a model that has to call: the tool whose arguments the request says, whatever its words. */
+/** For `toolChoice: "required"`: the tool whose arguments the request contains, regardless of its words. */
 export function forcedCall(text: string, profiles: readonly Profile[]): PlannedCall | undefined {
   const routes = profiles
     .map((profile) => routeTo(clauseOf(text), profile, profiles))

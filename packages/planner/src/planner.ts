@@ -11,13 +11,13 @@ import {
 } from "@moora/llm";
 import { nextTurn, type NextTurn } from "./next-turn.ts";
 
-/** Who made the turns of a planner. */
+/** The `origin` of the turns of a planner. */
 export const plannerOrigin = "moora/planner";
 
 /**
- * A planner behind the port of language models, and no language model itself: it compares the words of a request with
- * the names, descriptions and schemas of the tools, fills their arguments from the request, and answers by quoting what
- * they gave. Deterministic, without network and without cost; for demonstrations, tests and hosts without a model.
+ * A deterministic stand-in for a language model. It compares the words of a request with the names, descriptions and schemas
+ * of the tools, fills their arguments from the request, and answers by quoting the results. It needs no network and costs
+ * nothing; use it for demos, tests and hosts without a model. `callSync` returns the same outcome without a promise.
  */
 export class Planner implements LlmCaller {
   readonly name: string = "planner";
@@ -37,7 +37,7 @@ export class Planner implements LlmCaller {
   }
 }
 
-/** The planner, in the place of a model: `defineAgent({ llm: planner(), tools })`. */
+/** Creates a planner, to use in place of a model: `defineAgent({ llm: planner(), tools })`. */
 export const planner = (): Planner => new Planner();
 
 type Answered = Extract<LlmOutcome, { ok: true }>;
@@ -67,7 +67,7 @@ function turnToOutcome(turn: NextTurn): LlmOutcome {
 const aborted = (partial: string): LlmOutcome =>
   failed(failureOf("aborted", "The call was aborted."), partial);
 
-/** Gives the turn out word by word, each in a turn of its own, as a model would. */
+/** Reports the turn as chunks, one word per macrotask, as a model does. */
 async function streamed(outcome: Answered, { onChunk, signal }: LlmCallOptions): Promise<LlmOutcome> {
   const feed = chunkFeed(onChunk);
   let text = "";

@@ -1,12 +1,12 @@
 import { isJsonObject, textToJson, type Json, type JsonObject, type LlmMessage } from "@moora/llm";
 
-/** What a call was made for: the work of a clause itself, or to find what the clause does not say. */
+/** The purpose of a call: the work of a clause, or to find an argument of it. */
 export interface CallMark {
   readonly clause: number;
   readonly purpose: "own" | "find";
 }
 
-/** A call that has its result. Calls of another model have no mark. */
+/** A call with its result. Calls of another model have no mark. */
 export interface PastCall {
   readonly name: string;
   readonly values: JsonObject;
@@ -15,15 +15,15 @@ export interface PastCall {
   readonly mark?: CallMark;
 }
 
-/** How far the newest request of a conversation is. */
+/** The progress of the newest request of a conversation. */
 export interface Progress {
   readonly text: string;
   /** The calls since the request, in order. */
   readonly calls: readonly PastCall[];
   readonly rounds: number;
-  /** What had been found before it. */
+  /** Calls before the request. */
   readonly earlier: readonly PastCall[];
-  /** What a reflection left of calls since the request; "" when there was none. */
+  /** The summary of a reflection since the request; "" if there is none. */
   readonly summary: string;
 }
 

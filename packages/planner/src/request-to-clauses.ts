@@ -7,7 +7,7 @@ export interface RoutedClause {
   readonly route: Route | undefined;
 }
 
-/** More than this is not looked at. */
+/** Further clauses are ignored. */
 const maxClauses = 40;
 
 /** The pieces of work in a request, in order, each with its tool. */
@@ -24,15 +24,15 @@ const sentencesOf = (text: string): readonly string[] =>
     .map((sentence) => sentence.replace(/^\s*(?:[-*]|\d+[.)])\s+/, "").trim())
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
 
-const joints = /,?\s+(?:and\s+)?(?:then|after that|afterwards)\s+|,\s+(?:and\s+)?|\s+and\s+/gi;
+const separators = /,?\s+(?:and\s+)?(?:then|after that|afterwards)\s+|,\s+(?:and\s+)?|\s+and\s+/gi;
 
-/** Splits where the right side is work of its own: it names a tool, or has what the last tool takes. */
+/** Splits where the right side is a clause of its own: it names a tool, or contains arguments of the last tool. */
 function sentenceToClauses(
   sentence: string,
   before: RoutedClause | undefined,
   profiles: readonly Profile[],
 ): readonly RoutedClause[] {
-  const pieces = protectedSplit(sentence, joints, true);
+  const pieces = protectedSplit(sentence, separators, true);
   const done: RoutedClause[] = [];
   let text = "";
   let isLater = /^(?:then|after that|afterwards|finally|next)\b/i.test(sentence);
@@ -54,7 +54,7 @@ function sentenceToClauses(
   return done;
 }
 
-/** A clause without words of its own goes to the tool of the one before it: "read a.txt and b.txt". */
+/** A clause without a verb goes to the tool of the clause before it: "read a.txt and b.txt". */
 function routed(
   clause: Clause,
   before: RoutedClause | undefined,
@@ -71,7 +71,7 @@ function sameTool(clause: Clause, route: Route, profiles: readonly Profile[]): R
   return same.filled.missing.length === 0 && same.filled.evidence > 0.5 ? same : undefined;
 }
 
-/** The right side of a joint as work of its own; words that only say more of an argument make none. */
+/** The tool of the right side if it is a clause of its own. Undefined if it only continues an argument. */
 function ownWork(clause: Clause, before: RoutedClause, profiles: readonly Profile[]): Route | undefined {
   const [best] = routesOf(clause, profiles);
   const namesWork = best !== undefined && [...clause.words].some((word) => best.profile.ownWords.has(word));
@@ -83,17 +83,21 @@ function ownWork(clause: Clause, before: RoutedClause, profiles: readonly Profil
   return takesMany ? undefined : sameTool(clause, before.route, profiles);
 }
 
-/** Splits outside of quotes and brackets; `keepsJoints` gives what stood between as every second piece. */
-function protectedSplit(text: string, joint: RegExp, keepsJoints: boolean = false): readonly string[] {
+/** Splits outside of quotes and brackets. With `keepsSeparators`, every second piece is a separator. */
+function protectedSplit(
+  text: string,
+  separator: RegExp,
+  keepsSeparators: boolean = false,
+): readonly string[] {
   const hidden = text.replaceAll(
     /"[^"\n]*"|`[^`\n]*`|\u201c[^\u201d\n]*\u201d|\([^()\n]*\)|\{[^{}\n]*\}|\[[^[\]\n]*\]/g,
     (part) => "\u0000".repeat(part.length),
   );
   const pieces: string[] = [];
   let from = 0;
-  for (const match of hidden.matchAll(joint)) {
+  for (const match of hidden.matchAll(separator)) {
     pieces.push(text.slice(from, match.index));
-    if (keepsJoints) pieces.push(match[0]);
+    if (keepsSeparators) pieces.push(match[0]);
     from = match.index + match[0].length;
   }
   return [...pieces, text.slice(from)];

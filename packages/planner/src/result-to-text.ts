@@ -3,11 +3,11 @@ import type { Clause } from "./clause.ts";
 import type { PastCall } from "./progress.ts";
 import { wordsOf } from "./words.ts";
 
-/** Lines of one result that an answer quotes. */
+/** The maximum number of lines of one result that an answer quotes. */
 const maxLines = 12;
 const maxLineLength = 300;
 
-/** A call as people read it: the tool, and what it was asked. */
+/** A call in an answer: the tool and its arguments. */
 export function callTitle({ name, values }: PastCall): string {
   const shown = Object.values(values).map((value) =>
     typeof value === "string" ? value : JSON.stringify(value),
@@ -15,7 +15,7 @@ export function callTitle({ name, values }: PastCall): string {
   return shown.length === 0 ? name : `${name} (${shown.join(", ").slice(0, 120).toWellFormed()})`;
 }
 
-/** What a call found, quoted: in a sentence where it is one line, otherwise as lines under it. */
+/** The quoted result of a call: one line as a sentence, several lines below a heading. */
 export function resultToText(clause: Clause, call: PastCall, toolWords: ReadonlySet<string>): string {
   if (call.isError) return `${callTitle(call)} failed: ${sentence(shortLine(call.content))}`;
   const lines = linesOf(call.content);
@@ -28,15 +28,15 @@ export function resultToText(clause: Clause, call: PastCall, toolWords: Readonly
   if (relevant.length === 0) {
     const rest = `... and ${lines.length - maxLines} more lines.`;
     const isAsked = topic.size > 0 && clause.text.includes("?");
-    const head = isAsked ? "has no line with the words of the question; it begins" : "says";
+    const head = isAsked ? "has no matching line; it begins" : "says";
     return [`${callTitle(call)} ${head}:`, ...quoted(lines.slice(0, maxLines)), rest].join("\n");
   }
   const rest = relevant.length > maxLines ? [`... and ${relevant.length - maxLines} more lines.`] : [];
-  const about = `${callTitle(call)} says, in the lines that speak of it:`;
+  const about = `${callTitle(call)} says, in the matching lines:`;
   return [about, ...quoted(relevant.slice(0, maxLines)), ...rest].join("\n");
 }
 
-/** JSON as lines of names and values, anything else as it is. */
+/** JSON as lines of names and values, other text unchanged. */
 function linesOf(content: string): readonly string[] {
   const json = textToJson(content);
   if (isJsonObject(json)) return [pairsOf(json)];
@@ -55,7 +55,7 @@ const pairsOf = (json: { readonly [key: string]: Json }): string =>
 
 const plain = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** The words of the request that are neither the work itself nor its arguments: what it wants to know. */
+/** The words of the request that are neither words of the tool nor arguments: its topic. */
 function topicOf(clause: Clause, { values }: PastCall, toolWords: ReadonlySet<string>): ReadonlySet<string> {
   const given = new Set(Object.values(values).flatMap((value) => wordsOf(plain(value))));
   return new Set([...clause.words].filter((word) => !toolWords.has(word) && !given.has(word)));

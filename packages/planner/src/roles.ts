@@ -1,7 +1,7 @@
 import { textAt, type Field } from "./fields.ts";
 import type { MentionKind } from "./mentions.ts";
 
-/** What kind of text an argument wants, judged by its name, format and description. */
+/** The kind of text that an argument expects, by its name, format and description. */
 export type Role =
   | "url"
   | "email"
@@ -14,7 +14,7 @@ export type Role =
   | "phrase"
   | "plain";
 
-/** What tells a role: names and formats of arguments; and the mentions that can fill it, best first. */
+/** How a role is recognized, by names and formats of arguments, and the kinds of mentions that can fill it, best first. */
 interface RoleRow {
   readonly role: Role;
   readonly names: readonly string[];
@@ -64,8 +64,8 @@ const rows: readonly RoleRow[] = [
   },
 ];
 
-/** Kinds that say what they are for by their form alone: where no argument wants them, the tool is hardly meant. */
-export const tellingKinds: ReadonlySet<MentionKind> = new Set([
+/** Kinds with a distinctive form: if no argument accepts them, the tool is unlikely to match. */
+export const distinctiveKinds: ReadonlySet<MentionKind> = new Set([
   "url",
   "email",
   "path",
@@ -78,7 +78,7 @@ export function roleOf({ plain, description, schema }: Field): Role {
   const format = textAt(schema, "format");
   const byFormat = rows.find(({ formats }) => formats.includes(format));
   if (byFormat !== undefined) return byFormat.role;
-  // An example such as "*.ts" in the description says more than a name.
+  // An example such as "*.ts" in the description is stronger evidence than a name.
   if (/\*\.\w/.test(description)) return "glob";
   const singular = plain.map((word) => word.replace(/(?<=..)s$/, ""));
   return rows.find(({ names }) => names.some((name) => singular.includes(name)))?.role ?? "plain";
@@ -104,7 +104,7 @@ export const hints: ReadonlyMap<string, readonly string[]> = new Map([
   ["country", ["in", "for", "of"]],
 ]);
 
-/** Arguments that say how many. */
+/** Names of arguments for a count. */
 export const counting: ReadonlySet<string> = new Set(["limit", "count", "max", "number", "top", "size", "n"]);
 
 /** Flags that let a tool find more. */

@@ -4,21 +4,21 @@ import { fieldsOf, type Field } from "./fields.ts";
 import { fillArguments, type Filled } from "./fill-arguments.ts";
 import { wordsOf } from "./words.ts";
 
-/** A tool as the planner sees it: its arguments, and how much each of its words speaks for it. */
+/** The planner's view of a tool: its arguments, and the weight of each of its words. */
 export interface Profile {
   readonly tool: LlmTool;
   readonly fields: readonly Field[];
   readonly weights: ReadonlyMap<string, number>;
-  /** The words of its name and the first sentence about it: they name the work, not what it is about. */
+  /** The words of its name and of the first sentence of its description: they name the work, not its subject. */
   readonly ownWords: ReadonlySet<string>;
 }
 
-/** A tool that fits a clause, with what the clause says of its arguments. */
+/** A tool that matches a clause, with the arguments that the clause contains. */
 export interface Route {
   readonly profile: Profile;
   readonly filled: Filled;
   readonly score: number;
-  /** How much the words alone say. */
+  /** The score of the words alone. */
   readonly lexical: number;
 }
 
@@ -42,7 +42,7 @@ export function profileOf(tool: LlmTool): Profile {
   return { tool, fields, weights, ownWords: new Set([...wordsOf(tool.name), ...wordsOf(firstSentence)]) };
 }
 
-/** The tools that fit a clause, the best first. A word counts the more, the fewer tools have it. */
+/** The tools that match a clause, best first. The fewer tools have a word, the higher its weight. */
 export function routesOf(clause: Clause, profiles: readonly Profile[]): readonly Route[] {
   return profiles
     .map((profile) => routeTo(clause, profile, profiles))

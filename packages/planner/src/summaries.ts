@@ -6,7 +6,7 @@ import type { RoutedClause } from "./request-to-clauses.ts";
 const maxLength = 6_000;
 const maxEntryLength = 600;
 
-/** A summary of a history that quotes the beginning of each of its entries, one a line. */
+/** A summary of a history: the beginning of each entry, one per line. */
 export function historyToSummary(text: string): string {
   const at = text.indexOf("\n\nHistory:");
   const history = at === -1 ? text : text.slice(at + "\n\nHistory:".length);
@@ -21,7 +21,7 @@ export function historyToSummary(text: string): string {
 
 const entry = /\bTool ([\w-]{1,64})\((\{.*?\})\): (SUCCESS|ERROR): (.*?)(?=\s+Tool [\w-]{1,64}\(\{|$)/gs;
 
-/** The calls that a summary tells of, each given back to the clause that it was made for. */
+/** The calls that a summary contains, each assigned to the clause that requested it. */
 export function summaryToCalls(summary: string, clauses: readonly RoutedClause[]): readonly PastCall[] {
   const open = new Set(clauses.keys());
   return [...summary.matchAll(entry)].flatMap(([, name = "", parameters = "", state, content = ""]) => {
@@ -35,7 +35,7 @@ export function summaryToCalls(summary: string, clauses: readonly RoutedClause[]
   });
 }
 
-/** A call is for a clause that goes to its tool with these arguments, or could not say its arguments itself. */
+/** Whether a call belongs to a clause: same tool, and the same arguments or none in the clause itself. */
 function isFor(routed: RoutedClause | undefined, { name, values }: PastCall): boolean {
   const route = routed?.route;
   if (route?.profile.tool.name !== name) return false;

@@ -1,4 +1,4 @@
-/** Arithmetic that people write in words, and the sign for it. */
+/** Arithmetic in words, and the sign for it. */
 const inWords: readonly (readonly [RegExp, string])[] = [
   [/\bsquare root of\b/gi, " sqrt "],
   [/\s*\b(?:percent|per cent) of\b|\s*%\s*of\b/gi, "% * "],
@@ -16,7 +16,7 @@ const functionNames = "sqrt|abs|min|max|round|floor|ceil|log|ln|exp|sin|cos|tan"
 const sign = "\\*\\*|[-+*/^%(),\\u00d7\\u00f7\\u2212]";
 const number =
   "(?<![\\w.])(?:\\d{1,3}(?:,\\d{3})+(?:\\.\\d+)?|\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?)(?![\\w.]*\\w)";
-/** One token: white space, a number, a name or a sign stands in a group; anything else ends an expression. */
+/** One token: white space, a number, a name or a sign is in a group; anything else ends an expression. */
 const piece = new RegExp(`(\\s+|${number}|\\b(?:${functionNames}|pi|tau|e)\\b|${sign})|\\w+|[^]`, "gu");
 
 const isNumber = (token: string): boolean => /^\d/.test(token);
@@ -38,7 +38,7 @@ export function textToExpressions(text: string): readonly string[] {
   return runs.flatMap((run) => runToExpression(run) ?? []);
 }
 
-/** A run without what cannot begin or end an expression, or undefined where nothing is calculated in it. */
+/** A run without tokens that cannot begin or end an expression. Undefined if nothing is calculated in it. */
 function runToExpression(run: readonly string[]): string | undefined {
   const tokens = run
     .map((token) => (isNumber(token) ? token.replaceAll(",", "") : token.replace(/^\s+$/, " ")))
@@ -62,6 +62,6 @@ function balance(tokens: string[]): void {
   while (count(")") > count("(") && tokens.at(-1) === ")") tokens.pop();
 }
 
-/** "sqrt 16" is a way to say sqrt(16). */
+/** "sqrt 16" means sqrt(16). */
 const withParentheses = (expression: string): string =>
   expression.replaceAll(new RegExp(`\\b(${functionNames}) +(\\d+(?:\\.\\d+)?)`, "g"), "$1($2)");

@@ -1,4 +1,4 @@
-/** Words that say nothing about which tool is meant. */
+/** Words that do not distinguish tools. */
 const stopWords = new Set(
   (
     "a about all also am an and any are as at be been being both but by can could did do does doing each every for " +
@@ -9,7 +9,7 @@ const stopWords = new Set(
   ).split(" "),
 );
 
-/** Words that people use for one another when they ask for work. Each row stands for its first word. */
+/** Words that users treat as synonyms in requests. Each row is replaced by its first word. */
 const synonyms: readonly string[] = [
   "read open cat view print display",
   "search find grep look locate occurrence",
@@ -25,7 +25,7 @@ const synonyms: readonly string[] = [
   "weather forecast temperature",
 ];
 
-/** A word as it is compared: without the endings that English hangs on it. */
+/** The stem of a word, without English endings, for comparisons. */
 export function stemOf(word: string): string {
   let stem = word.toLowerCase();
   if (stem.length > 4) stem = stem.replace(/(?:ly|'s)$/, "");
@@ -43,14 +43,14 @@ const canonical: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** All words of a text, in order and in small letters; names in camel or snake case count as several. */
+/** All words of a text, in order and in lower case; names in camel case or snake case are several words. */
 export const plainWords = (text: string): readonly string[] =>
   text
     .replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** The words that count, as they are compared. */
+/** The stems of the words that are not stop words. */
 export const wordsOf = (text: string): readonly string[] =>
   plainWords(text)
     .filter((word) => !stopWords.has(word) && /\p{L}\p{L}|\p{Lo}/u.test(word))

@@ -2,7 +2,7 @@ import type { JsonObject, LlmTool } from "@moora/llm";
 import { describe, expect, it } from "vitest";
 import { toolOf, plannedFor, shop } from "./plan.ts";
 
-describe("tools it has never seen", () => {
+describe("unknown tools", () => {
   it.each([
     ["What's the weather like in New York today?", [["weather", { city: "New York" }]]],
     [
@@ -61,9 +61,9 @@ describe("tools it has never seen", () => {
   });
 });
 
-describe("nothing is made up", () => {
+describe("no values are invented", () => {
   it.each(["Tell me a joke", "hello", "What is the capital of Norway?", "", "???", "   ", "42"])(
-    "%j fits no tool",
+    "%j matches no tool",
     (text) => {
       expect(plannedFor(text, shop)).toEqual([]);
     },
@@ -79,7 +79,7 @@ describe("nothing is made up", () => {
     expect(plannedFor(text, shop)).toEqual([]);
   });
 
-  it("a number outside of its limits is not given", () => {
+  it("does not use a number outside of its limits", () => {
     expect(plannedFor("show the last 0 orders of Ada", shop)).toEqual([["list_orders", { customer: "Ada" }]]);
   });
 });
@@ -124,7 +124,7 @@ describe("schemas of all kinds", () => {
     expect(plannedFor(text, schemas(properties, Object.keys(values)))).toEqual([["gadget", values]]);
   });
 
-  it("a reference inside the schema is followed", () => {
+  it("follows a reference inside the schema", () => {
     const tool = {
       name: "gadget",
       description: "Runs the gadget.",
@@ -139,7 +139,7 @@ describe("schemas of all kinds", () => {
   });
 
   it.each(["__proto__", "constructor", "toString", "hasOwnProperty", "$", "", "then"])(
-    "an argument called %j is one like any other",
+    "fills an argument named %j like any other",
     (name) => {
       const before = Object.getOwnPropertyNames(Object.prototype);
       const tools = [

@@ -4,12 +4,12 @@ import { CalculatorError } from "./calculator/calculator-error.ts";
 import { evaluate, maxExpressionLength } from "./calculator/evaluate.ts";
 import { textAt } from "./tool-input.ts";
 
-/** Arithmetic, exact where the result is a fraction. Nothing of the expression is ever run as code. */
+/** Creates `calculator`: arithmetic, exact where the result is a fraction. Low risk, `replay: "safe"`. The expression is parsed, never executed as code. */
 export const calculatorTool = (): Tool =>
   defineTool({
     name: "calculator",
     description:
-      "Calculates the value of an arithmetic expression, such as (2 + 3)^2 / 7. Knows + - * / ^, " +
+      "Calculates the value of an arithmetic expression, such as (2 + 3)^2 / 7. Supports + - * / ^, " +
       "% (10 % 3 is the remainder, 15% is 0.15), parentheses, sqrt, abs, min, max, round(value, digits), " +
       "floor, ceil, log (base 10), ln, exp, sin, cos, tan (radians), pi, tau, e.",
     input: {

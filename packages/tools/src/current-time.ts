@@ -1,20 +1,21 @@
 import { defineTool, toolReply, type Clock, type Tool } from "@moora/agent-core-effects";
 import { textAt } from "./tool-input.ts";
 
+/** Options of `currentTimeTool`. */
 export interface CurrentTimeOptions {
-  /** Default: the clock of the machine. */
+  /** `now()` returns milliseconds since 1970. Default: the clock of the machine. */
   readonly clock?: Pick<Clock, "now">;
-  /** IANA name of the zone where a call names none. Default: that of the machine. */
+  /** IANA name of the time zone for calls that do not name one. Default: that of the machine. */
   readonly timeZone?: string;
 }
 
-/** The date and time now. */
+/** Creates `current_time`: the current date and time, in any IANA time zone. Low risk, `replay: "safe"`. */
 export function currentTimeTool(options: CurrentTimeOptions = {}): Tool {
   const { clock = Date, timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone } = options;
   return defineTool({
     name: "current_time",
     description:
-      "Tells the current date, weekday and time (what time it is now, what day is today), here or in a time zone.",
+      "Returns the current date, weekday and time (what time it is now, what day is today), here or in a time zone.",
     input: {
       type: "object",
       properties: {
@@ -33,7 +34,7 @@ export function currentTimeTool(options: CurrentTimeOptions = {}): Tool {
       const zone = zoneOf(asked);
       if (zone !== undefined) return timeIn(zone, clock.now());
       return toolReply({
-        content: `There is no time zone "${asked.slice(0, 60)}". Give an IANA name, such as Europe/Oslo or UTC.`,
+        content: `Unknown time zone "${asked.slice(0, 60)}". Use an IANA name, such as Europe/Oslo or UTC.`,
         isError: true,
       });
     },

@@ -4,25 +4,26 @@ import { resolveName } from "./web/checked-lookup.ts";
 import { FetchRefused } from "./web/fetch-refused.ts";
 import { isPublicAddress } from "./web/public-address.ts";
 
+/** Options of `fetchUrlTool`. */
 export interface FetchUrlOptions {
-  /** Every address of a name. Default: the resolver of the system. */
+  /** Resolves a host name to all of its addresses. Default: the resolver of the system. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
   /** Which addresses may be connected to. Default: those of the public internet. */
   readonly isAllowed?: (address: string) => boolean;
-  /** For a whole page with its redirects. Default: 20,000. */
+  /** Time limit for one page, including its redirects. Default: 20,000. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Reads pages of the public internet. A URL can carry data out, so its risk is medium: let a human see each call, or
- * give it to no agent that reads what must stay inside.
+ * Creates `fetch_url`: reads pages of the public internet as text. A URL can carry data out, so its risk is medium: approve
+ * each call, or do not combine it with tools that read private data.
  */
 export function fetchUrlTool(options: FetchUrlOptions = {}): Tool {
   const { resolve = resolveName, isAllowed = isPublicAddress, timeoutMs = 20_000 } = options;
   return defineTool({
     name: "fetch_url",
     description:
-      "Fetches a page from the web (a site, a link) by its URL and gives its readable text. " +
+      "Fetches a page from the web (a site, a link) by its URL and returns its readable text. " +
       "Only http and https, only public addresses, only text.",
     input: {
       type: "object",
@@ -55,10 +56,10 @@ export function fetchUrlTool(options: FetchUrlOptions = {}): Tool {
   });
 }
 
-/** What went wrong on the way, in the system's own short word. */
+/** The cause of a failed connection, with the error code of the system. */
 function connectionProblem(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "There is no host of this name.";
-  if (code === "ABORT_ERR") return "Cancelled.";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "The host does not exist.";
+  if (code === "ABORT_ERR") return "Canceled.";
   return `The page could not be fetched (${code || (error instanceof Error ? error.message : "unknown")}).`;
 }

@@ -5,8 +5,8 @@ import { readFileTool } from "./read-file.ts";
 import { searchFilesTool } from "./search-files.ts";
 
 /**
- * list_files, read_file and search_files under one folder: nothing above it, no link out of it and no special file is
- * ever opened. They only read. Throws where there is no such folder.
+ * Creates `list_files`, `read_file` and `search_files` for one folder. They only read: paths above the folder, links that
+ * lead out of it and special files are refused. Throws if `root` is not a folder. Low risk, `replay: "safe"`.
  */
 export function fileTools({ root }: { readonly root: string }): readonly Tool[] {
   const folder = new RootFolder(root);

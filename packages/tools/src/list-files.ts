@@ -2,17 +2,17 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { defineTool, type Tool } from "@moora/agent-core-effects";
 import { kilobytes } from "./files/file-text.ts";
-import { fitsNamePattern } from "./files/name-pattern.ts";
+import { matchesNamePattern } from "./files/name-pattern.ts";
 import { refusedToReply } from "./files/refused-to-reply.ts";
 import type { RootFolder } from "./files/root-folder.ts";
 import { walk, type FoundEntry } from "./files/walk.ts";
 import { flagAt, textAt } from "./tool-input.ts";
 
 const maxEntries = 500;
-/** Entries that are looked at, whether or not they fit the pattern. */
+/** Entries that are visited, whether or not they match the pattern. */
 const maxVisited = 50_000;
 
-/** Names of files under one root folder. */
+/** Creates `list_files` for a root folder. */
 export const listFilesTool = (root: RootFolder): Tool =>
   defineTool({
     name: "list_files",
@@ -44,14 +44,14 @@ export const listFilesTool = (root: RootFolder): Tool =>
         let cut = "";
         for await (const entry of walk(root, path, { depth: flagAt(input, "recursive") ? 32 : 1, signal })) {
           visited += 1;
-          if (visited > maxVisited) cut = `only ${maxVisited} entries were looked at`;
-          else if (name !== "" && !fitsNamePattern(name, entry.path)) continue;
+          if (visited > maxVisited) cut = `only ${maxVisited} entries were visited`;
+          else if (name !== "" && !matchesNamePattern(name, entry.path)) continue;
           else if (lines.length === maxEntries) cut = `the first ${maxEntries} entries are shown`;
           if (cut !== "") break;
           lines.push(await entryLine(root, entry));
         }
         if (cut !== "") return [...lines, `[cut: ${cut}; ask for a folder or a name]`].join("\n");
-        return lines.length === 0 ? "There are no such files." : lines.join("\n");
+        return lines.length === 0 ? "No files found." : lines.join("\n");
       }),
   });
 
@@ -59,10 +59,10 @@ async function entryLine(root: RootFolder, { path, kind }: FoundEntry): Promise<
   const name = lineName(path);
   if (kind === "folder") return `${name}/`;
   if (kind === "link") return `${name} (link)`;
-  if (kind === "other") return `${name} (no regular file)`;
+  if (kind === "other") return `${name} (not a regular file)`;
   const stats = await lstat(join(root.path, path)).catch(() => undefined);
   return stats === undefined ? name : `${name} (${kilobytes(stats.size)})`;
 }
 
-/** A name is anybody's text: one that could be taken for several lines is quoted. */
+/** A name with control characters is quoted, so that it cannot look like several lines. */
 const lineName = (path: string): string => (/\p{Cc}/u.test(path) ? JSON.stringify(path) : path);

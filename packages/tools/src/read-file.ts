@@ -8,7 +8,7 @@ const maxBytes = 10_000_000;
 const maxLines = 2_000;
 const maxLength = 60_000;
 
-/** The text of one file under one root folder. */
+/** Creates `read_file` for a root folder. */
 export const readFileTool = (root: RootFolder): Tool =>
   defineTool({
     name: "read_file",
@@ -39,7 +39,7 @@ export const readFileTool = (root: RootFolder): Tool =>
         const file = await fileText(root, path, { maxBytes, signal });
         if (file.type === "too-large")
           throw new Error(
-            `${path} is too large: ${kilobytes(file.bytes)}, at most ${kilobytes(maxBytes)} are read.`,
+            `${path} is too large: ${kilobytes(file.bytes)}; the maximum is ${kilobytes(maxBytes)}.`,
           );
         if (file.type === "binary")
           return `${path} is a binary file of ${kilobytes(file.bytes)}; it is not shown.`;
@@ -48,11 +48,11 @@ export const readFileTool = (root: RootFolder): Tool =>
       }),
   });
 
-/** The lines under a head that says which they are, and a mark where some are left out. */
+/** The lines below a heading with their numbers, and a note where some are omitted. */
 function shownLines(path: string, text: string, from: number, count: number): string {
   if (text === "") return `${path} is empty.`;
   const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
-  if (from > lines.length) return `${path} has ${lines.length} lines; there is no line ${from}.`;
+  if (from > lines.length) return `${path} has ${lines.length} lines; line ${from} does not exist.`;
   const shown: string[] = [];
   let length = 0;
   for (const line of lines.slice(from - 1, from - 1 + count)) {

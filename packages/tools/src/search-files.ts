@@ -1,7 +1,7 @@
 import { defineTool, type Tool } from "@moora/agent-core-effects";
 import { fileText } from "./files/file-text.ts";
 import { patternMatcher, PatternTooSlow, textMatcher, type LineMatcher } from "./files/line-matcher.ts";
-import { fitsNamePattern } from "./files/name-pattern.ts";
+import { matchesNamePattern } from "./files/name-pattern.ts";
 import { refusedToReply } from "./files/refused-to-reply.ts";
 import { PathRefused, type RootFolder } from "./files/root-folder.ts";
 import { walk } from "./files/walk.ts";
@@ -11,16 +11,16 @@ const maxMatches = 200;
 const maxFiles = 10_000;
 const maxFileBytes = 2_000_000;
 const shownLineLength = 300;
-/** Time for matching by regular expression in one search; nothing else runs in it. */
+/** The time limit for regular expression matching in one search. Matching blocks the event loop. */
 const matchingMs = 1_000;
 
-/** Finds text in the files under one root folder. */
+/** Creates `search_files` for a root folder. */
 export const searchFilesTool = (root: RootFolder): Tool =>
   defineTool({
     name: "search_files",
     description:
       "Searches the contents of files (find, grep): which lines of which files contain (mention, use) a text. " +
-      `Gives file:line: text, at most ${maxMatches}. Leaves out node_modules, .git, .moora and binary files.`,
+      `Returns file:line: text, at most ${maxMatches}. Leaves out node_modules, .git, .moora and binary files.`,
     input: {
       type: "object",
       properties: {
@@ -35,7 +35,7 @@ export const searchFilesTool = (root: RootFolder): Tool =>
           type: "boolean",
           description: "Whether the query is a regular expression, for single lines.",
         },
-        ignore_case: { type: "boolean", description: "Whether capitals make no difference." },
+        ignore_case: { type: "boolean", description: "Whether to ignore case." },
       },
       required: ["query"],
       additionalProperties: false,
@@ -56,7 +56,7 @@ export const searchFilesTool = (root: RootFolder): Tool =>
       }),
   });
 
-/** One search: what was found, what was passed over, and why it stopped. */
+/** One search: the lines found, the files skipped, and why it stopped. */
 class FileSearch {
   readonly #root: RootFolder;
   readonly #matcher: LineMatcher;
@@ -75,7 +75,7 @@ class FileSearch {
   async run(path: string, name: string): Promise<void> {
     try {
       for await (const file of this.#files(path)) {
-        if (name !== "" && !fitsNamePattern(name, file)) continue;
+        if (name !== "" && !matchesNamePattern(name, file)) continue;
         if (this.#searched === maxFiles) this.#cut = `only ${maxFiles} files were searched`;
         if (this.#cut !== "") return;
         await this.#searchFile(file);
@@ -87,7 +87,7 @@ class FileSearch {
   }
 
   report(): string {
-    const skipped = this.#tooLarge === 0 ? "" : ` ${this.#tooLarge} large files were left out.`;
+    const skipped = this.#tooLarge === 0 ? "" : ` ${this.#tooLarge} large files were skipped.`;
     const mark = this.#cut === "" ? [] : [`[cut: ${this.#cut}]`];
     if (this.#found.length === 0)
       return [`No line matches in ${this.#searched} files.${skipped}`, ...mark].join("\n");
@@ -124,7 +124,7 @@ class FileSearch {
     }
   }
 
-  /** A file that is gone or cannot be read is passed over. */
+  /** A file that is missing or unreadable is skipped. */
   async #textOf(path: string): Promise<Awaited<ReturnType<typeof fileText>> | undefined> {
     try {
       return await fileText(this.#root, path, { maxBytes: maxFileBytes, signal: this.#signal });

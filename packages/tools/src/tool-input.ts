@@ -1,6 +1,6 @@
 import type { JsonObject } from "@moora/llm";
 
-// Inputs were held against their schema before a tool sees them: a field is missing, or of its type.
+// Inputs are validated against their schema before a tool runs: a field is missing or has its type.
 
 export function textAt(input: JsonObject, name: string, otherwise: string = ""): string {
   const value = fieldAt(input, name);

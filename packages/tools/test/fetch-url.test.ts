@@ -81,7 +81,7 @@ describe("(M07) the SSRF set: no connection to a host that is not public", () =>
     },
   );
 
-  it("a name that resolves to this machine, alone or among others", async () => {
+  it("a name that resolves to this machine, alone or among other addresses", async () => {
     for (const addresses of [["127.0.0.1"], ["1.1.1.1", "127.0.0.1"], ["::1"], ["::ffff:127.0.0.1"]]) {
       const outcome = await fetched(`http://public.test:${closed}/`, {
         resolve: () => Promise.resolve(addresses),
@@ -142,14 +142,14 @@ describe("(M07) the SSRF set: no connection to a host that is not public", () =>
     expect(textOf(await fetched(url, world))).toContain("Only http and https are fetched");
   });
 
-  it("and the sentinel does count", async () => {
+  it("the sentinel counts connections that are allowed", async () => {
     await fetch(`http://127.0.0.1:${closed}/`);
     expect(connections).toBe(1);
   });
 });
 
 describe("pages", () => {
-  it("HTML comes as text, with its title and where it was found", async () => {
+  it("HTML is returned as text, with its title and its address", async () => {
     const outcome = await fromFront((_, response) =>
       response
         .setHeader("content-type", "text/html; charset=utf-8")
@@ -161,7 +161,7 @@ describe("pages", () => {
     });
   });
 
-  it("follows a redirect, and gives up on a loop", async () => {
+  it("follows a redirect, but not a loop", async () => {
     const outcome = await fromFront((request, response) => {
       if (request.url === "/page") response.writeHead(302, { location: "/there" }).end();
       else response.setHeader("content-type", "text/plain").end("arrived");
@@ -191,7 +191,7 @@ describe("pages", () => {
     expect(textOf(outcome)).toContain("packed text");
   });
 
-  it("a status that says no is an error with what the server said", async () => {
+  it("an error status is an error with the body of the response", async () => {
     const outcome = await fromFront((_, response) =>
       response.writeHead(404, { "content-type": "text/plain" }).end("no such page"),
     );
@@ -203,20 +203,20 @@ describe("pages", () => {
     "%s is not shown",
     async (type) => {
       const outcome = await fromFront((_, response) => response.setHeader("content-type", type).end("bytes"));
-      expect(textOf(outcome)).toContain(`is no text: it is of type ${type}`);
+      expect(textOf(outcome)).toContain(`is not text: its type is ${type}`);
     },
   );
 
-  it("binary data that calls itself text is not shown", async () => {
+  it("binary data with a text type is not returned", async () => {
     const outcome = await fromFront((_, response) =>
       response.setHeader("content-type", "text/plain").end(Buffer.from([1, 0, 2])),
     );
-    expect(textOf(outcome)).toContain("is no text");
+    expect(textOf(outcome)).toContain("is not text");
   });
 });
 
 describe("limits", () => {
-  it("a long page is cut, packed or not", async () => {
+  it("a long page is cut, compressed or not", async () => {
     for (const encoding of ["identity", "gzip"]) {
       const body = Buffer.alloc(30_000_000, "a");
       const outcome = await fromFront((_, response) =>
@@ -229,7 +229,7 @@ describe("limits", () => {
     }
   });
 
-  it("a server that says nothing, or never ends, is given up", async () => {
+  it("a server that sends nothing, or never ends, times out", async () => {
     const silent = await fromFront(() => undefined, { timeoutMs: 40 });
     expect(textOf(silent)).toBe("The page did not arrive within 40 ms.");
     const endless = await fromFront(
@@ -239,14 +239,14 @@ describe("limits", () => {
     expect(textOf(endless)).toBe("The page did not arrive within 40 ms.");
   });
 
-  it("a cancelled call ends", async () => {
+  it("a canceled call ends", async () => {
     const cancel = new AbortController();
     answer = () => cancel.abort();
     const outcome = await runTool(fetchUrlTool(world), { url: `http://front.test:${port}/` }, cancel.signal);
-    expect(textOf(outcome)).toBe("Cancelled.");
+    expect(textOf(outcome)).toBe("Canceled.");
   });
 
-  it("a connection that breaks, and a packed body that is none, are errors in a few words", async () => {
+  it("a broken connection and an invalid compressed body are short errors", async () => {
     const broken = await fromFront((request) => void request.socket.destroy());
     expect(textOf(broken)).toBe("The page could not be fetched (ECONNRESET).");
     const garbage = await fromFront((_, response) =>
@@ -270,7 +270,7 @@ describe("limits", () => {
     ]);
   });
 
-  it("is declared as what it is", () => {
+  it("is declared as medium risk", () => {
     expect(fetchUrlTool().definition).toMatchObject({ risk: "medium", replay: "safe" });
     expect(fetchUrlTool().definition.approval).toBeUndefined();
   });

@@ -81,7 +81,7 @@ const hostile = [
 ];
 
 describe("(M07) the traversal set", () => {
-  it.each(hostile)("read_file gives nothing for %j", async (path) => {
+  it.each(hostile)("read_file rejects %j", async (path) => {
     const outcome = await runTool(toolNamed("read_file"), { path });
     expect(outcome.isSuccess).toBe(false);
     checkUntouched(textOf(outcome));
@@ -97,7 +97,7 @@ describe("(M07) the traversal set", () => {
   );
 
   it.each(hostile.filter((path) => !["", ".", "sub"].includes(path)))(
-    "list_files lists nothing for %j",
+    "list_files rejects %j",
     async (path) => {
       const outcome = await runTool(toolNamed("list_files"), { path, recursive: true });
       expect(outcome.isSuccess).toBe(false);
@@ -114,7 +114,7 @@ describe("(M07) the traversal set", () => {
     checkUntouched(listed);
   });
 
-  it("does not tell what exists outside", async () => {
+  it("does not reveal what exists outside", async () => {
     const there = textOf(await runTool(toolNamed("read_file"), { path: "folder-out/secret.txt" }));
     const notThere = textOf(await runTool(toolNamed("read_file"), { path: "folder-out/nothing.txt" }));
     expect(notThere).toBe(there.replace("secret", "nothing"));
@@ -122,7 +122,7 @@ describe("(M07) the traversal set", () => {
     expect(dangling).toBe('"dangling-out.txt" leads out of the root folder.');
   });
 
-  it("names no real path in an error", async () => {
+  it("does not name real paths in errors", async () => {
     for (const path of hostile) {
       if (path.startsWith(place.path)) continue;
       expect(textOf(await runTool(toolNamed("read_file"), { path }))).not.toContain(place.path);
@@ -130,7 +130,7 @@ describe("(M07) the traversal set", () => {
   });
 });
 
-describe("what lies inside", () => {
+describe("paths inside the root", () => {
   it.each([
     ["inside.txt", "inside"],
     ["./inside.txt", "inside"],
@@ -141,7 +141,7 @@ describe("what lies inside", () => {
   });
 });
 
-describe("things that move between the check and the opening", () => {
+describe("paths that are replaced between check and open", () => {
   it("a folder that became a link out is not read through", async () => {
     using moving = new TemporaryFolder();
     mkdirSync(moving.at("root", "folder"), { recursive: true });
@@ -182,7 +182,7 @@ describe("things that move between the check and the opening", () => {
 describe("the root", () => {
   it("is a folder that exists", () => {
     expect(() => new RootFolder(place.at("nothing"))).toThrow(/ENOENT/);
-    expect(() => new RootFolder(place.at("secret.txt"))).toThrow(/is no folder/);
+    expect(() => new RootFolder(place.at("secret.txt"))).toThrow(/is not a folder/);
   });
 
   it("may itself be reached through a link", async () => {
@@ -196,7 +196,7 @@ describe("the root", () => {
 
 function toolNamed(name: string): Tool {
   const tool = fileTools({ root }).find((candidate) => candidate.name === name);
-  if (tool === undefined) throw new Error(`There is no tool ${name}.`);
+  if (tool === undefined) throw new Error(`Unknown tool ${name}.`);
   return tool;
 }
 

@@ -1,12 +1,12 @@
 import { toNumber, type Amount } from "./amount.ts";
 
-/** A number as people write it. `isRounded`: digits were left out, so it stands behind "≈" and not behind "=". */
+/** A number in decimal notation. `isRounded`: digits were omitted, so it is printed after "≈" instead of "=". */
 export interface AmountText {
   readonly text: string;
   readonly isRounded: boolean;
 }
 
-/** Most decimals, and most digits, that are written out. */
+/** The maximum number of decimals, and of digits, in the output. */
 const maxDecimals = 20;
 const maxDigits = 200;
 
@@ -16,7 +16,7 @@ export function amountToText(amount: Amount): AmountText {
   return { text: String(Number(toNumber(amount).toPrecision(15))), isRounded: true };
 }
 
-/** The fraction as a decimal, where that ends soon enough. */
+/** The fraction as a decimal. Undefined if it has too many decimals. */
 function decimalOf(top: bigint, bottom: bigint): string | undefined {
   for (let decimals = 0; decimals <= maxDecimals; decimals += 1) {
     const scaled = top * 10n ** BigInt(decimals);

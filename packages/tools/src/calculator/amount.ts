@@ -1,17 +1,17 @@
 /**
- * A number of the calculator: a fraction as long as every step was exact, a double from the first one on that was not.
+ * A number of the calculator: a fraction while every step is exact, a double from the first inexact step on.
  * `bottom` is positive, and the fraction is in lowest terms.
  */
 export type Amount =
   | { readonly exact: true; readonly top: bigint; readonly bottom: bigint }
   | { readonly exact: false; readonly value: number };
 
-/** Beyond this many bits a fraction becomes a double: an expression of a few characters must not cost gigabytes. */
+/** Beyond this many bits a fraction becomes a double: a short expression must not use gigabytes of memory. */
 const maxBits = 4_096;
 
 const bitsOf = (value: bigint): number => (value < 0n ? -value : value).toString(16).length * 4;
 
-/** A fraction in lowest terms, or the nearest double where it would be too long to carry. */
+/** A fraction in lowest terms, or the nearest double if it exceeds `maxBits`. */
 export function fraction(top: bigint, bottom: bigint = 1n): Amount {
   const sign = bottom < 0n ? -1n : 1n;
   const common = sign * commonDivisor(top, bottom);
@@ -22,7 +22,7 @@ export function fraction(top: bigint, bottom: bigint = 1n): Amount {
 
 export const approximate = (value: number): Amount => ({ exact: false, value });
 
-/** The nearest double, near enough: both halves of a long fraction lose the same number of bits first. */
+/** The approximate double. Numerator and denominator of a long fraction are first shortened by the same number of bits. */
 export function toNumber(amount: Amount): number {
   if (!amount.exact) return amount.value;
   const { top, bottom } = amount;
@@ -33,7 +33,7 @@ export function toNumber(amount: Amount): number {
 
 export const isZero = (amount: Amount): boolean => (amount.exact ? amount.top === 0n : amount.value === 0);
 
-/** A whole number that counts something: an exponent, a number of digits. Undefined for everything else. */
+/** The value as an integer of at most `most` in magnitude, such as an exponent. Undefined for any other value. */
 export function toInteger(amount: Amount, most: number): number | undefined {
   const value = toNumber(amount);
   const isExact = amount.exact ? amount.bottom === 1n : Number.isInteger(value);
@@ -56,13 +56,13 @@ export const multiply = (a: Amount, b: Amount): Amount =>
 export const divide = (a: Amount, b: Amount): Amount =>
   a.exact && b.exact ? fraction(a.top * b.bottom, a.bottom * b.top) : approximate(toNumber(a) / toNumber(b));
 
-/** What is left of `a`, with the sign of `a`. The divisor is not zero. */
+/** The remainder, with the sign of `a`. The divisor is not zero. */
 export const remainder = (a: Amount, b: Amount): Amount =>
   a.exact && b.exact
     ? fraction((a.top * b.bottom) % (b.top * a.bottom), a.bottom * b.bottom)
     : approximate(toNumber(a) % toNumber(b));
 
-/** Exact for whole exponents as long as the result is short enough. */
+/** Exact for integer exponents, unless the result exceeds `maxBits`. */
 export function power(base: Amount, exponent: Amount): Amount {
   const times = toInteger(exponent, maxBits);
   if (!base.exact || times === undefined) return approximate(toNumber(base) ** toNumber(exponent));
@@ -77,14 +77,14 @@ export const compare = (a: Amount, b: Amount): number => {
   return difference.exact ? Number(difference.top > 0n) - Number(difference.top < 0n) : difference.value;
 };
 
-/** The greatest whole number that is not above it. */
+/** The greatest integer that is not above it. */
 export function floor(a: Amount): Amount {
   if (!a.exact) return approximate(Math.floor(a.value));
   const whole = a.top / a.bottom;
   return fraction(a.top < 0n && whole * a.bottom !== a.top ? whole - 1n : whole);
 }
 
-/** The exact root of a square number; of any other the double. */
+/** The exact root of a square number, a double for any other number. */
 export function squareRoot(a: Amount): Amount {
   if (a.exact && a.top >= 0n) {
     const top = integerRoot(a.top);

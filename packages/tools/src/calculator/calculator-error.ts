@@ -1,4 +1,4 @@
-/** What is wrong with an expression. `position` counts characters from 1. */
+/** An invalid expression. `position` counts characters from 1. */
 export class CalculatorError extends Error {
   override readonly name = "CalculatorError";
   readonly position: number;

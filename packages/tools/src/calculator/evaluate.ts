@@ -15,22 +15,22 @@ import { CalculatorError } from "./calculator-error.ts";
 import { expressionToTokens, type Sign, type Token } from "./expression-to-tokens.ts";
 import { constants, functions } from "./functions.ts";
 
-/** Longer expressions are refused before they are read. */
+/** Longer expressions are rejected before they are parsed. */
 export const maxExpressionLength = 500;
 
-/** The value of an expression. Throws `CalculatorError` with the place where it goes wrong. */
+/** The value of an expression. Throws `CalculatorError` with the position of the error. */
 export function evaluate(expression: string): Amount {
   if (expression.length > maxExpressionLength)
     throw new CalculatorError(
-      `The expression is too long: ${expression.length} characters, at most ${maxExpressionLength} are read.`,
+      `The expression is too long: ${expression.length} characters; the maximum is ${maxExpressionLength}.`,
       maxExpressionLength + 1,
     );
-  const reader = new ExpressionReader(expressionToTokens(expression));
+  const reader = new ExpressionParser(expressionToTokens(expression));
   return reader.whole();
 }
 
-/** Reads by recursive descent: a method for each level of precedence, the loosest first. */
-class ExpressionReader {
+/** A recursive-descent parser: one method for each level of precedence, the lowest first. */
+class ExpressionParser {
   readonly #tokens: readonly Token[];
   #at = 0;
 
@@ -67,7 +67,7 @@ class ExpressionReader {
 
   #divisor(position: number): Amount {
     const amount = this.#signed();
-    if (isZero(amount)) throw new CalculatorError("This divides by zero.", position);
+    if (isZero(amount)) throw new CalculatorError("Division by zero.", position);
     return amount;
   }
 
@@ -76,17 +76,17 @@ class ExpressionReader {
     return this.#takes("+") ? this.#signed() : this.#raised();
   }
 
-  /** Binds tighter than a sign before it and takes the rest to its right: -2^2 is -4, 2^3^2 is 2^9. */
+  /** Has precedence over a sign before it, and is right-associative: -2^2 is -4, 2^3^2 is 2^9. */
   #raised(): Amount {
     const base = this.#perCent();
     const { position } = this.#next;
     if (!this.#takes("^")) return base;
     const exponent = this.#signed();
-    if (isZero(base) && toNumber(exponent) < 0) throw new CalculatorError("This divides by zero.", position);
+    if (isZero(base) && toNumber(exponent) < 0) throw new CalculatorError("Division by zero.", position);
     return finite(power(base, exponent), position);
   }
 
-  /** "%" before another operand is the remainder of a division, otherwise it means "of a hundred". */
+  /** "%" before an operand is the remainder of a division, otherwise it is percent. */
   #perCent(): Amount {
     let amount = this.#operand();
     while (this.#is("%")) {
@@ -94,7 +94,7 @@ class ExpressionReader {
       if (beginsOperand(after)) return amount;
       if (after.type === "sign" && (after.sign === "-" || after.sign === "+"))
         throw new CalculatorError(
-          `"%" before "${after.sign}" can be read in two ways: use parentheses.`,
+          `"%" before "${after.sign}" is ambiguous: use parentheses.`,
           this.#next.position,
         );
       this.#at += 1;
@@ -117,12 +117,12 @@ class ExpressionReader {
 
   #call(name: string, position: number): Amount {
     const known = Object.hasOwn(functions, name) ? functions[name] : undefined;
-    if (known === undefined) throw new CalculatorError(`There is no function ${name}.`, position);
+    if (known === undefined) throw new CalculatorError(`Unknown function ${name}.`, position);
     this.#expect("(");
     const [first, ...rest] = this.#list();
     const count = first === undefined ? 0 : rest.length + 1;
     if (first === undefined || count < known.least || count > known.most)
-      throw new CalculatorError(`${name} does not take ${count} values.`, position);
+      throw new CalculatorError(`${name} does not accept ${count} arguments.`, position);
     try {
       return finite(known.of(first, ...rest), position);
     } catch (error) {
@@ -153,7 +153,7 @@ class ExpressionReader {
   }
 
   #expect(sign: Sign): void {
-    if (!this.#takes(sign)) throw new CalculatorError(`"${sign}" is missing.`, this.#next.position);
+    if (!this.#takes(sign)) throw new CalculatorError(`Missing "${sign}".`, this.#next.position);
   }
 }
 
@@ -164,21 +164,24 @@ function constant({ name, position }: { readonly name: string; readonly position
   const amount = Object.hasOwn(constants, name) ? constants[name] : undefined;
   if (amount !== undefined) return amount;
   throw new CalculatorError(
-    `"${name}" is no constant; there are ${Object.keys(constants).join(", ")}.`,
+    `Unknown constant "${name}". Available: ${Object.keys(constants).join(", ")}.`,
     position,
   );
 }
 
 function finite(amount: Amount, position: number): Amount {
   if (amount.exact || Number.isFinite(amount.value)) return amount;
-  if (Number.isNaN(amount.value)) throw new CalculatorError("This has no real value.", position);
+  if (Number.isNaN(amount.value)) throw new CalculatorError("The result is not a real number.", position);
   throw new CalculatorError("The result is too large.", position);
 }
 
 function unexpected(token: Token): CalculatorError {
-  if (token.type === "end") return new CalculatorError("The expression ends too early.", token.position);
+  if (token.type === "end") return new CalculatorError("Unexpected end of the expression.", token.position);
   if (token.type === "sign" && token.sign === ",")
-    return new CalculatorError('"," separates values of a function; write 1000, not 1,000.', token.position);
-  const shown = token.type === "name" ? token.name : token.type === "sign" ? token.sign : "a number";
-  return new CalculatorError(`There should not be ${shown} here.`, token.position);
+    return new CalculatorError(
+      '"," separates arguments of a function; write 1000, not 1,000.',
+      token.position,
+    );
+  const shown = token.type === "name" ? token.name : token.type === "sign" ? token.sign : "number";
+  return new CalculatorError(`Unexpected ${shown}.`, token.position);
 }

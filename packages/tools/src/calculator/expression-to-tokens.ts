@@ -1,7 +1,7 @@
 import { fraction, type Amount } from "./amount.ts";
 import { CalculatorError } from "./calculator-error.ts";
 
-/** A piece of an expression; `position` counts from 1. */
+/** A token of an expression; `position` counts from 1. */
 export type Token = { readonly position: number } & (
   | { readonly type: "number"; readonly amount: Amount }
   | { readonly type: "name"; readonly name: string }
@@ -11,7 +11,7 @@ export type Token = { readonly position: number } & (
 
 export type Sign = "+" | "-" | "*" | "/" | "^" | "%" | "(" | ")" | ",";
 
-/** How people and models write the signs. */
+/** The spellings of the signs that users and models use. */
 const signs: Readonly<Record<string, Sign>> = {
   "+": "+",
   "-": "-",
@@ -31,7 +31,7 @@ const signs: Readonly<Record<string, Sign>> = {
 
 const piece = /\s+|(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?|([A-Za-z_]\w*)|(\*\*|[^\s\w])/uy;
 
-/** Throws `CalculatorError` for a character that belongs to no expression. */
+/** Throws `CalculatorError` for an invalid character. */
 export function expressionToTokens(expression: string): readonly Token[] {
   const tokens: Token[] = [];
   piece.lastIndex = 0;
@@ -50,7 +50,7 @@ export function expressionToTokens(expression: string): readonly Token[] {
 
 function amountOf(digits: string, exponent: string, position: number): Amount {
   const shift = Number(exponent);
-  if (Math.abs(shift) > 400) throw new CalculatorError("This exponent is too large.", position);
+  if (Math.abs(shift) > 400) throw new CalculatorError("The exponent is too large.", position);
   const [whole = "", decimals = ""] = digits.split(".");
   const scale = shift - decimals.length;
   const value = BigInt(whole + decimals);
@@ -64,4 +64,4 @@ function signOf(text: string, position: number): Sign {
 }
 
 const unexpected = (text: string, position: number): CalculatorError =>
-  new CalculatorError(`"${text}" belongs to no expression.`, position);
+  new CalculatorError(`Invalid character "${text}".`, position);

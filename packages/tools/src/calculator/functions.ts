@@ -14,7 +14,7 @@ import {
   type Amount,
 } from "./amount.ts";
 
-/** A function of the calculator, with the least and the most arguments that it takes. Throws what is wrong as text. */
+/** A function of the calculator, with its minimum and maximum number of arguments. `of` throws `RangeError`. */
 export interface MathFunction {
   readonly least: number;
   readonly most: number;
@@ -32,12 +32,12 @@ const logarithm =
   (double: (value: number) => number): MathFunction["of"] =>
   (first) => {
     const value = toNumber(first);
-    if (value <= 0) throw new RangeError("Only what is above zero has a logarithm.");
+    if (value <= 0) throw new RangeError("The argument of a logarithm must be greater than 0.");
     return approximate(double(value));
   };
 
-/** Where a sine or cosine is zero the double is a speck beside it. */
-const withoutSpeck = (value: number): number => (Math.abs(value) < 1e-15 ? 0 : value);
+/** Where a sine or cosine is zero, its double is off by a rounding error. */
+const zeroIfTiny = (value: number): number => (Math.abs(value) < 1e-15 ? 0 : value);
 
 const extreme =
   (wanted: 1 | -1): MathFunction["of"] =>
@@ -46,10 +46,10 @@ const extreme =
 
 const absolute = (amount: Amount): Amount => (compare(amount, fraction(0n)) < 0 ? negate(amount) : amount);
 
-/** To whole numbers or to so many digits; a half goes away from zero. */
+/** Rounds to an integer or to the given number of digits; halves are rounded away from zero. */
 function round(amount: Amount, digits: Amount = fraction(0n)): Amount {
   const places = toInteger(digits, 15);
-  if (places === undefined) throw new RangeError("round takes a whole number of digits, up to 15.");
+  if (places === undefined) throw new RangeError("The digits of round must be an integer up to 15.");
   const scale = power(fraction(10n), fraction(BigInt(places)));
   const half = fraction(1n, 2n);
   const scaled = multiply(absolute(amount), scale);
@@ -59,8 +59,8 @@ function round(amount: Amount, digits: Amount = fraction(0n)): Amount {
 
 const tangent: MathFunction["of"] = (first) => {
   const value = toNumber(first);
-  if (withoutSpeck(Math.cos(value)) === 0) throw new RangeError("tan has no value there.");
-  return approximate(withoutSpeck(Math.tan(value)));
+  if (zeroIfTiny(Math.cos(value)) === 0) throw new RangeError("tan is undefined for this argument.");
+  return approximate(zeroIfTiny(Math.tan(value)));
 };
 
 /** Angles are radians; `log` is to the base 10, `ln` to the base e. */
@@ -75,8 +75,8 @@ export const functions: Readonly<Record<string, MathFunction>> = {
   log: { least: 1, most: 1, of: logarithm(Math.log10) },
   ln: { least: 1, most: 1, of: logarithm(Math.log) },
   exp: { least: 1, most: 1, of: rounded(Math.exp) },
-  sin: { least: 1, most: 1, of: rounded((value) => withoutSpeck(Math.sin(value))) },
-  cos: { least: 1, most: 1, of: rounded((value) => withoutSpeck(Math.cos(value))) },
+  sin: { least: 1, most: 1, of: rounded((value) => zeroIfTiny(Math.sin(value))) },
+  cos: { least: 1, most: 1, of: rounded((value) => zeroIfTiny(Math.cos(value))) },
   tan: { least: 1, most: 1, of: tangent },
 };
 

@@ -1,16 +1,16 @@
 import type { FileHandle } from "node:fs/promises";
 import type { RootFolder } from "./root-folder.ts";
 
-/** What a file holds: its text, or why there is none to be had. */
+/** The text of a file, or why it cannot be returned. */
 export type FileText =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "binary"; readonly bytes: number }
   | { readonly type: "too-large"; readonly bytes: number };
 
-/** Bytes from which a file is judged to be text or not. */
+/** The number of bytes that decide whether a file is text. */
 const probeLength = 8_192;
 
-/** Reads at most `maxBytes` of a file inside the root; a longer one is not read at all. */
+/** Reads a file inside the root. A file of more than `maxBytes` is not read at all. */
 export async function fileText(
   root: RootFolder,
   path: string,
@@ -29,7 +29,7 @@ export async function fileText(
   }
 }
 
-/** The whole file, or one byte more than allowed: it may grow while it is read. */
+/** The whole file, or one byte more than allowed: the file may grow while it is read. */
 async function bytesOf(handle: FileHandle, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let total = 0; total <= maxBytes;) {
@@ -43,7 +43,7 @@ async function bytesOf(handle: FileHandle, maxBytes: number, signal: AbortSignal
   return Buffer.concat(chunks);
 }
 
-/** A zero byte, or more control characters than any text has. */
+/** Whether there is a zero byte, or more control characters than text contains. */
 export function isBinary(bytes: Uint8Array): boolean {
   let controls = 0;
   for (const byte of bytes) {

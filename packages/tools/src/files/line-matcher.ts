@@ -1,17 +1,17 @@
 import { createContext, Script } from "node:vm";
 
-/** Finds lines. Gives the indices of those that match, and how long it may still go on in this search. */
+/** Finds lines. Returns the indices of those that match, within the remaining time of this search. */
 export interface LineMatcher {
   /** Throws `PatternTooSlow` when the time for the whole search is used up. */
   matches(lines: readonly string[]): readonly number[];
 }
 
-/** A pattern that takes for ever on some text. */
+/** A pattern whose matching exceeded the time limit. */
 export class PatternTooSlow extends Error {
   override readonly name = "PatternTooSlow";
 }
 
-/** Lines are searched up to here: beyond it stands minified code, where a match says nothing. */
+/** Longer lines are cut before they are searched: they are minified code, where a match has no meaning. */
 export const maxLineLength = 2_000;
 
 const maxPatternLength = 200;
@@ -26,7 +26,7 @@ export function textMatcher(text: string, ignoresCase: boolean): LineMatcher {
   };
 }
 
-/** The loop runs inside the context, so that the time limit of the context also ends a match under way. */
+/** The loop runs inside the context, so that the time limit of the context also stops a match in progress. */
 const loop = new Script(`{
   const found = [];
   for (let index = 0; index < lines.length; index += 1)
@@ -35,8 +35,8 @@ const loop = new Script(`{
 }`);
 
 /**
- * Lines that match a regular expression, for at most `budgetMs` of matching in all: an expression that backtracks for
- * ever is ended by the virtual machine. Throws `SyntaxError` for text that is no expression.
+ * Lines that match a regular expression, for at most `budgetMs` of matching in total: the virtual machine stops an
+ * expression that backtracks longer. Throws `SyntaxError` for an invalid expression.
  */
 export function patternMatcher(source: string, ignoresCase: boolean, budgetMs: number): LineMatcher {
   if (source.length > maxPatternLength)
@@ -60,7 +60,7 @@ export function patternMatcher(source: string, ignoresCase: boolean, budgetMs: n
   };
 }
 
-/** The error may be of the context's own realm, where `instanceof` says nothing. */
+/** The error may come from the realm of the context, so `instanceof` does not work. */
 const isTimeout = (error: unknown): boolean =>
   typeof error === "object" &&
   error !== null &&

@@ -1,17 +1,17 @@
 /**
- * Whether a path fits a pattern of file names: `*` is any text within a name, `**` across folders too, `?` one
- * character. A pattern without "/" is held against the last name only. Takes time in proportion to both lengths.
+ * Whether a path matches a file name pattern: `*` is any text within a name, `**` also across folders, `?` one character.
+ * A pattern without "/" is compared with the last name only. The time is proportional to the product of both lengths.
  */
-export function fitsNamePattern(pattern: string, path: string): boolean {
+export function matchesNamePattern(pattern: string, path: string): boolean {
   const text = pattern.includes("/") ? path : path.slice(path.lastIndexOf("/") + 1);
   const pieces = pattern.match(/\*\*\/|\*\*|[^]/gu) ?? [];
   let reached = new Set([0]);
-  for (const piece of pieces) reached = advanced(piece, text, reached);
+  for (const piece of pieces) reached = advance(piece, text, reached);
   return reached.has(text.length);
 }
 
-/** The places in the text where a match can stand after one more piece of the pattern. */
-function advanced(piece: string, text: string, from: ReadonlySet<number>): Set<number> {
+/** The positions in the text that a match can reach after one more piece of the pattern. */
+function advance(piece: string, text: string, from: ReadonlySet<number>): Set<number> {
   const reached = new Set<number>();
   if (piece !== "*" && piece !== "**" && piece !== "**/") {
     for (const at of from) {

@@ -1,7 +1,7 @@
 import { toolReply, type ToolReply } from "@moora/agent-core-effects";
 import { PathRefused } from "./root-folder.ts";
 
-/** A path that is not opened is an answer for the model. */
+/** Runs `run`, and turns a `PathRefused` into a reply for the model. */
 export async function refusedToReply(run: () => Promise<string>): Promise<string | ToolReply> {
   try {
     return await run();

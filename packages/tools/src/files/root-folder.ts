@@ -2,7 +2,7 @@ import { constants, realpathSync, statSync, type BigIntStats } from "node:fs";
 import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 
-/** Why a path is not opened. The message is for the model: it names the path as it was asked for, and nothing else. */
+/** Why a path is refused. The message is for the model: it contains the path as it was requested, and no other path. */
 export class PathRefused extends Error {
   override readonly name = "PathRefused";
   readonly code: "outside" | "missing" | "not-a-file" | "not-a-folder" | "unreadable";
@@ -13,21 +13,21 @@ export class PathRefused extends Error {
   }
 }
 
-/** What a path is expected to be. */
+/** The expected kind of a path. */
 export type PathKind = "file" | "folder";
 
 /**
- * One folder, and nothing above it. A path is checked four times: as text, by where it really leads, by what it is
- * before it is opened, and by where the opened file lies; nothing is read before the last.
+ * One folder, and nothing above it. A path is checked four times: as text, by its real path, by its kind before it is
+ * opened, and by the location of the open file. Nothing is read before the last check.
  */
 export class RootFolder {
   /** The real path. */
   readonly path: string;
 
-  /** Throws where there is no such folder. */
+  /** Throws if the folder does not exist. */
   constructor(path: string) {
     this.path = realpathSync.native(path);
-    if (!statSync(this.path).isDirectory()) throw new TypeError(`${path} is no folder.`);
+    if (!statSync(this.path).isDirectory()) throw new TypeError(`${path} is not a folder.`);
   }
 
   /** An open file or folder. Rejects with `PathRefused`. The caller closes it. */
@@ -35,7 +35,7 @@ export class RootFolder {
     return await this.openReal(path, await this.realPathOf(path), kind);
   }
 
-  /** Where a path inside the root really leads. Rejects with `PathRefused` for one that leads out. */
+  /** The real path of a path inside the root. Rejects with `PathRefused` for one that leads out. */
   async realPathOf(path: string): Promise<string> {
     const candidate = join(this.path, ...segmentsOf(path));
     let real: string;
@@ -48,11 +48,11 @@ export class RootFolder {
     return real;
   }
 
-  /** Opens what a check has just found at a real path, and checks again: things move. */
+  /** Opens a real path that was just checked, and checks it again: it may have been replaced since. */
   async openReal(path: string, real: string, kind: PathKind): Promise<FileHandle> {
-    const expected = await refusing(path, lstat(real, { bigint: true }));
+    const expected = await refuseErrors(path, lstat(real, { bigint: true }));
     checkKind(path, expected, kind);
-    const handle = await refusing(path, open(real, openFlags(kind)));
+    const handle = await refuseErrors(path, open(real, openFlags(kind)));
     try {
       const opened = await handle.stat({ bigint: true });
       checkKind(path, opened, kind);
@@ -70,7 +70,7 @@ export class RootFolder {
     return real === this.path || real.startsWith(prefix);
   }
 
-  /** A path that does not exist must not tell what exists outside. */
+  /** A missing path must not reveal what exists outside. */
   async #whyNotReal(path: string, candidate: string, error: unknown): Promise<PathRefused> {
     if (codeOf(error) !== "ENOENT") return failure(path, error);
     for (let at = candidate; at.length > this.path.length; at = dirname(at)) {
@@ -80,7 +80,7 @@ export class RootFolder {
       if (real === undefined || !this.#contains(real)) return outside(path);
       break;
     }
-    return new PathRefused("missing", `There is nothing at "${shown(path)}".`);
+    return new PathRefused("missing", `"${shown(path)}" does not exist.`);
   }
 }
 
@@ -94,7 +94,7 @@ function segmentsOf(path: string): readonly string[] {
   return segments.filter((segment) => segment !== "" && segment !== ".");
 }
 
-/** No link is followed, and a pipe does not make anyone wait. */
+/** No link is followed, and opening a pipe does not block. */
 const openFlags = (kind: PathKind): number =>
   constants.O_RDONLY |
   (constants.O_NOFOLLOW ?? 0) |
@@ -103,16 +103,16 @@ const openFlags = (kind: PathKind): number =>
 
 function checkKind(path: string, stats: BigIntStats, kind: PathKind): void {
   if (kind === "file" ? stats.isFile() : stats.isDirectory()) return;
-  if (kind === "folder") throw new PathRefused("not-a-folder", `"${shown(path)}" is no folder.`);
+  if (kind === "folder") throw new PathRefused("not-a-folder", `"${shown(path)}" is not a folder.`);
   const what = stats.isDirectory() ? "a folder" : "no regular file";
   throw new PathRefused("not-a-file", `"${shown(path)}" is ${what}.`);
 }
 
-/** Linux tells where an opened file lies; elsewhere the path is resolved once more. */
+/** Linux reports the path of an open file; elsewhere the path is resolved once more. */
 const realPathOfOpened = async (handle: FileHandle, real: string): Promise<string> =>
   process.platform === "linux" ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(real);
 
-async function refusing<Value>(path: string, value: Promise<Value>): Promise<Value> {
+async function refuseErrors<Value>(path: string, value: Promise<Value>): Promise<Value> {
   try {
     return await value;
   } catch (error) {
@@ -120,12 +120,12 @@ async function refusing<Value>(path: string, value: Promise<Value>): Promise<Val
   }
 }
 
-/** The system's own message would name real paths. */
+/** The message of the system is not used: it contains real paths. */
 function failure(path: string, error: unknown): PathRefused {
   const code = codeOf(error);
-  if (code === "ENOENT") return new PathRefused("missing", `There is nothing at "${shown(path)}".`);
+  if (code === "ENOENT") return new PathRefused("missing", `"${shown(path)}" does not exist.`);
   if (code === "ENOTDIR")
-    return new PathRefused("missing", `A part of "${shown(path)}" is a file and no folder.`);
+    return new PathRefused("missing", `A part of "${shown(path)}" is a file, not a folder.`);
   if (code === "ELOOP") return outside(path);
   return new PathRefused("unreadable", `"${shown(path)}" cannot be opened (${code}).`);
 }

@@ -2,26 +2,26 @@ import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { PathRefused, type RootFolder } from "./root-folder.ts";
 
-/** Something in a folder. `path` begins at the root, with "/" between names. */
+/** An entry of a folder. `path` is relative to the root, with "/" between names. */
 export interface FoundEntry {
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "other";
 }
 
 export interface WalkOptions {
-  /** 1: only what lies in the folder itself. */
+  /** 1: only the entries of the folder itself. */
   readonly depth: number;
   readonly signal: AbortSignal;
 }
 
-/** Folders that are passed over, unless a path names them. */
+/** Folders that are skipped, unless a path names them. */
 export const ignoredFolders: readonly string[] = [".git", ".moora", "node_modules"];
 
 const maxDepth = 32;
 
 /**
- * What lies in a folder and below it, nearest first, each folder in the order of its names. Links are named and not
- * followed. A folder below that cannot be read is passed over; the first one rejects with `PathRefused`.
+ * The entries of a folder and of those below it, breadth first, each folder in the order of its names. Links are listed and
+ * not followed. A subfolder that cannot be read is skipped; for the first folder it rejects with `PathRefused`.
  */
 export async function* walk(
   root: RootFolder,
@@ -55,7 +55,7 @@ async function entriesOf(root: RootFolder, folder: string, isStart: boolean): Pr
   }
 }
 
-/** Linux lists the opened folder itself; elsewhere its path, while it is held open. */
+/** Linux lists the open folder itself; elsewhere its path is listed while the folder is open. */
 async function direntsOf(root: RootFolder, folder: string): Promise<Dirent[]> {
   const real = await root.realPathOf(folder);
   const handle = await root.openReal(folder, real, "folder");

@@ -3,25 +3,25 @@ import { isIP, type LookupFunction } from "node:net";
 import { callbackify } from "node:util";
 import { FetchRefused } from "./fetch-refused.ts";
 
-/** Who may be connected to, and how names become addresses. */
+/** Which addresses may be connected to, and how names are resolved. */
 export interface AddressRules {
   readonly resolve: (name: string) => Promise<readonly string[]>;
   readonly isAllowed: (address: string) => boolean;
 }
 
-/** Every address that the system knows for a name. */
+/** Every address of a name, by the resolver of the system. */
 export const resolveName = async (name: string): Promise<readonly string[]> =>
   (await lookup(name, { all: true })).map(({ address }) => address);
 
-/** Refuses a host that is an address itself and may not be connected to: for those nothing is looked up. */
+/** Throws `FetchRefused` for a host that is a forbidden IP address: addresses are not looked up. */
 export function checkHost({ hostname }: URL, { isAllowed }: AddressRules): void {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   if (isIP(host) !== 0 && !isAllowed(host)) throw closedAddress(hostname);
 }
 
 /**
- * The lookup of one connection. The addresses it checks are those the socket connects to: a name that resolves
- * differently the next time gains nothing.
+ * The lookup of one connection. It checks the addresses that the socket connects to, so a name that resolves differently
+ * the next time does not bypass the check.
  */
 export const checkedLookup =
   (rules: AddressRules): LookupFunction =>
@@ -38,13 +38,13 @@ export const checkedLookup =
     });
   };
 
-/** One address that is not allowed closes the whole name. */
+/** One forbidden address forbids the whole name. */
 async function checkedAddresses(
   name: string,
   { resolve, isAllowed }: AddressRules,
 ): Promise<readonly string[]> {
   const addresses = await resolve(name);
-  if (addresses.length === 0) throw new FetchRefused(`The name ${name} has no address.`);
+  if (addresses.length === 0) throw new FetchRefused(`The host ${name} has no address.`);
   if (!addresses.every((address) => isAllowed(address))) throw closedAddress(name);
   return addresses;
 }

@@ -1,4 +1,4 @@
-/** Why a page is not fetched, or not shown. The message is for the model. */
+/** Why a page is not fetched, or not returned. The message is for the model. */
 export class FetchRefused extends Error {
   override readonly name = "FetchRefused";
 }

@@ -5,11 +5,11 @@ import { createBrotliDecompress, createUnzip } from "node:zlib";
 import { checkedLookup, checkHost, type AddressRules } from "./checked-lookup.ts";
 import { FetchRefused } from "./fetch-refused.ts";
 
-/** What a URL answered. `url` is where the last redirect led. */
+/** The response of a URL. `url` is the target of the last redirect. */
 export interface Page {
   readonly url: URL;
   readonly status: number;
-  /** The content type without parameters, in small letters; "" where the server names none. */
+  /** The content type without parameters, in lower case; "" if the server sends none. */
   readonly type: string;
   readonly charset: string;
   readonly body: Buffer;
@@ -24,7 +24,7 @@ export interface GetOptions extends AddressRules {
 
 const maxRedirects = 5;
 
-/** Gets a page over HTTP or HTTPS, each redirect checked like the first URL. Rejects with `FetchRefused`. */
+/** Fetches a page over HTTP or HTTPS; each redirect is checked like the first URL. Rejects with `FetchRefused`. */
 export async function getPage(address: string, options: GetOptions): Promise<Page> {
   let url = checkedUrl(address, undefined, options);
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
@@ -39,7 +39,7 @@ export async function getPage(address: string, options: GetOptions): Promise<Pag
 
 function checkedUrl(address: string, base: URL | undefined, rules: AddressRules): URL {
   const url = URL.parse(address, base?.href);
-  if (url === null) throw new FetchRefused("This is no URL.");
+  if (url === null) throw new FetchRefused("Invalid URL.");
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new FetchRefused(`Only http and https are fetched, not ${url.protocol}`);
   if (url.username !== "" || url.password !== "")
@@ -48,7 +48,7 @@ function checkedUrl(address: string, base: URL | undefined, rules: AddressRules)
   return url;
 }
 
-/** One connection for one request, past every proxy: a proxy would look the name up again. */
+/** One connection for one request, without a proxy: a proxy would resolve the name again. */
 function responseOf(url: URL, options: GetOptions): Promise<IncomingMessage> {
   const isSecure = url.protocol === "https:";
   const agent = isSecure ? new SecureAgent({ keepAlive: false }) : new Agent({ keepAlive: false });
@@ -96,7 +96,7 @@ async function pageOf(url: URL, response: IncomingMessage, { maxBytes }: GetOpti
   };
 }
 
-/** The body without its encoding; the limit counts what comes out, so a bomb stops where it grows. */
+/** The decoded body. The size limit counts decoded bytes, so a compression bomb is stopped while it is decoded. */
 function decoded(response: IncomingMessage): AsyncIterable<Uint8Array> {
   const encoding = (response.headers["content-encoding"] ?? "identity").toLowerCase();
   const through = (decoder: NodeJS.ReadWriteStream & Readable): AsyncIterable<Uint8Array> => {
@@ -106,5 +106,5 @@ function decoded(response: IncomingMessage): AsyncIterable<Uint8Array> {
   if (encoding === "identity" || encoding === "") return response;
   if (encoding === "br") return through(createBrotliDecompress());
   if (["gzip", "x-gzip", "deflate"].includes(encoding)) return through(createUnzip());
-  throw new FetchRefused(`The page comes in an encoding that is not known: ${encoding.slice(0, 40)}.`);
+  throw new FetchRefused(`Unsupported content encoding: ${encoding.slice(0, 40)}.`);
 }

@@ -1,13 +1,13 @@
 import { Parser } from "htmlparser2";
 import { TextWriter } from "./text-writer.ts";
 
-/** A page as people read it. Links stand as [text](address). */
+/** The readable text of a page. Links are written as [text](address). */
 export interface PageText {
   readonly title: string;
   readonly text: string;
 }
 
-/** Nothing inside of these is read. */
+/** The content of these elements is skipped. */
 const unread = new Set([
   "script",
   "style",
@@ -21,11 +21,11 @@ const unread = new Set([
   "head",
 ]);
 
-/** No page that people read nests deeper; the parser's time grows with the depth. */
+/** Pages do not nest deeper in practice; the time of the parser grows with the depth. */
 const maxDepth = 500;
 const chunkLength = 8_192;
 
-/** The readable text of an HTML page; links become absolute by its address. Ends where the nesting gets absurd. */
+/** The readable text of an HTML page, with absolute links. Stops where the nesting exceeds `maxDepth`. */
 export function htmlToText(html: string, base: URL): PageText {
   const page = new PageReader(base);
   const parser = new Parser({
@@ -39,7 +39,7 @@ export function htmlToText(html: string, base: URL): PageText {
   return page.done();
 }
 
-/** What has been read of a page, and where in it the parser stands. */
+/** The text read so far, and the position of the parser in the page. */
 class PageReader {
   depth = 0;
   readonly #base: URL;
@@ -54,7 +54,7 @@ class PageReader {
 
   open(name: string, href: string | undefined): void {
     this.depth += 1;
-    // The title of a picture stands deeper.
+    // The title of an image is nested deeper.
     if (name === "title" && this.#unreadDepth <= 1) this.#isTitle = this.#title === "";
     if (unread.has(name)) this.#unreadDepth += 1;
     if (this.#unreadDepth > 0) return;

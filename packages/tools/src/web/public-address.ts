@@ -1,12 +1,12 @@
 import { BlockList, isIP } from "node:net";
 
-/** Networks of IPv4 that are not the public internet, or belong to a cloud's own services. */
+/** IPv4 networks that are not public, or that belong to the services of a cloud. */
 const closed4 = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
-  // The agent of a cloud's virtual machines answers at this one public address.
+  // The agent of virtual machines in a cloud has this public address.
   ["168.63.129.16", 32],
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
@@ -21,7 +21,7 @@ const closed4 = [
   ["240.0.0.0", 4],
 ] as const;
 
-/** The only part of IPv6 that is public, and what in it is not, or carries an IPv4 address inside. */
+/** The public part of IPv6, and the networks in it that are not public or that embed an IPv4 address. */
 const open6 = ["2000::", 3] as const;
 const closed6 = [
   ["2001::", 23],
@@ -31,8 +31,8 @@ const closed6 = [
 ] as const;
 
 /**
- * Whether an IP address belongs to a host of the public internet: not this machine, not its network, no multicast, no
- * metadata service, no IPv4 address in the clothes of IPv6.
+ * Whether an IP address belongs to a host of the public internet: not this machine, its network, multicast, a metadata
+ * service, or an IPv4 address embedded in IPv6.
  */
 export function isPublicAddress(address: string): boolean {
   const version = address.includes("%") ? 0 : isIP(address);

@@ -5,7 +5,7 @@ import { FetchRefused } from "./fetch-refused.ts";
 import { getPage, type GetOptions, type Page } from "./get-page.ts";
 import { htmlToText } from "./html-to-text.ts";
 
-/** A page of the web as the model reads it. */
+/** A web page as the model reads it. */
 export interface ReadPage {
   readonly text: string;
   /** Whether the server answered with an error (a status of 400 or above). */
@@ -25,7 +25,7 @@ function pageToText({ url, status, type, charset, body, isCut }: Page): string {
   const head = `${url.href} answered ${status}`;
   if (body.length === 0) return `${head} without content.`;
   if (!isText(type) || isBinary(body.subarray(0, 8_192)))
-    throw new FetchRefused(`${url.href} is no text: it is of type ${type.slice(0, 80) || "unknown"}.`);
+    throw new FetchRefused(`${url.href} is not text: its type is ${type.slice(0, 80) || "unknown"}.`);
   const text = decoderOf(charset).decode(body);
   const mark = isCut ? `\n[cut: only the first ${maxBytes} bytes were read]` : "";
   const isHtml = type === "text/html" || type === "application/xhtml+xml";

@@ -1,4 +1,4 @@
-/** Empty lines that a block has before and after itself; others are inline. */
+/** The number of line ends before and after each block element; other elements are inline. */
 const blocks: Readonly<Record<string, 1 | 2>> = {
   ...Object.fromEntries(
     ["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table", "ul", "ol", "dl"].map(
@@ -42,8 +42,8 @@ const marks: Readonly<Record<string, string>> = {
 };
 
 /**
- * Puts the words of elements into lines: white space counts once, blocks stand apart, text in `pre` stays as it is.
- * Takes time in proportion to the text, whatever a page holds.
+ * Writes the text of elements as lines: white space is collapsed, blocks are separated, text in `pre` is unchanged. The
+ * time is linear in the text for every page.
  */
 export class TextWriter {
   readonly #pieces: string[] = [];
@@ -83,7 +83,7 @@ export class TextWriter {
     this.#links.push({ link, from: this.#pieces.length, words: this.#words });
   }
 
-  /** A link without a text is left out. */
+  /** A link without text is omitted. */
   closeLink(): void {
     const opened = this.#links.pop();
     if (opened?.link === undefined) return;
