@@ -1,4 +1,4 @@
-/** The task with text that was piped in, clearly separated: the text is material, whatever it contains. */
+/** The task with piped text, clearly separated: the text is data, not an instruction. */
 export function taskWithText(task: string, text: string, isCut: boolean): string {
   const tag = freeTag(text);
   const size = `${text.length.toLocaleString("en-US")} characters`;

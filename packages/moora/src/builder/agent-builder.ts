@@ -26,7 +26,7 @@ import { AgentEngine, type EngineHost } from "./agent-engine.ts";
 import { presetConfig, mergeConfig, presetNames, type BuilderPreset } from "./builder-config.ts";
 import type { RunStorage } from "./durable-runner.ts";
 
-/** A policy that is data, or a function that says of each call whether a human has to approve it. */
+/** An approval policy: data, or a function that returns whether a call needs approval. */
 export type BuilderApprovalPolicy =
   | Exclude<ApprovalPolicy, { readonly predicate: string }>
   | ApprovalPredicate;
@@ -36,7 +36,7 @@ type ChatOptions = Omit<OpenAiChatOptions, "profile">;
 interface Parts {
   readonly task: string;
   readonly preset?: BuilderPreset;
-  /** The fields that were set, in the order in which they were. */
+  /** The changes of the configuration, in the order of the calls. */
   readonly changes: readonly Partial<AgentConfig>[];
   readonly tools: readonly Tool[];
   readonly handlers: readonly (readonly [state: string, handler: StateHandler | StateDefinition])[];
@@ -50,10 +50,10 @@ interface Parts {
   readonly resumes?: boolean;
 }
 
-/** The name of the one predicate that a builder can have. */
+/** The name of the predicate of `approvalPolicy`. */
 const predicateName = "approvalPolicy";
 
-// Any other word is allowed, but editors offer ours.
+// Accepts every string; editors suggest the known ones.
 type Suggested<Known extends string> = Known | (string & {});
 
 /**
@@ -75,7 +75,7 @@ export class AgentBuilder {
     return next;
   }
 
-  /** The model that is called. Every other provider word is this one with a caller made for you. */
+  /** The model. `openai`, `anthropic` and the other provider methods create a caller and pass it here. */
   llm(caller: LlmCaller): AgentBuilder {
     return this.#with({ llm: caller });
   }
@@ -90,27 +90,27 @@ export class AgentBuilder {
     return this.llm(new AnthropicCaller(options));
   }
 
-  /** Key: OPENROUTER_API_KEY. */
+  /** OpenRouter. The key defaults to OPENROUTER_API_KEY. */
   openrouter(options: ChatOptions = {}): AgentBuilder {
     return this.#chat("openrouter", options);
   }
 
-  /** Key: GROQ_API_KEY. */
+  /** Groq. The key defaults to GROQ_API_KEY. */
   groq(options: ChatOptions = {}): AgentBuilder {
     return this.#chat("groq", options);
   }
 
-  /** Key: DEEPSEEK_API_KEY. */
+  /** DeepSeek. The key defaults to DEEPSEEK_API_KEY. */
   deepseek(options: ChatOptions = {}): AgentBuilder {
     return this.#chat("deepseek", options);
   }
 
-  /** Key: MISTRAL_API_KEY. */
+  /** Mistral. The key defaults to MISTRAL_API_KEY. */
   mistral(options: ChatOptions = {}): AgentBuilder {
     return this.#chat("mistral", options);
   }
 
-  /** Key: TOGETHER_API_KEY. */
+  /** Together AI. The key defaults to TOGETHER_API_KEY. */
   together(options: ChatOptions = {}): AgentBuilder {
     return this.#chat("together", options);
   }
@@ -125,7 +125,7 @@ export class AgentBuilder {
     return this.#chat("vllm", options);
   }
 
-  /** Any other server that speaks Chat Completions, by its `baseURL`. Default: llama.cpp's. */
+  /** Any other server with a Chat Completions API, at `baseURL`. Default: the address of llama.cpp on this machine. */
   local(options: ChatOptions = {}): AgentBuilder {
     return this.#chat("local", options);
   }
@@ -142,108 +142,110 @@ export class AgentBuilder {
     return this.#with({ preset });
   }
 
-  /** The model for everything that `modelFor` does not name. */
+  /** The default model, for task types without one of their own. */
   model(name: string): AgentBuilder {
     return this.modelFor("default", name);
   }
 
-  /** The model for a type of task; `reflect` is the type of the summaries that the agent makes of its history. */
+  /** The model for a task type. The type `reflect` is that of the summaries of the history. */
   modelFor(taskType: string, name: string): AgentBuilder {
     return this.config({ models: { [taskType]: name } });
   }
 
+  /** The task type, which chooses the model. */
   taskType(taskType: string): AgentBuilder {
     return this.config({ taskType });
   }
 
+  /** The system prompt. Default: none. */
   systemPrompt(systemPrompt: string): AgentBuilder {
     return this.config({ systemPrompt });
   }
 
   /**
-   * Any field that is data. Fields replace what was there; models, settings, budget, approval, blacklistedTools and
-   * graph are added to.
+   * Any fields of the configuration. Fields replace earlier values; models, settings, budget, approval, blacklistedTools and
+   * graph are merged with them.
    */
   config(change: Partial<AgentConfig>): AgentBuilder {
     return this.#with({ changes: [...this.#parts.changes, change] });
   }
 
   /**
-   * The schema of the answer: the model reads it, and an answer that does not fit is asked for again. `run` resolves with the
-   * JSON text; `defineAgent` with `answer` gives the value in its type.
+   * The schema of the answer. The model receives it, and an answer that does not fit is requested again. `run` resolves with
+   * the JSON text; `defineAgent` with `answer` returns the typed value.
    */
   answer(schema: StandardSchema | JsonObject): AgentBuilder {
     return this.#with({ answer: schema });
   }
 
+  /** Adds a tool. `build` throws `BuildError` for two tools of one name. */
   tool(tool: Tool): AgentBuilder {
     return this.#with({ tools: [...this.#parts.tools, tool] });
   }
 
-  /** Calls of this tool are refused; the model reads why. */
+  /** Calls of this tool are rejected; the model reads the reason. */
   blacklistTool(name: string): AgentBuilder {
     return this.config({ blacklistedTools: [name] });
   }
 
-  /** Model calls for the plan, at most. */
+  /** The maximum number of steps, each with one model call. Default: 50. */
   maxSteps(maxSteps: number): AgentBuilder {
     return this.config({ maxSteps });
   }
 
-  /** Whether the calls of one turn run side by side. Default: true. */
+  /** Whether the calls of one turn run in parallel. Default: true. */
   parallelTools(parallelTools: boolean): AgentBuilder {
     return this.config({ parallelTools });
   }
 
-  /** When a human is asked before a call runs. A function that throws asks. Default: "never". */
+  /** When a call needs approval. If a function throws, the call needs approval. Default: "never". */
   approvalPolicy(policy: BuilderApprovalPolicy): AgentBuilder {
     if (typeof policy !== "function") return this.config({ approval: { policy } });
     return this.config({ approval: { policy: { predicate: predicateName } } }).#with({ predicate: policy });
   }
 
-  /** Answers what is asked of a human. Without it `run` and `runSync` reject such calls. */
+  /** Decides the questions to a reviewer. Without it `run` and `runSync` reject such calls. */
   onApproval(onApproval: OnApproval): AgentBuilder {
     return this.#with({ onApproval });
   }
 
-  /** The budget of the run: input and output tokens of all its model calls. The call that reaches it is the last. */
+  /** The token budget of the run: input and output tokens of all model calls. The call that reaches it is the last. */
   maxTokens(maxTokens: number): AgentBuilder {
     return this.config({ budget: { maxTokens } });
   }
 
-  /** What the models cost: then usage has a cost, and a budget can have a `maxCost`. */
+  /** The prices of the models. With them usage has a cost, and a budget can have a `maxCost`. */
   prices(prices: PriceList): AgentBuilder {
     return this.#with({ prices });
   }
 
-  /** Keeps the run in a log: what is told of it is durable, and a crash is gone on from. */
+  /** Stores the run in a log. Every acknowledged input is durable, and a crashed run resumes with `resume()`. */
   log(log: EventLog): AgentBuilder {
     return this.#with({ log });
   }
 
-  /** The name of the run in its log. Default: a random one. */
+  /** The session id of the run in its log. Default: a random id. */
   sessionId(sessionId: string): AgentBuilder {
     return this.#with({ sessionId });
   }
 
   /**
-   * Continues the session where there is one: with the loop that is open, or with the answer that is recorded. A loop that
-   * failed is not continued: the task is asked again, as a new message. Without this word an existing session is refused
-   * as `Conflict`.
+   * Resumes an existing session: its open loop continues, or its recorded answer is returned. After a failed loop the task is
+   * sent again, as a new message. Without `resume`, an existing session is rejected as `Conflict`.
    */
   resume(): AgentBuilder {
     return this.#with({ resumes: true });
   }
 
   /**
-   * A state of your own. Its handler returns the event that leaves it; it does not run where the state is a terminal one.
-   * After a crash it does not run again, unless a definition says so: `{ handle, replay: "safe" }`.
+   * A custom state. Its handler returns the event that leaves the state; the handler of a terminal state does not run. After a
+   * crash a handler does not run again, unless it is defined as `{ handle, replay: "safe" }`.
    */
   state(name: string, handler: StateHandler | StateDefinition): AgentBuilder {
     return this.#graph({ states: [name] }).#with({ handlers: [...this.#parts.handlers, [name, handler]] });
   }
 
-  /** A row of the transition table. It goes before the built-in row for the same state and event. */
+  /** A transition. It takes precedence over the built-in transition for the same state and event. */
   transition(
     from: Suggested<BuiltInState>,
     event: Suggested<ControlEvent>,
@@ -252,7 +254,7 @@ export class AgentBuilder {
     return this.#graph({ rows: { [from]: { [event]: to } } });
   }
 
-  /** A state that ends the run; its answer is what the model said last. */
+  /** A state that ends the run. The answer is the last text of the model. */
   terminalState(name: string): AgentBuilder {
     return this.#graph({ states: [name], terminals: [name] });
   }
@@ -262,14 +264,14 @@ export class AgentBuilder {
   }
 
   /**
-   * An engine that runs the task once; each `build` gives another one. `host` is for tests: a clock moved by hand, ids
-   * that are the same each time. Throws `BuildError` without a model or a task, and for what can never work: a bad
-   * limit, a name taken twice, a row that leads nowhere, a state without a handler.
+   * Creates an engine that runs the task once; each call creates a new one. `host` is for tests: a manual clock, deterministic
+   * ids. Throws `BuildError` without a model or a task, and for an invalid configuration: an invalid limit, a duplicate name, a
+   * transition to an unknown state, a state without a handler.
    */
   build(host: EngineHost = {}): AgentEngine {
     const { task, llm, tools, handlers, predicate, onApproval, answer, prices } = this.#parts;
-    if (llm === undefined) throw new BuildError("An agent needs a model: add llm(...) or openai().");
-    if (task.trim() === "") throw new BuildError("An agent needs a task that is not blank.");
+    if (llm === undefined) throw new BuildError("Missing model: add llm(...) or openai().");
+    if (task.trim() === "") throw new BuildError("The task must not be blank.");
     const storage = storageOf(this.#parts);
     const parts = {
       llm,
@@ -288,7 +290,7 @@ export class AgentBuilder {
   }
 }
 
-/** The same agent with the text of a checked answer instead of its value: an engine resolves with text. */
+/** The agent with the text of a validated answer instead of its value: an engine resolves with text. */
 const toTextAgent = (agent: Agent<unknown>): Agent => ({
   ...agent,
   answerOf: async (text) => {
@@ -304,16 +306,16 @@ function configOf({ preset, changes }: Parts): AgentConfig {
   return changes.reduce(mergeConfig, presetConfig(preset));
 }
 
-/** Where a run is kept. Throws `BuildError` for a name, or for going on, without a log. */
+/** The storage of a run. Throws `BuildError` for `sessionId` or `resume` without a log. */
 function storageOf({ log, sessionId, resumes = false }: Parts): RunStorage | undefined {
   if (log !== undefined) return { log, id: sessionId ?? `task_${crypto.randomUUID()}`, resumes };
   if (sessionId === undefined && !resumes) return undefined;
-  throw new BuildError("A session needs a log to be in: add log(...).");
+  throw new BuildError("sessionId() and resume() need a log: add log(...).");
 }
 
 function statesOf(handlers: Parts["handlers"]): Readonly<Record<string, StateHandler | StateDefinition>> {
   const names = handlers.map(([name]) => name);
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
-  if (duplicate !== undefined) throw new BuildError(`The state ${duplicate} is defined twice.`);
+  if (duplicate !== undefined) throw new BuildError(`Duplicate state "${duplicate}".`);
   return Object.fromEntries(handlers);
 }

@@ -17,27 +17,28 @@ import { controlName, traceOf } from "@moora/agent-core-state-machine";
 import { DurableRunner, toTaskRun, type TaskRun, type RunStorage } from "./durable-runner.ts";
 import { SyncRunner } from "./sync-runner.ts";
 
-/** What of the world an engine uses. Defaults: the clock of the machine, random ids. */
+/** The clock and the ids of an engine. Defaults: the clock of the machine, random ids. */
 export interface EngineHost {
   readonly clock?: Clock;
-  /** Makes the ids of the session and its message. */
+  /** Creates the ids of the session and its message. */
   readonly newId?: (prefix: string) => string;
 }
 
+/** Options of an `AgentEngine`. */
 export interface EngineOptions extends EngineHost {
-  /** Answers what is asked of a human. */
+  /** Decides the questions to a reviewer. Default: `run` and `runSync` reject them. */
   readonly onApproval?: OnApproval;
-  /** Where the task is kept. Default: in memory only. */
+  /** The log and session that store the run. Default: in memory only. */
   readonly storage?: RunStorage;
 }
 
-/** The moves of a run through the control graph, which can write themselves as a table. */
+/** The path of a run through the control graph, with a method that prints it. */
 export interface EngineTrace extends Trace {
   /** Writes the table of `toText` to the console. */
   print(): void;
 }
 
-/** A task on its way, as its engine sees it: a session, or a walk that never waits. */
+/** A running task: a session in memory, a session in a log, or a synchronous run. */
 interface Runner {
   current(): AgentState;
   trace(): Trace;
@@ -45,9 +46,9 @@ interface Runner {
 }
 
 /**
- * One task for one agent, run once: by `run`, `runSync` or `runStreaming`, whichever comes first. A second run is
- * refused with an `AgentError` of kind `Conflict`: another run is another engine, going on talking is a session
- * (`startSession(engine.agent, { state: engine.state })`). What the run did stays here to be looked at.
+ * One task for one agent, run once with `run`, `runSync` or `runStreaming`. A second run is rejected with an `AgentError` of
+ * kind `Conflict`: build another engine, or continue the conversation in a session
+ * (`startSession(engine.agent, { state: engine.state })`). State, trace and memory remain available after the run.
  */
 export class AgentEngine {
   readonly agent: Agent;
@@ -62,8 +63,8 @@ export class AgentEngine {
   }
 
   /**
-   * Runs the task; resolves with the text of the answer. Rejects with an `AgentError` that carries state, usage and
-   * trace. Calls that need an approval are rejected where no `onApproval` answers for them.
+   * Runs the task and resolves with the text of the answer. Rejects with an `AgentError` that contains state, usage and
+   * trace. Without `onApproval`, calls that need approval are rejected.
    */
   async run(): Promise<string> {
     const onApproval = this.#options.onApproval ?? rejectUnasked;
@@ -77,15 +78,15 @@ export class AgentEngine {
   }
 
   /**
-   * The same without a promise, for models that answer at once (`callSync`) and code that returns no promise; throws
-   * where `run` rejects. Nothing is waited for: a retry that is due later ends the run as `LlmError`, a tool that
-   * answers later as `ToolError`, and a decision that comes as a promise counts as a rejection.
+   * Runs the task without a promise, for models with `callSync` and code that returns no promise. Throws where `run` rejects.
+   * It never waits: a retry that is due later ends the run as `LlmError`, a tool that returns a promise as `ToolError`, and a
+   * decision that is a promise counts as a rejection.
    */
   runSync(): string {
     this.#refuseSecondRun();
     const { clock, newId = randomId, onApproval = rejectUnasked, storage } = this.#options;
     if (storage !== undefined)
-      throw new BuildError("A run that is kept in a log takes time: use run().", {
+      throw new BuildError("A run with a log is asynchronous: use run().", {
         reason: "NotSynchronous",
       });
     const runner = new SyncRunner(this.agent, { clock, newId, onApproval });
@@ -94,9 +95,8 @@ export class AgentEngine {
   }
 
   /**
-   * What the agent does as it does it, with `FinalAnswer` or `Error` as the last event. The task begins with the first
-   * event that is asked for, and whoever leaves the loop early cancels it. Where no `onApproval` answers, an
-   * `ApprovalRequested` waits for its `decide`.
+   * Runs the task and yields its events; the last one is `FinalAnswer` or `Error`. The task starts when the first event is
+   * requested, and leaving the loop early cancels it. Without `onApproval`, an `ApprovalRequested` waits for its `decide`.
    */
   async *runStreaming(): AsyncGenerator<AgentEvent, void, undefined> {
     const { onApproval, storage } = this.#options;
@@ -111,28 +111,28 @@ export class AgentEngine {
     }
   }
 
-  /** The whole agent as it is now. A session may go on from it: `startSession(engine.agent, { state })`. */
+  /** The current state. A session can continue from it: `startSession(engine.agent, { state })`. */
   get state(): AgentState {
     return this.#runner?.current() ?? initialStateOf(this.agent);
   }
 
-  /** The walk through the control graph so far. */
+  /** The path through the control graph so far. */
   trace(): EngineTrace {
     const trace = this.#runner?.trace() ?? traceOf([]);
     return { ...trace, print: () => console.log(trace.toText()) };
   }
 
-  /** The name of the control state, such as `Planning` or one of your own. */
+  /** The name of the control state, such as `Planning` or a custom state. */
   currentState(): string {
     return controlName(this.state.reActContext.control);
   }
 
-  /** The agent as the hybrid machine tells it: task, step, history, last observation, final answer. */
+  /** A summary of the state: task, step, history, last observation, final answer. */
   memory(): AgentMemory {
     return { ...memoryAt(this.state), task: this.task };
   }
 
-  /** Ends the run as `Cancelled`, at any instant; what runs has its signal aborted. Without a run it does nothing. */
+  /** Ends the run as `Cancelled`, at any time, and aborts the signals of running work. Does nothing without a run. */
   cancel(reason?: string): void {
     void this.#runner?.cancel(reason);
   }
@@ -169,18 +169,18 @@ export class AgentEngine {
     if (this.#runner !== undefined)
       throw new AgentError(
         "Conflict",
-        "This engine has been run. Build another one, or go on from its state in a session.",
+        "This engine has already run. Build another one, or continue from its state in a session.",
         { reason: "AlreadyRun" },
       );
   }
 }
 
-/** The events of a run. Whoever leaves early cancels it. */
+/** The events of a run, which is canceled if the consumer stops early. */
 async function* cancelOnReturn({ events, cancel }: TaskRun): AsyncGenerator<AgentEvent, void, undefined> {
   try {
     yield* events;
   } finally {
-    cancel("Nobody follows this run any more.");
+    cancel("The consumer stopped reading the events.");
   }
 }
 

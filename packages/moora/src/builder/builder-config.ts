@@ -1,6 +1,6 @@
 import { defaultAgentConfig, type AgentConfig } from "@moora/agent-core-state-machine";
 
-/** The name of a set of limits that takes the place of the defaults of `defineAgent`. */
+/** The name of a set of limits that replace the defaults of `defineAgent`. */
 export type BuilderPreset = "hybrid";
 
 const presets: Readonly<Record<BuilderPreset, Partial<AgentConfig>>> = {
@@ -9,15 +9,15 @@ const presets: Readonly<Record<BuilderPreset, Partial<AgentConfig>>> = {
 
 export const presetNames: readonly string[] = Object.keys(presets);
 
-/** What a configuration begins with: the defaults of `defineAgent`, with the fields of the preset in their place. */
+/** The defaults of `defineAgent`, with the fields of the preset. */
 export const presetConfig = (preset?: BuilderPreset): AgentConfig => ({
   ...defaultAgentConfig,
   ...(preset === undefined ? {} : presets[preset]),
 });
 
 /**
- * One configuration over another. A plain field replaces what was there; models, settings, budget, approval, the
- * blacklist and the graph are added to, so that no limit is lost because another one is set.
+ * Merges a change into a configuration. Models, settings, budget, approval, the blacklist and the graph are merged, so that
+ * setting one limit does not remove another; other fields are replaced.
  */
 export const mergeConfig = (config: AgentConfig, change: Partial<AgentConfig>): AgentConfig => ({
   ...config,

@@ -19,11 +19,11 @@ import { traceOf } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
 import { logErrorToAgentError } from "./log-error-to-agent-error.ts";
 
-/** Where a task is kept. */
+/** The log and the session that store a run. */
 export interface RunStorage {
   readonly log: EventLog;
   readonly id: string;
-  /** Whether a session that is there already is gone on with. */
+  /** Whether an existing session is resumed; otherwise it is a `Conflict`. */
   readonly resumes: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface DurableRunnerOptions {
   readonly onApproval: OnApproval | undefined;
 }
 
-/** A task that is being worked on, or that has its answer already. */
+/** A running task, or one that has its answer already. */
 export interface TaskRun {
   readonly events: AsyncIterable<AgentEvent>;
   /** Resolves with the text of the answer. Rejects with `AgentError`. */
@@ -49,20 +49,20 @@ export const toTaskRun = (run: AgentRun): TaskRun => ({
   cancel: run.cancel,
 });
 
-/** A task that lives in a log. */
+/** Runs a task in a session of a log. */
 export class DurableRunner {
   readonly #agent: Agent;
   readonly #task: string;
   readonly #options: DurableRunnerOptions;
   #session: DurableSession | undefined;
   #state: AgentState;
-  /** The walk until this process took the task up. */
+  /** The moves before this process resumed the task. */
   #earlierMoves: readonly ControlMove[] = [];
   #cancelled: { readonly reason: string | undefined } | undefined;
 
   constructor(agent: Agent, task: string, options: DurableRunnerOptions) {
     this.#agent = agent;
-    // As a session takes it in.
+    // As a session stores it.
     this.#task = task.toWellFormed();
     this.#options = options;
     this.#state = initialStateOf(agent);
@@ -78,7 +78,7 @@ export class DurableRunner {
     return traceOf([...this.#earlierMoves, ...(this.#session?.trace().entries ?? [])]);
   }
 
-  /** Also before the session is open. */
+  /** Cancels the task, also before the session is open. */
   cancel(reason?: string): unknown {
     this.#cancelled = { reason };
     return this.#session?.cancel(reason);
@@ -96,7 +96,7 @@ export class DurableRunner {
     }
   }
 
-  /** What is asked and was asked before this process took the task up. */
+  /** The open questions from before this process resumed the task. */
   openQuestions(): readonly AgentEvent[] {
     const session = this.#session;
     return (session?.questions() ?? []).map((question: Question) => ({
@@ -106,7 +106,7 @@ export class DurableRunner {
     }));
   }
 
-  /** Gives the session up: the next one who opens it goes on. */
+  /** Closes the session: the next process that opens it resumes it. */
   async close(): Promise<void> {
     await this.#session?.close();
   }
@@ -115,7 +115,7 @@ export class DurableRunner {
     const { log, id, resumes } = this.#options.storage;
     if ((await log.open(id)) === undefined) return undefined;
     if (!resumes)
-      throw new AgentError("Conflict", `There is a session ${id} already: go on with it by resume().`, {
+      throw new AgentError("Conflict", `Session "${id}" exists already. To resume it, add resume().`, {
         reason: "SessionExists",
       });
     const { state, moves } = await stateAt(log, id);
@@ -144,7 +144,7 @@ export class DurableRunner {
     return task;
   }
 
-  /** The task with the answer that is on record, where there is one. */
+  /** The task with its recorded answer. Undefined without one. */
   #recordedAnswer(): TaskRun | undefined {
     const state = this.current();
     if (state.reActContext.control.type !== "Done" || lastMessageOf(state) !== this.#task) return undefined;

@@ -1,7 +1,7 @@
 import { AgentError, SessionError, type AgentErrorKind, type AgentState } from "@moora/agent";
 import { LogError } from "@moora/event-log";
 
-/** Kinds by the code of the log or the session; all others are failures of the memory. */
+/** Error kinds by the code of the log or session. All other codes are `MemoryError`. */
 const kinds: Readonly<Record<string, AgentErrorKind>> = {
   LogCorrupt: "LogCorrupt",
   Conflict: "Conflict",
@@ -12,7 +12,7 @@ const kinds: Readonly<Record<string, AgentErrorKind>> = {
   WrongAgent: "Conflict",
 };
 
-/** What a log or a session says, in the words of the engine, with its code as the reason. Other errors stay as they are. */
+/** An error of a log or a session as an `AgentError`, with its code as the reason. Returns other errors unchanged. */
 export function logErrorToAgentError(error: unknown, state: AgentState): unknown {
   if (!(error instanceof LogError || error instanceof SessionError)) return error;
   const { code: reason, message } = error;

@@ -11,8 +11,8 @@ import {
 import { callDigest, isPromise, type AskHumanEffect, type EffectHost } from "@moora/agent-core-effects";
 
 /**
- * What answers a question without waiting, as inputs of which the first that applies is meant: the host's decision, and
- * a rejection for when that cannot be taken. A promise is not waited for and counts as a rejection.
+ * Decides a question without waiting. Returns inputs, of which the first that applies counts: the decision of the host, and
+ * a rejection in case that is invalid. A promise counts as a rejection.
  */
 export function syncDecisions(
   effect: AskHumanEffect,
@@ -59,5 +59,5 @@ function syncProblem(
 
 function discardPromise(promise: Promise<unknown>): string {
   promise.catch(() => undefined);
-  return "The decision would come later, and this run does not wait.";
+  return "The decision is a promise, and a synchronous run cannot wait.";
 }

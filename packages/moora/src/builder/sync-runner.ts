@@ -23,14 +23,14 @@ import { digestOf } from "@moora/event-log";
 import { syncDecisions } from "./sync-decisions.ts";
 import { runProgramSync } from "./run-program-sync.ts";
 
-/** What a walk uses of the world. */
+/** The clock, ids and reviewer of a synchronous run. */
 export interface SyncRunnerHost {
   readonly clock: Clock | undefined;
   readonly newId: (prefix: string) => string;
   readonly onApproval: OnApproval;
 }
 
-/** One walk through a task that waits for nothing. */
+/** Runs one task without waiting. */
 export class SyncRunner {
   readonly #abort = new AbortController();
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class SyncRunner {
   readonly #moves: ControlMove[] = [];
   #state: AgentState;
 
-  /** Throws `LlmError` for a model that cannot answer at once, before anything has happened. */
+  /** Throws `LlmError` for a model without `callSync`. */
   constructor(agent: Agent, { clock = systemClock, newId, onApproval }: SyncRunnerHost) {
     const { parts, limits } = agent;
     if (parts.llm.callSync === undefined)
@@ -71,7 +71,7 @@ export class SyncRunner {
     return traceOf([...this.#moves]);
   }
 
-  /** From within: by a tool, a handler or whoever answers for a human. */
+  /** Called during the run: by a tool, a handler, or `onApproval`. */
   cancel(reason?: string): void {
     this.#abort.abort();
     this.#apply({
@@ -81,21 +81,22 @@ export class SyncRunner {
     });
   }
 
-  /** From the message to the text of the answer. Throws the `AgentError` that the loop ended in. */
+  /** Runs the task and returns the text of the answer. Throws the `AgentError` that the loop ended in. */
   run(task: string): string {
     this.#begin(task);
     while (isLoopRunning(this.#state)) {
       const before = this.#state;
       const effect = this.#nextAt(before);
       if (effect !== undefined) this.#perform(effect);
-      if (this.#state === before) throw this.#error("AgentFailed", "Nothing can happen any more.", "Stuck");
+      if (this.#state === before)
+        throw this.#error("AgentFailed", "No effect can change the state.", "Stuck");
     }
     const { control } = this.#state.reActContext;
     if (control.type === "Error") throw failureToError(control.failure, this.#state, this.trace());
     return answerTextAt(this.#state);
   }
 
-  /** What is due now. A human is asked last, as in `run`, where calls that need no human end while one decides. */
+  /** The next effect that is due. Questions come last, as in `run`, where other calls finish while a reviewer decides. */
   #nextAt(state: AgentState): AgentEffect | undefined {
     const due = Object.values(effectsAt(state)).filter(this.#isDue);
     return due.find(({ type }) => type !== "ask-human") ?? due[0];
@@ -106,8 +107,7 @@ export class SyncRunner {
     const parsed = parseInput(message);
     if (!parsed.ok) throw this.#error("AgentFailed", parsed.problem.message, "InputRefused");
     const reason = ignoredReason(parsed.input)(this.#state);
-    if (reason !== undefined)
-      throw this.#error("AgentFailed", `The message was not taken: ${reason}.`, reason);
+    if (reason !== undefined) throw this.#error("AgentFailed", `The message was ignored: ${reason}.`, reason);
     this.#apply(parsed.input);
   }
 
@@ -129,18 +129,18 @@ export class SyncRunner {
 
   #endNotSynchronous(effect: AgentEffect): AgentError {
     const isTool = effect.type === "call-tool";
-    const who = isTool ? `The tool ${effect.name}` : `The work of ${effect.key}`;
-    const message = `${who} gave a promise, which a synchronous run does not wait for: use run().`;
+    const who = isTool ? `The tool ${effect.name}` : `The effect ${effect.key}`;
+    const message = `${who} returned a promise, and a synchronous run cannot wait: use run().`;
     this.cancel(message);
     return this.#error(isTool ? "ToolError" : "AgentFailed", message, "NotSynchronous");
   }
 
-  /** A failed model call whose retry is due later is final here. */
+  /** A failed model call is final here if its retry is due later. */
   #withoutWait(input: AgentInput): AgentInput {
     if (input.type !== "llm-call-failed") return input;
     const next = Object.values(effectsAt(agentTransition(input)(this.#state)));
     if (next.length === 0 || next.some(this.#isDue)) return input;
-    const message = `${input.failure.message} A retry would have to wait, which a synchronous run does not.`;
+    const message = `${input.failure.message} A synchronous run cannot wait for a retry.`;
     return { ...input, failure: { ...input.failure, retryable: false, message } };
   }
 

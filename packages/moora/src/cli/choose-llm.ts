@@ -10,13 +10,13 @@ import { UsageError } from "./usage-error.ts";
 const defaultTimeoutSeconds = 60;
 const maxTimeoutSeconds = 86_400;
 
-/** The model of a run, and what people read about it. */
+/** The model of a run, with its names for messages. */
 export interface ChosenLlm {
   readonly llm: LlmCaller;
   readonly provider: Provider;
   /** "" for the planner. */
   readonly model: string;
-  /** How long the provider may send nothing before the call is given up. */
+  /** How long the provider may send nothing before the call times out. */
   readonly timeoutSeconds: number;
   /** Values that no output may show. */
   readonly secrets: readonly string[];

@@ -7,7 +7,7 @@ export type CliOutput = Writable & {
   readonly columns?: number | undefined;
 };
 
-/** Everything of the machine that the command line uses. The process provides one, and so does a test. */
+/** Everything of the machine that the command line uses. Tests pass their own. */
 export interface CliHost {
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   /** Answers, and the lines of `--json`. */

@@ -1,10 +1,10 @@
 import type { CliHost, ExitCode } from "./cli-host.ts";
 import type { GivenOptions, OptionName } from "./options.ts";
 
-/** One row of the table of commands. */
+/** A command of the command line. */
 export interface Command {
   readonly name: string;
-  /** What follows the name: `<task>`. */
+  /** The arguments, such as `<task>`. */
   readonly usage: string;
   readonly summary: string;
   readonly options: readonly OptionName[];
@@ -12,7 +12,7 @@ export interface Command {
   readonly run: (call: CommandCall, host: CliHost) => Promise<ExitCode>;
 }
 
-/** What follows the name of a command: its arguments and options. */
+/** The arguments and options of a command. */
 export interface CommandCall {
   readonly args: readonly string[];
   readonly options: GivenOptions;

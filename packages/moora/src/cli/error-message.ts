@@ -3,10 +3,10 @@ import type { ChosenLlm } from "./choose-llm.ts";
 import { errorToFailure, type CliFailure } from "./cli-failure.ts";
 import { exitCodes, type ExitCode } from "./cli-host.ts";
 
-/** How much of a provider's own text is repeated. */
+/** The maximum length of quoted text of a provider. */
 const maxQuoted = 300;
 
-/** What the text of a failure names. */
+/** The names in the text of a failure. */
 type Model = Pick<ChosenLlm, "provider" | "model" | "timeoutSeconds">;
 
 interface FailureText {
@@ -59,7 +59,7 @@ export const errorToExitCode = (error: AgentError): ExitCode =>
 const logFailure = ({ kind, cause }: AgentError): CliFailure | undefined =>
   kind === "Conflict" || kind === "LogCorrupt" || kind === "MemoryError" ? errorToFailure(cause) : undefined;
 
-/** What went wrong, for a person: a sentence or two, and what to do where something can be done. */
+/** A message of a sentence or two: what failed, and what to do if there is something to do. */
 export function errorToMessage(error: AgentError, model: Model): string {
   if (error.kind === "Cancelled") return "Canceled.";
   const ofLog = logFailure(error);
@@ -101,7 +101,7 @@ const isUnknownModel = (message: string, model: string): boolean =>
   /\bmodel\b/i.test(message) &&
   /not[ _]?found|not exist|unknown|invalid|no such|unsupported|not a valid/i.test(message);
 
-/** A provider's own text as a sentence. */
+/** The text of a provider as a sentence. */
 function toSentence(message: string): string {
   const line = message
     .replaceAll(/\s+/g, " ")

@@ -7,7 +7,7 @@ const exits: readonly string[] = [
   "7 waiting for a decision, 130 canceled, 143 stopped.",
 ];
 
-/** The help of the whole command line. */
+/** The help of the command line. */
 export const overview = (commands: readonly Command[]): string =>
   [
     "moora: LLM agents on the command line.",

@@ -5,7 +5,7 @@ import type { Tool } from "@moora/agent";
 import { loadError } from "./load-error.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The tools that a module exports, one by one or in arrays. Throws `UsageError` where it has none or cannot be loaded. */
+/** The tools that a module exports, one by one or in arrays. Throws `UsageError` if it exports none or cannot be loaded. */
 export async function moduleToTools(file: string, cwd: string): Promise<readonly Tool[]> {
   const path = resolve(cwd, file);
   if (!existsSync(path))

@@ -16,8 +16,8 @@ const maxCharacters = 200_000;
 const firstByteMs = 3_000;
 
 /**
- * The task with the text of standard input. `readsAll`: `-` was given, which waits for the text however long it takes,
- * and takes it for the whole task if there is no other one. Undefined when it was interrupted.
+ * The task with the text of standard input. `readsAll`: `-` was given, which waits for the text without a limit and uses it
+ * as the whole task if there is no other one. Undefined if it was interrupted.
  */
 export async function pipedTask(task: string, readsAll: boolean, host: CliHost): Promise<string | undefined> {
   const screen = new Screen(host);

@@ -1,6 +1,6 @@
 import type { AgentMessage } from "@moora/agent";
 
-/** How many exchanges are shown: a message of the user and what was answered. */
+/** The number of exchanges that are shown: a message of the user and its answer. */
 const maxExchanges = 3;
 /** Characters of each message that are shown. */
 const maxCharacters = 1_000;

@@ -1,6 +1,6 @@
 import type { CliHost } from "./cli-host.ts";
 
-/** Values of the environment that no output may show: every API key, and the password of the log's address. */
+/** Values of the environment that no output may show: every API key, and the password in MOORA_LOG. */
 export const environmentSecrets = (env: CliHost["env"]): readonly string[] => [
   ...Object.entries(env).flatMap(([name, value]) =>
     /_API_KEY$/i.test(name) && value !== undefined ? [value.trim()] : [],
@@ -8,13 +8,13 @@ export const environmentSecrets = (env: CliHost["env"]): readonly string[] => [
   ...urlPasswords(env["MOORA_LOG"] ?? ""),
 ];
 
-/** User name and password of an address: some providers take the key as the user name. */
+/** User name and password of a URL: some providers expect the key as the user name. */
 export const urlSecrets = (text: string): readonly string[] => [
   URL.parse(text)?.username ?? "",
   ...urlPasswords(text),
 ];
 
-/** The password of an address, as it is written there and decoded. */
+/** The password of a URL, encoded and decoded. */
 export function urlPasswords(text: string): readonly string[] {
   const password = URL.parse(text)?.password ?? "";
   return [password, decoded(password)].filter((secret) => secret !== "");

@@ -1,7 +1,7 @@
 import type { AgentTerminal } from "./terminal/agent-terminal.ts";
 import { nearest } from "@moora/agent-core-effects";
 
-/** What a line of a chat is. `text` is the message, or what is shown for a command. */
+/** A line of a chat. `text` is the message, or the output of a command. */
 export interface ChatLine {
   readonly type: "message" | "output" | "leave";
   readonly text: string;

@@ -32,7 +32,7 @@ describe("what cannot be built", () => {
     [
       "a state with two handlers",
       builder.state("Review", () => "Yes").state("Review", () => "No"),
-      "Review is defined twice",
+      'Duplicate state "Review"',
     ],
   ])("is %s", (_, unbuildable, problem) => {
     expect(thrownBy(() => unbuildable.build())).toMatchObject({

@@ -115,7 +115,7 @@ describe("a synchronous run", () => {
     const engine = new AgentBuilder(task).llm(llm).build({ clock: standing });
     const error = thrownBy(() => engine.runSync());
     expect(error).toMatchObject({ kind: "LlmError", reason: "rate-limit" });
-    expect(error.message).toBe("Slow down. A retry would have to wait, which a synchronous run does not.");
+    expect(error.message).toBe("Slow down. A synchronous run cannot wait for a retry.");
     expect(llm.callCount).toBe(1);
     expect(engine.currentState()).toBe("Error");
   });

@@ -108,7 +108,7 @@ describe("what answers later in a synchronous run", () => {
     const error = thrownBy(() => engine.runSync());
     expect(error).toMatchObject({ kind: "ToolError", reason: "NotSynchronous" });
     expect(error.message).toBe(
-      "The tool later gave a promise, which a synchronous run does not wait for: use run().",
+      "The tool later returned a promise, and a synchronous run cannot wait: use run().",
     );
     expect(stateOf(error).toolCalls["1"]?.result).toMatchObject(whileItRan);
     expect(engine.currentState()).toBe("Error");
@@ -133,8 +133,8 @@ describe("what answers later in a synchronous run", () => {
   });
 
   it.each<[string, () => Decision | Promise<Decision>, RegExp]>([
-    ["a promise", () => Promise.resolve<Decision>("approve"), /does not wait/],
-    ["a promise that fails", () => Promise.reject(new Error("lost")), /does not wait/],
+    ["a promise", () => Promise.resolve<Decision>("approve"), /cannot wait/],
+    ["a promise that fails", () => Promise.reject(new Error("lost")), /cannot wait/],
     ["an error", lost, /Asking failed: The pager is down/],
     ["arguments that do not fit", () => ({ approve: { path: 7 } }), /Asking failed: path: /],
     ["an answer that nobody asked for", () => ({ answer: "yes" }), /does not answer the question/],

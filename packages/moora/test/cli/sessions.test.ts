@@ -177,7 +177,7 @@ describe("errors about a session are plain", () => {
     );
     expect((await said("fork", "a", "--open", "x")).err).toContain("Use one of reuse, rerun, close.");
     expect((await said("log", "a", "--log", "mysql://host/db")).err).toContain(
-      "--log is not a valid place for a log.",
+      "--log is not a valid location for a log.",
     );
     writeFileSync(place.at("plain"), "");
     expect((await said("run", "1+1", "--session", "a", "--log", "plain")).err).toContain(

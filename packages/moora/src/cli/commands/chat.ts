@@ -5,7 +5,7 @@ import { recentMessages } from "../recent-messages.ts";
 import { lineToChat } from "../slash-commands.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** A conversation, one message per line. */
+/** Runs a conversation, one message per line. */
 export const chatCommand: Command = {
   name: "chat",
   usage: "",
@@ -24,7 +24,7 @@ export const chatCommand: Command = {
   },
 };
 
-/** Shows which model answers, and where the conversation was left. */
+/** Shows the model, and the last messages of the conversation. */
 function greet({ chosen, cliSession: { hints }, hasResumedLoop, screen, session }: AgentTerminal): void {
   const { provider, model } = chosen;
   screen.dim(

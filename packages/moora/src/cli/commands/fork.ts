@@ -32,7 +32,7 @@ export const forkCommand: Command = sessionCommand({
   },
 });
 
-/** The position can be read, so what is damaged are the results that a fork reuses. */
+/** The position is readable, so the damage is in the results that a fork reuses. */
 function rethrowDamage(error: unknown): never {
   if (!(error instanceof LogError && error.code === "LogCorrupt")) throw error;
   const fix = "The results of open work lie behind it. Use --open rerun or --open close.";

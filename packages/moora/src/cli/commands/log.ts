@@ -6,7 +6,7 @@ import { attachSession } from "../session/attach-session.ts";
 import { checkPosition, positionOf, sessionCommand, type SessionCall } from "../session/session-call.ts";
 import { rowToJson, rowToText, timelineOf, type TimelineRow } from "../session/timeline.ts";
 
-/** A session, record by record. */
+/** Shows a session record by record. */
 export const logCommand: Command = sessionCommand({
   name: "log",
   usage: "<session>",

@@ -5,7 +5,7 @@ import { pipedTask } from "../piped-task.ts";
 import { checkResumable } from "../session/check-resumable.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** One task, from the command line or from standard input. */
+/** Runs one task, from the arguments or from standard input. */
 export const runCommand: Command = {
   name: "run",
   usage: "<task...>",

@@ -7,7 +7,7 @@ import { oneLine } from "../terminal/one-line.ts";
 import { sessionCommand, type SessionCall } from "../session/session-call.ts";
 import { timeToText } from "../session/timeline.ts";
 
-/** The sessions of a log. */
+/** Lists the sessions of a log. */
 export const sessionsCommand: Command = sessionCommand({
   name: "sessions",
   usage: "",

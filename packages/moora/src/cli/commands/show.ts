@@ -9,7 +9,7 @@ import { callToText } from "../session/open-question.ts";
 import { checkPosition, positionOf, sessionCommand, type SessionCall } from "../session/session-call.ts";
 import { timeToText } from "../session/timeline.ts";
 
-/** A session at one of its records. */
+/** Shows a session at one of its records. */
 export const showCommand: Command = sessionCommand({
   name: "show",
   usage: "<session>",

@@ -2,9 +2,9 @@ import type { Decision, Question } from "@moora/agent";
 import { textToJson } from "@moora/llm";
 import { editableArguments } from "./question-text.ts";
 
-/** What a line means as a reply to a question. */
+/** The meaning of a line as a reply to a question. */
 export type Reply =
-  /** The decisions it may stand for: the first that fits the question is meant. */
+  /** The decisions that the line may mean, most likely first: the first that fits the question counts. */
   | {
       readonly type: "decide";
       readonly decisions: readonly [Decision, ...Decision[]];
@@ -20,8 +20,8 @@ export type Reply =
   | { readonly type: "invalid"; readonly problem: string };
 
 /**
- * Reads a line as the reply to a question. `canAskMore`: whether a person is there to type what a short reply leaves
- * out, such as the reason of a rejection.
+ * Parses a line as the reply to a question. `canAskMore`: whether a user can be asked for what a short reply omits, such as
+ * the reason of a rejection.
  */
 export function lineToReply(line: string, question: Question, canAskMore: boolean): Reply {
   const text = line.trim();

@@ -4,17 +4,17 @@ import type { Screen } from "../terminal/screen.ts";
 import { lineToReply, type Reply } from "./line-to-reply.ts";
 import { questionPrompts, questionText } from "./question-text.ts";
 
-/** What the answers to questions are given to. */
+/** Receives the decisions of a question. */
 export interface QuestionTarget {
   readonly decide: (question: Question, decision: Decision) => Promise<Receipt>;
   readonly isOpen: (question: Question) => boolean;
   /** Called for Ctrl-C at a question. */
   readonly interrupt: () => void;
-  /** Called for a question at which the input ended. */
+  /** Called when the input ends before the question is answered. */
   readonly inputEnded: (question: Question) => void;
 }
 
-/** Asks the person at the terminal, or takes decisions from the lines of a pipe: one question at a time, in order. */
+/** Asks the user at the terminal, or reads decisions from the lines of a pipe: one question at a time, in order. */
 export class QuestionPrompt {
   readonly #lines: LineReader;
   readonly #screen: Screen;
@@ -28,7 +28,7 @@ export class QuestionPrompt {
     this.#screen = screen;
   }
 
-  /** Asks as soon as no other question is asked. Aborting the signal takes the question back. */
+  /** Asks as soon as no other question is being asked. Aborting the signal withdraws the question. */
   ask(question: Question, signal: AbortSignal, target: QuestionTarget): void {
     const key = `${question.toolCallId}/${question.digest}`;
     if (this.#pending.has(key)) return;
@@ -85,7 +85,7 @@ export class QuestionPrompt {
     return await this.#screen.withInput(this.#lines, () => this.#lines.reply(request));
   }
 
-  /** Gives the decisions, one after the other, until one fits. Returns whether the question is settled. */
+  /** Applies the decisions in order until one fits. Returns whether the question is settled. */
   async #applyDecision(
     question: Question,
     [decision, ...others]: readonly [Decision, ...Decision[]],

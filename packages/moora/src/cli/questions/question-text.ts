@@ -10,7 +10,7 @@ export const questionPrompts: Readonly<Record<Question["about"], string>> = {
   answer: "Your answer: ",
 };
 
-/** A question as a person reads it, complete. */
+/** A question as text, complete. */
 export function questionText(question: Question): string {
   const { about, name } = question;
   switch (about) {
@@ -29,8 +29,8 @@ export function questionText(question: Question): string {
 }
 
 /**
- * What a question of the agent's own asks: the text of its field `question`, and the other fields, if there are any.
- * Tools that define their own input may have no such field; then it is all of their arguments.
+ * The text of a question of the agent: its field `question`, and the other fields, if there are any. Tools with their own
+ * input schema may not have this field; then the text is all of their arguments.
  */
 export function askedText({ parameters }: Pick<Question, "parameters">): {
   readonly text: string;

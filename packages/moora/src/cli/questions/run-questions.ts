@@ -11,11 +11,11 @@ interface RunQuestionsParts {
   readonly by: string;
   /** Whether questions can be asked here. */
   readonly canAsk: boolean;
-  /** Whether another process can answer what is not answered here. */
+  /** Whether another process can decide questions that are not decided here. */
   readonly isDurable: boolean;
 }
 
-/** The questions of a run: asked here, left open for another process, or rejected where there is none. */
+/** The questions of a run: asked here, left open for another process, or rejected in a session in memory. */
 export class RunQuestions {
   readonly #parts: RunQuestionsParts;
   readonly #announced = new Set<string>();
@@ -32,7 +32,7 @@ export class RunQuestions {
     return new Promise((resolve) => (this.#onLeftOpen = () => resolve("left-open")));
   }
 
-  /** Takes a question of the run. `over` aborts when the run has ended, `interrupt` is called for Ctrl-C. */
+  /** Handles a question of the run. `over` aborts when the run has ended, `interrupt` is called for Ctrl-C. */
   ask(question: Question, over: AbortSignal, interrupt: () => void): void {
     this.#announced.add(keyOf(question));
     if (!this.#canAsk) return this.#cannotAsk(question);
@@ -48,7 +48,7 @@ export class RunQuestions {
     });
   }
 
-  /** Looks whether there is anything left to wait for. To be called after each event of the run. */
+  /** Checks whether the run waits for anything else. Call it after each event of the run. */
   check(): void {
     if (this.#canAsk || !this.#parts.isDurable) return;
     const { session } = this.#parts;

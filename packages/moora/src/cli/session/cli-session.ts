@@ -38,7 +38,7 @@ export function joinLoop(session: Session): RunningLoop | undefined {
   return run && { run, streaming: session.current().streaming };
 }
 
-/** A session in a log: what its commands are called. */
+/** The commands for a session in a log. */
 export interface SessionHints {
   /** The commands that settle a question from another terminal. */
   readonly decisionCommands: (question: Question) => readonly string[];
@@ -53,9 +53,9 @@ export interface CliSession {
   readonly session: Session;
   /** Undefined for a session in memory. */
   readonly hints: SessionHints | undefined;
-  /** What was in progress when it was opened. */
+  /** The loop that was in progress when it was opened. */
   readonly running: RunningLoop | undefined;
-  /** Starts nothing new, and lets running work finish for a while. */
+  /** Starts no new work, and gives running work time to finish. */
   shutdown(): Promise<void>;
   close(): Promise<void>;
 }
@@ -121,7 +121,7 @@ interface OpenCall {
   readonly hints: CommandHints;
 }
 
-/** Throws `CliFailure` or `UsageError` where the agent does not have the tools of open calls. */
+/** Throws `CliFailure` or `UsageError` if the agent does not have the tools of open calls. */
 async function checkTools(
   state: AgentState,
   tools: SessionTools,
@@ -136,7 +136,7 @@ async function checkTools(
   throw tools.notLoadedError(missing, hints);
 }
 
-/** Opens a session to run it. Throws `CliFailure` where another process does, and where a newer release wrote to it. */
+/** Opens a session to run it. Throws `CliFailure` if another process runs it, or if a newer release wrote to it. */
 async function openToRun(
   agent: Agent,
   { log, id, host, hints }: OpenCall,

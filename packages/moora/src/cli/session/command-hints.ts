@@ -3,7 +3,7 @@ import type { GivenOptions, OptionName } from "../options.ts";
 import { shellCommand } from "../shell-command.ts";
 import type { LogTarget } from "./log-target.ts";
 
-/** Options of a run that its session does not keep: they have to be given again to resume it. */
+/** Options of a run that its session does not store: they must be passed again to resume it. */
 const optionsOfRun: readonly OptionName[] = [
   "provider",
   "model",
@@ -20,7 +20,7 @@ interface HintParts {
   readonly tools?: string | undefined;
 }
 
-/** Further commands for the same log, complete, for people to copy. */
+/** Complete commands for the same log, for users to copy. */
 export class CommandHints {
   readonly #options: GivenOptions;
   readonly #logOption: readonly string[];
@@ -32,7 +32,7 @@ export class CommandHints {
     this.#tools = tools;
   }
 
-  /** A command that looks at a session or posts to it. */
+  /** A command that reads a session or posts to it. */
   command(...args: readonly string[]): string {
     return shellCommand([...args, ...this.#logOption]);
   }

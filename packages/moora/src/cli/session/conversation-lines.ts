@@ -1,7 +1,7 @@
 import type { AgentState } from "@moora/agent";
 import { recordOf, type ToolCallResult } from "@moora/agent-core-state-machine";
 
-/** The content of a session, in order: messages, calls with their results, and how it ended. */
+/** The content of a session, in order: messages, calls with their results, and the failure at the end, if any. */
 export function conversationLines(state: AgentState): readonly string[] {
   const messages = new Map(state.messages.map((message) => [message.id, message]));
   const { control, queued } = state.reActContext;

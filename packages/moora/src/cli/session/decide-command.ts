@@ -52,7 +52,7 @@ async function resumeCommand({ log, target, id, options }: SessionCall): Promise
   return new CommandHints({ options, target, tools }).runCommand("run", "--session", id);
 }
 
-/** Gives the decisions, one after the other, until one fits the tool or the schema of the question. */
+/** Applies the decisions in order until one fits the tool or the schema of the question. */
 async function firstThatFits(
   session: DurableSession,
   question: Question,
@@ -70,7 +70,7 @@ async function firstThatFits(
   }
 }
 
-/** Changed arguments have to fit the recorded definition of the tool: its code need not be here. */
+/** Checks changed arguments against the recorded definition of the tool: its code may not be available here. */
 async function checkArguments(
   session: DurableSession,
   { name }: Question,

@@ -4,9 +4,9 @@ import { memoryLog, type EventLog, type LogNotice } from "@moora/event-log";
 import { UsageError } from "../usage-error.ts";
 
 interface LogTargetBase {
-  /** The place as it may be shown: without a password. */
+  /** The target as it may be shown: without a password. */
   readonly shown: string;
-  /** Where the command line remembers which module the tools of a session come from. */
+  /** The folder in which the command line stores which module the tools of a session come from. */
   readonly toolsFolder: string;
 }
 
@@ -18,7 +18,7 @@ export type LogTarget = LogTargetBase &
     | { readonly type: "postgres"; readonly url: string }
   );
 
-/** The folder for sessions where `--log` does not name another place. */
+/** The folder for sessions without `--log`. */
 const defaultFolder = ".moora";
 
 const validTargets = "Use a folder, a file that ends in .db, or postgres://...";
@@ -40,7 +40,7 @@ export function parseLogTarget(text: string | undefined, cwd: string): LogTarget
 function parseLogUrl(text: string, cwd: string): LogTarget {
   const url = URL.parse(text);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
-    throw new UsageError("--log is not a valid place for a log.", validTargets);
+    throw new UsageError("--log is not a valid location for a log.", validTargets);
   const shown = `${url.protocol}//${url.host}${url.pathname}`;
   return {
     type: "postgres",
@@ -51,8 +51,8 @@ function parseLogUrl(text: string, cwd: string): LogTarget {
 }
 
 /**
- * Opens a log, and loads only the store that it needs. `makes`: whether a log that does not exist is created. Without it,
- * it counts as empty: looking for a session leaves no file behind.
+ * Opens a log, and loads only the store that it needs. `creates`: whether a missing log is created. Otherwise it
+ * counts as empty: looking for a session leaves no file behind.
  */
 export async function openLog(
   target: LogTarget,
@@ -89,7 +89,7 @@ function createFolder(folder: string, shown: string): void {
     if (existsSync(folder)) return;
     throw new UsageError(
       `Cannot create a log at ${shown}: ${codeOf(error)}.`,
-      "Name another place with --log.",
+      "Name another location with --log.",
     );
   }
 }

@@ -14,8 +14,8 @@ export interface OpenQuestions {
 }
 
 /**
- * The question about this call, or the only open one of its kind. Throws `CliFailure` where there is none, where it was
- * decided already, and where several are open and none is named.
+ * The question about this call, or the only open one of its kind. Throws `CliFailure` if there is none, if it was decided
+ * already, or if several are open and no call is given.
  */
 export function openQuestion(
   open: OpenQuestions,

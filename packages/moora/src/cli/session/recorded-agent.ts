@@ -10,7 +10,7 @@ export interface AgentName {
   readonly version: string;
 }
 
-/** An agent of the same name without its tools, to read a session or to post to its owner. */
+/** An agent of the same name without its tools, which can read a session and post to its owner. */
 export const agentWithoutTools = (name: AgentName): Agent => defineAgent({ llm: planner(), ...name });
 
 /**
@@ -31,7 +31,7 @@ const recordedTools = (tools: AgentState["tools"]): readonly Tool[] =>
     run: () => ({ isSuccess: false, error: "This tool is not loaded.", code: "not-run" }),
   }));
 
-/** What is wrong with arguments, by the recorded definition of their tool. Undefined when they are valid. */
+/** Why arguments do not fit the recorded definition of their tool. Undefined if they do. */
 export function argumentsProblem(
   parameters: string,
   { schema }: Pick<ToolDefinition, "schema">,

@@ -37,7 +37,7 @@ interface SessionCommand extends Pick<Command, "name" | "usage" | "summary"> {
   readonly run: (call: SessionCall) => Promise<ExitCode>;
 }
 
-/** A row of the table of commands for a command about sessions. Its usage determines how many arguments it takes. */
+/** Creates a command about sessions. Its usage determines the number of arguments. */
 export const sessionCommand = ({ options = [], creates = false, run, ...row }: SessionCommand): Command => ({
   ...row,
   options: [...options, ...sessionOptions],
@@ -60,15 +60,15 @@ export const sessionCommand = ({ options = [], creates = false, run, ...row }: S
   },
 });
 
-/** The place that the options and the environment name. */
+/** The log target that the options and the environment name. */
 export const logTargetOf = (options: GivenOptions, { env, cwd }: Pick<CliHost, "env" | "cwd">): LogTarget =>
   parseLogTarget(options.text("log") ?? (env["MOORA_LOG"]?.trim() || undefined), cwd);
 
-/** What no output may show of the place of a log. */
+/** The secrets in a log target. */
 export const logSecrets = (target: LogTarget): readonly string[] =>
   target.type === "postgres" ? urlPasswords(target.url) : [];
 
-/** Opens the log that the options name, for as long as `work` takes. */
+/** Opens the log that the options name, runs `work`, and closes the log. */
 export async function withLog<Result>(
   options: GivenOptions,
   host: CliHost,

@@ -24,8 +24,8 @@ interface NamedCall {
 }
 
 /**
- * Which module the tools of a session come from: the one that `--tools` names, or the one that the session was last run
- * with. That one is named in messages and is not loaded: a file in a folder must not decide which code runs.
+ * The module that the tools of a session come from: the one that `--tools` names, or the one that the session used last. The
+ * latter is only named in messages and never loaded: a stored file must not decide which code runs.
  */
 export class SessionTools {
   readonly #parts: SessionToolsParts;
@@ -50,7 +50,7 @@ export class SessionTools {
 
   /**
    * The open calls whose tools the agent does not have. It must not run the session: without their tools these calls
-   * would be answered as not run, once and for all.
+   * would be recorded as not run, permanently.
    */
   missingIn(state: AgentState, { tools }: Pick<Agent, "tools">): readonly NamedCall[] {
     return openCallsOf(state.reActContext.control).flatMap(({ id }) => {
@@ -72,7 +72,7 @@ export class SessionTools {
     );
   }
 
-  /** Keeps the module for later commands, and reports that the agent runs with other tools than last time. */
+  /** Stores the module for later commands, and reports if the agent runs with other tools than last time. */
   async save(screen: Screen, state: AgentState | undefined): Promise<void> {
     const { log, target, id } = this.#parts;
     if (this.#given === undefined) {

@@ -11,12 +11,12 @@ import { textToJson } from "@moora/llm";
 import { oneLine, resultSummary } from "../terminal/one-line.ts";
 import { askedText } from "../questions/question-text.ts";
 
-/** One record of a session, and what it led to. */
+/** One record of a session, and its effect on the control state. */
 export interface TimelineRow {
   readonly seq: number;
   /** In milliseconds since 1970, by the clock of the process that wrote it. */
   readonly timestamp: number;
-  /** The control state that it led to, and the edges on the way. */
+  /** The control state after it, and the edges on the way. */
   readonly state: string;
   readonly moves: readonly ControlMove[];
   readonly text: string;

@@ -5,7 +5,7 @@ import { digestOf, type EventLog } from "@moora/event-log";
 import { isJsonObject, textToJson } from "@moora/llm";
 import type { LogTarget } from "./log-target.ts";
 
-/** The module that a session was last run with by `--tools`. */
+/** The module that a session last used with `--tools`. */
 export interface ToolsModule {
   /** Absolute. */
   readonly path: string;
@@ -13,15 +13,15 @@ export interface ToolsModule {
   readonly digest: string;
 }
 
-/** The module as it is now. Throws what keeps it from being read. */
+/** The module in its current version. Throws if it cannot be read. */
 export const toolsModuleAt = (path: string): ToolsModule => ({
   path,
   digest: createHash("sha256").update(readFileSync(path)).digest("hex"),
 });
 
 /**
- * Remembers the tools of a session, in a small file beside its log: the log belongs to the agent, and must mean the same
- * on every machine, where the path of a module means nothing. Returns why it cannot be written, undefined when it was.
+ * Stores the tools module of a session in a small file next to its log. It is not in the log, which must be valid on every
+ * machine. Returns the reason if it cannot be written, otherwise undefined.
  */
 export async function saveToolsModule(
   log: EventLog,
@@ -43,7 +43,7 @@ export async function saveToolsModule(
   }
 }
 
-/** The remembered tools of a session. Undefined for a session that has none, was moved here, or is another one by now. */
+/** The stored tools module of a session. Undefined if there is none, or if it belongs to an earlier session of the same id. */
 export async function readToolsModule(
   log: EventLog,
   { toolsFolder }: LogTarget,

@@ -31,7 +31,7 @@ interface AgentTerminalParts {
   readonly cliSession: CliSession;
 }
 
-/** An agent with a person, or a program, in front of it. */
+/** The terminal, or the pipe, through which a user or a program talks to an agent. */
 export class AgentTerminal {
   readonly screen: Screen;
   readonly chosen: ChosenLlm;
@@ -44,13 +44,13 @@ export class AgentTerminal {
   readonly #subscriptions: readonly (() => void)[];
   /** Cancels the line that is being read. */
   #reading: AbortController | undefined;
-  /** A loop that another process began while nothing was in progress here. */
+  /** A loop that another process started while this one was idle. */
   #running: RunningLoop | undefined;
   #isWorking = false;
   /** Set once the process was asked to end. */
   #stopping: Promise<void> | undefined;
 
-  /** Throws `UsageError` for invalid options, and what keeps a session from being opened. */
+  /** Opens the session that the options name. Throws `UsageError` for invalid options, and the error if the session cannot be opened. */
   static async open(call: CommandCall, host: CliHost): Promise<AgentTerminal> {
     const chosen = chooseLlm(call.options, host.env);
     const screen = new Screen(host, [...chosen.secrets, ...logSecrets(logTargetOf(call.options, host))]);
@@ -82,7 +82,7 @@ export class AgentTerminal {
     if (!this.chosen.provider.needsModel) this.screen.dim(plannerNotice);
   }
 
-  /** Whether a loop is in progress that was not begun here, or has ended while the session was opened. */
+  /** Whether a loop was in progress when the session was opened, including one that has ended since. */
   get hasResumedLoop(): boolean {
     return (
       this.#running !== undefined || this.session.running() !== undefined || this.session.trace().length > 0
@@ -99,7 +99,7 @@ export class AgentTerminal {
     return this.#stopping !== undefined;
   }
 
-  /** The next line of the input. Ctrl-C ends the reading. So does a loop that another process begins, as `canceled`. */
+  /** Reads the next line of input. Ctrl-C interrupts it. A loop that another process starts ends it as `canceled`. */
   async readLine(prompt: string): Promise<LineRead> {
     if (this.isStopping || this.#running !== undefined) return { type: "canceled" };
     const reading = new AbortController();
@@ -116,17 +116,17 @@ export class AgentTerminal {
     return isInterrupted && read.type === "canceled" ? { type: "interrupted" } : read;
   }
 
-  /** From here on, what a person types while the agent works is kept for the next line, and is not shown before. */
+  /** From here on, text typed while the agent works is buffered for the next line, and is not shown before. */
   collectLines(): void {
     this.#lines.collect();
   }
 
-  /** One message and the loop that answers it. Ctrl-C cancels the loop and nothing else. */
+  /** Sends a message and shows its loop to the end. Ctrl-C cancels only the loop. */
   async ask(text: string): Promise<ExitCode> {
     return await this.#showUntilEnd(() => this.session.ask(text));
   }
 
-  /** The loop in progress, to its end: one that a crash interrupted, or that another process began. */
+  /** Shows the loop in progress to its end: one that a crash interrupted, or that another process started. */
   async resume(): Promise<ExitCode> {
     this.screen.dim(`> ${oneLine(this.lastMessage ?? "")}`);
     const running = this.#running ?? joinLoop(this.session);
@@ -148,7 +148,7 @@ export class AgentTerminal {
     }
   }
 
-  /** Shows a run to its end, or until only decisions are left that cannot be made here. */
+  /** Shows a run to its end, or until it waits only for decisions that cannot be made here. */
   async #showRun(run: AgentRun, cancel: () => void): Promise<ExitCode> {
     const over = new AbortController();
     const ask = (question: Question): void => this.#questions.ask(question, over.signal, cancel);
@@ -209,14 +209,14 @@ export class AgentTerminal {
     return exitCodes.answered;
   }
 
-  /** Another process has begun a loop: it is shown before the next line is read. */
+  /** Joins a loop that another process started: it is shown before the next line is read. */
   #joinNewLoop(): void {
     if (this.#isWorking || this.#running !== undefined) return;
     this.#running = joinLoop(this.session);
     if (this.#running !== undefined) this.#reading?.abort();
   }
 
-  /** Starts nothing new, lets running work finish for a while, and ends; at a second call at once. */
+  /** Starts no new work, gives running work time to finish, and ends; a second call ends immediately. */
   #shutdown(): void {
     if (this.#stopping === undefined) {
       this.screen.dim("Stopping: running work may finish first.");

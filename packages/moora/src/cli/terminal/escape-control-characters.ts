@@ -1,6 +1,6 @@
 /**
- * The text without characters that a terminal would obey or hide: models and tools pass on text of unknown origin, and
- * a question must look like what it is. Line ends and tabs stay.
+ * The text with escapes in place of characters that a terminal interprets or hides: output of models and tools is untrusted,
+ * and a question must show its real content. Line ends and tabs stay.
  */
 export const escapeControlCharacters = (text: string): string =>
   text

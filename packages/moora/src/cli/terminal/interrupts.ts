@@ -1,8 +1,8 @@
 import type { CliHost } from "../cli-host.ts";
 
 /**
- * Ctrl-C for as long as a command runs, without a gap: the work under way receives it, and one that comes between two
- * pieces of work is for the next one.
+ * Receives Ctrl-C while a command runs: the work in progress receives it. One that comes between two pieces of work is
+ * delivered to the next one.
  */
 export class Interrupts implements Disposable {
   readonly #stopListening: () => void;
@@ -13,7 +13,7 @@ export class Interrupts implements Disposable {
     this.#stopListening = host.onInterrupt(() => this.interrupt());
   }
 
-  /** Does some work; `listener` is called for Ctrl-C until it is done. */
+  /** Runs `work`; `listener` is called for Ctrl-C until it is done. */
   async during<Result>(listener: () => void, work: () => Promise<Result>): Promise<Result> {
     this.#listener = listener;
     try {
@@ -25,7 +25,7 @@ export class Interrupts implements Disposable {
     }
   }
 
-  /** Ctrl-C, from wherever it was pressed. */
+  /** Delivers a Ctrl-C. */
   interrupt(): void {
     this.#isMissed = this.#listener === undefined;
     this.#listener?.();

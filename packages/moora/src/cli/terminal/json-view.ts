@@ -84,7 +84,7 @@ export class JsonView implements RunView {
     return type === "LlmToken" ? this.#text : this.#reasoning;
   }
 
-  /** Prints the text that was held back, because it could have been the beginning of a secret. */
+  /** Prints the buffered text, which could have been the beginning of a secret. */
   #endText(): void {
     this.#print("LlmToken", this.#text.flush());
     this.#print("LlmReasoning", this.#reasoning.flush());

@@ -1,6 +1,6 @@
 import type { CliHost } from "../cli-host.ts";
 
-/** What standard input contained. */
+/** The content of standard input. */
 export type PipedText =
   | { readonly type: "text"; readonly text: string; readonly isCut: boolean }
   /** It was open for the whole waiting time, and sent nothing. */

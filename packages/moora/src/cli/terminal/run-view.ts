@@ -1,12 +1,12 @@
 import type { AgentError, AgentEvent, Question, RunResult } from "@moora/agent";
 
-/** A question that is left open, and the commands that settle it. */
+/** An open question, and the commands that decide it. */
 export interface OpenQuestion {
   readonly question: Question;
   readonly commands: readonly string[];
 }
 
-/** How a run is shown: to people, or as lines of JSON. */
+/** Shows a run: as text, or as lines of JSON. */
 export interface RunView {
   show(event: AgentEvent): void;
   showResult(result: RunResult): void;

@@ -9,17 +9,17 @@ const minShownSeconds = 2;
 /** Characters of the status line. A line that wraps cannot be cleared: it has to fit into the terminal. */
 const maxStatus = 70;
 
-/** The line in which a person types, and what is typed there. */
+/** The input line of the terminal, with the text typed so far. */
 export interface InputLine {
   /** Removes it from the terminal. */
   clear(): void;
-  /** Shows it again, below what was written in between. */
+  /** Draws it again, below the output written meanwhile. */
   redraw(): void;
 }
 
 /**
  * The output of a command. Answers go to stdout and everything else to stderr. On a terminal a status line at the
- * bottom says what the command is waiting for. Secrets and control characters are removed from everything.
+ * bottom shows what the command is waiting for. Secrets and control characters are removed from everything.
  */
 export class Screen {
   readonly isInteractive: boolean;
@@ -41,28 +41,28 @@ export class Screen {
     this.#hasColors = this.isInteractive && (host.env["NO_COLOR"] ?? "") === "";
   }
 
-  /** A piece of an answer. Its end may be held back until the next piece shows that it is not part of a secret. */
+  /** Writes a piece of the answer. Its end may be buffered until the next piece shows that it is not part of a secret. */
   answer(piece: string): void {
     this.#write(() => this.#host.stdout.write(escapeControlCharacters(this.#secrets.push(piece))));
   }
 
-  /** Shows what `answer` held back: the answer is complete. */
+  /** Writes the buffered rest of `answer`: the answer is complete. */
   endAnswer(): void {
     const rest = this.#secrets.flush();
     if (rest !== "") this.#write(() => this.#host.stdout.write(escapeControlCharacters(rest)));
   }
 
-  /** A complete text on stdout. */
+  /** Writes a complete text to stdout. */
   result(text: string): void {
     this.#write(() => this.#host.stdout.write(this.clean(text)));
   }
 
-  /** A line beside the answer. */
+  /** Writes a line to stderr. */
   line(text: string): void {
     this.#write(() => this.#host.stderr.write(`${this.clean(text)}\n`));
   }
 
-  /** A line beside the answer that matters less. */
+  /** Writes a less important line to stderr, dimmed in a terminal with colors. */
   dim(text: string): void {
     const clean = this.clean(text);
     this.#write(() =>
@@ -70,7 +70,7 @@ export class Screen {
     );
   }
 
-  /** A line for programs: a JSON object. */
+  /** Writes a JSON object as a line to stdout. */
   json(value: object): void {
     const cleaned = JSON.stringify(value, (_, field: unknown) =>
       typeof field === "string" ? this.#secrets.clean(field) : field,
@@ -83,12 +83,12 @@ export class Screen {
     return new SecretFilter(this.#secretValues);
   }
 
-  /** The text as `note` shows it. */
+  /** The text as `line` shows it. */
   clean(text: string): string {
     return escapeControlCharacters(this.#secrets.clean(text));
   }
 
-  /** Shows what the command is waiting for, and how long it has, until something else is written. */
+  /** Shows what the command is waiting for, with the elapsed time, until other output is written. */
   showStatus(what: string): void {
     if (!this.isInteractive || this.#input !== undefined) return;
     const status = this.clean(what);
@@ -98,7 +98,7 @@ export class Screen {
     if (this.#cancelTimer === undefined) this.#drawStatus();
   }
 
-  /** Keeps the bottom line free for a person who types there. What is written meanwhile appears above it. */
+  /** Reserves the bottom line for the input. Output written meanwhile appears above it. */
   async withInput<Result>(input: InputLine, typing: () => Promise<Result>): Promise<Result> {
     this.clearStatus();
     this.#input = input;

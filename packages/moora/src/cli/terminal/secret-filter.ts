@@ -1,4 +1,4 @@
-/** What is written in place of a secret. */
+/** The replacement for a secret. */
 const replacement = "[secret]";
 
 /** Shorter values would hide ordinary words, and protect nothing. */
@@ -6,13 +6,13 @@ const minLength = 4;
 
 /**
  * Replaces secrets in a text that arrives in pieces. A secret is recognized as it is, percent-encoded, in base64, and
- * as JSON escapes it. The end of the text is held back for as long as it may be the beginning of a secret.
+ * as JSON escapes it. The end of the text is buffered as long as it may be the beginning of a secret.
  */
 export class SecretFilter {
   /** The longest first: one secret may be the beginning of another. */
   readonly #forms: readonly string[];
   readonly #firstCharacters: ReadonlySet<string>;
-  #held = "";
+  #buffered = "";
 
   constructor(secrets: readonly string[]) {
     const forms = secrets.filter(({ length }) => length >= minLength).flatMap(formsOf);
@@ -22,19 +22,19 @@ export class SecretFilter {
 
   /** Takes the next piece and returns the text that can be shown now. */
   push(piece: string): string {
-    const { shown, rest } = this.#scan(this.#held + piece, true);
-    this.#held = rest;
+    const { shown, rest } = this.#scan(this.#buffered + piece, true);
+    this.#buffered = rest;
     return shown;
   }
 
-  /** Returns the text that was held back. The next piece begins a new text. */
+  /** Returns the buffered text. The next piece begins a new text. */
   flush(): string {
-    const { shown } = this.#scan(this.#held, false);
-    this.#held = "";
+    const { shown } = this.#scan(this.#buffered, false);
+    this.#buffered = "";
     return shown;
   }
 
-  /** A whole text without its secrets. Does not touch the text that is held back. */
+  /** A whole text without its secrets. Does not change the buffered text. */
   clean(text: string): string {
     return this.#scan(text, false).shown;
   }

@@ -4,7 +4,7 @@ import type { CliHost } from "../cli-host.ts";
 import { escapeControlCharacters } from "./escape-control-characters.ts";
 import type { LineRead, LineReader, ReplyRequest } from "./line-reader.ts";
 
-/** How long a terminal may take to hand over text that was typed before. */
+/** How long a terminal may take to deliver text that was typed before. */
 const takeTypedMs = 50;
 
 /** A line that was typed before it was asked for. */
@@ -22,7 +22,7 @@ interface OpenLine {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Lines that a person types on a terminal. */
+/** Lines that a user types in a terminal. */
 export class TerminalLines implements LineReader {
   readonly isTerminal = true;
   readonly #host: CliHost;
@@ -95,13 +95,13 @@ export class TerminalLines implements LineReader {
     reader?.close();
   }
 
-  /** Takes what the terminal still holds of text that was typed before: it must not answer a question unseen. */
+  /** Reads pending text from the terminal: text typed before the question appeared must not answer it. */
   async #takeTyped(): Promise<void> {
     this.#openHidden();
     await new Promise<void>((resolve) => void this.#host.clock.after(takeTypedMs, resolve));
   }
 
-  /** Stops collecting, and keeps what was typed so far. */
+  /** Stops collecting, and keeps the text typed so far as the draft. */
   #keepDraft(): void {
     if (this.#reader === undefined) return;
     this.#draft = this.#reader.line;
@@ -109,15 +109,15 @@ export class TerminalLines implements LineReader {
   }
 
   /**
-   * A person who was typing a message when the question appeared may complete it before they have seen the question. A
-   * line that begins with that text is a message and no reply.
+   * A user who was typing a message when the question appeared may complete it before seeing the question. A line that begins
+   * with that text is a message, not a reply.
    */
   async #firstReply({ prompt, signal }: ReplyRequest): Promise<LineRead> {
     for (;;) {
       const draft = this.#draft;
       const [read, rest] = await this.#read({ prompt, text: draft, history: [], signal });
       const isMessage = read.type === "line" && draft !== "" && read.text.startsWith(draft);
-      // Without a draft, what is left is an incomplete reply.
+      // Without a draft, the rest is an incomplete reply.
       this.#draft = read.type === "line" || draft !== "" ? rest : "";
       if (isMessage) this.#ready.push({ text: read.text, isShown: true });
       else return read;
@@ -134,7 +134,7 @@ export class TerminalLines implements LineReader {
     return { type: "line", text };
   }
 
-  /** One line, and what was typed behind it. Without a line, all that was typed. */
+  /** One line, and the text typed after it. Without a line, all text typed. */
   async #read({ prompt, text, history, signal }: OpenLine): Promise<readonly [LineRead, string]> {
     if (this.#isEnded || this.#host.stdin.readableEnded || this.#host.stdin.destroyed)
       return [{ type: "end" }, text];
@@ -180,7 +180,7 @@ export class TerminalLines implements LineReader {
   #settle(read: LineRead): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    // Enter was not pressed: what is written next begins in a line of its own.
+    // Enter was not pressed: start a new line for the next output.
     if (waiting !== undefined && read.type !== "line") this.#host.stderr.write("\n");
     waiting?.(read);
   }

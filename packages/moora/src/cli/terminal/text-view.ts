@@ -11,7 +11,7 @@ export interface TextViewOptions {
   readonly retryReason: (due: number) => string;
 }
 
-/** A run for people: the answer as it is written, tools as they start and finish, and what the run is waiting for. */
+/** A run as text: the answer as it streams, tools as they start and finish, and what the run is waiting for. */
 export class TextView implements RunView {
   readonly #screen: Screen;
   readonly #options: TextViewOptions;
@@ -114,7 +114,7 @@ export class TextView implements RunView {
     this.#screen.answer(text);
   }
 
-  /** Ends the line of the answer, so that what is written next begins in a line of its own. */
+  /** Ends the line of the answer, so that the next output begins on a new line. */
   #endLine(): void {
     if (this.#isLineOpen) this.#screen.answer("\n");
     else this.#screen.clearStatus();
