@@ -26,7 +26,7 @@ const unusedInput =
 /** A pure function of the request: the same request gives the same turn. */
 export function nextTurn(request: LlmRequest): NextTurn {
   const found = messagesToProgress(request.messages);
-  // Piped text is material: without a model nothing in it, or in its frame, is a request or an argument.
+  // Piped text is data: without a model, nothing in it or in its frame is a request or an argument.
   const seen = { ...found, text: withoutPipedText(found.text) };
   if (request.purpose === "reflect") return { type: "answer", text: historyToSummary(seen.text) };
   const profiles = request.tools.filter(isOffered(request)).map(profileOf);

@@ -1,6 +1,5 @@
 import { taskWithText } from "@moora/planner/piped-input";
 import type { CliHost } from "./cli-host.ts";
-import { taskWithText } from "@moora/planner/piped-input";
 import { readPipedText, type PipedText } from "./terminal/piped-text.ts";
 import { Interrupts } from "./terminal/interrupts.ts";
 import { Screen } from "./terminal/screen.ts";

@@ -28,7 +28,7 @@ describe("calls that fail", () => {
   });
 
   it.each(["toString", "constructor", "__proto__", "hasOwnProperty"])(
-    "takes %s for one more tool that there is not",
+    "treats %s as an unknown tool",
     async (name) => {
       const { llm, builder } = calling({ name, arguments: {} });
       expect(await builder.tool(weatherTool()).build().run()).toBe(answer);
@@ -36,7 +36,7 @@ describe("calls that fail", () => {
     },
   );
 
-  it("show the model what does not fit, and do not run", async () => {
+  it("do not run with invalid arguments, and report them to the model", async () => {
     const asked: string[] = [];
     const { llm, builder } = calling(
       { name: "weather", arguments: { city: 7 } },
@@ -50,7 +50,7 @@ describe("calls that fail", () => {
     ]);
   });
 
-  it("show the model what a tool threw, and what it gave that is no JSON", async () => {
+  it("report an exception and a result that is not JSON to the model", async () => {
     const throwing = defineTool({
       name: "throwing",
       description: "Throws.",
@@ -84,7 +84,7 @@ describe("calls that fail", () => {
     ]);
   });
 
-  it("are over when a tool's time is up, and its signal is aborted", async () => {
+  it("time out, and the signal of the tool is aborted", async () => {
     const clock = new HandClock();
     let signal: AbortSignal | undefined;
     const slow = defineTool({
@@ -128,7 +128,7 @@ const meeting = (expected: number): { tool: Tool; order: readonly string[] } => 
 };
 
 describe("several calls of one turn", () => {
-  it("run side by side, and their results stand in the order of the calls", async () => {
+  it("run in parallel, with their results in the order of the calls", async () => {
     const { tool, order } = meeting(2);
     const { llm, builder } = calling(
       { name: "meet", arguments: { who: "Ada" } },
@@ -157,7 +157,7 @@ describe("several calls of one turn", () => {
     expect(movesOf(engine)).toContain("Planning LlmToolCall Acting");
   });
 
-  it("count as a success when one of them is", async () => {
+  it("count as a success when one of them succeeds", async () => {
     const { builder } = calling({ name: "wether" }, weatherIn("Oslo"));
     const engine = builder.tool(weatherTool()).build();
     await engine.run();
@@ -165,7 +165,7 @@ describe("several calls of one turn", () => {
   });
 });
 
-describe("the tools of an agent by themselves", () => {
+describe("the tool registry", () => {
   it("tool_registry_execute_unknown_returns_err", async () => {
     const registry = new ToolRegistry().register(weatherTool());
     expect(await errorOf(registry.execute("wether", "{}"))).toMatchObject({

@@ -9,7 +9,7 @@ import { deleteTool, weatherTool } from "./support/tools.ts";
 const llm = new MockLlmCaller([]);
 const builder = new AgentBuilder(task).llm(llm);
 
-describe("what cannot be built", () => {
+describe("invalid builders", () => {
   it("builder_requires_llm", () => {
     const error = thrownBy(() => new AgentBuilder(task).tool(weatherTool()).build());
     expect(error).toMatchObject({ kind: "BuildError", message: expect.stringContaining("llm") });
@@ -53,7 +53,7 @@ describe("the defaults of a builder", () => {
     expect(builder.build().agent.config).toEqual(defineAgent({ llm }).config);
   });
 
-  it("take a short answer at once", async () => {
+  it("accept a short answer", async () => {
     const mock = new MockLlmCaller(() => answers("42."));
     const engine = new AgentBuilder("What is 6*7? Only the number.").llm(mock).build();
     expect(await engine.run()).toBe("42.");
@@ -84,8 +84,8 @@ describe("the defaults of a builder", () => {
   });
 });
 
-describe("what a builder's words come to", () => {
-  it("says everything in config", () => {
+describe("the methods of a builder", () => {
+  it("sets the configuration", () => {
     const { config } = builder
       .systemPrompt("Be brief.")
       .taskType("research")
@@ -107,7 +107,7 @@ describe("what a builder's words come to", () => {
     });
   });
 
-  it("loses no limit because another one is set", () => {
+  it("keeps a limit when another one is set", () => {
     const { config } = builder
       .maxTokens(900)
       .tool(weatherTool())
@@ -132,7 +132,7 @@ describe("what a builder's words come to", () => {
     });
   });
 
-  it("leaves the builder it came from as it was", () => {
+  it("does not change the builder that it is called on", () => {
     const withTool = builder.tool(weatherTool()).maxSteps(3);
     expect(Object.keys(builder.build().agent.tools)).toEqual([]);
     expect(builder.build().agent.config.maxSteps).toBe(50);
@@ -147,19 +147,19 @@ const asked = async (words: (base: AgentBuilder) => AgentBuilder): Promise<MockL
 };
 
 describe("the models of a builder", () => {
-  it("asks the default model", async () => {
+  it("calls the default model", async () => {
     const mock = await asked((base) => base.model("big"));
     expect(mock.modelForCall(0)).toBe("big");
   });
 
-  it("asks the model of the task's type", async () => {
+  it("calls the model of the task type", async () => {
     const mock = await asked((base) =>
       base.model("big").modelFor("calculation", "exact").taskType("calculation"),
     );
     expect(mock.modelForCall(0)).toBe("exact");
   });
 
-  it("asks the default model where the task's type has none", async () => {
+  it("calls the default model for a task type without a model", async () => {
     const mock = await asked((base) =>
       base.modelFor("calculation", "exact").model("big").taskType("research"),
     );

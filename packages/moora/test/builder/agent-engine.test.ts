@@ -21,7 +21,7 @@ describe("an engine before its run", () => {
 describe("an engine runs once", () => {
   const refusal = { kind: "Conflict", reason: "AlreadyRun" };
 
-  it("and refuses a second run, however it is asked for", async () => {
+  it("and rejects a second run by any method", async () => {
     const llm = new MockLlmCaller(() => answers(answer));
     const engine = engineOf(llm);
     await engine.run();
@@ -32,7 +32,7 @@ describe("an engine runs once", () => {
     expect(engine.memory().finalAnswer).toBe(answer);
   });
 
-  it("also while the first run is under way", async () => {
+  it("also while the first run is in progress", async () => {
     const engine = engineOf();
     const first = engine.run();
     expect(await errorOf(engine.run())).toMatchObject(refusal);
@@ -47,7 +47,7 @@ describe("an engine runs once", () => {
     expect(await second.run()).toBe(answer);
   });
 
-  it("and a session goes on from its state", async () => {
+  it("and a session continues from its state", async () => {
     const llm = new MockLlmCaller(() => answers(answer));
     const engine = engineOf(llm);
     await engine.run();

@@ -26,13 +26,13 @@ describe.each(Object.values(chatProfiles))("an agent with a tool and a typed ans
     return { answer: result.answer, body: JSON.stringify(bodies[0]) };
   };
 
-  it("shows the model the form of the answer", async () => {
+  it("sends the schema of the answer to the model", async () => {
     const { answer, body } = await asked(z.object({ book_title: z.string() }), '{"book_title":"Hunger"}');
     expect(answer).toEqual({ book_title: "Hunger" });
     expect(body).toContain("book_title");
   });
 
-  it("shows it the words of a choice, as the field of an object", async () => {
+  it("sends an enum as the field of an object", async () => {
     const { answer, body } = await asked(z.enum(["novel", "poetry"]), '{"value":"poetry"}');
     expect(answer).toBe("poetry");
     expect(body).toContain("novel");
@@ -44,13 +44,13 @@ describe("the answer of a builder", () => {
   const sum = z.object({ sum: z.number() }).refine(({ sum: found }) => found > 0, "The sum is above 0.");
   const builder = new AgentBuilder(task).config({ minAnswerLength: 0 });
 
-  it("is asked for again until it fits, and run resolves with its text", async () => {
+  it("is requested again until it fits, and run resolves with its text", async () => {
     const llm = new MockLlmCaller([answers('{"sum":-1}'), answers('{"sum":3}')]);
     expect(await builder.llm(llm).answer(sum).build().run()).toBe('{"sum":3}');
     expect(notesIn(llm.requests[1])[0]).toContain("The sum is above 0.");
   });
 
-  it("ends the run where it never fits", async () => {
+  it("fails the run if it never fits", async () => {
     const llm = new MockLlmCaller(() => answers("three"));
     const engine = builder.llm(llm).answer(sum).config({ maxRetries: 1 }).build();
     expect(await errorOf(engine.run())).toMatchObject({ kind: "AgentFailed", reason: "AnswerInvalid" });

@@ -28,8 +28,8 @@ function asking(...calls: Parameters<typeof callsTools>[0]): Scene {
 const contents = (llm: MockLlmCaller): readonly string[] =>
   resultsIn(llm.requests[1]).map(({ content }) => content);
 
-describe("an approval with nobody to ask", () => {
-  it("is a rejection, and the run goes on", async () => {
+describe("an approval without a reviewer", () => {
+  it("is a rejection, and the run continues", async () => {
     const { llm, deleted, builder } = asking(deletion("/a"));
     const engine = builder.build();
     expect(await engine.run()).toBe(answer);
@@ -44,7 +44,7 @@ describe("an approval with nobody to ask", () => {
     ]);
   });
 
-  it("that nobody answers in time is a rejection, too", async () => {
+  it("that times out is a rejection, too", async () => {
     const { llm, deleted, builder } = asking(deletion("/a"));
     const clock = new HandClock();
     const engine = builder
@@ -64,7 +64,7 @@ describe("an approval with nobody to ask", () => {
 });
 
 describe("onApproval", () => {
-  it("is shown what is asked, and its word lets the call run", async () => {
+  it("receives the question, and its approval lets the call run", async () => {
     const { deleted, builder } = asking(deletion("/a"));
     const questions: Question[] = [];
     const engine = builder
@@ -82,7 +82,7 @@ describe("onApproval", () => {
     expect(engine.state.toolCalls["1"]?.decision).toMatchObject({ type: "approved", by: "host" });
   });
 
-  it("may reject: the model reads why", async () => {
+  it("may reject: the model reads the reason", async () => {
     const { llm, deleted, builder } = asking(deletion("/a"));
     await builder
       .onApproval(() => ({ reject: "It is still needed." }))
@@ -92,7 +92,7 @@ describe("onApproval", () => {
     expect(contents(llm)).toEqual(["A human rejected this call: It is still needed."]);
   });
 
-  it("may change the arguments: the model reads that, too", async () => {
+  it("may change the arguments: the model reads the change", async () => {
     const { llm, deleted, builder } = asking(deletion("/a"));
     const engine = builder.onApproval(async () => ({ approve: { path: "/b" } })).build();
     await engine.run();
@@ -117,7 +117,7 @@ describe("onApproval", () => {
     expect(contents(llm)).toEqual(["A human rejected this call: Asking failed: The pager is down."]);
   });
 
-  it("tells the tool who approved it", async () => {
+  it("passes the approver to the tool", async () => {
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers(answer)]);
     const approvers: (string | undefined)[] = [];
     const pay = defineTool({
@@ -138,7 +138,7 @@ describe("onApproval", () => {
 });
 
 describe("a changed call", () => {
-  it("is held against the schema again", async () => {
+  it("is validated against the schema again", async () => {
     const { llm, deleted, builder } = asking(deletion("/a"));
     await builder
       .onApproval(() => ({ approve: { path: 7 } }))
@@ -148,7 +148,7 @@ describe("a changed call", () => {
     expect(contents(llm)).toEqual([expect.stringMatching(/Asking failed: path: /)]);
   });
 
-  it("is held against the blacklist again, which may have grown meanwhile", async () => {
+  it("is checked against the current blacklist", async () => {
     const { llm, deleted, builder } = asking(deletion("/a"));
     const session = startSession(builder.build().agent);
     for await (const event of session.ask(task)) {
@@ -162,7 +162,7 @@ describe("a changed call", () => {
 });
 
 describe("a policy", () => {
-  it("asks about each call of a batch by itself, while the others run", async () => {
+  it("asks about each call of a batch separately, while the others run", async () => {
     const { llm, deleted, builder } = asking(deletion("/a"), weatherIn("Oslo"), deletion("/b"));
     const engine = builder
       .onApproval(({ parameters }) =>
@@ -216,7 +216,7 @@ function broken(): boolean {
 }
 
 describe("an approval in a stream", () => {
-  it("waits for whoever goes through the events", async () => {
+  it("waits for the consumer of the events", async () => {
     const { deleted, builder } = asking(deletion("/a"), deletion("/b"));
     const engine = builder.build();
     const seen: string[] = [];
@@ -231,14 +231,14 @@ describe("an approval in a stream", () => {
     expect(engine.state.toolCalls["2"]?.decision).toMatchObject({ type: "rejected", by: "ada" });
   });
 
-  it("is answered by onApproval where there is one", async () => {
+  it("is decided by onApproval if there is one", async () => {
     const { deleted, builder } = asking(deletion("/a"));
     const events = await eventsOf(builder.onApproval(() => "approve").build());
     expect(deleted).toEqual(["/a"]);
     expect(events.at(-1)).toMatchObject({ type: "FinalAnswer", text: answer });
   });
 
-  it("takes the first word only", async () => {
+  it("accepts only the first decision", async () => {
     const { deleted, builder } = asking(deletion("/a"));
     const receipts: unknown[] = [];
     for await (const event of builder.build().runStreaming())

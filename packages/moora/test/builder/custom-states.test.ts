@@ -17,8 +17,8 @@ const reviewed = (handler: Parameters<AgentBuilder["state"]>[1]): AgentBuilder =
     .transition("Review", "Revise", "Planning")
     .terminalState("Published");
 
-describe("a state of one's own", () => {
-  it("stands between the answer and the end that its row leads to", async () => {
+describe("a custom state", () => {
+  it("runs between the answer and the end", async () => {
     const seen: string[] = [];
     const engine = reviewed((state) => {
       seen.push(memoryAt(state).state);
@@ -34,7 +34,7 @@ describe("a state of one's own", () => {
     ]);
   });
 
-  it("may send the model back to work, with a word to it", async () => {
+  it("may send the model back to work, with a note", async () => {
     const llm = answering();
     let visits = 0;
     const engine = reviewed(async () => {
@@ -48,7 +48,7 @@ describe("a state of one's own", () => {
     expect(notesIn(llm.requests[1])).toEqual(["Say it in one word."]);
   });
 
-  it("says with its handler what a crash may do to it", () => {
+  it("declares its replay policy with its handler", () => {
     const { agent } = reviewed({ handle: () => "Publish", replay: "safe" }).build();
     expect(agent.config.graph.replay).toEqual({ Review: "safe" });
   });
@@ -66,7 +66,7 @@ describe("a state of one's own", () => {
     expect(engine.currentState()).toBe("Archive");
   });
 
-  it("may take the place of a built-in end", async () => {
+  it("may replace a built-in end", async () => {
     const engine = hybridBuilder(task)
       .llm(new MockLlmCaller(() => callsTools([weatherIn("Oslo")], { text: "I still look." })))
       .tool(weatherTool())
@@ -78,7 +78,7 @@ describe("a state of one's own", () => {
     expect(engine.currentState()).toBe("OutOfSteps");
   });
 
-  it("has its signal aborted when the run is cancelled", async () => {
+  it("has its signal aborted when the run is canceled", async () => {
     let signal: AbortSignal | undefined;
     const engine = reviewed((_, context) => {
       signal = context.signal;
@@ -91,7 +91,7 @@ describe("a state of one's own", () => {
   });
 });
 
-describe("a graph that is wrong", () => {
+describe("an invalid graph", () => {
   it("invalid_transition_returns_error", async () => {
     const engine = reviewed(() => "Approve").build();
     const error = await errorOf(engine.run());
@@ -105,7 +105,7 @@ describe("a graph that is wrong", () => {
     expect(engine.currentState()).toBe("Error");
   });
 
-  it("ends in InvalidTransition where a handler throws and no row takes that", async () => {
+  it("ends in InvalidTransition if a handler throws without a transition for it", async () => {
     const engine = reviewed(() => {
       throw new Error("The reviewer is ill.");
     }).build();
@@ -115,20 +115,20 @@ describe("a graph that is wrong", () => {
     expect(stateOf(error).transcript).toContainEqual({ type: "note", text: "The reviewer is ill." });
   });
 
-  it("goes on where a row takes the failure of a handler", async () => {
+  it("continues if there is a transition for the failure of a handler", async () => {
     const engine = reviewed(() => Promise.reject(new Error("The reviewer is ill.")))
       .transition("Review", "HandlerFailed", "Published")
       .build();
     expect(await engine.run()).toBe(answer);
   });
 
-  it("ends in NoHandlerForState where the handler is missing on this host", async () => {
+  it("ends in NoHandlerForState if this host has no handler", async () => {
     const { agent } = reviewed(() => "Publish").build();
     const engine = new AgentEngine({ ...agent, parts: { ...agent.parts, states: {} } }, task);
     expect(await errorOf(engine.run())).toMatchObject({ kind: "NoHandlerForState" });
   });
 
-  it("ends in SafetyCapExceeded where its rows go in a circle", async () => {
+  it("ends in SafetyCapExceeded for a cycle of transitions", async () => {
     const llm = new MockLlmCaller(() => callsTools([weatherIn("Oslo")]));
     const engine = hybridBuilder(task)
       .llm(llm)
@@ -141,8 +141,8 @@ describe("a graph that is wrong", () => {
   });
 });
 
-describe("a run with states of its own", () => {
-  it("can still be cancelled while the model is at work", async () => {
+describe("a run with custom states", () => {
+  it("can be canceled during a model call", async () => {
     const engine = reviewed(() => "Publish")
       .llm(new MockLlmCaller([hangs("Well")]))
       .build();

@@ -46,8 +46,8 @@ function brokenLog(code: LogErrorCode): EventLog {
   return { name: "broken", create: fail, open: fail, list: fail, remove: fail, close: () => undefined };
 }
 
-describe("a run that is kept in a log", () => {
-  it("answers as any other, and all of it is in the log", async () => {
+describe("a run in a log", () => {
+  it("answers like any other, and is in the log", async () => {
     const log = memoryLog();
     const llm = new MockLlmCaller(() => answers(answer));
     const engine = new AgentBuilder(task).llm(llm).log(log).sessionId("ada").build();
@@ -58,7 +58,7 @@ describe("a run that is kept in a log", () => {
     expect(await (await log.open("ada"))?.head()).toBeGreaterThan(3);
   });
 
-  it("has a name of its own where none is given", async () => {
+  it("has a random session id by default", async () => {
     const log = memoryLog();
     const builder = new AgentBuilder(task).llm(new MockLlmCaller(() => answers(answer))).log(log);
     await builder.build().run();
@@ -66,7 +66,7 @@ describe("a run that is kept in a log", () => {
     expect(await log.list()).toHaveLength(2);
   });
 
-  it("is not run over: what is there already is a conflict, unless it is to be gone on with", async () => {
+  it("conflicts with an existing session, unless it resumes", async () => {
     const llm = new MockLlmCaller(() => answers(answer));
     const builder = new AgentBuilder(task).llm(llm).log(memoryLog()).sessionId("ada");
     await builder.build().run();
@@ -74,7 +74,7 @@ describe("a run that is kept in a log", () => {
     expect(llm.callCount).toBe(1);
   });
 
-  it("resumes with what is open: a keyed tool runs again with its key, and nothing is said twice", async () => {
+  it("resumes open work: a keyed tool runs again with its key, and no message is sent twice", async () => {
     const { builder, keys, llm } = await leftOpen("keyed");
     const engine = builder.resume().build();
     expect(await engine.run()).toBe(answer);
@@ -91,7 +91,7 @@ describe("a run that is kept in a log", () => {
     ]);
   });
 
-  it("resumes with what is open: a once tool never runs twice, and its outcome is unknown", async () => {
+  it("resumes open work: a once tool never runs twice, and its outcome is unknown", async () => {
     const { builder, keys } = await leftOpen("once");
     const engine = builder.resume().build();
     const events = await eventsOf(engine);
@@ -100,7 +100,7 @@ describe("a run that is kept in a log", () => {
     expect(events.at(-1)).toMatchObject({ type: "FinalAnswer", text: answer });
   });
 
-  it("resumes with an answer that is on record, and nothing is done for it", async () => {
+  it("returns a recorded answer without any work", async () => {
     const llm = new MockLlmCaller(() => answers(answer));
     const builder = new AgentBuilder(task).llm(llm).log(memoryLog()).sessionId("ada").resume();
     expect(await builder.build().run()).toBe(answer);
@@ -111,7 +111,7 @@ describe("a run that is kept in a log", () => {
     expect(llm.callCount).toBe(1);
   });
 
-  it("puts what was asked before it was taken up before whoever follows it", async () => {
+  it("yields the questions from before it was resumed", async () => {
     const log = memoryLog();
     const llm = new MockLlmCaller([callsTools([{ name: "pay", arguments: {} }]), answers(answer)]);
     const tool = defineTool({
@@ -135,7 +135,7 @@ describe("a run that is kept in a log", () => {
     expect(seen.at(-1)).toBe("FinalAnswer");
   });
 
-  it("rejects what needs an approval where nobody can be asked", async () => {
+  it("rejects calls that need approval without a reviewer", async () => {
     const llm = new MockLlmCaller([callsTools([{ name: "pay", arguments: {} }]), answers(answer)]);
     const tool = defineTool({
       name: "pay",
@@ -149,7 +149,7 @@ describe("a run that is kept in a log", () => {
     expect(engine.state.toolCalls["1"]?.result).toMatchObject({ isSuccess: false, code: "rejected" });
   });
 
-  it("is refused while another host runs it", async () => {
+  it("is rejected while another host runs it", async () => {
     const { builder, log } = await leftOpen("keyed");
     await using other = await openSession(builder.build().agent, { log, id: "ada", owner: "bob" });
     await other.settled();
@@ -159,7 +159,7 @@ describe("a run that is kept in a log", () => {
     expect(error.message).toContain("bob");
   });
 
-  it("is cancelled also before its session is open", async () => {
+  it("can be canceled before its session is open", async () => {
     const engine = new AgentBuilder(task)
       .llm(new MockLlmCaller(() => answers(answer)))
       .log(memoryLog())
@@ -182,7 +182,7 @@ describe("a run that is kept in a log", () => {
     expect(await errorOf(engine.run())).toMatchObject({ kind, reason: code, message: `It says ${code}.` });
   });
 
-  it("cannot be built without a log, and takes time", () => {
+  it("needs a log, and is asynchronous", () => {
     const builder = new AgentBuilder(task).llm(new MockLlmCaller(() => answers(answer)));
     expect(thrownBy(() => builder.sessionId("ada").build())).toMatchObject({ kind: "BuildError" });
     expect(thrownBy(() => builder.resume().build())).toMatchObject({ kind: "BuildError" });
@@ -194,7 +194,7 @@ describe("a run that is kept in a log", () => {
 });
 
 describe("prices", () => {
-  it("give usage a cost, which a budget counts", async () => {
+  it("give usage a cost, which counts against the budget", async () => {
     const usage = {
       inputTokens: 500_000,
       cachedInputTokens: 0,
@@ -211,7 +211,7 @@ describe("prices", () => {
     expect(engine.state.usage.cost).toBe(1);
   });
 
-  it("that are none are refused", () => {
+  it("that are invalid are rejected", () => {
     const builder = new AgentBuilder(task).llm(new MockLlmCaller([]));
     const bad = builder.prices({ default: { input: -1, output: 0 } });
     expect(thrownBy(() => bad.build())).toMatchObject({ kind: "BuildError" });

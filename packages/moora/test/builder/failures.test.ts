@@ -19,7 +19,7 @@ async function retried(engine: AgentEngine, clock: HandClock): Promise<readonly 
 }
 
 describe("a model call that fails", () => {
-  it("is made again, with the same request, when its time has come", async () => {
+  it("is retried with the same request when it is due", async () => {
     const clock = new HandClock();
     const llm = new MockLlmCaller([fails("overloaded"), fails("server"), answers(answer)]);
     const engine = new AgentBuilder(task).llm(llm).build({ clock });
@@ -46,7 +46,7 @@ describe("a model call that fails", () => {
     expect(await retried(engine, clock)).toEqual([7_000, 60_000]);
   });
 
-  it("is not made again before its time", async () => {
+  it("is not retried before it is due", async () => {
     const clock = new HandClock();
     const llm = new MockLlmCaller([fails("server"), answers(answer)]);
     const engine = new AgentBuilder(task).llm(llm).build({ clock });
@@ -60,7 +60,7 @@ describe("a model call that fails", () => {
     expect(llm.callCount).toBe(2);
   });
 
-  it("ends the run when its attempts are spent", async () => {
+  it("fails the run after its last attempt", async () => {
     const clock = new HandClock();
     const llm = new MockLlmCaller(() => fails("server", { message: "Internal error" }));
     const engine = new AgentBuilder(task).llm(llm).build({ clock });
@@ -69,7 +69,7 @@ describe("a model call that fails", () => {
     expect(llm.callCount).toBe(4);
   });
 
-  it("ends the run at once where another attempt cannot help", async () => {
+  it("fails the run immediately if a retry cannot help", async () => {
     const llm = new MockLlmCaller([
       callsTools([weatherIn("Oslo")], { usage: { inputTokens: 12 } }),
       fails("auth", { message: "The key was revoked.", usage: { inputTokens: 3 } }),
@@ -93,7 +93,7 @@ describe("a model call that fails", () => {
     expect(stateOf(error).toolCalls["1"]?.result?.isSuccess).toBe(true);
   });
 
-  it("compresses what there is when the provider says that it is too long", async () => {
+  it("summarizes the history when the provider reports that it is too long", async () => {
     const llm = new MockLlmCaller([
       callsTools([weatherIn("Oslo")]),
       fails("context-length"),
@@ -110,7 +110,7 @@ describe("a model call that fails", () => {
 describe("a synchronous run", () => {
   const standing: Clock = { now: () => 1_000, after: () => () => undefined };
 
-  it("does not wait for a retry: that is an LlmError which says so", () => {
+  it("does not wait for a retry: it fails with an LlmError", () => {
     const llm = new MockLlmCaller([fails("rate-limit", { message: "Slow down." }), answers(answer)]);
     const engine = new AgentBuilder(task).llm(llm).build({ clock: standing });
     const error = thrownBy(() => engine.runSync());
@@ -120,7 +120,7 @@ describe("a synchronous run", () => {
     expect(engine.currentState()).toBe("Error");
   });
 
-  it("makes a retry that is due at once", () => {
+  it("runs a retry that is due immediately", () => {
     const llm = new MockLlmCaller([fails("server"), answers(answer)]);
     const engine = new AgentBuilder(task).llm(llm).config({ retryDelayMs: 0 }).build({ clock: standing });
     expect(engine.runSync()).toBe(answer);

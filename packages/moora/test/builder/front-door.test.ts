@@ -25,7 +25,7 @@ import {
 } from "../../src/index.ts";
 
 describe("the package moora", () => {
-  it("has what an agent needs, in one import", async () => {
+  it("has everything for an agent in one import", async () => {
     const weather = defineTool({
       name: "weather",
       description: "The weather in a city now.",
@@ -52,7 +52,7 @@ describe("the package moora", () => {
     expect(() => new AgentBuilder("Hello.").build()).toThrow(BuildError);
   });
 
-  it("has every log, and closes those that were not used", async () => {
+  it("has every log, and closes unused ones", async () => {
     const folder = mkdtempSync(join(tmpdir(), "moora-logs-"));
     const logs = [
       memoryLog(),
@@ -65,7 +65,7 @@ describe("the package moora", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("has the models of both dialects", () => {
+  it("has the models of both providers", () => {
     expect(openai("a").name).toBe("openai");
     expect(anthropic("a").name).toBe("anthropic");
     expect(openaiChat("a", { profile: chatProfiles.groq }).name).toBe("groq");

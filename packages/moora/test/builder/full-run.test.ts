@@ -54,7 +54,7 @@ describe("a whole run", () => {
     expect(llm.callCount).toBe(3);
   });
 
-  it("keeps calls of different turns apart that the model gave one id", async () => {
+  it("distinguishes calls of different turns with the same id", async () => {
     const llm = new MockLlmCaller([
       callsTools([
         { ...weatherIn("Oslo"), id: "same" },

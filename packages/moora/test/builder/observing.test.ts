@@ -21,7 +21,7 @@ const textOf = (request: LlmRequest | undefined): string =>
     .map((content) => (content.type === "text" ? content.text : ""))
     .join("\n");
 
-describe("what a step leaves behind", () => {
+describe("the history of a step", () => {
   it("observing_commits_to_history", async () => {
     const llm = new MockLlmCaller([
       callsTools([weatherIn("Oslo")], { text: "I look it up." }),
@@ -70,7 +70,7 @@ describe("reflection", () => {
     ]);
   });
 
-  it("keeps the facts: the model sums up the task and every call, and goes on from the summary", async () => {
+  it("keeps the facts: the model summarizes the task and every call, and continues from the summary", async () => {
     const llm = traveller();
     const engine = hybridBuilder(task)
       .llm(llm)
@@ -96,7 +96,7 @@ describe("reflection", () => {
     expect(engine.memory().history).toHaveLength(5);
   });
 
-  it("that fails loses nothing", async () => {
+  it("that fails keeps the history", async () => {
     const llm = traveller(fails("server"));
     const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();
     expect(await engine.run()).toBe(answer);

@@ -50,7 +50,7 @@ describe("the limits of planning", () => {
     expect(notesIn(llm.requests[1])).toEqual([expect.stringContaining("last step")]);
   });
 
-  it("ends an endless loop of tools at maxSteps, never at the safety cap", async () => {
+  it("stops an endless loop of tools at maxSteps, not at the safety cap", async () => {
     const llm = forever();
     const engine = hybridBuilder(task)
       .llm(llm)
@@ -62,7 +62,7 @@ describe("the limits of planning", () => {
     expect(eventNamesOf(engine)).not.toContain("SafetyCapExceeded");
   });
 
-  it("counts the tokens of every call, and ends when the budget is spent", async () => {
+  it("counts the tokens of every call, and fails when the budget is spent", async () => {
     const usage = { inputTokens: 40, outputTokens: 10 };
     const llm = new MockLlmCaller(() => callsTools([weatherIn("Oslo")], { usage }));
     const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).maxTokens(150).build();
@@ -75,7 +75,7 @@ describe("the limits of planning", () => {
     expect(llm.callCount).toBe(3);
   });
 
-  it("counts the tokens of streams that broke off", async () => {
+  it("counts the tokens of interrupted streams", async () => {
     const llm = new MockLlmCaller([
       fails("interrupted", { partial: "It is", usage: { inputTokens: 90, outputTokens: 30 } }),
       callsTools([weatherIn("Oslo")], { usage: { inputTokens: 20, outputTokens: 10 } }),
@@ -94,7 +94,7 @@ describe("the limits of planning", () => {
   });
 });
 
-describe("what a plan may call", () => {
+describe("the tools that a plan may call", () => {
   it("planning_tool_blacklist", async () => {
     const deleted: string[] = [];
     const llm = new MockLlmCaller([callsTools([deletion("/")]), answers(answer)]);
@@ -111,7 +111,7 @@ describe("what a plan may call", () => {
     ]);
   });
 
-  it("refuses the blacklisted call of a batch and runs the others", async () => {
+  it("rejects the blacklisted call of a batch and runs the others", async () => {
     const [deleted, asked]: [string[], string[]] = [[], []];
     const llm = new MockLlmCaller([
       callsTools([weatherIn("Oslo"), deletion("/"), weatherIn("Rome")]),
@@ -130,8 +130,8 @@ describe("what a plan may call", () => {
   });
 });
 
-describe("turns that are not good enough", () => {
-  it("drops a turn of low confidence, says why, and asks again", async () => {
+describe("turns of low quality", () => {
+  it("drops a turn of low confidence, gives the reason, and asks again", async () => {
     const llm = new MockLlmCaller([
       answers("It may be warm, who knows?", { confidence: 0.1 }),
       answers(answer, { confidence: 0.9 }),
@@ -144,14 +144,14 @@ describe("turns that are not good enough", () => {
     expect(engine.memory()).toMatchObject({ retryCount: 1, confidenceScore: 0.9 });
   });
 
-  it("takes a turn of low confidence when the retries are spent", async () => {
+  it("accepts a turn of low confidence after the last retry", async () => {
     const llm = new MockLlmCaller(() => answers(answer, { confidence: 0.1 }));
     const engine = hybridBuilder(task).llm(llm).config({ maxRetries: 2 }).build();
     expect(await engine.run()).toBe(answer);
     expect(llm.callCount).toBe(3);
   });
 
-  it("asks for more where an answer is too short, until the retries are spent", async () => {
+  it("asks for more if an answer is too short, until the last retry", async () => {
     const llm = new MockLlmCaller(() => answers("Yes."));
     const engine = hybridBuilder(task).llm(llm).build();
     expect(await engine.run()).toBe("Yes.");
@@ -180,7 +180,7 @@ describe("turns that are not good enough", () => {
     ]);
   });
 
-  it("gives up at the third cut turn in a row", async () => {
+  it("fails at the third consecutive cut turn", async () => {
     const llm = new MockLlmCaller(() => callsTools([weatherIn("Oslo")], { finish: "length" }));
     const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();
     const error = await errorOf(engine.run());

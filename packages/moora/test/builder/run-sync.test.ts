@@ -52,7 +52,7 @@ const endless = (): AgentEngine =>
     .build(sameEachTime());
 
 describe("runSync", () => {
-  it("comes to the same state and the same walk as run", async () => {
+  it("results in the same state and path as run", async () => {
     const [now, later] = [scene(), scene()];
     expect(now.runSync()).toBe(await later.run());
     expect(now.state).toEqual(later.state);
@@ -68,7 +68,7 @@ describe("runSync", () => {
     );
   });
 
-  it("comes to the same error as run", async () => {
+  it("results in the same error as run", async () => {
     const error = thrownBy(() => endless().runSync());
     const other = await errorOf(endless().run());
     expect(error).toMatchObject({ kind: other.kind, reason: "MaxSteps", message: other.message });
@@ -76,7 +76,7 @@ describe("runSync", () => {
     expect(error.trace.entries).toEqual(other.trace.entries);
   });
 
-  it("needs a model that can answer at once; a run may still follow", async () => {
+  it("needs a model with callSync; run is still possible after the error", async () => {
     const model = new MockLlmCaller([answers(answer)]);
     const llm: LlmCaller = { name: "slow", call: (request, options) => model.call(request, options) };
     const engine = new AgentBuilder(task).llm(llm).build();
@@ -98,7 +98,7 @@ const whileItRan = {
   error: "Cancelled after it had started; it may have had its effect.",
 };
 
-describe("what answers later in a synchronous run", () => {
+describe("a promise in a synchronous run", () => {
   it("is a ToolError for a tool, and leaves no timer behind", async () => {
     const clock = new HandClock();
     const engine = new AgentBuilder(task)
@@ -151,7 +151,7 @@ describe("what answers later in a synchronous run", () => {
     expect(engine.memory().lastObservation).toMatch(reason);
   });
 
-  it("is a rejection for an approval with nobody to ask", () => {
+  it("is a rejection for an approval without a reviewer", () => {
     const engine = new AgentBuilder(task)
       .llm(calling("delete_file", { path: "/a" }))
       .tool(deleteTool())
@@ -166,8 +166,8 @@ function lost(): never {
   throw new Error("The pager is down.");
 }
 
-describe("a synchronous run from within", () => {
-  it("can be looked at and cancelled by its tools", () => {
+describe("a synchronous run, from inside its tools", () => {
+  it("can be inspected and canceled", () => {
     const seen: string[] = [];
     const stop = defineTool({
       name: "stop",

@@ -23,7 +23,7 @@ function told(events: readonly AgentEvent[]): readonly string[] {
 }
 
 describe("the events of a run", () => {
-  it("tell everything in the order it happened", async () => {
+  it("report everything in order", async () => {
     const llm = new MockLlmCaller([
       callsTools([weatherIn("Oslo")], { text: "I look it up.", reasoning: "Which city?" }),
       answers(answer),
@@ -53,7 +53,7 @@ describe("the events of a run", () => {
     expect(events.at(-1)).toEqual({ type: "FinalAnswer", answer, text: answer });
   });
 
-  it("end in an error that carries everything", async () => {
+  it("end in an error with state, usage and trace", async () => {
     const llm = new MockLlmCaller([fails("refusal", { message: "No." })]);
     const events = await eventsOf(new AgentBuilder(task).llm(llm).build());
     expect(events.at(-1)).toMatchObject({
@@ -62,7 +62,7 @@ describe("the events of a run", () => {
     });
   });
 
-  it("come from a run that begins with the first of them", async () => {
+  it("start the run with the first one", async () => {
     const llm = new MockLlmCaller([answers(answer)]);
     const engine = new AgentBuilder(task).llm(llm).build();
     const events = engine.runStreaming();
@@ -72,7 +72,7 @@ describe("the events of a run", () => {
     await events.return();
   });
 
-  it("stop where somebody leaves, and the run is cancelled", async () => {
+  it("stop when the consumer leaves, and the run is canceled", async () => {
     const llm = new MockLlmCaller([hangs("Let me think. ")]);
     const engine = new AgentBuilder(task).llm(llm).build();
     for await (const event of engine.runStreaming()) if (event.type === "LlmToken") break;
@@ -82,7 +82,7 @@ describe("the events of a run", () => {
 });
 
 describe("a cancel", () => {
-  it("in the middle of a stream keeps what was said", async () => {
+  it("in the middle of a stream keeps the text so far", async () => {
     const llm = new MockLlmCaller([hangs("Let me think. ")]);
     const engine = new AgentBuilder(task).llm(llm).build();
     const events: AgentEvent[] = [];
@@ -129,7 +129,7 @@ describe("a cancel", () => {
     expect(movesOf(engine).at(-1)).toBe("Acting Cancelled Error");
   });
 
-  it("while a retry is waited for calls the wait off", async () => {
+  it("during the wait for a retry cancels the wait", async () => {
     const clock = new HandClock();
     const llm = new MockLlmCaller([fails("server")]);
     const engine = new AgentBuilder(task).llm(llm).build({ clock });

@@ -31,7 +31,7 @@ describe("questions before a tool runs, decided by lines of standard input", () 
     expect(host.stdout.text).toContain("text of b.txt");
   });
 
-  it("no refuses, and the reason goes to the model", async () => {
+  it("no rejects, and the reason goes to the model", async () => {
     const host = await asked("n not this one\ny\n");
     expect(host.stdout.text).not.toContain("text of a.txt");
     expect(host.stdout.text).toContain("not this one");
@@ -77,7 +77,7 @@ describe("questions before a tool runs, decided by lines of standard input", () 
     expect(rows.at(-1)).toMatchObject({ type: "Result", ok: true });
   });
 
-  it("hide nothing: what a terminal would obey is written out", async () => {
+  it("escape control characters", async () => {
     await using provider = await FakeProvider.start(
       calls(["read_file", { path: "a.txt\u001b[2K\u001b[1A\u202eharmless" }]),
       says("done"),

@@ -12,7 +12,7 @@ describe("moora chat", () => {
     expect(host.stderr.text).toBe("");
   });
 
-  it("goes on after a turn that failed", async () => {
+  it("continues after a turn that failed", async () => {
     await using provider = await FakeProvider.start(
       refuses(401, { error: { message: "no" } }),
       says("Better."),

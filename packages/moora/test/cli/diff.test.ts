@@ -24,7 +24,7 @@ async function run(session: string, answer: string): Promise<void> {
 }
 
 describe("diff", () => {
-  it("shows messages, calls and answers, and counts what is the same", async () => {
+  it("shows messages, calls and answers, and counts equal lines", async () => {
     await run("ada", "It is 42.");
     await run("bob", "It is forty-two.");
     const { code, out } = await cli("diff", "ada", "bob");
@@ -39,7 +39,7 @@ describe("diff", () => {
     expect(all.out).toContain('  messages[1].content\n    ada: "It is 42."\n    bob: "It is forty-two."\n');
   });
 
-  it("ends with 0 where only the rest differs, unless --all asks for it", async () => {
+  it("ends with 0 if only other fields differ, unless --all is given", async () => {
     await cli("run", "what is 2+2?", "--session", "ada");
     await cli("run", "what is 2+2?", "--session", "bob", "--max-steps", "7");
     const { code, out } = await cli("diff", "ada", "bob");
@@ -52,7 +52,7 @@ describe("diff", () => {
 });
 
 describe("rerun", () => {
-  it("shows what another model answers, and the rest with --all", async () => {
+  it("shows the answers of another model, and other fields with --all", async () => {
     await run("ada", "It is 42.");
     await using provider = await FakeProvider.start(
       calls(["calculator", { expression: "6*7" }]),
@@ -60,9 +60,9 @@ describe("rerun", () => {
     );
     const { code, out } = await cli("rerun", "ada", ...provider.options);
     expect(code).toBe(0);
-    expect(out).toContain("recorded  It is 42.\nagain     42!\n");
+    expect(out).toContain("recorded  It is 42.\nrerun     42!\n");
     expect(out).toContain(
-      "  (3 entries are the same)\n  recorded  assistant: It is 42.\n  again     assistant: 42!\n",
+      "  (3 entries are the same)\n  recorded  assistant: It is 42.\n  rerun     assistant: 42!\n",
     );
     expect(out).not.toContain("raw");
     await using same = await FakeProvider.start(calls(["calculator", { expression: "6*7" }]), says("42!"));
@@ -91,7 +91,7 @@ describe("the differences of two texts", () => {
     expect(diff(a, b)).toEqual(differences);
   });
 
-  it("of two long ones without a common line are found in time", () => {
+  it("are not aligned for two long texts without a common line", () => {
     const [a, b] = ["a", "b"].map((letter) => Array.from({ length: 5_000 }, (_, at) => `${letter}${at}`));
     expect(diffLines(a ?? [], b ?? [])).toHaveLength(10_000);
   });

@@ -88,7 +88,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     expect(runLines()).toHaveLength(1);
   });
 
-  it("of two who approve at once exactly one wins, and the other reads by whom (H04)", async () => {
+  it("of two simultaneous approvals one wins, and the other reports the reviewer (H04)", async () => {
     await using provider = await FakeProvider.start(wants("refund"), says("It is refunded."));
     const asking = owner(provider, "refund", "it");
     expect(await asking.ended()).toBe(7);
@@ -102,7 +102,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     expect(runLines()).toHaveLength(1);
   });
 
-  it("is run by one process; others read which one, and can post and follow (D02)", async () => {
+  it("is run by one process; others report which one, and can post and follow (D02)", async () => {
     await using provider = await FakeProvider.start(wants("charge"), says("Both are done."), says("Both."));
     holdRuns();
     const running = owner(provider, "charge", "it");
@@ -147,7 +147,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     expect(runLines()).toHaveLength(1);
   });
 
-  it("on SIGTERM does not wait for ever for a tool that does not end", async () => {
+  it("on SIGTERM waits for a limited time for a tool that does not end", async () => {
     await using provider = await FakeProvider.start(wants("send_mail"), says("It is sent."));
     holdRuns();
     const stopped = owner(provider, "send", "it");

@@ -11,7 +11,7 @@ const chosen = { provider: openai, model: "gpt", timeoutSeconds: 60 };
 const words = (reason: string, message: string): string =>
   errorToMessage(new AgentError("LlmError", message, { reason }), chosen);
 
-describe("the failure of a model call, in words", () => {
+describe("the message for a failed model call", () => {
   it.each([
     ["auth", "401 Wrong key", "openai rejected the API key in OPENAI_API_KEY. Wrong key."],
     ["billing", "Pay first", "The account at openai has no credit left. Pay first."],
@@ -50,7 +50,7 @@ describe("the failure of a model call, in words", () => {
     expect(words(reason, message)).toBe(told);
   });
 
-  it("stays short and in one line, whatever the provider says", () => {
+  it("stays short and on one line for every text of the provider", () => {
     const told = words("server", `500 ${"long\n".repeat(500)}`);
     expect(told.length).toBeLessThan(400);
     expect(told).not.toContain("\n");
@@ -75,7 +75,7 @@ describe("the failure of an agent", () => {
     expect(errorToMessage(new AgentError(kind, "It did.", { reason }), chosen)).toBe(told);
   });
 
-  it("a budget that is spent ends the run", async () => {
+  it("an exceeded budget ends the run", async () => {
     await using provider = await FakeProvider.start(calls(["current_time", {}]), says("late"));
     const host = new TestHost();
     expect(await host.run(["run", "x", "--max-tokens", "10", ...provider.options])).toBe(1);

@@ -5,16 +5,16 @@ import { nodeProblem } from "../../src/cli/node-version.ts";
 import { Child, source } from "./child.ts";
 
 describe("an old release of Node", () => {
-  it.each(["18.20.8", "20.20.2", "22.0.0", "22.12.0"])("%s is refused in one line", (version) => {
+  it.each(["18.20.8", "20.20.2", "22.0.0", "22.12.0"])("%s is rejected in one line", (version) => {
     expect(nodeProblem(version)).toBe(`moora needs Node 22.13 or newer, this is ${version}.`);
   });
 
-  it.each(["22.13.0", "22.23.1", "23.0.0", "24.21.0", "25.0.0-nightly2026"])("%s is taken", (version) => {
+  it.each(["22.13.0", "22.23.1", "23.0.0", "24.21.0", "25.0.0-nightly2026"])("%s is accepted", (version) => {
     expect(nodeProblem(version)).toBeUndefined();
   });
 
   it.each([[join(source, "main.ts")], [join(source, "../../bin/moora.js")]])(
-    "is refused by %s before anything else is loaded",
+    "is rejected by %s before anything else is loaded",
     async (script) => {
       const child = new Child(["run", "2+2"], undefined, [...pretending("20.20.2"), script]);
       expect(await child.ended()).toBe(2);
@@ -23,7 +23,7 @@ describe("an old release of Node", () => {
     },
   );
 
-  it("is refused by a file that imports nothing but the check and the manifest", () => {
+  it("is rejected by a file that imports only the check and the manifest", () => {
     const imports = readFileSync(join(source, "main.ts"), "utf8").match(/^import .*$/gm);
     expect(imports).toEqual([
       'import manifest from "../../package.json" with { type: "json" };',

@@ -62,7 +62,7 @@ async function replied(
   return host;
 }
 
-describe("a call of which nobody knows whether it took effect, at the terminal", () => {
+describe("a call with an unknown outcome, at the terminal", () => {
   it.each([
     ["r", [[prompt, "r"]], "wired again", "1 wire decided to run again by ada"],
     ["w", [[prompt, "w receipt 77"]], "receipt 77", "1 wire reported as worked by ada: receipt 77"],
@@ -89,7 +89,7 @@ describe("a call of which nobody knows whether it took effect, at the terminal",
     expect((await cli("log", "ada")).out).toContain(record);
   });
 
-  it.each(["y", "a", "n", "e {}", ""])("does not take %j for an outcome", async (line) => {
+  it.each(["y", "a", "n", "e {}", ""])("does not accept %j as an outcome", async (line) => {
     await interrupted();
     await using provider = await FakeProvider.start(says("Fine."));
     const host = await replied(provider, [prompt, line], [prompt, "u"]);
@@ -98,7 +98,7 @@ describe("a call of which nobody knows whether it took effect, at the terminal",
   });
 });
 
-describe("such a call, without a terminal", () => {
+describe("a call with an unknown outcome, without a terminal", () => {
   it("leaves the question open, with the commands that settle it", async () => {
     await interrupted();
     const open = await cli("run", "--session", "ada", "--tools", toolsFile);
@@ -110,7 +110,7 @@ describe("such a call, without a terminal", () => {
     expect((await cli("show", "ada")).out).toContain('Interrupted, outcome unknown: 1 wire {"euros":9}\n');
   });
 
-  it.each([["approve"], ["reject"]])("is refused by %s, which names the right commands", async (command) => {
+  it.each([["approve"], ["reject"]])("is rejected by %s, which names the right commands", async (command) => {
     await interrupted();
     await cli("run", "--session", "ada", "--tools", toolsFile);
     for (const args of [["ada"], ["ada", "1"]]) {

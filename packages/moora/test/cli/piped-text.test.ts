@@ -19,7 +19,7 @@ describe("text that is piped to run", () => {
     );
   });
 
-  it("is no decision: a line y approves nothing", async () => {
+  it("is not a decision: a line y approves nothing", async () => {
     const host = new TestHost();
     expect(await host.run(["run", "list the files", "--approve", "ask"], "y\ny\n")).toBe(0);
     expect(host.stderr.text).toContain(
@@ -28,14 +28,14 @@ describe("text that is piped to run", () => {
     expect(host.stderr.text).not.toContain("-> list_files");
   });
 
-  it("is the whole task for -, and follows the words before it", async () => {
+  it("is the whole task for -, or follows the arguments before it", async () => {
     expect(await messageFor(["-"], "what to do\n")).toBe("what to do");
     expect(await messageFor(["explain", "-"], "the error\n")).toContain(
       "explain\n\nStandard input (10 characters):\n<stdin>\nthe error\n</stdin>",
     );
   });
 
-  it("is not read by the planner, which says so and calls nothing", async () => {
+  it("is not read by the planner, which reports it and calls no tool", async () => {
     const host = new TestHost();
     expect(await host.run(["run", "Summarize this", "--approve", "ask"], "Milk 16\nBread 7\n")).toBe(0);
     expect(host.stderr.text).not.toMatch(/->|call of/);
@@ -43,7 +43,7 @@ describe("text that is piped to run", () => {
     expect(host.stdout.text).not.toMatch(/stdin>|Milk/);
   });
 
-  it("leaves the task alone where there is none", async () => {
+  it("does not change the task if it is empty", async () => {
     expect(await messageFor(["hello"], "")).toBe("hello");
     expect(await messageFor(["hello"], " \n\n")).toBe("hello");
   });
@@ -55,7 +55,7 @@ describe("text that is piped to run", () => {
     );
   });
 
-  it("is cut at a limit, which model and user are told", async () => {
+  it("is cut at a limit, which is reported to model and user", async () => {
     await using provider = await FakeProvider.start(says("ok"));
     const host = new TestHost();
     expect(await host.run(["run", "sum up", ...provider.options], "x".repeat(300_000))).toBe(0);

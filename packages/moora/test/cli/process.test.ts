@@ -117,7 +117,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     expect(child.stderr).not.toContain("    at ");
   });
 
-  it("ends where a session of a job without input comes to a question", async () => {
+  it("ends if a session without input waits for a decision", async () => {
     using folder = new TemporaryFolder();
     writeFileSync(folder.at("a.txt"), "the text\n");
     const child = new Child(["run", "read a.txt", "--approve", "ask", "--session", "w"], folder.path);

@@ -11,7 +11,7 @@ const chosen = (options: Partial<Record<OptionName, string>>, env: Record<string
   chooseLlm(new GivenOptions(new Map(Object.entries(options) as [OptionName, string][])), env);
 
 describe("which model answers", () => {
-  it("the planner, when nothing is said and no key is set", () => {
+  it("the planner, without options and keys", () => {
     expect(chosen({}).provider.name).toBe("planner");
     expect(chosen({}, { OPENAI_API_KEY: "  " }).provider.name).toBe("planner");
   });
@@ -31,7 +31,7 @@ describe("which model answers", () => {
     );
   });
 
-  it("what the options say, then what the environment says", () => {
+  it("that of the options, then that of the environment", () => {
     const env = { MOORA_PROVIDER: "ollama", MOORA_MODEL: "small", OPENAI_API_KEY: "o" };
     expect(chosen({}, env)).toMatchObject({ provider: { name: "ollama" }, model: "small" });
     expect(chosen({ provider: "OpenAI", model: "large" }, env)).toMatchObject({
@@ -171,7 +171,7 @@ describe("a failure is explained in a sentence or two", () => {
   });
 });
 
-describe("(M06) keys do not get out", () => {
+describe("(M06) keys are not printed", () => {
   const key = "sk-canary/7f3a+q?x";
   const forms = [
     key,

@@ -57,7 +57,7 @@ describe("a decision that is not accepted leaves the question on the screen", ()
     expect(decisions).toEqual(["approve", "approve"]);
   });
 
-  it("also where it was given for all calls of the tool", async () => {
+  it("also if it applies to all calls of the tool", async () => {
     const { decisions } = await asked([new Error("The disk is full.")], ["a", "n no"]);
     expect(decisions).toEqual(["approve", { reject: "no" }]);
   });

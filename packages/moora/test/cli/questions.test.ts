@@ -86,7 +86,7 @@ describe("a question of the agent's own", () => {
     });
   });
 
-  it("is known to log and show, and answered by the command that they name", async () => {
+  it("is shown by log and show, and answered by the command that they name", async () => {
     await using provider = await FakeProvider.start(
       calls(["ask_human", { question: "Which color?" }]),
       says("Blue."),
@@ -148,7 +148,7 @@ describe("a question before a tool runs", () => {
     expect(host.stderr.text).toContain('-> pay {"to":"Bob"}');
   });
 
-  it("is shown again below what is written meanwhile, with what was typed", async () => {
+  it("is shown again below other output, with the text typed so far", async () => {
     await using provider = await FakeProvider.start(
       calls(["pay", { euros: 5 }], ["quick", {}]),
       says("Fine."),
@@ -167,7 +167,7 @@ describe("a question before a tool runs", () => {
     expect(await code).toBe(0);
   });
 
-  it("does not take what was typed before it appeared for a decision", async () => {
+  it("does not treat text typed before it appeared as a decision", async () => {
     await using provider = await FakeProvider.start(pays, says("Fine."));
     const host = atTerminal();
     const code = host.run(["run", "pay", ...tools, ...provider.options]);
@@ -178,7 +178,7 @@ describe("a question before a tool runs", () => {
     expect(lastBody(provider)).toContain("A human rejected this call: no");
   });
 
-  it("does not take the line that was being typed as a message for a decision", async () => {
+  it("does not treat a line that was being typed as a decision", async () => {
     await using provider = await FakeProvider.start(says("Hello."), pays, says("Fine."), says("Also fine."));
     const host = atTerminal();
     const code = host.run(["chat", ...tools, ...provider.options]);
@@ -198,8 +198,8 @@ describe("a question before a tool runs", () => {
   });
 });
 
-describe("what is typed while an answer is written", () => {
-  it("is not shown in it, and stands in the next line when Ctrl-C ends the answer", async () => {
+describe("text typed while an answer streams", () => {
+  it("is not shown in it, but in the next line after Ctrl-C", async () => {
     await using provider = await FakeProvider.start(hangs("I will "), says("Hello again."));
     const host = atTerminal();
     const code = host.run(["chat", ...provider.options]);
@@ -218,7 +218,7 @@ describe("what is typed while an answer is written", () => {
     expect(await code).toBe(0);
   });
 
-  it("is sent next where the line was completed", async () => {
+  it("is sent next if the line was completed", async () => {
     await using provider = await FakeProvider.start(hangs("I will "), says("Hello again."));
     const host = atTerminal();
     const code = host.run(["chat", ...provider.options]);

@@ -30,7 +30,7 @@ describe("moora run", () => {
     expect(at.stderr.text).toMatch(/not a language model.*OPENAI_API_KEY.*--model/s);
   });
 
-  it("joins its words, and reads a task from standard input", async () => {
+  it("joins its arguments, and reads a task from standard input", async () => {
     const words = host();
     expect(await words.run(["run", "read", "notes.txt"])).toBe(0);
     expect(words.stdout.text).toContain("> The answer is 42.");
@@ -89,7 +89,7 @@ describe("moora run", () => {
     expect(at.stderr.text).toMatch(/Planning\s+LlmFinalAnswer\s+Done/);
   });
 
-  it("ends with 1 when the agent fails, and keeps to its limits", async () => {
+  it("ends with 1 when the agent fails, and enforces its limits", async () => {
     await using provider = await FakeProvider.start(calls(["current_time", {}]), calls(["current_time", {}]));
     const at = host();
     expect(await at.run(["run", "x", "--max-steps", "2", ...provider.options])).toBe(1);
@@ -121,7 +121,7 @@ describe("Ctrl-C", () => {
     expect(at.stdout.text).toBe("");
   });
 
-  it("between two pieces of work is for the next one", async () => {
+  it("between two pieces of work is delivered to the next one", async () => {
     const at = host();
     using interrupts = new Interrupts(at);
     at.interrupt();
@@ -139,7 +139,7 @@ describe("Ctrl-C", () => {
 });
 
 describe("moora run --json", () => {
-  it("prints one object a line: every event, and the result", async () => {
+  it("prints one object per line: every event, and the result", async () => {
     const at = host();
     expect(await at.run(["run", "--json", "--trace", "What is 2 + 2?"])).toBe(0);
     const rows = at.stdout.lines.map((line) => JSON.parse(line));

@@ -16,7 +16,7 @@ function shown(filter: SecretFilter, pieces: readonly string[]): string {
   return pieces.map((piece) => filter.push(piece)).join("") + filter.flush();
 }
 
-describe("a secret does not get through", () => {
+describe("a secret is not printed", () => {
   it.each(forms)("as %s, however the text is cut", (form) => {
     const text = `before ${form} after`;
     for (let at = 0; at <= text.length; at += 1)
@@ -39,7 +39,7 @@ describe("a secret does not get through", () => {
 });
 
 describe("other text", () => {
-  it("comes as soon as it cannot be a secret, and all of it comes", () => {
+  it("is printed completely, and as soon as it cannot be a secret", () => {
     const filter = new SecretFilter([key]);
     expect(filter.push("a sk-ca")).toBe("a ");
     expect(filter.push("t sk")).toBe("sk-cat ");

@@ -28,7 +28,7 @@ describe.each([
   ["SQLite, the default", []],
   ["JSONL, a folder", ["--log", "logs"]],
 ])("a session in %s whose open call needs a tool of --tools", (_, log) => {
-  it("is not run without them: the call waits, and the error says how to load them", async () => {
+  it("does not run without them: the call waits, and the error names the way to load them", async () => {
     await using provider = await FakeProvider.start(pays, says("Paid."));
     expect((await openCall(provider, ...log)).code).toBe(7);
     const approved = await cli("approve", "ada", ...log);
@@ -48,7 +48,7 @@ describe.each([
     expect(JSON.stringify(provider.bodies[1])).toContain("paid {");
   });
 
-  it("is listed as before: what the command line remembers is no session", async () => {
+  it("is listed as before: the tools file is not a session", async () => {
     await using provider = await FakeProvider.start(pays);
     await openCall(provider, ...log);
     expect((await cli("sessions", ...log)).out.match(/^\w+/gm)).toEqual(["ada"]);
@@ -56,7 +56,7 @@ describe.each([
 });
 
 describe("the tools of a session", () => {
-  it("are named where it continues without them and needs none just now", async () => {
+  it("are named if it continues without them", async () => {
     await using provider = await FakeProvider.start(says("Hello."), says("Hello again."));
     await cli("run", "hello", "--session", "ada", "--tools", module, ...provider.options);
     const again = await cli("run", "again", "--session", "ada", ...provider.options);
@@ -66,7 +66,7 @@ describe("the tools of a session", () => {
     );
   });
 
-  it("are remembered by a fork, and not by a session that was moved", async () => {
+  it("are kept by a fork, but not by an imported session", async () => {
     await using provider = await FakeProvider.start(pays);
     await openCall(provider);
     expect((await cli("fork", "ada", "--to", "bob")).err).toContain(
@@ -104,7 +104,7 @@ describe("the tools of a session", () => {
     expect((await cli(...run)).err).not.toContain("has changed");
   });
 
-  it("that another module exports are asked for by name", async () => {
+  it("that another module exports are named in the error", async () => {
     await using provider = await FakeProvider.start(pays);
     await openCall(provider);
     writeFileSync(

@@ -84,7 +84,7 @@ describe.each([
     expect((await cli("sessions")).out.match(/^\w+/gm)).toEqual(["ada", "bob", "copy"]);
   });
 
-  it("give lines of JSON to programs", async () => {
+  it("print lines of JSON for programs", async () => {
     expect(await rows("sessions", ...log)).toMatchObject([{ id: "ada", state: "Done" }]);
     const records = await rows("log", "ada", ...log);
     expect(records.length).toBeGreaterThan(8);
@@ -125,7 +125,7 @@ describe.each([
     expect((await cli("log", "eve")).out).toContain("1 read_file rejected by bob: not now");
   });
 
-  it("are cancelled from anywhere, and take the next message", async () => {
+  it("are canceled from anywhere, and accept the next message", async () => {
     const host = new TestHost({ cwd: place.path, isTTY: true, env: { NO_COLOR: "1" } });
     const owner = host.run(["run", "list the files", "--session", "eve", "--approve", "ask", ...log]);
     await host.stderr.shows("Allow it?");
@@ -139,8 +139,8 @@ describe.each([
   });
 });
 
-describe("errors about a session are plain", () => {
-  it("where there is none, and nothing is made by looking for it", async () => {
+describe("errors about a session name the problem", () => {
+  it("if it does not exist, and create nothing", async () => {
     for (const args of [
       ["log"],
       ["show"],
@@ -162,7 +162,7 @@ describe("errors about a session are plain", () => {
     expect(readdirSync(place.path)).toEqual([]);
   });
 
-  it("where words or values are missing or wrong", async () => {
+  it("if arguments or values are missing or invalid", async () => {
     expect((await said("log")).err).toBe(
       'moora: Missing session for "moora log". Usage: moora log <session>\n',
     );
@@ -188,7 +188,7 @@ describe("errors about a session are plain", () => {
     );
   });
 
-  it("where a file is in the way, not there, or changed", async () => {
+  it("if a file exists, is missing, or has changed", async () => {
     await said("run", "1+1", "--session", "ada");
     await said("export", "ada", "a");
     expect(await said("export", "ada", "a")).toMatchObject({
@@ -207,7 +207,7 @@ describe("errors about a session are plain", () => {
     });
   });
 
-  it("where its log is damaged: verify names the record, and nothing throws", async () => {
+  it("if its log is damaged: verify names the record", async () => {
     await said("run", "1+1", "--session", "ada", "--log", "logs");
     const file = place.at(
       "logs",
@@ -225,7 +225,7 @@ describe("errors about a session are plain", () => {
     expect((await said("run", "2+2", "--session", "ada", "--log", "logs")).code).toBe(6);
   });
 
-  it("where its log is damaged: log shows the records before the damage", async () => {
+  it("if its log is damaged: log shows the records before the damage", async () => {
     await said("run", "1+1", "--session", "ada", "--log", "own.db");
     const whole = (await said("log", "ada", "--log", "own.db")).out;
     {
@@ -239,7 +239,7 @@ describe("errors about a session are plain", () => {
     });
   });
 
-  it("where the last append was not finished: verify says so and changes nothing", async () => {
+  it("if the last append is incomplete: verify reports it and changes nothing", async () => {
     await said("run", "1+1", "--session", "ada", "--log", "logs");
     const names = readdirSync(place.at("logs"));
     const file = place.at("logs", names.find((name) => name.endsWith(".jsonl")) ?? "");
@@ -253,7 +253,7 @@ describe("errors about a session are plain", () => {
     expect(readFileSync(file)).toEqual(bytes);
   });
 
-  it("where a fork needs what lies behind the damage: the message says what to use instead", async () => {
+  it("if a fork needs records behind the damage: the message names the alternatives", async () => {
     await said("run", "1+1", "--session", "ada", "--log", "own.db");
     {
       using database = new DatabaseSync(place.at("own.db"));
@@ -267,7 +267,7 @@ describe("errors about a session are plain", () => {
     expect((await said("fork", "ada", "--at", "3", "--open", "rerun", "--log", "own.db")).code).toBe(0);
   });
 
-  it("where a record says something else than when it was written", async () => {
+  it("if a record was changed after it was written", async () => {
     await said("run", "1+1", "--session", "ada", "--log", "own.db");
     using database = new DatabaseSync(place.at("own.db"));
     database.exec("UPDATE moora_records SET changed = 'x' WHERE seq = 4");
@@ -276,7 +276,7 @@ describe("errors about a session are plain", () => {
     expect(report.out).toContain("ada, record 4");
   });
 
-  it("where a newer release wrote it: it can be listed, and is not written to", async () => {
+  it("if a newer release wrote it: it can be listed, and is not written to", async () => {
     const log = sqliteLog(place.at("own.db"));
     await log.create("ada", JSON.stringify({ format: 99 }));
     await log.close();
@@ -292,7 +292,7 @@ describe("errors about a session are plain", () => {
       });
   });
 
-  it("and the address of a database keeps its password", async () => {
+  it("and do not show the password of a database", async () => {
     const { code, err } = await said("sessions", "--log", "postgres://user:sesame99@127.0.0.1:1/db");
     expect(code).toBe(6);
     expect(err).toContain("The log cannot be read or written");
@@ -301,7 +301,7 @@ describe("errors about a session are plain", () => {
 });
 
 describe("a session that another process takes over", () => {
-  it("is left by the first one, whose results count no more (D04)", async () => {
+  it("is closed by the first one, whose results are rejected (D04)", async () => {
     const first = new TestHost({ cwd: place.path });
     const left = first.start(["chat", "--session", "ada"]);
     first.stdin.write("1+1\n");
@@ -316,7 +316,7 @@ describe("a session that another process takes over", () => {
 });
 
 describe("sessions in PostgreSQL", () => {
-  it("are kept as anywhere else, by an address from the environment", async () => {
+  it("work as in other logs, with a URL from the environment", async () => {
     await using server = await PostgresServer.start();
     const cli = async (...args: readonly string[]): Promise<string> => {
       const host = new TestHost({ cwd: place.path, env: { MOORA_LOG: server.url } });

@@ -50,7 +50,7 @@ describe("the status line", () => {
     expect(host.stdout.text).toBe("Hello");
   });
 
-  it("is not shown while a person types there", async () => {
+  it("is not shown while a user types there", async () => {
     const { host, clock, screen } = screenOf(true);
     screen.showStatus("thinking");
     const typed = Promise.withResolvers<string>();
@@ -97,7 +97,7 @@ describe("the status line", () => {
     expect(host.stderr.text).toContain("reading [secret]");
   });
 
-  it("is not shown where there is no terminal", () => {
+  it("is not shown without a terminal", () => {
     const { host, clock, screen } = screenOf(false);
     screen.showStatus("thinking");
     clock.pass(1_000);
@@ -105,7 +105,7 @@ describe("the status line", () => {
     expect(host.stderr.text).toBe("-> read_file\n");
   });
 
-  it("less important lines are dim where colors are wanted", () => {
+  it("less important lines are dim if colors are enabled", () => {
     const coloured = screenOf(true);
     coloured.screen.dim("x");
     expect(coloured.host.stderr.text).toBe("\u001b[2mx\u001b[0m\n");
@@ -118,7 +118,7 @@ describe("the status line", () => {
 describe("on a terminal", () => {
   const terminal = (): TestHost => new TestHost({ isTTY: true, env: { NO_COLOR: "1", TERM: "xterm" } });
 
-  it("a chat greets, prompts, takes lines that can be edited, and leaves with Ctrl-D", async () => {
+  it("a chat greets, prompts, reads lines that can be edited, and ends with Ctrl-D", async () => {
     await using provider = await FakeProvider.start(says("Hello."));
     const host = terminal();
     const code = host.run(["chat", ...provider.options]);
@@ -131,7 +131,7 @@ describe("on a terminal", () => {
     expect(await code).toBe(0);
   });
 
-  it("finds messages again with the arrow keys, and no replies to questions", async () => {
+  it("finds messages with the arrow keys, but no replies to questions", async () => {
     await using provider = await FakeProvider.start(calls(["list_files", {}]), says("One."), says("Two."));
     const host = terminal();
     const code = host.run(["chat", "--approve", "ask", ...provider.options]);
@@ -157,7 +157,7 @@ describe("on a terminal", () => {
     expect(host.stdout.text).toBe("One.\nTwo.\n");
   });
 
-  it("a message from another process is shown at once, and a half typed line stays", async () => {
+  it("a message from another process is shown immediately, and an incomplete line stays", async () => {
     using place = new TemporaryFolder();
     await using provider = await FakeProvider.start(says("Hello, Bob."), says("Hello, Ada."));
     const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" }, cwd: place.path });
@@ -240,7 +240,7 @@ describe("on a terminal", () => {
   });
 });
 
-describe("text that others wrote", () => {
+describe("untrusted text", () => {
   it.each([
     ["\u001b]0;title\u0007", "\\x1b]0;title\\x07"],
     ["a\rb", "a\\x0db"],

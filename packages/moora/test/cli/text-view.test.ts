@@ -22,8 +22,8 @@ function shown(...events: readonly AgentEvent[]): TestHost {
   return host;
 }
 
-describe("what is shown of a run", () => {
-  it("an answer as it comes, once, and its line is ended", () => {
+describe("the output of a run", () => {
+  it("an answer as it streams, once, with a line end", () => {
     expect(shown(token("It "), token("is."), answer("It is.")).stdout.text).toBe("It is.\n");
     expect(shown(token("It is.\n"), answer("It is.\n")).stdout.text).toBe("It is.\n");
   });
@@ -86,7 +86,7 @@ describe("what is shown of a run", () => {
     }
   });
 
-  it("warnings, and nothing of states and reasoning where there is no terminal", () => {
+  it("warnings, but no states and reasoning without a terminal", () => {
     const host = shown(
       { type: "StateStarted", state: "Planning", event: "Start", step: 1 },
       { type: "LlmReasoning", messageId: "msg_1_1", text: "hm" },
@@ -97,7 +97,7 @@ describe("what is shown of a run", () => {
     expect(host.stdout.text).toBe("");
   });
 
-  it("a warning that comes with every answer, once for each text", () => {
+  it("a repeated warning once for each text", () => {
     const host = shown(
       { type: "LlmWarning", text: "The server did not report its usage." },
       { type: "FinalAnswer", answer: "One.", text: "One." },

@@ -94,7 +94,7 @@ describe("an invalid command line ends with 2 and a hint", () => {
     expect(await errorOf(["run", "  "])).toContain("Missing task.");
   });
 
-  it("prints nothing that a terminal would obey", async () => {
+  it("escapes control characters", async () => {
     expect(await errorOf(["\u001b[2Jrun"])).not.toContain("\u001b");
   });
 });
@@ -118,7 +118,7 @@ describe("help", () => {
   });
 
   it.each(commands)(
-    "of $name names each of its options, and every provider where it takes one",
+    "of $name names each of its options, and every provider if it has the option",
     async ({ name, options }) => {
       const text = await shown("help", name);
       expect(await shown(name, "--help")).toBe(text);
@@ -139,7 +139,7 @@ describe("help", () => {
     for (const line of pages.join("\n").split("\n")) expect(line.length).toBeLessThanOrEqual(120);
   });
 
-  it("every option is taken by a command, or by all of them", () => {
+  it("every option belongs to a command, or to all of them", () => {
     const taken = new Set<string>([...commands.flatMap(({ options }) => options), "version"]);
     expect(optionNames.filter((name) => !taken.has(name))).toEqual([]);
   });

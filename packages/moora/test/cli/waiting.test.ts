@@ -19,7 +19,7 @@ async function cli(...args: readonly string[]) {
   return { code: await host.run(args), out: host.stdout.text, err: host.stderr.text };
 }
 
-describe("a run without a terminal that comes to a question", () => {
+describe("a question in a run without a terminal", () => {
   it("in a session with a log ends with 7, leaves the questions open, and names the commands", async () => {
     await using provider = await FakeProvider.start(pays, says("Paid."));
     const options = ["--session", "ada", "--tools", module, ...provider.options];
@@ -44,7 +44,7 @@ describe("a run without a terminal that comes to a question", () => {
     expect(JSON.stringify(provider.bodies[1])).toContain("too much");
   });
 
-  it("gives the same to programs", async () => {
+  it("is the same in JSON", async () => {
     await using provider = await FakeProvider.start(pays);
     const open = await cli(
       "run",
@@ -77,7 +77,7 @@ describe("a run without a terminal that comes to a question", () => {
     });
   });
 
-  it("ends a chat of lines as well", async () => {
+  it("ends a piped chat as well", async () => {
     await using provider = await FakeProvider.start(pays);
     const host = new TestHost({ cwd: place.path });
     const args = ["chat", "--session", "ada", "--tools", module, ...provider.options];
@@ -111,7 +111,7 @@ describe("a run without a terminal that comes to a question", () => {
     expect(host.stderr.text).toContain("moora approve ada 3\n");
   });
 
-  it("ends at a terminal, too, where the user presses Ctrl-D at the question", async () => {
+  it("ends at a terminal if the user presses Ctrl-D at the question", async () => {
     await using provider = await FakeProvider.start(pays);
     const host = new TestHost({ isTTY: true, env: { NO_COLOR: "1" }, cwd: place.path });
     const code = host.run(["run", "pay", "--session", "ada", "--tools", module, ...provider.options]);
@@ -130,7 +130,7 @@ describe("run --session without a task", () => {
     expect((await cli("sessions")).out).toBe("");
   });
 
-  it("where nothing is in progress explains why, and writes nothing", async () => {
+  it("with nothing in progress explains why, and writes nothing", async () => {
     await using provider = await FakeProvider.start(says("Done."));
     await cli("run", "hello", "--session", "ada", ...provider.options);
     const before = (await cli("log", "ada")).out;

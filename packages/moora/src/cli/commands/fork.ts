@@ -41,7 +41,7 @@ function rethrowDamage(error: unknown): never {
 
 const openTexts: Readonly<Record<OpenWork, string>> = {
   reuse: "reused",
-  rerun: "started again",
+  rerun: "rerun",
   close: "closed",
 };
 

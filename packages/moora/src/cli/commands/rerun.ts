@@ -17,7 +17,7 @@ export const rerunCommand: Command = sessionCommand({
   run: rerun,
 });
 
-const names = { a: "recorded", b: "again" };
+const names = { a: "recorded", b: "rerun" };
 
 async function rerun({ log, id, options, host, print }: SessionCall): Promise<ExitCode> {
   const { chooseLlm } = await import("../choose-llm.ts");
@@ -29,15 +29,18 @@ async function rerun({ log, id, options, host, print }: SessionCall): Promise<Ex
   const system = options.text("system");
   const config = { ...state.config, models: {}, ...(system !== undefined && { systemPrompt: system }) };
   const agent = recordedAgent(name, { config, tools: state.tools }, chosen.llm);
-  const again = await rerunSession(agent, log, id, { from, clock: host.clock });
-  const [was, is] = [again.recorded.state, again.state].map((end) => answerTextAt(end));
-  const conversation = diffLines(conversationLines(again.recorded.state), conversationLines(again.state));
-  const { differences, unrecordedCalls } = again;
+  const rerunResult = await rerunSession(agent, log, id, { from, clock: host.clock });
+  const [before, after] = [rerunResult.recorded.state, rerunResult.state].map((end) => answerTextAt(end));
+  const conversation = diffLines(
+    conversationLines(rerunResult.recorded.state),
+    conversationLines(rerunResult.state),
+  );
+  const { differences, unrecordedCalls } = rerunResult;
   print(
-    { id, from, recorded: was, again: is, conversation, differences, unrecordedCalls },
+    { id, from, recorded: before, rerun: after, conversation, differences, unrecordedCalls },
     [
-      `recorded  ${oneLine(was ?? "")}`,
-      `again     ${oneLine(is ?? "")}`,
+      `recorded  ${oneLine(before ?? "")}`,
+      `rerun     ${oneLine(after ?? "")}`,
       ...(unrecordedCalls === 0 ? [] : [`${unrecordedCalls} calls have no recorded result; they failed.`]),
       ...contentText(conversation, names),
       ...restText(differences, names, options.has("all")),
