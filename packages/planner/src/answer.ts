@@ -23,8 +23,8 @@ function clauseAnswer({ clause, route }: RoutedClause, index: number, progress: 
   const own = callsFor(progress, index, "own");
   const good = own.filter(({ isError }) => !isError);
   const toolWords = route?.profile.ownWords ?? new Set();
-  const told = good.length > 0 ? good : own.slice(-1);
-  if (told.length > 0) return told.map((call) => resultToText(clause, call, toolWords)).join("\n\n");
+  const quoted = good.length > 0 ? good : own.slice(-1);
+  if (quoted.length > 0) return quoted.map((call) => resultToText(clause, call, toolWords)).join("\n\n");
   const asked = `"${clause.text.slice(0, 200).toWellFormed()}"`;
   if (route === undefined) return `None of my tools matches ${asked}.`;
   const missing = route.filled.missing.map(({ name }) => name).join(" and ");

@@ -6,10 +6,10 @@ export function taskWithText(task: string, text: string, isCut: boolean): string
   return `${task}\n\nStandard input (${label}):\n<${tag}>\n${text.replace(/\n$/, "")}\n</${tag}>`;
 }
 
-/** A frame that `taskWithText` writes: its text does not contain its tag, so it ends at the first closing one. */
+/** The frame that `taskWithText` writes. Its text does not contain its tag, so it ends at the first closing tag. */
 const frame = /\n\nStandard input \([^()\n]{1,80}\):\n<(stdin(?:-\d+)?)>\n[^]*?\n<\/\1>/g;
 
-/** The text without what was piped in: for a message the task alone. */
+/** The message without the text that `taskWithText` added. */
 export const withoutPipedText = (message: string): string => message.replaceAll(frame, "");
 
 /** A tag that the text does not contain, so that no text can end it early. */

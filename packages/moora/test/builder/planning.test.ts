@@ -42,7 +42,7 @@ describe("the limits of planning", () => {
     expect(engine.memory().step).toBe(2);
   });
 
-  it("tells the model on its last step to answer without tools", async () => {
+  it("asks the model on its last step to answer without tools", async () => {
     const llm = new MockLlmCaller([callsTools([weatherIn("Oslo")]), answers(answer)]);
     const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).maxSteps(2).build();
     expect(await engine.run()).toBe(answer);

@@ -119,7 +119,7 @@ describe("a promise in a synchronous run", () => {
   it.each([
     ["comes", () => Promise.resolve("Good")],
     ["fails", () => Promise.reject(new Error("The reviewer is ill."))],
-  ])("is an AgentFailed for a handler, whose word nobody hears when it %s", async (_, handler) => {
+  ])("is an AgentFailed for a handler, whose result is ignored if it %s", async (_, handler) => {
     const engine = new AgentBuilder(task)
       .llm(new MockLlmCaller([answers(answer)]))
       .state("Review", handler)
@@ -137,7 +137,7 @@ describe("a promise in a synchronous run", () => {
     ["a promise that fails", () => Promise.reject(new Error("lost")), /cannot wait/],
     ["an error", lost, /Asking failed: The pager is down/],
     ["arguments that do not fit", () => ({ approve: { path: 7 } }), /Asking failed: path: /],
-    ["an answer that nobody asked for", () => ({ answer: "yes" }), /does not answer the question/],
+    ["an answer to no question", () => ({ answer: "yes" }), /does not answer the question/],
   ])("is a rejection for an approval: %s", (_, onApproval, reason) => {
     const deleted: string[] = [];
     const engine = new AgentBuilder(task)

@@ -8,7 +8,7 @@ import { answer, errorOf, eventsOf, movesOf, stateOf, task } from "./support/run
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
 /** Events in short: states by name, neighbouring tokens as one text. */
-function told(events: readonly AgentEvent[]): readonly string[] {
+function eventTexts(events: readonly AgentEvent[]): readonly string[] {
   const lines: string[] = [];
   let text = "";
   for (const event of events) {
@@ -30,7 +30,7 @@ describe("the events of a run", () => {
     ]);
     const engine = new AgentBuilder(task).llm(llm).tool(weatherTool()).build();
     const events = await eventsOf(engine);
-    expect(told(events)).toEqual([
+    expect(eventTexts(events)).toEqual([
       "state Planning",
       "LlmReasoning",
       "LlmReasoning",
@@ -105,7 +105,7 @@ describe("a cancel", () => {
     let aborted: unknown;
     const slow = defineTool({
       name: "slow",
-      description: "Stops when it is told to.",
+      description: "Stops when it is aborted.",
       input: z.object({}),
       execute: (_, { signal }) => {
         engine.cancel("Enough.");

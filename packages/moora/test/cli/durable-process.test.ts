@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { Child } from "./child.ts";
 import { calls, FakeProvider, says } from "./fake-provider.ts";
-import { hold, runs } from "./held-tools.ts";
+import { hold, runs } from "./blocking-tools.ts";
 
 let place = new TemporaryFolder();
 beforeEach(() => {
@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => place[Symbol.dispose]());
 
-const tools = join(import.meta.dirname, "held-tools.ts");
+const tools = join(import.meta.dirname, "blocking-tools.ts");
 
 const cli = (...args: readonly string[]): Child => new Child(args, place.path);
 

@@ -8,7 +8,7 @@ import { TestHost } from "./test-host.ts";
 const [openai] = providers;
 if (openai === undefined) throw new Error("There is no provider.");
 const chosen = { provider: openai, model: "gpt", timeoutSeconds: 60 };
-const words = (reason: string, message: string): string =>
+const messageOf = (reason: string, message: string): string =>
   errorToMessage(new AgentError("LlmError", message, { reason }), chosen);
 
 describe("the message for a failed model call", () => {
@@ -46,14 +46,14 @@ describe("the message for a failed model call", () => {
     ],
     ["invalid-request", "temperature is wrong", "openai did not answer. temperature is wrong."],
     ["constructor", "Odd", "openai did not answer. Odd."],
-  ])("%s: %s", (reason, message, told) => {
-    expect(words(reason, message)).toBe(told);
+  ])("%s: %s", (reason, message, expected) => {
+    expect(messageOf(reason, message)).toBe(expected);
   });
 
   it("stays short and on one line for every text of the provider", () => {
-    const told = words("server", `500 ${"long\n".repeat(500)}`);
-    expect(told.length).toBeLessThan(400);
-    expect(told).not.toContain("\n");
+    const expected = messageOf("server", `500 ${"long\n".repeat(500)}`);
+    expect(expected.length).toBeLessThan(400);
+    expect(expected).not.toContain("\n");
   });
 });
 
@@ -71,8 +71,8 @@ describe("the failure of an agent", () => {
       "The agent used all its tokens without an answer. Allow more with --max-tokens.",
     ],
     ["InvalidTransition", "InvalidTransition", "The agent failed. It did."],
-  ] as const)("%s, %s", (kind, reason, told) => {
-    expect(errorToMessage(new AgentError(kind, "It did.", { reason }), chosen)).toBe(told);
+  ] as const)("%s, %s", (kind, reason, expected) => {
+    expect(errorToMessage(new AgentError(kind, "It did.", { reason }), chosen)).toBe(expected);
   });
 
   it("an exceeded budget ends the run", async () => {

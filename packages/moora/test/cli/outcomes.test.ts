@@ -16,7 +16,7 @@ afterEach(() => place[Symbol.dispose]());
 
 const prompt = "What happened? [r]un again, [w]orked, [f]ailed, [u]nknown: ";
 
-/** A session in which a call was interrupted while it ran, and a person has to say what came of it. */
+/** A session in which a call was interrupted while it ran, and a reviewer has to report its outcome. */
 async function interrupted(): Promise<void> {
   const running = Promise.withResolvers<void>();
   const wire: Tool = defineTool({

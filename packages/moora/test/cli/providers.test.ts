@@ -65,7 +65,7 @@ class HastyClock implements Clock {
   };
 }
 
-async function toldBy(
+async function explainedBy(
   ...script: readonly ProviderStep[]
 ): Promise<{ code: number; words: string; tries: number }> {
   await using server = await FakeProvider.start(...script);
@@ -108,8 +108,8 @@ describe("a failure is explained in a sentence or two", () => {
       "local did not answer. temperature is out of range",
     ],
   ])("status %i %j", async (status, body, words) => {
-    const told = await toldBy(...Array.from({ length: 3 }, () => refuses(status, body)));
-    expect(told).toMatchObject({ code: 1, words: expect.stringContaining(words) });
+    const explained = await explainedBy(...Array.from({ length: 3 }, () => refuses(status, body)));
+    expect(explained).toMatchObject({ code: 1, words: expect.stringContaining(words) });
   });
 
   it.each([
@@ -117,11 +117,11 @@ describe("a failure is explained in a sentence or two", () => {
     [500, "local reported an error of its own."],
     [529, "local is overloaded. Try again later."],
   ])("status %i is retried first, and the notice says why", async (status, words) => {
-    const told = await toldBy(
+    const explained = await explainedBy(
       ...Array.from({ length: 8 }, () => refuses(status, { error: { message: "no" } })),
     );
-    expect(told).toMatchObject({ code: 1, words: expect.stringContaining(words), tries: 4 });
-    const better = await toldBy(refuses(status, { error: { message: "no" } }), says("ok"));
+    expect(explained).toMatchObject({ code: 1, words: expect.stringContaining(words), tries: 4 });
+    const better = await explainedBy(refuses(status, { error: { message: "no" } }), says("ok"));
     expect(better).toMatchObject({
       code: 0,
       words: expect.stringMatching(/^local (received|reported|is) .*\. Trying again in \d+ s\.$/),

@@ -7,7 +7,7 @@ import { calls, FakeProvider, hangs, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 import { terminalLines } from "./virtual-terminal.ts";
 
-/** A clock that is moved by hand. */
+/** A manual clock. */
 class HandClock implements Clock {
   #time = 0;
   readonly #timers = new Map<() => void, number>();

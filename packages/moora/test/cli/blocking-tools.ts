@@ -6,7 +6,7 @@ export const hold = "hold";
 /** Every run is a line of this file: tool, attempt, key. */
 export const runs = "runs.txt";
 
-/** Tools of a user: each tells that it runs, and ends when it may. */
+/** Tools of a user: each reports that it runs, and ends when it is released. */
 const held = (name: string, more: Pick<Tool["definition"], "replay" | "approval">): Tool =>
   defineTool({
     name,
