@@ -21,7 +21,9 @@ import { logErrorToAgentError } from "./log-error-to-agent-error.ts";
 
 /** The log and the session that store a run. */
 export interface RunStorage {
+  /** The log of the session. */
   readonly log: EventLog;
+  /** The id of the session in the log. */
   readonly id: string;
   /** Whether an existing session is resumed; otherwise it is a `Conflict`. */
   readonly resumes: boolean;
