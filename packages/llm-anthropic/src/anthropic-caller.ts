@@ -3,20 +3,11 @@ import type {
   MessageCreateParamsStreaming,
   RawMessageStreamEvent,
 } from "@anthropic-ai/sdk/resources/messages";
-import {
-  callProvider,
-  environmentVariable,
-  loadSdk,
-  type ConnectionOptions,
-  type LlmCallOptions,
-  type LlmCaller,
-  type LlmOutcome,
-  type LlmRequest,
-  type Protocol,
-  type WireCall,
-} from "@moora/llm";
+import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
+import { callProvider, environmentVariable, loadSdk } from "@moora/llm/adapter";
+import type { ConnectionOptions, Protocol, WireCall } from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
-import { anthropicWords, errorToBody, rejectsThinking } from "./anthropic-failure.ts";
+import { anthropicErrorCodes, errorToBody, rejectsThinking } from "./anthropic-failure.ts";
 import { AnthropicReader } from "./anthropic-to-outcome.ts";
 import { anthropicName, requestToAnthropic } from "./request-to-anthropic.ts";
 
@@ -52,7 +43,7 @@ export class AnthropicCaller implements LlmCaller {
         return client.messages.create(body, { signal: call.signal });
       },
       reader: (context) => new AnthropicReader(context),
-      words: anthropicWords,
+      errorCodes: anthropicErrorCodes,
       errorToBody,
       rejectsRaw: rejectsThinking,
     };

@@ -1,7 +1,8 @@
-import { isJsonObject, wellFormed, type Json, type LlmFailure, type LlmFailureKind } from "@moora/llm";
+import type { Json, LlmFailure, LlmFailureKind } from "@moora/llm";
+import { isJsonObject, withWellFormedText } from "@moora/llm/adapter";
 
 /** Error codes of Anthropic that say more than the broad type beside them. */
-export const anthropicWords: Readonly<Record<string, LlmFailureKind>> = {
+export const anthropicErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   organization_on_hold: "auth",
 
   contract_spend_limit_reached: "billing",
@@ -26,7 +27,7 @@ export function errorToBody(error: unknown): Json | undefined {
   if (!(error instanceof Error && "error" in error && "status" in error)) return undefined;
   const { error: body, status } = error;
   if (status !== undefined) return undefined;
-  return isJsonObject(body) ? wellFormed(body) : undefined;
+  return isJsonObject(body) ? withWellFormedText(body) : undefined;
 }
 
 /** Thinking whose signature does not verify, or that stands where it may not. */

@@ -11,9 +11,9 @@ type TokenField =
   | "output_tokens_details";
 
 /** Counts are cumulative; those that are null were told before. */
-export const withTokens = (tokens: Tokens | undefined, told: object): Tokens => ({
+export const withTokens = (tokens: Tokens | undefined, counts: object): Tokens => ({
   ...tokens,
-  ...Object.fromEntries(Object.entries(told).filter(([, count]) => count !== null)),
+  ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== null)),
 });
 
 /** The API counts new, cached and cache-written input apart. */

@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject, type LlmOutcome, type LlmRequest } from "@moora/llm";
+import type { JsonObject, LlmOutcome, LlmRequest } from "@moora/llm";
+import { isJsonObject } from "@moora/llm/adapter";
+import { serverSentEvent } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { sse } from "../../llm/test/support/protocol-server.ts";
 import { AnthropicCaller } from "../src/index.ts";
 import { requestToAnthropic } from "../src/wire.ts";
 import { messageEvents, textBlock } from "./support/messages-dialect.ts";
@@ -30,7 +31,7 @@ async function exchange(
     fetch: async (_, init) => {
       const events = streams[bodies.length] ?? [];
       bodies.push(typeof init?.body === "string" ? JSON.parse(init.body) : {});
-      return new Response(events.map((event) => sse(event.type, event)).join(""), {
+      return new Response(events.map((event) => serverSentEvent(event.type, event)).join(""), {
         headers: { "content-type": "text/event-stream" },
       });
     },

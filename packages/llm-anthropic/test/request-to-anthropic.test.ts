@@ -1,13 +1,12 @@
 import type { LlmMessage, LlmRequest } from "@moora/llm";
+import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
-import { richRequest } from "../../llm/test/support/rich-request.ts";
 import { AnthropicCaller } from "../src/index.ts";
 import { requestToAnthropic, type AnthropicContext } from "../src/wire.ts";
 import { messagesDialect } from "./support/messages-dialect.ts";
 
 const origin = "anthropic/messages/api.anthropic.com/some-model";
-const rich = richRequest(origin, { text: "Two cities.", raw: { signature: "sig" } });
+const rich = exampleRequest(origin, { text: "Two cities.", raw: { signature: "sig" } });
 
 const made = (
   known: Partial<LlmRequest>,
@@ -68,7 +67,7 @@ describe("a request to the Messages API", () => {
           role: "user",
           content: [
             { type: "tool_result", tool_use_id: "1", content: '{"celsius":3}' },
-            { type: "tool_result", tool_use_id: "2", content: "the arguments are no JSON", is_error: true },
+            { type: "tool_result", tool_use_id: "2", content: "the arguments are not JSON", is_error: true },
             { type: "text", text: "<note>\nTwo steps are left.\n</note>" },
             { type: "text", text: "And here?" },
             { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } },
@@ -199,7 +198,7 @@ describe("a request to the Messages API", () => {
         type: "tool_result",
         tool_use_id: "2",
         content: [
-          { type: "text", text: "the arguments are no JSON" },
+          { type: "text", text: "the arguments are not JSON" },
           { type: "text", text: "(A file that cannot be shown here: image/png.)" },
         ],
         is_error: true,
@@ -208,7 +207,7 @@ describe("a request to the Messages API", () => {
   });
 
   it("does not give back thinking that nobody signed", () => {
-    const unsigned = richRequest(origin, { text: "Two cities.", raw: {} });
+    const unsigned = exampleRequest(origin, { text: "Two cities.", raw: {} });
     const content = requestToAnthropic(unsigned, { origin }).body.messages[1]?.content;
     expect(Array.isArray(content) && content[0]?.type).toBe("text");
   });

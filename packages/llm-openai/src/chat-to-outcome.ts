@@ -1,18 +1,7 @@
-import {
-  defined,
-  failed,
-  failureOf,
-  isJsonObject,
-  logprobsToConfidence,
-  noUsage,
-  type AnswerReader,
-  type LlmFailureKind,
-  type LlmFinish,
-  type LlmOutcome,
-  type LlmPart,
-  type LlmUsage,
-  type ReaderContext,
-} from "@moora/llm";
+import { noUsage } from "@moora/llm";
+import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmPart, LlmUsage } from "@moora/llm";
+import { defined, failedOutcome, failureOf, isJsonObject, logprobsToConfidence } from "@moora/llm/adapter";
+import type { AnswerReader, ReaderContext } from "@moora/llm/adapter";
 import type {
   ChatCompletionChunk,
   ChatCompletionCreateParamsStreaming,
@@ -38,11 +27,11 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   }
 
   /** A chunk with a finish reason makes the answer whole; the usage comes after it. */
-  take(chunk: ChatCompletionChunk): boolean {
+  add(chunk: ChatCompletionChunk): boolean {
     if (this.#model === "") this.#model = chunk.model ?? "";
-    if (chunk.usage) this.#usage = usageToUsage(chunk.usage);
+    if (chunk.usage) this.#usage = toLlmUsage(chunk.usage);
     const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
-    if (choice) this.#takeChoice(choice);
+    if (choice) this.#addChoice(choice);
     return this.#finish !== undefined;
   }
 
@@ -59,7 +48,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     if (this.#refusal !== "") return this.#failed("refusal", this.#refusal, "refusal");
     const kind = failedFinishes.get(raw);
     if (kind !== undefined) return this.#failed(kind, `The model stopped with ${raw}.`, raw);
-    const calls = this.#calls.parts(this.#context.sendable.nameOf);
+    const calls = this.#calls.parts(this.#context.normalized.nameOf);
     if (!calls) return this.#failed("malformed", "A tool call has no name.");
     const finish = finishOf(raw, calls.length > 0);
     if (this.#text.trim() === "" && calls.length === 0 && finish.unified !== "length") {
@@ -67,7 +56,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     }
     return {
       ok: true,
-      turn: { origin: this.#context.origin, parts: [...this.#saidParts(), ...calls] },
+      turn: { origin: this.#context.origin, parts: [...this.#textParts(), ...calls] },
       model: this.#model,
       usage: this.#usage ?? noUsage,
       ...defined({ confidence: logprobsToConfidence(this.#logprobs) }),
@@ -76,7 +65,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     };
   }
 
-  #saidParts(): LlmPart[] {
+  #textParts(): LlmPart[] {
     const parts: LlmPart[] = [];
     if (this.#reasoning !== "")
       parts.push({ type: "reasoning", text: this.#reasoning.toWellFormed(), raw: null });
@@ -84,8 +73,8 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     return parts;
   }
 
-  #takeChoice({ delta, finish_reason, logprobs }: Choice): void {
-    const { feed, sendable } = this.#context;
+  #addChoice({ delta, finish_reason, logprobs }: Choice): void {
+    const { feed, normalized } = this.#context;
     for (const { text, isReasoning } of piecesOf(delta)) {
       if (isReasoning) this.#reasoning += text;
       else this.#text += text;
@@ -95,14 +84,14 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     this.#refusal += delta?.refusal ?? "";
     for (const call of delta?.tool_calls ?? []) {
       const name = this.#calls.add(call);
-      if (name !== undefined) feed.toolCall(sendable.nameOf(name));
+      if (name !== undefined) feed.toolCall(normalized.nameOf(name));
     }
     this.#logprobs.push(...(logprobs?.content ?? []).map(({ logprob }) => logprob));
     if (finish_reason) this.#finish = finish_reason;
   }
 
   #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
-    return failed(failureOf(kind, message, defined({ raw })), this.#text, this.#usage);
+    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.#usage);
   }
 }
 
@@ -155,7 +144,7 @@ function finishOf(raw: string, hasCalls: boolean): LlmFinish {
   return { unified: unified === "stop" && hasCalls ? "tool-calls" : unified, raw };
 }
 
-const usageToUsage = (usage: NonNullable<ChatCompletionChunk["usage"]>): LlmUsage => ({
+const toLlmUsage = (usage: NonNullable<ChatCompletionChunk["usage"]>): LlmUsage => ({
   inputTokens: usage.prompt_tokens ?? 0,
   cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
   cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,

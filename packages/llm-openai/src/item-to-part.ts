@@ -1,8 +1,9 @@
-import { fieldsOf, type JsonObject, type LlmPart } from "@moora/llm";
+import type { JsonObject, LlmPart } from "@moora/llm";
+import { fieldsOf } from "@moora/llm/adapter";
 import type { ResponseOutputItem, ResponseReasoningItem } from "openai/resources/responses/responses";
 
 /** What stands between two summaries, where they become one text. */
-export const summaryJoint = "\n\n";
+export const summarySeparator = "\n\n";
 
 /** An item of a response as a part; `raw` keeps what cannot be rebuilt from the part. */
 export function itemToPart(item: ResponseOutputItem, nameOf: (wireName: string) => string): LlmPart {
@@ -38,10 +39,10 @@ export function itemToPart(item: ResponseOutputItem, nameOf: (wireName: string) 
 /** The summaries become the text; their lengths stay, so that they can be cut out of it again. */
 function reasoningToPart(item: ResponseReasoningItem): LlmPart {
   const summaries = (item.summary ?? []).map(({ text }) => text.toWellFormed());
-  const thoughts = (item.content ?? []).map(({ text }) => text).join(summaryJoint);
+  const thoughts = (item.content ?? []).map(({ text }) => text).join(summarySeparator);
   return {
     type: "reasoning",
-    text: summaries.length > 0 ? summaries.join(summaryJoint) : thoughts.toWellFormed(),
+    text: summaries.length > 0 ? summaries.join(summarySeparator) : thoughts.toWellFormed(),
     raw: { ...fieldsOf(item, "type", "summary"), summary: summaries.map((text) => text.length) },
   };
 }
@@ -52,7 +53,7 @@ export function reasoningToItem(text: string, raw: JsonObject): JsonObject {
   let at = 0;
   const summary = lengths.map((length) => {
     const one = text.slice(at, at + length);
-    at += length + summaryJoint.length;
+    at += length + summarySeparator.length;
     return { type: "summary_text", text: one };
   });
   return { ...raw, type: "reasoning", summary };

@@ -1,19 +1,12 @@
-import {
-  callProvider,
-  environmentVariable,
-  type ConnectionOptions,
-  type LlmCallOptions,
-  type LlmCaller,
-  type LlmOutcome,
-  type LlmRequest,
-  type Protocol,
-} from "@moora/llm";
+import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
+import { callProvider, environmentVariable } from "@moora/llm/adapter";
+import type { ConnectionOptions, Protocol } from "@moora/llm/adapter";
 import type {
   ResponseCreateParamsStreaming,
   ResponseStreamEvent,
 } from "openai/resources/responses/responses";
 import { openAiClient } from "./openai-client.ts";
-import { errorToBody, openAiWords, rejectsReasoning } from "./openai-failure.ts";
+import { errorToBody, openAiErrorCodes, rejectsReasoning } from "./openai-failure.ts";
 import { OpenAiReader } from "./openai-to-outcome.ts";
 import { openAiName, requestToOpenAi } from "./request-to-openai.ts";
 
@@ -46,7 +39,7 @@ export class OpenAiCaller implements LlmCaller {
         return client.responses.create(body, { signal: call.signal });
       },
       reader: (context) => new OpenAiReader(context),
-      words: openAiWords,
+      errorCodes: openAiErrorCodes,
       errorToBody,
       rejectsRaw: rejectsReasoning,
     };

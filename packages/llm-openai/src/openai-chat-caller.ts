@@ -1,13 +1,6 @@
-import {
-  callProvider,
-  environmentVariable,
-  type ConnectionOptions,
-  type LlmCallOptions,
-  type LlmCaller,
-  type LlmOutcome,
-  type LlmRequest,
-  type Protocol,
-} from "@moora/llm";
+import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
+import { callProvider, environmentVariable } from "@moora/llm/adapter";
+import type { ConnectionOptions, Protocol } from "@moora/llm/adapter";
 import type {
   ChatCompletionChunk,
   ChatCompletionCreateParamsStreaming,
@@ -15,7 +8,7 @@ import type {
 import { chatProfiles, type ChatProfile } from "./chat-profile.ts";
 import { ChatReader } from "./chat-to-outcome.ts";
 import { openAiClient } from "./openai-client.ts";
-import { errorToBody, openAiWords } from "./openai-failure.ts";
+import { errorToBody, openAiErrorCodes } from "./openai-failure.ts";
 import { requestToChat } from "./request-to-chat.ts";
 
 /** `apiKey` and `baseURL` default to those of the profile. */
@@ -41,14 +34,14 @@ export class OpenAiChatCaller implements LlmCaller {
       api: "chat",
       baseURL: options.baseURL ?? baseURLOf(profile),
       keyName: profile.keyName,
-      sendsIdempotencyKey: profile.takesIdempotencyKey,
+      sendsIdempotencyKey: profile.acceptsIdempotencyKey,
       requestToBody: (request, context) => requestToChat(request, context, profile),
       open: async (body, call) => {
         const client = await openAiClient(call, { provider: profile.name, dangerouslyAllowBrowser });
         return client.chat.completions.create(body, { signal: call.signal });
       },
       reader: (context) => new ChatReader(context),
-      words: openAiWords,
+      errorCodes: openAiErrorCodes,
       errorToBody,
       // Reasoning is plain text here: there is nothing to verify.
       rejectsRaw: () => false,

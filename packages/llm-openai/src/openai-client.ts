@@ -1,4 +1,5 @@
-import { loadSdk, type WireCall } from "@moora/llm";
+import { loadSdk } from "@moora/llm/adapter";
+import type { WireCall } from "@moora/llm/adapter";
 import type OpenAI from "openai";
 
 /** The options of a client that a call does not carry. */

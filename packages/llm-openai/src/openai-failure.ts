@@ -1,7 +1,8 @@
-import { isJsonObject, wellFormed, type Json, type LlmFailure, type LlmFailureKind } from "@moora/llm";
+import type { Json, LlmFailure, LlmFailureKind } from "@moora/llm";
+import { isJsonObject, withWellFormedText } from "@moora/llm/adapter";
 
 /** Words that OpenAI, and servers that speak like it, have beside the common ones. */
-export const openAiWords: Readonly<Record<string, LlmFailureKind>> = {
+export const openAiErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   bio_policy: "content-filter",
   cyber_policy: "content-filter",
   image_content_policy_violation: "content-filter",
@@ -29,7 +30,7 @@ export function errorToBody(error: unknown): Json | undefined {
   const { error: body, status } = error;
   if (status !== undefined) return undefined;
   // It was parsed from JSON, so it is JSON.
-  return isJsonObject(body) ? wellFormed({ error: body }) : undefined;
+  return isJsonObject(body) ? withWellFormedText({ error: body }) : undefined;
 }
 
 /** Reasoning that does not decrypt, lacks its company or is not known to the model at all. */

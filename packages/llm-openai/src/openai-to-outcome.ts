@@ -1,16 +1,7 @@
-import {
-  defined,
-  errorToFailure,
-  failed,
-  failureOf,
-  logprobsToConfidence,
-  noUsage,
-  type AnswerReader,
-  type LlmFinish,
-  type LlmOutcome,
-  type LlmUsage,
-  type ReaderContext,
-} from "@moora/llm";
+import { noUsage } from "@moora/llm";
+import type { LlmFinish, LlmOutcome, LlmUsage } from "@moora/llm";
+import { defined, errorToFailure, failedOutcome, failureOf, logprobsToConfidence } from "@moora/llm/adapter";
+import type { AnswerReader, ReaderContext } from "@moora/llm/adapter";
 import type {
   Response,
   ResponseCreateParamsStreaming,
@@ -18,7 +9,7 @@ import type {
   ResponseStreamEvent,
   ResponseUsage,
 } from "openai/resources/responses/responses";
-import { itemToPart, summaryJoint } from "./item-to-part.ts";
+import { itemToPart, summarySeparator } from "./item-to-part.ts";
 
 const endings = {
   "response.completed": "completed",
@@ -30,8 +21,8 @@ const endings = {
 export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming, ResponseStreamEvent> {
   readonly #context: ReaderContext;
   /** Items that began and items that are done, by their place in the output. */
-  readonly #begun = new Set<number>();
-  readonly #done = new Map<number, ResponseOutputItem>();
+  readonly #startedItems = new Set<number>();
+  readonly #finishedItems = new Map<number, ResponseOutputItem>();
   #text = "";
   #refusal = "";
   #response: Response | undefined;
@@ -42,8 +33,8 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     this.#context = context;
   }
 
-  take(event: ResponseStreamEvent): boolean {
-    const { feed, sendable } = this.#context;
+  add(event: ResponseStreamEvent): boolean {
+    const { feed, normalized } = this.#context;
     // The protocol has many events and gets more; the others say nothing that is needed here.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
@@ -59,14 +50,14 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
         feed.reasoning(event.delta);
         return false;
       case "response.reasoning_summary_part.added":
-        if (event.summary_index > 0) feed.reasoning(summaryJoint);
+        if (event.summary_index > 0) feed.reasoning(summarySeparator);
         return false;
       case "response.output_item.added":
-        this.#begun.add(event.output_index);
-        if (event.item.type === "function_call") feed.toolCall(sendable.nameOf(event.item.name));
+        this.#startedItems.add(event.output_index);
+        if (event.item.type === "function_call") feed.toolCall(normalized.nameOf(event.item.name));
         return false;
       case "response.output_item.done":
-        this.#done.set(event.output_index, event.item);
+        this.#finishedItems.set(event.output_index, event.item);
         return false;
       case "response.created":
       case "response.in_progress":
@@ -89,14 +80,18 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   }
 
   usage(): LlmUsage | undefined {
-    return this.#usage ? usageToUsage(this.#usage) : undefined;
+    return this.#usage ? toLlmUsage(this.#usage) : undefined;
   }
 
   outcome(): LlmOutcome {
     const response = this.#response;
     if (!response) return this.#failed("interrupted", "The response never came to its end.");
     if (response.status === "failed") {
-      return failed(errorToFailure(errorOf(response), this.#context.failure), this.#text, this.usage());
+      return failedOutcome(
+        errorToFailure(errorOf(response), this.#context.failure),
+        this.#text,
+        this.usage(),
+      );
     }
     const reason = response.incomplete_details?.reason;
     if (reason === "content_filter")
@@ -105,12 +100,12 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     if (!items) return this.#failed("malformed", "The response ended before all of its items.");
     const refusal = this.#refusalIn(items);
     if (refusal !== undefined) return this.#failed("refusal", refusal, "refusal");
-    return this.#whole(response, items);
+    return this.#success(response, items);
   }
 
-  #whole(response: Response, items: readonly ResponseOutputItem[]): LlmOutcome {
-    const { origin, sendable } = this.#context;
-    const parts = items.map((item) => itemToPart(item, sendable.nameOf));
+  #success(response: Response, items: readonly ResponseOutputItem[]): LlmOutcome {
+    const { origin, normalized } = this.#context;
+    const parts = items.map((item) => itemToPart(item, normalized.nameOf));
     const hasCalls = parts.some((part) => part.type === "tool-call");
     const finish = finishOf(response, hasCalls);
     const isBlank = !hasCalls && parts.every((part) => part.type !== "text" || part.text.trim() === "");
@@ -129,10 +124,10 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   /** The items in order; undefined when one that began is nowhere. */
   #items(response: Response): readonly ResponseOutputItem[] | undefined {
     const output = response.output ?? [];
-    const places = [...new Set([...this.#begun, ...this.#done.keys(), ...output.keys()])].toSorted(
-      (a, b) => a - b,
-    );
-    const items = places.map((place) => this.#done.get(place) ?? output[place]);
+    const indexes = [
+      ...new Set([...this.#startedItems, ...this.#finishedItems.keys(), ...output.keys()]),
+    ].toSorted((a, b) => a - b);
+    const items = indexes.map((index) => this.#finishedItems.get(index) ?? output[index]);
     const found = items.filter((item) => item !== undefined);
     // What the token limit cut may be missing; what ended by itself may not.
     return found.length === items.length || response.status === "incomplete" ? found : undefined;
@@ -145,7 +140,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   }
 
   #failed(kind: Parameters<typeof failureOf>[0], message: string, raw?: string): LlmOutcome {
-    return failed(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
+    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
   }
 }
 
@@ -159,7 +154,7 @@ function finishOf(response: Response, hasCalls: boolean): LlmFinish {
   return { unified: hasCalls ? "tool-calls" : "stop", raw };
 }
 
-const usageToUsage = (usage: ResponseUsage): LlmUsage => ({
+const toLlmUsage = (usage: ResponseUsage): LlmUsage => ({
   inputTokens: usage.input_tokens,
   // Servers that speak like OpenAI may leave the details out.
   cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,

@@ -1,17 +1,13 @@
+import type { LlmRequest, LlmTool, LlmToolChoice } from "@moora/llm";
 import {
   defined,
-  requestToSendable,
+  normalizeRequest,
   strictSchema,
-  unknownSettings,
+  unknownSettingWarnings,
   wireIds,
   withAnswerInstruction,
-  type BodyContext,
-  type LlmRequest,
-  type LlmTool,
-  type LlmToolChoice,
-  type Sendable,
-  type WireRequest,
-} from "@moora/llm";
+} from "@moora/llm/adapter";
+import type { BodyContext, NormalizedRequest, WireRequest } from "@moora/llm/adapter";
 import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
@@ -31,29 +27,29 @@ export function requestToOpenAi(
   request: LlmRequest,
   context: BodyContext,
 ): WireRequest<ResponseCreateParamsStreaming> {
-  const warnings: string[] = unknownSettings(request.settings);
+  const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn = (text: string): void => void warnings.push(text);
-  const given = requestToSendable(request, context);
+  const given = normalizeRequest(request, context);
   const format = given.answerSchema && schemaToFormat(given.answerSchema);
-  const sendable = format ? given : withAnswerInstruction(given, "the Responses API", warn);
-  const items = sendable.messages.flatMap((message) => messageToItems(message, warn));
-  const { settings } = sendable;
+  const normalized = format ? given : withAnswerInstruction(given, "the Responses API", warn);
+  const items = normalized.messages.flatMap((message) => messageToItems(message, warn));
+  const { settings } = normalized;
   for (const name of ["seed", "stop"] as const) {
     if (settings[name] !== undefined) warn(`${name} was left out: the Responses API does not know it`);
   }
   const body: ResponseCreateParamsStreaming = {
-    model: sendable.model,
+    model: normalized.model,
     ...defined({
-      instructions: sendable.system,
+      instructions: normalized.system,
       max_output_tokens: settings.maxOutputTokens,
       temperature: settings.temperature,
       top_p: settings.topP,
       reasoning: settings.reasoningEffort && { effort: settings.reasoningEffort },
       prompt_cache_key: context.cacheKey === undefined ? undefined : wireIds()(context.cacheKey),
     }),
-    ...toolsToOpenAi(sendable),
+    ...toolsToOpenAi(normalized),
     ...(format && { text: { format: { type: "json_schema", ...format } } }),
-    ...included(sendable, context),
+    ...includeFields(normalized, context),
     // Items that came from the provider go back as they came, and no type of the client describes them all.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     input: items as unknown as ResponseInputItem[],
@@ -61,15 +57,15 @@ export function requestToOpenAi(
     ...settings.providerOptions?.[openAiName],
     stream: true,
   };
-  return { body, sendable, warnings };
+  return { body, normalized, warnings };
 }
 
-function toolsToOpenAi(sendable: Sendable): Partial<ResponseCreateParamsStreaming> {
-  if (sendable.tools.length === 0) return {};
+function toolsToOpenAi(normalized: NormalizedRequest): Partial<ResponseCreateParamsStreaming> {
+  if (normalized.tools.length === 0) return {};
   return {
-    tools: sendable.tools.map(toolToOpenAi),
-    tool_choice: choiceToOpenAi(sendable.toolChoice),
-    parallel_tool_calls: sendable.parallelToolCalls,
+    tools: normalized.tools.map(toolToOpenAi),
+    tool_choice: choiceToOpenAi(normalized.toolChoice),
+    parallel_tool_calls: normalized.parallelToolCalls,
   };
 }
 
@@ -88,7 +84,10 @@ const choiceToOpenAi = (choice: LlmToolChoice): ToolChoiceOptions | ToolChoiceFu
   typeof choice === "string" ? choice : { type: "function", name: choice.name };
 
 /** Models that do not reason refuse to hear of it, so a neutral request does not ask for it. */
-function included({ settings }: Sendable, context: BodyContext): Partial<ResponseCreateParamsStreaming> {
+function includeFields(
+  { settings }: NormalizedRequest,
+  context: BodyContext,
+): Partial<ResponseCreateParamsStreaming> {
   const include: ResponseIncludable[] = [
     ...(context.neutral === true ? [] : (["reasoning.encrypted_content"] as const)),
     ...(settings.confidence === true ? (["message.output_text.logprobs"] as const) : []),

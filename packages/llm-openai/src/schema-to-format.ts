@@ -1,8 +1,10 @@
-import { strictSchema, type JsonObject, type StrictRules } from "@moora/llm";
+import type { JsonObject } from "@moora/llm";
+import { strictSchema } from "@moora/llm/adapter";
+import type { StrictRules } from "@moora/llm/adapter";
 
 /** What OpenAI, and those who follow it, enforce with `strict: true`. */
 export const openAiStrictRules: StrictRules = {
-  keywords: [
+  enforcedKeywords: [
     "pattern",
     "minItems",
     "maxItems",
@@ -12,10 +14,10 @@ export const openAiStrictRules: StrictRules = {
     "exclusiveMaximum",
     "multipleOf",
   ],
-  described: [],
-  formats: ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
-  optionalKeys: false,
-  recursion: true,
+  describedKeywords: [],
+  enforcedFormats: ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
+  allowsOptionalKeys: false,
+  allowsRecursion: true,
 };
 
 /**

@@ -1,4 +1,5 @@
-import { fieldsOf, isJsonObject, textToJson, type LlmPart } from "@moora/llm";
+import type { LlmPart } from "@moora/llm";
+import { fieldsOf, isJsonObject, textToJson } from "@moora/llm/adapter";
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 
 type Delta = ChatCompletionChunk.Choice.Delta.ToolCall;
@@ -25,21 +26,21 @@ export class ToolCallSlots {
     const name = delta.function?.name ?? "";
     const slot = this.#slotFor(delta, id, name);
     if (slot.id === "") slot.id = id;
-    const isNamed = slot.name === "" && name !== "";
+    const isNewName = slot.name === "" && name !== "";
     if (name !== slot.name) slot.name += name;
     slot.arguments += delta.function?.arguments ?? "";
     Object.assign(slot.raw, fieldsOf(delta, "id", "index", "type", "function"));
-    return isNamed ? slot.name : undefined;
+    return isNewName ? slot.name : undefined;
   }
 
   /** The calls in the order in which they began; undefined when one has no name. */
   parts(nameOf: (wireName: string) => string): readonly LlmPart[] | undefined {
     if (this.#slots.some(({ name }) => name === "")) return undefined;
-    return this.#slots.map(({ id, name, arguments: made, raw }) => ({
+    return this.#slots.map(({ id, name, arguments: argumentsText, raw }) => ({
       type: "tool-call",
       id,
       name: nameOf(name),
-      arguments: made.trim() === "" ? "{}" : made.toWellFormed(),
+      arguments: argumentsText.trim() === "" ? "{}" : argumentsText.toWellFormed(),
       ...(Object.keys(raw).length > 0 && { raw: fieldsOf(raw) }),
     }));
   }

@@ -1,6 +1,6 @@
 import type { LlmChunk, LlmOutcome, LlmRequest } from "@moora/llm";
+import { serverSentEvent } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { sse } from "../../llm/test/support/protocol-server.ts";
 import { chatProfiles, openaiChat } from "../src/index.ts";
 
 const request: LlmRequest = {
@@ -17,10 +17,10 @@ const request: LlmRequest = {
 /** What a stream of these choices comes to; a choice is a delta and perhaps a finish reason. */
 function outcomeOf(choices: readonly object[], onChunk?: (chunk: LlmChunk) => void): Promise<LlmOutcome> {
   const chunks = choices.map((choice) =>
-    sse(undefined, { model: "snapshot", choices: [{ index: 0, ...choice }] }),
+    serverSentEvent(undefined, { model: "snapshot", choices: [{ index: 0, ...choice }] }),
   );
   const fetch: typeof globalThis.fetch = async () =>
-    new Response([...chunks, sse(undefined, "[DONE]")].join(""), {
+    new Response([...chunks, serverSentEvent(undefined, "[DONE]")].join(""), {
       headers: { "content-type": "text/event-stream" },
     });
   return openaiChat("some-model", { profile: chatProfiles.local, fetch }).call(

@@ -1,6 +1,7 @@
-import { failureOf, type Json, type LlmOutcome, type LlmRequest } from "@moora/llm";
+import type { Json, LlmOutcome, LlmRequest } from "@moora/llm";
+import { failureOf } from "@moora/llm/adapter";
+import { serverSentEvent } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { sse } from "../../llm/test/support/protocol-server.ts";
 import { OpenAiCaller } from "../src/index.ts";
 import { requestToOpenAi } from "../src/wire.ts";
 
@@ -41,7 +42,7 @@ const outcomeOf = (...events: readonly Event[]): Promise<LlmOutcome> =>
   new OpenAiCaller({
     apiKey: "some-key",
     fetch: async () =>
-      new Response(events.map((event) => sse(event.type, event)).join(""), {
+      new Response(events.map((event) => serverSentEvent(event.type, event)).join(""), {
         headers: { "content-type": "text/event-stream" },
       }),
   }).call(request);

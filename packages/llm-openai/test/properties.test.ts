@@ -1,28 +1,36 @@
-import { isJsonObject, originOf, type LlmPart, type LlmRequest } from "@moora/llm";
-import { chatRefusal, encryptedContentOf, mistralStrictness, responsesRefusal } from "@moora/llm/testing";
+import type { LlmPart, LlmRequest } from "@moora/llm";
+import { isJsonObject, originOf } from "@moora/llm/adapter";
+import {
+  requestFromChoices,
+  chatRequestProblem,
+  encryptedContentOf,
+  mistralRules,
+  responsesRequestProblem,
+} from "@moora/llm/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryRequest } from "../../llm/test/support/arbitrary-request.ts";
 import { chatProfiles } from "../src/index.ts";
 import { requestToChat, requestToOpenAi } from "../src/wire.ts";
 import { messagesIn } from "./support/messages-in.ts";
 
 const origin = originOf("openai", "responses", "https://api.openai.com/v1", "some-model");
 
-/** Reasoning items as this origin made them, with one to three summaries. */
-const reasoning: fc.Arbitrary<LlmPart> = fc
-  .array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 3 })
-  .map((texts) => ({
-    type: "reasoning",
-    text: texts.join("\n\n"),
-    raw: {
-      id: "rs_1",
-      encrypted_content: encryptedContentOf(texts.map((text) => ({ type: "summary_text", text }))),
-      summary: texts.map((text) => text.length),
-    },
-  }));
+/** A reasoning item as this origin makes it, with one summary for each text. */
+const reasoningOf = (...texts: readonly string[]): LlmPart => ({
+  type: "reasoning",
+  text: texts.join("\n\n"),
+  raw: {
+    id: "rs_1",
+    encrypted_content: encryptedContentOf(texts.map((text) => ({ type: "summary_text", text }))),
+    summary: texts.map((text) => text.length),
+  },
+});
 
-const requests = arbitraryRequest(origin, reasoning);
+const reasoning = [reasoningOf("hm"), reasoningOf("One.", "Two."), reasoningOf("a\n\nb", " ", "\u{1F600}")];
+
+const requests = fc
+  .array(fc.nat(), { maxLength: 150, size: "max" })
+  .map((choices) => requestFromChoices(choices, { origin, reasoning }));
 
 /** What a request is on the wire. */
 const sent = (body: object): Record<string, never> => JSON.parse(JSON.stringify(body));
@@ -41,7 +49,7 @@ describe("any request that the port allows", () => {
     fc.assert(
       fc.property(requests, (request) => {
         const body = sent(requestToOpenAi(request, { origin }).body);
-        expect(responsesRefusal(body, issuedIn(request))).toBeUndefined();
+        expect(responsesRequestProblem(body, issuedIn(request))).toBeUndefined();
       }),
       { numRuns: 300 },
     );
@@ -50,9 +58,9 @@ describe("any request that the port allows", () => {
   it("obeys the rules of Chat Completions, at OpenAI and where ids and turns are strict", () => {
     fc.assert(
       fc.property(requests, (request) => {
-        expect(chatRefusal(sent(requestToChat(request, { origin }).body))).toBeUndefined();
+        expect(chatRequestProblem(sent(requestToChat(request, { origin }).body))).toBeUndefined();
         const strict = requestToChat(request, { origin }, chatProfiles.mistral).body;
-        expect(chatRefusal(sent(strict), mistralStrictness)).toBeUndefined();
+        expect(chatRequestProblem(sent(strict), mistralRules)).toBeUndefined();
       }),
       { numRuns: 300 },
     );

@@ -1,14 +1,14 @@
-import { answerInstruction, type JsonObject, type LlmRequest } from "@moora/llm";
+import type { JsonObject, LlmRequest } from "@moora/llm";
+import { answerInstruction } from "@moora/llm/adapter";
+import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
-import { richRequest } from "../../llm/test/support/rich-request.ts";
 import { chatProfiles, OpenAiChatCaller, type ChatProfileName } from "../src/index.ts";
 import { requestToChat } from "../src/wire.ts";
 import { chatDialect } from "./support/chat-dialect.ts";
 import { messagesIn } from "./support/messages-in.ts";
 
 const origin = "openai-chat/chat/api.openai.com/some-model";
-const rich = richRequest(origin, { text: "Two cities.", raw: {} });
+const rich = exampleRequest(origin, { text: "Two cities.", raw: {} });
 
 const user = (text: string): LlmRequest["messages"][number] => ({
   role: "user",
@@ -46,7 +46,7 @@ describe("a request to Chat Completions", () => {
           ],
         },
         { role: "tool", tool_call_id: "1", content: '{"celsius":3}' },
-        { role: "tool", tool_call_id: "2", content: "Error: the arguments are no JSON" },
+        { role: "tool", tool_call_id: "2", content: "Error: the arguments are not JSON" },
         { role: "developer", content: "Two steps are left." },
         {
           role: "user",
@@ -132,7 +132,7 @@ describe("a request to Chat Completions", () => {
         ],
       },
       { role: "tool", tool_call_id: expect.any(String), content: '{"celsius":3}' },
-      { role: "tool", tool_call_id: expect.any(String), content: "Error: the arguments are no JSON" },
+      { role: "tool", tool_call_id: expect.any(String), content: "Error: the arguments are not JSON" },
       { role: "assistant", content: "I have the results." },
       {
         role: "user",
@@ -221,7 +221,7 @@ describe("a request to Chat Completions", () => {
           : message,
       );
     expect(messagesIn(bodyOf("openai", { messages })).slice(-2)).toEqual([
-      { role: "tool", tool_call_id: "2", content: "Error: the arguments are no JSON" },
+      { role: "tool", tool_call_id: "2", content: "Error: the arguments are not JSON" },
       {
         role: "user",
         content: [

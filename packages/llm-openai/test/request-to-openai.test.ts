@@ -1,13 +1,12 @@
 import type { LlmRequest } from "@moora/llm";
+import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
-import { richRequest } from "../../llm/test/support/rich-request.ts";
 import { OpenAiCaller } from "../src/index.ts";
 import { requestToOpenAi } from "../src/wire.ts";
 import { responsesDialect } from "./support/responses-dialect.ts";
 
 const origin = "openai/responses/api.openai.com/some-model";
-const rich = richRequest(origin, {
+const rich = exampleRequest(origin, {
   text: "Two cities.\n\nOne tool.",
   raw: { id: "rs_7", encrypted_content: "gAAA", summary: [11, 9] },
 });
@@ -96,7 +95,7 @@ describe("a request to the Responses API", () => {
         { type: "function_call", call_id: "1", name: "weather", arguments: '{"city": "Oslo"}' },
         { type: "function_call", call_id: "2", name: "weather", arguments: "{}" },
         { type: "function_call_output", call_id: "1", output: '{"celsius":3}' },
-        { type: "function_call_output", call_id: "2", output: "Error: the arguments are no JSON" },
+        { type: "function_call_output", call_id: "2", output: "Error: the arguments are not JSON" },
         {
           type: "message",
           role: "developer",
@@ -203,7 +202,7 @@ describe("a request to the Responses API", () => {
       type: "function_call_output",
       call_id: "2",
       output: [
-        { type: "input_text", text: "Error: the arguments are no JSON" },
+        { type: "input_text", text: "Error: the arguments are not JSON" },
         { type: "input_image", detail: "auto", image_url: "data:image/png;base64,iVBORw0KGgo=" },
       ],
     });

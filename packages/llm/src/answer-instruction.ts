@@ -1,5 +1,5 @@
 import type { JsonObject } from "./json.ts";
-import type { Sendable } from "./sendable.ts";
+import type { NormalizedRequest } from "./normalized-request.ts";
 
 /** The end of the system text where the provider does not take the schema of the answer as a field. */
 export const answerInstruction = (schema: JsonObject): string =>
@@ -11,13 +11,13 @@ export const answerInstruction = (schema: JsonObject): string =>
  * the provider in the warning.
  */
 export function withAnswerInstruction(
-  sendable: Sendable,
+  normalized: NormalizedRequest,
   name: string,
   warn: (warning: string) => void,
-): Sendable {
-  const { answerSchema, system } = sendable;
-  if (answerSchema === undefined) return sendable;
+): NormalizedRequest {
+  const { answerSchema, system } = normalized;
+  if (answerSchema === undefined) return normalized;
   warn(`answerSchema is part of the system text and not enforced: ${name} does not take it here`);
   const instruction = answerInstruction(answerSchema);
-  return { ...sendable, system: system === undefined ? instruction : `${system}\n\n${instruction}` };
+  return { ...normalized, system: system === undefined ? instruction : `${system}\n\n${instruction}` };
 }

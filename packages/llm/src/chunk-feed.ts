@@ -10,19 +10,19 @@ export interface ChunkFeed {
 }
 
 export function chunkFeed(onChunk: LlmCallOptions["onChunk"]): ChunkFeed {
-  const tell = (chunk: LlmChunk): void => {
+  const emit = (chunk: LlmChunk): void => {
     try {
       onChunk?.(chunk);
     } catch {
       // A viewer that fails is no reason to lose the answer.
     }
   };
-  const text = wholeCharacters((piece) => tell({ type: "text", text: piece }));
-  const reasoning = wholeCharacters((piece) => tell({ type: "reasoning", text: piece }));
+  const text = characterBuffer((piece) => emit({ type: "text", text: piece }));
+  const reasoning = characterBuffer((piece) => emit({ type: "reasoning", text: piece }));
   return {
     text: (delta) => text.add(delta),
     reasoning: (delta) => reasoning.add(delta),
-    toolCall: (name) => tell({ type: "tool-call", name }),
+    toolCall: (name) => emit({ type: "tool-call", name }),
     end: () => {
       text.end();
       reasoning.end();
@@ -30,23 +30,23 @@ export function chunkFeed(onChunk: LlmCallOptions["onChunk"]): ChunkFeed {
   };
 }
 
-const endsInHalf = (text: string): boolean => /[\uD800-\uDBFF]$/.test(text);
+const endsInHighSurrogate = (text: string): boolean => /[\uD800-\uDBFF]$/.test(text);
 
 /** Holds the first half of a surrogate pair back until the second half comes. */
-function wholeCharacters(emit: (text: string) => void): { add(delta: string): void; end(): void } {
-  let held = "";
-  const give = (text: string): void => {
+function characterBuffer(emit: (text: string) => void): { add(delta: string): void; end(): void } {
+  let pending = "";
+  const emitText = (text: string): void => {
     if (text !== "") emit(text.toWellFormed());
   };
   return {
     add(delta) {
-      const text = held + delta;
-      held = endsInHalf(text) ? text.slice(-1) : "";
-      give(held === "" ? text : text.slice(0, -1));
+      const text = pending + delta;
+      pending = endsInHighSurrogate(text) ? text.slice(-1) : "";
+      emitText(pending === "" ? text : text.slice(0, -1));
     },
     end() {
-      give(held);
-      held = "";
+      emitText(pending);
+      pending = "";
     },
   };
 }

@@ -1,5 +1,5 @@
 import { environmentVariable } from "./environment.ts";
-import { hash } from "./wire-ids.ts";
+import { hash32 } from "./wire-ids.ts";
 
 /** How a caller reaches its provider. */
 export interface ConnectionOptions {
@@ -28,7 +28,7 @@ export type ApiKey =
   | { readonly type: "unsendable" };
 
 /** White space around a key comes from files; inside, no header can carry it. */
-export function apiKeyOf(given: string | undefined, variable: string | undefined): ApiKey {
+export function resolveApiKey(given: string | undefined, variable: string | undefined): ApiKey {
   const key = (given ?? (variable === undefined ? "" : environmentVariable(variable)) ?? "").trim();
   if (key === "") return { type: "missing" };
   return /^[\x21-\x7e]+$/.test(key) ? { type: "key", key } : { type: "unsendable" };
@@ -55,4 +55,4 @@ export function baseUrlProblem(baseURL: string): string | undefined {
 export const headerValue = (text: string): string =>
   /^[\x21-\x7e]{1,200}$/.test(text)
     ? text
-    : `moora-${[1, 2, 3, 4].map((seed) => hash(text, seed).toString(36)).join("-")}`;
+    : `moora-${[1, 2, 3, 4].map((seed) => hash32(text, seed).toString(36)).join("-")}`;

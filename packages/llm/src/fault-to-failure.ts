@@ -1,4 +1,4 @@
-import { failing, type Fail } from "./failure.ts";
+import { redactedFailureOf, type FailureOf } from "./failure.ts";
 import { defined, textToJson, type Json } from "./json.ts";
 import type { LlmFailure, LlmFailureKind } from "./outcome.ts";
 import { hostOf } from "./origin.ts";
@@ -7,7 +7,7 @@ import { statusToKind } from "./status-to-kind.ts";
 import type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
 import { transportToFailure } from "./transport-to-failure.ts";
 import { jsonToVendorError, type VendorError } from "./vendor-error.ts";
-import { sentenceToKind, vendorWords } from "./vendor-words.ts";
+import { errorMessageToKind, commonErrorCodes } from "./error-codes.ts";
 
 /** What an adapter knows about its provider's failures. */
 export interface FailureContext {
@@ -16,7 +16,7 @@ export interface FailureContext {
   /** What no message may show: keys, values of headers. */
   readonly secrets: readonly string[];
   /** Words of this provider, beside those that all use. */
-  readonly words: Readonly<Record<string, LlmFailureKind>>;
+  readonly errorCodes: Readonly<Record<string, LlmFailureKind>>;
   /** The body of an error event that the client threw, or undefined when the error is none. */
   readonly errorToBody: (error: unknown) => Json | undefined;
 }
@@ -25,7 +25,7 @@ export interface FailureContext {
 // The compiler knows that the switch is exhaustive (noImplicitReturns), this rule does not.
 // oxlint-disable-next-line typescript/consistent-return
 export function faultToFailure(fault: StreamFault, context: FailureContext): LlmFailure {
-  const fail = failing(context.secrets);
+  const fail = redactedFailureOf(context.secrets);
   switch (fault.type) {
     case "aborted":
       return fail("aborted", "The call was aborted.");
@@ -46,7 +46,7 @@ export function faultToFailure(fault: StreamFault, context: FailureContext): Llm
 
 /** An error that stands in the body of an answer or of an event, as a failure of the port. */
 export function errorToFailure(body: Json | undefined, context: FailureContext): LlmFailure {
-  const fail = failing(context.secrets);
+  const fail = redactedFailureOf(context.secrets);
   const vendor = jsonToVendorError(body);
   return vendor
     ? vendorToFailure(vendor, undefined, context, fail)
@@ -54,7 +54,7 @@ export function errorToFailure(body: Json | undefined, context: FailureContext):
 }
 
 /** An error event that the client threw, or an error of the transport. */
-function brokenToFailure(fault: BrokenStream, context: FailureContext, fail: Fail): LlmFailure {
+function brokenToFailure(fault: BrokenStream, context: FailureContext, fail: FailureOf): LlmFailure {
   const vendor = jsonToVendorError(context.errorToBody(fault.error));
   return vendor
     ? vendorToFailure(vendor, undefined, context, fail)
@@ -62,13 +62,13 @@ function brokenToFailure(fault: BrokenStream, context: FailureContext, fail: Fai
 }
 
 /** An answer that is no event stream, whatever its status. */
-function responseToFailure(response: RefusedResponse, context: FailureContext, fail: Fail): LlmFailure {
+function responseToFailure(response: RefusedResponse, context: FailureContext, fail: FailureOf): LlmFailure {
   const { status, headers } = response;
   if (status < 200 || (status >= 300 && status < 400)) return redirectToFailure(response, context, fail);
   const json = textToJson(response.body);
   const vendor = jsonToVendorError(json);
   if (vendor || status >= 400) {
-    return vendorToFailure(vendor ?? { words: [], message: excerpt(response.body) }, response, context, fail);
+    return vendorToFailure(vendor ?? { codes: [], message: excerpt(response.body) }, response, context, fail);
   }
   if (response.body.trim() === "") {
     return fail("empty", `${context.host} answered with nothing.`, { status });
@@ -81,7 +81,7 @@ function responseToFailure(response: RefusedResponse, context: FailureContext, f
   });
 }
 
-function redirectToFailure(response: RefusedResponse, context: FailureContext, fail: Fail): LlmFailure {
+function redirectToFailure(response: RefusedResponse, context: FailureContext, fail: FailureOf): LlmFailure {
   const { status, headers } = response;
   const target = hostOf(headers.get("location") ?? "") || "another address";
   return fail(
@@ -96,19 +96,19 @@ function vendorToFailure(
   vendor: VendorError,
   response: RefusedResponse | undefined,
   context: FailureContext,
-  fail: Fail,
+  fail: FailureOf,
 ): LlmFailure {
   // A status of 200 says nothing about an error, one in the body may.
   const status = response && response.status >= 400 ? response.status : vendor.status;
   const kind = kindOf(vendor, status, context);
-  const word = vendor.words[0];
+  const code = vendor.codes[0];
   const waits = response && retryAfterMs(response.headers, Date.now());
   const isFinal = response?.headers.get("x-should-retry") === "false";
   return fail(
     kind,
-    [status, word, vendor.message].filter((part) => part !== undefined && part !== "").join(" "),
+    [status, code, vendor.message].filter((part) => part !== undefined && part !== "").join(" "),
     {
-      ...defined({ status: response?.status ?? status, raw: word, retryAfterMs: waits }),
+      ...defined({ status: response?.status ?? status, raw: code, retryAfterMs: waits }),
       ...(isFinal && { retryable: false }),
     },
   );
@@ -116,13 +116,13 @@ function vendorToFailure(
 
 /** The provider's words come first, since a status is often wrong about them; then the status. */
 function kindOf(vendor: VendorError, status: number | undefined, context: FailureContext): LlmFailureKind {
-  const words = { ...vendorWords, ...context.words };
-  const known = vendor.words.find((word) => Object.hasOwn(words, word));
-  const kind = known === undefined ? undefined : words[known];
+  const errorCodes = { ...commonErrorCodes, ...context.errorCodes };
+  const known = vendor.codes.find((code) => Object.hasOwn(errorCodes, code));
+  const kind = known === undefined ? undefined : errorCodes[known];
   // A limit of tokens a minute is no limit of the context, unless one request alone is over it.
   const isTold = status !== 429 || /\brequest too large\b/i.test(vendor.message);
   const isVague = kind === undefined || kind === "invalid-request" || kind === "rate-limit";
-  const told = isVague && isTold ? sentenceToKind(vendor.message) : undefined;
+  const told = isVague && isTold ? errorMessageToKind(vendor.message) : undefined;
   if (told !== undefined) return told;
   return kind ?? (status === undefined ? "server" : statusToKind(status));
 }

@@ -50,14 +50,14 @@ export function endOfJsonString(text: string, start: number): number {
 }
 
 /** Keys and items of one call's arguments that an adapter follows; more would block the event loop. */
-export const maxItems = 100_000;
+export const maxArgumentItems = 100_000;
 
-const deepest = 512;
+const maxDepth = 512;
 
 /** Whether a value is nested deeper than any provider or stack should be asked to follow. */
 export function isTooDeep(value: Json): boolean {
   let level = containersIn([value]);
-  for (let depth = 0; depth < deepest && level.length > 0; depth += 1) {
+  for (let depth = 0; depth < maxDepth && level.length > 0; depth += 1) {
     level = level.flatMap((container) => containersIn(Object.values(container)));
   }
   return level.length > 0;
@@ -67,32 +67,25 @@ const containersIn = (values: readonly Json[]): readonly object[] =>
   values.filter((value) => typeof value === "object" && value !== null);
 
 /** The same value with every lone surrogate replaced: providers refuse text that is not well-formed. */
-export const wellFormed = <Value>(value: Value): Value =>
+export const withWellFormedText = <Value>(value: Value): Value =>
   // The value keeps its shape: only the characters of its strings may change.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  repaired(value) as Value;
+  repair(value) as Value;
 
-/** Whether `wellFormed` would change nothing. */
-export function isWellFormed(value: unknown): boolean {
-  if (typeof value === "string") return value.isWellFormed();
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([key, field]) => key.isWellFormed() && isWellFormed(field));
-}
-
-function repaired(value: unknown): unknown {
+function repair(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(repaired);
+  if (Array.isArray(value)) return value.map(repair);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key.toWellFormed(), repaired(field)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key.toWellFormed(), repair(field)]));
 }
 
 /** The fields of an object that came as JSON, but for some; a copy, and well-formed. */
 export function fieldsOf(value: object, ...without: readonly string[]): JsonObject {
   const json = textToJson(JSON.stringify(value));
   if (!isJsonObject(json)) return {};
-  return wellFormed(Object.fromEntries(Object.entries(json).filter(([name]) => !without.includes(name))));
+  return withWellFormedText(
+    Object.fromEntries(Object.entries(json).filter(([name]) => !without.includes(name))),
+  );
 }
 
 type Defined<Fields> = { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };

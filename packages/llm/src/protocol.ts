@@ -3,7 +3,7 @@ import type { FailureContext } from "./fault-to-failure.ts";
 import type { Json } from "./json.ts";
 import type { LlmFailure, LlmFailureKind, LlmOutcome, LlmUsage } from "./outcome.ts";
 import type { LlmRequest } from "./request.ts";
-import type { Sendable } from "./sendable.ts";
+import type { NormalizedRequest } from "./normalized-request.ts";
 import type { Wire } from "./stream-guard.ts";
 
 /** What a request is mapped for. */
@@ -18,7 +18,7 @@ export interface BodyContext {
 /** A request in a provider's words. */
 export interface WireRequest<Body> {
   readonly body: Body;
-  readonly sendable: Sendable;
+  readonly normalized: NormalizedRequest;
   /** What the provider does not know and was left out. */
   readonly warnings: readonly string[];
 }
@@ -34,7 +34,7 @@ export interface WireCall extends Wire {
 /** Puts the events of one answer together. */
 export interface AnswerReader<Body, Event> {
   /** True from the event on with which the answer is whole. */
-  take(event: Event): boolean;
+  add(event: Event): boolean;
   /** The text so far. */
   partial(): string;
   usage(): LlmUsage | undefined;
@@ -47,7 +47,7 @@ export interface AnswerReader<Body, Event> {
 export interface ReaderContext {
   readonly origin: string;
   readonly feed: ChunkFeed;
-  readonly sendable: Sendable;
+  readonly normalized: NormalizedRequest;
   readonly failure: FailureContext;
 }
 
@@ -63,7 +63,7 @@ export interface Protocol<Body, Event> {
   readonly requestToBody: (request: LlmRequest, context: BodyContext) => WireRequest<Body>;
   readonly open: (body: Body, call: WireCall) => PromiseLike<AsyncIterable<Event>>;
   readonly reader: (context: ReaderContext) => AnswerReader<Body, Event>;
-  readonly words: Readonly<Record<string, LlmFailureKind>>;
+  readonly errorCodes: Readonly<Record<string, LlmFailureKind>>;
   readonly errorToBody: (error: unknown) => Json | undefined;
   /** Whether a failure says that raw parts were not accepted, so that the request may pass without them. */
   readonly rejectsRaw: (failure: LlmFailure, carriesRaw: boolean) => boolean;

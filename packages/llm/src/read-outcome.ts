@@ -1,4 +1,4 @@
-import { failed, failureOf } from "./failure.ts";
+import { failedOutcome, failureOf } from "./failure.ts";
 import { isJsonObject } from "./json.ts";
 import type { LlmOutcome } from "./outcome.ts";
 
@@ -12,7 +12,7 @@ export function readOutcome(returned: unknown, callerName: string): LlmOutcome {
     returned === null ? "null" : Array.isArray(returned) ? "an array" : `a value of type ${typeof returned}`;
   const kind = isJsonObject(returned) ? "an object without the fields of one" : what;
   const message = `The caller ${callerName} must return an LlmOutcome, got ${kind}.`;
-  return failed(failureOf("malformed", message, { retryable: false }));
+  return failedOutcome(failureOf("malformed", message, { retryable: false }));
 }
 
 function isOutcome(value: unknown): value is LlmOutcome {

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 export function areDisjoint(branches: Json, root: JsonObject): boolean {
   if (!Array.isArray(branches)) return false;
   const schemas = branches
-    .map((branch: Json) => resolved(branch, root))
+    .map((branch: Json) => resolveRef(branch, root))
     .filter((schema) => schema !== undefined);
   if (schemas.length < branches.length) return false;
   if (areDistinct(schemas.map((schema) => typeOf(schema)))) return true;
@@ -20,7 +20,7 @@ export function isRecursive(root: JsonObject): boolean {
     if (!isJsonObject(schema)) return false;
     const ref = schema["$ref"];
     if (typeof ref === "string") {
-      const target = pointed(root, ref);
+      const target = resolvePointer(root, ref);
       return open.includes(ref) || (target !== undefined && reaches(target, [...open, ref]));
     }
     return Object.entries(schema).some(([key, one]) => !definitions.includes(key) && reaches(one, open));
@@ -55,14 +55,14 @@ function onlyValue(schema: JsonObject, key: string): string | undefined {
   return Array.isArray(values) && values.length === 1 ? JSON.stringify(values[0]) : undefined;
 }
 
-function resolved(schema: Json, root: JsonObject): JsonObject | undefined {
+function resolveRef(schema: Json, root: JsonObject): JsonObject | undefined {
   if (!isJsonObject(schema)) return undefined;
   const ref = schema["$ref"];
-  return typeof ref === "string" ? pointed(root, ref) : schema;
+  return typeof ref === "string" ? resolvePointer(root, ref) : schema;
 }
 
 /** What a local reference such as `#/$defs/node` points at. */
-function pointed(root: JsonObject, ref: string): JsonObject | undefined {
+function resolvePointer(root: JsonObject, ref: string): JsonObject | undefined {
   let at: Json | undefined = root;
   for (const step of ref.split("/").slice(1)) {
     const key: string = step.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -19,7 +19,7 @@ export interface Wire {
 }
 
 /** How long, at most, a stream may stay open after its last event: enough to end by itself and leave the connection for reuse. */
-const graceMs = 1000;
+const maxDrainMs = 1000;
 
 /**
  * Reads a stream to its end: opens it over a guarded `fetch`, hands each event to `take`, and says what went wrong, or
@@ -30,13 +30,13 @@ const graceMs = 1000;
 export async function readStream<Event>(
   limits: StreamLimits,
   open: (wire: Wire) => PromiseLike<AsyncIterable<Event>>,
-  take: (event: Event) => boolean,
+  onEvent: (event: Event) => boolean,
 ): Promise<StreamFault | undefined> {
-  const guard = new StreamGuard<Event>(limits, take);
+  const guard = new StreamGuard<Event>(limits, onEvent);
   try {
     await guard.read(open);
   } catch (error) {
-    guard.broke(error);
+    guard.recordError(error);
   } finally {
     guard.end();
   }
@@ -45,7 +45,7 @@ export async function readStream<Event>(
 
 class StreamGuard<Event> {
   readonly #limits: StreamLimits;
-  readonly #take: (event: Event) => boolean;
+  readonly #onEvent: (event: Event) => boolean;
   readonly #controller = new AbortController();
   readonly #silence = silenceTimer((afterMs) => this.#stop({ type: "silent", afterMs }));
   readonly #abort = (): void => {
@@ -54,32 +54,32 @@ class StreamGuard<Event> {
   };
   #fault: StreamFault | undefined;
   #iterator: AsyncIterator<Event> | undefined;
-  #wake: (() => void) | undefined;
+  #interrupt: (() => void) | undefined;
   #sent = false;
   #answered = false;
-  #heard = false;
-  #whole = false;
+  #receivedBytes = false;
+  #isComplete = false;
 
-  constructor(limits: StreamLimits, take: (event: Event) => boolean) {
+  constructor(limits: StreamLimits, onEvent: (event: Event) => boolean) {
     this.#limits = limits;
-    this.#take = take;
+    this.#onEvent = onEvent;
   }
 
   async read(open: (wire: Wire) => PromiseLike<AsyncIterable<Event>>): Promise<void> {
     this.#limits.signal?.addEventListener("abort", this.#abort, { once: true });
     if (this.#limits.signal?.aborted) return this.#abort();
     this.#silence.start(this.#limits.firstChunkTimeoutMs);
-    const stream = await this.#orStopped(open({ fetch: this.#fetch(), signal: this.#controller.signal }));
+    const stream = await this.#untilStopped(open({ fetch: this.#fetch(), signal: this.#controller.signal }));
     this.#iterator = stream?.[Symbol.asyncIterator]();
     while (this.#iterator && !this.#controller.signal.aborted) {
-      const next = await this.#orStopped(this.#iterator.next());
+      const next = await this.#untilStopped(this.#iterator.next());
       if (next === undefined || next.done === true) break;
-      if (!this.#took(next.value)) break;
+      if (!this.#handleEvent(next.value)) break;
     }
   }
 
   /** Keeps the first cause: an error that follows an abort only repeats it. */
-  broke(error: unknown): void {
+  recordError(error: unknown): void {
     this.#fault ??=
       error instanceof SyntaxError
         ? { type: "unreadable", error }
@@ -94,49 +94,49 @@ class StreamGuard<Event> {
   }
 
   fault(): StreamFault | undefined {
-    return this.#whole ? undefined : (this.#fault ?? { type: "cut", empty: !this.#heard });
+    return this.#isComplete ? undefined : (this.#fault ?? { type: "cut", empty: !this.#receivedBytes });
   }
 
-  #took(event: Event): boolean {
+  #handleEvent(event: Event): boolean {
     try {
-      this.#whole = this.#take(event) || this.#whole;
+      this.#isComplete = this.#onEvent(event) || this.#isComplete;
     } catch (error) {
       this.#fault ??= { type: "unreadable", error };
       return false;
     }
-    this.#hear();
+    this.#restartTimer();
     return true;
   }
 
-  #hear(): void {
-    this.#heard = true;
+  #restartTimer(): void {
+    this.#receivedBytes = true;
     // Bytes may still trickle in after the end; they must not start a timer again.
     if (this.#controller.signal.aborted) return;
     const { idleTimeoutMs } = this.#limits;
-    this.#silence.start(this.#whole ? Math.min(graceMs, idleTimeoutMs) : idleTimeoutMs);
+    this.#silence.start(this.#isComplete ? Math.min(maxDrainMs, idleTimeoutMs) : idleTimeoutMs);
   }
 
   #stop(cause: StreamFault): void {
     this.#fault ??= cause;
     this.#controller.abort();
-    this.#wake?.();
+    this.#interrupt?.();
   }
 
   /** What a promise gives, or undefined as soon as the guard stops. A race would pile up one reaction for each event. */
-  #orStopped<Value>(promise: PromiseLike<Value>): Promise<Value | undefined> {
+  #untilStopped<Value>(promise: PromiseLike<Value>): Promise<Value | undefined> {
     return new Promise((resolve, reject) => {
-      this.#wake = () => resolve(undefined);
-      if (this.#controller.signal.aborted) this.#wake();
+      this.#interrupt = () => resolve(undefined);
+      if (this.#controller.signal.aborted) this.#interrupt();
       promise.then(resolve, reject);
     });
   }
 
   #fetch(): typeof globalThis.fetch {
     return guardedFetch(this.#limits.fetch ?? globalThis.fetch.bind(globalThis), {
-      sent: () => void (this.#sent = true),
-      answered: () => void (this.#answered = true),
-      heard: () => this.#hear(),
-      refused: (fault) => void (this.#fault = this.#fault?.type === "aborted" ? this.#fault : fault),
+      onSent: () => void (this.#sent = true),
+      onStream: () => void (this.#answered = true),
+      onBytes: () => this.#restartTimer(),
+      onRefused: (fault) => void (this.#fault = this.#fault?.type === "aborted" ? this.#fault : fault),
     });
   }
 }

@@ -1,8 +1,8 @@
-import type { Fail } from "./failure.ts";
+import type { FailureOf } from "./failure.ts";
 import type { LlmFailure } from "./outcome.ts";
 import type { BrokenStream } from "./stream-fault.ts";
 
-const timeouts = [
+const timeoutCodes = [
   "ETIMEDOUT",
   "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_HEADERS_TIMEOUT",
@@ -15,8 +15,8 @@ const isTls = (code: string): boolean =>
   /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/.test(code);
 
 /** An error of the transport, or of the client before anything was sent. */
-export function transportToFailure(fault: BrokenStream, host: string, fail: Fail): LlmFailure {
-  const { message, code } = rootOf(fault.error);
+export function transportToFailure(fault: BrokenStream, host: string, fail: FailureOf): LlmFailure {
+  const { message, code } = rootCause(fault.error);
   const raw = code === undefined ? {} : { raw: code };
   if (!fault.sent) return fail("invalid-request", `The request could not be made: ${message}`, raw);
   if (code !== undefined && isTls(code)) {
@@ -25,7 +25,7 @@ export function transportToFailure(fault: BrokenStream, host: string, fail: Fail
       retryable: false,
     });
   }
-  if (code !== undefined && timeouts.includes(code)) {
+  if (code !== undefined && timeoutCodes.includes(code)) {
     return fail("timeout", `${host} was silent for too long: ${message}`, raw);
   }
   return fault.answered
@@ -34,7 +34,7 @@ export function transportToFailure(fault: BrokenStream, host: string, fail: Fail
 }
 
 /** The innermost cause that has a code, or the innermost message. A signal that timed out has only a name. */
-function rootOf(error: unknown): { readonly message: string; readonly code?: string } {
+function rootCause(error: unknown): { readonly message: string; readonly code?: string } {
   let message = error instanceof Error ? error.message : String(error);
   let at: unknown = error;
   // A cause may be a circle.

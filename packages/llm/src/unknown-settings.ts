@@ -1,7 +1,7 @@
 import type { LlmSettings } from "./request.ts";
 
 /** A setting that is missing here does not compile. */
-const known: Readonly<Record<keyof LlmSettings, true>> = {
+const knownSettings: Readonly<Record<keyof LlmSettings, true>> = {
   maxOutputTokens: true,
   temperature: true,
   topP: true,
@@ -13,7 +13,7 @@ const known: Readonly<Record<keyof LlmSettings, true>> = {
 };
 
 /** A warning for each setting that `LlmSettings` does not have: hosts without types may misspell one. */
-export const unknownSettings = (settings: LlmSettings): string[] =>
+export const unknownSettingWarnings = (settings: LlmSettings): string[] =>
   Object.keys(settings)
-    .filter((name) => !Object.hasOwn(known, name))
+    .filter((name) => !Object.hasOwn(knownSettings, name))
     .map((name) => `settings.${name} was left out: unknown setting`);

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 /** What a provider says about an error, in any of the shapes that are about. */
 export interface VendorError {
   /** Its own words for it, the most specific first: an error code, a type. */
-  readonly words: readonly string[];
+  readonly codes: readonly string[];
   readonly message: string;
   /** An HTTP status that stands in the body, as gateways write it. */
   readonly status?: number;
@@ -18,27 +18,27 @@ export function jsonToVendorError(body: Json | undefined): VendorError | undefin
   if (!isJsonObject(body)) return undefined;
   const { error, detail, message } = body;
   if (isJsonObject(error)) return fieldsToVendorError(error);
-  if (typeof error === "string" && error !== "") return { words: wordsOf(body), message: error };
-  if (typeof message === "string" && wordsOf(body).length > 0) return fieldsToVendorError(body);
+  if (typeof error === "string" && error !== "") return { codes: codesOf(body), message: error };
+  if (typeof message === "string" && codesOf(body).length > 0) return fieldsToVendorError(body);
   if (detail === undefined || detail === null) return undefined;
-  return { words: wordsOf(body), message: typeof detail === "string" ? detail : JSON.stringify(detail) };
+  return { codes: codesOf(body), message: typeof detail === "string" ? detail : JSON.stringify(detail) };
 }
 
 function fieldsToVendorError(fields: JsonObject): VendorError {
   const { message } = fields;
   const status = [fields["code"], fields["status"]].map(Number).find((code) => code >= 400 && code <= 599);
   return {
-    words: wordsOf(fields),
+    codes: codesOf(fields),
     message: typeof message === "string" ? message : "",
     ...(status !== undefined && { status }),
   };
 }
 
 /** Codes and types, in the order of how much they say. A bare `error` says nothing. */
-function wordsOf(fields: JsonObject): readonly string[] {
+function codesOf(fields: JsonObject): readonly string[] {
   const { code, type, status, details, object } = fields;
   const detailed = isJsonObject(details) ? details["error_code"] : undefined;
   return [detailed, code, type, status, object].filter(
-    (word): word is string => typeof word === "string" && word !== "" && word !== "error",
+    (code): code is string => typeof code === "string" && code !== "" && code !== "error",
   );
 }

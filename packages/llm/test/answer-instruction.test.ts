@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  answerInstruction,
-  requestToSendable,
-  withAnswerInstruction,
-  type LlmRequest,
-} from "../src/index.ts";
+import type { LlmRequest } from "@moora/llm";
+import { answerInstruction, normalizeRequest, withAnswerInstruction } from "@moora/llm/adapter";
 import { requestOf } from "./fixtures.ts";
 
 const schema = { type: "object", properties: { n: { type: "number" } } };
@@ -13,8 +9,8 @@ const instructed = (
   known: Partial<LlmRequest>,
 ): { readonly system: string | undefined; readonly warnings: string[] } => {
   const warnings: string[] = [];
-  const sendable = requestToSendable(requestOf(known), { origin: "here" });
-  const { system } = withAnswerInstruction(sendable, "toy", (text) => void warnings.push(text));
+  const normalized = normalizeRequest(requestOf(known), { origin: "here" });
+  const { system } = withAnswerInstruction(normalized, "toy", (text) => void warnings.push(text));
   return { system, warnings };
 };
 

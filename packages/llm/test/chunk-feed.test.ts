@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chunkFeed, type LlmChunk } from "../src/index.ts";
+import type { LlmChunk } from "@moora/llm";
+import { chunkFeed } from "@moora/llm/adapter";
 
 describe("a chunk feed", () => {
   it("passes a text on whole, in well-formed pieces, however it is cut", () => {

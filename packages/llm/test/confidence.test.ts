@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { logprobsToConfidence } from "../src/index.ts";
+import { logprobsToConfidence } from "@moora/llm/adapter";
 
 describe("confidence", () => {
   it("is the geometric mean of the tokens' probabilities", () => {

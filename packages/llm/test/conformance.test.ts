@@ -1,32 +1,32 @@
 import { describe, expect, it } from "vitest";
-import type { LlmCaller, LlmOutcome, LlmPart } from "../src/index.ts";
+import type { LlmCaller, LlmOutcome, LlmPart } from "@moora/llm";
 import {
-  ConformanceError,
   answers,
   callsTools,
+  ConformanceError,
   llmConformance,
   MockLlmCaller,
   type ConformanceSubject,
   type MockStep,
   type ScriptedAnswer,
-  type ServerBehaviour,
-} from "../src/testing/index.ts";
+  type ServerBehavior,
+} from "@moora/llm/testing";
 
 /** A subject without a server: what a server would do is the script of a model. */
 const scripted = (callerOf: (model: MockLlmCaller) => LlmCaller): ConformanceSubject => ({
   features: ["reasoning"],
   open: async () => {
-    let behaviours: ServerBehaviour[] = [];
+    let behaviors: ServerBehavior[] = [];
     const bodies: string[] = [];
     const model = new MockLlmCaller((request) => {
       bodies.push(JSON.stringify(request));
-      const behaviour = behaviours.length > 1 ? behaviours.shift() : behaviours[0];
-      if (behaviour?.type !== "answers") throw new Error("not a behaviour of a script");
-      return answerToStep(behaviour.answer);
+      const behavior = behaviors.length > 1 ? behaviors.shift() : behaviors[0];
+      if (behavior?.type !== "answer") throw new Error("not a behaviour of a script");
+      return answerToStep(behavior.answer);
     });
     return {
       caller: callerOf(model),
-      serve: (...next) => void (behaviours = [...next]),
+      serve: (...next) => void (behaviors = [...next]),
       bodies,
       headers: [],
       issued: [],

@@ -1,27 +1,27 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { apiKeyOf, baseUrlProblem, headerValue, secretsOf } from "../src/connection.ts";
-import { environmentVariable } from "../src/index.ts";
+import { resolveApiKey, baseUrlProblem, headerValue, secretsOf } from "../src/connection.ts";
+import { environmentVariable } from "@moora/llm/adapter";
 
 afterEach(() => void vi.unstubAllEnvs());
 
 describe("an API key", () => {
   it("is the one that is given, or else the variable's, without white space around it", () => {
     vi.stubEnv("TOY_KEY", " from-env\n");
-    expect(apiKeyOf(" given\n", "TOY_KEY")).toEqual({ type: "key", key: "given" });
-    expect(apiKeyOf(undefined, "TOY_KEY")).toEqual({ type: "key", key: "from-env" });
+    expect(resolveApiKey(" given\n", "TOY_KEY")).toEqual({ type: "key", key: "given" });
+    expect(resolveApiKey(undefined, "TOY_KEY")).toEqual({ type: "key", key: "from-env" });
   });
 
   it("is missing when it is nowhere, or empty where it is given", () => {
     vi.stubEnv("TOY_KEY", "");
-    expect(apiKeyOf(undefined, "TOY_KEY")).toEqual({ type: "missing" });
-    expect(apiKeyOf(undefined, undefined)).toEqual({ type: "missing" });
+    expect(resolveApiKey(undefined, "TOY_KEY")).toEqual({ type: "missing" });
+    expect(resolveApiKey(undefined, undefined)).toEqual({ type: "missing" });
     vi.stubEnv("TOY_KEY", "from-env");
-    expect(apiKeyOf("", "TOY_KEY")).toEqual({ type: "missing" });
+    expect(resolveApiKey("", "TOY_KEY")).toEqual({ type: "missing" });
   });
 
   it("cannot be sent with characters that no header carries", () => {
-    expect(apiKeyOf("two words", undefined)).toEqual({ type: "unsendable" });
-    expect(apiKeyOf("schlüssel", undefined)).toEqual({ type: "unsendable" });
+    expect(resolveApiKey("two words", undefined)).toEqual({ type: "unsendable" });
+    expect(resolveApiKey("schlüssel", undefined)).toEqual({ type: "unsendable" });
   });
 });
 

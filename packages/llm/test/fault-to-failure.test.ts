@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { faultToFailure, type FailureContext, type LlmFailure, type StreamFault } from "../src/index.ts";
+import type { LlmFailure } from "@moora/llm";
+import { faultToFailure, type FailureContext, type StreamFault } from "@moora/llm/adapter";
 
 const context: FailureContext = {
   host: "api.test",
   secrets: ["key-canary"],
-  words: { out_of_luck: "billing" },
+  errorCodes: { out_of_luck: "billing" },
   errorToBody: (error) =>
     error instanceof Error && error.message === "event" ? { error: { type: "out_of_luck" } } : undefined,
 };

@@ -1,4 +1,4 @@
-import type { LlmMessage, LlmPart, LlmRequest } from "../src/index.ts";
+import type { LlmMessage, LlmPart, LlmRequest } from "@moora/llm";
 
 export const requestOf = (known: Partial<LlmRequest> = {}): LlmRequest => ({
   purpose: "plan",

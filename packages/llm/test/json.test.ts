@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defined, hasMoreItemsThan, wellFormed } from "../src/index.ts";
+import { defined, withWellFormedText } from "@moora/llm/adapter";
+import { hasMoreItemsThan } from "@moora/llm/internal";
 import { isTooDeep } from "../src/json.ts";
 
 describe("a well-formed value", () => {
   it("has no lone surrogate in it, in values and in keys", () => {
-    expect(wellFormed({ "a\ud800": ["\udc00", { b: "\ud83d\ude00" }, null, 1, true] })).toEqual({
+    expect(withWellFormedText({ "a\ud800": ["\udc00", { b: "\ud83d\ude00" }, null, 1, true] })).toEqual({
       "a\ufffd": ["\ufffd", { b: "\u{1F600}" }, null, 1, true],
     });
   });
@@ -13,14 +14,16 @@ describe("a well-formed value", () => {
   it("is the value itself where there was none", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        expect(JSON.stringify(wellFormed(JSON.parse(JSON.stringify(value))))).toBe(JSON.stringify(value));
+        expect(JSON.stringify(withWellFormedText(JSON.parse(JSON.stringify(value))))).toBe(
+          JSON.stringify(value),
+        );
       }),
     );
   });
 
   it("keeps keys that objects are touchy about", () => {
     const hostile = JSON.parse('{"__proto__":{"x":1},"constructor":2}');
-    expect(JSON.stringify(wellFormed(hostile))).toBe('{"__proto__":{"x":1},"constructor":2}');
+    expect(JSON.stringify(withWellFormedText(hostile))).toBe('{"__proto__":{"x":1},"constructor":2}');
   });
 });
 

@@ -1,4 +1,4 @@
-import { loadSdk } from "@moora/llm";
+import { loadSdk } from "@moora/llm/adapter";
 import { describe, expect, it } from "vitest";
 
 const notFound = (packageName: string): Error =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { LlmChunk, LlmOutcome } from "../src/index.ts";
-import { answers, callsTools, fails, hangs, MockLlmCaller } from "../src/testing/index.ts";
+import type { LlmChunk, LlmOutcome } from "@moora/llm";
+import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { requestOf } from "./fixtures.ts";
 
 const request = requestOf();

@@ -1,16 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { noUsage, type LlmCallOptions, type LlmOutcome, type LlmRequest } from "@moora/llm";
 import {
   callProvider,
   failureOf,
-  noUsage,
-  requestToSendable,
+  normalizeRequest,
   type AnswerReader,
   type ConnectionOptions,
-  type LlmCallOptions,
-  type LlmOutcome,
-  type LlmRequest,
   type Protocol,
-} from "../src/index.ts";
+} from "@moora/llm/adapter";
 import { requestOf, turnOf, userSays } from "./fixtures.ts";
 
 interface Body {
@@ -28,12 +25,12 @@ function protocolOf(known: Partial<Protocol<Body, string>> = {}): Protocol<Body,
     sendsIdempotencyKey: true,
     requestToBody: ({ model, ...request }, { origin, neutral = false }) => ({
       body: { model, origin, neutral },
-      sendable: requestToSendable({ model, ...request }, { origin, neutral }),
+      normalized: normalizeRequest({ model, ...request }, { origin, neutral }),
       warnings: [],
     }),
     open: async (body) => answer(`${body.model} at ${body.origin}`),
-    reader: ({ origin, sendable }) => readerOf((text) => ok(origin, sendable.nameOf(text))),
-    words: {},
+    reader: ({ origin, normalized }) => readerOf((text) => ok(origin, normalized.nameOf(text))),
+    errorCodes: {},
     errorToBody: () => undefined,
     rejectsRaw: (failure, carriesRaw) => carriesRaw && failure.kind === "invalid-request",
     ...known,
@@ -55,7 +52,7 @@ const ok = (origin: string, text: string): LlmOutcome => ({
 const readerOf = (end: (text: string) => LlmOutcome): AnswerReader<Body, string> => {
   let text = "";
   return {
-    take: (event) => {
+    add: (event) => {
       text += event;
       return true;
     },

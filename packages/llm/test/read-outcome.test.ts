@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readOutcome } from "../src/index.ts";
-import { answers, callsTools, fails } from "../src/testing/index.ts";
+import { readOutcome } from "@moora/llm/internal";
+import { answers, callsTools, fails } from "@moora/llm/testing";
 
 describe("what a caller returned", () => {
   it.each([answers("4"), callsTools([{ name: "add" }]), fails("server", { partial: "so" })])(

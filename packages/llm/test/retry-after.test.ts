@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { retryAfterMs } from "../src/index.ts";
+import { retryAfterMs } from "@moora/llm/adapter";
 
 const now = Date.UTC(2030, 0, 1);
 const read = (headers: Record<string, string>): number | undefined => retryAfterMs(new Headers(headers), now);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { readStream, type StreamFault, type StreamLimits, type Wire } from "../src/index.ts";
+import { readStream, type StreamFault, type StreamLimits, type Wire } from "@moora/llm/adapter";
 
 /** A server in memory: the test writes, ends and breaks the body by hand. */
 function wiredBy(

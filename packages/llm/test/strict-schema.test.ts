@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { strictSchema, type Json, type JsonObject, type StrictRules } from "../src/index.ts";
+import type { Json, JsonObject } from "@moora/llm";
+import { strictSchema, type StrictRules } from "@moora/llm/adapter";
 
 const object = (properties: JsonObject, known: JsonObject = {}): JsonObject => ({
   type: "object",
@@ -11,19 +12,19 @@ const object = (properties: JsonObject, known: JsonObject = {}): JsonObject => (
 
 /** A provider that wants every key, and enforces bounds. */
 const everyKey: StrictRules = {
-  keywords: ["pattern", "minimum", "maximum"],
-  described: [],
-  formats: ["date-time"],
-  optionalKeys: false,
-  recursion: true,
+  enforcedKeywords: ["pattern", "minimum", "maximum"],
+  describedKeywords: [],
+  enforcedFormats: ["date-time"],
+  allowsOptionalKeys: false,
+  allowsRecursion: true,
 };
 /** A provider that lets keys be missing, and enforces only types. */
 const typesOnly: StrictRules = {
-  keywords: [],
-  described: ["minimum", "maximum", "minLength"],
-  formats: ["uri"],
-  optionalKeys: true,
-  recursion: false,
+  enforcedKeywords: [],
+  describedKeywords: ["minimum", "maximum", "minLength"],
+  enforcedFormats: ["uri"],
+  allowsOptionalKeys: true,
+  allowsRecursion: false,
 };
 const strict = (schema: JsonObject): JsonObject | undefined => strictSchema(schema, everyKey);
 const loose = (schema: JsonObject): JsonObject | undefined => strictSchema(schema, typesOnly);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { commonDialect, wireIds, wireNames, type WireDialect } from "../src/index.ts";
+import { commonIdFormat, wireIds, wireNames, type IdFormat } from "@moora/llm/adapter";
 
-const nineLetters: WireDialect = { pattern: /^[A-Za-z0-9]{9}$/, length: 9 };
+const nineLetters: IdFormat = { pattern: /^[A-Za-z0-9]{9}$/, length: 9 };
 const anyText = fc.oneof(
   fc.string(),
   fc.string({ unit: "binary" }),
@@ -18,13 +18,13 @@ describe("ids on the wire", () => {
   });
 
   it.each([
-    ["common", commonDialect],
+    ["common", commonIdFormat],
     ["nine letters", nineLetters],
-  ])("fit the pattern and never meet (%s)", (_, dialect) => {
+  ])("fit the pattern and never meet (%s)", (_, format) => {
     fc.assert(
       fc.property(fc.uniqueArray(anyText, { maxLength: 60 }), (ids) => {
-        const wire = ids.map(wireIds(dialect));
-        expect(wire.filter((id) => !dialect.pattern.test(id))).toEqual([]);
+        const wire = ids.map(wireIds(format));
+        expect(wire.filter((id) => !format.pattern.test(id))).toEqual([]);
         expect(new Set(wire).size).toBe(ids.length);
       }),
     );
@@ -43,7 +43,7 @@ describe("ids on the wire", () => {
   });
 
   it("stay apart even where the space is too small for the hash", () => {
-    const tiny: WireDialect = { pattern: /^$/, length: 3 };
+    const tiny: IdFormat = { pattern: /^$/, length: 3 };
     const ids = Array.from({ length: 50 }, (_, index) => `id ${index}`);
     expect(new Set(ids.map(wireIds(tiny))).size).toBe(50);
   });
@@ -60,7 +60,7 @@ describe("names on the wire", () => {
     fc.assert(
       fc.property(fc.uniqueArray(anyText, { maxLength: 60 }), (names) => {
         const wire = names.map(wireNames());
-        expect(wire.filter((name) => !commonDialect.pattern.test(name))).toEqual([]);
+        expect(wire.filter((name) => !commonIdFormat.pattern.test(name))).toEqual([]);
         expect(new Set(wire).size).toBe(names.length);
       }),
     );

@@ -1,36 +1,34 @@
 import type { JsonObject, LlmUsage } from "@moora/llm";
 import {
+  calledToolName,
   encryptedContentOf,
-  responsesRefusal,
+  responsesRequestProblem,
+  serverSentEvent,
   type ScriptedAnswer,
   type ScriptedCall,
   type ScriptedError,
-} from "@moora/llm/testing";
-import {
-  nameIn,
-  sse,
   type ServerDialect,
-  type WireEvent,
-} from "../../../llm/test/support/protocol-server.ts";
+  type ServerEvent,
+} from "@moora/llm/testing";
 
 /** The Responses API as a server speaks it. */
 export const responsesDialect: ServerDialect = {
   path: "/responses",
-  whyNot: responsesRefusal,
+  requestProblem: responsesRequestProblem,
   events: answerToEvents,
   errorBody: (error, message) => ({
-    error: { ...words[error], message: messages[error] ?? message, param: null },
+    error: { ...errorCodes[error], message: messages[error] ?? message, param: null },
   }),
   errorEvent: (error) =>
-    sse("error", {
+    serverSentEvent("error", {
       type: "error",
-      ...words[error],
+      ...errorCodes[error],
       message: messages[error] ?? `this is ${error}`,
       sequence_number: 9,
     }),
 };
 
-export const words: Readonly<Record<ScriptedError, JsonObject>> = {
+export const errorCodes: Readonly<Record<ScriptedError, JsonObject>> = {
   auth: { type: "invalid_request_error", code: "invalid_api_key" },
   billing: { type: "insufficient_quota", code: "insufficient_quota" },
   "rate-limit": { type: "requests", code: "rate_limit_exceeded" },
@@ -55,7 +53,7 @@ function answerToEvents(
   answer: ScriptedAnswer,
   body: JsonObject,
   issue: (token: string) => string,
-): WireEvent[] {
+): ServerEvent[] {
   const items = [
     ...(answer.reasoning === undefined ? [] : [reasoningItem(answer.reasoning, issue)]),
     ...(answer.text || answer.finish === "refusal" ? [messageItem(answer, body)] : []),
@@ -79,7 +77,7 @@ function answerToEvents(
       response: { ...response, ...end, output: items.map((item) => item.done) },
     },
   ].map((event) => ({
-    text: sse(event.type, event),
+    text: serverSentEvent(event.type, event),
     isLast: event.type === `response.${end.status}`,
   }));
 }
@@ -178,7 +176,7 @@ function callItem(call: ScriptedCall, index: number, body: JsonObject): Item {
     id,
     type: "function_call",
     call_id: call.id ?? `call_${index}`,
-    name: nameIn(call, body, (tool) => tool["name"]),
+    name: calledToolName(call, body, (tool) => tool["name"]),
     status: "in_progress",
     arguments: "",
   };

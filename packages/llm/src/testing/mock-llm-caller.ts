@@ -1,6 +1,6 @@
 import type { LlmCallOptions, LlmCaller } from "../caller.ts";
 import { chunkFeed } from "../chunk-feed.ts";
-import { failed, failureOf } from "../failure.ts";
+import { failedOutcome, failureOf } from "../failure.ts";
 import { noUsage, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmPart, LlmRequest } from "../request.ts";
 
@@ -66,9 +66,9 @@ export class MockLlmCaller implements LlmCaller {
   async call(request: LlmRequest, options: LlmCallOptions = {}): Promise<LlmOutcome> {
     if (options.signal?.aborted) return aborted("");
     try {
-      return await played(await this.#step(request, options), this.#modelOf(request), options);
+      return await playStep(await this.#step(request, options), this.#modelOf(request), options);
     } catch (error) {
-      return failed(failureOf("unknown", `The script threw: ${String(error)}`));
+      return failedOutcome(failureOf("unknown", `The script threw: ${String(error)}`));
     }
   }
 
@@ -77,7 +77,7 @@ export class MockLlmCaller implements LlmCaller {
       const step = this.#step(request, {});
       if (step instanceof Promise) {
         step.catch(() => undefined);
-        return failed(
+        return failedOutcome(
           failureOf(
             "invalid-request",
             "This script answers later: use call, or a script that returns at once.",
@@ -85,13 +85,13 @@ export class MockLlmCaller implements LlmCaller {
         );
       }
       return "hangsAfter" in step
-        ? failed(
+        ? failedOutcome(
             failureOf("timeout", "This step never answers, and callSync cannot be aborted."),
             step.hangsAfter,
           )
-        : named(step, this.#modelOf(request));
+        : withModel(step, this.#modelOf(request));
     } catch (error) {
-      return failed(failureOf("unknown", `The script threw: ${String(error)}`));
+      return failedOutcome(failureOf("unknown", `The script threw: ${String(error)}`));
     }
   }
 
@@ -105,12 +105,12 @@ export class MockLlmCaller implements LlmCaller {
     this.#options.push(options);
     return typeof this.#script === "function"
       ? this.#script(request, call)
-      : (this.#script[call] ?? pastTheEnd(call));
+      : (this.#script[call] ?? exhaustedScript(call));
   }
 }
 
-const pastTheEnd = (call: number): LlmOutcome =>
-  failed(
+const exhaustedScript = (call: number): LlmOutcome =>
+  failedOutcome(
     failureOf(
       "invalid-request",
       `MockLlmCaller: call ${call + 1} has no step; its script has ${call}. Add one.`,
@@ -118,15 +118,15 @@ const pastTheEnd = (call: number): LlmOutcome =>
   );
 
 /** An answer names the model that was asked for, unless its script names another. */
-const named = (outcome: LlmOutcome, model: string): LlmOutcome =>
+const withModel = (outcome: LlmOutcome, model: string): LlmOutcome =>
   outcome.ok && outcome.model === "" ? { ...outcome, model } : outcome;
 
-async function played(step: MockStep, model: string, options: LlmCallOptions): Promise<LlmOutcome> {
+async function playStep(step: MockStep, model: string, options: LlmCallOptions): Promise<LlmOutcome> {
   const feed = chunkFeed(options.onChunk);
   const text = await stream(partsOf(step), feed, options.signal);
   feed.end();
   if (options.signal?.aborted) return aborted(text, step.usage);
-  if (!("hangsAfter" in step)) return named(step, model);
+  if (!("hangsAfter" in step)) return withModel(step, model);
   await new Promise<void>((resolve) => {
     options.signal?.addEventListener("abort", () => resolve(), { once: true });
   });
@@ -134,7 +134,7 @@ async function played(step: MockStep, model: string, options: LlmCallOptions): P
 }
 
 const aborted = (partial: string, usage?: LlmUsage): LlmOutcome =>
-  failed(failureOf("aborted", "The call was aborted."), partial, usage);
+  failedOutcome(failureOf("aborted", "The call was aborted."), partial, usage);
 
 function partsOf(step: MockStep): readonly LlmPart[] {
   if ("hangsAfter" in step) return [{ type: "text", text: step.hangsAfter }];

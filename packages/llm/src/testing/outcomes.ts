@@ -1,4 +1,4 @@
-import { failed, failureOf } from "../failure.ts";
+import { failedOutcome, failureOf } from "../failure.ts";
 import type { Json } from "../json.ts";
 import { noUsage } from "../outcome.ts";
 import type { LlmFailure, LlmFailureKind, LlmOutcome, LlmUsage } from "../outcome.ts";
@@ -56,7 +56,7 @@ export const fails = (
   } = {},
 ): LlmOutcome => {
   const { partial = "", usage, message = `scripted failure: ${kind}`, ...known } = details;
-  return failed(failureOf(kind, message, known), partial, usage && { ...noUsage, ...usage });
+  return failedOutcome(failureOf(kind, message, known), partial, usage && { ...noUsage, ...usage });
 };
 
 function turnOf(parts: readonly LlmPart[], details: AnswerDetails): LlmOutcome {

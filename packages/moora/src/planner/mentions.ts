@@ -1,4 +1,4 @@
-import { textToJson } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import { textToExpressions } from "./text-to-expressions.ts";
 
 /** What a piece of a text looks like, whatever it may be for. */

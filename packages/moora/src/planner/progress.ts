@@ -1,4 +1,5 @@
-import { isJsonObject, textToJson, type Json, type JsonObject, type LlmMessage } from "@moora/llm";
+import type { Json, JsonObject, LlmMessage } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 
 /** What a call was made for: the work of a clause itself, or to find what the clause does not say. */
 export interface CallMark {

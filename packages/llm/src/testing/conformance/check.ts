@@ -21,12 +21,12 @@ const short = (text: string | undefined): string =>
 
 type Success = Extract<LlmOutcome, { ok: true }>;
 
-export function succeeded(outcome: LlmOutcome): Success {
+export function expectSuccess(outcome: LlmOutcome): Success {
   check(outcome.ok, outcome.ok ? "" : `the call failed: ${JSON.stringify(outcome.failure)}`);
   return outcome;
 }
 
-export function failedAs(outcome: LlmOutcome, kind: LlmFailureKind, what: string = kind): LlmFailure {
+export function expectFailure(outcome: LlmOutcome, kind: LlmFailureKind, what: string = kind): LlmFailure {
   check(!outcome.ok, `${what}: the call succeeded with ${short(JSON.stringify(outcome))}`);
   check(outcome.failure.kind === kind, `${what}: wanted ${kind}, got ${JSON.stringify(outcome.failure)}`);
   return outcome.failure;

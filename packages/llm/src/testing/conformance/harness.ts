@@ -60,36 +60,36 @@ export type ScriptedError =
   | "rejected-reasoning";
 
 /** What a server does with a request. Events are counted from the start of the answer. */
-export type ServerBehaviour =
-  | { readonly type: "answers"; readonly answer: ScriptedAnswer }
+export type ServerBehavior =
+  | { readonly type: "answer"; readonly answer: ScriptedAnswer }
   | {
-      readonly type: "cuts";
+      readonly type: "cut";
       readonly answer: ScriptedAnswer;
       readonly afterEvents: number;
       readonly by: "fin" | "rst";
     }
-  | { readonly type: "stalls"; readonly answer: ScriptedAnswer; readonly afterEvents: number }
+  | { readonly type: "stall"; readonly answer: ScriptedAnswer; readonly afterEvents: number }
   /** Takes the request and says nothing, not even a status. */
   | { readonly type: "silent" }
   /** Sends an event whose data is no JSON. */
-  | { readonly type: "garbles"; readonly answer: ScriptedAnswer; readonly afterEvents: number }
+  | { readonly type: "malformed-event"; readonly answer: ScriptedAnswer; readonly afterEvents: number }
   /** Sends an error event. */
   | {
-      readonly type: "errs";
+      readonly type: "error-event";
       readonly answer: ScriptedAnswer;
       readonly afterEvents: number;
       readonly error: ScriptedError;
     }
   /** Answers with a status and an error in the provider's own form. */
   | {
-      readonly type: "says";
+      readonly type: "error-response";
       readonly status: number;
       readonly error: ScriptedError;
       readonly headers?: Readonly<Record<string, string>>;
     }
   /** Answers with exactly this. `{key}` in the body stands for the key that came. */
   | {
-      readonly type: "responds";
+      readonly type: "response";
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
       readonly body: string;
@@ -101,7 +101,7 @@ export type HarnessTarget =
   /** A port where nobody listens. */
   | "refused"
   /** A name that does not resolve. */
-  | "nowhere"
+  | "unknown-host"
   /** A server that does not speak TLS, asked over https. */
   | "no-tls";
 
@@ -115,7 +115,7 @@ export interface HarnessSetup {
 export interface LlmHarness {
   readonly caller: LlmCaller;
   /** What the server does with the coming requests, one after the other; the last one stays. */
-  readonly serve: (...behaviours: readonly ServerBehaviour[]) => void;
+  readonly serve: (...behaviors: readonly ServerBehavior[]) => void;
   /** The bodies that came, as they came. */
   readonly bodies: readonly string[];
   /** The headers that came, names in lower case. */

@@ -1,6 +1,6 @@
-import { check, equal, failedAs, succeeded } from "./check.ts";
+import { check, equal, expectFailure, expectSuccess } from "./check.ts";
 import type { ConformanceCase } from "./harness.ts";
-import { asking, patient, text } from "./requests.ts";
+import { requestOf, longTimeouts, text } from "./requests.ts";
 
 const key = "key-canary-8f2e61";
 
@@ -17,9 +17,9 @@ export const keyCases: readonly ConformanceCase[] = [
         `${"x".repeat(2040)}{key}`,
       ];
       for (const body of bodies) {
-        serve({ type: "responds", status: 401, headers: { "content-type": "application/json" }, body });
-        const outcome = await caller.call(asking(), patient);
-        failedAs(outcome, "auth");
+        serve({ type: "response", status: 401, headers: { "content-type": "application/json" }, body });
+        const outcome = await caller.call(requestOf(), longTimeouts);
+        expectFailure(outcome, "auth");
         check(!JSON.stringify(outcome).includes(key.slice(0, 12)), "the key shows in the outcome");
       }
       check(JSON.stringify(headers[0]).includes(key), "the key was not sent");
@@ -30,7 +30,7 @@ export const keyCases: readonly ConformanceCase[] = [
     needs: ["http"],
     setup: { key: "" },
     async run({ caller, bodies }, { keyName }) {
-      const failure = failedAs(await caller.call(asking(), patient), "auth");
+      const failure = expectFailure(await caller.call(requestOf(), longTimeouts), "auth");
       check(keyName === undefined || failure.message.includes(keyName), "it does not name the variable");
       check(!failure.retryable, "a missing key does not pass");
       equal(bodies.length, 0, "the number of requests");
@@ -41,8 +41,8 @@ export const keyCases: readonly ConformanceCase[] = [
     needs: ["http"],
     setup: { key: `${key}\nsecond line` },
     async run({ caller, bodies }) {
-      const outcome = await caller.call(asking(), patient);
-      failedAs(outcome, "auth");
+      const outcome = await caller.call(requestOf(), longTimeouts);
+      expectFailure(outcome, "auth");
       check(!JSON.stringify(outcome).includes(key), "the key shows in the outcome");
       equal(bodies.length, 0, "the number of requests");
     },
@@ -52,8 +52,8 @@ export const keyCases: readonly ConformanceCase[] = [
     needs: ["http"],
     setup: { key: ` ${key}\n` },
     async run({ caller, serve, headers }) {
-      serve({ type: "answers", answer: text("3") });
-      succeeded(await caller.call(asking(), patient));
+      serve({ type: "answer", answer: text("3") });
+      expectSuccess(await caller.call(requestOf(), longTimeouts));
       check(JSON.stringify(headers[0]).includes(key), "the key was not sent");
     },
   },
@@ -61,9 +61,9 @@ export const keyCases: readonly ConformanceCase[] = [
     name: "the idempotency key goes along, also one that no header can carry",
     needs: ["http"],
     async run({ caller, serve, headers }) {
-      serve({ type: "answers", answer: text("3") });
+      serve({ type: "answer", answer: text("3") });
       for (const idempotencyKey of ["plan/1/1/1", "plan/1/1/1", "schlüssel\n1"]) {
-        succeeded(await caller.call(asking(), { ...patient, idempotencyKey }));
+        expectSuccess(await caller.call(requestOf(), { ...longTimeouts, idempotencyKey }));
       }
       const sent = headers.map((header) => header["idempotency-key"]);
       equal(sent.slice(0, 2), ["plan/1/1/1", "plan/1/1/1"], "the keys");
@@ -74,9 +74,9 @@ export const keyCases: readonly ConformanceCase[] = [
     name: "the cache key goes along",
     needs: ["cache-key"],
     async run({ caller, serve, bodies }) {
-      serve({ type: "answers", answer: text("3") });
-      succeeded(await caller.call(asking(), { ...patient, cacheKey: "session-7" }));
-      succeeded(await caller.call(asking(), { ...patient, cacheKey: "long ".repeat(100) }));
+      serve({ type: "answer", answer: text("3") });
+      expectSuccess(await caller.call(requestOf(), { ...longTimeouts, cacheKey: "session-7" }));
+      expectSuccess(await caller.call(requestOf(), { ...longTimeouts, cacheKey: "long ".repeat(100) }));
       check(bodies[0]?.includes("session-7") === true, "the cache key is missing");
     },
   },

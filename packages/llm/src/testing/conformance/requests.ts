@@ -13,13 +13,16 @@ export const toolOf = (name: string): LlmTool => ({
   },
 });
 
-export const user = (text: string): LlmMessage => ({ role: "user", content: [{ type: "text", text }] });
+export const userMessage = (text: string): LlmMessage => ({
+  role: "user",
+  content: [{ type: "text", text }],
+});
 
-export const asking = (known: Partial<LlmRequest> = {}): LlmRequest => ({
+export const requestOf = (known: Partial<LlmRequest> = {}): LlmRequest => ({
   purpose: "plan",
   model: "model-a",
   system: "Answer briefly.",
-  messages: [user("What is 1 + 2?")],
+  messages: [userMessage("What is 1 + 2?")],
   tools: [],
   toolChoice: "auto",
   parallelToolCalls: true,
@@ -27,11 +30,11 @@ export const asking = (known: Partial<LlmRequest> = {}): LlmRequest => ({
   ...known,
 });
 
-export const askingWithTools = (known: Partial<LlmRequest> = {}): LlmRequest =>
-  asking({ tools: [toolOf("add"), toolOf("multiply")], ...known });
+export const requestWithTools = (known: Partial<LlmRequest> = {}): LlmRequest =>
+  requestOf({ tools: [toolOf("add"), toolOf("multiply")], ...known });
 
 /** A turn with the results of its calls, as it goes back. */
-export const answered = (turn: LlmTurn, ...results: readonly string[]): LlmMessage => ({
+export const turnWithResults = (turn: LlmTurn, ...results: readonly string[]): LlmMessage => ({
   role: "assistant",
   turn,
   results: results.map((content) => ({ isError: false, content })),
@@ -60,14 +63,17 @@ export const twoCalls: ScriptedAnswer = {
 };
 
 /** Long enough for anything on one machine. */
-export const patient: LlmCallOptions = { firstChunkTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
+export const longTimeouts: LlmCallOptions = { firstChunkTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
 
 /** Keeps what is streamed. */
-export function listening(): { readonly chunks: LlmChunk[]; readonly onChunk: (chunk: LlmChunk) => void } {
+export function collectChunks(): {
+  readonly chunks: LlmChunk[];
+  readonly onChunk: (chunk: LlmChunk) => void;
+} {
   const chunks: LlmChunk[] = [];
   return { chunks, onChunk: (chunk) => void chunks.push(chunk) };
 }
 
 /** What was streamed of one kind, joined. */
-export const heard = (chunks: readonly LlmChunk[], type: "text" | "reasoning"): string =>
+export const streamedText = (chunks: readonly LlmChunk[], type: "text" | "reasoning"): string =>
   chunks.map((chunk) => (chunk.type === type ? chunk.text : "")).join("");

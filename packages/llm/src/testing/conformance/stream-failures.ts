@@ -1,7 +1,7 @@
 import type { LlmFailureKind } from "../../outcome.ts";
-import { check, equal, failedAs, succeeded } from "./check.ts";
+import { check, equal, expectFailure, expectSuccess } from "./check.ts";
 import type { ConformanceCase, ScriptedAnswer, ScriptedError } from "./harness.ts";
-import { asking, askingWithTools, patient, text, twoCalls } from "./requests.ts";
+import { requestOf, requestWithTools, longTimeouts, text, twoCalls } from "./requests.ts";
 
 /** About forty events: text in words, then two calls. */
 const long: ScriptedAnswer = {
@@ -17,8 +17,8 @@ const cutCases = (["fin", "rst"] as const).map((by): ConformanceCase => ({
     const events = eventsOf(long);
     check(events > 10, "the answer has too few events to cut");
     for (let afterEvents = 1; afterEvents < events; afterEvents += 1) {
-      serve({ type: "cuts", answer: long, afterEvents, by });
-      const outcome = await caller.call(askingWithTools(), patient);
+      serve({ type: "cut", answer: long, afterEvents, by });
+      const outcome = await caller.call(requestWithTools(), longTimeouts);
       check(!outcome.ok, `cut after ${afterEvents} of ${events} events, it counts as whole`);
       const { kind, retryable } = outcome.failure;
       // A reset may overtake the events before it.
@@ -26,8 +26,8 @@ const cutCases = (["fin", "rst"] as const).map((by): ConformanceCase => ({
       check(isRight && retryable, `cut after ${afterEvents} events: ${JSON.stringify(outcome.failure)}`);
       check(fullText.startsWith(outcome.partial), "the partial text is not the beginning of the text");
     }
-    serve({ type: "cuts", answer: long, afterEvents: events, by: "fin" });
-    succeeded(await caller.call(askingWithTools(), patient));
+    serve({ type: "cut", answer: long, afterEvents: events, by: "fin" });
+    expectSuccess(await caller.call(requestWithTools(), longTimeouts));
   },
 }));
 
@@ -44,9 +44,9 @@ const errorEventCases = errors.map(([error, kind, transient]): ConformanceCase =
   needs: ["http"],
   async run({ caller, serve, bodies, eventsOf }) {
     const afterEvents = Math.floor(eventsOf(long) / 2);
-    serve({ type: "errs", answer: long, afterEvents, error });
-    const outcome = await caller.call(askingWithTools(), patient);
-    equal(failedAs(outcome, kind).retryable, transient, "whether it may pass");
+    serve({ type: "error-event", answer: long, afterEvents, error });
+    const outcome = await caller.call(requestWithTools(), longTimeouts);
+    equal(expectFailure(outcome, kind).retryable, transient, "whether it may pass");
     check(
       !outcome.ok && outcome.partial !== "" && fullText.startsWith(outcome.partial),
       "the text so far is lost",
@@ -56,7 +56,7 @@ const errorEventCases = errors.map(([error, kind, transient]): ConformanceCase =
 }));
 
 /** Longer than a busy machine pauses between two events. */
-const impatient = { firstChunkTimeoutMs: 20_000, idleTimeoutMs: 250 };
+const shortTimeouts = { firstChunkTimeoutMs: 20_000, idleTimeoutMs: 250 };
 
 /** Failures of a stream that had begun. */
 export const streamFailureCases: readonly ConformanceCase[] = [
@@ -66,17 +66,20 @@ export const streamFailureCases: readonly ConformanceCase[] = [
     name: "an event that is no JSON makes the answer malformed, which may pass",
     needs: ["http"],
     async run({ caller, serve }) {
-      serve({ type: "garbles", answer: long, afterEvents: 8 });
-      check(failedAs(await caller.call(askingWithTools(), patient), "malformed").retryable, "it may pass");
+      serve({ type: "malformed-event", answer: long, afterEvents: 8 });
+      check(
+        expectFailure(await caller.call(requestWithTools(), longTimeouts), "malformed").retryable,
+        "it may pass",
+      );
     },
   },
   {
     name: "a stream that stalls is given up after the idle limit, with the text so far",
     needs: ["http"],
     async run({ caller, serve, eventsOf }) {
-      serve({ type: "stalls", answer: long, afterEvents: Math.floor(eventsOf(long) / 2) });
-      const outcome = await caller.call(askingWithTools(), impatient);
-      check(failedAs(outcome, "timeout").retryable, "it may pass");
+      serve({ type: "stall", answer: long, afterEvents: Math.floor(eventsOf(long) / 2) });
+      const outcome = await caller.call(requestWithTools(), shortTimeouts);
+      check(expectFailure(outcome, "timeout").retryable, "it may pass");
       check(
         !outcome.ok && outcome.partial !== "" && fullText.startsWith(outcome.partial),
         "the text so far is lost",
@@ -88,8 +91,8 @@ export const streamFailureCases: readonly ConformanceCase[] = [
     needs: ["http"],
     async run({ caller, serve }) {
       serve({ type: "silent" });
-      const outcome = await caller.call(asking(), { firstChunkTimeoutMs: 30, idleTimeoutMs: 20_000 });
-      check(failedAs(outcome, "timeout").retryable, "it may pass");
+      const outcome = await caller.call(requestOf(), { firstChunkTimeoutMs: 30, idleTimeoutMs: 20_000 });
+      check(expectFailure(outcome, "timeout").retryable, "it may pass");
     },
   },
   {
@@ -97,8 +100,8 @@ export const streamFailureCases: readonly ConformanceCase[] = [
     needs: ["http"],
     async run({ caller, serve, eventsOf }) {
       const answer = text("3");
-      serve({ type: "stalls", answer, afterEvents: eventsOf(answer) });
-      succeeded(await caller.call(asking(), impatient));
+      serve({ type: "stall", answer, afterEvents: eventsOf(answer) });
+      expectSuccess(await caller.call(requestOf(), shortTimeouts));
     },
   },
 ];

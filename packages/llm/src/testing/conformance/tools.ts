@@ -1,6 +1,6 @@
-import { callsOf, callText, check, equal, failedAs, succeeded, textOf } from "./check.ts";
+import { callsOf, callText, check, equal, expectFailure, expectSuccess, textOf } from "./check.ts";
 import type { ConformanceCase } from "./harness.ts";
-import { asking, askingWithTools, listening, patient, toolOf, twoCalls } from "./requests.ts";
+import { requestOf, requestWithTools, collectChunks, longTimeouts, toolOf, twoCalls } from "./requests.ts";
 
 /** Names that trip up objects, patterns and limits. */
 export const hostileNames: readonly string[] = [
@@ -22,9 +22,9 @@ export const toolCases: readonly ConformanceCase[] = [
     name: "tool calls come in order, beside the text, with their arguments as they were made",
     needs: [],
     async run({ caller, serve }) {
-      serve({ type: "answers", answer: twoCalls });
-      const { chunks, onChunk } = listening();
-      const outcome = succeeded(await caller.call(askingWithTools(), { ...patient, onChunk }));
+      serve({ type: "answer", answer: twoCalls });
+      const { chunks, onChunk } = collectChunks();
+      const outcome = expectSuccess(await caller.call(requestWithTools(), { ...longTimeouts, onChunk }));
       equal(callsOf(outcome).map(callText), ['add({"a":1,"b":2})', 'multiply({"a":3,"b":4})'], "the calls");
       equal(textOf(outcome), "Let me compute.", "the text");
       equal(outcome.finish.unified, "tool-calls", "the finish");
@@ -43,8 +43,8 @@ export const toolCases: readonly ConformanceCase[] = [
         name: n === 2 ? "multiply" : "add",
         arguments: ['{"a"', ":", `${n}`, ',"b"', ":", `${n * 10}}`],
       }));
-      serve({ type: "answers", answer: { calls, interleaved: true } });
-      const outcome = succeeded(await caller.call(askingWithTools(), patient));
+      serve({ type: "answer", answer: { calls, interleaved: true } });
+      const outcome = expectSuccess(await caller.call(requestWithTools(), longTimeouts));
       equal(
         callsOf(outcome).map(callText),
         ['add({"a":1,"b":10})', 'multiply({"a":2,"b":20})', 'add({"a":3,"b":30})'],
@@ -58,10 +58,10 @@ export const toolCases: readonly ConformanceCase[] = [
     async run({ caller, serve }) {
       const malformed = ['{"a":1', "{'a':1}", '{"a":NaN}', '{"a":1}{"a":2}', '["a"]', '{"a":1,}'];
       serve({
-        type: "answers",
+        type: "answer",
         answer: { calls: malformed.map((made) => ({ name: "add", arguments: [made] })) },
       });
-      const outcome = succeeded(await caller.call(askingWithTools(), patient));
+      const outcome = expectSuccess(await caller.call(requestWithTools(), longTimeouts));
       equal(
         callsOf(outcome).map((call) => call.arguments),
         malformed,
@@ -73,9 +73,9 @@ export const toolCases: readonly ConformanceCase[] = [
     name: "a call without arguments has an empty object",
     needs: ["http"],
     async run({ caller, serve }) {
-      serve({ type: "answers", answer: { calls: [{ name: "add", arguments: [] }] } });
+      serve({ type: "answer", answer: { calls: [{ name: "add", arguments: [] }] } });
       equal(
-        callsOf(succeeded(await caller.call(askingWithTools(), patient))).map(callText),
+        callsOf(expectSuccess(await caller.call(requestWithTools(), longTimeouts))).map(callText),
         ["add({})"],
         "the call",
       );
@@ -87,7 +87,7 @@ export const toolCases: readonly ConformanceCase[] = [
     async run({ caller, serve }) {
       const call = { name: "add", arguments: ['{"a":1,"b":2}'] };
       serve({
-        type: "answers",
+        type: "answer",
         answer: {
           calls: [
             { ...call, id: "same" },
@@ -96,7 +96,7 @@ export const toolCases: readonly ConformanceCase[] = [
           ],
         },
       });
-      const calls = callsOf(succeeded(await caller.call(askingWithTools(), patient)));
+      const calls = callsOf(expectSuccess(await caller.call(requestWithTools(), longTimeouts)));
       equal(calls.map(callText), Array(3).fill('add({"a":1,"b":2})'), "the calls");
       check(
         calls.every((made) => made.id !== ""),
@@ -109,10 +109,10 @@ export const toolCases: readonly ConformanceCase[] = [
     needs: ["http"],
     async run({ caller, serve }) {
       const calls = hostileNames.map((_, tool) => ({ name: { tool }, arguments: ['{"a":1,"b":2}'] }));
-      serve({ type: "answers", answer: { calls } });
-      const { chunks, onChunk } = listening();
-      const request = asking({ tools: hostileNames.map(toolOf) });
-      const outcome = succeeded(await caller.call(request, { ...patient, onChunk }));
+      serve({ type: "answer", answer: { calls } });
+      const { chunks, onChunk } = collectChunks();
+      const request = requestOf({ tools: hostileNames.map(toolOf) });
+      const outcome = expectSuccess(await caller.call(request, { ...longTimeouts, onChunk }));
       equal(
         callsOf(outcome).map((call) => call.name),
         hostileNames,
@@ -129,9 +129,9 @@ export const toolCases: readonly ConformanceCase[] = [
     name: "a name that no tool has stays as the model made it",
     needs: ["http"],
     async run({ caller, serve }) {
-      serve({ type: "answers", answer: { calls: [{ name: "subtract", arguments: ["{}"] }] } });
+      serve({ type: "answer", answer: { calls: [{ name: "subtract", arguments: ["{}"] }] } });
       equal(
-        callsOf(succeeded(await caller.call(askingWithTools(), patient))).map(callText),
+        callsOf(expectSuccess(await caller.call(requestWithTools(), longTimeouts))).map(callText),
         ["subtract({})"],
         "the call",
       );
@@ -142,7 +142,7 @@ export const toolCases: readonly ConformanceCase[] = [
     needs: [],
     async run({ caller, serve }) {
       serve({
-        type: "answers",
+        type: "answer",
         answer: {
           calls: [
             { name: "add", arguments: ['{"a":1,"b":2}'] },
@@ -151,10 +151,10 @@ export const toolCases: readonly ConformanceCase[] = [
           finish: "length",
         },
       });
-      const outcome = await caller.call(askingWithTools(), patient);
+      const outcome = await caller.call(requestWithTools(), longTimeouts);
       // A provider may leave the last call out; it must never look like a turn that came to its end.
       if (outcome.ok) equal(outcome.finish.unified, "length", "the finish");
-      else failedAs(outcome, "malformed");
+      else expectFailure(outcome, "malformed");
     },
   },
 ];

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
 import {
-  firstOf,
+  firstProblem,
   isBlank,
   isStrictId,
-  Ledger,
+  CallOrder,
   objectArguments,
   objectsIn,
   onlyKnown,
@@ -17,8 +17,8 @@ import {
  * Why the Responses API would refuse the body of a request with 400; undefined where it would not. `issued` is the
  * encrypted reasoning that it gave out.
  */
-export const responsesRefusal = (body: JsonObject, issued: readonly string[]): string | undefined =>
-  firstOf(problems(body, issued));
+export const responsesRequestProblem = (body: JsonObject, issued: readonly string[]): string | undefined =>
+  firstProblem(problems(body, issued));
 
 const known = [
   ..."model input instructions tools tool_choice parallel_tool_calls text reasoning include store stream".split(
@@ -59,18 +59,18 @@ function* toolProblems(body: JsonObject): Problems {
 
 function* itemProblems(items: readonly JsonObject[], issued: readonly string[]): Problems {
   if (items.length === 0) yield "input is empty";
-  const ledger = new Ledger();
+  const calls = new CallOrder();
   for (const [index, item] of items.entries()) {
     const { type, call_id: id } = item;
     if (type === "function_call") {
       if (!isStrictId(item["name"])) yield `the name of a call does not fit: ${JSON.stringify(item["name"])}`;
-      yield* ledger.call(id);
+      yield* calls.call(id);
       yield* objectArguments(item["arguments"], `input[${index}]`);
     } else if (type === "function_call_output") {
-      yield* ledger.result(id);
+      yield* calls.result(id);
       yield* contentProblems(item["output"], `input[${index}].output`);
     } else if (type === "message") {
-      if (item["role"] !== "assistant") yield* ledger.settled(`input[${index}]`);
+      if (item["role"] !== "assistant") yield* calls.expectNoOpenCalls(`input[${index}]`);
       yield* contentProblems(item["content"], `input[${index}].content`);
     } else if (type === "reasoning") {
       yield* reasoningProblems(item, items[index + 1], issued);
@@ -78,7 +78,7 @@ function* itemProblems(items: readonly JsonObject[], issued: readonly string[]):
       yield `input[${index}] is of an unknown type`;
     }
   }
-  yield* ledger.settled("the end");
+  yield* calls.expectNoOpenCalls("the end");
 }
 
 function* reasoningProblems(

@@ -4,7 +4,7 @@ import { isJsonObject, textToJson, type Json, type JsonObject } from "../../json
 export type Problems = Generator<string, void>;
 
 /** The first problem, undefined where there is none. */
-export const firstOf = (problems: Problems): string | undefined => problems.next().value ?? undefined;
+export const firstProblem = (problems: Problems): string | undefined => problems.next().value ?? undefined;
 
 /** Whether an id or a name fits the strictest pattern that a provider has. */
 export const isStrictId = (id: Json | undefined): boolean =>
@@ -67,7 +67,7 @@ export function* objectArguments(text: Json | undefined, where: string): Problem
 }
 
 /** Follows calls and their results: each is answered once, in order, before any other content. */
-export class Ledger {
+export class CallOrder {
   readonly #seen = new Set<string>();
   #open: string[] = [];
   #answering = false;
@@ -90,7 +90,7 @@ export class Ledger {
   }
 
   /** Before anything that is neither a call nor a result. */
-  *settled(where: string): Problems {
+  *expectNoOpenCalls(where: string): Problems {
     if (this.#open.length > 0) yield `No tool output found for call ${this.#open[0]} before ${where}`;
   }
 }

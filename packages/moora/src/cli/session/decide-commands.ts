@@ -1,6 +1,7 @@
 import { InputRefused, type Decision, type DurableSession, type Question, type Receipt } from "@moora/agent";
 import { toolOf } from "@moora/agent-core-state-machine";
-import { textToJson, type Json } from "@moora/llm";
+import type { Json } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";

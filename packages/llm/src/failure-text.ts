@@ -1,8 +1,8 @@
 /** The longest message of a failure, in bytes of UTF-8. */
-export const messageLimitBytes = 2048;
+export const maxMessageBytes = 2048;
 
 /** A text of at most so many bytes of UTF-8, cut between characters. */
-export function cappedText(text: string, limitBytes: number = messageLimitBytes): string {
+export function truncatedToBytes(text: string, limitBytes: number = maxMessageBytes): string {
   // A UTF-16 unit takes at most three bytes, so most texts need no counting.
   if (text.length * 3 <= limitBytes) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(limitBytes));
@@ -10,7 +10,7 @@ export function cappedText(text: string, limitBytes: number = messageLimitBytes)
 }
 
 /** The text without any of the secrets, as they are and as they look inside a URL or a JSON string. */
-export const redacted = (text: string, secrets: readonly string[]): string =>
+export const redactSecrets = (text: string, secrets: readonly string[]): string =>
   secrets
     .filter((secret) => secret.length > 3)
     .flatMap((secret) => [

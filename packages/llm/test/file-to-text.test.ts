@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fileToText, fileToUrl, fileToWords } from "../src/index.ts";
+import { fileToFallbackText, fileToText, fileToUrl } from "@moora/llm/adapter";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -14,8 +14,8 @@ describe("a file", () => {
 
   it("that cannot be sent is put into words, with a warning unless they are its own", () => {
     const warnings: string[] = [];
-    const words = (file: Parameters<typeof fileToWords>[0]): string =>
-      fileToWords(file, (warning) => warnings.push(warning));
+    const words = (file: Parameters<typeof fileToFallbackText>[0]): string =>
+      fileToFallbackText(file, (warning) => warnings.push(warning));
     expect(words({ mediaType: "text/plain", name: "a.txt", data: base64("hi") })).toBe("File a.txt:\nhi");
     expect(words({ mediaType: "text/plain", data: base64("hi") })).toBe("File text/plain:\nhi");
     expect(warnings).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { requestToSendable, type LlmPart, type Sendable } from "../src/index.ts";
+import type { LlmPart } from "@moora/llm";
+import { normalizeRequest, type NormalizedRequest } from "@moora/llm/adapter";
 import { requestOf, turnOf, userSays } from "./fixtures.ts";
 
 const thought: LlmPart = { type: "reasoning", text: "hm", raw: { signature: "s" } };
@@ -10,8 +11,8 @@ const call = (id: string, made: string = '{"a": 1}'): LlmPart => ({
   arguments: made,
   raw: { namespace: "n" },
 });
-const sendable = (messages: Parameters<typeof requestOf>[0], neutral = false): Sendable =>
-  requestToSendable(requestOf(messages), { origin: "here", neutral });
+const normalized = (messages: Parameters<typeof requestOf>[0], neutral = false): NormalizedRequest =>
+  normalizeRequest(requestOf(messages), { origin: "here", neutral });
 
 describe("a request made sendable", () => {
   it("keeps raw parts at home and drops them anywhere else (F11)", () => {
@@ -21,15 +22,15 @@ describe("a request made sendable", () => {
       { type: "opaque", raw: 2 },
       call("1"),
     ];
-    const home = sendable({ messages: [userSays("Hello"), turnOf(parts, ["3"])] });
+    const home = normalized({ messages: [userSays("Hello"), turnOf(parts, ["3"])] });
     expect(home.messages[1]).toMatchObject({
       parts: [thought, { raw: 1 }, { raw: 2 }, { id: "1", raw: { namespace: "n" } }],
     });
     expect(home.carriesRaw).toBe(true);
     const foreign = turnOf(parts, ["3"], "elsewhere");
     for (const away of [
-      sendable({ messages: [userSays("Hello"), foreign] }),
-      sendable({ messages: [userSays("Hello"), turnOf(parts, ["3"])] }, true),
+      normalized({ messages: [userSays("Hello"), foreign] }),
+      normalized({ messages: [userSays("Hello"), turnOf(parts, ["3"])] }, true),
     ]) {
       expect(away.carriesRaw).toBe(false);
       expect(away.messages[1]).toEqual({
@@ -51,7 +52,7 @@ describe("a request made sendable", () => {
 
   it("gives each call its result, in order, whatever stands between them", () => {
     const parts: LlmPart[] = [call("b"), { type: "text", text: "and" }, call("a"), call("c")];
-    const { messages } = sendable({ messages: [turnOf(parts, ["first", " "])] });
+    const { messages } = normalized({ messages: [turnOf(parts, ["first", " "])] });
     expect(messages).toMatchObject([
       {
         parts: [
@@ -65,7 +66,7 @@ describe("a request made sendable", () => {
   });
 
   it("gives a call another id when its own names an earlier call", () => {
-    const { messages } = sendable({
+    const { messages } = normalized({
       messages: [turnOf([call("1"), call("1")], ["a", "b"]), turnOf([call("1")], ["c"])],
     });
     const ids = messages.flatMap((message) =>
@@ -78,7 +79,7 @@ describe("a request made sendable", () => {
   });
 
   it("shows a call without an object of arguments as one with an empty object", () => {
-    const { messages } = sendable({ messages: [turnOf([call("1", "[1]"), call("2", '{"a":')], ["", ""])] });
+    const { messages } = normalized({ messages: [turnOf([call("1", "[1]"), call("2", '{"a":')], ["", ""])] });
     expect(messages).toMatchObject([
       {
         parts: [
@@ -90,7 +91,7 @@ describe("a request made sendable", () => {
   });
 
   it("has no blank text, no empty turn and no reasoning at the end of a turn", () => {
-    const { messages } = sendable({
+    const { messages } = normalized({
       messages: [
         userSays(" ", "Hello"),
         turnOf([{ type: "text", text: "\n" }]),
@@ -109,7 +110,7 @@ describe("a request made sendable", () => {
 
   it("knows the tools by the names on the wire", () => {
     const tools = ["add", "my tool/ä"].map((name) => ({ name, description: "", schema: {} }));
-    const made = sendable({ tools, toolChoice: { name: "my tool/ä" } });
+    const made = normalized({ tools, toolChoice: { name: "my tool/ä" } });
     const [, second] = made.tools.map(({ name }) => name);
     expect(second).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
     expect(made.toolChoice).toEqual({ name: second });
@@ -119,7 +120,7 @@ describe("a request made sendable", () => {
 
   it("has no half characters anywhere", () => {
     const half = "\ud83d";
-    const made = sendable({
+    const made = normalized({
       model: half,
       system: half,
       messages: [userSays(half), turnOf([call(half, JSON.stringify({ half }))], [half])],

@@ -14,7 +14,7 @@ export function fileToText(file: LlmFile): string | undefined {
 }
 
 /** What stands in the place of a file that an API does not take: its text, or its name and where it is, with a warning. */
-export function fileToWords(file: LlmFile, warn: (warning: string) => void): string {
+export function fileToFallbackText(file: LlmFile, warn: (warning: string) => void): string {
   const text = fileToText(file);
   if (text !== undefined) return `File ${file.name ?? file.mediaType}:\n${text}`;
   warn(`${nameOf(file)} was left out: this API does not take it`);

@@ -1,7 +1,7 @@
 import type { LlmFailureKind } from "./outcome.ts";
 
 /** What the words of providers mean; several of them use the same ones. An adapter adds its own. */
-export const vendorWords: Readonly<Record<string, LlmFailureKind>> = {
+export const commonErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   authentication_error: "auth",
   invalid_api_key: "auth",
   permission_error: "auth",
@@ -41,7 +41,7 @@ export const vendorWords: Readonly<Record<string, LlmFailureKind>> = {
 };
 
 /** What several providers tell only in the sentence that comes with a 400 or a 413. */
-const sentences: readonly (readonly [RegExp, LlmFailureKind])[] = [
+const messagePatterns: readonly (readonly [RegExp, LlmFailureKind])[] = [
   [/\bcontext[ _-]?(length|window|size|limit)\b/i, "context-length"],
   [/\b(prompt|input|conversation)\b.{0,40}\btoo (long|large)\b/i, "context-length"],
   [/\bprompt contains \d+ tokens\b/i, "context-length"],
@@ -53,5 +53,5 @@ const sentences: readonly (readonly [RegExp, LlmFailureKind])[] = [
 ];
 
 /** What a sentence says that its error code does not, or undefined. */
-export const sentenceToKind = (message: string): LlmFailureKind | undefined =>
-  sentences.find(([pattern]) => pattern.test(message))?.[1];
+export const errorMessageToKind = (message: string): LlmFailureKind | undefined =>
+  messagePatterns.find(([pattern]) => pattern.test(message))?.[1];
