@@ -1,7 +1,7 @@
 import type { Json, LlmFailure, LlmFailureKind } from "@moora/llm";
 import { isJsonObject, withWellFormedText } from "@moora/llm/adapter";
 
-/** Error codes of Anthropic that say more than the broad type beside them. */
+/** Error codes of Anthropic that are more specific than the type of the same error. */
 export const anthropicErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   organization_on_hold: "auth",
 
@@ -20,8 +20,8 @@ export const anthropicErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
 };
 
 /**
- * The error that an event of a stream carries. The client throws it as an `APIError` without a status; it is recognized
- * by its fields, so that the SDK is loaded by the first call and not by an import.
+ * The body of an error event; undefined for any other error. The SDK throws it as an `APIError` without a status. It is
+ * recognized by its fields, so that the SDK is loaded at the first call and not at import.
  */
 export function errorToBody(error: unknown): Json | undefined {
   if (!(error instanceof Error && "error" in error && "status" in error)) return undefined;
@@ -30,6 +30,6 @@ export function errorToBody(error: unknown): Json | undefined {
   return isJsonObject(body) ? withWellFormedText(body) : undefined;
 }
 
-/** Thinking whose signature does not verify, or that stands where it may not. */
+/** Whether the provider rejects the thinking: its signature is invalid, or it is in a wrong position. */
 export const rejectsThinking = ({ kind, message }: LlmFailure, carriesRaw: boolean): boolean =>
   carriesRaw && kind === "invalid-request" && /signature|thinking/i.test(message);

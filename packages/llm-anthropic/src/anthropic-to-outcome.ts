@@ -13,13 +13,13 @@ import { blockToPart, type CompleteBlock } from "./block-to-part.ts";
 import { continueTurn } from "./continue-turn.ts";
 import { tokensToUsage, withTokens, type Tokens } from "./tokens-to-usage.ts";
 
-/** How often a turn that pauses is continued before it counts as it stands. */
+/** How often a paused turn is continued. After that, it is returned as it is. */
 const maxContinuations = 16;
 
-/** Puts the events of a message together, and of those that continue it. */
+/** Assembles a message from its events, and from those of the messages that continue it. */
 export class AnthropicReader implements AnswerReader<MessageCreateParamsStreaming, RawMessageStreamEvent> {
   readonly #context: ReaderContext;
-  /** Blocks of the messages that paused. */
+  /** The blocks of paused messages. */
   readonly #pausedBlocks: CompleteBlock[] = [];
   #blocks = new Map<number, BlockBuilder>();
   #pauses = 0;
@@ -35,7 +35,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   }
 
   add(event: RawMessageStreamEvent): boolean {
-    // The protocol gets more events; unknown ones say nothing that is needed here.
+    // New events are added to the protocol. They are not needed here.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case "message_start":
@@ -116,7 +116,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
       (part) => part.type !== "tool-call" && (part.type !== "text" || part.text.trim() === ""),
     );
     if (isBlank && finish.unified !== "length")
-      return this.#failed("empty", "The model answered with nothing.");
+      return this.#failed("empty", "The model sent an empty answer.");
     return {
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
@@ -145,7 +145,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
 
   #blockAt(index: number): BlockBuilder {
     const block = this.#blocks.get(index);
-    if (!block) throw new Error(`a piece of block ${index}, which has not begun`);
+    if (!block) throw new Error(`A delta belongs to block ${index}, which has not started.`);
     return block;
   }
 
@@ -153,7 +153,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     return [...this.#blocks.values()].every((block) => block.isComplete);
   }
 
-  /** In the order of their places, which is that in which they were made. */
+  /** The blocks in the order of their indexes. */
   #completeBlocks(): readonly CompleteBlock[] {
     return [...this.#blocks.entries()].toSorted(([a], [b]) => a - b).map(([, block]) => block.build());
   }

@@ -3,7 +3,7 @@ import { fieldsOf, isJsonObject, textToJson } from "@moora/llm/adapter";
 import type { RawContentBlockDelta } from "@anthropic-ai/sdk/resources/messages";
 import type { CompleteBlock } from "./block-to-part.ts";
 
-/** One block of an answer while its pieces come. */
+/** Assembles one block of an answer from its deltas. */
 export class BlockBuilder {
   readonly #start: JsonObject;
   readonly #texts = { text: "", thinking: "", signature: "", input: "" };

@@ -1,13 +1,13 @@
 import type { JsonObject, LlmPart } from "@moora/llm";
 import { fieldsOf, isJsonObject } from "@moora/llm/adapter";
 
-/** A block that is whole: its fields as the API has them, and the text of its input where it had one. */
+/** A complete block: the fields of the API, and the JSON text of a tool call's input. */
 export interface CompleteBlock {
   readonly block: JsonObject;
   readonly inputText: string;
 }
 
-/** A block of an answer as a part; `raw` keeps what cannot be rebuilt from the part. */
+/** Converts a block of an answer to a part. `raw` contains the fields that cannot be restored from the part. */
 export function blockToPart(
   { block, inputText }: CompleteBlock,
   nameOf: (wireName: string) => string,
@@ -37,10 +37,10 @@ const textIn = (block: JsonObject, name: string): string => {
   return typeof text === "string" ? text.toWellFormed() : "";
 };
 
-/** That the model itself made a call is what is assumed anyway. */
+/** Leaves out the field `caller` if the model itself is the caller, which is the default. */
 const directCaller = ({ caller }: JsonObject): readonly string[] =>
   isJsonObject(caller) && caller["type"] === "direct" ? ["caller"] : [];
 
-/** Fields that are null, or empty lists, say nothing. */
+/** Whether any field is neither null nor an empty list. */
 const hasInformation = (raw: JsonObject): boolean =>
   Object.values(raw).some((field) => field !== null && !(Array.isArray(field) && field.length === 0));

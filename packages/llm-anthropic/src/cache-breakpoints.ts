@@ -2,12 +2,12 @@ import type { CacheControlEphemeral, ContentBlockParam } from "@anthropic-ai/sdk
 
 import type { BlockTurn } from "./message-to-blocks.ts";
 
-/** How many blocks before a breakpoint are searched for what an earlier request wrote, with some to spare. */
+/** How many blocks before a breakpoint the provider searches for a cached prefix, with a margin. */
 const lookbackBlocks = 16;
 
 /**
- * A breakpoint where the request before this one ended, but only when the one at the end cannot reach so far back: a
- * turn with many calls. Elsewhere messages stay without marks, so that they stay the same bytes.
+ * Adds a cache breakpoint at the end of the previous request, if the breakpoint at the end is too far away to find its prefix:
+ * after a turn with many calls. Other messages get no breakpoint, so that their bytes do not change.
  */
 export function withBreakpoint(
   messages: readonly BlockTurn[],

@@ -1,13 +1,13 @@
 import type { ContentBlockParam, MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages";
 import type { JsonObject } from "@moora/llm";
 
-/** The request that goes on with a turn that paused: what was made so far goes back as it came. */
+/** The request that continues a paused turn: the blocks so far are sent back unchanged. */
 export function continueTurn(
   body: MessageCreateParamsStreaming,
   blocks: readonly JsonObject[],
   isFirst: boolean,
 ): MessageCreateParamsStreaming {
-  // They came from the API, and no type of the client describes them all.
+  // The blocks are from the API, and the SDK has no type for all of them.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const completed = blocks as unknown as ContentBlockParam[];
   const last = body.messages.at(-1);

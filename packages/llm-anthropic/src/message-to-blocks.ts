@@ -14,8 +14,8 @@ export interface BlockTurn {
 }
 
 /**
- * The conversation in turns of user and assistant. All results of a turn stand in the one user message after it, before
- * whatever the user or the harness says next.
+ * Converts a conversation to alternating messages of user and assistant. All results of a turn are in the user message after
+ * it, before the text of the next user message or note.
  */
 export function messagesToBlocks(messages: readonly NormalizedMessage[], warn: Warn): BlockTurn[] {
   const turns: BlockTurn[] = [];
@@ -58,19 +58,19 @@ function partToBlock(part: NormalizedPart): ContentBlockParam[] {
     return [{ ...raw, type: "tool_use", id: part.id, name: part.name, input: part.input }];
   }
   if (part.type === "opaque") {
-    // It came from the API, and no type of the client describes all that may come.
+    // The block is from the API, and the SDK has no type for all of them.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return "type" in raw ? [raw as unknown as ContentBlockParam] : [];
   }
   if (typeof raw["data"] === "string") return [{ ...raw, type: "redacted_thinking", data: raw["data"] }];
-  // Thinking that nobody signed is not taken back.
+  // The API rejects thinking without a signature.
   if (typeof raw["signature"] !== "string" || raw["signature"] === "") return [];
   return [{ ...raw, type: "thinking", thinking: part.text, signature: raw["signature"] }];
 }
 
 function callToResult({ id, result }: NormalizedCall, warn: Warn): ToolResultBlockParam {
   const { content, isError, files = [] } = result;
-  // A failed result may hold nothing but text.
+  // A failed result may contain text only.
   const show = (file: LlmFile): VisibleBlock =>
     isError ? text(fileToFallbackText(file, warn)) : fileToBlock(file, warn);
   return {

@@ -19,20 +19,21 @@ import type { AnthropicCache } from "./anthropic-cache.ts";
 import { withBreakpoint } from "./cache-breakpoints.ts";
 import { messagesToBlocks } from "./message-to-blocks.ts";
 
-/** The name under which settings name fields of this API. */
+/** The name of the caller, also in `providerOptions`. */
 export const anthropicName = "anthropic";
 
+/** Where and how a request is sent. */
 export interface AnthropicContext extends BodyContext {
-  /** The API wants a limit; this is the one where the request sets none. Default: 16,384. */
+  /** The output limit of requests without `maxOutputTokens`. Default: 16,384. */
   readonly maxOutputTokens?: number | undefined;
-  /** Default: `5m`. */
+  /** How long the provider caches prefixes. Default: `5m`. */
   readonly cache?: AnthropicCache | undefined;
 }
 
 type Warn = (warning: string) => void;
 type Fields = Partial<MessageCreateParamsStreaming>;
 
-/** A request in the words of the Messages API, always streamed. */
+/** Converts a request to the body of the Messages API, always streamed. */
 export function requestToAnthropic(
   request: LlmRequest,
   context: AnthropicContext,
@@ -69,11 +70,11 @@ function warnUnsupported(settings: LlmSettings, warn: Warn): void {
   for (const name of ["temperature", "topP", "seed", "confidence"] as const) {
     const value = settings[name];
     if (value !== undefined && value !== false)
-      warn(`${name} was left out: the Messages API does not know it`);
+      warn(`${name} was left out: the Messages API does not support it`);
   }
 }
 
-/** Tools stand before the system prompt in the cached prefix, so one breakpoint after both is enough. */
+/** Tools precede the system text in the cached prefix, so one breakpoint after both is sufficient. */
 function systemAndTools(
   normalized: NormalizedRequest,
   cacheControl: CacheControlEphemeral | undefined,
@@ -124,7 +125,7 @@ function outputOf({ settings }: NormalizedRequest, format: JsonObject | undefine
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
-/** What is enforced of an answer. The rest becomes part of descriptions: the agent checks each answer anyway. */
+/** What the API enforces in an answer. Other keywords become part of descriptions: the agent validates every answer. */
 const strictRules: StrictRules = {
   enforcedKeywords: [],
   describedKeywords: [

@@ -9,7 +9,10 @@ import type { ChatProfile } from "./chat-profile.ts";
 
 const user = (content: string): ChatCompletionMessageParam => ({ role: "user", content });
 
-/** The same conversation in the order of roles that a server takes; what is added depends only on what stands before. */
+/**
+ * Orders a conversation by the rules of a server: merges neighbors of one role and adds placeholders. What is added depends
+ * only on the messages before it.
+ */
 export function alternateRoles(
   messages: readonly ChatCompletionMessageParam[],
   profile: ChatProfile,
@@ -35,7 +38,7 @@ export function alternateRoles(
   return ordered;
 }
 
-/** Two neighbours of one role as one message, or nothing. */
+/** Merges two neighbors of one role. Undefined if they cannot be merged. */
 function mergeMessages(
   last: ChatCompletionMessageParam | undefined,
   next: ChatCompletionMessageParam,

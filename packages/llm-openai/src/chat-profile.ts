@@ -1,6 +1,6 @@
 import type { IdFormat } from "@moora/llm/adapter";
 
-/** Settings that a server may know by another name, or not at all. */
+/** Fields of a request that a server may support by another name, or not at all. */
 export type ChatField =
   | "seed"
   | "stop"
@@ -10,38 +10,41 @@ export type ChatField =
   | "reasoning_effort"
   | "stream_options";
 
-/** In what a server that speaks Chat Completions differs from the others. */
+/** How a server with the Chat Completions API differs from others. */
 export interface ChatProfile {
-  /** The caller's name, and the name under which `providerOptions` name fields of this server. */
+  /** The name of the caller, also in `providerOptions`. */
   readonly name: string;
+  /** The absolute URL of the API. */
   readonly baseURL: string;
-  /** The variable that holds the key; missing where none is needed. */
+  /** The environment variable with the API key; missing if the server needs no key. */
   readonly keyName?: string;
-  /** What it takes as the id of a tool call. Default: `^[A-Za-z0-9_-]{1,64}$`. */
+  /** The format of tool call ids. Default: `^[A-Za-z0-9_-]{1,64}$`. */
   readonly callIdFormat?: IdFormat;
+  /** The field for `maxOutputTokens`. */
   readonly tokenField: "max_tokens" | "max_completion_tokens";
+  /** The role of the system text. */
   readonly systemRole: "system" | "developer";
-  /** Who speaks a note in the middle of a conversation; many templates know no second system message. */
+  /** The role of a note inside the conversation. Many chat templates allow no second system message. */
   readonly noteRole: "system" | "developer" | "user";
-  /** Whether user and assistant have to take turns, so that neighbours are merged. */
+  /** Whether user and assistant messages must alternate. Then neighbors of one role are merged. */
   readonly requiresAlternation: boolean;
   /** Whether a user message may directly follow tool results. */
   readonly allowsUserAfterResults: boolean;
-  /** The field in which reasoning goes back with the turn it belongs to; missing where it does not. */
+  /** The field in which the reasoning of an assistant turn is sent back; missing if it is not sent back. */
   readonly reasoningField?: string;
-  /** Whether it enforces schemas with `strict: true`. */
+  /** Whether the server enforces schemas with `strict: true`. */
   readonly strict: boolean;
-  /** When it takes the schema of an answer: some cannot have it together with tools, some do not know it. */
+  /** When the server accepts the schema of the answer as a field. Otherwise it is part of the system text. */
   readonly answerFormat: "always" | "without-tools" | "never";
-  /** Whether it takes PDF files as OpenAI does. */
+  /** Whether the server accepts PDF files in OpenAI's format. */
   readonly acceptsPdf: boolean;
-  /** Whether it takes an `idempotency-key` header, also from a browser. */
+  /** Whether the server accepts the `idempotency-key` header, also from a browser. */
   readonly acceptsIdempotencyKey: boolean;
-  /** Fields that have another name here, or are left out. */
+  /** The server's own names of fields; `false` for a field that it does not support. */
   readonly fields: Readonly<Partial<Record<ChatField, string | false>>>;
 }
 
-/** A server that nothing is known of: the least that all of them take. */
+/** The profile of an unknown server: only what every server accepts. */
 const minimal = {
   tokenField: "max_tokens",
   systemRole: "system",
@@ -55,6 +58,7 @@ const minimal = {
   fields: { prompt_cache_key: false },
 } as const;
 
+/** Servers with fewer restrictions: no alternation, system messages anywhere. */
 const permissive = {
   ...minimal,
   noteRole: "system",
@@ -62,6 +66,7 @@ const permissive = {
   acceptsIdempotencyKey: true,
 } as const;
 
+/** The names of the built-in profiles. */
 export type ChatProfileName =
   | "openai"
   | "openrouter"
@@ -73,7 +78,7 @@ export type ChatProfileName =
   | "vllm"
   | "local";
 
-/** Servers that speak Chat Completions. Any other one: `{ ...chatProfiles.local, name, baseURL, keyName }`. */
+/** Built-in profiles of servers. For any other server: `{ ...chatProfiles.local, name, baseURL, keyName }`. */
 export const chatProfiles: Readonly<Record<ChatProfileName, ChatProfile>> = {
   openai: {
     ...permissive,
@@ -137,6 +142,6 @@ export const chatProfiles: Readonly<Record<ChatProfileName, ChatProfile>> = {
   ollama: { ...minimal, name: "ollama", baseURL: "http://localhost:11434/v1" },
   /** vLLM on this machine. */
   vllm: { ...minimal, name: "vllm", baseURL: "http://localhost:8000/v1" },
-  /** llama.cpp, LM Studio and whatever else serves a model on this machine. */
+  /** llama.cpp, LM Studio or another server on this machine. */
   local: { ...minimal, name: "local", baseURL: "http://localhost:8080/v1" },
 };

@@ -10,7 +10,7 @@ import { ToolCallSlots } from "./tool-call-slots.ts";
 
 type Choice = ChatCompletionChunk.Choice;
 
-/** Puts the chunks of a completion together. */
+/** Assembles a completion from its chunks. */
 export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStreaming, ChatCompletionChunk> {
   readonly #context: ReaderContext;
   readonly #calls = new ToolCallSlots();
@@ -26,7 +26,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     this.#context = context;
   }
 
-  /** A chunk with a finish reason makes the answer whole; the usage comes after it. */
+  /** A chunk with a finish reason completes the answer; usage follows in a later chunk. */
   add(chunk: ChatCompletionChunk): boolean {
     if (this.#model === "") this.#model = chunk.model ?? "";
     if (chunk.usage) this.#usage = toLlmUsage(chunk.usage);
@@ -52,7 +52,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     if (!calls) return this.#failed("malformed", "A tool call has no name.");
     const finish = finishOf(raw, calls.length > 0);
     if (this.#text.trim() === "" && calls.length === 0 && finish.unified !== "length") {
-      return this.#failed("empty", "The model answered with nothing.");
+      return this.#failed("empty", "The model sent an empty answer.");
     }
     return {
       ok: true,
@@ -101,8 +101,8 @@ interface Piece {
 }
 
 /**
- * What a delta says. Reasoning stands in `reasoning_content` or `reasoning`, or in a list of content as `thinking`: the
- * client's types know neither.
+ * The text and the reasoning of a delta. Reasoning is in `reasoning_content`, in `reasoning`, or in items of `content` as
+ * `thinking`; the SDK has no types for these fields.
  */
 function piecesOf(delta: Choice["delta"] | undefined): readonly Piece[] {
   if (!isJsonObject(delta)) return [];
@@ -123,7 +123,7 @@ function listedPieces(content: unknown): readonly Piece[] {
   });
 }
 
-/** Finish reasons that mean that there is no answer. */
+/** Finish reasons of failed answers. */
 const failedFinishes: ReadonlyMap<string, LlmFailureKind> = new Map([
   ["content_filter", "content-filter"],
   ["error", "server"],
@@ -138,7 +138,7 @@ const finishes: ReadonlyMap<string, LlmFinish["unified"]> = new Map([
   ["model_length", "length"],
 ]);
 
-/** Some servers say `stop` after a tool call. */
+/** Some servers send `stop` after a tool call. */
 function finishOf(raw: string, hasCalls: boolean): LlmFinish {
   const unified = finishes.get(raw) ?? "other";
   return { unified: unified === "stop" && hasCalls ? "tool-calls" : unified, raw };

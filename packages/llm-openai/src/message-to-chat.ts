@@ -12,7 +12,7 @@ import { resultToText } from "./message-to-items.ts";
 
 type Warn = (warning: string) => void;
 
-/** A message as messages of Chat Completions, in the roles that a server knows. */
+/** Converts a message to messages of Chat Completions, with the roles of a server's profile. */
 export function messageToChat(
   message: NormalizedMessage,
   profile: ChatProfile,
@@ -27,7 +27,7 @@ export function messageToChat(
     ...calls.map(
       ({ id, result }) => ({ role: "tool", tool_call_id: id, content: resultToText(result) }) as const,
     ),
-    // A tool message is text, so the files of results follow as if the user had shown them.
+    // A tool message contains text only, so the files of results follow in a user message.
     ...(files.length === 0
       ? []
       : [

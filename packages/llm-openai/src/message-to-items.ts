@@ -3,7 +3,7 @@ import { fileToFallbackText, fileToUrl, isJsonObject } from "@moora/llm/adapter"
 import type { NormalizedCall, NormalizedMessage, NormalizedPart } from "@moora/llm/adapter";
 import { reasoningToItem } from "./item-to-part.ts";
 
-/** A message as items of the Responses API. What cannot be sent is put into words, and told to `warn`. */
+/** Converts a message to items of the Responses API. A file that cannot be sent is replaced by text, with a warning. */
 export function messageToItems(
   message: NormalizedMessage,
   warn: (warning: string) => void,
@@ -21,13 +21,13 @@ export function messageToItems(
   return [...parts.map(partToItem), ...calls.map((call) => callToOutput(call, warn))];
 }
 
-/** Nothing is stored at the provider, so reasoning that came without its content names what nobody knows any more. */
+/** Whether the provider can verify a part. It stores nothing, so reasoning without its content is unknown to it. */
 const isVerifiable = (part: NormalizedPart): boolean =>
   part.type !== "reasoning" ||
   (isJsonObject(part.raw) &&
     (typeof part.raw["encrypted_content"] === "string" || Array.isArray(part.raw["content"])));
 
-/** Items refer to each other by their ids: without one of them, the others go without ids too. */
+/** Items refer to each other by their ids: if one of them is left out, the others are sent without ids, too. */
 const neutralPart = (part: NormalizedPart): readonly NormalizedPart[] => {
   if (part.type === "reasoning" || part.type === "opaque") return [];
   const { raw: _raw, ...rest } = part;
@@ -43,7 +43,7 @@ function partToItem(part: NormalizedPart): JsonObject {
     return { ...raw, type: "function_call", call_id: id, name, arguments: argumentsText };
   }
   const { annotations = [], ...rest } = raw;
-  // Without the identity that the provider gave it, a text is said again in the short form.
+  // Text without an id of the provider is sent in the short form.
   return "id" in rest
     ? {
         ...rest,
@@ -68,7 +68,7 @@ function callToOutput({ id, result }: NormalizedCall, warn: (warning: string) =>
   };
 }
 
-/** The API knows no failed results, so the text has to say it. */
+/** The text of a result. The API has no field for failed results, so the text of one starts with "Error". */
 export const resultToText = ({ isError, content }: LlmToolResult): string =>
   isError && !/^error\b/i.test(content) ? `Error: ${content}` : content;
 

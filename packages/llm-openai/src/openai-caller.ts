@@ -10,12 +10,12 @@ import { errorToBody, openAiErrorCodes, rejectsReasoning } from "./openai-failur
 import { OpenAiReader } from "./openai-to-outcome.ts";
 import { openAiName, requestToOpenAi } from "./request-to-openai.ts";
 
-/** `apiKey` defaults to OPENAI_API_KEY, `baseURL` to OPENAI_BASE_URL or OpenAI's own. */
+/** The options of an `OpenAiCaller`. `apiKey` defaults to OPENAI_API_KEY, `baseURL` to OPENAI_BASE_URL or OpenAI's own URL. */
 export type OpenAiOptions = ConnectionOptions;
 
 /**
- * The OpenAI Responses API, without state on the provider's side: nothing is stored there, and encrypted reasoning goes
- * back to the model that made it.
+ * Calls the OpenAI Responses API without state on the provider's side: the provider stores nothing, and encrypted reasoning
+ * is sent back to the model that generated it.
  */
 export class OpenAiCaller implements LlmCaller {
   readonly name: string = openAiName;
@@ -50,6 +50,6 @@ export class OpenAiCaller implements LlmCaller {
   }
 }
 
-/** A model of OpenAI: `openai("gpt-5.5")`. It is asked wherever a request names no model. */
+/** A caller for a model of OpenAI: `openai("gpt-5.5")`. A request with its own `model` overrides it. */
 export const openai = (model: string, options: OpenAiOptions = {}): LlmCaller =>
   new OpenAiCaller({ ...options, model });

@@ -11,13 +11,13 @@ import { openAiClient } from "./openai-client.ts";
 import { errorToBody, openAiErrorCodes } from "./openai-failure.ts";
 import { requestToChat } from "./request-to-chat.ts";
 
-/** `apiKey` and `baseURL` default to those of the profile. */
+/** The options of an `OpenAiChatCaller`. `apiKey` and `baseURL` default to those of the profile. */
 export interface OpenAiChatOptions extends ConnectionOptions {
-  /** Default: OpenAI itself. */
+  /** The server. Default: OpenAI. */
   readonly profile?: ChatProfile;
 }
 
-/** Chat Completions, of OpenAI or of any server that speaks them. */
+/** Calls the Chat Completions API of OpenAI or of another server. */
 export class OpenAiChatCaller implements LlmCaller {
   readonly name: string;
   readonly model?: string;
@@ -43,7 +43,7 @@ export class OpenAiChatCaller implements LlmCaller {
       reader: (context) => new ChatReader(context),
       errorCodes: openAiErrorCodes,
       errorToBody,
-      // Reasoning is plain text here: there is nothing to verify.
+      // Reasoning is plain text in this API: a server has nothing to verify.
       rejectsRaw: () => false,
     };
   }
@@ -53,13 +53,13 @@ export class OpenAiChatCaller implements LlmCaller {
   }
 }
 
-/** The address in the environment is OpenAI's, so it counts for OpenAI only. */
+/** OPENAI_BASE_URL applies to the profile of OpenAI only. */
 const baseURLOf = (profile: ChatProfile): string =>
   (profile === chatProfiles.openai ? environmentVariable("OPENAI_BASE_URL") : undefined) ?? profile.baseURL;
 
 /**
- * A model behind Chat Completions: `openaiChat("qwen3", { profile: chatProfiles.ollama })`. It is asked wherever a
- * request names no model.
+ * A caller for a model with the Chat Completions API: `openaiChat("qwen3", { profile: chatProfiles.ollama })`. A request with
+ * its own `model` overrides it.
  */
 export const openaiChat = (model: string, options: OpenAiChatOptions = {}): LlmCaller =>
   new OpenAiChatCaller({ ...options, model });

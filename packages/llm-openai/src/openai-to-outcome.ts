@@ -11,22 +11,23 @@ import type {
 } from "openai/resources/responses/responses";
 import { itemToPart, summarySeparator } from "./item-to-part.ts";
 
+/** The status of a response by its last event. */
 const endings = {
   "response.completed": "completed",
   "response.incomplete": "incomplete",
   "response.failed": "failed",
 } as const;
 
-/** Puts the events of a response together. */
+/** Assembles a response from its events. */
 export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming, ResponseStreamEvent> {
   readonly #context: ReaderContext;
-  /** Items that began and items that are done, by their place in the output. */
+  /** Items that have started and items that are complete, by their index in the output. */
   readonly #startedItems = new Set<number>();
   readonly #finishedItems = new Map<number, ResponseOutputItem>();
   #text = "";
   #refusal = "";
   #response: Response | undefined;
-  /** The newest usage that an event carried; most servers send it with the last one. */
+  /** The latest usage that an event reports. Most servers report it with the last event. */
   #usage: ResponseUsage | undefined;
 
   constructor(context: ReaderContext) {
@@ -35,7 +36,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
 
   add(event: ResponseStreamEvent): boolean {
     const { feed, normalized } = this.#context;
-    // The protocol has many events and gets more; the others say nothing that is needed here.
+    // The protocol has many other events and new ones are added. They are not needed here.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case "response.output_text.delta":
@@ -67,7 +68,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
       case "response.incomplete":
       case "response.failed":
         this.#usage = event.response.usage ?? this.#usage;
-        // The name of the event says it too, for servers that leave the status out.
+        // Some servers leave out the status, which the type of the event determines, too.
         this.#response = { ...event.response, status: event.response.status ?? endings[event.type] };
         return true;
       default:
@@ -85,7 +86,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
 
   outcome(): LlmOutcome {
     const response = this.#response;
-    if (!response) return this.#failed("interrupted", "The response never came to its end.");
+    if (!response) return this.#failed("interrupted", "The response ended before its last event.");
     if (response.status === "failed") {
       return failedOutcome(
         errorToFailure(errorOf(response), this.#context.failure),
@@ -110,7 +111,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     const finish = finishOf(response, hasCalls);
     const isBlank = !hasCalls && parts.every((part) => part.type !== "text" || part.text.trim() === "");
     if (isBlank && finish.unified !== "length")
-      return this.#failed("empty", "The model answered with nothing.");
+      return this.#failed("empty", "The model sent an empty answer.");
     return {
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
@@ -121,7 +122,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     };
   }
 
-  /** The items in order; undefined when one that began is nowhere. */
+  /** The items in order; undefined if an item has started and is not complete. */
   #items(response: Response): readonly ResponseOutputItem[] | undefined {
     const output = response.output ?? [];
     const indexes = [
@@ -129,7 +130,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     ].toSorted((a, b) => a - b);
     const items = indexes.map((index) => this.#finishedItems.get(index) ?? output[index]);
     const found = items.filter((item) => item !== undefined);
-    // What the token limit cut may be missing; what ended by itself may not.
+    // Items may be missing only if the response was cut by the token limit.
     return found.length === items.length || response.status === "incomplete" ? found : undefined;
   }
 
@@ -156,7 +157,7 @@ function finishOf(response: Response, hasCalls: boolean): LlmFinish {
 
 const toLlmUsage = (usage: ResponseUsage): LlmUsage => ({
   inputTokens: usage.input_tokens,
-  // Servers that speak like OpenAI may leave the details out.
+  // Compatible servers may leave out the details.
   cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
   cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens ?? 0,
   outputTokens: usage.output_tokens,

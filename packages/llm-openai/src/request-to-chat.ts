@@ -21,7 +21,7 @@ import { openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
 type Warn = (warning: string) => void;
 type ChatFields = Partial<ChatCompletionCreateParamsStreaming>;
 
-/** A request in the words of Chat Completions, as a server of this profile takes them. */
+/** Converts a request to the body of Chat Completions, by the profile of a server. */
 export function requestToChat(
   request: LlmRequest,
   context: BodyContext,
@@ -73,10 +73,10 @@ function messagesToChat(
   return [...system, ...alternateRoles(messages, profile)];
 }
 
-/** Nobody sets these, so nobody misses them. */
+/** Fields that users do not set, so that no warning is needed where they are not supported. */
 const silentFields: readonly string[] = ["prompt_cache_key", "parallel_tool_calls", "stream_options"];
 
-/** The fields under the names of this server, without those that it does not know. */
+/** Renames fields to the server's names, and leaves out those that it does not support. */
 function profileFields(
   fields: Readonly<Record<ChatField, unknown>>,
   profile: ChatProfile,
@@ -86,7 +86,7 @@ function profileFields(
   for (const [name, value] of Object.entries(defined(fields))) {
     const as = Object.hasOwn(profile.fields, name) ? Reflect.get(profile.fields, name) : name;
     if (typeof as === "string") known[as] = value;
-    else if (!silentFields.includes(name)) warn(`${name} was left out: ${profile.name} does not know it`);
+    else if (!silentFields.includes(name)) warn(`${name} was left out: ${profile.name} does not support it`);
   }
   return known;
 }
@@ -117,11 +117,11 @@ function toolToChat(
   };
 }
 
-/** The format of the answer, where this server takes one beside these tools. */
+/** The format of the answer, if the server accepts it together with the tools of the request. */
 function formatOf(
   { answerSchema, tools }: NormalizedRequest,
   { answerFormat }: ChatProfile,
 ): ReturnType<typeof schemaToFormat> {
-  const isTaken = answerFormat === "always" || (answerFormat === "without-tools" && tools.length === 0);
-  return answerSchema !== undefined && isTaken ? schemaToFormat(answerSchema) : undefined;
+  const isAccepted = answerFormat === "always" || (answerFormat === "without-tools" && tools.length === 0);
+  return answerSchema !== undefined && isAccepted ? schemaToFormat(answerSchema) : undefined;
 }

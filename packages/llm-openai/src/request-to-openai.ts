@@ -19,10 +19,10 @@ import type {
 import { messageToItems } from "./message-to-items.ts";
 import { openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
 
-/** The name under which settings name fields of this API. */
+/** The name of the caller, also in `providerOptions`. */
 export const openAiName = "openai";
 
-/** A request in the words of the Responses API: stateless, streamed, with reasoning that can be given back. */
+/** Converts a request to the body of the Responses API: stateless, streamed, and with encrypted reasoning. */
 export function requestToOpenAi(
   request: LlmRequest,
   context: BodyContext,
@@ -35,7 +35,7 @@ export function requestToOpenAi(
   const items = normalized.messages.flatMap((message) => messageToItems(message, warn));
   const { settings } = normalized;
   for (const name of ["seed", "stop"] as const) {
-    if (settings[name] !== undefined) warn(`${name} was left out: the Responses API does not know it`);
+    if (settings[name] !== undefined) warn(`${name} was left out: the Responses API does not support it`);
   }
   const body: ResponseCreateParamsStreaming = {
     model: normalized.model,
@@ -50,7 +50,7 @@ export function requestToOpenAi(
     ...toolsToOpenAi(normalized),
     ...(format && { text: { format: { type: "json_schema", ...format } } }),
     ...includeFields(normalized, context),
-    // Items that came from the provider go back as they came, and no type of the client describes them all.
+    // Items from the provider are sent back unchanged, and the SDK has no type for all of them.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     input: items as unknown as ResponseInputItem[],
     store: false,
@@ -83,7 +83,7 @@ function toolToOpenAi({ name, description, schema }: LlmTool): FunctionTool {
 const choiceToOpenAi = (choice: LlmToolChoice): ToolChoiceOptions | ToolChoiceFunction =>
   typeof choice === "string" ? choice : { type: "function", name: choice.name };
 
-/** Models that do not reason refuse to hear of it, so a neutral request does not ask for it. */
+/** Models without reasoning reject `reasoning.encrypted_content`, so a neutral request does not include it. */
 function includeFields(
   { settings }: NormalizedRequest,
   context: BodyContext,

@@ -2,7 +2,7 @@ import type { JsonObject } from "@moora/llm";
 import { strictSchema } from "@moora/llm/adapter";
 import type { StrictRules } from "@moora/llm/adapter";
 
-/** What OpenAI, and those who follow it, enforce with `strict: true`. */
+/** What OpenAI and compatible servers enforce with `strict: true`. */
 export const openAiStrictRules: StrictRules = {
   enforcedKeywords: [
     "pattern",
@@ -21,8 +21,8 @@ export const openAiStrictRules: StrictRules = {
 };
 
 /**
- * The format of an answer: enforced where its schema can be strict, a wish where it cannot. Undefined for a schema whose
- * root is not an object, which no API of this kind takes.
+ * The format of an answer: strict if its schema can be enforced, otherwise a hint for the model. Undefined for a schema
+ * whose root is not an object, which these APIs do not accept.
  */
 export function schemaToFormat(
   schema: JsonObject,

@@ -1,20 +1,24 @@
 import type { LlmCallOptions, LlmChunk } from "./caller.ts";
 
-/** Passes on what a model makes: whole characters only, and whatever the listener throws stays with the listener. */
+/** Emits chunks to the listener of a call. */
 export interface ChunkFeed {
   text(delta: string): void;
   reasoning(delta: string): void;
   toolCall(name: string): void;
-  /** Gives out what was held back, when nothing more can come. */
+  /** Emits the incomplete characters that are left. Call it after the last chunk. */
   end(): void;
 }
 
+/**
+ * A feed for `onChunk` of a call. It emits complete characters only: half of a surrogate pair is kept until the other half
+ * arrives. Exceptions of the listener are ignored.
+ */
 export function chunkFeed(onChunk: LlmCallOptions["onChunk"]): ChunkFeed {
   const emit = (chunk: LlmChunk): void => {
     try {
       onChunk?.(chunk);
     } catch {
-      // A viewer that fails is no reason to lose the answer.
+      // A listener that fails must not lose the answer.
     }
   };
   const text = characterBuffer((piece) => emit({ type: "text", text: piece }));
@@ -32,7 +36,7 @@ export function chunkFeed(onChunk: LlmCallOptions["onChunk"]): ChunkFeed {
 
 const endsInHighSurrogate = (text: string): boolean => /[\uD800-\uDBFF]$/.test(text);
 
-/** Holds the first half of a surrogate pair back until the second half comes. */
+/** Keeps the first half of a surrogate pair until the second half arrives. */
 function characterBuffer(emit: (text: string) => void): { add(delta: string): void; end(): void } {
   let pending = "";
   const emitText = (text: string): void => {

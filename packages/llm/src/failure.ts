@@ -1,7 +1,7 @@
 import { truncatedToBytes, redactSecrets } from "./failure-text.ts";
 import type { LlmFailure, LlmFailureKind, LlmOutcome, LlmUsage } from "./outcome.ts";
 
-/** Whether the same request may succeed later, where nobody knows better. */
+/** Whether the same request may succeed later, unless the failure has its own `retryable`. */
 const retryableByDefault: Readonly<Record<LlmFailureKind, boolean>> = {
   auth: false,
   billing: false,
@@ -21,13 +21,14 @@ const retryableByDefault: Readonly<Record<LlmFailureKind, boolean>> = {
   unknown: false,
 };
 
+/** Creates a failure. `details` override what follows from the kind. */
 export type FailureOf = (
   kind: LlmFailureKind,
   message: string,
   details?: Partial<Omit<LlmFailure, "kind" | "message">>,
 ) => LlmFailure;
 
-/** A failure with its message capped at 2 KB; `retryable` follows from the kind unless it is given. */
+/** Creates a failure. The message is truncated to 2 KB; `retryable` follows from the kind unless `details` has it. */
 export const failureOf: FailureOf = (kind, message, details = {}) => ({
   kind,
   message: truncatedToBytes(message.toWellFormed()),
@@ -35,7 +36,7 @@ export const failureOf: FailureOf = (kind, message, details = {}) => ({
   ...details,
 });
 
-/** The same, with the secrets taken out before anything is cut: half a key is still half a key. */
+/** Returns a `failureOf` that redacts secrets in `message` and `raw`, before it truncates them. */
 export const redactedFailureOf =
   (secrets: readonly string[]): FailureOf =>
   (kind, message, details = {}) => {
@@ -46,7 +47,7 @@ export const redactedFailureOf =
     });
   };
 
-/** The outcome of a call that failed. `partial` is the text that had been streamed. */
+/** The outcome of a failed call. `partial` is the text that was streamed before the failure. */
 export const failedOutcome = (failure: LlmFailure, partial: string = "", usage?: LlmUsage): LlmOutcome => ({
   ok: false,
   failure,
@@ -54,7 +55,7 @@ export const failedOutcome = (failure: LlmFailure, partial: string = "", usage?:
   ...(usage && { usage }),
 });
 
-/** The outcome with one more warning; a failure has no place for it and stays as it is. */
+/** Adds warnings to a successful outcome. A failure has no warnings and is returned unchanged. */
 export const withWarnings = (outcome: LlmOutcome, ...warnings: readonly string[]): LlmOutcome =>
   outcome.ok && warnings.length > 0
     ? { ...outcome, warnings: [...(outcome.warnings ?? []), ...warnings] }

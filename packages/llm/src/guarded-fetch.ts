@@ -2,20 +2,22 @@ import type { StreamFault } from "./stream-fault.ts";
 
 type Fetch = typeof globalThis.fetch;
 
+/** Receives the progress of a guarded request. */
 export interface FetchObserver {
   onSent(): void;
   onStream(): void;
-  /** Bytes came: a comment or a ping counts as life. */
+  /** The stream received bytes: those of a comment or a ping count, too. */
   onBytes(): void;
+  /** The response is not an event stream. Called twice: with an empty body, then with the body. */
   onRefused(fault: StreamFault): void;
 }
 
-/** As much of an answer that is no stream as is read. */
+/** How much of a response is read that is not an event stream. */
 const maxBodyBytes = 64 * 1024;
 
 /**
- * A fetch that lets nothing through but an event stream. It follows no redirect: an API that redirects is the wrong
- * address, and the conversation would go to whoever stands behind it.
+ * A fetch that returns event streams only, and rejects for any other response. It follows no redirects: they would send the
+ * conversation to another host than the configured one.
  */
 export const guardedFetch =
   (fetch: Fetch, observer: FetchObserver): Fetch =>
@@ -30,10 +32,10 @@ export const guardedFetch =
       );
     }
     const { status, headers } = response;
-    // Told before the body is read: one that never ends must not hide the status.
+    // Reported before the body is read: a body that never ends must not hide the status.
     observer.onRefused({ type: "response", status, headers, body: "" });
     observer.onRefused({ type: "response", status, headers, body: await readBody(response.body) });
-    throw new Error("the answer is no event stream");
+    throw new Error("The response is not an event stream.");
   };
 
 const isEventStream = (
@@ -56,7 +58,7 @@ const observed = (
     }),
   );
 
-/** The beginning of a body, or nothing when it breaks off. */
+/** The beginning of a body, up to the limit or to a broken connection. */
 async function readBody(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Promise<string> {
   const reader = body?.getReader();
   if (!reader) return "";

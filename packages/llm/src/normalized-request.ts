@@ -20,78 +20,85 @@ import type {
 } from "./request.ts";
 import { wireIds, wireNames, type IdFormat } from "./wire-ids.ts";
 
-/** A tool call as it may stand in a request: ids and names fit the dialect, the arguments are an object. */
+/** A tool call in a form that a provider accepts: id and name match their formats, and the arguments are an object. */
 export interface NormalizedCall {
   readonly type: "tool-call";
   readonly id: string;
   readonly name: string;
-  /** JSON text of an object: as the model made it, or `{}` where that was none. */
+  /** The JSON text of an object: the model's own text, or `{}` if that is not an object. */
   readonly arguments: string;
+  /** The parsed arguments. */
   readonly input: JsonObject;
   readonly raw?: Json;
   readonly result: LlmToolResult;
 }
 
-/** `raw` is there only when the turn comes from where the request goes to. */
+/** A part of an assistant turn. It has `raw` only if the turn has the origin that the request is sent to. */
 export type NormalizedPart =
   | { readonly type: "text"; readonly text: string; readonly raw?: Json }
   | { readonly type: "reasoning"; readonly text: string; readonly raw: Json }
   | { readonly type: "opaque"; readonly raw: Json }
   | NormalizedCall;
 
+/** A message of a normalized request. */
 export type NormalizedMessage =
   | { readonly role: "user"; readonly content: readonly LlmContent[] }
   | { readonly role: "note"; readonly text: string }
   | { readonly role: "assistant"; readonly parts: readonly NormalizedPart[] };
 
-/** A request as any provider takes it: well-formed text, names and ids that fit, a conversation without holes. */
+/**
+ * A request in a form that every provider accepts: well-formed text, valid names and ids, no blank text, and a result for
+ * every tool call.
+ */
 export interface NormalizedRequest extends Pick<
   LlmRequest,
   "model" | "answerSchema" | "parallelToolCalls" | "settings"
 > {
-  /** Missing when it is blank. */
+  /** Missing if it is blank. */
   readonly system?: string;
   readonly messages: readonly NormalizedMessage[];
-  /** Tools and the choice of one go by their names on the wire. */
+  /** The tools, by their names on the wire, which `toolChoice` uses, too. */
   readonly tools: readonly LlmTool[];
   readonly toolChoice: LlmToolChoice;
-  /** The tool of ours that a name on the wire stands for; a name that nobody gave stays as it is. */
+  /** The original name of a tool by its name on the wire. An unknown name is returned unchanged. */
   readonly nameOf: (wireName: string) => string;
-  /** Whether raw parts go along, which the provider may refuse. */
+  /** Whether the request contains reasoning or opaque parts, which the provider may reject. */
   readonly carriesRaw: boolean;
 }
 
+/** How to normalize a request. */
 export interface NormalizeOptions {
-  /** Raw parts go back to this origin only. */
+  /** Only turns from this origin keep their raw parts. */
   readonly origin: string;
-  /** Leave raw parts out altogether. */
+  /** Leaves out all raw parts. Default: false. */
   readonly neutral?: boolean | undefined;
+  /** The format of tool call ids. Default: `commonIdFormat`. */
   readonly idFormat?: IdFormat | undefined;
-  readonly names?: IdFormat | undefined;
+  /** The format of tool names. Default: `commonIdFormat`. */
+  readonly nameFormat?: IdFormat | undefined;
 }
 
-/** What the user says where a provider wants the user to speak and the conversation has no word of theirs. */
-export const placeholders = { first: "(The conversation goes on.)", next: "(Go on.)" } as const;
+/**
+ * User messages for providers that require one where the conversation has none: `first` before everything else, `next`
+ * between or after assistant turns.
+ */
+export const placeholders = { first: "(The conversation continues.)", next: "(Continue.)" } as const;
 
 const isBlank = (text: string): boolean => text.trim() === "";
 
 /**
- * Makes a request fit to be sent: no blank text, each call answered once and under an id of its own, arguments that are
- * objects, reasoning only where it came from and never at the end of a turn.
+ * Converts a request to a form that every provider accepts: without blank text, every tool call with a unique id, one result
+ * and an object as its arguments, and reasoning only for its own origin and never at the end of a turn.
  */
 export function normalizeRequest(given: LlmRequest, options: NormalizeOptions): NormalizedRequest {
-  const {
-    model,
-    answerSchema,
-    parallelToolCalls,
-    settings,
-    system,
-    messages: said,
-  } = withWellFormedText(given);
-  const toolName = wireNames(options.names);
+  const wellFormed = withWellFormedText(given);
+  const { model, answerSchema, parallelToolCalls, settings, system } = wellFormed;
+  const toolName = wireNames(options.nameFormat);
   const names = new Map(given.tools.map((tool) => [toolName(tool.name), tool.name]));
   const idOf = uniqueIds(options.idFormat);
-  const messages = said.flatMap((message) => normalizeMessage(message, options, idOf, toolName));
+  const messages = wellFormed.messages.flatMap((message) =>
+    normalizeMessage(message, options, idOf, toolName),
+  );
   const { toolChoice } = given;
   return {
     model,
@@ -110,7 +117,7 @@ const hasRaw = (message: NormalizedMessage): boolean =>
   message.role === "assistant" &&
   message.parts.some((part) => part.type === "reasoning" || part.type === "opaque");
 
-/** Ids in the dialect's pattern. One that comes a second time names another call, and gets another id. */
+/** Ids in a format. An id that occurs again belongs to another call, and is replaced. */
 function uniqueIds(format: IdFormat | undefined): (id: string) => string {
   const wireId = wireIds(format);
   const seen = new Map<string, number>();
@@ -158,7 +165,7 @@ function normalizePart(
   return [toCall({ type: "tool-call", id, name, ...argumentsToInput(part.arguments), ...raw })];
 }
 
-/** The arguments as an object; they may hide half a character behind an escape, or be too deep or too many to be followed. */
+/** The arguments as an object without lone surrogates; an empty one if they are invalid, too deep or too large. */
 function argumentsToInput(argumentsText: string): Pick<NormalizedCall, "arguments" | "input"> {
   if (hasMoreItemsThan(argumentsText, maxArgumentItems)) return { arguments: "{}", input: {} };
   const parsed = textToJson(argumentsText);
@@ -173,7 +180,7 @@ const normalizeResult = (result: LlmToolResult | undefined): LlmToolResult =>
     ? { isError: true, content: "(no result)" }
     : { ...result, content: isBlank(result.content) ? "(no output)" : result.content };
 
-/** Reasoning is given back with what it led to, or not at all. */
+/** Providers accept reasoning only in front of the text or the call that it resulted in. */
 function withoutTrailingReasoning(parts: readonly NormalizedPart[]): readonly NormalizedPart[] {
   const last = parts.findLastIndex((part) => part.type !== "reasoning");
   return parts.slice(0, last + 1);

@@ -15,7 +15,10 @@ import type { Protocol, WireCall, WireRequest } from "./protocol.ts";
 import type { LlmRequest } from "./request.ts";
 import { readStream, type Wire } from "./stream-guard.ts";
 
-/** One call through a protocol. Never rejects. */
+/**
+ * Sends a request by a protocol. Resolves the key, limits the silence of the provider, follows the signal, converts every
+ * failure, and sends the request once more without raw parts if the provider rejects them. Never rejects.
+ */
 export async function callProvider<Body, Event>(
   protocol: Protocol<Body, Event>,
   connection: ConnectionOptions,
@@ -26,11 +29,14 @@ export async function callProvider<Body, Event>(
   if (options.signal?.aborted) return failedOutcome(failureOf("aborted", "The call was aborted."));
   if (request.model === "") {
     return failedOutcome(
-      failureOf("invalid-request", `${protocol.provider}: neither the request nor the caller names a model.`),
+      failureOf(
+        "invalid-request",
+        `${protocol.provider}: no model is configured. Set model in the request or in the caller's options.`,
+      ),
     );
   }
   const key = resolveApiKey(connection.apiKey, protocol.keyName);
-  if (key.type === "unsendable" || (key.type === "missing" && protocol.keyName !== undefined)) {
+  if (key.type === "invalid" || (key.type === "missing" && protocol.keyName !== undefined)) {
     return failedOutcome(failureOf("auth", keyMessage(key.type, protocol)));
   }
   const apiKey = key.type === "key" ? key.key : undefined;
@@ -41,12 +47,12 @@ export async function callProvider<Body, Event>(
   try {
     return await new ProviderCall(protocol, connection, options, apiKey, secrets).run(request);
   } catch (error) {
-    // A fault of ours must not become an exception of the host's.
+    // An error in the adapter must not become an exception in the application.
     return failedOutcome(redactedFailureOf(secrets)("unknown", `${protocol.provider}: ${String(error)}`));
   }
 }
 
-/** Ids of providers are data, but a call needs one: a missing one is made up. */
+/** Gives every tool call without an id one by its position. */
 const withCallIds = (outcome: LlmOutcome): LlmOutcome =>
   outcome.ok
     ? {
@@ -61,12 +67,12 @@ const withCallIds = (outcome: LlmOutcome): LlmOutcome =>
     : outcome;
 
 const keyMessage = (
-  type: "missing" | "unsendable",
+  type: "missing" | "invalid",
   { provider, keyName }: { readonly provider: string; readonly keyName?: string | undefined },
 ): string =>
   type === "missing"
-    ? `${provider}: there is no API key. Set ${keyName} or give apiKey.`
-    : `${provider}: the API key has characters that no header can carry.`;
+    ? `${provider}: missing API key. Set ${keyName}, or pass apiKey.`
+    : `${provider}: the API key has characters that are not valid in a header. Remove spaces and non-ASCII characters.`;
 
 class ProviderCall<Body, Event> {
   readonly #protocol: Protocol<Body, Event>;
@@ -90,7 +96,7 @@ class ProviderCall<Body, Event> {
     this.#failure = { host: hostOf(baseURL) || "the provider", secrets, errorCodes, errorToBody };
   }
 
-  /** Asks, and asks once more without raw parts when they were rejected. */
+  /** Sends the request, and once more without raw parts if they are rejected. */
   async run(request: LlmRequest): Promise<LlmOutcome> {
     const { provider, api, baseURL, requestToBody, rejectsRaw } = this.#protocol;
     const origin = originOf(provider, api, baseURL, request.model);
@@ -141,7 +147,7 @@ class ProviderCall<Body, Event> {
     };
   }
 
-  /** A changed body must not go out under the key of the one before it. */
+  /** A changed body must not be sent with the idempotency key of the previous one. */
   #wireCall(wire: Wire, attempt: string): WireCall {
     const { idempotencyKey } = this.#options;
     const sendsKey = this.#protocol.sendsIdempotencyKey && idempotencyKey !== undefined;

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
-/** Whether no value fits two of the branches: their types differ, or a required key holds a value of its own in each. */
+/** Whether no value matches two branches: their types differ, or a required key has a different constant in each. */
 export function areDisjoint(branches: Json, root: JsonObject): boolean {
   if (!Array.isArray(branches)) return false;
   const schemas = branches
@@ -13,7 +13,7 @@ export function areDisjoint(branches: Json, root: JsonObject): boolean {
   return requiredKeys(first).some((key) => areDistinct(schemas.map((schema) => onlyValue(schema, key))));
 }
 
-/** Whether a schema contains itself, through `$ref`. */
+/** Whether a schema contains itself by `$ref`. */
 export function isRecursive(root: JsonObject): boolean {
   const reaches = (schema: Json, open: readonly string[]): boolean => {
     if (Array.isArray(schema)) return schema.some((one: Json) => reaches(one, open));
@@ -33,7 +33,7 @@ const definitions = ["$defs", "definitions"];
 const areDistinct = (values: readonly (string | undefined)[]): boolean =>
   !values.includes(undefined) && new Set(values).size === values.length;
 
-/** One word for the type of a schema, the same one for types that overlap. */
+/** The type of a schema, the same one for types that overlap. */
 function typeOf(schema: JsonObject): string | undefined {
   const { type } = schema;
   return typeof type !== "string" ? undefined : type === "integer" ? "number" : type;
@@ -44,7 +44,7 @@ const requiredKeys = (schema: JsonObject): readonly string[] => {
   return Array.isArray(required) ? required.filter((key: Json) => typeof key === "string") : [];
 };
 
-/** The one value that a required key may have, as text. */
+/** The only value of a required key, as JSON text; undefined if it may have several. */
 function onlyValue(schema: JsonObject, key: string): string | undefined {
   const { properties } = schema;
   if (typeOf(schema) !== "object" || !requiredKeys(schema).includes(key)) return undefined;
@@ -61,7 +61,7 @@ function resolveRef(schema: Json, root: JsonObject): JsonObject | undefined {
   return typeof ref === "string" ? resolvePointer(root, ref) : schema;
 }
 
-/** What a local reference such as `#/$defs/node` points at. */
+/** The schema at a local reference such as `#/$defs/node`. */
 function resolvePointer(root: JsonObject, ref: string): JsonObject | undefined {
   let at: Json | undefined = root;
   for (const step of ref.split("/").slice(1)) {

@@ -2,30 +2,32 @@ import { guardedFetch } from "./guarded-fetch.ts";
 import { silenceTimer } from "./silence-timer.ts";
 import type { StreamFault } from "./stream-fault.ts";
 
+/** The limits of one stream. */
 export interface StreamLimits {
+  /** Aborts the stream. */
   readonly signal?: AbortSignal | undefined;
-  /** Silence allowed before the first byte of the answer. */
+  /** How long to wait for the first byte of the answer, in milliseconds. */
   readonly firstChunkTimeoutMs: number;
-  /** Silence allowed between two pieces of it. */
+  /** How long to wait between two chunks of the answer, in milliseconds. */
   readonly idleTimeoutMs: number;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** What a client has to use for a guarded request. */
+/** The transport of a guarded request. A client must use both. */
 export interface Wire {
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
 }
 
-/** How long, at most, a stream may stay open after its last event: enough to end by itself and leave the connection for reuse. */
+/** How long a stream may stay open after its last event: enough for the server to end it, so that the connection is reused. */
 const maxDrainMs = 1000;
 
 /**
- * Reads a stream to its end: opens it over a guarded `fetch`, hands each event to `take`, and says what went wrong, or
- * nothing. `take` returns true from the event on with which the answer is whole; whatever happens after it is no fault.
- * Never rejects, and ends at once when the signal fires or a limit of silence is over, also if the transport does not
- * listen. No timer and no listener outlives it.
+ * Opens a stream with a guarded `fetch` and passes every event to `onEvent`. Resolves to the fault of the stream, or to
+ * undefined for a complete one. `onEvent` returns true for the event that completes the answer; errors after it are ignored.
+ * Never rejects. Resolves immediately when the signal is aborted or a limit of silence is exceeded, even if the transport
+ * ignores its signal. Leaves no timer and no listener behind.
  */
 export async function readStream<Event>(
   limits: StreamLimits,
@@ -78,7 +80,7 @@ class StreamGuard<Event> {
     }
   }
 
-  /** Keeps the first cause: an error that follows an abort only repeats it. */
+  /** Keeps the first fault: an error after an abort results from the abort. */
   recordError(error: unknown): void {
     this.#fault ??=
       error instanceof SyntaxError
@@ -110,7 +112,7 @@ class StreamGuard<Event> {
 
   #restartTimer(): void {
     this.#receivedBytes = true;
-    // Bytes may still trickle in after the end; they must not start a timer again.
+    // Bytes that arrive after the end must not start the timer again.
     if (this.#controller.signal.aborted) return;
     const { idleTimeoutMs } = this.#limits;
     this.#silence.start(this.#isComplete ? Math.min(maxDrainMs, idleTimeoutMs) : idleTimeoutMs);
@@ -122,7 +124,7 @@ class StreamGuard<Event> {
     this.#interrupt?.();
   }
 
-  /** What a promise gives, or undefined as soon as the guard stops. A race would pile up one reaction for each event. */
+  /** The value of a promise, or undefined as soon as the guard stops. `Promise.race` would add a reaction for every event. */
   #untilStopped<Value>(promise: PromiseLike<Value>): Promise<Value | undefined> {
     return new Promise((resolve, reject) => {
       this.#interrupt = () => resolve(undefined);

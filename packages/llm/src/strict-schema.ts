@@ -1,15 +1,17 @@
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 import { areDisjoint, isRecursive } from "./schema-facts.ts";
 
-/** What a provider enforces while a model writes. Whatever is not named here cannot be part of a strict schema. */
+/** What a provider enforces while a model generates JSON. A strict schema contains nothing else. */
 export interface StrictRules {
-  /** Keywords that are enforced as they stand, beside types, properties, items, enum, const, anyOf and `$ref`. */
+  /** Keywords that are enforced, in addition to types, properties, items, enum, const, anyOf and `$ref`. */
   readonly enforcedKeywords: readonly string[];
-  /** Keywords that are not enforced and may become a sentence in the description, where somebody else checks them. */
+  /** Keywords that are not enforced, and that may become part of the description, because the agent checks them. */
   readonly describedKeywords: readonly string[];
+  /** Values of `format` that are enforced. */
   readonly enforcedFormats: readonly string[];
-  /** Whether a property may be missing from `required`. */
+  /** Whether a property may be optional. */
   readonly allowsOptionalKeys: boolean;
+  /** Whether a schema may contain itself. */
   readonly allowsRecursion: boolean;
 }
 
@@ -27,9 +29,9 @@ const droppedKeywords = [
 const keptKeywords = ["title", "description", "type", "required", "const"];
 
 /**
- * The same schema in the form that a provider can enforce, or undefined where that would change what it means: an
- * optional key, an open record, a keyword nobody enforces. Objects that name their properties are closed, and a `oneOf`
- * whose branches exclude each other becomes `anyOf`.
+ * Converts a schema to an equivalent one that a provider can enforce. Returns undefined if there is none: for an optional
+ * property, an open record, or a keyword that is not enforced. Objects with properties are closed, and a `oneOf` with
+ * disjoint branches becomes `anyOf`.
  */
 export function strictSchema(schema: JsonObject, rules: StrictRules): JsonObject | undefined {
   if (schema["type"] !== "object") return undefined;
@@ -66,8 +68,8 @@ class StrictSchemaBuilder {
     }
     if (notes.length > 0) {
       const { description } = strict;
-      const said = typeof description === "string" ? `${description} ` : "";
-      strict["description"] = `${said}(${notes.join(", ")})`;
+      const prefix = typeof description === "string" ? `${description} ` : "";
+      strict["description"] = `${prefix}(${notes.join(", ")})`;
     }
     return this.#closeObject(schema, strict);
   }
@@ -121,7 +123,7 @@ class StrictSchemaBuilder {
     return strict.includes(undefined) ? undefined : strict.filter((branch) => branch !== undefined);
   }
 
-  /** An object says which keys it has, all of them are required where the provider wants it, and there are no others. */
+  /** Closes an object: it has its own properties only, and all of them are required unless the provider allows optional ones. */
   #closeObject(schema: JsonObject, strict: JsonObject): JsonObject | undefined {
     if ("$ref" in schema && Object.keys(schema).length > 1) return undefined;
     const types = [schema["type"]].flat();
@@ -136,6 +138,6 @@ class StrictSchemaBuilder {
   }
 }
 
-/** A schema without any of these allows every value, which cannot be enforced. */
+/** Whether a schema restricts its values. One that allows any value cannot be enforced. */
 const constrainsValue = (schema: JsonObject): boolean =>
   ["type", "enum", "const", "anyOf", "oneOf", "$ref"].some((key) => key in schema);

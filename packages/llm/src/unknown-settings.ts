@@ -1,6 +1,6 @@
 import type { LlmSettings } from "./request.ts";
 
-/** A setting that is missing here does not compile. */
+/** Every setting; a missing one does not compile. */
 const knownSettings: Readonly<Record<keyof LlmSettings, true>> = {
   maxOutputTokens: true,
   temperature: true,
@@ -12,7 +12,7 @@ const knownSettings: Readonly<Record<keyof LlmSettings, true>> = {
   providerOptions: true,
 };
 
-/** A warning for each setting that `LlmSettings` does not have: hosts without types may misspell one. */
+/** A warning for every setting that `LlmSettings` does not have, such as a misspelled one. */
 export const unknownSettingWarnings = (settings: LlmSettings): string[] =>
   Object.keys(settings)
     .filter((name) => !Object.hasOwn(knownSettings, name))

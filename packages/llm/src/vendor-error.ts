@@ -1,17 +1,17 @@
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
-/** What a provider says about an error, in any of the shapes that are about. */
+/** An error that a provider reports. */
 export interface VendorError {
-  /** Its own words for it, the most specific first: an error code, a type. */
+  /** The provider's codes and types of the error, the most specific first. */
   readonly codes: readonly string[];
   readonly message: string;
-  /** An HTTP status that stands in the body, as gateways write it. */
+  /** An HTTP status inside the body, as gateways send it. */
   readonly status?: number;
 }
 
 /**
  * Reads `{ error: { message, type, code } }`, `{ type: "error", error }`, `{ error: "text" }`, `{ message, code }`,
- * `{ detail }` and a list around any of them; undefined where a value names no error.
+ * `{ detail }` and a list of any of them. Undefined for a value without an error.
  */
 export function jsonToVendorError(body: Json | undefined): VendorError | undefined {
   if (Array.isArray(body)) return jsonToVendorError(body[0]);
@@ -34,7 +34,7 @@ function fieldsToVendorError(fields: JsonObject): VendorError {
   };
 }
 
-/** Codes and types, in the order of how much they say. A bare `error` says nothing. */
+/** Codes and types, the most specific first. A bare `error` is left out. */
 function codesOf(fields: JsonObject): readonly string[] {
   const { code, type, status, details, object } = fields;
   const detailed = isJsonObject(details) ? details["error_code"] : undefined;

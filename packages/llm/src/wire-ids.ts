@@ -1,19 +1,19 @@
-/** What a dialect takes as the id of a tool call, or as the name of a tool. */
+/** The format that a provider requires for ids of tool calls, or for names of tools. */
 export interface IdFormat {
-  /** Matches the whole of what may be sent as it is. */
+  /** Matches every valid id as a whole. */
   readonly pattern: RegExp;
-  /** How long an id is that had to be replaced; the pattern has to take that many letters and digits. */
+  /** The length of replacement ids. The pattern must match this many letters and digits. */
   readonly length: number;
 }
 
-/** The strictest pattern that is common: `^[A-Za-z0-9_-]{1,64}$`. */
+/** The format that most providers accept: `^[A-Za-z0-9_-]{1,64}$`. */
 export const commonIdFormat: IdFormat = { pattern: /^[A-Za-z0-9_-]{1,64}$/, length: 24 };
 
-/** Replaced ids begin with it; an id of the host's own that does so is replaced as well, so they never meet. */
+/** The prefix of replacement ids. Original ids with this prefix are replaced, too, so that they never collide. */
 const replacementPrefix = "x0";
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** A hash of 32 bits over UTF-16 units: FNV-1a with a final mix. Spread is what counts, not secrecy. */
+/** A hash of 32 bits over UTF-16 units: FNV-1a with a final mix. It is not cryptographic. */
 export function hash32(text: string, seed: number): number {
   let h = (0x811c9dc5 ^ seed) >>> 0;
   for (let i = 0; i < text.length; i += 1) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
@@ -22,7 +22,7 @@ export function hash32(text: string, seed: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** So many letters and digits that stand for a text; each hash gives five of them. */
+/** A digest of a text in letters and digits. Each hash contributes five of them. */
 function digest(text: string, length: number): string {
   let out = "";
   for (let seed = 1; out.length < length; seed += 1) {
@@ -33,9 +33,9 @@ function digest(text: string, length: number): string {
 }
 
 /**
- * The ids of one request in a dialect's pattern: equal ids give equal ones, distinct ids distinct ones. What an id
- * becomes does not depend on the others (but for two hashes that meet, where the later one gives way), so it stays when
- * messages are added.
+ * Returns a function that converts ids of tool calls to a format, for one request. Equal ids give equal ones, distinct ids
+ * distinct ones. The result does not depend on other ids of the request, so it stays the same when messages are added;
+ * only if two hashes collide, the later id gets another one.
  */
 export function wireIds(format: IdFormat = commonIdFormat): (id: string) => string {
   return memoizedNaming(
@@ -44,7 +44,7 @@ export function wireIds(format: IdFormat = commonIdFormat): (id: string) => stri
   );
 }
 
-/** The same for the names of tools: a replaced name keeps what can be read of it. */
+/** The same for names of tools. A replacement contains the valid characters of the name. */
 export function wireNames(format: IdFormat = commonIdFormat): (name: string) => string {
   const tail = 10;
   return memoizedNaming(format, (name, salt) => {

@@ -4,15 +4,17 @@ import { failedOutcome, failureOf } from "../failure.ts";
 import { noUsage, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmPart, LlmRequest } from "../request.ts";
 
-/** What a scripted model does at one call: an outcome, or `hangs` until its signal fires. */
+/** What a scripted model does in one call: it returns an outcome, or waits until its signal is aborted. */
 export type MockStep = LlmOutcome | MockHang;
 
+/** A call that never ends by itself. Create it with `hangs`. */
 export interface MockHang {
+  /** The text that is streamed first. */
   readonly hangsAfter: string;
   readonly usage?: LlmUsage;
 }
 
-/** A model that streams a text and then says nothing more until it is aborted; `usage` is what the failure reports then. */
+/** A step that streams a text and then waits until the call is aborted. The failure reports `usage`. */
 export const hangs = (
   after: string = "",
   details: { readonly usage?: Partial<LlmUsage> } = {},
@@ -21,15 +23,16 @@ export const hangs = (
   ...(details.usage && { usage: { ...noUsage, ...details.usage } }),
 });
 
+/** The steps of a scripted model: one for each call, or a function that returns the step of a call. */
 export type MockScript =
   | readonly MockStep[]
-  /** `call` counts from 0. */
+  /** `call` starts at 0. */
   | ((request: LlmRequest, call: number) => MockStep | Promise<MockStep>);
 
 /**
- * A model that does what its script says: a list, one step for each call, or a function of the request. It streams its
- * answers word by word, checks the signal between the words, and keeps every request. Past the end of its list it fails. A
- * call that is aborted before it begins takes no step; one that is aborted later reports the usage of its step.
+ * A scripted model for tests. It streams its answers word by word, checks the signal between the words, and records every
+ * request. A call without a step left fails. A call that is aborted before it starts uses no step; one that is aborted later
+ * reports the usage of its step.
  */
 export class MockLlmCaller implements LlmCaller {
   readonly name: string = "mock";
@@ -38,27 +41,28 @@ export class MockLlmCaller implements LlmCaller {
   readonly #requests: LlmRequest[] = [];
   readonly #options: LlmCallOptions[] = [];
 
-  /** `model` is the one of requests that name none. */
+  /** `model` is the model for requests whose `model` is the empty string. */
   constructor(script: MockScript, { model }: { readonly model?: string } = {}) {
     this.#script = script;
     if (model !== undefined) this.model = model;
   }
 
+  /** The number of calls so far. */
   get callCount(): number {
     return this.#requests.length;
   }
 
-  /** Every request so far, in order. */
+  /** The requests so far, in order. */
   get requests(): readonly LlmRequest[] {
     return this.#requests;
   }
 
-  /** The options of every call so far, in order; those of `callSync` are empty. */
+  /** The options of the calls so far, in order; those of `callSync` are empty. */
   get options(): readonly LlmCallOptions[] {
     return this.#options;
   }
 
-  /** The model that a call asked for; the first call is 0. Undefined when there was no such call. */
+  /** The model of a request; the first call is 0. Undefined if there was no such call. */
   modelForCall(call: number): string | undefined {
     return this.#requests[call]?.model;
   }
@@ -80,13 +84,13 @@ export class MockLlmCaller implements LlmCaller {
         return failedOutcome(
           failureOf(
             "invalid-request",
-            "This script answers later: use call, or a script that returns at once.",
+            "The script returned a promise. Use call, or a script that returns a step.",
           ),
         );
       }
       return "hangsAfter" in step
         ? failedOutcome(
-            failureOf("timeout", "This step never answers, and callSync cannot be aborted."),
+            failureOf("timeout", "The step waits for a signal, and callSync has none. Use call."),
             step.hangsAfter,
           )
         : withModel(step, this.#modelOf(request));
@@ -113,11 +117,11 @@ const exhaustedScript = (call: number): LlmOutcome =>
   failedOutcome(
     failureOf(
       "invalid-request",
-      `MockLlmCaller: call ${call + 1} has no step; its script has ${call}. Add one.`,
+      `MockLlmCaller: call ${call + 1} has no step, the script has ${call}. Add a step.`,
     ),
   );
 
-/** An answer names the model that was asked for, unless its script names another. */
+/** Sets the model of an answer to the requested one, unless the script sets another. */
 const withModel = (outcome: LlmOutcome, model: string): LlmOutcome =>
   outcome.ok && outcome.model === "" ? { ...outcome, model } : outcome;
 
@@ -141,7 +145,7 @@ function partsOf(step: MockStep): readonly LlmPart[] {
   return step.ok ? step.turn.parts : [{ type: "text", text: step.partial }];
 }
 
-/** Streams the parts word by word and gives the text that got out before the signal fired. */
+/** Streams the parts word by word. Returns the text that was streamed before the signal was aborted. */
 async function stream(
   parts: readonly LlmPart[],
   feed: ReturnType<typeof chunkFeed>,
@@ -151,7 +155,7 @@ async function stream(
   for (const part of parts) {
     const words = part.type === "text" || part.type === "reasoning" ? part.text.split(/(?<=\s)/) : [""];
     for (const word of words) {
-      // Each word comes in a turn of its own, as it would from a network.
+      // Each word arrives in its own microtask, like chunks from a network.
       await Promise.resolve();
       if (signal?.aborted) return text;
       if (part.type === "text") feed.text(word);

@@ -12,7 +12,7 @@ import {
   userMessage,
 } from "./requests.ts";
 
-/** The server checks what it gets by the provider's rules, so an answer means that the request obeyed them. */
+/** Expects that the server accepts a request. The server checks it by the provider's rules. Returns the body. */
 async function expectAccepted({ caller, serve, bodies }: LlmHarness, request: LlmRequest): Promise<string> {
   serve({ type: "answer", answer: text("ok") });
   expectSuccess(await caller.call(request, longTimeouts));
@@ -27,11 +27,11 @@ const note = (words: string): LlmMessage => ({ role: "note", text: words });
 const sum: LlmTurn = turnOfCalls({ id: "1" });
 const said = (words: string): LlmMessage => ({
   role: "assistant",
-  turn: { origin: "elsewhere", parts: [{ type: "text", text: words }] },
+  turn: { origin: "another-origin", parts: [{ type: "text", text: words }] },
   results: [],
 });
 
-/** Conversations in every order that a host can come to. */
+/** Conversations with every order of messages that an application can create. */
 const conversations: Readonly<Record<string, readonly LlmMessage[]>> = {
   "two users in a row": [userMessage("Hello"), userMessage("What is 1 + 2?")],
   "a note at the start": [note("It is Monday."), userMessage("What is 1 + 2?")],
@@ -44,13 +44,13 @@ const conversations: Readonly<Record<string, readonly LlmMessage[]>> = {
     note("Hurry."),
     userMessage("And 3 + 4?"),
   ],
-  "a turn after a turn": [
+  "two turns with calls in a row": [
     userMessage("Hello"),
     turnWithResults(sum, "3"),
     turnWithResults(turnOfCalls({ id: "2" }), "7"),
   ],
   "a turn without calls": [userMessage("Hello"), said("Hi."), userMessage("What is 1 + 2?")],
-  "two turns without calls": [
+  "two turns without calls in a row": [
     userMessage("Hello"),
     said("Hi."),
     said("Well?"),
@@ -76,16 +76,16 @@ const conversations: Readonly<Record<string, readonly LlmMessage[]>> = {
 };
 
 const conversationCases = Object.entries(conversations).map(([name, messages]): ConformanceCase => ({
-  name: `a conversation with ${name} is sent in an order that the provider takes`,
+  name: `a conversation with ${name} is sent in an order that the provider accepts`,
   needs: ["http"],
   run: async (harness) => void (await expectAccepted(harness, requestWithTools({ messages }))),
 }));
 
-/** What goes back in a later request. */
+/** How earlier messages are sent in a later request. */
 export const historyCases: readonly ConformanceCase[] = [
   ...conversationCases,
   {
-    name: "a turn of tool calls goes back with its results, in the order of the calls",
+    name: "a turn with tool calls is sent back with its results, in the order of the calls",
     needs: [],
     async run({ caller, serve, bodies }) {
       serve({ type: "answer", answer: twoCalls }, { type: "answer", answer: text("3 and 12.") });
@@ -94,12 +94,15 @@ export const historyCases: readonly ConformanceCase[] = [
       const messages = [...first.messages, turnWithResults(turn, "result one", "result two")];
       expectSuccess(await caller.call({ ...first, messages }, longTimeouts));
       const body = bodies.at(-1) ?? "result one result two";
-      check(body.indexOf("result one") >= 0, "the first result is missing");
-      check(body.indexOf("result two") > body.indexOf("result one"), "the results are out of order");
+      check(body.indexOf("result one") >= 0, "The request must contain the first result.");
+      check(
+        body.indexOf("result two") > body.indexOf("result one"),
+        "The results must be in the order of the calls.",
+      );
     },
   },
   {
-    name: "ids of any kind go out in the dialect's pattern, each call with an id of its own",
+    name: "any ids are sent in the provider's format, and every call has a unique id",
     needs: ["http"],
     async run(harness) {
       const ids = [
@@ -130,7 +133,7 @@ export const historyCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "malformed arguments, and those that are too deep, go back as an empty object",
+    name: "malformed arguments, and too deep ones, are sent back as an empty object",
     needs: ["http"],
     async run(harness) {
       const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
@@ -145,7 +148,7 @@ export const historyCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "a failed result is shown as a failure, an empty one says that it is empty",
+    name: "a failed result is marked as an error, and an empty one as empty",
     needs: ["http"],
     async run(harness) {
       const turn = turnOfCalls({ id: "1" }, { id: "2" });
@@ -157,8 +160,11 @@ export const historyCases: readonly ConformanceCase[] = [
         harness,
         requestWithTools({ messages: [userMessage("Hello"), { role: "assistant", turn, results }] }),
       );
-      check(body.includes("the disk is full") && /error/i.test(body), "the failure does not show");
-      check(body.includes("(no output)"), "the empty result is blank");
+      check(
+        body.includes("the disk is full") && /error/i.test(body),
+        "The request must mark the failed result as an error.",
+      );
+      check(body.includes("(no output)"), "The request must mark the empty result.");
     },
   },
   {
@@ -173,11 +179,11 @@ export const historyCases: readonly ConformanceCase[] = [
           messages: [userMessage("half \ude00"), turnWithResults(turn, "half \ud83d"), note("\ud83d")],
         }),
       );
-      check(!/\\ud[89a-f]/i.test(body), "a lone surrogate is on its way");
+      check(!/\\ud[89a-f]/i.test(body), "The request must not contain a lone surrogate.");
     },
   },
   {
-    name: "the same request twice is the same bytes",
+    name: "equal requests are sent as equal bytes",
     needs: ["http"],
     async run(harness) {
       const request = requestWithTools({
@@ -187,12 +193,12 @@ export const historyCases: readonly ConformanceCase[] = [
       equal(
         await expectAccepted(harness, request),
         await expectAccepted(harness, structuredClone(request)),
-        "the second body",
+        "The second body",
       );
     },
   },
   {
-    name: "images go along, from the user and from a tool",
+    name: "images of the user and of a tool are sent",
     needs: ["images"],
     async run(harness) {
       const results = [{ isError: false, content: "a picture", files: [image.file] }];
@@ -205,11 +211,11 @@ export const historyCases: readonly ConformanceCase[] = [
           ],
         }),
       );
-      equal(body.split("iVBORw0KGgo=").length - 1, 2, "the number of images");
+      equal(body.split("iVBORw0KGgo=").length - 1, 2, "The number of images");
     },
   },
   {
-    name: "a file that the provider does not take is named in its place",
+    name: "a file that the provider does not accept is replaced by its name",
     needs: ["http"],
     async run(harness) {
       const file = { mediaType: "application/x-unknown", name: "data.bin", data: "AAAA" };
@@ -219,7 +225,7 @@ export const historyCases: readonly ConformanceCase[] = [
           messages: [{ role: "user", content: [{ type: "file", file }] }, userMessage("What is it?")],
         }),
       );
-      check(body.includes("data.bin"), "the file is not even named");
+      check(body.includes("data.bin"), "The request must contain the name of the file.");
     },
   },
 ];

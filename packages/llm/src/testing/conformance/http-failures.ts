@@ -35,7 +35,7 @@ const rawResponse = (
   transient: boolean,
 ): Fault => ({ when, behavior: { type: "response", status, headers, body }, kind, transient, status });
 
-/** Every answer that is no stream, and whether the same request may succeed later. */
+/** Every kind of response that is not a stream, and whether it is retryable. */
 const faults: readonly Fault[] = [
   errorResponse(400, "invalid-request", "invalid-request", false),
   errorResponse(401, "auth", "auth", false),
@@ -92,30 +92,30 @@ const faultCases = faults.map(({ when, behavior, kind, transient, status }): Con
   async run({ caller, serve, bodies }) {
     serve(behavior);
     const failure = expectFailure(await caller.call(requestOf(), longTimeouts), kind);
-    equal(failure.retryable, transient, "whether it may pass");
-    if (status !== undefined && kind !== "empty") equal(failure.status, status, "the status");
-    equal(bodies.length, 1, "the number of requests");
+    equal(failure.retryable, transient, "`retryable`");
+    if (status !== undefined && kind !== "empty") equal(failure.status, status, "The status");
+    equal(bodies.length, 1, "The number of requests");
   },
 }));
 
 const unreachable: readonly (readonly [string, HarnessTarget, boolean])[] = [
-  ["a connection that is refused", "refused", true],
+  ["a refused connection", "refused", true],
   ["a name that does not resolve", "unknown-host", true],
-  ["a server that does not speak TLS", "no-tls", false],
+  ["a server without TLS", "no-tls", false],
 ];
 
 const unreachableCases = unreachable.map(([when, target, transient]): ConformanceCase => ({
-  name: `${when} is a failure of the connection, ${transient ? "which may pass" : "for good"}`,
+  name: `${when} is ${transient ? "a retryable" : "not a retryable"} failure of the connection`,
   needs: ["http"],
   setup: { target },
   async run({ caller }) {
     const failure = expectFailure(await caller.call(requestOf(), longTimeouts), "connection");
-    equal(failure.retryable, transient, "whether it may pass");
-    check(failure.raw !== undefined, "the transport's own word is missing");
+    equal(failure.retryable, transient, "`retryable`");
+    check(failure.raw !== undefined, "`raw` must contain the error code of the transport.");
   },
 }));
 
-/** The header, and the milliseconds it means. */
+/** Values of the header, and the delay in milliseconds. */
 const retryAfters: readonly (readonly [string | undefined, number | undefined])[] = [
   ["2", 2000],
   ["0", 0],
@@ -129,7 +129,7 @@ const retryAfters: readonly (readonly [string | undefined, number | undefined])[
 
 const retryAfterCases: readonly ConformanceCase[] = [
   {
-    name: "Retry-After is read as seconds, however many, and ignored when it makes no sense",
+    name: "Retry-After is read in seconds, without a maximum, and an invalid value is ignored",
     needs: ["http"],
     async run({ caller, serve }) {
       for (const [header, ms] of retryAfters) {
@@ -149,7 +149,7 @@ const retryAfterCases: readonly ConformanceCase[] = [
       const failure = expectFailure(await caller.call(requestOf(), longTimeouts), "overloaded");
       check(
         failure.retryAfterMs !== undefined && failure.retryAfterMs > 0 && failure.retryAfterMs <= 3_600_000,
-        `an hour became ${failure.retryAfterMs} ms`,
+        `retryAfterMs must be at most an hour, got ${failure.retryAfterMs}.`,
       );
       serve({
         type: "error-response",
@@ -158,18 +158,18 @@ const retryAfterCases: readonly ConformanceCase[] = [
         headers: { "retry-after": new Date(0).toUTCString() },
       });
       const past = expectFailure(await caller.call(requestOf(), longTimeouts), "overloaded");
-      equal(past.retryAfterMs, undefined, "a date in the past");
+      equal(past.retryAfterMs, undefined, "`retryAfterMs` for a date in the past");
     },
   },
 ];
 
-/** Failures before a stream begins. */
+/** Failures before the stream starts. */
 export const httpFailureCases: readonly ConformanceCase[] = [
   ...faultCases,
   ...unreachableCases,
   ...retryAfterCases,
   {
-    name: "the body of an error is capped at 2 KB",
+    name: "the message of an error has at most 2 KB",
     needs: ["http"],
     async run({ caller, serve }) {
       serve({
@@ -181,20 +181,20 @@ export const httpFailureCases: readonly ConformanceCase[] = [
       const failure = expectFailure(await caller.call(requestOf(), longTimeouts), "server");
       const long = JSON.stringify({ error: { message: "ä".repeat(30_000), type: "t".repeat(30_000) } });
       serve({ type: "response", status: 500, headers: { "content-type": "application/json" }, body: long });
-      const told = expectFailure(await caller.call(requestOf(), longTimeouts), "server");
-      for (const { message, raw = "" } of [failure, told]) {
-        check(new TextEncoder().encode(message).length <= 2048, "a message is longer than 2 KB");
-        check(raw.length <= 2048, "a word is longer than 2 KB");
+      const longFailure = expectFailure(await caller.call(requestOf(), longTimeouts), "server");
+      for (const { message, raw = "" } of [failure, longFailure]) {
+        check(new TextEncoder().encode(message).length <= 2048, "`message` must have at most 2 KB.");
+        check(raw.length <= 2048, "`raw` must have at most 2 KB.");
       }
     },
   },
   {
-    name: "after a failure the next call works",
+    name: "after a failure the next call succeeds",
     needs: ["http"],
     async run({ caller, serve }) {
       serve({ type: "error-response", status: 500, error: "server" }, { type: "answer", answer: text("3") });
       expectFailure(await caller.call(requestOf(), longTimeouts), "server");
-      check((await caller.call(requestOf(), longTimeouts)).ok, "the next call failed too");
+      check((await caller.call(requestOf(), longTimeouts)).ok, "The next call must succeed.");
     },
   },
 ];

@@ -9,7 +9,7 @@ const thinking: ScriptedAnswer = {
   calls: [{ name: "add", arguments: ["{}"] }],
 };
 
-/** A conversation whose first turn was thought about, as its next request. */
+/** The second request of a conversation whose first turn contains reasoning. */
 async function afterReasoning({ caller, serve }: LlmHarness, model: string): Promise<LlmRequest> {
   serve({ type: "answer", answer: thinking }, { type: "answer", answer: text("3") });
   const first = requestWithTools({ model });
@@ -20,10 +20,10 @@ async function afterReasoning({ caller, serve }: LlmHarness, model: string): Pro
 const carries = (body: string | undefined, issued: readonly string[]): boolean =>
   issued.length > 0 && issued.every((token) => body?.includes(JSON.stringify(token)));
 
-/** Reasoning that a provider signed or encrypted. */
+/** Signed or encrypted reasoning. */
 export const reasoningCases: readonly ConformanceCase[] = [
   {
-    name: "reasoning goes back as it was to its origin, to nobody else, and back again",
+    name: "reasoning is sent back unchanged to its origin, and to no other model",
     needs: ["signed-reasoning"],
     async run(harness) {
       const { caller, bodies, issued } = harness;
@@ -31,13 +31,20 @@ export const reasoningCases: readonly ConformanceCase[] = [
       for (const model of ["model-a", "model-b", "model-a"]) {
         expectSuccess(await caller.call({ ...next, model }, longTimeouts));
         const wanted = model === "model-a";
-        equal(carries(bodies.at(-1), issued), wanted, `whether ${model} got the reasoning`);
-        check(wanted || bodies.at(-1)?.includes("I must add.") === false, `${model} could read it`);
+        equal(
+          carries(bodies.at(-1), issued),
+          wanted,
+          `Whether the request to ${model} contains the reasoning`,
+        );
+        check(
+          wanted || bodies.at(-1)?.includes("I must add.") === false,
+          `The request to ${model} must not contain the reasoning.`,
+        );
       }
     },
   },
   {
-    name: "reasoning that led to nothing stays behind",
+    name: "reasoning at the end of a turn is not sent",
     needs: ["signed-reasoning"],
     async run(harness) {
       const { caller, bodies, issued } = harness;
@@ -48,11 +55,11 @@ export const reasoningCases: readonly ConformanceCase[] = [
           : message,
       );
       expectSuccess(await caller.call({ ...next, messages }, longTimeouts));
-      check(!carries(bodies.at(-1), issued), "reasoning without what it led to was sent");
+      check(!carries(bodies.at(-1), issued), "The request must not contain reasoning at the end of a turn.");
     },
   },
   {
-    name: "reasoning that is rejected is left out once, with a warning",
+    name: "rejected reasoning is left out of a second request, with a warning",
     needs: ["signed-reasoning"],
     async run(harness) {
       const { caller, serve, bodies, issued } = harness;
@@ -62,13 +69,13 @@ export const reasoningCases: readonly ConformanceCase[] = [
         { type: "answer", answer: text("3") },
       );
       const outcome = expectSuccess(await caller.call(next, longTimeouts));
-      equal(bodies.length, 3, "the number of requests");
+      equal(bodies.length, 3, "The number of requests");
       equal(
         bodies.slice(1).map((body) => carries(body, issued)),
         [true, false],
-        "who carried the reasoning",
+        "Which requests contain the reasoning",
       );
-      equal(outcome.warnings?.length, 1, "the number of warnings");
+      equal(outcome.warnings?.length, 1, "The number of warnings");
     },
   },
   {
@@ -79,9 +86,9 @@ export const reasoningCases: readonly ConformanceCase[] = [
       const next = await afterReasoning(harness, "model-a");
       serve({ type: "error-response", status: 400, error: "rejected-reasoning" });
       expectFailure(await caller.call(next, longTimeouts), "invalid-request");
-      equal(bodies.length, 3, "the number of requests");
+      equal(bodies.length, 3, "The number of requests");
       expectFailure(await caller.call({ ...next, model: "model-b" }, longTimeouts), "invalid-request");
-      equal(bodies.length, 4, "the number of requests");
+      equal(bodies.length, 4, "The number of requests");
     },
   },
 ];

@@ -2,6 +2,7 @@ import type { LlmCallOptions, LlmChunk } from "../../caller.ts";
 import type { LlmMessage, LlmRequest, LlmTool, LlmTurn } from "../../request.ts";
 import type { ScriptedAnswer } from "./harness.ts";
 
+/** A tool that adds two numbers. */
 export const toolOf = (name: string): LlmTool => ({
   name,
   description: "Adds two numbers.",
@@ -13,11 +14,13 @@ export const toolOf = (name: string): LlmTool => ({
   },
 });
 
+/** A user message with one text. */
 export const userMessage = (text: string): LlmMessage => ({
   role: "user",
   content: [{ type: "text", text }],
 });
 
+/** A request for one short answer. */
 export const requestOf = (known: Partial<LlmRequest> = {}): LlmRequest => ({
   purpose: "plan",
   model: "model-a",
@@ -30,19 +33,20 @@ export const requestOf = (known: Partial<LlmRequest> = {}): LlmRequest => ({
   ...known,
 });
 
+/** A request with two tools. */
 export const requestWithTools = (known: Partial<LlmRequest> = {}): LlmRequest =>
   requestOf({ tools: [toolOf("add"), toolOf("multiply")], ...known });
 
-/** A turn with the results of its calls, as it goes back. */
+/** The message of a turn with the results of its calls. */
 export const turnWithResults = (turn: LlmTurn, ...results: readonly string[]): LlmMessage => ({
   role: "assistant",
   turn,
   results: results.map((content) => ({ isError: false, content })),
 });
 
-/** A turn of somebody else, which knows no raw parts. */
+/** A turn of another origin, without raw parts. */
 export const turnOfCalls = (...calls: readonly { id: string; arguments?: string }[]): LlmTurn => ({
-  origin: "elsewhere",
+  origin: "another-origin",
   parts: calls.map(({ id, arguments: text = '{"a":1,"b":2}' }) => ({
     type: "tool-call",
     id,
@@ -51,9 +55,10 @@ export const turnOfCalls = (...calls: readonly { id: string; arguments?: string 
   })),
 });
 
+/** An answer with text in these chunks. */
 export const text = (...pieces: readonly string[]): ScriptedAnswer => ({ text: pieces });
 
-/** Text, then two calls of two pieces each. */
+/** An answer with text, then two calls of two chunks each. */
 export const twoCalls: ScriptedAnswer = {
   text: ["Let me ", "compute."],
   calls: [
@@ -62,10 +67,10 @@ export const twoCalls: ScriptedAnswer = {
   ],
 };
 
-/** Long enough for anything on one machine. */
+/** Limits of silence that are not exceeded on one machine, even a slow one. */
 export const longTimeouts: LlmCallOptions = { firstChunkTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
 
-/** Keeps what is streamed. */
+/** A listener that records all chunks. */
 export function collectChunks(): {
   readonly chunks: LlmChunk[];
   readonly onChunk: (chunk: LlmChunk) => void;
@@ -74,6 +79,6 @@ export function collectChunks(): {
   return { chunks, onChunk: (chunk) => void chunks.push(chunk) };
 }
 
-/** What was streamed of one kind, joined. */
+/** The concatenated chunks of one type. */
 export const streamedText = (chunks: readonly LlmChunk[], type: "text" | "reasoning"): string =>
   chunks.map((chunk) => (chunk.type === type ? chunk.text : "")).join("");

@@ -6,7 +6,7 @@ import { requestOf, streamedText, collectChunks, longTimeouts, text } from "./re
 
 const words = Array.from({ length: 30 }, (_, index) => `word ${index} `);
 
-/** Counts the listeners that a signal has. */
+/** A signal that counts its listeners. */
 function countingSignal(): {
   readonly signal: AbortSignal;
   readonly abort: () => void;
@@ -33,7 +33,7 @@ const earlyUsage = {
 };
 const counted = { ...text(...words), earlyUsage };
 
-/** Ways in which a call ends before its stream does, each after the first events. */
+/** Streams that do not end normally after their first events. */
 const earlyEnds: readonly (readonly [
   what: string,
   behavior: ServerBehavior,
@@ -44,9 +44,9 @@ const earlyEnds: readonly (readonly [
     { type: "stall", answer: counted, afterEvents: 8 },
     (abort) => ({ ...longTimeouts, signal: abort.signal, onChunk: () => abort.abort() }),
   ],
-  ["a stream that is cut", { type: "cut", answer: counted, afterEvents: 8, by: "fin" }, () => longTimeouts],
+  ["an interrupted stream", { type: "cut", answer: counted, afterEvents: 8, by: "fin" }, () => longTimeouts],
   [
-    "a stream that stalls",
+    "a stalled stream",
     { type: "stall", answer: counted, afterEvents: 8 },
     () => ({ ...longTimeouts, idleTimeoutMs: 250 }),
   ],
@@ -58,22 +58,22 @@ const earlyEnds: readonly (readonly [
 ];
 
 const usageCases = earlyEnds.map(([what, behavior, optionsOf]): ConformanceCase => ({
-  name: `${what} reports the usage it has seen`,
+  name: `${what} reports the usage so far`,
   needs: ["http", "early-usage"],
   async run({ caller, serve }) {
     serve(behavior);
     const outcome: LlmOutcome = await caller.call(requestOf(), optionsOf(new AbortController()));
-    check(!outcome.ok, "the call succeeded");
-    equal(outcome.usage?.inputTokens, earlyUsage.inputTokens, "the input tokens");
-    equal(outcome.usage?.cachedInputTokens, earlyUsage.cachedInputTokens, "the cached input tokens");
+    check(!outcome.ok, "The call must fail.");
+    equal(outcome.usage?.inputTokens, earlyUsage.inputTokens, "The input tokens");
+    equal(outcome.usage?.cachedInputTokens, earlyUsage.cachedInputTokens, "The cached input tokens");
   },
 }));
 
-/** Aborting a call. */
+/** Aborted calls. */
 export const stoppingCases: readonly ConformanceCase[] = [
   ...usageCases,
   {
-    name: "a call that is aborted before it begins is never sent",
+    name: "a call that is aborted before it starts is not sent",
     needs: [],
     async run({ caller, serve, bodies }) {
       serve({ type: "answer", answer: text("3") });
@@ -83,8 +83,8 @@ export const stoppingCases: readonly ConformanceCase[] = [
         onChunk,
         signal: AbortSignal.abort(),
       });
-      check(!expectFailure(outcome, "aborted").retryable, "an aborted call does not pass");
-      equal([bodies.length, chunks.length], [0, 0], "the requests and the chunks");
+      check(!expectFailure(outcome, "aborted").retryable, "The failure must not be retryable.");
+      equal([bodies.length, chunks.length], [0, 0], "The numbers of requests and chunks");
     },
   },
   {
@@ -103,24 +103,30 @@ export const stoppingCases: readonly ConformanceCase[] = [
         },
       });
       expectFailure(outcome, "aborted");
-      check(!outcome.ok && outcome.partial.startsWith("word 0 "), "the text so far is lost");
-      check(words.join("").startsWith(streamedText(chunks, "text")), "it streamed something else");
+      check(
+        !outcome.ok && outcome.partial.startsWith("word 0 "),
+        "`partial` must be the beginning of the text.",
+      );
+      check(
+        words.join("").startsWith(streamedText(chunks, "text")),
+        "The streamed text must be the beginning of the text.",
+      );
     },
   },
   {
-    name: "a call that is aborted before the server answers ends at once",
+    name: "a call that is aborted before the server responds ends immediately",
     needs: ["http"],
     async run({ caller, serve, received }) {
       serve({ type: "silent" });
       const abort = new AbortController();
       const call = caller.call(requestOf(), { ...longTimeouts, signal: abort.signal });
       await received(1);
-      abort.abort(new Error("the user left"));
+      abort.abort(new Error("The user has left."));
       expectFailure(await call, "aborted");
     },
   },
   {
-    name: "a call that stalls ends at once when it is aborted",
+    name: "a stalled call ends immediately when it is aborted",
     needs: ["http"],
     async run({ caller, serve }) {
       serve({ type: "stall", answer: text(...words), afterEvents: 8 });
@@ -134,16 +140,16 @@ export const stoppingCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "a call leaves no listener on the signal, and the signal means nothing to it afterwards",
+    name: "a call leaves no listener on the signal, and ignores it afterwards",
     needs: ["http"],
     async run({ caller, serve }) {
       serve({ type: "answer", answer: text("3") }, { type: "error-response", status: 500, error: "server" });
       const { signal, abort, left } = countingSignal();
       const outcome = expectSuccess(await caller.call(requestOf(), { ...longTimeouts, signal }));
       expectFailure(await caller.call(requestOf(), { ...longTimeouts, signal }), "server");
-      equal(left(), 0, "the listeners that are left");
+      equal(left(), 0, "The number of listeners on the signal");
       abort();
-      equal(textOf(outcome), "3", "the text");
+      equal(textOf(outcome), "3", "The text");
     },
   },
 ];

@@ -12,8 +12,8 @@ import {
 } from "./wire-rules.ts";
 
 /**
- * Why the Messages API would refuse the body of a request with 400; undefined where it would not. `issued` are the
- * signatures that it gave out.
+ * Why the Messages API would reject the body of a request with status 400; undefined for a valid body. `issued` lists the
+ * signatures that the server has issued.
  */
 export const messagesRequestProblem = (body: JsonObject, issued: readonly string[]): string | undefined =>
   firstProblem(problems(body, issued));
@@ -28,14 +28,14 @@ function* problems(body: JsonObject, issued: readonly string[]): Problems {
   yield* wellFormedText(body);
   if (isBlank(body["model"])) yield "model: Field required";
   if (typeof body["max_tokens"] !== "number") yield "max_tokens: Field required";
-  if (body["stream"] !== true) yield "stream has to be true";
+  if (body["stream"] !== true) yield "stream must be true";
   if (breakpointsIn(body) > 4) yield "A maximum of 4 blocks with cache_control may be provided.";
   if (body["system"] !== undefined) yield* textProblems(yield* objectsIn(body["system"], "system"), "system");
   yield* toolProblems(body);
   yield* messageProblems(yield* objectsIn(body["messages"], "messages"), issued);
 }
 
-/** How many blocks, tools and parts of a body ask for a breakpoint of the cache. */
+/** How many cache breakpoints a body contains. */
 function breakpointsIn(value: Json | undefined): number {
   if (typeof value !== "object" || value === null) return 0;
   if (Array.isArray(value)) return value.reduce<number>((sum, item: Json) => sum + breakpointsIn(item), 0);
@@ -54,8 +54,8 @@ function* toolProblems(body: JsonObject): Problems {
   const names = tools.map((tool) => tool["name"]);
   if (new Set(names).size < names.length) yield "tools: Tool names must be unique.";
   for (const { name, input_schema: schema } of tools) {
-    if (!isStrictId(name)) yield `tools: the name ${textIn(name)} does not fit`;
-    if (!isJsonObject(schema) || schema["type"] !== "object") yield "input_schema.type: has to be object";
+    if (!isStrictId(name)) yield `tools: invalid name ${textIn(name)}`;
+    if (!isJsonObject(schema) || schema["type"] !== "object") yield "input_schema.type: must be object";
   }
   const choice = body["tool_choice"];
   if (isJsonObject(choice) && choice["type"] === "tool" && !names.includes(choice["name"]))
@@ -115,8 +115,8 @@ function* assistantProblems(
   for (const block of blocks) {
     if (block["type"] === "tool_use") {
       yield* calls.call(block["id"]);
-      if (!isStrictId(block["name"])) yield `${where}: the name of a tool_use does not fit`;
-      if (!isJsonObject(block["input"])) yield `${where}: input: has to be an object`;
+      if (!isStrictId(block["name"])) yield `${where}: invalid name of a tool_use block`;
+      if (!isJsonObject(block["input"])) yield `${where}: input: must be an object`;
     }
     if (block["type"] === "thinking") {
       const { signature, thinking } = block;
@@ -137,6 +137,6 @@ function* assistantProblems(
     yield `${where}: The final block in an assistant message cannot be \`thinking\`.`;
 }
 
-/** The signature that a simulated server gives out for thinking, and can check again. */
+/** The signature that a test server issues for thinking, and later verifies. */
 export const signatureOf = (thinking: Json | undefined): string =>
   `sig-${encodeURIComponent(JSON.stringify(thinking) ?? "")}`;
