@@ -207,7 +207,7 @@ describe("a message", () => {
     expect(await outcomeOf(...message([], "max_tokens"))).toMatchObject({ ok: true, turn: { parts: [] } });
   });
 
-  it("skips events that nobody has heard of", async () => {
+  it("skips events that are unknown", async () => {
     const [start, ...rest] = message([textBlock(["so"])]);
     if (!start) throw new Error("a message begins with something");
     expect(await outcomeOf(start, { type: "message_hum" }, ...rest)).toMatchObject({ ok: true });

@@ -26,7 +26,7 @@ describe("a caller", () => {
     expect(await caller.call(request)).toMatchObject({
       failure: {
         kind: "auth",
-        message: "anthropic: there is no API key. Set ANTHROPIC_API_KEY or give apiKey.",
+        message: "anthropic: missing API key. Set ANTHROPIC_API_KEY, or pass apiKey.",
       },
     });
   });

@@ -133,11 +133,11 @@ describe("a request to the Messages API", () => {
     const settings = { temperature: 0, topP: 1, seed: 1, confidence: true, stop: ["x", " "] };
     const { body, warnings } = made({ settings, answerSchema: { type: "array" } });
     expect(warnings).toEqual([
-      "answerSchema is part of the system text and not enforced: the Messages API does not take it here",
-      "temperature was left out: the Messages API does not know it",
-      "topP was left out: the Messages API does not know it",
-      "seed was left out: the Messages API does not know it",
-      "confidence was left out: the Messages API does not know it",
+      "answerSchema is part of the system text and not enforced: the Messages API does not accept it here",
+      "temperature was left out: the Messages API does not support it",
+      "topP was left out: the Messages API does not support it",
+      "seed was left out: the Messages API does not support it",
+      "confidence was left out: the Messages API does not support it",
     ]);
     expect(body.stop_sequences).toEqual(["x"]);
     expect(body).not.toHaveProperty("temperature");
@@ -171,9 +171,9 @@ describe("a request to the Messages API", () => {
       },
       { type: "document", source: { type: "url", url: "https://files.test/b.pdf" } },
       { type: "text", text: "File c.csv:\na,b" },
-      { type: "text", text: "(A file that cannot be shown here: d.bmp (image/bmp).)" },
+      { type: "text", text: "(This file cannot be displayed: d.bmp (image/bmp).)" },
     ]);
-    expect(warnings).toEqual(["d.bmp (image/bmp) was left out: this API does not take it"]);
+    expect(warnings).toEqual(["d.bmp (image/bmp) was left out: this API does not accept it"]);
   });
 
   it("shows the files of a result, but a failed one in words only", () => {
@@ -199,7 +199,7 @@ describe("a request to the Messages API", () => {
         tool_use_id: "2",
         content: [
           { type: "text", text: "the arguments are not JSON" },
-          { type: "text", text: "(A file that cannot be shown here: image/png.)" },
+          { type: "text", text: "(This file cannot be displayed: image/png.)" },
         ],
         is_error: true,
       },

@@ -28,10 +28,10 @@ describe("a caller", () => {
     vi.stubEnv("OPENAI_API_KEY", "");
     vi.stubEnv("GROQ_API_KEY", "");
     expect(await openai("m").call(request)).toMatchObject({
-      failure: { kind: "auth", message: "openai: there is no API key. Set OPENAI_API_KEY or give apiKey." },
+      failure: { kind: "auth", message: "openai: missing API key. Set OPENAI_API_KEY, or pass apiKey." },
     });
     expect(await openaiChat("m", { profile: chatProfiles.groq }).call(request)).toMatchObject({
-      failure: { kind: "auth", message: "groq: there is no API key. Set GROQ_API_KEY or give apiKey." },
+      failure: { kind: "auth", message: "groq: missing API key. Set GROQ_API_KEY, or pass apiKey." },
     });
   });
 

@@ -136,11 +136,11 @@ describe("an answer of the Responses API", () => {
       failure: { kind: "content-filter", retryable: false },
     });
     expect(await outcomeOf(end("failed", { error: null }))).toMatchObject({
-      failure: failureOf("server", "api.openai.com failed without saying why."),
+      failure: failureOf("server", "api.openai.com failed without an error message."),
     });
   });
 
-  it("skips events that nobody has heard of", async () => {
+  it("skips events that are unknown", async () => {
     const outcome = await outcomeOf({ type: "response.sung" }, done(0, said("Hello.")), end("completed"));
     expect(outcome).toMatchObject({ ok: true });
   });

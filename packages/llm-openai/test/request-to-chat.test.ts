@@ -156,7 +156,7 @@ describe("a request to Chat Completions", () => {
     for (const field of ["seed", "logprobs", "stream_options", "prompt_cache_key", "max_completion_tokens"]) {
       expect(mistral).not.toHaveProperty(field);
     }
-    expect(warningsOf("mistral", { settings })).toContain("logprobs was left out: mistral does not know it");
+    expect(warningsOf("mistral", { settings })).toContain("logprobs was left out: mistral does not support it");
     expect(bodyOf("vllm", { settings })).toMatchObject({ seed: 7, logprobs: true });
   });
 
@@ -207,7 +207,7 @@ describe("a request to Chat Completions", () => {
     ]).toEqual([true, false, false]);
     expect([hasFormat("vllm", []), hasFormat("deepseek", [])]).toEqual([true, false]);
     expect(warningsOf("deepseek", {})).toEqual([
-      "answerSchema is part of the system text and not enforced: deepseek does not take it here",
+      "answerSchema is part of the system text and not enforced: deepseek does not accept it here",
     ]);
   });
 
@@ -242,7 +242,7 @@ describe("a request to Chat Completions", () => {
     });
     expect(messagesIn(bodyOf("groq", { messages })).at(-1)).toEqual({
       role: "user",
-      content: "(A file that cannot be shown here: a.pdf (application/pdf).)",
+      content: "(This file cannot be displayed: a.pdf (application/pdf).)",
     });
   });
 

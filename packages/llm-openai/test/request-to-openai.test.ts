@@ -141,9 +141,9 @@ describe("a request to the Responses API", () => {
 
   it("leaves out what the API does not know, with a warning each", () => {
     expect(warnings({ settings: { seed: 1, stop: ["x"] }, answerSchema: { type: "array" } })).toEqual([
-      "answerSchema is part of the system text and not enforced: the Responses API does not take it here",
-      "seed was left out: the Responses API does not know it",
-      "stop was left out: the Responses API does not know it",
+      "answerSchema is part of the system text and not enforced: the Responses API does not accept it here",
+      "seed was left out: the Responses API does not support it",
+      "stop was left out: the Responses API does not support it",
     ]);
   });
 
@@ -181,12 +181,12 @@ describe("a request to the Responses API", () => {
           { type: "input_text", text: "File c.txt:\nhello" },
           {
             type: "input_text",
-            text: "(A file that cannot be shown here: d.mp4 (video/mp4) at https://files.test/d.mp4.)",
+            text: "(This file cannot be displayed: d.mp4 (video/mp4) at https://files.test/d.mp4.)",
           },
         ],
       },
     ]);
-    expect(made.warnings).toEqual(["d.mp4 (video/mp4) was left out: this API does not take it"]);
+    expect(made.warnings).toEqual(["d.mp4 (video/mp4) was left out: this API does not accept it"]);
   });
 
   it("shows files of a result beside its text", () => {

@@ -18,7 +18,7 @@ describe("the schema of an answer that a provider does not take", () => {
   it("stands at the end of the system text, with a warning", () =>
     expect(instructed({ system: "Be brief.", answerSchema: schema })).toEqual({
       system: `Be brief.\n\n${answerInstruction(schema)}`,
-      warnings: ["answerSchema is part of the system text and not enforced: toy does not take it here"],
+      warnings: ["answerSchema is part of the system text and not enforced: toy does not accept it here"],
     }));
 
   it("is the whole system text where there was none", () =>

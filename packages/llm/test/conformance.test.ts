@@ -91,25 +91,25 @@ const without =
 const faults: readonly Fault[] = [
   {
     fault: "loses the last part",
-    noticedBy: "a plain answer comes whole, with its finish and the model that gave it",
+    noticedBy: "a plain answer is complete, with its finish reason and its model",
     change: changedParts((parts) => parts.slice(0, -1)),
   },
   {
     fault: "turns parts around",
-    noticedBy: "reasoning is told apart from text and comes before it",
+    noticedBy: "reasoning is separate from text and precedes it",
     change: changedParts((parts) => parts.toReversed()),
   },
   {
     fault: "says stop whatever happened",
-    noticedBy: "an answer that the token limit cut says so",
+    noticedBy: "an answer that was cut by the token limit has the finish reason length",
     change: changed((outcome) => ({ ...outcome, finish: { unified: "stop", raw: "" } })),
   },
   {
     fault: "names no origin",
-    noticedBy: "a plain answer comes whole, with its finish and the model that gave it",
+    noticedBy: "a plain answer is complete, with its finish reason and its model",
     change: changed((outcome) => ({ ...outcome, turn: { ...outcome.turn, origin: "" } })),
   },
-  { fault: "never streams", noticedBy: "text is streamed while it is made", change: without("onChunk") },
+  { fault: "never streams", noticedBy: "text is streamed while it is generated", change: without("onChunk") },
   {
     fault: "is deaf to its signal",
     noticedBy: "a call that is aborted while it streams ends with the text so far",
@@ -125,7 +125,7 @@ const faults: readonly Fault[] = [
   },
   {
     fault: "repairs arguments",
-    noticedBy: "malformed arguments stay as the model made them",
+    noticedBy: "malformed arguments are unchanged",
     change: changedParts((parts) =>
       parts.map((part) =>
         part.type === "tool-call" ? { ...part, arguments: part.arguments.replaceAll("'", '"') } : part,
@@ -134,7 +134,7 @@ const faults: readonly Fault[] = [
   },
   {
     fault: "cuts text at 64 KB",
-    noticedBy: "a large answer is kept whole",
+    noticedBy: "a large answer is complete",
     change: changedParts((parts) =>
       parts.map((part) => (part.type === "text" ? { ...part, text: part.text.slice(0, 65_536) } : part)),
     ),
@@ -161,6 +161,6 @@ describe("the suite notices a caller that", () => {
     const subject = subjectWith(changedParts(() => [{ type: "text", text: "4" }]));
     const [first] = llmConformance(subject);
     await expect(first?.run()).rejects.toThrow(ConformanceError);
-    await expect(first?.run()).rejects.toThrow('the text: wanted "The sum is 3.", got "4"');
+    await expect(first?.run()).rejects.toThrow('The text must be "The sum is 3.", got "4"');
   });
 });

@@ -20,8 +20,8 @@ describe("an API key", () => {
   });
 
   it("cannot be sent with characters that no header carries", () => {
-    expect(resolveApiKey("two words", undefined)).toEqual({ type: "unsendable" });
-    expect(resolveApiKey("schlüssel", undefined)).toEqual({ type: "unsendable" });
+    expect(resolveApiKey("two words", undefined)).toEqual({ type: "invalid" });
+    expect(resolveApiKey("schlüssel", undefined)).toEqual({ type: "invalid" });
   });
 });
 

@@ -50,7 +50,7 @@ describe("an error of the transport", () => {
     expect(broken(new TypeError("Invalid URL"), { sent: false })).toMatchObject({
       kind: "invalid-request",
       retryable: false,
-      message: "The request could not be made: Invalid URL",
+      message: "The request could not be created: Invalid URL",
     });
   });
 
@@ -64,8 +64,8 @@ describe("an error of the transport", () => {
   it("may be anything, also a circle of causes", () => {
     const circle = new Error("round");
     circle.cause = circle;
-    expect(broken(circle)).toMatchObject({ kind: "connection", message: "No answer from api.test: round" });
-    expect(broken("text")).toMatchObject({ kind: "connection", message: "No answer from api.test: text" });
+    expect(broken(circle)).toMatchObject({ kind: "connection", message: "No response from api.test: round" });
+    expect(broken("text")).toMatchObject({ kind: "connection", message: "No response from api.test: text" });
   });
 });
 

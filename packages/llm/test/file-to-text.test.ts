@@ -20,9 +20,9 @@ describe("a file", () => {
     expect(words({ mediaType: "text/plain", data: base64("hi") })).toBe("File text/plain:\nhi");
     expect(warnings).toEqual([]);
     expect(words({ mediaType: "audio/wav", url: "https://files.test/b.wav" })).toBe(
-      "(A file that cannot be shown here: audio/wav at https://files.test/b.wav.)",
+      "(This file cannot be displayed: audio/wav at https://files.test/b.wav.)",
     );
-    expect(warnings).toEqual(["audio/wav was left out: this API does not take it"]);
+    expect(warnings).toEqual(["audio/wav was left out: this API does not accept it"]);
   });
 
   it("has a URL, of its own or made of its data", () => {

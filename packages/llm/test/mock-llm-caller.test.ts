@@ -23,7 +23,7 @@ describe("a scripted model", () => {
       failure: {
         kind: "invalid-request",
         retryable: false,
-        message: "MockLlmCaller: call 3 has no step; its script has 2. Add one.",
+        message: "MockLlmCaller: call 3 has no step, the script has 2. Add a step.",
       },
     });
   });

@@ -102,7 +102,7 @@ describe("a call through a protocol", () => {
     expect(await asked({}, {}, { model: "" })).toMatchObject({
       failure: {
         kind: "invalid-request",
-        message: "toy: neither the request nor the caller names a model.",
+        message: "toy: no model is configured. Set model in the request or in the caller's options.",
       },
     });
   });

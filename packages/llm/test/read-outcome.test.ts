@@ -13,12 +13,12 @@ describe("what a caller returned", () => {
     [null, "null"],
     ["4", "a value of type string"],
     [[], "an array"],
-    [{}, "an object without the fields of one"],
-    [{ ok: true, text: "4" }, "an object without the fields of one"],
-    [{ ...answers("4"), turn: { parts: "4" } }, "an object without the fields of one"],
-    [{ ...answers("4"), usage: undefined }, "an object without the fields of one"],
-    [{ ok: false }, "an object without the fields of one"],
-    [{ ok: false, failure: { kind: 5, message: "no" } }, "an object without the fields of one"],
+    [{}, "an object without its fields"],
+    [{ ok: true, text: "4" }, "an object without its fields"],
+    [{ ...answers("4"), turn: { parts: "4" } }, "an object without its fields"],
+    [{ ...answers("4"), usage: undefined }, "an object without its fields"],
+    [{ ok: false }, "an object without its fields"],
+    [{ ok: false, failure: { kind: 5, message: "no" } }, "an object without its fields"],
   ])("in any other form is a malformed failure that names the caller: %j", (returned, what) =>
     expect(readOutcome(returned, "mine")).toEqual({
       ok: false,

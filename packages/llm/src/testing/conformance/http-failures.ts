@@ -48,9 +48,9 @@ const faults: readonly Fault[] = [
   errorResponse(500, "server", "server", true),
   errorResponse(503, "overloaded", "overloaded", true),
   errorResponse(529, "overloaded", "overloaded", true),
-  rawResponse("404 without a word", [404, {}, ""], "invalid-request", false),
-  rawResponse("408 without a word", [408, {}, ""], "server", true),
-  rawResponse("409 without a word", [409, {}, ""], "server", true),
+  rawResponse("404 without a body", [404, {}, ""], "invalid-request", false),
+  rawResponse("408 without a body", [408, {}, ""], "server", true),
+  rawResponse("409 without a body", [409, {}, ""], "server", true),
   rawResponse("413 with a page", [413, html, page], "invalid-request", false),
   rawResponse(
     "422 with a list",
@@ -58,10 +58,10 @@ const faults: readonly Fault[] = [
     "invalid-request",
     false,
   ),
-  rawResponse("429 without a word", [429, {}, ""], "rate-limit", true),
+  rawResponse("429 without a body", [429, {}, ""], "rate-limit", true),
   rawResponse("502 with a page", [502, html, page], "server", true),
-  rawResponse("503 without a word", [503, {}, ""], "server", true),
-  rawResponse("529 without a word", [529, {}, ""], "overloaded", true),
+  rawResponse("503 without a body", [503, {}, ""], "server", true),
+  rawResponse("529 without a body", [529, {}, ""], "overloaded", true),
   rawResponse(
     "a redirect to another host",
     [307, { location: "http://elsewhere.invalid/v1" }, ""],
@@ -87,7 +87,7 @@ const faults: readonly Fault[] = [
 ];
 
 const faultCases = faults.map(({ when, behavior, kind, transient, status }): ConformanceCase => ({
-  name: `${when} is ${kind}, ${transient ? "which may pass" : "for good"}, and is sent once`,
+  name: `${when} is the ${transient ? "retryable" : "permanent"} failure ${kind}, and is sent once`,
   needs: ["http"],
   async run({ caller, serve, bodies }) {
     serve(behavior);
@@ -105,7 +105,7 @@ const unreachable: readonly (readonly [string, HarnessTarget, boolean])[] = [
 ];
 
 const unreachableCases = unreachable.map(([when, target, transient]): ConformanceCase => ({
-  name: `${when} is ${transient ? "a retryable" : "not a retryable"} failure of the connection`,
+  name: `${when} is a ${transient ? "retryable" : "permanent"} connection failure`,
   needs: ["http"],
   setup: { target },
   async run({ caller }) {
