@@ -4,8 +4,14 @@ import type {
   RawMessageStreamEvent,
 } from "@anthropic-ai/sdk/resources/messages";
 import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
-import { callProvider, environmentVariable, loadSdk } from "@moora/llm/adapter";
-import type { ConnectionOptions, Protocol, WireCall } from "@moora/llm/adapter";
+import {
+  callProvider,
+  environmentVariable,
+  loadSdk,
+  type ConnectionOptions,
+  type Protocol,
+  type WireCall,
+} from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
 import { anthropicErrorCodes, errorToBody, rejectsThinking } from "./anthropic-failure.ts";
 import { AnthropicReader } from "./anthropic-to-outcome.ts";

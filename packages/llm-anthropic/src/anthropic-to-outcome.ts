@@ -4,10 +4,15 @@ import type {
   RefusalStopDetails,
   StopReason,
 } from "@anthropic-ai/sdk/resources/messages";
-import { addUsage, noUsage } from "@moora/llm";
-import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmUsage } from "@moora/llm";
-import { defined, failedOutcome, failureOf } from "@moora/llm/adapter";
-import type { AnswerReader, ReaderContext } from "@moora/llm/adapter";
+import {
+  addUsage,
+  noUsage,
+  type LlmFailureKind,
+  type LlmFinish,
+  type LlmOutcome,
+  type LlmUsage,
+} from "@moora/llm";
+import { defined, failedOutcome, failureOf, type AnswerReader, type ReaderContext } from "@moora/llm/adapter";
 import { BlockBuilder } from "./block-builder.ts";
 import { blockToPart, type CompleteBlock } from "./block-to-part.ts";
 import { continueTurn } from "./continue-turn.ts";

@@ -1,7 +1,14 @@
 import type { ContentBlockParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
 import type { LlmContent, LlmFile } from "@moora/llm";
-import { fieldsOf, fileToFallbackText, isJsonObject, placeholders } from "@moora/llm/adapter";
-import type { NormalizedCall, NormalizedMessage, NormalizedPart } from "@moora/llm/adapter";
+import {
+  fieldsOf,
+  fileToFallbackText,
+  isJsonObject,
+  placeholders,
+  type NormalizedCall,
+  type NormalizedMessage,
+  type NormalizedPart,
+} from "@moora/llm/adapter";
 
 type Warn = (warning: string) => void;
 type Text = Extract<ContentBlockParam, { type: "text" }>;

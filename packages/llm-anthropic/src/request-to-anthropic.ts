@@ -13,8 +13,11 @@ import {
   strictSchema,
   unknownSettingWarnings,
   withAnswerInstruction,
+  type BodyContext,
+  type NormalizedRequest,
+  type StrictRules,
+  type WireRequest,
 } from "@moora/llm/adapter";
-import type { BodyContext, NormalizedRequest, StrictRules, WireRequest } from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
 import { withBreakpoint } from "./cache-breakpoints.ts";
 import { messagesToBlocks } from "./message-to-blocks.ts";

@@ -22,7 +22,7 @@ const requests = fc
   .array(fc.nat(), { maxLength: 150, size: "max" })
   .map((choices) => requestFromChoices(choices, { origin, reasoning }));
 
-const issuedIn = (request: LlmRequest): readonly string[] => [
+const tokensIn = (request: LlmRequest): readonly string[] => [
   "hidden",
   ...request.messages.flatMap((message) =>
     message.role === "assistant"
@@ -32,17 +32,17 @@ const issuedIn = (request: LlmRequest): readonly string[] => [
 ];
 
 describe("any request that the port allows", () => {
-  it("obeys the rules of the Messages API", () => {
+  it("is valid for the Messages API", () => {
     fc.assert(
       fc.property(requests, (request) => {
         const body = JSON.parse(JSON.stringify(requestToAnthropic(request, { origin }).body));
-        expect(messagesRequestProblem(body, issuedIn(request))).toBeUndefined();
+        expect(messagesRequestProblem(body, tokensIn(request))).toBeUndefined();
       }),
       { numRuns: 400 },
     );
   });
 
-  it("is the beginning of the same request with more messages", () => {
+  it("is a prefix of the same request with more messages", () => {
     fc.assert(
       fc.property(requests, requests, (request, { messages }) => {
         const context = { origin, cache: "off" } as const;
@@ -55,7 +55,7 @@ describe("any request that the port allows", () => {
     );
   });
 
-  it("is not changed by the one who sends it", () => {
+  it("is not modified by the conversion", () => {
     fc.assert(
       fc.property(requests, (request) => {
         const before = structuredClone(request);

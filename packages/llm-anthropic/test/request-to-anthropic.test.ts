@@ -14,7 +14,7 @@ const made = (
 ): ReturnType<typeof requestToAnthropic> => requestToAnthropic({ ...rich, ...known }, { origin, ...context });
 
 describe("a request to the Messages API", () => {
-  it("is exactly this", async () => {
+  it("has exactly this body and these headers", async () => {
     const { fetch, bodies, urls, headers } = recordingFetch(messagesDialect);
     const caller = new AnthropicCaller({ apiKey: "some-key", fetch, headers: { "x-team": "weather" } });
     const outcome = await caller.call(rich, { idempotencyKey: "plan/1/2/1", cacheKey: "session-7" });
@@ -92,7 +92,7 @@ describe("a request to the Messages API", () => {
     });
   });
 
-  it("has a limit of its own where the request sets none", () => {
+  it("has the default output limit if the request sets none", () => {
     expect(made({ settings: {} }).body.max_tokens).toBe(16_384);
     expect(made({ settings: {} }, { maxOutputTokens: 99 }).body.max_tokens).toBe(99);
   });
@@ -102,11 +102,11 @@ describe("a request to the Messages API", () => {
     ["required", true, { type: "any" }],
     ["none", false, { type: "none" }],
     [{ name: "weather" }, false, { type: "tool", name: "weather", disable_parallel_tool_use: true }],
-  ])("lets the model choose as it may: %j, parallel: %j", (toolChoice, parallelToolCalls, expected) => {
+  ])("has the tool choice of the request: %j, parallel: %j", (toolChoice, parallelToolCalls, expected) => {
     expect(made({ toolChoice, parallelToolCalls }).body.tool_choice).toEqual(expected);
   });
 
-  it("has neither tools nor a choice of them when there are none", () => {
+  it("has no tool fields without tools", () => {
     const { body } = made({ tools: [], toolChoice: "required" });
     expect(body).not.toHaveProperty("tools");
     expect(body).not.toHaveProperty("tool_choice");
@@ -118,18 +118,18 @@ describe("a request to the Messages API", () => {
     [{ reasoningEffort: "minimal" }, "adaptive", "low"],
     [{ reasoningEffort: "high" }, "adaptive", "high"],
     [{ reasoningEffort: "max" }, "adaptive", "max"],
-  ])("thinks as much as it is told to: %j", (settings, thinking, effort) => {
+  ])("has the reasoning effort of the request: %j", (settings, thinking, effort) => {
     const { body } = made({ settings });
     expect([body.thinking?.type, body.output_config?.effort]).toEqual([thinking, effort]);
   });
 
-  it("does not think when a tool is forced, and says so", () => {
+  it("disables thinking with a warning if a tool is forced", () => {
     const { body, warnings } = made({ toolChoice: "required", settings: { reasoningEffort: "high" } });
     expect(body.thinking).toEqual({ type: "disabled" });
     expect(warnings).toEqual(["thinking is off: the Messages API does not allow it when a tool is forced"]);
   });
 
-  it("leaves out what the API does not know, with a warning each", () => {
+  it("leaves out unsupported settings, with a warning each", () => {
     const settings = { temperature: 0, topP: 1, seed: 1, confidence: true, stop: ["x", " "] };
     const { body, warnings } = made({ settings, answerSchema: { type: "array" } });
     expect(warnings).toEqual([
@@ -144,7 +144,7 @@ describe("a request to the Messages API", () => {
     expect(body).not.toHaveProperty("output_config");
   });
 
-  it("carries fields of the provider as they are, but stays a stream", () => {
+  it("has the provider's fields unchanged, but is always streamed", () => {
     const settings = {
       providerOptions: { anthropic: { service_tier: "auto", stream: false }, openai: { store: true } },
     };
@@ -152,7 +152,7 @@ describe("a request to the Messages API", () => {
     expect(made({ settings }).body).not.toHaveProperty("store");
   });
 
-  it("sends files that the API takes, and puts the others into words", () => {
+  it("has files that the API accepts, and text for the others", () => {
     const files = [
       { mediaType: "image/webp", url: "https://files.test/a.webp" },
       { mediaType: "application/pdf", name: "b.pdf", data: "AAAA" },
@@ -176,7 +176,7 @@ describe("a request to the Messages API", () => {
     expect(warnings).toEqual(["d.bmp (image/bmp) was left out: this API does not accept it"]);
   });
 
-  it("shows the files of a result, but a failed one in words only", () => {
+  it("has the files of a result, but text only in a failed one", () => {
     const file = { mediaType: "image/png", data: "iVBORw0KGgo=" };
     const messages = rich.messages
       .slice(0, 2)
@@ -206,31 +206,31 @@ describe("a request to the Messages API", () => {
     ]);
   });
 
-  it("does not give back thinking that nobody signed", () => {
+  it("has no thinking without a signature", () => {
     const unsigned = exampleRequest(origin, { text: "Two cities.", raw: {} });
     const content = requestToAnthropic(unsigned, { origin }).body.messages[1]?.content;
     expect(Array.isArray(content) && content[0]?.type).toBe("text");
   });
 });
 
-const marks = (body: object): number => JSON.stringify(body).split('"cache_control"').length - 1;
+const breakpoints = (body: object): number => JSON.stringify(body).split('"cache_control"').length - 1;
 
-describe("what the provider may cache", () => {
-  it("is everything up to the end, with marks where nothing else can be found by", () => {
+describe("the cached prefix", () => {
+  it("includes the whole request, with breakpoints after the tools and the system text", () => {
     expect(made({}, { cache: "1h" }).body).toMatchObject({
       system: [{ cache_control: { type: "ephemeral", ttl: "1h" } }],
       cache_control: { type: "ephemeral", ttl: "1h" },
     });
     const { tools } = made({ system: "" }).body;
     expect(tools?.map((tool) => "cache_control" in tool)).toEqual([false, true]);
-    expect(marks(made({}, { cache: "off" }).body)).toBe(0);
+    expect(breakpoints(made({}, { cache: "off" }).body)).toBe(0);
   });
 
-  it("leaves messages without marks, so that they stay the same bytes", () => {
-    expect(marks(made({}).body.messages)).toBe(0);
+  it("needs no breakpoints in messages, so that their bytes do not change", () => {
+    expect(breakpoints(made({}).body.messages)).toBe(0);
   });
 
-  it("has a mark at the end of the request before, when the turn since then is too long to reach over", () => {
+  it("has a breakpoint at the end of the previous request if the turn after it is too long", () => {
     const calls = Array.from({ length: 12 }, (_, index) => ({
       type: "tool-call" as const,
       id: `${index}`,
@@ -243,7 +243,7 @@ describe("what the provider may cache", () => {
       results: calls.map(() => ({ isError: false, content: "ok" })),
     };
     const { messages } = made({ messages: [...rich.messages, long] }).body;
-    expect(messages.map((message) => marks(message))).toEqual([0, 0, 1, 0, 0]);
+    expect(messages.map((message) => breakpoints(message))).toEqual([0, 0, 1, 0, 0]);
     expect(messages[2]?.content.at(-1)).toMatchObject({
       type: "image",
       cache_control: { type: "ephemeral" },

@@ -1,7 +1,20 @@
-import { noUsage } from "@moora/llm";
-import type { LlmFailureKind, LlmFinish, LlmOutcome, LlmPart, LlmUsage } from "@moora/llm";
-import { defined, failedOutcome, failureOf, isJsonObject, logprobsToConfidence } from "@moora/llm/adapter";
-import type { AnswerReader, ReaderContext } from "@moora/llm/adapter";
+import {
+  noUsage,
+  type LlmFailureKind,
+  type LlmFinish,
+  type LlmOutcome,
+  type LlmPart,
+  type LlmUsage,
+} from "@moora/llm";
+import {
+  defined,
+  failedOutcome,
+  failureOf,
+  isJsonObject,
+  logprobsToConfidence,
+  type AnswerReader,
+  type ReaderContext,
+} from "@moora/llm/adapter";
 import type {
   ChatCompletionChunk,
   ChatCompletionCreateParamsStreaming,

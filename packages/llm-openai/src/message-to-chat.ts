@@ -1,6 +1,12 @@
 import type { LlmContent, LlmFile } from "@moora/llm";
-import { fileToFallbackText, fileToUrl, isJsonObject } from "@moora/llm/adapter";
-import type { NormalizedCall, NormalizedMessage, NormalizedPart } from "@moora/llm/adapter";
+import {
+  fileToFallbackText,
+  fileToUrl,
+  isJsonObject,
+  type NormalizedCall,
+  type NormalizedMessage,
+  type NormalizedPart,
+} from "@moora/llm/adapter";
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,

@@ -1,6 +1,12 @@
 import type { JsonObject, LlmContent, LlmFile, LlmToolResult } from "@moora/llm";
-import { fileToFallbackText, fileToUrl, isJsonObject } from "@moora/llm/adapter";
-import type { NormalizedCall, NormalizedMessage, NormalizedPart } from "@moora/llm/adapter";
+import {
+  fileToFallbackText,
+  fileToUrl,
+  isJsonObject,
+  type NormalizedCall,
+  type NormalizedMessage,
+  type NormalizedPart,
+} from "@moora/llm/adapter";
 import { reasoningToItem } from "./item-to-part.ts";
 
 /** Converts a message to items of the Responses API. A file that cannot be sent is replaced by text, with a warning. */

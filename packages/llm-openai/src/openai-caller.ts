@@ -1,6 +1,5 @@
 import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
-import { callProvider, environmentVariable } from "@moora/llm/adapter";
-import type { ConnectionOptions, Protocol } from "@moora/llm/adapter";
+import { callProvider, environmentVariable, type ConnectionOptions, type Protocol } from "@moora/llm/adapter";
 import type {
   ResponseCreateParamsStreaming,
   ResponseStreamEvent,

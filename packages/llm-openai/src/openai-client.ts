@@ -1,5 +1,4 @@
-import { loadSdk } from "@moora/llm/adapter";
-import type { WireCall } from "@moora/llm/adapter";
+import { loadSdk, type WireCall } from "@moora/llm/adapter";
 import type OpenAI from "openai";
 
 /** Options of the client that do not depend on the call. */

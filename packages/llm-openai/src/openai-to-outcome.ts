@@ -1,7 +1,13 @@
-import { noUsage } from "@moora/llm";
-import type { LlmFinish, LlmOutcome, LlmUsage } from "@moora/llm";
-import { defined, errorToFailure, failedOutcome, failureOf, logprobsToConfidence } from "@moora/llm/adapter";
-import type { AnswerReader, ReaderContext } from "@moora/llm/adapter";
+import { noUsage, type LlmFinish, type LlmOutcome, type LlmUsage } from "@moora/llm";
+import {
+  defined,
+  errorToFailure,
+  failedOutcome,
+  failureOf,
+  logprobsToConfidence,
+  type AnswerReader,
+  type ReaderContext,
+} from "@moora/llm/adapter";
 import type {
   Response,
   ResponseCreateParamsStreaming,

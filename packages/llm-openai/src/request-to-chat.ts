@@ -6,8 +6,10 @@ import {
   unknownSettingWarnings,
   wireIds,
   withAnswerInstruction,
+  type BodyContext,
+  type NormalizedRequest,
+  type WireRequest,
 } from "@moora/llm/adapter";
-import type { BodyContext, NormalizedRequest, WireRequest } from "@moora/llm/adapter";
 import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,

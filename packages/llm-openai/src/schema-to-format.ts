@@ -1,6 +1,5 @@
 import type { JsonObject } from "@moora/llm";
-import { strictSchema } from "@moora/llm/adapter";
-import type { StrictRules } from "@moora/llm/adapter";
+import { strictSchema, type StrictRules } from "@moora/llm/adapter";
 
 /** What OpenAI and compatible servers enforce with `strict: true`. */
 export const openAiStrictRules: StrictRules = {

@@ -45,7 +45,7 @@ describe("Chat Completions of OpenAI", () => {
   );
 });
 
-describe("Chat Completions of Mistral, which is strict about ids and turns", () => {
+describe("Chat Completions of Mistral, with strict ids and alternating roles", () => {
   it.each(llmConformance(subject(chatProfiles.mistral, [], mistralRules)))("$name", async ({ run }) => {
     await expect(run()).resolves.toBeUndefined();
   });

@@ -32,7 +32,7 @@ const requests = fc
   .array(fc.nat(), { maxLength: 150, size: "max" })
   .map((choices) => requestFromChoices(choices, { origin, reasoning }));
 
-/** What a request is on the wire. */
+/** A body as it is sent. */
 const sent = (body: object): Record<string, never> => JSON.parse(JSON.stringify(body));
 
 const tokenIn = (part: LlmPart): string => {
@@ -41,21 +41,21 @@ const tokenIn = (part: LlmPart): string => {
   return typeof token === "string" ? token : "";
 };
 
-const issuedIn = ({ messages }: LlmRequest): readonly string[] =>
+const tokensIn = ({ messages }: LlmRequest): readonly string[] =>
   messages.flatMap((message) => (message.role === "assistant" ? message.turn.parts.map(tokenIn) : []));
 
 describe("any request that the port allows", () => {
-  it("obeys the rules of the Responses API", () => {
+  it("is valid for the Responses API", () => {
     fc.assert(
       fc.property(requests, (request) => {
         const body = sent(requestToOpenAi(request, { origin }).body);
-        expect(responsesRequestProblem(body, issuedIn(request))).toBeUndefined();
+        expect(responsesRequestProblem(body, tokensIn(request))).toBeUndefined();
       }),
       { numRuns: 300 },
     );
   });
 
-  it("obeys the rules of Chat Completions, at OpenAI and where ids and turns are strict", () => {
+  it("is valid for Chat Completions of OpenAI, and of servers with strict ids and roles", () => {
     fc.assert(
       fc.property(requests, (request) => {
         expect(chatRequestProblem(sent(requestToChat(request, { origin }).body))).toBeUndefined();
@@ -66,7 +66,7 @@ describe("any request that the port allows", () => {
     );
   });
 
-  it("is the beginning of the same request with more messages", () => {
+  it("is a prefix of the same request with more messages", () => {
     fc.assert(
       fc.property(requests, requests, (request, { messages }) => {
         const longer = { ...request, messages: [...request.messages, ...messages] };
@@ -79,7 +79,7 @@ describe("any request that the port allows", () => {
     );
   });
 
-  it("is not changed by the one who sends it", () => {
+  it("is not modified by the conversion", () => {
     fc.assert(
       fc.property(requests, (request) => {
         const before = structuredClone(request);

@@ -31,8 +31,8 @@ export type ApiKey =
  * The API key of a connection: the configured one, otherwise the value of the environment variable. White space around it is
  * removed, since keys are often read from files; a key with other characters than visible ASCII is invalid in a header.
  */
-export function resolveApiKey(given: string | undefined, variable: string | undefined): ApiKey {
-  const key = (given ?? (variable === undefined ? "" : environmentVariable(variable)) ?? "").trim();
+export function resolveApiKey(configured: string | undefined, variable: string | undefined): ApiKey {
+  const key = (configured ?? (variable === undefined ? "" : environmentVariable(variable)) ?? "").trim();
   if (key === "") return { type: "missing" };
   return /^[\x21-\x7e]+$/.test(key) ? { type: "key", key } : { type: "invalid" };
 }

@@ -124,8 +124,8 @@ function kindOf(vendor: VendorError, status: number | undefined, context: Failur
   const kind = known === undefined ? undefined : errorCodes[known];
   // A limit of tokens per minute is not the limit of the context, unless a single request exceeds it.
   const usesMessage = status !== 429 || /\brequest too large\b/i.test(vendor.message);
-  const isVague = kind === undefined || kind === "invalid-request" || kind === "rate-limit";
-  const kindOfMessage = isVague && usesMessage ? errorMessageToKind(vendor.message) : undefined;
+  const isUnspecific = kind === undefined || kind === "invalid-request" || kind === "rate-limit";
+  const kindOfMessage = isUnspecific && usesMessage ? errorMessageToKind(vendor.message) : undefined;
   if (kindOfMessage !== undefined) return kindOfMessage;
   return kind ?? (status === undefined ? "server" : statusToKind(status));
 }

@@ -1,7 +1,14 @@
 export type { LlmCallOptions, LlmCaller, LlmChunk } from "./caller.ts";
 export type { Json, JsonObject } from "./json.ts";
-export { addUsage, noUsage } from "./outcome.ts";
-export type { LlmFailure, LlmFailureKind, LlmFinish, LlmOutcome, LlmUsage } from "./outcome.ts";
+export {
+  addUsage,
+  noUsage,
+  type LlmFailure,
+  type LlmFailureKind,
+  type LlmFinish,
+  type LlmOutcome,
+  type LlmUsage,
+} from "./outcome.ts";
 export type {
   LlmContent,
   LlmFile,

@@ -90,23 +90,23 @@ const isBlank = (text: string): boolean => text.trim() === "";
  * Converts a request to a form that every provider accepts: without blank text, every tool call with a unique id, one result
  * and an object as its arguments, and reasoning only for its own origin and never at the end of a turn.
  */
-export function normalizeRequest(given: LlmRequest, options: NormalizeOptions): NormalizedRequest {
-  const wellFormed = withWellFormedText(given);
+export function normalizeRequest(request: LlmRequest, options: NormalizeOptions): NormalizedRequest {
+  const wellFormed = withWellFormedText(request);
   const { model, answerSchema, parallelToolCalls, settings, system } = wellFormed;
   const toolName = wireNames(options.nameFormat);
-  const names = new Map(given.tools.map((tool) => [toolName(tool.name), tool.name]));
+  const names = new Map(request.tools.map((tool) => [toolName(tool.name), tool.name]));
   const idOf = uniqueIds(options.idFormat);
   const messages = wellFormed.messages.flatMap((message) =>
     normalizeMessage(message, options, idOf, toolName),
   );
-  const { toolChoice } = given;
+  const { toolChoice } = request;
   return {
     model,
     parallelToolCalls,
     settings,
     ...defined({ answerSchema, system: isBlank(system) ? undefined : system }),
     messages,
-    tools: given.tools.map((tool) => ({ ...withWellFormedText(tool), name: toolName(tool.name) })),
+    tools: request.tools.map((tool) => ({ ...withWellFormedText(tool), name: toolName(tool.name) })),
     toolChoice: typeof toolChoice === "string" ? toolChoice : { name: toolName(toolChoice.name) },
     nameOf: (wireName) => names.get(wireName) ?? wireName,
     carriesRaw: messages.some(hasRaw),
@@ -149,8 +149,8 @@ function normalizeMessage(
       result: normalizeResult(results.next().value),
     })),
   );
-  const whole = withoutTrailingReasoning(parts);
-  return whole.length > 0 ? [{ role: "assistant", parts: whole }] : [];
+  const complete = withoutTrailingReasoning(parts);
+  return complete.length > 0 ? [{ role: "assistant", parts: complete }] : [];
 }
 
 function normalizePart(

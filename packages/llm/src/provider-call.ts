@@ -22,10 +22,10 @@ import { readStream, type Wire } from "./stream-guard.ts";
 export async function callProvider<Body, Event>(
   protocol: Protocol<Body, Event>,
   connection: ConnectionOptions,
-  given: LlmRequest,
+  original: LlmRequest,
   options: LlmCallOptions = {},
 ): Promise<LlmOutcome> {
-  const request = given.model === "" ? { ...given, model: connection.model ?? "" } : given;
+  const request = original.model === "" ? { ...original, model: connection.model ?? "" } : original;
   if (options.signal?.aborted) return failedOutcome(failureOf("aborted", "The call was aborted."));
   if (request.model === "") {
     return failedOutcome(
@@ -45,7 +45,7 @@ export async function callProvider<Body, Event>(
   if (problem !== undefined)
     return failedOutcome(redactedFailureOf(secrets)("invalid-request", `${protocol.provider}: ${problem}`));
   try {
-    return await new ProviderCall(protocol, connection, options, apiKey, secrets).run(request);
+    return await new ProviderCall(protocol, connection, options, { apiKey, secrets }).run(request);
   } catch (error) {
     // An error in the adapter must not become an exception in the application.
     return failedOutcome(redactedFailureOf(secrets)("unknown", `${protocol.provider}: ${String(error)}`));
@@ -85,8 +85,7 @@ class ProviderCall<Body, Event> {
     protocol: Protocol<Body, Event>,
     connection: ConnectionOptions,
     options: LlmCallOptions,
-    apiKey: string | undefined,
-    secrets: readonly string[],
+    { apiKey, secrets }: { readonly apiKey: string | undefined; readonly secrets: readonly string[] },
   ) {
     this.#protocol = protocol;
     this.#connection = connection;

@@ -39,6 +39,6 @@ function codesOf(fields: JsonObject): readonly string[] {
   const { code, type, status, details, object } = fields;
   const detailed = isJsonObject(details) ? details["error_code"] : undefined;
   return [detailed, code, type, status, object].filter(
-    (code): code is string => typeof code === "string" && code !== "" && code !== "error",
+    (name): name is string => typeof name === "string" && name !== "" && name !== "error",
   );
 }

@@ -7,13 +7,13 @@ describe("confidence", () => {
     expect(logprobsToConfidence([0, 0])).toBe(1);
   });
 
-  it("stays between 0 and 1, whatever comes", () => {
+  it("is between 0 and 1 for any input", () => {
     expect(logprobsToConfidence([-Infinity])).toBe(0);
     expect(logprobsToConfidence([0.5])).toBe(1);
     expect(logprobsToConfidence([Number.NaN, 0])).toBe(1);
   });
 
-  it("is unknown without a token", () => {
+  it("is undefined without tokens", () => {
     expect(logprobsToConfidence([])).toBeUndefined();
     expect(logprobsToConfidence([Number.NaN])).toBeUndefined();
   });

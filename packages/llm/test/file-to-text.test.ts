@@ -4,7 +4,7 @@ import { fileToFallbackText, fileToText, fileToUrl } from "@moora/llm/adapter";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("a file", () => {
-  it("of text is its text, where it lies here", () => {
+  it("has a text if its data is the text of a text type", () => {
     expect(fileToText({ mediaType: "text/markdown", data: base64("# Grüße 😀") })).toBe("# Grüße 😀");
     expect(fileToText({ mediaType: "application/geo+json", data: base64("{}") })).toBe("{}");
     expect(fileToText({ mediaType: "text/plain", url: "https://files.test/a" })).toBeUndefined();
@@ -12,7 +12,7 @@ describe("a file", () => {
     expect(fileToText({ mediaType: "text/plain", data: "not base64!" })).toBeUndefined();
   });
 
-  it("that cannot be sent is put into words, with a warning unless they are its own", () => {
+  it("that is not accepted is replaced by its text, otherwise by a description with a warning", () => {
     const warnings: string[] = [];
     const words = (file: Parameters<typeof fileToFallbackText>[0]): string =>
       fileToFallbackText(file, (warning) => warnings.push(warning));
@@ -25,7 +25,7 @@ describe("a file", () => {
     expect(warnings).toEqual(["audio/wav was left out: this API does not accept it"]);
   });
 
-  it("has a URL, of its own or made of its data", () => {
+  it("has its own URL or a data URL", () => {
     expect(fileToUrl({ mediaType: "image/png", url: "https://files.test/a" })).toBe("https://files.test/a");
     expect(fileToUrl({ mediaType: "image/png", data: "AAAA" })).toBe("data:image/png;base64,AAAA");
   });

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { readOutcome } from "@moora/llm/internal";
 import { answers, callsTools, fails } from "@moora/llm/testing";
 
-describe("what a caller returned", () => {
+describe("the value that a caller returned", () => {
   it.each([answers("4"), callsTools([{ name: "add" }]), fails("server", { partial: "so" })])(
-    "is an outcome as it is",
+    "is returned unchanged if it is an outcome",
     (outcome) => expect(readOutcome(outcome, "mine")).toBe(outcome),
   );
 
@@ -19,7 +19,7 @@ describe("what a caller returned", () => {
     [{ ...answers("4"), usage: undefined }, "an object without its fields"],
     [{ ok: false }, "an object without its fields"],
     [{ ok: false, failure: { kind: 5, message: "no" } }, "an object without its fields"],
-  ])("in any other form is a malformed failure that names the caller: %j", (returned, what) =>
+  ])("is a malformed failure with the name of the caller otherwise: %j", (returned, what) =>
     expect(readOutcome(returned, "mine")).toEqual({
       ok: false,
       failure: {

@@ -12,7 +12,7 @@ const anyText = fc.oneof(
 );
 
 describe("ids on the wire", () => {
-  it("leave alone what fits already", () => {
+  it("are unchanged if they are valid", () => {
     const ids = ["1", "2", "i_1_2_0", "call_Ab-9", "toolu_01", "x".repeat(64), "__proto__"];
     expect(ids.map(wireIds())).toEqual(ids);
   });
@@ -20,7 +20,7 @@ describe("ids on the wire", () => {
   it.each([
     ["common", commonIdFormat],
     ["nine letters", nineLetters],
-  ])("fit the pattern and never meet (%s)", (_, format) => {
+  ])("match the format and never collide (%s)", (_, format) => {
     fc.assert(
       fc.property(fc.uniqueArray(anyText, { maxLength: 60 }), (ids) => {
         const wire = ids.map(wireIds(format));
@@ -30,7 +30,7 @@ describe("ids on the wire", () => {
     );
   });
 
-  it("are equal for equal ids, and do not depend on what else is in the request", () => {
+  it("are equal for equal ids, and do not depend on other ids", () => {
     fc.assert(
       fc.property(fc.array(anyText), anyText, (others, id) => {
         const wireId = wireIds(nineLetters);
@@ -42,7 +42,7 @@ describe("ids on the wire", () => {
     );
   });
 
-  it("stay apart even where the space is too small for the hash", () => {
+  it("are distinct even if the hashes collide", () => {
     const tiny: IdFormat = { pattern: /^$/, length: 3 };
     const ids = Array.from({ length: 50 }, (_, index) => `id ${index}`);
     expect(new Set(ids.map(wireIds(tiny))).size).toBe(50);
@@ -50,13 +50,13 @@ describe("ids on the wire", () => {
 });
 
 describe("names on the wire", () => {
-  it("keep what can be read of them", () => {
+  it("keep their valid characters", () => {
     const wireName = wireNames();
     expect(wireName("weather")).toBe("weather");
     expect(wireName("files/read.text ä")).toMatch(/^x0[A-Za-z0-9]{10}_files_read_text_$/);
   });
 
-  it("fit the pattern and never meet", () => {
+  it("match the format and never collide", () => {
     fc.assert(
       fc.property(fc.uniqueArray(anyText, { maxLength: 60 }), (names) => {
         const wire = names.map(wireNames());

@@ -10,7 +10,7 @@ import {
   type ServerEvent,
 } from "@moora/llm/testing";
 
-/** The Messages API as a server speaks it. */
+/** The Messages API of a server. */
 export const messagesDialect: ServerDialect = {
   path: "/v1/messages",
   requestProblem: messagesRequestProblem,
@@ -75,7 +75,7 @@ interface Event extends JsonObject {
   readonly type: string;
 }
 
-/** The events of one message made of these blocks. */
+/** The events of a message with these blocks. */
 export function messageEvents(
   blocks: readonly Block[],
   answer: ScriptedAnswer,
@@ -139,7 +139,7 @@ export const textBlock = (pieces: readonly string[]): Block => ({
   deltas: pieces.map((text) => ({ type: "text_delta", text })),
 });
 
-/** Thinking in the open, then some that is hidden. */
+/** The block of signed thinking. */
 function thinkingBlocks(thinking: string, issue: (token: string) => string): readonly Block[] {
   return [
     {

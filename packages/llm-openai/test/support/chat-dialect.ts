@@ -11,7 +11,7 @@ import {
 } from "@moora/llm/testing";
 import { errorCodes } from "./responses-dialect.ts";
 
-/** Chat Completions as a server speaks them. */
+/** The Chat Completions API of a server. */
 export const chatDialect = (rules?: ChatServerRules): ServerDialect => ({
   path: "/chat/completions",
   requestProblem: (body) => chatRequestProblem(body, rules),
@@ -71,8 +71,8 @@ function finishReasonOf({ finish, calls }: ScriptedAnswer): string {
   return calls ? "tool_calls" : "stop";
 }
 
-/** The first piece of a call carries its id and its name, as OpenAI sends them. */
-function callDeltas(calls: readonly ScriptedCall[], body: JsonObject, inTurns: boolean): JsonObject[] {
+/** The first delta of a call has its id and its name, as OpenAI sends them. */
+function callDeltas(calls: readonly ScriptedCall[], body: JsonObject, interleaved: boolean): JsonObject[] {
   const pieces = calls.map((call, index) => [
     {
       index,
@@ -82,7 +82,7 @@ function callDeltas(calls: readonly ScriptedCall[], body: JsonObject, inTurns: b
     },
     ...call.arguments.map((piece) => ({ index, function: { arguments: piece } })),
   ]);
-  if (!inTurns) return pieces.flat();
+  if (!interleaved) return pieces.flat();
   const longest = Math.max(...pieces.map((own) => own.length));
   return Array.from({ length: longest }, (_, turn) => pieces.map((own) => own[turn]))
     .flat()

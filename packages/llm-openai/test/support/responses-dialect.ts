@@ -11,7 +11,7 @@ import {
   type ServerEvent,
 } from "@moora/llm/testing";
 
-/** The Responses API as a server speaks it. */
+/** The Responses API of a server. */
 export const responsesDialect: ServerDialect = {
   path: "/responses",
   requestProblem: responsesRequestProblem,
@@ -118,7 +118,7 @@ const itemEvents = (item: Item, index: number): Event[] => [
   at(index, { type: "response.output_item.done", item: item.done }),
 ];
 
-/** All items begin, then their pieces come in turns, then all end. */
+/** All items start, then their deltas are interleaved, then all end. */
 function interleaved(items: readonly Item[]): Event[] {
   const events = items.map(itemEvents);
   const longest = Math.max(...events.map((own) => own.length));
@@ -128,7 +128,7 @@ function interleaved(items: readonly Item[]): Event[] {
 }
 
 function reasoningItem(text: string, issue: (token: string) => string): Item {
-  // Two summaries, so that putting them together again is put to the test.
+  // Two summaries, so that restoring them is tested.
   const summary = [text.slice(0, 4), text.slice(4)].map((part) => ({ type: "summary_text", text: part }));
   const begin = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "incomplete" };
   return {
@@ -141,13 +141,13 @@ function reasoningItem(text: string, issue: (token: string) => string): Item {
 }
 
 function messageItem({ text = [], logprobs, finish }: ScriptedAnswer, { include }: JsonObject): Item {
-  const tells = Array.isArray(include) && include.includes("message.output_text.logprobs");
+  const includesLogprobs = Array.isArray(include) && include.includes("message.output_text.logprobs");
   const begin = { id: "msg_1", type: "message", role: "assistant", status: "in_progress", content: [] };
-  const spoken = {
+  const outputText = {
     type: "output_text",
     text: text.join(""),
     annotations: [],
-    ...(tells &&
+    ...(includesLogprobs &&
       logprobs && {
         logprobs: logprobs.map((logprob) => ({ token: "t", logprob, bytes: [], top_logprobs: [] })),
       }),
@@ -165,7 +165,7 @@ function messageItem({ text = [], logprobs, finish }: ScriptedAnswer, { include 
       ...begin,
       status: "completed",
       phase: "final_answer",
-      content: finish === "refusal" ? [spoken, refused] : [spoken],
+      content: finish === "refusal" ? [outputText, refused] : [outputText],
     },
   };
 }

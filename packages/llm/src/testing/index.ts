@@ -11,22 +11,28 @@ export type {
   ServerBehavior,
 } from "./conformance/harness.ts";
 export { llmConformance } from "./conformance/llm-conformance.ts";
-export { chatRequestProblem, mistralRules } from "./dialects/chat-rules.ts";
-export type { ChatServerRules } from "./dialects/chat-rules.ts";
+export { chatRequestProblem, mistralRules, type ChatServerRules } from "./dialects/chat-rules.ts";
 export { messagesRequestProblem, signatureOf } from "./dialects/messages-rules.ts";
 export { encryptedContentOf, responsesRequestProblem } from "./dialects/responses-rules.ts";
 export { hasIllFormedText } from "./dialects/wire-rules.ts";
-export { hangs, MockLlmCaller } from "./mock-llm-caller.ts";
-export type { MockHang, MockScript, MockStep } from "./mock-llm-caller.ts";
-export { answers, callsTools, fails, mockOrigin } from "./outcomes.ts";
-export type { AnswerDetails, ScriptedToolCall } from "./outcomes.ts";
+export { hangs, MockLlmCaller, type MockHang, type MockScript, type MockStep } from "./mock-llm-caller.ts";
+export {
+  answers,
+  callsTools,
+  fails,
+  mockOrigin,
+  type AnswerDetails,
+  type ScriptedToolCall,
+} from "./outcomes.ts";
 export { exampleRequest } from "./requests/example-request.ts";
-export { requestFromChoices } from "./requests/request-from-choices.ts";
-export type { RequestChoiceOptions } from "./requests/request-from-choices.ts";
+export { requestFromChoices, type RequestChoiceOptions } from "./requests/request-from-choices.ts";
 export { endCallsInEveryWay, outputOfScript } from "./server/call-endings.ts";
 export { openHarness } from "./server/open-harness.ts";
 export { ProtocolServer } from "./server/protocol-server.ts";
-export { recordingFetch } from "./server/recording-fetch.ts";
-export type { Recording } from "./server/recording-fetch.ts";
-export { calledToolName, serverSentEvent } from "./server/server-dialect.ts";
-export type { ServerDialect, ServerEvent } from "./server/server-dialect.ts";
+export { recordingFetch, type Recording } from "./server/recording-fetch.ts";
+export {
+  calledToolName,
+  serverSentEvent,
+  type ServerDialect,
+  type ServerEvent,
+} from "./server/server-dialect.ts";

@@ -1,7 +1,6 @@
 import { failedOutcome, failureOf } from "../failure.ts";
 import type { Json } from "../json.ts";
-import { noUsage } from "../outcome.ts";
-import type { LlmFailure, LlmFailureKind, LlmOutcome, LlmUsage } from "../outcome.ts";
+import { noUsage, type LlmFailure, type LlmFailureKind, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmPart } from "../request.ts";
 
 /** The details of a scripted answer, apart from its content. */
@@ -39,11 +38,11 @@ export const callsTools = (calls: readonly ScriptedToolCall[], details: AnswerDe
   turnOf(
     [
       ...(details.text === undefined ? [] : [{ type: "text", text: details.text } as const]),
-      ...calls.map(({ id, name, arguments: given = {} }, index): LlmPart => ({
+      ...calls.map(({ id, name, arguments: value = {} }, index): LlmPart => ({
         type: "tool-call",
         id: id ?? `call_${index + 1}`,
         name,
-        arguments: typeof given === "string" ? given : JSON.stringify(given),
+        arguments: typeof value === "string" ? value : JSON.stringify(value),
       })),
     ],
     details,
@@ -57,8 +56,8 @@ export const fails = (
     readonly usage?: Partial<LlmUsage>;
   } = {},
 ): LlmOutcome => {
-  const { partial = "", usage, message = `Scripted failure: ${kind}`, ...known } = details;
-  return failedOutcome(failureOf(kind, message, known), partial, usage && { ...noUsage, ...usage });
+  const { partial = "", usage, message = `Scripted failure: ${kind}`, ...overrides } = details;
+  return failedOutcome(failureOf(kind, message, overrides), partial, usage && { ...noUsage, ...usage });
 };
 
 function turnOf(parts: readonly LlmPart[], details: AnswerDetails): LlmOutcome {

@@ -23,11 +23,11 @@ const image = {
   type: "file",
   file: { mediaType: "image/png", name: "dot.png", data: "iVBORw0KGgo=" },
 } as const;
-const note = (words: string): LlmMessage => ({ role: "note", text: words });
+const note = (content: string): LlmMessage => ({ role: "note", text: content });
 const sum: LlmTurn = turnOfCalls({ id: "1" });
-const said = (words: string): LlmMessage => ({
+const assistantText = (content: string): LlmMessage => ({
   role: "assistant",
-  turn: { origin: "another-origin", parts: [{ type: "text", text: words }] },
+  turn: { origin: "another-origin", parts: [{ type: "text", text: content }] },
   results: [],
 });
 
@@ -49,18 +49,18 @@ const conversations: Readonly<Record<string, readonly LlmMessage[]>> = {
     turnWithResults(sum, "3"),
     turnWithResults(turnOfCalls({ id: "2" }), "7"),
   ],
-  "a turn without calls": [userMessage("Hello"), said("Hi."), userMessage("What is 1 + 2?")],
+  "a turn without calls": [userMessage("Hello"), assistantText("Hi."), userMessage("What is 1 + 2?")],
   "two turns without calls in a row": [
     userMessage("Hello"),
-    said("Hi."),
-    said("Well?"),
+    assistantText("Hi."),
+    assistantText("Well?"),
     userMessage("What is 1 + 2?"),
   ],
   "blank text of all kinds": [
     userMessage(" "),
     { role: "user", content: [] },
     note(""),
-    said("\n"),
+    assistantText("\n"),
     turnWithResults(sum, ""),
     userMessage("Hello"),
     {
@@ -72,7 +72,7 @@ const conversations: Readonly<Record<string, readonly LlmMessage[]>> = {
     },
   ],
   "a turn at the start": [turnWithResults(sum, "3"), userMessage("And 3 + 4?")],
-  "a turn at the end": [userMessage("Hello"), said("Hi.")],
+  "a turn at the end": [userMessage("Hello"), assistantText("Hi.")],
 };
 
 const conversationCases = Object.entries(conversations).map(([name, messages]): ConformanceCase => ({

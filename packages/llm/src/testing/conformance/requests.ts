@@ -21,7 +21,7 @@ export const userMessage = (text: string): LlmMessage => ({
 });
 
 /** A request for one short answer. */
-export const requestOf = (known: Partial<LlmRequest> = {}): LlmRequest => ({
+export const requestOf = (overrides: Partial<LlmRequest> = {}): LlmRequest => ({
   purpose: "plan",
   model: "model-a",
   system: "Answer briefly.",
@@ -30,12 +30,12 @@ export const requestOf = (known: Partial<LlmRequest> = {}): LlmRequest => ({
   toolChoice: "auto",
   parallelToolCalls: true,
   settings: {},
-  ...known,
+  ...overrides,
 });
 
 /** A request with two tools. */
-export const requestWithTools = (known: Partial<LlmRequest> = {}): LlmRequest =>
-  requestOf({ tools: [toolOf("add"), toolOf("multiply")], ...known });
+export const requestWithTools = (overrides: Partial<LlmRequest> = {}): LlmRequest =>
+  requestOf({ tools: [toolOf("add"), toolOf("multiply")], ...overrides });
 
 /** The message of a turn with the results of its calls. */
 export const turnWithResults = (turn: LlmTurn, ...results: readonly string[]): LlmMessage => ({

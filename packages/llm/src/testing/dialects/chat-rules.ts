@@ -22,11 +22,12 @@ export interface ChatServerRules {
   /** Whether a user message may follow a tool result. Default: true. */
   readonly allowsUserAfterTool?: boolean;
   /** The parameters of this server, in addition to the common ones. */
-  readonly known?: readonly string[];
+  readonly knownParameters?: readonly string[];
 }
 
 const openAi: ChatServerRules = {
-  known: "max_completion_tokens seed parallel_tool_calls prompt_cache_key logprobs stream_options".split(" "),
+  knownParameters:
+    "max_completion_tokens seed parallel_tool_calls prompt_cache_key logprobs stream_options".split(" "),
 };
 
 /** The rules of Mistral: ids of nine characters, and alternating roles. */
@@ -34,20 +35,20 @@ export const mistralRules: ChatServerRules = {
   ids: /^[A-Za-z0-9]{9}$/,
   requiresAlternation: true,
   allowsUserAfterTool: false,
-  known: ["max_tokens", "random_seed", "parallel_tool_calls"],
+  knownParameters: ["max_tokens", "random_seed", "parallel_tool_calls"],
 };
 
 /** Why a Chat Completions server would reject the body of a request with status 400; undefined for a valid body. */
 export const chatRequestProblem = (body: JsonObject, rules: ChatServerRules = openAi): string | undefined =>
   firstProblem(problems(body, rules));
 
-const known =
+const knownParameters =
   "model messages tools tool_choice response_format stream temperature top_p stop reasoning_effort".split(
     " ",
   );
 
 function* problems(body: JsonObject, rules: ChatServerRules): Problems {
-  yield* onlyKnown(body, [...known, ...(rules.known ?? [])]);
+  yield* onlyKnown(body, [...knownParameters, ...(rules.knownParameters ?? [])]);
   yield* wellFormedText(body);
   if (isBlank(body["model"])) yield "you must provide a model parameter";
   if (body["stream"] !== true) yield "stream must be true";

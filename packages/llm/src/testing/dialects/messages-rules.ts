@@ -18,13 +18,13 @@ import {
 export const messagesRequestProblem = (body: JsonObject, issued: readonly string[]): string | undefined =>
   firstProblem(problems(body, issued));
 
-const known = [
+const knownParameters = [
   ..."model max_tokens messages system tools tool_choice stream cache_control stop_sequences".split(" "),
   ..."thinking output_config service_tier".split(" "),
 ];
 
 function* problems(body: JsonObject, issued: readonly string[]): Problems {
-  yield* onlyKnown(body, known);
+  yield* onlyKnown(body, knownParameters);
   yield* wellFormedText(body);
   if (isBlank(body["model"])) yield "model: Field required";
   if (typeof body["max_tokens"] !== "number") yield "max_tokens: Field required";

@@ -20,7 +20,7 @@ import {
 export const responsesRequestProblem = (body: JsonObject, issued: readonly string[]): string | undefined =>
   firstProblem(problems(body, issued));
 
-const known = [
+const knownParameters = [
   ..."model input instructions tools tool_choice parallel_tool_calls text reasoning include store stream".split(
     " ",
   ),
@@ -28,7 +28,7 @@ const known = [
 ];
 
 function* problems(body: JsonObject, issued: readonly string[]): Problems {
-  yield* onlyKnown(body, known);
+  yield* onlyKnown(body, knownParameters);
   yield* wellFormedText(body);
   if (isBlank(body["model"])) yield "you must provide a model parameter";
   if (body["stream"] !== true || body["store"] !== false)

@@ -29,8 +29,9 @@ export function* objectsIn(list: Json | undefined, where: string): Generator<str
 }
 
 /** Unknown parameters. */
-export function* onlyKnown(body: JsonObject, known: readonly string[]): Problems {
-  for (const key of Object.keys(body)) if (!known.includes(key)) yield `Unknown parameter: '${key}'.`;
+export function* onlyKnown(body: JsonObject, knownParameters: readonly string[]): Problems {
+  for (const key of Object.keys(body))
+    if (!knownParameters.includes(key)) yield `Unknown parameter: '${key}'.`;
 }
 
 /** Strings and keys that are not well-formed UTF-16. */
