@@ -8,12 +8,13 @@ import {
   callProvider,
   environmentVariable,
   loadSdk,
+  sdkErrorBody,
   type ConnectionOptions,
   type Protocol,
   type WireCall,
 } from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
-import { anthropicErrorCodes, errorToBody, rejectsThinking } from "./anthropic-failure.ts";
+import { anthropicErrorCodes, rejectsThinking } from "./anthropic-failure.ts";
 import { AnthropicReader } from "./anthropic-to-outcome.ts";
 import { anthropicName, requestToAnthropic } from "./request-to-anthropic.ts";
 
@@ -53,7 +54,7 @@ export class AnthropicCaller implements LlmCaller {
       },
       reader: (context) => new AnthropicReader(context),
       errorCodes: anthropicErrorCodes,
-      errorToBody,
+      errorToBody: sdkErrorBody,
       rejectsRaw: rejectsThinking,
     };
   }

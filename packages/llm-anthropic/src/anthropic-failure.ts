@@ -1,5 +1,4 @@
-import type { Json, LlmFailure, LlmFailureKind } from "@moora/llm";
-import { isJsonObject, withWellFormedText } from "@moora/llm/adapter";
+import type { LlmFailure, LlmFailureKind } from "@moora/llm";
 
 /** Error codes of Anthropic that are more specific than the type of the same error. */
 export const anthropicErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
@@ -18,17 +17,6 @@ export const anthropicErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   cmek_key_unreachable: "server",
   conflict_error: "server",
 };
-
-/**
- * The body of an error event; undefined for any other error. The SDK throws it as an `APIError` without a status. It is
- * recognized by its fields, so that the SDK is loaded at the first call and not at import.
- */
-export function errorToBody(error: unknown): Json | undefined {
-  if (!(error instanceof Error && "error" in error && "status" in error)) return undefined;
-  const { error: body, status } = error;
-  if (status !== undefined) return undefined;
-  return isJsonObject(body) ? withWellFormedText(body) : undefined;
-}
 
 /** Whether the provider rejects the thinking: its signature is invalid, or it is in a wrong position. */
 export const rejectsThinking = ({ kind, message }: LlmFailure, carriesRaw: boolean): boolean =>

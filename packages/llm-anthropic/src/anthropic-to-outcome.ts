@@ -103,11 +103,7 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
       return this.#failed("refusal", explanation ?? "The model refused to answer.", category ?? reason);
     }
     if (reason === "model_context_window_exceeded") {
-      return this.#failed(
-        "context-length",
-        "The answer did not fit into the model's context window.",
-        reason,
-      );
+      return this.#failed("context-length", "The answer exceeds the context window.", reason);
     }
     if (reason !== "max_tokens" && !this.#isComplete()) {
       return this.#failed("malformed", "The message ended before all of its blocks.");
@@ -143,14 +139,16 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
   #addDelta(index: number, delta: Parameters<BlockBuilder["add"]>[0]): void {
     const { feed } = this.#context;
     this.#blockAt(index).add(delta);
-    if (delta.type === "text_delta") this.#text += delta.text;
-    if (delta.type === "text_delta") feed.text(delta.text);
+    if (delta.type === "text_delta") {
+      this.#text += delta.text;
+      feed.text(delta.text);
+    }
     if (delta.type === "thinking_delta") feed.reasoning(delta.thinking);
   }
 
   #blockAt(index: number): BlockBuilder {
     const block = this.#blocks.get(index);
-    if (!block) throw new Error(`A delta belongs to block ${index}, which has not started.`);
+    if (!block) throw new Error(`Unknown block ${index}.`);
     return block;
   }
 

@@ -12,6 +12,7 @@ import {
   normalizeRequest,
   strictSchema,
   unknownSettingWarnings,
+  unsupportedWarning,
   withAnswerInstruction,
   type BodyContext,
   type NormalizedRequest,
@@ -72,8 +73,7 @@ const cacheOf = (cache: AnthropicCache = "5m"): CacheControlEphemeral | undefine
 function warnUnsupported(settings: LlmSettings, warn: Warn): void {
   for (const name of ["temperature", "topP", "seed", "confidence"] as const) {
     const value = settings[name];
-    if (value !== undefined && value !== false)
-      warn(`${name} was left out: the Messages API does not support it`);
+    if (value !== undefined && value !== false) warn(unsupportedWarning(name, "the Messages API"));
   }
 }
 

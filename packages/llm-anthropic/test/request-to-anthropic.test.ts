@@ -171,9 +171,9 @@ describe("a request to the Messages API", () => {
       },
       { type: "document", source: { type: "url", url: "https://files.test/b.pdf" } },
       { type: "text", text: "File c.csv:\na,b" },
-      { type: "text", text: "(This file cannot be displayed: d.bmp (image/bmp).)" },
+      { type: "text", text: "(File not shown: d.bmp (image/bmp).)" },
     ]);
-    expect(warnings).toEqual(["d.bmp (image/bmp) was left out: this API does not accept it"]);
+    expect(warnings).toEqual(["d.bmp (image/bmp) was left out: this API does not support it"]);
   });
 
   it("has the files of a result, but text only in a failed one", () => {
@@ -199,7 +199,7 @@ describe("a request to the Messages API", () => {
         tool_use_id: "2",
         content: [
           { type: "text", text: "the arguments are not JSON" },
-          { type: "text", text: "(This file cannot be displayed: image/png.)" },
+          { type: "text", text: "(File not shown: image/png.)" },
         ],
         is_error: true,
       },

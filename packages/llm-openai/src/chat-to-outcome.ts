@@ -89,10 +89,13 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
   #addChoice({ delta, finish_reason, logprobs }: Choice): void {
     const { feed, normalized } = this.#context;
     for (const { text, isReasoning } of piecesOf(delta)) {
-      if (isReasoning) this.#reasoning += text;
-      else this.#text += text;
-      if (isReasoning) feed.reasoning(text);
-      else feed.text(text);
+      if (isReasoning) {
+        this.#reasoning += text;
+        feed.reasoning(text);
+      } else {
+        this.#text += text;
+        feed.text(text);
+      }
     }
     this.#refusal += delta?.refusal ?? "";
     for (const call of delta?.tool_calls ?? []) {

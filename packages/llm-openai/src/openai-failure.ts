@@ -1,5 +1,5 @@
 import type { Json, LlmFailure, LlmFailureKind } from "@moora/llm";
-import { isJsonObject, withWellFormedText } from "@moora/llm/adapter";
+import { sdkErrorBody } from "@moora/llm/adapter";
 
 /** Error codes of OpenAI and of compatible servers, in addition to the common ones. */
 export const openAiErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
@@ -21,16 +21,10 @@ export const openAiErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   json_validate_failed: "malformed",
 };
 
-/**
- * The body of an error event; undefined for any other error. The SDK throws it as an `APIError` without a status. It is
- * recognized by its fields, so that the SDK is loaded at the first call and not at import.
- */
+/** The body of an error event, in the form of an error response; undefined for any other error. */
 export function errorToBody(error: unknown): Json | undefined {
-  if (!(error instanceof Error && "error" in error && "status" in error)) return undefined;
-  const { error: body, status } = error;
-  if (status !== undefined) return undefined;
-  // The SDK parsed it from JSON.
-  return isJsonObject(body) ? withWellFormedText({ error: body }) : undefined;
+  const body = sdkErrorBody(error);
+  return body && { error: body };
 }
 
 /** Whether the provider rejects the reasoning: it cannot decrypt it, misses related items, or the model does not support it. */

@@ -92,7 +92,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
 
   outcome(): LlmOutcome {
     const response = this.#response;
-    if (!response) return this.#failed("interrupted", "The response ended before its last event.");
+    if (!response) return this.#failed("interrupted", "The response is incomplete.");
     if (response.status === "failed") {
       return failedOutcome(
         errorToFailure(errorOf(response), this.#context.failure),

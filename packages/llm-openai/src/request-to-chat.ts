@@ -4,6 +4,7 @@ import {
   normalizeRequest,
   strictSchema,
   unknownSettingWarnings,
+  unsupportedWarning,
   wireIds,
   withAnswerInstruction,
   type BodyContext,
@@ -88,7 +89,7 @@ function profileFields(
   for (const [name, value] of Object.entries(defined(fields))) {
     const as = Object.hasOwn(profile.fields, name) ? Reflect.get(profile.fields, name) : name;
     if (typeof as === "string") known[as] = value;
-    else if (!silentFields.includes(name)) warn(`${name} was left out: ${profile.name} does not support it`);
+    else if (!silentFields.includes(name)) warn(unsupportedWarning(name, profile.name));
   }
   return known;
 }

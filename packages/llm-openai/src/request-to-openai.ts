@@ -4,6 +4,7 @@ import {
   normalizeRequest,
   strictSchema,
   unknownSettingWarnings,
+  unsupportedWarning,
   wireIds,
   withAnswerInstruction,
   type BodyContext,
@@ -37,7 +38,7 @@ export function requestToOpenAi(
   const items = normalized.messages.flatMap((message) => messageToItems(message, warn));
   const { settings } = normalized;
   for (const name of ["seed", "stop"] as const) {
-    if (settings[name] !== undefined) warn(`${name} was left out: the Responses API does not support it`);
+    if (settings[name] !== undefined) warn(unsupportedWarning(name, "the Responses API"));
   }
   const body: ResponseCreateParamsStreaming = {
     model: normalized.model,

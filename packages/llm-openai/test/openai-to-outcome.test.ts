@@ -140,7 +140,7 @@ describe("an answer of the Responses API", () => {
       failure: { kind: "content-filter", retryable: false },
     });
     expect(await outcomeOf(end("failed", { error: null }))).toMatchObject({
-      failure: failureOf("server", "api.openai.com failed without an error message."),
+      failure: failureOf("server", "api.openai.com sent no error message."),
     });
   });
 

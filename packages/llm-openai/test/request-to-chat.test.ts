@@ -244,7 +244,7 @@ describe("a request to Chat Completions", () => {
     });
     expect(messagesIn(bodyOf("groq", { messages })).at(-1)).toEqual({
       role: "user",
-      content: "(This file cannot be displayed: a.pdf (application/pdf).)",
+      content: "(File not shown: a.pdf (application/pdf).)",
     });
   });
 

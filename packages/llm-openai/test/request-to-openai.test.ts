@@ -181,12 +181,12 @@ describe("a request to the Responses API", () => {
           { type: "input_text", text: "File c.txt:\nhello" },
           {
             type: "input_text",
-            text: "(This file cannot be displayed: d.mp4 (video/mp4) at https://files.test/d.mp4.)",
+            text: "(File not shown: d.mp4 (video/mp4) at https://files.test/d.mp4.)",
           },
         ],
       },
     ]);
-    expect(made.warnings).toEqual(["d.mp4 (video/mp4) was left out: this API does not accept it"]);
+    expect(made.warnings).toEqual(["d.mp4 (video/mp4) was left out: this API does not support it"]);
   });
 
   it("has the files of a result after its text", () => {

@@ -31,6 +31,7 @@ export { callProvider } from "./provider-call.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
 export type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
 export { readStream, type StreamLimits, type Wire } from "./stream-guard.ts";
+export { sdkErrorBody } from "./sdk-error.ts";
 export { strictSchema, type StrictRules } from "./strict-schema.ts";
-export { unknownSettingWarnings } from "./unknown-settings.ts";
+export { unknownSettingWarnings, unsupportedWarning } from "./warnings.ts";
 export { commonIdFormat, wireIds, wireNames, type IdFormat } from "./wire-ids.ts";

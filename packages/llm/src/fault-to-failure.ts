@@ -36,10 +36,7 @@ export function faultToFailure(fault: StreamFault, context: FailureContext): Llm
         ? fail("empty", `${context.host} sent an empty answer.`)
         : fail("interrupted", `${context.host} closed the stream before its last event.`);
     case "unreadable":
-      return fail(
-        "malformed",
-        `${context.host} sent an event that is not valid JSON or does not follow the protocol.`,
-      );
+      return fail("malformed", `${context.host} sent an invalid event.`);
     case "response":
       return responseToFailure(fault, context, fail);
     case "broken":
@@ -53,7 +50,7 @@ export function errorToFailure(body: Json | undefined, context: FailureContext):
   const vendor = jsonToVendorError(body);
   return vendor
     ? vendorToFailure(vendor, undefined, context, fail)
-    : fail("server", `${context.host} failed without an error message.`);
+    : fail("server", `${context.host} sent no error message.`);
 }
 
 /** An error event that the SDK threw, or an error of the transport. */
@@ -89,7 +86,7 @@ function redirectToFailure(response: RefusedResponse, context: FailureContext, f
   const target = hostOf(headers.get("location") ?? "") || "another address";
   return fail(
     "invalid-request",
-    `${context.host} redirects to ${target}, and redirects are not followed. Set baseURL to the final address.`,
+    `${context.host} redirects to ${target}, which is not followed. Set baseURL to the final URL.`,
     { raw: "redirect", ...(status > 0 && { status }) },
   );
 }

@@ -1,4 +1,5 @@
 import type { LlmFile } from "./request.ts";
+import { unsupportedWarning } from "./warnings.ts";
 
 const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|sql)\b|.*\+(json|xml)$)/i;
 
@@ -17,9 +18,9 @@ export function fileToText(file: LlmFile): string | undefined {
 export function fileToFallbackText(file: LlmFile, warn: (warning: string) => void): string {
   const text = fileToText(file);
   if (text !== undefined) return `File ${file.name ?? file.mediaType}:\n${text}`;
-  warn(`${nameOf(file)} was left out: this API does not accept it`);
+  warn(unsupportedWarning(nameOf(file), "this API"));
   const location = "url" in file ? ` at ${file.url}` : "";
-  return `(This file cannot be displayed: ${nameOf(file)}${location}.)`;
+  return `(File not shown: ${nameOf(file)}${location}.)`;
 }
 
 /** The URL of a file, or its data as a data URL. */

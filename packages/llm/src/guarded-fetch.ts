@@ -8,7 +8,7 @@ export interface FetchObserver {
   onStream(): void;
   /** The stream received bytes: those of a comment or a ping count, too. */
   onBytes(): void;
-  /** The response is not an event stream. Called twice: with an empty body, then with the body. */
+  /** Not an event stream. Called twice: with an empty body, then with the body. */
   onRefused(fault: StreamFault): void;
 }
 
@@ -35,7 +35,7 @@ export const guardedFetch =
     // Reported before the body is read: a body that never ends must not hide the status.
     observer.onRefused({ type: "response", status, headers, body: "" });
     observer.onRefused({ type: "response", status, headers, body: await readBody(response.body) });
-    throw new Error("The response is not an event stream.");
+    throw new Error("Not an event stream.");
   };
 
 const isEventStream = (

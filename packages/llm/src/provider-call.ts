@@ -31,7 +31,7 @@ export async function callProvider<Body, Event>(
     return failedOutcome(
       failureOf(
         "invalid-request",
-        `${protocol.provider}: no model is configured. Set model in the request or in the caller's options.`,
+        `${protocol.provider}: missing model. Set model in the request or options.`,
       ),
     );
   }
@@ -72,7 +72,7 @@ const keyMessage = (
 ): string =>
   type === "missing"
     ? `${provider}: missing API key. Set ${keyName}, or pass apiKey.`
-    : `${provider}: the API key has characters that are not valid in a header. Remove spaces and non-ASCII characters.`;
+    : `${provider}: the API key contains spaces or non-ASCII characters. Remove them.`;
 
 class ProviderCall<Body, Event> {
   readonly #protocol: Protocol<Body, Event>;

@@ -18,9 +18,9 @@ const isTls = (code: string): boolean =>
 export function transportToFailure(fault: BrokenStream, host: string, fail: FailureOf): LlmFailure {
   const { message, code } = rootCause(fault.error);
   const raw = code === undefined ? {} : { raw: code };
-  if (!fault.sent) return fail("invalid-request", `The request could not be created: ${message}`, raw);
+  if (!fault.sent) return fail("invalid-request", `Invalid request: ${message}`, raw);
   if (code !== undefined && isTls(code)) {
-    return fail("connection", `The secure connection to ${host} failed: ${message}`, {
+    return fail("connection", `TLS connection to ${host} failed: ${message}`, {
       ...raw,
       retryable: false,
     });
@@ -29,7 +29,7 @@ export function transportToFailure(fault: BrokenStream, host: string, fail: Fail
     return fail("timeout", `${host} did not respond in time: ${message}`, raw);
   }
   return fault.answered
-    ? fail("interrupted", `The stream from ${host} was interrupted: ${message}`, raw)
+    ? fail("interrupted", `The stream from ${host} broke: ${message}`, raw)
     : fail("connection", `No response from ${host}: ${message}`, raw);
 }
 

@@ -50,7 +50,7 @@ describe("an error of the transport", () => {
     expect(broken(new TypeError("Invalid URL"), { sent: false })).toMatchObject({
       kind: "invalid-request",
       retryable: false,
-      message: "The request could not be created: Invalid URL",
+      message: "Invalid request: Invalid URL",
     });
   });
 

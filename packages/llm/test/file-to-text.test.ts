@@ -20,9 +20,9 @@ describe("a file", () => {
     expect(words({ mediaType: "text/plain", data: base64("hi") })).toBe("File text/plain:\nhi");
     expect(warnings).toEqual([]);
     expect(words({ mediaType: "audio/wav", url: "https://files.test/b.wav" })).toBe(
-      "(This file cannot be displayed: audio/wav at https://files.test/b.wav.)",
+      "(File not shown: audio/wav at https://files.test/b.wav.)",
     );
-    expect(warnings).toEqual(["audio/wav was left out: this API does not accept it"]);
+    expect(warnings).toEqual(["audio/wav was left out: this API does not support it"]);
   });
 
   it("has its own URL or a data URL", () => {

@@ -104,7 +104,7 @@ describe("a call through a protocol", () => {
     expect(await callWith({}, {}, { model: "" })).toMatchObject({
       failure: {
         kind: "invalid-request",
-        message: "toy: no model is configured. Set model in the request or in the caller's options.",
+        message: "toy: missing model. Set model in the request or options.",
       },
     });
   });

@@ -1,5 +1,9 @@
 import type { LlmSettings } from "./request.ts";
 
+/** The warning about something that was left out of a request because an API does not support it. */
+export const unsupportedWarning = (what: string, api: string): string =>
+  `${what} was left out: ${api} does not support it`;
+
 /** Every setting; a missing one does not compile. */
 const knownSettings: Readonly<Record<keyof LlmSettings, true>> = {
   maxOutputTokens: true,
