@@ -133,7 +133,7 @@ describe("a request to the Messages API", () => {
     const settings = { temperature: 0, topP: 1, seed: 1, confidence: true, stop: ["x", " "] };
     const { body, warnings } = made({ settings, answerSchema: { type: "array" } });
     expect(warnings).toEqual([
-      "answerSchema is part of the system text and not enforced: the Messages API does not accept it here",
+      "answerSchema is part of the system text and not enforced: the Messages API does not support it here",
       "temperature was left out: the Messages API does not support it",
       "topP was left out: the Messages API does not support it",
       "seed was left out: the Messages API does not support it",

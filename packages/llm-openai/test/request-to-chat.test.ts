@@ -209,7 +209,7 @@ describe("a request to Chat Completions", () => {
     ]).toEqual([true, false, false]);
     expect([hasFormat("vllm", []), hasFormat("deepseek", [])]).toEqual([true, false]);
     expect(warningsOf("deepseek", {})).toEqual([
-      "answerSchema is part of the system text and not enforced: deepseek does not accept it here",
+      "answerSchema is part of the system text and not enforced: deepseek does not support it here",
     ]);
   });
 

@@ -141,7 +141,7 @@ describe("a request to the Responses API", () => {
 
   it("leaves out unsupported settings, with a warning each", () => {
     expect(warnings({ settings: { seed: 1, stop: ["x"] }, answerSchema: { type: "array" } })).toEqual([
-      "answerSchema is part of the system text and not enforced: the Responses API does not accept it here",
+      "answerSchema is part of the system text and not enforced: the Responses API does not support it here",
       "seed was left out: the Responses API does not support it",
       "stop was left out: the Responses API does not support it",
     ]);

@@ -17,7 +17,7 @@ export function withAnswerInstruction(
 ): NormalizedRequest {
   const { answerSchema, system } = normalized;
   if (answerSchema === undefined) return normalized;
-  warn(`answerSchema is part of the system text and not enforced: ${name} does not accept it here`);
+  warn(`answerSchema is part of the system text and not enforced: ${name} does not support it here`);
   const instruction = answerInstruction(answerSchema);
   return { ...normalized, system: system === undefined ? instruction : `${system}\n\n${instruction}` };
 }

@@ -72,7 +72,7 @@ const keyMessage = (
 ): string =>
   type === "missing"
     ? `${provider}: missing API key. Set ${keyName}, or pass apiKey.`
-    : `${provider}: the API key contains spaces or non-ASCII characters. Remove them.`;
+    : `${provider}: invalid API key. Remove spaces and non-ASCII characters.`;
 
 class ProviderCall<Body, Event> {
   readonly #protocol: Protocol<Body, Event>;

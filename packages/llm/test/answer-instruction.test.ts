@@ -18,7 +18,7 @@ describe("the schema of an answer that a provider does not accept", () => {
   it("is at the end of the system text, with a warning", () =>
     expect(instructed({ system: "Be brief.", answerSchema: schema })).toEqual({
       system: `Be brief.\n\n${answerInstruction(schema)}`,
-      warnings: ["answerSchema is part of the system text and not enforced: toy does not accept it here"],
+      warnings: ["answerSchema is part of the system text and not enforced: toy does not support it here"],
     }));
 
   it("is the only system text if the request has none", () =>
