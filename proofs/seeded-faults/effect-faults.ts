@@ -78,11 +78,11 @@ export const effectFaults: readonly Fault[] = [
     "a stream that was cut off counts as a whole answer",
     {
       file: "packages/llm/src/stream-guard.ts",
-      text: 'return this.#whole ? undefined : (this.#fault ?? { type: "cut", empty: !this.#heard });',
-      replacement: "return this.#whole ? undefined : this.#fault;",
+      text: 'return this.#isComplete ? undefined : (this.#fault ?? { type: "cut", empty: !this.#receivedBytes });',
+      replacement: "return this.#isComplete ? undefined : this.#fault;",
     },
     ["packages/llm/test/stream-guard.test.ts", "packages/llm-openai/test/chat-conformance.test.ts"],
-    /is cut when it ends before its last event|an answer that is cut .* after any event is never whole/,
+    /is cut when it ends before its last event|an answer that is cut .* after any event is a retryable failure/,
   ),
   fault(
     21,
@@ -200,12 +200,12 @@ export const effectFaults: readonly Fault[] = [
     changes: [
       {
         file: "packages/tools/src/files/root-folder.ts",
-        text: "if (!this.contains(real)) throw outside(path);",
+        text: "if (!this.#contains(real)) throw outside(path);",
         replacement: "",
       },
       {
         file: "packages/tools/src/files/root-folder.ts",
-        text: " || !this.contains(await realPathOfOpened(handle, real))",
+        text: " || !this.#contains(await realPathOfOpened(handle, real))",
         replacement: "",
       },
     ],

@@ -80,8 +80,8 @@ export const restartFaults: readonly Fault[] = [
     "the handler of a custom state that a crash interrupted runs again by default",
     {
       file: `${core}/control/custom.ts`,
-      text: '? replay[name] : "once"',
-      replacement: '? replay[name] : "safe"',
+      text: '? replay[name] : undefined) ?? "once"',
+      replacement: '? replay[name] : undefined) ?? "safe"',
     },
     [`${tests}/custom-states.test.ts`],
     /does not run again by default: .* nothing is charged twice/,

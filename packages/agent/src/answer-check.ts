@@ -6,7 +6,8 @@ import {
   type StandardSchema,
 } from "@moora/agent-core-effects";
 import { maxJsonItems } from "@moora/agent-core-state-machine";
-import { hasMoreItemsThan, isJsonObject, type JsonObject } from "@moora/llm";
+import type { JsonObject } from "@moora/llm";
+import { hasMoreItemsThan, isJsonObject } from "@moora/llm/internal";
 import { answerProblemText, lastAnswerText } from "./answer-failure.ts";
 import { answerSchemaOf } from "./answer-schema.ts";
 

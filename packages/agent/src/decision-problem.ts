@@ -1,6 +1,6 @@
 import { after, schemaCheckOf, shownValue, type AgentParts } from "@moora/agent-core-effects";
 import { maxJsonItems, recordOf, toolOf, type AgentState } from "@moora/agent-core-state-machine";
-import { hasMoreItemsThan } from "@moora/llm";
+import { hasMoreItemsThan } from "@moora/llm/internal";
 import type { Decision } from "./agent-event.ts";
 import { decidedText } from "./decision-to-input.ts";
 

@@ -1,6 +1,6 @@
 import { truncated } from "@moora/agent-core-effects";
 import { maxJsonItems, type ToolCallDecidedInput } from "@moora/agent-core-state-machine";
-import { hasMoreItemsThan } from "@moora/llm";
+import { hasMoreItemsThan } from "@moora/llm/internal";
 import type { Decision, OutcomeDecision, Question } from "./agent-event.ts";
 
 /** JSON text of changed arguments or of an answer; text goes as it is. */

@@ -15,7 +15,8 @@ import {
   type AgentState,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { isJsonObject, textToJson, type JsonObject, type LlmCaller } from "@moora/llm";
+import type { JsonObject, LlmCaller } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { checkAgentOptions } from "./agent-options.ts";
 import { answerCheck, type AnswerCheck } from "./answer-check.ts";
 import { checkedConfig, checkedLimits, checkModels, checkNames } from "./validate-config.ts";

@@ -1,2 +1,2 @@
-/** How long a prefix stays in the provider's cache, or `off`. */
+/** How long the provider caches a prefix; `off` disables the cache. */
 export type AnthropicCache = "off" | "5m" | "1h";

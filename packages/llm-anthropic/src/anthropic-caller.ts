@@ -3,32 +3,33 @@ import type {
   MessageCreateParamsStreaming,
   RawMessageStreamEvent,
 } from "@anthropic-ai/sdk/resources/messages";
+import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
 import {
   callProvider,
   environmentVariable,
   loadSdk,
+  sdkErrorBody,
   type ConnectionOptions,
-  type LlmCallOptions,
-  type LlmCaller,
-  type LlmOutcome,
-  type LlmRequest,
   type Protocol,
   type WireCall,
-} from "@moora/llm";
+} from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
-import { anthropicWords, errorToBody, rejectsThinking } from "./anthropic-failure.ts";
+import { anthropicErrorCodes, rejectsThinking } from "./anthropic-failure.ts";
 import { AnthropicReader } from "./anthropic-to-outcome.ts";
 import { anthropicName, requestToAnthropic } from "./request-to-anthropic.ts";
 
-/** `apiKey` defaults to ANTHROPIC_API_KEY, `baseURL` to ANTHROPIC_BASE_URL or Anthropic's own. */
+/**
+ * The options of an `AnthropicCaller`. `apiKey` defaults to ANTHROPIC_API_KEY, `baseURL` to ANTHROPIC_BASE_URL or Anthropic's
+ * own URL.
+ */
 export interface AnthropicOptions extends ConnectionOptions {
-  /** The limit of requests that set none; the API wants one. Default: 16,384. */
+  /** The output limit of requests without `maxOutputTokens`, because the API requires one. Default: 16,384. */
   readonly maxOutputTokens?: number;
-  /** How long prefixes stay in the provider's cache. Default: `5m`. */
+  /** How long the provider caches prefixes. Default: `5m`. */
   readonly cache?: AnthropicCache;
 }
 
-/** The Anthropic Messages API: always streamed, prefixes cached, signed thinking given back as it came. */
+/** Calls the Anthropic Messages API: always streamed, with cached prefixes, and with signed thinking sent back unchanged. */
 export class AnthropicCaller implements LlmCaller {
   readonly name: string = anthropicName;
   readonly model?: string;
@@ -52,8 +53,8 @@ export class AnthropicCaller implements LlmCaller {
         return client.messages.create(body, { signal: call.signal });
       },
       reader: (context) => new AnthropicReader(context),
-      words: anthropicWords,
-      errorToBody,
+      errorCodes: anthropicErrorCodes,
+      errorToBody: sdkErrorBody,
       rejectsRaw: rejectsThinking,
     };
   }
@@ -64,8 +65,8 @@ export class AnthropicCaller implements LlmCaller {
 }
 
 /**
- * A client for one request, without retries and logs of its own. Loads the SDK at the first call; rejects with an error
- * that names the package to install where it is missing.
+ * Creates a client for one request, without retries and without logs. Loads the SDK at the first call; rejects with an error
+ * that names the package to install if it is missing.
  */
 async function anthropicClient(call: WireCall, dangerouslyAllowBrowser: boolean): Promise<Anthropic> {
   const sdk = await loadSdk(anthropicName, "@anthropic-ai/sdk", () => import("@anthropic-ai/sdk"));
@@ -75,13 +76,13 @@ async function anthropicClient(call: WireCall, dangerouslyAllowBrowser: boolean)
     defaultHeaders: call.headers,
     fetch: call.fetch,
     maxRetries: 0,
-    // Silence is measured by the guard; this limit must only not come before it.
+    // The stream guard limits the silence. This timeout must not end a request earlier.
     timeout: 2 ** 31 - 1,
     logLevel: "off",
     dangerouslyAllowBrowser,
   });
 }
 
-/** A model of Anthropic: `anthropic("claude-sonnet-5-5")`. It is asked wherever a request names no model. */
+/** A caller for a model of Anthropic: `anthropic("claude-sonnet-5-5")`. A request with its own `model` overrides it. */
 export const anthropic = (model: string, options: AnthropicOptions = {}): LlmCaller =>
   new AnthropicCaller({ ...options, model });

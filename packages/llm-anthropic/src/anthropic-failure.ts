@@ -1,7 +1,7 @@
-import { isJsonObject, wellFormed, type Json, type LlmFailure, type LlmFailureKind } from "@moora/llm";
+import type { LlmFailure, LlmFailureKind } from "@moora/llm";
 
-/** Error codes of Anthropic that say more than the broad type beside them. */
-export const anthropicWords: Readonly<Record<string, LlmFailureKind>> = {
+/** Error codes of Anthropic that are more specific than the type of the same error. */
+export const anthropicErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   organization_on_hold: "auth",
 
   contract_spend_limit_reached: "billing",
@@ -18,17 +18,6 @@ export const anthropicWords: Readonly<Record<string, LlmFailureKind>> = {
   conflict_error: "server",
 };
 
-/**
- * The error that an event of a stream carries. The client throws it as an `APIError` without a status; it is recognized
- * by its fields, so that the SDK is loaded by the first call and not by an import.
- */
-export function errorToBody(error: unknown): Json | undefined {
-  if (!(error instanceof Error && "error" in error && "status" in error)) return undefined;
-  const { error: body, status } = error;
-  if (status !== undefined) return undefined;
-  return isJsonObject(body) ? wellFormed(body) : undefined;
-}
-
-/** Thinking whose signature does not verify, or that stands where it may not. */
+/** Whether the provider rejects the thinking: its signature is invalid, or it is in a wrong position. */
 export const rejectsThinking = ({ kind, message }: LlmFailure, carriesRaw: boolean): boolean =>
   carriesRaw && kind === "invalid-request" && /signature|thinking/i.test(message);

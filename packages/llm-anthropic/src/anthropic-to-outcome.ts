@@ -6,36 +6,32 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages";
 import {
   addUsage,
-  defined,
-  failed,
-  failureOf,
   noUsage,
-  type AnswerReader,
   type LlmFailureKind,
   type LlmFinish,
   type LlmOutcome,
   type LlmUsage,
-  type ReaderContext,
 } from "@moora/llm";
+import { defined, failedOutcome, failureOf, type AnswerReader, type ReaderContext } from "@moora/llm/adapter";
 import { BlockBuilder } from "./block-builder.ts";
-import { blockToPart, type WholeBlock } from "./block-to-part.ts";
-import { continued } from "./continued.ts";
+import { blockToPart, type CompleteBlock } from "./block-to-part.ts";
+import { continueTurn } from "./continue-turn.ts";
 import { tokensToUsage, withTokens, type Tokens } from "./tokens-to-usage.ts";
 
-/** How often a turn that pauses is continued before it counts as it stands. */
-const longestPause = 16;
+/** How often a paused turn is continued. After that, it is returned as it is. */
+const maxContinuations = 16;
 
-/** Puts the events of a message together, and of those that continue it. */
+/** Assembles a message from its events, and from those of the messages that continue it. */
 export class AnthropicReader implements AnswerReader<MessageCreateParamsStreaming, RawMessageStreamEvent> {
   readonly #context: ReaderContext;
-  /** Blocks of the messages that paused. */
-  readonly #earlier: WholeBlock[] = [];
+  /** The blocks of paused messages. */
+  readonly #pausedBlocks: CompleteBlock[] = [];
   #blocks = new Map<number, BlockBuilder>();
   #pauses = 0;
   #text = "";
   #model = "";
   #tokens: Tokens | undefined;
-  #earlierUsage: LlmUsage | undefined;
+  #pausedUsage: LlmUsage | undefined;
   #stopReason: StopReason | null = null;
   #stopDetails: RefusalStopDetails | null | undefined;
 
@@ -43,8 +39,8 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     this.#context = context;
   }
 
-  take(event: RawMessageStreamEvent): boolean {
-    // The protocol gets more events; unknown ones say nothing that is needed here.
+  add(event: RawMessageStreamEvent): boolean {
+    // New events are added to the protocol. They are not needed here.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case "message_start":
@@ -52,13 +48,13 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
         this.#tokens = event.message.usage;
         return false;
       case "content_block_start":
-        this.#begin(event.index, event.content_block);
+        this.#startBlock(event.index, event.content_block);
         return false;
       case "content_block_delta":
-        this.#add(event.index, event.delta);
+        this.#addDelta(event.index, event.delta);
         return false;
       case "content_block_stop":
-        this.#at(event.index).isDone = true;
+        this.#blockAt(event.index).isComplete = true;
         return false;
       case "message_delta":
         this.#stopReason = event.delta.stop_reason;
@@ -78,22 +74,22 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
 
   usage(): LlmUsage | undefined {
     return this.#tokens
-      ? addUsage(this.#earlierUsage ?? noUsage, tokensToUsage(this.#tokens))
-      : this.#earlierUsage;
+      ? addUsage(this.#pausedUsage ?? noUsage, tokensToUsage(this.#tokens))
+      : this.#pausedUsage;
   }
 
   continuation(body: MessageCreateParamsStreaming): MessageCreateParamsStreaming | undefined {
-    if (this.#stopReason !== "pause_turn" || this.#pauses >= longestPause || !this.#isDone())
+    if (this.#stopReason !== "pause_turn" || this.#pauses >= maxContinuations || !this.#isComplete())
       return undefined;
-    const blocks = this.#whole();
-    const next = continued(
+    const blocks = this.#completeBlocks();
+    const next = continueTurn(
       body,
       blocks.map(({ block }) => block),
       this.#pauses === 0,
     );
     this.#pauses += 1;
-    this.#earlier.push(...blocks);
-    this.#earlierUsage = this.usage();
+    this.#pausedBlocks.push(...blocks);
+    this.#pausedUsage = this.usage();
     this.#tokens = undefined;
     this.#stopReason = null;
     this.#blocks = new Map();
@@ -107,23 +103,21 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
       return this.#failed("refusal", explanation ?? "The model refused to answer.", category ?? reason);
     }
     if (reason === "model_context_window_exceeded") {
-      return this.#failed(
-        "context-length",
-        "The answer did not fit into the model's context window.",
-        reason,
-      );
+      return this.#failed("context-length", "The answer exceeds the context window.", reason);
     }
-    if (reason !== "max_tokens" && !this.#isDone()) {
+    if (reason !== "max_tokens" && !this.#isComplete()) {
       return this.#failed("malformed", "The message ended before all of its blocks.");
     }
-    const { origin, sendable } = this.#context;
-    const parts = [...this.#earlier, ...this.#whole()].map((block) => blockToPart(block, sendable.nameOf));
+    const { origin, normalized } = this.#context;
+    const parts = [...this.#pausedBlocks, ...this.#completeBlocks()].map((block) =>
+      blockToPart(block, normalized.nameOf),
+    );
     const finish = finishOf(reason);
     const isBlank = parts.every(
       (part) => part.type !== "tool-call" && (part.type !== "text" || part.text.trim() === ""),
     );
     if (isBlank && finish.unified !== "length")
-      return this.#failed("empty", "The model answered with nothing.");
+      return this.#failed("empty", "The model sent an empty answer.");
     return {
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
@@ -133,40 +127,42 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
     };
   }
 
-  #begin(index: number, start: object): void {
-    const { feed, sendable } = this.#context;
+  #startBlock(index: number, start: object): void {
+    const { feed, normalized } = this.#context;
     const block = new BlockBuilder(start);
     this.#blocks.set(index, block);
     this.#text += block.text;
     feed.text(block.text);
-    if (block.type === "tool_use" && "name" in start) feed.toolCall(sendable.nameOf(String(start.name)));
+    if (block.type === "tool_use" && "name" in start) feed.toolCall(normalized.nameOf(String(start.name)));
   }
 
-  #add(index: number, delta: Parameters<BlockBuilder["add"]>[0]): void {
+  #addDelta(index: number, delta: Parameters<BlockBuilder["add"]>[0]): void {
     const { feed } = this.#context;
-    this.#at(index).add(delta);
-    if (delta.type === "text_delta") this.#text += delta.text;
-    if (delta.type === "text_delta") feed.text(delta.text);
+    this.#blockAt(index).add(delta);
+    if (delta.type === "text_delta") {
+      this.#text += delta.text;
+      feed.text(delta.text);
+    }
     if (delta.type === "thinking_delta") feed.reasoning(delta.thinking);
   }
 
-  #at(index: number): BlockBuilder {
+  #blockAt(index: number): BlockBuilder {
     const block = this.#blocks.get(index);
-    if (!block) throw new Error(`a piece of block ${index}, which has not begun`);
+    if (!block) throw new Error(`Unknown block ${index}.`);
     return block;
   }
 
-  #isDone(): boolean {
-    return [...this.#blocks.values()].every((block) => block.isDone);
+  #isComplete(): boolean {
+    return [...this.#blocks.values()].every((block) => block.isComplete);
   }
 
-  /** In the order of their places, which is that in which they were made. */
-  #whole(): readonly WholeBlock[] {
-    return [...this.#blocks.entries()].toSorted(([a], [b]) => a - b).map(([, block]) => block.whole());
+  /** The blocks in the order of their indexes. */
+  #completeBlocks(): readonly CompleteBlock[] {
+    return [...this.#blocks.entries()].toSorted(([a], [b]) => a - b).map(([, block]) => block.build());
   }
 
   #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
-    return failed(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
+    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
   }
 }
 

@@ -1,19 +1,20 @@
-import { fieldsOf, isJsonObject, textToJson, type Json, type JsonObject } from "@moora/llm";
+import type { Json, JsonObject } from "@moora/llm";
+import { fieldsOf, isJsonObject, textToJson } from "@moora/llm/adapter";
 import type { RawContentBlockDelta } from "@anthropic-ai/sdk/resources/messages";
-import type { WholeBlock } from "./block-to-part.ts";
+import type { CompleteBlock } from "./block-to-part.ts";
 
-/** One block of an answer while its pieces come. */
+/** Assembles one block of an answer from its deltas. */
 export class BlockBuilder {
   readonly #start: JsonObject;
   readonly #texts = { text: "", thinking: "", signature: "", input: "" };
   readonly #citations: Json[] = [];
-  isDone = false;
+  isComplete = false;
 
   constructor(start: object) {
     this.#start = fieldsOf(start);
     for (const name of ["text", "thinking", "signature"] as const) {
-      const begun = this.#start[name];
-      if (typeof begun === "string") this.#texts[name] = begun;
+      const initial = this.#start[name];
+      if (typeof initial === "string") this.#texts[name] = initial;
     }
   }
 
@@ -33,7 +34,7 @@ export class BlockBuilder {
     if (delta.type === "citations_delta") this.#citations.push(fieldsOf(delta.citation));
   }
 
-  whole(): WholeBlock {
+  build(): CompleteBlock {
     const { text, thinking, signature, input } = this.#texts;
     const parsed = textToJson(input);
     return {

@@ -1,17 +1,21 @@
-import { fieldsOf, isJsonObject, type JsonObject, type LlmPart } from "@moora/llm";
+import type { JsonObject, LlmPart } from "@moora/llm";
+import { fieldsOf, isJsonObject } from "@moora/llm/adapter";
 
-/** A block that is whole: its fields as the API has them, and the text of its input where it had one. */
-export interface WholeBlock {
+/** A complete block: the fields of the API, and the JSON text of a tool call's input. */
+export interface CompleteBlock {
   readonly block: JsonObject;
   readonly inputText: string;
 }
 
-/** A block of an answer as a part; `raw` keeps what cannot be rebuilt from the part. */
-export function blockToPart({ block, inputText }: WholeBlock, nameOf: (wireName: string) => string): LlmPart {
+/** Converts a block of an answer to a part. `raw` contains the fields that cannot be restored from the part. */
+export function blockToPart(
+  { block, inputText }: CompleteBlock,
+  nameOf: (wireName: string) => string,
+): LlmPart {
   const { type } = block;
   if (type === "text") {
     const raw = fieldsOf(block, "type", "text");
-    return { type, text: textIn(block, "text"), ...(saysSomething(raw) && { raw }) };
+    return { type, text: textIn(block, "text"), ...(hasInformation(raw) && { raw }) };
   }
   if (type === "thinking") {
     return { type: "reasoning", text: textIn(block, "thinking"), raw: fieldsOf(block, "type", "thinking") };
@@ -24,7 +28,7 @@ export function blockToPart({ block, inputText }: WholeBlock, nameOf: (wireName:
     id: textIn(block, "id"),
     name: nameOf(textIn(block, "name")),
     arguments: inputText.trim() === "" ? JSON.stringify(block["input"] ?? {}) : inputText.toWellFormed(),
-    ...(saysSomething(raw) && { raw }),
+    ...(hasInformation(raw) && { raw }),
   };
 }
 
@@ -33,10 +37,10 @@ const textIn = (block: JsonObject, name: string): string => {
   return typeof text === "string" ? text.toWellFormed() : "";
 };
 
-/** That the model itself made a call is what is assumed anyway. */
+/** Leaves out the field `caller` if the model itself is the caller, which is the default. */
 const directCaller = ({ caller }: JsonObject): readonly string[] =>
   isJsonObject(caller) && caller["type"] === "direct" ? ["caller"] : [];
 
-/** Fields that are null, or empty lists, say nothing. */
-const saysSomething = (raw: JsonObject): boolean =>
+/** Whether any field is neither null nor an empty list. */
+const hasInformation = (raw: JsonObject): boolean =>
   Object.values(raw).some((field) => field !== null && !(Array.isArray(field) && field.length === 0));

@@ -1,19 +1,18 @@
 import type { ContentBlockParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
+import type { LlmContent, LlmFile } from "@moora/llm";
 import {
   fieldsOf,
-  fileToWords,
-  fillers,
+  fileToFallbackText,
   isJsonObject,
-  type LlmContent,
-  type LlmFile,
-  type SendableCall,
-  type SendableMessage,
-  type SendablePart,
-} from "@moora/llm";
+  placeholders,
+  type NormalizedCall,
+  type NormalizedMessage,
+  type NormalizedPart,
+} from "@moora/llm/adapter";
 
 type Warn = (warning: string) => void;
 type Text = Extract<ContentBlockParam, { type: "text" }>;
-type Shown = Text | Extract<ContentBlockParam, { type: "image" | "document" }>;
+type VisibleBlock = Text | Extract<ContentBlockParam, { type: "image" | "document" }>;
 
 /** A message whose content is a list of blocks. */
 export interface BlockTurn {
@@ -22,64 +21,65 @@ export interface BlockTurn {
 }
 
 /**
- * The conversation in turns of user and assistant. All results of a turn stand in the one user message after it, before
- * whatever the user or the harness says next.
+ * Converts a conversation to alternating messages of user and assistant. All results of a turn are in the user message after
+ * it, before the text of the next user message or note.
  */
-export function messagesToBlocks(messages: readonly SendableMessage[], warn: Warn): BlockTurn[] {
+export function messagesToBlocks(messages: readonly NormalizedMessage[], warn: Warn): BlockTurn[] {
   const turns: BlockTurn[] = [];
-  const say = (role: BlockTurn["role"], content: ContentBlockParam[]): void => {
+  const append = (role: BlockTurn["role"], content: ContentBlockParam[]): void => {
     const last = turns.at(-1);
     if (last?.role === role && role === "user") last.content.push(...content);
     else turns.push({ role, content });
   };
   for (const message of messages) {
     if (message.role === "user")
-      say(
+      append(
         "user",
         message.content.map((piece) => contentToBlock(piece, warn)),
       );
-    else if (message.role === "note") say("user", [text(`<note>\n${message.text}\n</note>`)]);
+    else if (message.role === "note") append("user", [text(`<note>\n${message.text}\n</note>`)]);
     else {
       const content = message.parts.flatMap(partToBlock);
       if (content.length === 0) continue;
       if (turns.at(-1)?.role !== "user")
-        say("user", [text(turns.length === 0 ? fillers.first : fillers.next)]);
-      say("assistant", content);
+        append("user", [text(turns.length === 0 ? placeholders.first : placeholders.next)]);
+      append("assistant", content);
       const calls = message.parts.filter((part) => part.type === "tool-call");
       if (calls.length > 0)
-        say(
+        append(
           "user",
           calls.map((call) => callToResult(call, warn)),
         );
     }
   }
-  if (turns.at(-1)?.role === "assistant") say("user", [text(fillers.next)]);
+  if (turns.at(-1)?.role === "assistant") append("user", [text(placeholders.next)]);
   return turns;
 }
 
 const text = (words: string): Text => ({ type: "text", text: words });
 
-function partToBlock(part: SendablePart): ContentBlockParam[] {
+function partToBlock(part: NormalizedPart): ContentBlockParam[] {
   const raw = "raw" in part && isJsonObject(part.raw) ? fieldsOf(part.raw) : {};
   if (part.type === "text") return [{ ...raw, type: "text", text: part.text }];
   if (part.type === "tool-call") {
     return [{ ...raw, type: "tool_use", id: part.id, name: part.name, input: part.input }];
   }
   if (part.type === "opaque") {
-    // It came from the API, and no type of the client describes all that may come.
+    // The block is from the API, and the SDK has no type for all of them.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return "type" in raw ? [raw as unknown as ContentBlockParam] : [];
   }
   if (typeof raw["data"] === "string") return [{ ...raw, type: "redacted_thinking", data: raw["data"] }];
-  // Thinking that nobody signed is not taken back.
+  // The API rejects thinking without a signature.
   if (typeof raw["signature"] !== "string" || raw["signature"] === "") return [];
   return [{ ...raw, type: "thinking", thinking: part.text, signature: raw["signature"] }];
 }
 
-function callToResult({ id, result }: SendableCall, warn: Warn): ToolResultBlockParam {
+function callToResult({ id, result }: NormalizedCall, warn: Warn): ToolResultBlockParam {
   const { content, isError, files = [] } = result;
-  // A failed result may hold nothing but text.
-  const show = (file: LlmFile): Shown => (isError ? text(fileToWords(file, warn)) : fileToBlock(file, warn));
+  // A failed result may contain text only.
+  const show = (file: LlmFile): VisibleBlock =>
+    isError ? text(fileToFallbackText(file, warn)) : fileToBlock(file, warn);
   return {
     type: "tool_result",
     tool_use_id: id,
@@ -88,12 +88,12 @@ function callToResult({ id, result }: SendableCall, warn: Warn): ToolResultBlock
   };
 }
 
-const contentToBlock = (piece: LlmContent, warn: Warn): Shown =>
+const contentToBlock = (piece: LlmContent, warn: Warn): VisibleBlock =>
   piece.type === "text" ? text(piece.text) : fileToBlock(piece.file, warn);
 
 const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
-function fileToBlock(file: LlmFile, warn: Warn): Shown {
+function fileToBlock(file: LlmFile, warn: Warn): VisibleBlock {
   const media_type = imageTypes.find((type) => type === file.mediaType);
   if (media_type !== undefined) {
     return {
@@ -112,5 +112,5 @@ function fileToBlock(file: LlmFile, warn: Warn): Shown {
       ...(file.name !== undefined && { title: file.name }),
     };
   }
-  return text(fileToWords(file, warn));
+  return text(fileToFallbackText(file, warn));
 }

@@ -6,96 +6,98 @@ import type {
   Tool,
   ToolChoice,
 } from "@anthropic-ai/sdk/resources/messages";
+import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
   defined,
-  requestToSendable,
+  normalizeRequest,
   strictSchema,
-  unknownSettings,
+  unknownSettingWarnings,
+  unsupportedWarning,
   withAnswerInstruction,
   type BodyContext,
-  type JsonObject,
-  type LlmRequest,
-  type LlmSettings,
-  type Sendable,
+  type NormalizedRequest,
   type StrictRules,
   type WireRequest,
-} from "@moora/llm";
+} from "@moora/llm/adapter";
 import type { AnthropicCache } from "./anthropic-cache.ts";
-import { withReach } from "./cache-breakpoints.ts";
+import { withBreakpoint } from "./cache-breakpoints.ts";
 import { messagesToBlocks } from "./message-to-blocks.ts";
 
-/** The name under which settings name fields of this API. */
+/** The name of the caller, also in `providerOptions`. */
 export const anthropicName = "anthropic";
 
+/** Where and how a request is sent. */
 export interface AnthropicContext extends BodyContext {
-  /** The API wants a limit; this is the one where the request sets none. Default: 16,384. */
+  /** The output limit of requests without `maxOutputTokens`. Default: 16,384. */
   readonly maxOutputTokens?: number | undefined;
-  /** Default: `5m`. */
+  /** How long the provider caches prefixes. Default: `5m`. */
   readonly cache?: AnthropicCache | undefined;
 }
 
 type Warn = (warning: string) => void;
 type Fields = Partial<MessageCreateParamsStreaming>;
 
-/** A request in the words of the Messages API, always streamed. */
+/** Converts a request to the body of the Messages API, always streamed. */
 export function requestToAnthropic(
   request: LlmRequest,
   context: AnthropicContext,
 ): WireRequest<MessageCreateParamsStreaming> {
-  const warnings: string[] = unknownSettings(request.settings);
+  const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
-  const given = requestToSendable(request, context);
+  const given = normalizeRequest(request, context);
   const format = given.answerSchema && strictSchema(given.answerSchema, strictRules);
-  const sendable = format ? given : withAnswerInstruction(given, "the Messages API", warn);
-  const { settings } = sendable;
-  const cached = cacheOf(context.cache);
-  const messages = messagesToBlocks(sendable.messages, warn);
+  const normalized = format ? given : withAnswerInstruction(given, "the Messages API", warn);
+  const { settings } = normalized;
+  const cacheControl = cacheOf(context.cache);
+  const messages = messagesToBlocks(normalized.messages, warn);
   const stops = settings.stop?.filter((stop) => stop.trim() !== "") ?? [];
-  warnUnknown(settings, warn);
+  warnUnsupported(settings, warn);
   const body: MessageCreateParamsStreaming = {
-    model: sendable.model,
+    model: normalized.model,
     max_tokens: settings.maxOutputTokens ?? context.maxOutputTokens ?? 16_384,
-    ...systemAndTools(sendable, cached),
-    messages: cached ? withReach(messages, cached) : messages,
-    ...(cached && { cache_control: cached }),
+    ...systemAndTools(normalized, cacheControl),
+    messages: cacheControl ? withBreakpoint(messages, cacheControl) : messages,
+    ...(cacheControl && { cache_control: cacheControl }),
     ...(stops.length > 0 && { stop_sequences: stops }),
-    ...thinkingOf(sendable, warn),
-    ...outputOf(sendable, format),
+    ...thinkingOf(normalized, warn),
+    ...outputOf(normalized, format),
     ...settings.providerOptions?.[anthropicName],
     stream: true,
   };
-  return { body, sendable, warnings };
+  return { body, normalized, warnings };
 }
 
 const cacheOf = (cache: AnthropicCache = "5m"): CacheControlEphemeral | undefined =>
   cache === "off" ? undefined : { type: "ephemeral", ...(cache === "1h" && { ttl: cache }) };
 
-function warnUnknown(settings: LlmSettings, warn: Warn): void {
+function warnUnsupported(settings: LlmSettings, warn: Warn): void {
   for (const name of ["temperature", "topP", "seed", "confidence"] as const) {
     const value = settings[name];
-    if (value !== undefined && value !== false)
-      warn(`${name} was left out: the Messages API does not know it`);
+    if (value !== undefined && value !== false) warn(unsupportedWarning(name, "the Messages API"));
   }
 }
 
-/** Tools stand before the system prompt in the cached prefix, so one breakpoint after both is enough. */
-function systemAndTools(sendable: Sendable, cached: CacheControlEphemeral | undefined): Fields {
-  const mark = cached && { cache_control: cached };
+/** Tools precede the system text in the cached prefix, so one breakpoint after both is sufficient. */
+function systemAndTools(
+  normalized: NormalizedRequest,
+  cacheControl: CacheControlEphemeral | undefined,
+): Fields {
+  const mark = cacheControl && { cache_control: cacheControl };
   const system: TextBlockParam[] =
-    sendable.system === undefined ? [] : [{ type: "text", text: sendable.system, ...mark }];
-  const tools = sendable.tools.map(({ name, description, schema }, index): Tool => ({
+    normalized.system === undefined ? [] : [{ type: "text", text: normalized.system, ...mark }];
+  const tools = normalized.tools.map(({ name, description, schema }, index): Tool => ({
     name,
     ...(description !== "" && { description }),
     input_schema: { ...schema, type: "object" },
-    ...(system.length === 0 && index === sendable.tools.length - 1 && mark),
+    ...(system.length === 0 && index === normalized.tools.length - 1 && mark),
   }));
   return {
     ...(system.length > 0 && { system }),
-    ...(tools.length > 0 && { tools, tool_choice: choiceOf(sendable) }),
+    ...(tools.length > 0 && { tools, tool_choice: choiceOf(normalized) }),
   };
 }
 
-function choiceOf({ toolChoice, parallelToolCalls }: Sendable): ToolChoice {
+function choiceOf({ toolChoice, parallelToolCalls }: NormalizedRequest): ToolChoice {
   if (toolChoice === "none") return { type: "none" };
   const single = parallelToolCalls ? {} : { disable_parallel_tool_use: true };
   if (toolChoice === "auto") return { type: "auto", ...single };
@@ -103,21 +105,21 @@ function choiceOf({ toolChoice, parallelToolCalls }: Sendable): ToolChoice {
   return { type: "tool", name: toolChoice.name, ...single };
 }
 
-const isForced = ({ toolChoice, tools }: Sendable): boolean =>
+const isForced = ({ toolChoice, tools }: NormalizedRequest): boolean =>
   tools.length > 0 && toolChoice !== "auto" && toolChoice !== "none";
 
-function thinkingOf(sendable: Sendable, warn: Warn): Fields {
-  const { reasoningEffort } = sendable.settings;
+function thinkingOf(normalized: NormalizedRequest, warn: Warn): Fields {
+  const { reasoningEffort } = normalized.settings;
   if (reasoningEffort === undefined) return {};
   if (reasoningEffort === "none") return { thinking: { type: "disabled" } };
-  if (isForced(sendable)) {
+  if (isForced(normalized)) {
     warn("thinking is off: the Messages API does not allow it when a tool is forced");
     return { thinking: { type: "disabled" } };
   }
   return { thinking: { type: "adaptive", display: "summarized" } };
 }
 
-function outputOf({ settings }: Sendable, format: JsonObject | undefined): Fields {
+function outputOf({ settings }: NormalizedRequest, format: JsonObject | undefined): Fields {
   const { reasoningEffort: effort } = settings;
   const config: OutputConfig = defined({
     effort: effort === undefined || effort === "none" ? undefined : effort === "minimal" ? "low" : effort,
@@ -126,10 +128,10 @@ function outputOf({ settings }: Sendable, format: JsonObject | undefined): Field
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
-/** What is enforced of an answer. The rest becomes part of descriptions: the agent checks each answer anyway. */
+/** What the API enforces in an answer. Other keywords become part of descriptions: the agent validates every answer. */
 const strictRules: StrictRules = {
-  keywords: [],
-  described: [
+  enforcedKeywords: [],
+  describedKeywords: [
     "pattern",
     "minItems",
     "maxItems",
@@ -142,7 +144,18 @@ const strictRules: StrictRules = {
     "exclusiveMaximum",
     "multipleOf",
   ],
-  formats: ["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
-  optionalKeys: true,
-  recursion: false,
+  enforcedFormats: [
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "uri",
+    "ipv4",
+    "ipv6",
+    "uuid",
+  ],
+  allowsOptionalKeys: true,
+  allowsRecursion: false,
 };

@@ -1,7 +1,7 @@
 import type { MessageDeltaUsage, Usage } from "@anthropic-ai/sdk/resources/messages";
 import type { LlmUsage } from "@moora/llm";
 
-/** Counts as the events of one message tell them, piece by piece. */
+/** The token counts that the events of one message report. */
 export type Tokens = Partial<Pick<Usage & MessageDeltaUsage, TokenField>>;
 type TokenField =
   | "input_tokens"
@@ -10,13 +10,13 @@ type TokenField =
   | "cache_read_input_tokens"
   | "output_tokens_details";
 
-/** Counts are cumulative; those that are null were told before. */
-export const withTokens = (tokens: Tokens | undefined, told: object): Tokens => ({
+/** Merges the counts of a later event. Counts are cumulative; a count of null does not change the previous one. */
+export const withTokens = (tokens: Tokens | undefined, counts: object): Tokens => ({
   ...tokens,
-  ...Object.fromEntries(Object.entries(told).filter(([, count]) => count !== null)),
+  ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== null)),
 });
 
-/** The API counts new, cached and cache-written input apart. */
+/** Converts the API's counts, which are separate for new, cached and cache-written input. */
 export function tokensToUsage(tokens: Tokens): LlmUsage {
   const cachedInputTokens = tokens.cache_read_input_tokens ?? 0;
   const cacheWriteTokens = tokens.cache_creation_input_tokens ?? 0;

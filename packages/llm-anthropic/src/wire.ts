@@ -1,2 +1,2 @@
-// Separate from the index, because these functions use types of the SDK, and the index must compile without the SDK.
+// A separate entry, because these functions use types of the SDK, and the index must compile without the SDK.
 export { requestToAnthropic, type AnthropicContext } from "./request-to-anthropic.ts";

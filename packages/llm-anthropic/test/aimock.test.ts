@@ -3,7 +3,7 @@ import type { LlmCaller, LlmMessage, LlmOutcome, LlmRequest, LlmTurn } from "@mo
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { AnthropicCaller } from "../src/index.ts";
 
-// A second server, written by others: what ours takes for the protocol has to be what they take for it.
+// An independent server: its understanding of the protocol must match that of our own test server.
 let mock: LLMock;
 beforeAll(async () => {
   mock = await LLMock.create({ port: 0, strict: true, chunkSize: 4 });
@@ -13,7 +13,7 @@ afterAll(() => mock.stop());
 
 const caller = (): LlmCaller => new AnthropicCaller({ apiKey: "some-key", baseURL: mock.url });
 
-const asking = (text: string, ...more: readonly LlmMessage[]): LlmRequest => ({
+const requestOf = (text: string, ...more: readonly LlmMessage[]): LlmRequest => ({
   purpose: "plan",
   model: "claude-sonnet-5-5",
   system: "",
@@ -39,7 +39,7 @@ describe("the Messages API against a mock of the provider", () => {
   it("answers and streams", async () => {
     mock.on({ userMessage: "hello" }, { content: "Hello, what can I do for you?" });
     const pieces: string[] = [];
-    const outcome = await caller().call(asking("hello"), {
+    const outcome = await caller().call(requestOf("hello"), {
       onChunk: (chunk) => chunk.type === "text" && pieces.push(chunk.text),
     });
     expect(partsOf(outcome)).toMatchObject([{ type: "text", text: "Hello, what can I do for you?" }]);
@@ -60,7 +60,7 @@ describe("the Messages API against a mock of the provider", () => {
       },
     );
     mock.on({ userMessage: "sum", hasToolResult: true }, { content: "The sums are 3 and 7." });
-    const outcome = await caller().call(asking("sum"));
+    const outcome = await caller().call(requestOf("sum"));
     expect(partsOf(outcome)).toMatchObject([
       { type: "reasoning", text: "I must add twice.", raw: { signature: "sig-abc" } },
       { type: "tool-call", id: "call_1", name: "add", arguments: '{"a":1,"b":2}' },
@@ -68,7 +68,7 @@ describe("the Messages API against a mock of the provider", () => {
     ]);
     if (!outcome.ok) throw new Error("checked above");
     const results = ["3", "7"].map((content) => ({ isError: false, content }));
-    const next = await caller().call(asking("sum", { role: "assistant", turn: outcome.turn, results }));
+    const next = await caller().call(requestOf("sum", { role: "assistant", turn: outcome.turn, results }));
     expect(partsOf(next)).toMatchObject([{ type: "text", text: "The sums are 3 and 7." }]);
   });
 
@@ -77,19 +77,19 @@ describe("the Messages API against a mock of the provider", () => {
     [529, { message: "too much", type: "overloaded_error" }, "overloaded", true],
     [401, { message: "wrong key", type: "authentication_error" }, "auth", false],
     [500, { message: "oops", type: "api_error" }, "server", true],
-  ])("sends %i %j once, as %s", async (status, error, kind, retryable) => {
+  ])("sends a request that fails with %i %j once, as %s", async (status, error, kind, retryable) => {
     mock.on({ userMessage: "hello" }, { content: "Hello" });
     mock.nextRequestError(status, error);
     const before = mock.getRequests().length;
-    const outcome = await caller().call(asking("hello"));
+    const outcome = await caller().call(requestOf("hello"));
     expect(outcome).toMatchObject({ ok: false, failure: { kind, retryable, status } });
     expect(mock.getRequests().length - before).toBe(1);
   });
 
-  it("is interrupted when the server hangs up", async () => {
+  it("is interrupted when the server closes the connection", async () => {
     const content = "a rather long answer that never comes to its end";
     mock.on({ userMessage: "cut" }, { content }, { truncateAfterChunks: 4, latency: 2 });
-    const outcome = await caller().call(asking("cut"));
+    const outcome = await caller().call(requestOf("cut"));
     expect(outcome).toMatchObject({ ok: false, failure: { kind: "interrupted", retryable: true } });
     expect(!outcome.ok && content.startsWith(outcome.partial)).toBe(true);
   });

@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject, type LlmOutcome, type LlmRequest } from "@moora/llm";
+import type { JsonObject, LlmOutcome, LlmRequest } from "@moora/llm";
+import { isJsonObject } from "@moora/llm/adapter";
+import { serverSentEvent } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { sse } from "../../llm/test/support/protocol-server.ts";
 import { AnthropicCaller } from "../src/index.ts";
 import { requestToAnthropic } from "../src/wire.ts";
 import { messageEvents, textBlock } from "./support/messages-dialect.ts";
@@ -20,7 +21,7 @@ interface Event extends JsonObject {
   readonly type: string;
 }
 
-/** What streams of these events come to, one stream for each request, and the bodies of the requests. */
+/** The outcome of a call whose requests get these streams, and the bodies of the requests. */
 async function exchange(
   ...streams: readonly (readonly Event[])[]
 ): Promise<{ readonly outcome: LlmOutcome; readonly bodies: readonly JsonObject[] }> {
@@ -30,7 +31,7 @@ async function exchange(
     fetch: async (_, init) => {
       const events = streams[bodies.length] ?? [];
       bodies.push(typeof init?.body === "string" ? JSON.parse(init.body) : {});
-      return new Response(events.map((event) => sse(event.type, event)).join(""), {
+      return new Response(events.map((event) => serverSentEvent(event.type, event)).join(""), {
         headers: { "content-type": "text/event-stream" },
       });
     },
@@ -63,7 +64,7 @@ const search = {
 const found = { type: "web_search_tool_result", tool_use_id: "srv_1", content: [] };
 
 describe("a message", () => {
-  it("is its blocks, with all input counted", async () => {
+  it("consists of its blocks, with all input counted", async () => {
     expect(await outcomeOf(...message([textBlock(["Hel", "lo"])]))).toEqual({
       ok: true,
       model: "snapshot",
@@ -76,7 +77,7 @@ describe("a message", () => {
     });
   });
 
-  it("gives back what it was made of, block by block", async () => {
+  it("is sent back with its blocks unchanged", async () => {
     const blocks = [
       {
         start: { type: "thinking", thinking: "", signature: "" },
@@ -143,7 +144,7 @@ describe("a message", () => {
     ]);
   });
 
-  it("keeps nothing beside a text or a call that says nothing more", async () => {
+  it("has no raw form for a block without additional fields", async () => {
     const call = {
       type: "tool_use",
       id: "toolu_1",
@@ -167,11 +168,11 @@ describe("a message", () => {
     ["tool_use", "tool-calls"],
     ["max_tokens", "length"],
     ["something_new", "other"],
-  ])("that stopped with %s has the finish %s", async (raw, unified) => {
+  ])("with the stop reason %s has the finish %s", async (raw, unified) => {
     expect(await outcomeOf(...message([textBlock(["so"])], raw))).toMatchObject({ finish: { unified, raw } });
   });
 
-  it("that was refused is a failure with the category and the reason", async () => {
+  it("that was refused is a failure with the category and the explanation", async () => {
     expect(await outcomeOf(...message([textBlock(["so"])], "refusal"))).toEqual({
       ok: false,
       failure: { kind: "refusal", message: "Not with this.", retryable: false, raw: "cyber" },
@@ -180,14 +181,14 @@ describe("a message", () => {
     });
   });
 
-  it("that did not fit is too long a context", async () => {
+  it("that exceeds the context window is a context-length failure", async () => {
     expect(await outcomeOf(...message([textBlock(["so"])], "model_context_window_exceeded"))).toMatchObject({
       failure: { kind: "context-length", retryable: false },
       partial: "so",
     });
   });
 
-  it("is malformed when a block never ended, or never began", async () => {
+  it("is malformed if a block has no end or no start", async () => {
     const events = message([textBlock(["so"])]);
     const malformed = { ok: false, failure: { kind: "malformed", retryable: true } };
     expect(await outcomeOf(...events.filter(({ type }) => type !== "content_block_stop"))).toMatchObject(
@@ -198,7 +199,7 @@ describe("a message", () => {
     );
   });
 
-  it("may end in the middle of a block when the token limit cut it", async () => {
+  it("may end in the middle of a block at the token limit", async () => {
     const events = message([textBlock(["so"])], "max_tokens").filter(
       ({ type }) => type !== "content_block_stop",
     );
@@ -206,7 +207,7 @@ describe("a message", () => {
     expect(await outcomeOf(...message([], "max_tokens"))).toMatchObject({ ok: true, turn: { parts: [] } });
   });
 
-  it("skips events that nobody has heard of", async () => {
+  it("skips events that are unknown", async () => {
     const [start, ...rest] = message([textBlock(["so"])]);
     if (!start) throw new Error("a message begins with something");
     expect(await outcomeOf(start, { type: "message_hum" }, ...rest)).toMatchObject({ ok: true });
@@ -216,8 +217,8 @@ describe("a message", () => {
 const lastMessages = (body: JsonObject | undefined): unknown =>
   isJsonObject(body) && Array.isArray(body["messages"]) ? body["messages"].slice(1) : undefined;
 
-describe("a turn that pauses", () => {
-  it("is continued inside the call, with what was made so far as it came", async () => {
+describe("a paused turn", () => {
+  it("is continued in the same call, with its blocks unchanged", async () => {
     const { outcome, bodies } = await exchange(
       message([whole({ ...search, input: { query: "x" } })], "pause_turn"),
       message([whole(found)], "pause_turn"),
@@ -237,12 +238,12 @@ describe("a turn that pauses", () => {
     ]);
   });
 
-  it("fails with what was said so far when its continuation fails", async () => {
+  it("fails with the text so far if its continuation fails", async () => {
     const { outcome } = await exchange(message([textBlock(["First, "])], "pause_turn"), []);
     expect(outcome).toMatchObject({ ok: false, failure: { kind: "empty" }, partial: "First, ", usage });
   });
 
-  it("is not continued for ever", async () => {
+  it("is continued a limited number of times", async () => {
     const pause = message([textBlock(["again "])], "pause_turn");
     const { outcome, bodies } = await exchange(...Array.from({ length: 40 }, () => pause));
     expect(outcome).toMatchObject({ ok: true, finish: { unified: "other", raw: "pause_turn" } });

@@ -1,6 +1,5 @@
-import { llmConformance, type ConformanceSubject } from "@moora/llm/testing";
+import { llmConformance, openHarness, type ConformanceSubject } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { openHarness } from "../../llm/test/support/open-harness.ts";
 import { AnthropicCaller } from "../src/index.ts";
 import { messagesDialect } from "./support/messages-dialect.ts";
 

@@ -1,13 +1,12 @@
 import type { LlmMessage, LlmRequest } from "@moora/llm";
+import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
-import { richRequest } from "../../llm/test/support/rich-request.ts";
 import { AnthropicCaller } from "../src/index.ts";
 import { requestToAnthropic, type AnthropicContext } from "../src/wire.ts";
 import { messagesDialect } from "./support/messages-dialect.ts";
 
 const origin = "anthropic/messages/api.anthropic.com/some-model";
-const rich = richRequest(origin, { text: "Two cities.", raw: { signature: "sig" } });
+const rich = exampleRequest(origin, { text: "Two cities.", raw: { signature: "sig" } });
 
 const made = (
   known: Partial<LlmRequest>,
@@ -15,7 +14,7 @@ const made = (
 ): ReturnType<typeof requestToAnthropic> => requestToAnthropic({ ...rich, ...known }, { origin, ...context });
 
 describe("a request to the Messages API", () => {
-  it("is exactly this", async () => {
+  it("has exactly this body and these headers", async () => {
     const { fetch, bodies, urls, headers } = recordingFetch(messagesDialect);
     const caller = new AnthropicCaller({ apiKey: "some-key", fetch, headers: { "x-team": "weather" } });
     const outcome = await caller.call(rich, { idempotencyKey: "plan/1/2/1", cacheKey: "session-7" });
@@ -68,7 +67,7 @@ describe("a request to the Messages API", () => {
           role: "user",
           content: [
             { type: "tool_result", tool_use_id: "1", content: '{"celsius":3}' },
-            { type: "tool_result", tool_use_id: "2", content: "the arguments are no JSON", is_error: true },
+            { type: "tool_result", tool_use_id: "2", content: "the arguments are not JSON", is_error: true },
             { type: "text", text: "<note>\nTwo steps are left.\n</note>" },
             { type: "text", text: "And here?" },
             { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } },
@@ -93,7 +92,7 @@ describe("a request to the Messages API", () => {
     });
   });
 
-  it("has a limit of its own where the request sets none", () => {
+  it("has the default output limit if the request sets none", () => {
     expect(made({ settings: {} }).body.max_tokens).toBe(16_384);
     expect(made({ settings: {} }, { maxOutputTokens: 99 }).body.max_tokens).toBe(99);
   });
@@ -103,11 +102,11 @@ describe("a request to the Messages API", () => {
     ["required", true, { type: "any" }],
     ["none", false, { type: "none" }],
     [{ name: "weather" }, false, { type: "tool", name: "weather", disable_parallel_tool_use: true }],
-  ])("lets the model choose as it may: %j, parallel: %j", (toolChoice, parallelToolCalls, expected) => {
+  ])("has the tool choice of the request: %j, parallel: %j", (toolChoice, parallelToolCalls, expected) => {
     expect(made({ toolChoice, parallelToolCalls }).body.tool_choice).toEqual(expected);
   });
 
-  it("has neither tools nor a choice of them when there are none", () => {
+  it("has no tool fields without tools", () => {
     const { body } = made({ tools: [], toolChoice: "required" });
     expect(body).not.toHaveProperty("tools");
     expect(body).not.toHaveProperty("tool_choice");
@@ -119,33 +118,33 @@ describe("a request to the Messages API", () => {
     [{ reasoningEffort: "minimal" }, "adaptive", "low"],
     [{ reasoningEffort: "high" }, "adaptive", "high"],
     [{ reasoningEffort: "max" }, "adaptive", "max"],
-  ])("thinks as much as it is told to: %j", (settings, thinking, effort) => {
+  ])("has the reasoning effort of the request: %j", (settings, thinking, effort) => {
     const { body } = made({ settings });
     expect([body.thinking?.type, body.output_config?.effort]).toEqual([thinking, effort]);
   });
 
-  it("does not think when a tool is forced, and says so", () => {
+  it("disables thinking with a warning if a tool is forced", () => {
     const { body, warnings } = made({ toolChoice: "required", settings: { reasoningEffort: "high" } });
     expect(body.thinking).toEqual({ type: "disabled" });
     expect(warnings).toEqual(["thinking is off: the Messages API does not allow it when a tool is forced"]);
   });
 
-  it("leaves out what the API does not know, with a warning each", () => {
+  it("leaves out unsupported settings, with a warning each", () => {
     const settings = { temperature: 0, topP: 1, seed: 1, confidence: true, stop: ["x", " "] };
     const { body, warnings } = made({ settings, answerSchema: { type: "array" } });
     expect(warnings).toEqual([
-      "answerSchema is part of the system text and not enforced: the Messages API does not take it here",
-      "temperature was left out: the Messages API does not know it",
-      "topP was left out: the Messages API does not know it",
-      "seed was left out: the Messages API does not know it",
-      "confidence was left out: the Messages API does not know it",
+      "answerSchema is part of the system text and not enforced: the Messages API does not support it here",
+      "temperature was left out: the Messages API does not support it",
+      "topP was left out: the Messages API does not support it",
+      "seed was left out: the Messages API does not support it",
+      "confidence was left out: the Messages API does not support it",
     ]);
     expect(body.stop_sequences).toEqual(["x"]);
     expect(body).not.toHaveProperty("temperature");
     expect(body).not.toHaveProperty("output_config");
   });
 
-  it("carries fields of the provider as they are, but stays a stream", () => {
+  it("has the provider's fields unchanged, but is always streamed", () => {
     const settings = {
       providerOptions: { anthropic: { service_tier: "auto", stream: false }, openai: { store: true } },
     };
@@ -153,7 +152,7 @@ describe("a request to the Messages API", () => {
     expect(made({ settings }).body).not.toHaveProperty("store");
   });
 
-  it("sends files that the API takes, and puts the others into words", () => {
+  it("has files that the API accepts, and text for the others", () => {
     const files = [
       { mediaType: "image/webp", url: "https://files.test/a.webp" },
       { mediaType: "application/pdf", name: "b.pdf", data: "AAAA" },
@@ -172,12 +171,12 @@ describe("a request to the Messages API", () => {
       },
       { type: "document", source: { type: "url", url: "https://files.test/b.pdf" } },
       { type: "text", text: "File c.csv:\na,b" },
-      { type: "text", text: "(A file that cannot be shown here: d.bmp (image/bmp).)" },
+      { type: "text", text: "(File not shown: d.bmp (image/bmp).)" },
     ]);
-    expect(warnings).toEqual(["d.bmp (image/bmp) was left out: this API does not take it"]);
+    expect(warnings).toEqual(["d.bmp (image/bmp) was left out: this API does not support it"]);
   });
 
-  it("shows the files of a result, but a failed one in words only", () => {
+  it("has the files of a result, but text only in a failed one", () => {
     const file = { mediaType: "image/png", data: "iVBORw0KGgo=" };
     const messages = rich.messages
       .slice(0, 2)
@@ -199,39 +198,39 @@ describe("a request to the Messages API", () => {
         type: "tool_result",
         tool_use_id: "2",
         content: [
-          { type: "text", text: "the arguments are no JSON" },
-          { type: "text", text: "(A file that cannot be shown here: image/png.)" },
+          { type: "text", text: "the arguments are not JSON" },
+          { type: "text", text: "(File not shown: image/png.)" },
         ],
         is_error: true,
       },
     ]);
   });
 
-  it("does not give back thinking that nobody signed", () => {
-    const unsigned = richRequest(origin, { text: "Two cities.", raw: {} });
+  it("has no thinking without a signature", () => {
+    const unsigned = exampleRequest(origin, { text: "Two cities.", raw: {} });
     const content = requestToAnthropic(unsigned, { origin }).body.messages[1]?.content;
     expect(Array.isArray(content) && content[0]?.type).toBe("text");
   });
 });
 
-const marks = (body: object): number => JSON.stringify(body).split('"cache_control"').length - 1;
+const breakpoints = (body: object): number => JSON.stringify(body).split('"cache_control"').length - 1;
 
-describe("what the provider may cache", () => {
-  it("is everything up to the end, with marks where nothing else can be found by", () => {
+describe("the cached prefix", () => {
+  it("includes the whole request, with breakpoints after the tools and the system text", () => {
     expect(made({}, { cache: "1h" }).body).toMatchObject({
       system: [{ cache_control: { type: "ephemeral", ttl: "1h" } }],
       cache_control: { type: "ephemeral", ttl: "1h" },
     });
     const { tools } = made({ system: "" }).body;
     expect(tools?.map((tool) => "cache_control" in tool)).toEqual([false, true]);
-    expect(marks(made({}, { cache: "off" }).body)).toBe(0);
+    expect(breakpoints(made({}, { cache: "off" }).body)).toBe(0);
   });
 
-  it("leaves messages without marks, so that they stay the same bytes", () => {
-    expect(marks(made({}).body.messages)).toBe(0);
+  it("needs no breakpoints in messages, so that their bytes do not change", () => {
+    expect(breakpoints(made({}).body.messages)).toBe(0);
   });
 
-  it("has a mark at the end of the request before, when the turn since then is too long to reach over", () => {
+  it("has a breakpoint at the end of the previous request if the turn after it is too long", () => {
     const calls = Array.from({ length: 12 }, (_, index) => ({
       type: "tool-call" as const,
       id: `${index}`,
@@ -244,7 +243,7 @@ describe("what the provider may cache", () => {
       results: calls.map(() => ({ isError: false, content: "ok" })),
     };
     const { messages } = made({ messages: [...rich.messages, long] }).body;
-    expect(messages.map((message) => marks(message))).toEqual([0, 0, 1, 0, 0]);
+    expect(messages.map((message) => breakpoints(message))).toEqual([0, 0, 1, 0, 0]);
     expect(messages[2]?.content.at(-1)).toMatchObject({
       type: "image",
       cache_control: { type: "ephemeral" },

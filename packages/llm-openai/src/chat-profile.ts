@@ -1,6 +1,6 @@
-import type { WireDialect } from "@moora/llm";
+import type { IdFormat } from "@moora/llm/adapter";
 
-/** Settings that a server may know by another name, or not at all. */
+/** Fields of a request that a server may support by another name, or not at all. */
 export type ChatField =
   | "seed"
   | "stop"
@@ -10,53 +10,63 @@ export type ChatField =
   | "reasoning_effort"
   | "stream_options";
 
-/** In what a server that speaks Chat Completions differs from the others. */
+/** How a server with the Chat Completions API differs from others. */
 export interface ChatProfile {
-  /** The caller's name, and the name under which `providerOptions` name fields of this server. */
+  /** The name of the caller, also in `providerOptions`. */
   readonly name: string;
+  /** The absolute URL of the API. */
   readonly baseURL: string;
-  /** The variable that holds the key; missing where none is needed. */
+  /** The environment variable with the API key; missing if the server needs no key. */
   readonly keyName?: string;
-  /** What it takes as the id of a tool call. Default: `^[A-Za-z0-9_-]{1,64}$`. */
-  readonly callIds?: WireDialect;
+  /** The format of tool call ids. Default: `^[A-Za-z0-9_-]{1,64}$`. */
+  readonly callIdFormat?: IdFormat;
+  /** The field for `maxOutputTokens`. */
   readonly tokenField: "max_tokens" | "max_completion_tokens";
+  /** The role of the system text. */
   readonly systemRole: "system" | "developer";
-  /** Who speaks a note in the middle of a conversation; many templates know no second system message. */
+  /** The role of a note inside the conversation. Many chat templates allow no second system message. */
   readonly noteRole: "system" | "developer" | "user";
-  /** Whether user and assistant have to take turns, so that neighbours are merged. */
-  readonly takesTurns: boolean;
+  /** Whether user and assistant messages must alternate. Then neighbors of one role are merged. */
+  readonly requiresAlternation: boolean;
   /** Whether a user message may directly follow tool results. */
-  readonly userAfterResults: boolean;
-  /** The field in which reasoning goes back with the turn it belongs to; missing where it does not. */
+  readonly allowsUserAfterResults: boolean;
+  /** The field in which the reasoning of an assistant turn is sent back; missing if it is not sent back. */
   readonly reasoningField?: string;
-  /** Whether it enforces schemas with `strict: true`. */
+  /** Whether the server enforces schemas with `strict: true`. */
   readonly strict: boolean;
-  /** When it takes the schema of an answer: some cannot have it together with tools, some do not know it. */
-  readonly formats: "always" | "without-tools" | "never";
-  /** Whether it takes PDF files as OpenAI does. */
-  readonly takesPdf: boolean;
-  /** Whether it takes an `idempotency-key` header, also from a browser. */
-  readonly takesIdempotencyKey: boolean;
-  /** Fields that have another name here, or are left out. */
+  /** When the server accepts the schema of the answer as a field. Otherwise it is part of the system text. */
+  readonly answerFormat: "always" | "without-tools" | "never";
+  /** Whether the server accepts PDF files in OpenAI's format. */
+  readonly acceptsPdf: boolean;
+  /** Whether the server accepts the `idempotency-key` header, also from a browser. */
+  readonly acceptsIdempotencyKey: boolean;
+  /** The server's own names of fields; `false` for a field that it does not support. */
   readonly fields: Readonly<Partial<Record<ChatField, string | false>>>;
 }
 
-/** A server that nothing is known of: the least that all of them take. */
-const modest = {
+/** The profile of an unknown server: only what every server accepts. */
+const minimal = {
   tokenField: "max_tokens",
   systemRole: "system",
   noteRole: "user",
-  takesTurns: true,
-  userAfterResults: true,
+  requiresAlternation: true,
+  allowsUserAfterResults: true,
   strict: false,
-  formats: "without-tools",
-  takesPdf: false,
-  takesIdempotencyKey: false,
+  answerFormat: "without-tools",
+  acceptsPdf: false,
+  acceptsIdempotencyKey: false,
   fields: { prompt_cache_key: false },
 } as const;
 
-const open = { ...modest, noteRole: "system", takesTurns: false, takesIdempotencyKey: true } as const;
+/** Servers with fewer restrictions: no alternation, system messages anywhere. */
+const permissive = {
+  ...minimal,
+  noteRole: "system",
+  requiresAlternation: false,
+  acceptsIdempotencyKey: true,
+} as const;
 
+/** The names of the built-in profiles. */
 export type ChatProfileName =
   | "openai"
   | "openrouter"
@@ -68,10 +78,10 @@ export type ChatProfileName =
   | "vllm"
   | "local";
 
-/** Servers that speak Chat Completions. Any other one: `{ ...chatProfiles.local, name, baseURL, keyName }`. */
+/** Built-in profiles of servers. For any other server: `{ ...chatProfiles.local, name, baseURL, keyName }`. */
 export const chatProfiles: Readonly<Record<ChatProfileName, ChatProfile>> = {
   openai: {
-    ...open,
+    ...permissive,
     name: "openai-chat",
     baseURL: "https://api.openai.com/v1",
     keyName: "OPENAI_API_KEY",
@@ -79,59 +89,59 @@ export const chatProfiles: Readonly<Record<ChatProfileName, ChatProfile>> = {
     systemRole: "developer",
     noteRole: "developer",
     strict: true,
-    formats: "always",
-    takesPdf: true,
+    answerFormat: "always",
+    acceptsPdf: true,
     fields: {},
   },
   openrouter: {
-    ...open,
+    ...permissive,
     name: "openrouter",
     baseURL: "https://openrouter.ai/api/v1",
     keyName: "OPENROUTER_API_KEY",
     noteRole: "user",
-    formats: "always",
-    takesPdf: true,
+    answerFormat: "always",
+    acceptsPdf: true,
   },
   groq: {
-    ...open,
+    ...permissive,
     name: "groq",
     baseURL: "https://api.groq.com/openai/v1",
     keyName: "GROQ_API_KEY",
     tokenField: "max_completion_tokens",
-    formats: "never",
-    fields: { ...open.fields, logprobs: false },
+    answerFormat: "never",
+    fields: { ...permissive.fields, logprobs: false },
   },
   deepseek: {
-    ...modest,
+    ...minimal,
     name: "deepseek",
     baseURL: "https://api.deepseek.com/v1",
     keyName: "DEEPSEEK_API_KEY",
-    formats: "never",
-    takesIdempotencyKey: true,
+    answerFormat: "never",
+    acceptsIdempotencyKey: true,
     reasoningField: "reasoning_content",
-    fields: { ...modest.fields, seed: false, parallel_tool_calls: false },
+    fields: { ...minimal.fields, seed: false, parallel_tool_calls: false },
   },
   mistral: {
-    ...modest,
+    ...minimal,
     name: "mistral",
     baseURL: "https://api.mistral.ai/v1",
     keyName: "MISTRAL_API_KEY",
-    takesIdempotencyKey: true,
-    callIds: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
-    userAfterResults: false,
-    fields: { ...modest.fields, seed: "random_seed", stream_options: false, logprobs: false },
+    acceptsIdempotencyKey: true,
+    callIdFormat: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
+    allowsUserAfterResults: false,
+    fields: { ...minimal.fields, seed: "random_seed", stream_options: false, logprobs: false },
   },
   together: {
-    ...modest,
+    ...minimal,
     name: "together",
     baseURL: "https://api.together.xyz/v1",
     keyName: "TOGETHER_API_KEY",
-    takesIdempotencyKey: true,
+    acceptsIdempotencyKey: true,
   },
   /** Ollama on this machine. */
-  ollama: { ...modest, name: "ollama", baseURL: "http://localhost:11434/v1" },
+  ollama: { ...minimal, name: "ollama", baseURL: "http://localhost:11434/v1" },
   /** vLLM on this machine. */
-  vllm: { ...modest, name: "vllm", baseURL: "http://localhost:8000/v1" },
-  /** llama.cpp, LM Studio and whatever else serves a model on this machine. */
-  local: { ...modest, name: "local", baseURL: "http://localhost:8080/v1" },
+  vllm: { ...minimal, name: "vllm", baseURL: "http://localhost:8000/v1" },
+  /** llama.cpp, LM Studio or another server on this machine. */
+  local: { ...minimal, name: "local", baseURL: "http://localhost:8080/v1" },
 };

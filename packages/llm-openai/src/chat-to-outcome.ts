@@ -1,18 +1,20 @@
 import {
-  defined,
-  failed,
-  failureOf,
-  isJsonObject,
-  logprobsToConfidence,
   noUsage,
-  type AnswerReader,
   type LlmFailureKind,
   type LlmFinish,
   type LlmOutcome,
   type LlmPart,
   type LlmUsage,
-  type ReaderContext,
 } from "@moora/llm";
+import {
+  defined,
+  failedOutcome,
+  failureOf,
+  isJsonObject,
+  logprobsToConfidence,
+  type AnswerReader,
+  type ReaderContext,
+} from "@moora/llm/adapter";
 import type {
   ChatCompletionChunk,
   ChatCompletionCreateParamsStreaming,
@@ -21,7 +23,7 @@ import { ToolCallSlots } from "./tool-call-slots.ts";
 
 type Choice = ChatCompletionChunk.Choice;
 
-/** Puts the chunks of a completion together. */
+/** Assembles a completion from its chunks. */
 export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStreaming, ChatCompletionChunk> {
   readonly #context: ReaderContext;
   readonly #calls = new ToolCallSlots();
@@ -37,12 +39,12 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     this.#context = context;
   }
 
-  /** A chunk with a finish reason makes the answer whole; the usage comes after it. */
-  take(chunk: ChatCompletionChunk): boolean {
+  /** A chunk with a finish reason completes the answer; usage follows in a later chunk. */
+  add(chunk: ChatCompletionChunk): boolean {
     if (this.#model === "") this.#model = chunk.model ?? "";
-    if (chunk.usage) this.#usage = usageToUsage(chunk.usage);
+    if (chunk.usage) this.#usage = toLlmUsage(chunk.usage);
     const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
-    if (choice) this.#takeChoice(choice);
+    if (choice) this.#addChoice(choice);
     return this.#finish !== undefined;
   }
 
@@ -59,15 +61,15 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     if (this.#refusal !== "") return this.#failed("refusal", this.#refusal, "refusal");
     const kind = failedFinishes.get(raw);
     if (kind !== undefined) return this.#failed(kind, `The model stopped with ${raw}.`, raw);
-    const calls = this.#calls.parts(this.#context.sendable.nameOf);
+    const calls = this.#calls.parts(this.#context.normalized.nameOf);
     if (!calls) return this.#failed("malformed", "A tool call has no name.");
     const finish = finishOf(raw, calls.length > 0);
     if (this.#text.trim() === "" && calls.length === 0 && finish.unified !== "length") {
-      return this.#failed("empty", "The model answered with nothing.");
+      return this.#failed("empty", "The model sent an empty answer.");
     }
     return {
       ok: true,
-      turn: { origin: this.#context.origin, parts: [...this.#saidParts(), ...calls] },
+      turn: { origin: this.#context.origin, parts: [...this.#textParts(), ...calls] },
       model: this.#model,
       usage: this.#usage ?? noUsage,
       ...defined({ confidence: logprobsToConfidence(this.#logprobs) }),
@@ -76,7 +78,7 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     };
   }
 
-  #saidParts(): LlmPart[] {
+  #textParts(): LlmPart[] {
     const parts: LlmPart[] = [];
     if (this.#reasoning !== "")
       parts.push({ type: "reasoning", text: this.#reasoning.toWellFormed(), raw: null });
@@ -84,25 +86,28 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     return parts;
   }
 
-  #takeChoice({ delta, finish_reason, logprobs }: Choice): void {
-    const { feed, sendable } = this.#context;
+  #addChoice({ delta, finish_reason, logprobs }: Choice): void {
+    const { feed, normalized } = this.#context;
     for (const { text, isReasoning } of piecesOf(delta)) {
-      if (isReasoning) this.#reasoning += text;
-      else this.#text += text;
-      if (isReasoning) feed.reasoning(text);
-      else feed.text(text);
+      if (isReasoning) {
+        this.#reasoning += text;
+        feed.reasoning(text);
+      } else {
+        this.#text += text;
+        feed.text(text);
+      }
     }
     this.#refusal += delta?.refusal ?? "";
     for (const call of delta?.tool_calls ?? []) {
       const name = this.#calls.add(call);
-      if (name !== undefined) feed.toolCall(sendable.nameOf(name));
+      if (name !== undefined) feed.toolCall(normalized.nameOf(name));
     }
     this.#logprobs.push(...(logprobs?.content ?? []).map(({ logprob }) => logprob));
     if (finish_reason) this.#finish = finish_reason;
   }
 
   #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
-    return failed(failureOf(kind, message, defined({ raw })), this.#text, this.#usage);
+    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.#usage);
   }
 }
 
@@ -112,8 +117,8 @@ interface Piece {
 }
 
 /**
- * What a delta says. Reasoning stands in `reasoning_content` or `reasoning`, or in a list of content as `thinking`: the
- * client's types know neither.
+ * The text and the reasoning of a delta. Reasoning is in `reasoning_content`, in `reasoning`, or in items of `content` as
+ * `thinking`; the SDK has no types for these fields.
  */
 function piecesOf(delta: Choice["delta"] | undefined): readonly Piece[] {
   if (!isJsonObject(delta)) return [];
@@ -134,7 +139,7 @@ function listedPieces(content: unknown): readonly Piece[] {
   });
 }
 
-/** Finish reasons that mean that there is no answer. */
+/** Finish reasons of failed answers. */
 const failedFinishes: ReadonlyMap<string, LlmFailureKind> = new Map([
   ["content_filter", "content-filter"],
   ["error", "server"],
@@ -149,13 +154,13 @@ const finishes: ReadonlyMap<string, LlmFinish["unified"]> = new Map([
   ["model_length", "length"],
 ]);
 
-/** Some servers say `stop` after a tool call. */
+/** Some servers send `stop` after a tool call. */
 function finishOf(raw: string, hasCalls: boolean): LlmFinish {
   const unified = finishes.get(raw) ?? "other";
   return { unified: unified === "stop" && hasCalls ? "tool-calls" : unified, raw };
 }
 
-const usageToUsage = (usage: NonNullable<ChatCompletionChunk["usage"]>): LlmUsage => ({
+const toLlmUsage = (usage: NonNullable<ChatCompletionChunk["usage"]>): LlmUsage => ({
   inputTokens: usage.prompt_tokens ?? 0,
   cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
   cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,

@@ -1,10 +1,11 @@
-import { fieldsOf, type JsonObject, type LlmPart } from "@moora/llm";
+import type { JsonObject, LlmPart } from "@moora/llm";
+import { fieldsOf } from "@moora/llm/adapter";
 import type { ResponseOutputItem, ResponseReasoningItem } from "openai/resources/responses/responses";
 
-/** What stands between two summaries, where they become one text. */
-export const summaryJoint = "\n\n";
+/** Separates the summaries of a reasoning item in the text of its part. */
+export const summarySeparator = "\n\n";
 
-/** An item of a response as a part; `raw` keeps what cannot be rebuilt from the part. */
+/** Converts an item of a response to a part. `raw` contains the fields that cannot be restored from the part. */
 export function itemToPart(item: ResponseOutputItem, nameOf: (wireName: string) => string): LlmPart {
   if (item.type === "message") {
     const texts = item.content.filter((piece) => piece.type === "output_text");
@@ -35,24 +36,24 @@ export function itemToPart(item: ResponseOutputItem, nameOf: (wireName: string) 
   return { type: "opaque", raw: fieldsOf(item) };
 }
 
-/** The summaries become the text; their lengths stay, so that they can be cut out of it again. */
+/** The text of the part is made of the summaries. Their lengths are stored, so that they can be restored. */
 function reasoningToPart(item: ResponseReasoningItem): LlmPart {
   const summaries = (item.summary ?? []).map(({ text }) => text.toWellFormed());
-  const thoughts = (item.content ?? []).map(({ text }) => text).join(summaryJoint);
+  const thoughts = (item.content ?? []).map(({ text }) => text).join(summarySeparator);
   return {
     type: "reasoning",
-    text: summaries.length > 0 ? summaries.join(summaryJoint) : thoughts.toWellFormed(),
+    text: summaries.length > 0 ? summaries.join(summarySeparator) : thoughts.toWellFormed(),
     raw: { ...fieldsOf(item, "type", "summary"), summary: summaries.map((text) => text.length) },
   };
 }
 
-/** The reasoning item that a part came from. */
+/** Restores the reasoning item of a part. */
 export function reasoningToItem(text: string, raw: JsonObject): JsonObject {
   const lengths = Array.isArray(raw["summary"]) ? raw["summary"].map(Number) : [];
   let at = 0;
   const summary = lengths.map((length) => {
     const one = text.slice(at, at + length);
-    at += length + summaryJoint.length;
+    at += length + summarySeparator.length;
     return { type: "summary_text", text: one };
   });
   return { ...raw, type: "reasoning", summary };

@@ -1,13 +1,12 @@
+import type { LlmContent, LlmFile } from "@moora/llm";
 import {
+  fileToFallbackText,
   fileToUrl,
-  fileToWords,
   isJsonObject,
-  type LlmContent,
-  type LlmFile,
-  type SendableCall,
-  type SendableMessage,
-  type SendablePart,
-} from "@moora/llm";
+  type NormalizedCall,
+  type NormalizedMessage,
+  type NormalizedPart,
+} from "@moora/llm/adapter";
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,
@@ -19,9 +18,9 @@ import { resultToText } from "./message-to-items.ts";
 
 type Warn = (warning: string) => void;
 
-/** A message as messages of Chat Completions, in the roles that a server knows. */
+/** Converts a message to messages of Chat Completions, with the roles of a server's profile. */
 export function messageToChat(
-  message: SendableMessage,
+  message: NormalizedMessage,
   profile: ChatProfile,
   warn: Warn,
 ): readonly ChatCompletionMessageParam[] {
@@ -34,7 +33,7 @@ export function messageToChat(
     ...calls.map(
       ({ id, result }) => ({ role: "tool", tool_call_id: id, content: resultToText(result) }) as const,
     ),
-    // A tool message is text, so the files of results follow as if the user had shown them.
+    // A tool message contains text only, so the files of results follow in a user message.
     ...(files.length === 0
       ? []
       : [
@@ -50,8 +49,8 @@ export function messageToChat(
 const fileToContent = (file: LlmFile): LlmContent => ({ type: "file", file });
 
 function turnToChat(
-  parts: readonly SendablePart[],
-  calls: readonly SendableCall[],
+  parts: readonly NormalizedPart[],
+  calls: readonly NormalizedCall[],
   profile: ChatProfile,
 ): ChatCompletionAssistantMessageParam {
   const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
@@ -68,13 +67,13 @@ function turnToChat(
 const callToChat = ({
   id,
   name,
-  arguments: made,
+  arguments: argumentsText,
   raw,
-}: SendableCall): ChatCompletionMessageFunctionToolCall => ({
+}: NormalizedCall): ChatCompletionMessageFunctionToolCall => ({
   ...(isJsonObject(raw) ? raw : {}),
   id,
   type: "function",
-  function: { name, arguments: made },
+  function: { name, arguments: argumentsText },
 });
 
 function userToChat(
@@ -91,8 +90,8 @@ function contentToPart(piece: LlmContent, profile: ChatProfile, warn: Warn): Cha
   if (piece.type === "text") return { type: "text", text: piece.text };
   const { file } = piece;
   if (file.mediaType.startsWith("image/")) return { type: "image_url", image_url: { url: fileToUrl(file) } };
-  if (file.mediaType === "application/pdf" && profile.takesPdf && "data" in file) {
+  if (file.mediaType === "application/pdf" && profile.acceptsPdf && "data" in file) {
     return { type: "file", file: { filename: file.name ?? "file.pdf", file_data: fileToUrl(file) } };
   }
-  return { type: "text", text: fileToWords(file, warn) };
+  return { type: "text", text: fileToFallbackText(file, warn) };
 }

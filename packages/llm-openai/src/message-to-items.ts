@@ -1,20 +1,17 @@
+import type { JsonObject, LlmContent, LlmFile, LlmToolResult } from "@moora/llm";
 import {
+  fileToFallbackText,
   fileToUrl,
-  fileToWords,
   isJsonObject,
-  type JsonObject,
-  type LlmContent,
-  type LlmFile,
-  type LlmToolResult,
-  type SendableCall,
-  type SendableMessage,
-  type SendablePart,
-} from "@moora/llm";
+  type NormalizedCall,
+  type NormalizedMessage,
+  type NormalizedPart,
+} from "@moora/llm/adapter";
 import { reasoningToItem } from "./item-to-part.ts";
 
-/** A message as items of the Responses API. What cannot be sent is put into words, and told to `warn`. */
+/** Converts a message to items of the Responses API. A file that cannot be sent is replaced by text, with a warning. */
 export function messageToItems(
-  message: SendableMessage,
+  message: NormalizedMessage,
   warn: (warning: string) => void,
 ): readonly JsonObject[] {
   if (message.role === "user") {
@@ -30,29 +27,29 @@ export function messageToItems(
   return [...parts.map(partToItem), ...calls.map((call) => callToOutput(call, warn))];
 }
 
-/** Nothing is stored at the provider, so reasoning that came without its content names what nobody knows any more. */
-const isVerifiable = (part: SendablePart): boolean =>
+/** Whether the provider can verify a part. It stores nothing, so reasoning without its content is unknown to it. */
+const isVerifiable = (part: NormalizedPart): boolean =>
   part.type !== "reasoning" ||
   (isJsonObject(part.raw) &&
     (typeof part.raw["encrypted_content"] === "string" || Array.isArray(part.raw["content"])));
 
-/** Items refer to each other by their ids: without one of them, the others go without ids too. */
-const neutralPart = (part: SendablePart): readonly SendablePart[] => {
+/** Items refer to each other by their ids: if one of them is left out, the others are sent without ids, too. */
+const neutralPart = (part: NormalizedPart): readonly NormalizedPart[] => {
   if (part.type === "reasoning" || part.type === "opaque") return [];
   const { raw: _raw, ...rest } = part;
   return [rest];
 };
 
-function partToItem(part: SendablePart): JsonObject {
+function partToItem(part: NormalizedPart): JsonObject {
   const raw = "raw" in part && isJsonObject(part.raw) ? part.raw : {};
   if (part.type === "reasoning") return reasoningToItem(part.text, raw);
   if (part.type === "opaque") return raw;
   if (part.type === "tool-call") {
-    const { id, name, arguments: made } = part;
-    return { ...raw, type: "function_call", call_id: id, name, arguments: made };
+    const { id, name, arguments: argumentsText } = part;
+    return { ...raw, type: "function_call", call_id: id, name, arguments: argumentsText };
   }
   const { annotations = [], ...rest } = raw;
-  // Without the identity that the provider gave it, a text is said again in the short form.
+  // Text without an id of the provider is sent in the short form.
   return "id" in rest
     ? {
         ...rest,
@@ -64,7 +61,7 @@ function partToItem(part: SendablePart): JsonObject {
     : { ...rest, type: "message", role: "assistant", content: part.text };
 }
 
-function callToOutput({ id, result }: SendableCall, warn: (warning: string) => void): JsonObject {
+function callToOutput({ id, result }: NormalizedCall, warn: (warning: string) => void): JsonObject {
   const text = resultToText(result);
   const files = result.files ?? [];
   return {
@@ -77,7 +74,7 @@ function callToOutput({ id, result }: SendableCall, warn: (warning: string) => v
   };
 }
 
-/** The API knows no failed results, so the text has to say it. */
+/** The text of a result. The API has no field for failed results, so the text of one starts with "Error". */
 export const resultToText = ({ isError, content }: LlmToolResult): string =>
   isError && !/^error\b/i.test(content) ? `Error: ${content}` : content;
 
@@ -93,5 +90,5 @@ function fileToInput(file: LlmFile, warn: (warning: string) => void): JsonObject
       ? { type: "input_file", file_url: file.url }
       : { type: "input_file", filename: file.name ?? "file.pdf", file_data: fileToUrl(file) };
   }
-  return { type: "input_text", text: fileToWords(file, warn) };
+  return { type: "input_text", text: fileToFallbackText(file, warn) };
 }

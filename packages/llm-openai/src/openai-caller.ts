@@ -1,28 +1,20 @@
-import {
-  callProvider,
-  environmentVariable,
-  type ConnectionOptions,
-  type LlmCallOptions,
-  type LlmCaller,
-  type LlmOutcome,
-  type LlmRequest,
-  type Protocol,
-} from "@moora/llm";
+import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
+import { callProvider, environmentVariable, type ConnectionOptions, type Protocol } from "@moora/llm/adapter";
 import type {
   ResponseCreateParamsStreaming,
   ResponseStreamEvent,
 } from "openai/resources/responses/responses";
 import { openAiClient } from "./openai-client.ts";
-import { errorToBody, openAiWords, rejectsReasoning } from "./openai-failure.ts";
+import { errorToBody, openAiErrorCodes, rejectsReasoning } from "./openai-failure.ts";
 import { OpenAiReader } from "./openai-to-outcome.ts";
 import { openAiName, requestToOpenAi } from "./request-to-openai.ts";
 
-/** `apiKey` defaults to OPENAI_API_KEY, `baseURL` to OPENAI_BASE_URL or OpenAI's own. */
+/** The options of an `OpenAiCaller`. `apiKey` defaults to OPENAI_API_KEY, `baseURL` to OPENAI_BASE_URL or OpenAI's own URL. */
 export type OpenAiOptions = ConnectionOptions;
 
 /**
- * The OpenAI Responses API, without state on the provider's side: nothing is stored there, and encrypted reasoning goes
- * back to the model that made it.
+ * Calls the OpenAI Responses API without state on the provider's side: the provider stores nothing, and encrypted reasoning
+ * is sent back to the model that generated it.
  */
 export class OpenAiCaller implements LlmCaller {
   readonly name: string = openAiName;
@@ -46,7 +38,7 @@ export class OpenAiCaller implements LlmCaller {
         return client.responses.create(body, { signal: call.signal });
       },
       reader: (context) => new OpenAiReader(context),
-      words: openAiWords,
+      errorCodes: openAiErrorCodes,
       errorToBody,
       rejectsRaw: rejectsReasoning,
     };
@@ -57,6 +49,6 @@ export class OpenAiCaller implements LlmCaller {
   }
 }
 
-/** A model of OpenAI: `openai("gpt-5.5")`. It is asked wherever a request names no model. */
+/** A caller for a model of OpenAI: `openai("gpt-5.5")`. A request with its own `model` overrides it. */
 export const openai = (model: string, options: OpenAiOptions = {}): LlmCaller =>
   new OpenAiCaller({ ...options, model });

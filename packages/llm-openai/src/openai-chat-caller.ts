@@ -1,13 +1,5 @@
-import {
-  callProvider,
-  environmentVariable,
-  type ConnectionOptions,
-  type LlmCallOptions,
-  type LlmCaller,
-  type LlmOutcome,
-  type LlmRequest,
-  type Protocol,
-} from "@moora/llm";
+import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
+import { callProvider, environmentVariable, type ConnectionOptions, type Protocol } from "@moora/llm/adapter";
 import type {
   ChatCompletionChunk,
   ChatCompletionCreateParamsStreaming,
@@ -15,16 +7,16 @@ import type {
 import { chatProfiles, type ChatProfile } from "./chat-profile.ts";
 import { ChatReader } from "./chat-to-outcome.ts";
 import { openAiClient } from "./openai-client.ts";
-import { errorToBody, openAiWords } from "./openai-failure.ts";
+import { errorToBody, openAiErrorCodes } from "./openai-failure.ts";
 import { requestToChat } from "./request-to-chat.ts";
 
-/** `apiKey` and `baseURL` default to those of the profile. */
+/** The options of an `OpenAiChatCaller`. `apiKey` and `baseURL` default to those of the profile. */
 export interface OpenAiChatOptions extends ConnectionOptions {
-  /** Default: OpenAI itself. */
+  /** The server. Default: OpenAI. */
   readonly profile?: ChatProfile;
 }
 
-/** Chat Completions, of OpenAI or of any server that speaks them. */
+/** Calls the Chat Completions API of OpenAI or of another server. */
 export class OpenAiChatCaller implements LlmCaller {
   readonly name: string;
   readonly model?: string;
@@ -41,16 +33,16 @@ export class OpenAiChatCaller implements LlmCaller {
       api: "chat",
       baseURL: options.baseURL ?? baseURLOf(profile),
       keyName: profile.keyName,
-      sendsIdempotencyKey: profile.takesIdempotencyKey,
+      sendsIdempotencyKey: profile.acceptsIdempotencyKey,
       requestToBody: (request, context) => requestToChat(request, context, profile),
       open: async (body, call) => {
         const client = await openAiClient(call, { provider: profile.name, dangerouslyAllowBrowser });
         return client.chat.completions.create(body, { signal: call.signal });
       },
       reader: (context) => new ChatReader(context),
-      words: openAiWords,
+      errorCodes: openAiErrorCodes,
       errorToBody,
-      // Reasoning is plain text here: there is nothing to verify.
+      // Reasoning is plain text in this API: a server has nothing to verify.
       rejectsRaw: () => false,
     };
   }
@@ -60,13 +52,13 @@ export class OpenAiChatCaller implements LlmCaller {
   }
 }
 
-/** The address in the environment is OpenAI's, so it counts for OpenAI only. */
+/** OPENAI_BASE_URL applies to the profile of OpenAI only. */
 const baseURLOf = (profile: ChatProfile): string =>
   (profile === chatProfiles.openai ? environmentVariable("OPENAI_BASE_URL") : undefined) ?? profile.baseURL;
 
 /**
- * A model behind Chat Completions: `openaiChat("qwen3", { profile: chatProfiles.ollama })`. It is asked wherever a
- * request names no model.
+ * A caller for a model with the Chat Completions API: `openaiChat("qwen3", { profile: chatProfiles.ollama })`. A request with
+ * its own `model` overrides it.
  */
 export const openaiChat = (model: string, options: OpenAiChatOptions = {}): LlmCaller =>
   new OpenAiChatCaller({ ...options, model });

@@ -1,16 +1,16 @@
-import { loadSdk, type WireCall } from "@moora/llm";
+import { loadSdk, type WireCall } from "@moora/llm/adapter";
 import type OpenAI from "openai";
 
-/** The options of a client that a call does not carry. */
+/** Options of the client that do not depend on the call. */
 export interface ClientOptions {
-  /** The name of the provider, for messages. */
+  /** The provider's name, for messages. */
   readonly provider: string;
   readonly dangerouslyAllowBrowser: boolean | undefined;
 }
 
 /**
- * A client for one request: no retries of its own, no logs, nothing from the environment but what was asked for. Loads
- * the SDK at the first call; rejects with an error that names the package to install where it is missing.
+ * Creates a client for one request: without retries, without logs, and without settings from the environment. Loads the SDK
+ * at the first call; rejects with an error that names the package to install if it is missing.
  */
 export async function openAiClient(
   call: WireCall,
@@ -18,7 +18,7 @@ export async function openAiClient(
 ): Promise<OpenAI> {
   const sdk = await loadSdk(provider, "openai", () => import("openai"));
   return new sdk.OpenAI({
-    // Without a key there is no authorization; the client wants a word all the same.
+    // The client requires a key. Without one, the authorization header is removed below.
     apiKey: call.apiKey ?? "none",
     adminAPIKey: null,
     organization: null,
@@ -27,7 +27,7 @@ export async function openAiClient(
     defaultHeaders: { ...(call.apiKey === undefined && { authorization: null }), ...call.headers },
     fetch: call.fetch,
     maxRetries: 0,
-    // Silence is measured by the guard; this limit must only not come before it.
+    // The stream guard limits the silence. This timeout must not end a request earlier.
     timeout: 2 ** 31 - 1,
     logLevel: "off",
     dangerouslyAllowBrowser,

@@ -1,7 +1,8 @@
-import { isJsonObject, wellFormed, type Json, type LlmFailure, type LlmFailureKind } from "@moora/llm";
+import type { Json, LlmFailure, LlmFailureKind } from "@moora/llm";
+import { sdkErrorBody } from "@moora/llm/adapter";
 
-/** Words that OpenAI, and servers that speak like it, have beside the common ones. */
-export const openAiWords: Readonly<Record<string, LlmFailureKind>> = {
+/** Error codes of OpenAI and of compatible servers, in addition to the common ones. */
+export const openAiErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   bio_policy: "content-filter",
   cyber_policy: "content-filter",
   image_content_policy_violation: "content-filter",
@@ -15,24 +16,18 @@ export const openAiWords: Readonly<Record<string, LlmFailureKind>> = {
 
   vector_store_timeout: "server",
 
-  // The model called a tool in a form that the server could not read; the next answer may be better.
+  // The model generated a tool call that the server could not parse. The next answer may be valid.
   tool_use_failed: "malformed",
   json_validate_failed: "malformed",
 };
 
-/**
- * The error that an event of a stream carries. The client throws it as an `APIError` without a status; it is recognized
- * by its fields, so that the SDK is loaded by the first call and not by an import.
- */
+/** The body of an error event, in the form of an error response; undefined for any other error. */
 export function errorToBody(error: unknown): Json | undefined {
-  if (!(error instanceof Error && "error" in error && "status" in error)) return undefined;
-  const { error: body, status } = error;
-  if (status !== undefined) return undefined;
-  // It was parsed from JSON, so it is JSON.
-  return isJsonObject(body) ? wellFormed({ error: body }) : undefined;
+  const body = sdkErrorBody(error);
+  return body && { error: body };
 }
 
-/** Reasoning that does not decrypt, lacks its company or is not known to the model at all. */
+/** Whether the provider rejects the reasoning: it cannot decrypt it, misses related items, or the model does not support it. */
 export function rejectsReasoning({ kind, raw, message }: LlmFailure, carriesRaw: boolean): boolean {
   if (kind !== "invalid-request") return false;
   if (/encrypted content is not supported/i.test(message)) return true;

@@ -1,16 +1,13 @@
+import { noUsage, type LlmFinish, type LlmOutcome, type LlmUsage } from "@moora/llm";
 import {
   defined,
   errorToFailure,
-  failed,
+  failedOutcome,
   failureOf,
   logprobsToConfidence,
-  noUsage,
   type AnswerReader,
-  type LlmFinish,
-  type LlmOutcome,
-  type LlmUsage,
   type ReaderContext,
-} from "@moora/llm";
+} from "@moora/llm/adapter";
 import type {
   Response,
   ResponseCreateParamsStreaming,
@@ -18,33 +15,34 @@ import type {
   ResponseStreamEvent,
   ResponseUsage,
 } from "openai/resources/responses/responses";
-import { itemToPart, summaryJoint } from "./item-to-part.ts";
+import { itemToPart, summarySeparator } from "./item-to-part.ts";
 
+/** The status of a response by its last event. */
 const endings = {
   "response.completed": "completed",
   "response.incomplete": "incomplete",
   "response.failed": "failed",
 } as const;
 
-/** Puts the events of a response together. */
+/** Assembles a response from its events. */
 export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming, ResponseStreamEvent> {
   readonly #context: ReaderContext;
-  /** Items that began and items that are done, by their place in the output. */
-  readonly #begun = new Set<number>();
-  readonly #done = new Map<number, ResponseOutputItem>();
+  /** Items that have started and items that are complete, by their index in the output. */
+  readonly #startedItems = new Set<number>();
+  readonly #finishedItems = new Map<number, ResponseOutputItem>();
   #text = "";
   #refusal = "";
   #response: Response | undefined;
-  /** The newest usage that an event carried; most servers send it with the last one. */
+  /** The latest usage that an event reports. Most servers report it with the last event. */
   #usage: ResponseUsage | undefined;
 
   constructor(context: ReaderContext) {
     this.#context = context;
   }
 
-  take(event: ResponseStreamEvent): boolean {
-    const { feed, sendable } = this.#context;
-    // The protocol has many events and gets more; the others say nothing that is needed here.
+  add(event: ResponseStreamEvent): boolean {
+    const { feed, normalized } = this.#context;
+    // The protocol has many other events and new ones are added. They are not needed here.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case "response.output_text.delta":
@@ -59,14 +57,14 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
         feed.reasoning(event.delta);
         return false;
       case "response.reasoning_summary_part.added":
-        if (event.summary_index > 0) feed.reasoning(summaryJoint);
+        if (event.summary_index > 0) feed.reasoning(summarySeparator);
         return false;
       case "response.output_item.added":
-        this.#begun.add(event.output_index);
-        if (event.item.type === "function_call") feed.toolCall(sendable.nameOf(event.item.name));
+        this.#startedItems.add(event.output_index);
+        if (event.item.type === "function_call") feed.toolCall(normalized.nameOf(event.item.name));
         return false;
       case "response.output_item.done":
-        this.#done.set(event.output_index, event.item);
+        this.#finishedItems.set(event.output_index, event.item);
         return false;
       case "response.created":
       case "response.in_progress":
@@ -76,7 +74,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
       case "response.incomplete":
       case "response.failed":
         this.#usage = event.response.usage ?? this.#usage;
-        // The name of the event says it too, for servers that leave the status out.
+        // Some servers leave out the status, which the type of the event determines, too.
         this.#response = { ...event.response, status: event.response.status ?? endings[event.type] };
         return true;
       default:
@@ -89,14 +87,18 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   }
 
   usage(): LlmUsage | undefined {
-    return this.#usage ? usageToUsage(this.#usage) : undefined;
+    return this.#usage ? toLlmUsage(this.#usage) : undefined;
   }
 
   outcome(): LlmOutcome {
     const response = this.#response;
-    if (!response) return this.#failed("interrupted", "The response never came to its end.");
+    if (!response) return this.#failed("interrupted", "The response is incomplete.");
     if (response.status === "failed") {
-      return failed(errorToFailure(errorOf(response), this.#context.failure), this.#text, this.usage());
+      return failedOutcome(
+        errorToFailure(errorOf(response), this.#context.failure),
+        this.#text,
+        this.usage(),
+      );
     }
     const reason = response.incomplete_details?.reason;
     if (reason === "content_filter")
@@ -105,17 +107,17 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     if (!items) return this.#failed("malformed", "The response ended before all of its items.");
     const refusal = this.#refusalIn(items);
     if (refusal !== undefined) return this.#failed("refusal", refusal, "refusal");
-    return this.#whole(response, items);
+    return this.#success(response, items);
   }
 
-  #whole(response: Response, items: readonly ResponseOutputItem[]): LlmOutcome {
-    const { origin, sendable } = this.#context;
-    const parts = items.map((item) => itemToPart(item, sendable.nameOf));
+  #success(response: Response, items: readonly ResponseOutputItem[]): LlmOutcome {
+    const { origin, normalized } = this.#context;
+    const parts = items.map((item) => itemToPart(item, normalized.nameOf));
     const hasCalls = parts.some((part) => part.type === "tool-call");
     const finish = finishOf(response, hasCalls);
     const isBlank = !hasCalls && parts.every((part) => part.type !== "text" || part.text.trim() === "");
     if (isBlank && finish.unified !== "length")
-      return this.#failed("empty", "The model answered with nothing.");
+      return this.#failed("empty", "The model sent an empty answer.");
     return {
       ok: true,
       turn: { origin, parts: parts.filter((part) => part.type !== "text" || part.text !== "") },
@@ -126,15 +128,15 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
     };
   }
 
-  /** The items in order; undefined when one that began is nowhere. */
+  /** The items in order; undefined if an item has started and is not complete. */
   #items(response: Response): readonly ResponseOutputItem[] | undefined {
     const output = response.output ?? [];
-    const places = [...new Set([...this.#begun, ...this.#done.keys(), ...output.keys()])].toSorted(
-      (a, b) => a - b,
-    );
-    const items = places.map((place) => this.#done.get(place) ?? output[place]);
+    const indexes = [
+      ...new Set([...this.#startedItems, ...this.#finishedItems.keys(), ...output.keys()]),
+    ].toSorted((a, b) => a - b);
+    const items = indexes.map((index) => this.#finishedItems.get(index) ?? output[index]);
     const found = items.filter((item) => item !== undefined);
-    // What the token limit cut may be missing; what ended by itself may not.
+    // Items may be missing only if the response was cut by the token limit.
     return found.length === items.length || response.status === "incomplete" ? found : undefined;
   }
 
@@ -145,7 +147,7 @@ export class OpenAiReader implements AnswerReader<ResponseCreateParamsStreaming,
   }
 
   #failed(kind: Parameters<typeof failureOf>[0], message: string, raw?: string): LlmOutcome {
-    return failed(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
+    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
   }
 }
 
@@ -159,9 +161,9 @@ function finishOf(response: Response, hasCalls: boolean): LlmFinish {
   return { unified: hasCalls ? "tool-calls" : "stop", raw };
 }
 
-const usageToUsage = (usage: ResponseUsage): LlmUsage => ({
+const toLlmUsage = (usage: ResponseUsage): LlmUsage => ({
   inputTokens: usage.input_tokens,
-  // Servers that speak like OpenAI may leave the details out.
+  // Compatible servers may leave out the details.
   cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
   cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens ?? 0,
   outputTokens: usage.output_tokens,

@@ -1,22 +1,22 @@
+import type { LlmRequest, LlmTool } from "@moora/llm";
 import {
   defined,
-  requestToSendable,
+  normalizeRequest,
   strictSchema,
-  unknownSettings,
+  unknownSettingWarnings,
+  unsupportedWarning,
   wireIds,
   withAnswerInstruction,
   type BodyContext,
-  type LlmRequest,
-  type LlmTool,
-  type Sendable,
+  type NormalizedRequest,
   type WireRequest,
-} from "@moora/llm";
+} from "@moora/llm/adapter";
 import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
-import { chatInTurns } from "./chat-in-turns.ts";
+import { alternateRoles } from "./alternate-roles.ts";
 import { chatProfiles, type ChatField, type ChatProfile } from "./chat-profile.ts";
 import { messageToChat } from "./message-to-chat.ts";
 import { openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
@@ -24,36 +24,36 @@ import { openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
 type Warn = (warning: string) => void;
 type ChatFields = Partial<ChatCompletionCreateParamsStreaming>;
 
-/** A request in the words of Chat Completions, as a server of this profile takes them. */
+/** Converts a request to the body of Chat Completions, by the profile of a server. */
 export function requestToChat(
   request: LlmRequest,
   context: BodyContext,
   profile: ChatProfile = chatProfiles.openai,
 ): WireRequest<ChatCompletionCreateParamsStreaming> {
-  const warnings: string[] = unknownSettings(request.settings);
+  const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn: Warn = (text) => warnings.push(text);
-  const given = requestToSendable(request, { ...context, ids: profile.callIds });
+  const given = normalizeRequest(request, { ...context, idFormat: profile.callIdFormat });
   const format = formatOf(given, profile);
-  const sendable = format ? given : withAnswerInstruction(given, profile.name, warn);
-  const { settings } = sendable;
+  const normalized = format ? given : withAnswerInstruction(given, profile.name, warn);
+  const { settings } = normalized;
   const body: ChatCompletionCreateParamsStreaming = {
-    model: sendable.model,
-    messages: messagesToChat(sendable, profile, warn),
-    ...toolsToChat(sendable, profile),
+    model: normalized.model,
+    messages: messagesToChat(normalized, profile, warn),
+    ...toolsToChat(normalized, profile),
     ...(format && { response_format: { type: "json_schema", json_schema: format } }),
     ...defined({
       [profile.tokenField]: settings.maxOutputTokens,
       temperature: settings.temperature,
       top_p: settings.topP,
     }),
-    ...profiled(
+    ...profileFields(
       {
         seed: settings.seed,
         stop: settings.stop,
         reasoning_effort: settings.reasoningEffort,
         logprobs: settings.confidence === true ? true : undefined,
         prompt_cache_key: context.cacheKey === undefined ? undefined : wireIds()(context.cacheKey),
-        parallel_tool_calls: sendable.tools.length > 0 ? sendable.parallelToolCalls : undefined,
+        parallel_tool_calls: normalized.tools.length > 0 ? normalized.parallelToolCalls : undefined,
         stream_options: { include_usage: true },
       },
       profile,
@@ -62,21 +62,25 @@ export function requestToChat(
     ...settings.providerOptions?.[profile.name],
     stream: true,
   };
-  return { body, sendable, warnings };
+  return { body, normalized, warnings };
 }
 
-function messagesToChat(sendable: Sendable, profile: ChatProfile, warn: Warn): ChatCompletionMessageParam[] {
-  const messages = sendable.messages.flatMap((message) => messageToChat(message, profile, warn));
+function messagesToChat(
+  normalized: NormalizedRequest,
+  profile: ChatProfile,
+  warn: Warn,
+): ChatCompletionMessageParam[] {
+  const messages = normalized.messages.flatMap((message) => messageToChat(message, profile, warn));
   const system: ChatCompletionMessageParam[] =
-    sendable.system === undefined ? [] : [{ role: profile.systemRole, content: sendable.system }];
-  return [...system, ...chatInTurns(messages, profile)];
+    normalized.system === undefined ? [] : [{ role: profile.systemRole, content: normalized.system }];
+  return [...system, ...alternateRoles(messages, profile)];
 }
 
-/** Nobody sets these, so nobody misses them. */
-const quiet: readonly string[] = ["prompt_cache_key", "parallel_tool_calls", "stream_options"];
+/** Fields that users do not set, so that no warning is needed where they are not supported. */
+const silentFields: readonly string[] = ["prompt_cache_key", "parallel_tool_calls", "stream_options"];
 
-/** The fields under the names of this server, without those that it does not know. */
-function profiled(
+/** Renames fields to the server's names, and leaves out those that it does not support. */
+function profileFields(
   fields: Readonly<Record<ChatField, unknown>>,
   profile: ChatProfile,
   warn: Warn,
@@ -85,16 +89,16 @@ function profiled(
   for (const [name, value] of Object.entries(defined(fields))) {
     const as = Object.hasOwn(profile.fields, name) ? Reflect.get(profile.fields, name) : name;
     if (typeof as === "string") known[as] = value;
-    else if (!quiet.includes(name)) warn(`${name} was left out: ${profile.name} does not know it`);
+    else if (!silentFields.includes(name)) warn(unsupportedWarning(name, profile.name));
   }
   return known;
 }
 
-function toolsToChat(sendable: Sendable, profile: ChatProfile): ChatFields {
-  if (sendable.tools.length === 0) return {};
-  const { toolChoice } = sendable;
+function toolsToChat(normalized: NormalizedRequest, profile: ChatProfile): ChatFields {
+  if (normalized.tools.length === 0) return {};
+  const { toolChoice } = normalized;
   return {
-    tools: sendable.tools.map((tool) => toolToChat(tool, profile)),
+    tools: normalized.tools.map((tool) => toolToChat(tool, profile)),
     tool_choice:
       typeof toolChoice === "string" ? toolChoice : { type: "function", function: { name: toolChoice.name } },
   };
@@ -116,11 +120,11 @@ function toolToChat(
   };
 }
 
-/** The format of the answer, where this server takes one beside these tools. */
+/** The format of the answer, if the server accepts it together with the tools of the request. */
 function formatOf(
-  { answerSchema, tools }: Sendable,
-  { formats }: ChatProfile,
+  { answerSchema, tools }: NormalizedRequest,
+  { answerFormat }: ChatProfile,
 ): ReturnType<typeof schemaToFormat> {
-  const isTaken = formats === "always" || (formats === "without-tools" && tools.length === 0);
-  return answerSchema !== undefined && isTaken ? schemaToFormat(answerSchema) : undefined;
+  const isAccepted = answerFormat === "always" || (answerFormat === "without-tools" && tools.length === 0);
+  return answerSchema !== undefined && isAccepted ? schemaToFormat(answerSchema) : undefined;
 }

@@ -1,17 +1,16 @@
+import type { LlmRequest, LlmTool, LlmToolChoice } from "@moora/llm";
 import {
   defined,
-  requestToSendable,
+  normalizeRequest,
   strictSchema,
-  unknownSettings,
+  unknownSettingWarnings,
+  unsupportedWarning,
   wireIds,
   withAnswerInstruction,
   type BodyContext,
-  type LlmRequest,
-  type LlmTool,
-  type LlmToolChoice,
-  type Sendable,
+  type NormalizedRequest,
   type WireRequest,
-} from "@moora/llm";
+} from "@moora/llm/adapter";
 import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
@@ -23,53 +22,53 @@ import type {
 import { messageToItems } from "./message-to-items.ts";
 import { openAiStrictRules, schemaToFormat } from "./schema-to-format.ts";
 
-/** The name under which settings name fields of this API. */
+/** The name of the caller, also in `providerOptions`. */
 export const openAiName = "openai";
 
-/** A request in the words of the Responses API: stateless, streamed, with reasoning that can be given back. */
+/** Converts a request to the body of the Responses API: stateless, streamed, and with encrypted reasoning. */
 export function requestToOpenAi(
   request: LlmRequest,
   context: BodyContext,
 ): WireRequest<ResponseCreateParamsStreaming> {
-  const warnings: string[] = unknownSettings(request.settings);
+  const warnings: string[] = unknownSettingWarnings(request.settings);
   const warn = (text: string): void => void warnings.push(text);
-  const given = requestToSendable(request, context);
+  const given = normalizeRequest(request, context);
   const format = given.answerSchema && schemaToFormat(given.answerSchema);
-  const sendable = format ? given : withAnswerInstruction(given, "the Responses API", warn);
-  const items = sendable.messages.flatMap((message) => messageToItems(message, warn));
-  const { settings } = sendable;
+  const normalized = format ? given : withAnswerInstruction(given, "the Responses API", warn);
+  const items = normalized.messages.flatMap((message) => messageToItems(message, warn));
+  const { settings } = normalized;
   for (const name of ["seed", "stop"] as const) {
-    if (settings[name] !== undefined) warn(`${name} was left out: the Responses API does not know it`);
+    if (settings[name] !== undefined) warn(unsupportedWarning(name, "the Responses API"));
   }
   const body: ResponseCreateParamsStreaming = {
-    model: sendable.model,
+    model: normalized.model,
     ...defined({
-      instructions: sendable.system,
+      instructions: normalized.system,
       max_output_tokens: settings.maxOutputTokens,
       temperature: settings.temperature,
       top_p: settings.topP,
       reasoning: settings.reasoningEffort && { effort: settings.reasoningEffort },
       prompt_cache_key: context.cacheKey === undefined ? undefined : wireIds()(context.cacheKey),
     }),
-    ...toolsToOpenAi(sendable),
+    ...toolsToOpenAi(normalized),
     ...(format && { text: { format: { type: "json_schema", ...format } } }),
-    ...included(sendable, context),
-    // Items that came from the provider go back as they came, and no type of the client describes them all.
+    ...includeFields(normalized, context),
+    // Items from the provider are sent back unchanged, and the SDK has no type for all of them.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     input: items as unknown as ResponseInputItem[],
     store: false,
     ...settings.providerOptions?.[openAiName],
     stream: true,
   };
-  return { body, sendable, warnings };
+  return { body, normalized, warnings };
 }
 
-function toolsToOpenAi(sendable: Sendable): Partial<ResponseCreateParamsStreaming> {
-  if (sendable.tools.length === 0) return {};
+function toolsToOpenAi(normalized: NormalizedRequest): Partial<ResponseCreateParamsStreaming> {
+  if (normalized.tools.length === 0) return {};
   return {
-    tools: sendable.tools.map(toolToOpenAi),
-    tool_choice: choiceToOpenAi(sendable.toolChoice),
-    parallel_tool_calls: sendable.parallelToolCalls,
+    tools: normalized.tools.map(toolToOpenAi),
+    tool_choice: choiceToOpenAi(normalized.toolChoice),
+    parallel_tool_calls: normalized.parallelToolCalls,
   };
 }
 
@@ -87,8 +86,11 @@ function toolToOpenAi({ name, description, schema }: LlmTool): FunctionTool {
 const choiceToOpenAi = (choice: LlmToolChoice): ToolChoiceOptions | ToolChoiceFunction =>
   typeof choice === "string" ? choice : { type: "function", name: choice.name };
 
-/** Models that do not reason refuse to hear of it, so a neutral request does not ask for it. */
-function included({ settings }: Sendable, context: BodyContext): Partial<ResponseCreateParamsStreaming> {
+/** Models without reasoning reject `reasoning.encrypted_content`, so a neutral request does not include it. */
+function includeFields(
+  { settings }: NormalizedRequest,
+  context: BodyContext,
+): Partial<ResponseCreateParamsStreaming> {
   const include: ResponseIncludable[] = [
     ...(context.neutral === true ? [] : (["reasoning.encrypted_content"] as const)),
     ...(settings.confidence === true ? (["message.output_text.logprobs"] as const) : []),

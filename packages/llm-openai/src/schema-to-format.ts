@@ -1,8 +1,9 @@
-import { strictSchema, type JsonObject, type StrictRules } from "@moora/llm";
+import type { JsonObject } from "@moora/llm";
+import { strictSchema, type StrictRules } from "@moora/llm/adapter";
 
-/** What OpenAI, and those who follow it, enforce with `strict: true`. */
+/** What OpenAI and compatible servers enforce with `strict: true`. */
 export const openAiStrictRules: StrictRules = {
-  keywords: [
+  enforcedKeywords: [
     "pattern",
     "minItems",
     "maxItems",
@@ -12,15 +13,15 @@ export const openAiStrictRules: StrictRules = {
     "exclusiveMaximum",
     "multipleOf",
   ],
-  described: [],
-  formats: ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
-  optionalKeys: false,
-  recursion: true,
+  describedKeywords: [],
+  enforcedFormats: ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
+  allowsOptionalKeys: false,
+  allowsRecursion: true,
 };
 
 /**
- * The format of an answer: enforced where its schema can be strict, a wish where it cannot. Undefined for a schema whose
- * root is not an object, which no API of this kind takes.
+ * The format of an answer: strict if its schema can be enforced, otherwise a hint for the model. Undefined for a schema
+ * whose root is not an object, which these APIs do not accept.
  */
 export function schemaToFormat(
   schema: JsonObject,

@@ -1,4 +1,5 @@
-import { fieldsOf, isJsonObject, textToJson, type LlmPart } from "@moora/llm";
+import type { LlmPart } from "@moora/llm";
+import { fieldsOf, isJsonObject, textToJson } from "@moora/llm/adapter";
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 
 type Delta = ChatCompletionChunk.Choice.Delta.ToolCall;
@@ -7,45 +8,45 @@ interface Slot {
   id: string;
   name: string;
   arguments: string;
-  /** What a server adds of its own and wants back, such as a signature. */
+  /** Additional fields of the server, such as a signature, which it expects back. */
   raw: Record<string, unknown>;
 }
 
 /**
- * Puts tool calls together from pieces. A piece belongs to the call at its index, unless it shows that another call
- * begins there: another id, or a name after arguments that are complete.
+ * Assembles tool calls from deltas. A delta belongs to the call at its index, unless it starts another one: by another id,
+ * or by a name after complete arguments.
  */
 export class ToolCallSlots {
   readonly #slots: Slot[] = [];
   readonly #at = new Map<number, Slot>();
 
-  /** Takes a piece, and gives the name of the call when it has just become known. */
+  /** Adds a delta. Returns the name of the call if this delta is the first with a name. */
   add(delta: Delta): string | undefined {
     const id = delta.id ?? "";
     const name = delta.function?.name ?? "";
     const slot = this.#slotFor(delta, id, name);
     if (slot.id === "") slot.id = id;
-    const isNamed = slot.name === "" && name !== "";
+    const isNewName = slot.name === "" && name !== "";
     if (name !== slot.name) slot.name += name;
     slot.arguments += delta.function?.arguments ?? "";
     Object.assign(slot.raw, fieldsOf(delta, "id", "index", "type", "function"));
-    return isNamed ? slot.name : undefined;
+    return isNewName ? slot.name : undefined;
   }
 
-  /** The calls in the order in which they began; undefined when one has no name. */
+  /** The calls in the order in which they started; undefined if a call has no name. */
   parts(nameOf: (wireName: string) => string): readonly LlmPart[] | undefined {
     if (this.#slots.some(({ name }) => name === "")) return undefined;
-    return this.#slots.map(({ id, name, arguments: made, raw }) => ({
+    return this.#slots.map(({ id, name, arguments: argumentsText, raw }) => ({
       type: "tool-call",
       id,
       name: nameOf(name),
-      arguments: made.trim() === "" ? "{}" : made.toWellFormed(),
+      arguments: argumentsText.trim() === "" ? "{}" : argumentsText.toWellFormed(),
       ...(Object.keys(raw).length > 0 && { raw: fieldsOf(raw) }),
     }));
   }
 
   #slotFor(delta: Delta, id: string, name: string): Slot {
-    // Servers that number nothing speak of the call that they began last, or of the one with this id.
+    // Without an index, a delta belongs to the call with its id, otherwise to the last call.
     const known = this.#at.get(delta.index) ?? this.#unnumbered(delta, id);
     const isOther =
       known !== undefined &&

@@ -1,3 +1,3 @@
-// Separate from the index, because these functions use types of the SDK, and the index must compile without the SDK.
+// A separate entry, because these functions use types of the SDK, and the index must compile without the SDK.
 export { requestToChat } from "./request-to-chat.ts";
 export { requestToOpenAi } from "./request-to-openai.ts";

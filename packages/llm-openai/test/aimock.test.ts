@@ -3,7 +3,7 @@ import type { LlmCaller, LlmMessage, LlmOutcome, LlmRequest, LlmTurn } from "@mo
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { OpenAiCaller, OpenAiChatCaller } from "../src/index.ts";
 
-// A second server, written by others: what ours takes for the protocol has to be what they take for it.
+// An independent server: its understanding of the protocol must match that of our own test server.
 let mock: LLMock;
 beforeAll(async () => {
   mock = await LLMock.create({ port: 0, strict: true, chunkSize: 4 });
@@ -16,7 +16,7 @@ const callers: readonly (readonly [string, () => LlmCaller])[] = [
   ["Chat Completions", () => new OpenAiChatCaller({ apiKey: "some-key", baseURL: `${mock.url}/v1` })],
 ];
 
-const asking = (text: string, ...more: readonly LlmMessage[]): LlmRequest => ({
+const requestOf = (text: string, ...more: readonly LlmMessage[]): LlmRequest => ({
   purpose: "plan",
   model: "o4-mini",
   system: "",
@@ -38,23 +38,23 @@ const partsOf = (outcome: LlmOutcome): LlmTurn["parts"] => {
   return outcome.turn.parts;
 };
 
-/** This mock thinks whenever the model can. */
-const saidIn = (outcome: LlmOutcome): LlmTurn["parts"] =>
+/** This mock always sends reasoning for models that support it. */
+const contentOf = (outcome: LlmOutcome): LlmTurn["parts"] =>
   partsOf(outcome).filter(({ type }) => type !== "reasoning");
 
 describe.each(callers)("%s against a mock of the provider", (_, callerOf) => {
   it("answers and streams", async () => {
     mock.on({ userMessage: "hello" }, { content: "Hello, what can I do for you?" });
     const pieces: string[] = [];
-    const outcome = await callerOf().call(asking("hello"), {
+    const outcome = await callerOf().call(requestOf("hello"), {
       onChunk: (chunk) => chunk.type === "text" && pieces.push(chunk.text),
     });
-    expect(saidIn(outcome)).toMatchObject([{ type: "text", text: "Hello, what can I do for you?" }]);
+    expect(contentOf(outcome)).toMatchObject([{ type: "text", text: "Hello, what can I do for you?" }]);
     expect(pieces.length).toBeGreaterThan(1);
     expect(pieces.join("")).toBe("Hello, what can I do for you?");
   });
 
-  it("thinks, calls tools in parallel, and answers with their results", async () => {
+  it("reasons, calls tools in parallel, and answers with their results", async () => {
     mock.on(
       { userMessage: "sum", hasToolResult: false },
       {
@@ -67,7 +67,7 @@ describe.each(callers)("%s against a mock of the provider", (_, callerOf) => {
     );
     mock.on({ userMessage: "sum", hasToolResult: true }, { content: "The sums are 3 and 7." });
     const caller = callerOf();
-    const outcome = await caller.call(asking("sum"));
+    const outcome = await caller.call(requestOf("sum"));
     expect(partsOf(outcome)).toMatchObject([
       { type: "reasoning", text: "I must add twice." },
       { type: "tool-call", id: "call_1", name: "add", arguments: '{"a":1,"b":2}' },
@@ -75,8 +75,8 @@ describe.each(callers)("%s against a mock of the provider", (_, callerOf) => {
     ]);
     if (!outcome.ok) throw new Error("checked above");
     const results = ["3", "7"].map((content) => ({ isError: false, content }));
-    const next = await caller.call(asking("sum", { role: "assistant", turn: outcome.turn, results }));
-    expect(saidIn(next)).toMatchObject([{ type: "text", text: "The sums are 3 and 7." }]);
+    const next = await caller.call(requestOf("sum", { role: "assistant", turn: outcome.turn, results }));
+    expect(contentOf(next)).toMatchObject([{ type: "text", text: "The sums are 3 and 7." }]);
   });
 
   it.each([
@@ -89,19 +89,19 @@ describe.each(callers)("%s against a mock of the provider", (_, callerOf) => {
     [429, { message: "no credit", type: "insufficient_quota", code: "insufficient_quota" }, "billing", false],
     [401, { message: "wrong key", type: "invalid_request_error", code: "invalid_api_key" }, "auth", false],
     [500, { message: "oops", type: "server_error" }, "server", true],
-  ])("sends %i %j once, as %s", async (status, error, kind, retryable) => {
+  ])("sends a request that fails with %i %j once, as %s", async (status, error, kind, retryable) => {
     mock.on({ userMessage: "hello" }, { content: "Hello" });
     mock.nextRequestError(status, error);
     const before = mock.getRequests().length;
-    const outcome = await callerOf().call(asking("hello"));
+    const outcome = await callerOf().call(requestOf("hello"));
     expect(outcome).toMatchObject({ ok: false, failure: { kind, retryable, status } });
     expect(mock.getRequests().length - before).toBe(1);
   });
 
-  it("is interrupted when the server hangs up", async () => {
+  it("is interrupted when the server closes the connection", async () => {
     const content = "a rather long answer that never comes to its end";
     mock.on({ userMessage: "cut" }, { content }, { truncateAfterChunks: 4, latency: 2 });
-    const outcome = await callerOf().call(asking("cut"));
+    const outcome = await callerOf().call(requestOf("cut"));
     expect(outcome).toMatchObject({ ok: false, failure: { kind: "interrupted", retryable: true } });
     expect(!outcome.ok && content.startsWith(outcome.partial)).toBe(true);
   });

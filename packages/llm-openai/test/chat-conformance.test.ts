@@ -1,12 +1,12 @@
 import {
   llmConformance,
-  mistralStrictness,
-  type ChatStrictness,
+  mistralRules,
+  openHarness,
+  type ChatServerRules,
   type ConformanceSubject,
   type LlmFeature,
 } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { openHarness } from "../../llm/test/support/open-harness.ts";
 import { chatProfiles, OpenAiChatCaller, type ChatProfile } from "../src/index.ts";
 import { chatDialect } from "./support/chat-dialect.ts";
 
@@ -24,13 +24,13 @@ const features: readonly LlmFeature[] = [
 const subject = (
   profile: ChatProfile,
   more: readonly LlmFeature[],
-  strictness?: ChatStrictness,
+  rules?: ChatServerRules,
 ): ConformanceSubject => ({
   features: [...features, ...more],
   ...(profile.keyName !== undefined && { keyName: profile.keyName }),
   open: (setup) =>
     openHarness(
-      chatDialect(strictness),
+      chatDialect(rules),
       setup,
       (baseURL, apiKey) => new OpenAiChatCaller({ profile, baseURL, apiKey }),
     ),
@@ -45,8 +45,8 @@ describe("Chat Completions of OpenAI", () => {
   );
 });
 
-describe("Chat Completions of Mistral, which is strict about ids and turns", () => {
-  it.each(llmConformance(subject(chatProfiles.mistral, [], mistralStrictness)))("$name", async ({ run }) => {
+describe("Chat Completions of Mistral, with strict ids and alternating roles", () => {
+  it.each(llmConformance(subject(chatProfiles.mistral, [], mistralRules)))("$name", async ({ run }) => {
     await expect(run()).resolves.toBeUndefined();
   });
 });

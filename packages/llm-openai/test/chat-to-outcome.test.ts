@@ -1,6 +1,6 @@
 import type { LlmChunk, LlmOutcome, LlmRequest } from "@moora/llm";
+import { serverSentEvent } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { sse } from "../../llm/test/support/protocol-server.ts";
 import { chatProfiles, openaiChat } from "../src/index.ts";
 
 const request: LlmRequest = {
@@ -14,13 +14,13 @@ const request: LlmRequest = {
   settings: {},
 };
 
-/** What a stream of these choices comes to; a choice is a delta and perhaps a finish reason. */
+/** The outcome of a stream of these choices. A choice has a delta and an optional finish reason. */
 function outcomeOf(choices: readonly object[], onChunk?: (chunk: LlmChunk) => void): Promise<LlmOutcome> {
   const chunks = choices.map((choice) =>
-    sse(undefined, { model: "snapshot", choices: [{ index: 0, ...choice }] }),
+    serverSentEvent(undefined, { model: "snapshot", choices: [{ index: 0, ...choice }] }),
   );
   const fetch: typeof globalThis.fetch = async () =>
-    new Response([...chunks, sse(undefined, "[DONE]")].join(""), {
+    new Response([...chunks, serverSentEvent(undefined, "[DONE]")].join(""), {
       headers: { "content-type": "text/event-stream" },
     });
   return openaiChat("some-model", { profile: chatProfiles.local, fetch }).call(
@@ -36,7 +36,7 @@ const delta = (fields: object, finish_reason: string | null = null): object => (
 const stop = delta({}, "stop");
 
 describe("a completion", () => {
-  it("is its text, of the model that answered", async () => {
+  it("has its text and the model that answered", async () => {
     expect(await outcomeOf([delta({ content: "Hel" }), delta({ content: "lo" }), stop])).toEqual({
       ok: true,
       model: "snapshot",
@@ -61,9 +61,11 @@ describe("a completion", () => {
       { content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] },
       { content: [{ type: "text", text: "so" }] },
     ],
-  ])("may reason in %s", async (_, thought, said) => {
+  ])("may have reasoning in %s", async (_, reasoningDelta, textDelta) => {
     const chunks: LlmChunk[] = [];
-    const outcome = await outcomeOf([delta(thought), delta(said), stop], (chunk) => chunks.push(chunk));
+    const outcome = await outcomeOf([delta(reasoningDelta), delta(textDelta), stop], (chunk) =>
+      chunks.push(chunk),
+    );
     expect(outcome).toMatchObject({
       turn: {
         parts: [
@@ -85,7 +87,7 @@ describe("a completion", () => {
     ["model_length", "length"],
     ["tool_calls", "tool-calls"],
     ["constructor", "other"],
-  ])("that finished with %s has the finish %s", async (raw, unified) => {
+  ])("with the finish reason %s has the finish %s", async (raw, unified) => {
     expect(await outcomeOf([delta({ content: "so" }, raw)])).toMatchObject({ finish: { unified, raw } });
   });
 
@@ -93,7 +95,7 @@ describe("a completion", () => {
     ["content_filter", "content-filter"],
     ["error", "server"],
     ["insufficient_system_resource", "overloaded"],
-  ])("that finished with %s is a failure: %s", async (raw, kind) => {
+  ])("with the finish reason %s is the failure %s", async (raw, kind) => {
     expect(await outcomeOf([delta({ content: "so" }, raw)])).toMatchObject({
       ok: false,
       failure: { kind, raw },
@@ -101,7 +103,7 @@ describe("a completion", () => {
     });
   });
 
-  it("calls tools, also when the server says that it stopped", async () => {
+  it("has the finish tool-calls, even if the server sends stop", async () => {
     const call = { index: 0, id: "a", function: { name: "add", arguments: "{}" } };
     expect(await outcomeOf([delta({ tool_calls: [call] }), stop])).toMatchObject({
       turn: { parts: [{ type: "tool-call", id: "a", name: "add", arguments: "{}" }] },
@@ -109,14 +111,14 @@ describe("a completion", () => {
     });
   });
 
-  it("fails closed when a call has no name", async () => {
+  it("is malformed if a call has no name", async () => {
     const call = { index: 0, id: "a", function: { arguments: "{}" } };
     expect(await outcomeOf([delta({ tool_calls: [call] }), stop])).toMatchObject({
       failure: { kind: "malformed" },
     });
   });
 
-  it("is one choice only, whatever else the server sends", async () => {
+  it("has the first choice only", async () => {
     const outcome = await outcomeOf([
       { index: 1, ...delta({ content: "other" }) },
       { index: undefined, ...delta({ content: "mine" }) },

@@ -1,6 +1,7 @@
-import { failureOf, type Json, type LlmOutcome, type LlmRequest } from "@moora/llm";
+import type { Json, LlmOutcome, LlmRequest } from "@moora/llm";
+import { failureOf } from "@moora/llm/adapter";
+import { serverSentEvent } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { sse } from "../../llm/test/support/protocol-server.ts";
 import { OpenAiCaller } from "../src/index.ts";
 import { requestToOpenAi } from "../src/wire.ts";
 
@@ -18,16 +19,16 @@ const request: LlmRequest = {
 type Event = { readonly type: string; readonly [field: string]: unknown };
 
 const message = { type: "message", id: "msg_1", role: "assistant", status: "completed" };
-const done = (output_index: number, item: object): Event => ({
+const itemDone = (output_index: number, item: object): Event => ({
   type: "response.output_item.done",
   output_index,
   item,
 });
-const added = (output_index: number, item: object): Event => ({
-  ...done(output_index, item),
+const itemAdded = (output_index: number, item: object): Event => ({
+  ...itemDone(output_index, item),
   type: "response.output_item.added",
 });
-const said = (text: string): object => ({
+const messageItem = (text: string): object => ({
   ...message,
   content: [{ type: "output_text", text, annotations: [] }],
 });
@@ -36,19 +37,19 @@ const end = (status: string, known: object = {}): Event => ({
   response: { id: "resp_1", model: "snapshot", status, output: [], ...known },
 });
 
-/** What a stream of these events comes to. */
+/** The outcome of a stream of these events. */
 const outcomeOf = (...events: readonly Event[]): Promise<LlmOutcome> =>
   new OpenAiCaller({
     apiKey: "some-key",
     fetch: async () =>
-      new Response(events.map((event) => sse(event.type, event)).join(""), {
+      new Response(events.map((event) => serverSentEvent(event.type, event)).join(""), {
         headers: { "content-type": "text/event-stream" },
       }),
   }).call(request);
 
-/** The items that go back for the parts that came. */
+/** The items of the next request, after an answer with these items. */
 async function roundTrip(...items: readonly object[]): Promise<Json> {
-  const outcome = await outcomeOf(...items.map((item, index) => done(index, item)), end("completed"));
+  const outcome = await outcomeOf(...items.map((item, index) => itemDone(index, item)), end("completed"));
   if (!outcome.ok) throw new Error(JSON.stringify(outcome));
   const { turn } = outcome;
   const results = turn.parts
@@ -62,11 +63,11 @@ async function roundTrip(...items: readonly object[]): Promise<Json> {
 }
 
 describe("an answer of the Responses API", () => {
-  it("is what the done items say, in the order of their places", async () => {
+  it("consists of the finished items in the order of their indexes", async () => {
     const outcome = await outcomeOf(
-      added(0, { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "half" }),
-      done(1, said("Hello.")),
-      done(0, {
+      itemAdded(0, { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "half" }),
+      itemDone(1, messageItem("Hello.")),
+      itemDone(0, {
         type: "reasoning",
         id: "rs_1",
         summary: [{ type: "summary_text", text: "hm" }],
@@ -95,33 +96,37 @@ describe("an answer of the Responses API", () => {
     });
   });
 
-  it("is what the last event says when no item came by itself", async () => {
-    const outcome = await outcomeOf(end("completed", { output: [said("Hello.")] }));
+  it("consists of the items of the last event if there were no item events", async () => {
+    const outcome = await outcomeOf(end("completed", { output: [messageItem("Hello.")] }));
     expect(outcome).toMatchObject({ ok: true, turn: { parts: [{ type: "text", text: "Hello." }] } });
   });
 
-  it("has ended as the name of its last event says, where the server tells no status", async () => {
+  it("has the status of its last event's type if the server sends none", async () => {
     const bare = { type: "response.completed", response: { model: "m", output: null } };
-    const outcome = await outcomeOf(done(0, said("Hello.")), bare);
+    const outcome = await outcomeOf(itemDone(0, messageItem("Hello.")), bare);
     expect(outcome).toMatchObject({ ok: true, finish: { unified: "stop", raw: "completed" } });
   });
 
-  it("is malformed when an item began and never came", async () => {
+  it("is malformed if an item has started and is not finished", async () => {
     const call = { type: "function_call", call_id: "c", name: "add", arguments: "" };
-    const outcome = await outcomeOf(done(0, said("Hello.")), added(1, call), end("completed"));
+    const outcome = await outcomeOf(itemDone(0, messageItem("Hello.")), itemAdded(1, call), end("completed"));
     expect(outcome).toMatchObject({ ok: false, failure: { kind: "malformed", retryable: true } });
   });
 
-  it("may lack what the token limit cut", async () => {
+  it("may miss items that were cut by the token limit", async () => {
     const call = { type: "function_call", call_id: "c", name: "add", arguments: "" };
     const reason = { incomplete_details: { reason: "max_output_tokens" } };
-    const outcome = await outcomeOf(done(0, said("Hello")), added(1, call), end("incomplete", reason));
+    const outcome = await outcomeOf(
+      itemDone(0, messageItem("Hello")),
+      itemAdded(1, call),
+      end("incomplete", reason),
+    );
     expect(outcome).toMatchObject({ ok: true, finish: { unified: "length", raw: "max_output_tokens" } });
     const nothing = await outcomeOf(end("incomplete", reason));
     expect(nothing).toMatchObject({ ok: true, turn: { parts: [] }, finish: { unified: "length" } });
   });
 
-  it("is a failure when the response failed, with the provider's word", async () => {
+  it("is a failure with the provider's code if the response failed", async () => {
     const failed = (code: string): Promise<LlmOutcome> =>
       outcomeOf(
         end("failed", { error: { code, message: "no" }, usage: { input_tokens: 3, output_tokens: 0 } }),
@@ -135,16 +140,20 @@ describe("an answer of the Responses API", () => {
       failure: { kind: "content-filter", retryable: false },
     });
     expect(await outcomeOf(end("failed", { error: null }))).toMatchObject({
-      failure: failureOf("server", "api.openai.com failed without saying why."),
+      failure: failureOf("server", "api.openai.com sent no error message."),
     });
   });
 
-  it("skips events that nobody has heard of", async () => {
-    const outcome = await outcomeOf({ type: "response.sung" }, done(0, said("Hello.")), end("completed"));
+  it("skips events that are unknown", async () => {
+    const outcome = await outcomeOf(
+      { type: "response.sung" },
+      itemDone(0, messageItem("Hello.")),
+      end("completed"),
+    );
     expect(outcome).toMatchObject({ ok: true });
   });
 
-  it("is malformed when an event is not what its name says", async () => {
+  it("is malformed if an event does not have the form of its type", async () => {
     const outcome = await outcomeOf(
       { type: "response.output_item.added", output_index: 0 },
       end("completed"),
@@ -153,8 +162,8 @@ describe("an answer of the Responses API", () => {
   });
 });
 
-describe("what goes back to where it came from", () => {
-  it("is the item as it was", async () => {
+describe("an answer that is sent back to its origin", () => {
+  it("has its items unchanged", async () => {
     const reasoning = {
       type: "reasoning",
       id: "rs_1",
@@ -196,10 +205,10 @@ describe("what goes back to where it came from", () => {
     ]);
   });
 
-  it("is said again without ids when there is reasoning that nobody could verify", async () => {
+  it("has no ids if its reasoning cannot be verified", async () => {
     const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "add", arguments: "{}" };
     const bare = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: null };
-    expect(await roundTrip(bare, said("So."), call)).toEqual([
+    expect(await roundTrip(bare, messageItem("So."), call)).toEqual([
       { type: "message", role: "assistant", content: "So." },
       { type: "function_call", call_id: "c1", name: "add", arguments: "{}" },
       { type: "function_call_output", call_id: "c1", output: "ok" },

@@ -1,14 +1,14 @@
-import { answerInstruction, type JsonObject, type LlmRequest } from "@moora/llm";
+import type { JsonObject, LlmRequest } from "@moora/llm";
+import { answerInstruction } from "@moora/llm/adapter";
+import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
-import { richRequest } from "../../llm/test/support/rich-request.ts";
 import { chatProfiles, OpenAiChatCaller, type ChatProfileName } from "../src/index.ts";
 import { requestToChat } from "../src/wire.ts";
 import { chatDialect } from "./support/chat-dialect.ts";
 import { messagesIn } from "./support/messages-in.ts";
 
 const origin = "openai-chat/chat/api.openai.com/some-model";
-const rich = richRequest(origin, { text: "Two cities.", raw: {} });
+const rich = exampleRequest(origin, { text: "Two cities.", raw: {} });
 
 const user = (text: string): LlmRequest["messages"][number] => ({
   role: "user",
@@ -24,7 +24,7 @@ const hasFormat = (profile: ChatProfileName, tools: LlmRequest["tools"]): boolea
   "response_format" in bodyOf(profile, { tools });
 
 describe("a request to Chat Completions", () => {
-  it("is exactly this at OpenAI", async () => {
+  it("has exactly this body for OpenAI", async () => {
     const { fetch, bodies, urls, headers } = recordingFetch(chatDialect());
     const caller = new OpenAiChatCaller({ apiKey: "some-key", fetch });
     const outcome = await caller.call(rich, { idempotencyKey: "plan/1/2/1", cacheKey: "session-7" });
@@ -46,7 +46,7 @@ describe("a request to Chat Completions", () => {
           ],
         },
         { role: "tool", tool_call_id: "1", content: '{"celsius":3}' },
-        { role: "tool", tool_call_id: "2", content: "Error: the arguments are no JSON" },
+        { role: "tool", tool_call_id: "2", content: "Error: the arguments are not JSON" },
         { role: "developer", content: "Two steps are left." },
         {
           role: "user",
@@ -107,7 +107,7 @@ describe("a request to Chat Completions", () => {
     });
   });
 
-  it("is in turns of user and assistant where the server wants them, with ids that it takes", () => {
+  it("has alternating roles and valid ids if the server requires them", () => {
     const system = {
       role: "system",
       content: expect.stringMatching(/^You are a clerk\.\n\nYour final answer/),
@@ -132,7 +132,7 @@ describe("a request to Chat Completions", () => {
         ],
       },
       { role: "tool", tool_call_id: expect.any(String), content: '{"celsius":3}' },
-      { role: "tool", tool_call_id: expect.any(String), content: "Error: the arguments are no JSON" },
+      { role: "tool", tool_call_id: expect.any(String), content: "Error: the arguments are not JSON" },
       { role: "assistant", content: "I have the results." },
       {
         role: "user",
@@ -149,18 +149,20 @@ describe("a request to Chat Completions", () => {
     ]);
   });
 
-  it("names the fields as the server does, and leaves out what it does not know, with a warning", () => {
+  it("has the server's names of fields, and leaves out unsupported ones, with a warning", () => {
     const settings = { seed: 7, maxOutputTokens: 5, confidence: true };
     const mistral = bodyOf("mistral", { settings });
     expect(mistral).toMatchObject({ random_seed: 7, max_tokens: 5 });
     for (const field of ["seed", "logprobs", "stream_options", "prompt_cache_key", "max_completion_tokens"]) {
       expect(mistral).not.toHaveProperty(field);
     }
-    expect(warningsOf("mistral", { settings })).toContain("logprobs was left out: mistral does not know it");
+    expect(warningsOf("mistral", { settings })).toContain(
+      "logprobs was left out: mistral does not support it",
+    );
     expect(bodyOf("vllm", { settings })).toMatchObject({ seed: 7, logprobs: true });
   });
 
-  it("gives reasoning back only where the server wants it, and only its own", () => {
+  it("has reasoning only if the server expects it, and only its own", () => {
     const own = messagesIn(bodyOf("deepseek"))[2];
     expect(own).toMatchObject({ role: "assistant", reasoning_content: "Two cities." });
     expect(messagesIn(bodyOf("groq"))[2]).not.toHaveProperty("reasoning_content");
@@ -179,7 +181,7 @@ describe("a request to Chat Completions", () => {
   it.each(
     Object.values(chatProfiles).flatMap((profile) => answers.map((answer) => ({ ...answer, profile }))),
   )(
-    "shows $profile.name the schema of an answer of type $type beside $tools.length tools, as a field or in the system text",
+    "contains for $profile.name the schema of an answer of type $type with $tools.length tools, as a field or in the system text",
     ({ profile, known }) => {
       const { body, warnings } = requestToChat({ ...rich, ...known }, { origin }, profile);
       const instruction = answerInstruction(known.answerSchema);
@@ -191,7 +193,7 @@ describe("a request to Chat Completions", () => {
     },
   );
 
-  it("has a system text for the schema of an answer where there was none", () => {
+  it("has a system text for the schema of the answer if the request has none", () => {
     const made = bodyOf("groq", { system: " " });
     expect(messagesIn(made)[0]).toEqual({
       role: "system",
@@ -199,7 +201,7 @@ describe("a request to Chat Completions", () => {
     });
   });
 
-  it("asks for the form of an answer where the server knows of it", () => {
+  it("has a response format if the server supports it", () => {
     expect([
       hasFormat("openai", rich.tools),
       hasFormat("vllm", rich.tools),
@@ -207,11 +209,11 @@ describe("a request to Chat Completions", () => {
     ]).toEqual([true, false, false]);
     expect([hasFormat("vllm", []), hasFormat("deepseek", [])]).toEqual([true, false]);
     expect(warningsOf("deepseek", {})).toEqual([
-      "answerSchema is part of the system text and not enforced: deepseek does not take it here",
+      "answerSchema is part of the system text and not enforced: deepseek does not support it here",
     ]);
   });
 
-  it("shows the files of results after them, since a tool message is text", () => {
+  it("has the files of results in a user message after them", () => {
     const file = { mediaType: "image/png", data: "iVBORw0KGgo=" };
     const messages = rich.messages
       .slice(0, 2)
@@ -221,7 +223,7 @@ describe("a request to Chat Completions", () => {
           : message,
       );
     expect(messagesIn(bodyOf("openai", { messages })).slice(-2)).toEqual([
-      { role: "tool", tool_call_id: "2", content: "Error: the arguments are no JSON" },
+      { role: "tool", tool_call_id: "2", content: "Error: the arguments are not JSON" },
       {
         role: "user",
         content: [
@@ -233,7 +235,7 @@ describe("a request to Chat Completions", () => {
     ]);
   });
 
-  it("sends a PDF where the server takes it, and puts it into words elsewhere", () => {
+  it("has a PDF file if the server accepts it, otherwise a text", () => {
     const file = { mediaType: "application/pdf", name: "a.pdf", data: "AAAA" };
     const messages: LlmRequest["messages"] = [{ role: "user", content: [{ type: "file", file }] }];
     expect(messagesIn(bodyOf("openai", { messages })).at(-1)).toEqual({
@@ -242,11 +244,11 @@ describe("a request to Chat Completions", () => {
     });
     expect(messagesIn(bodyOf("groq", { messages })).at(-1)).toEqual({
       role: "user",
-      content: "(A file that cannot be shown here: a.pdf (application/pdf).)",
+      content: "(File not shown: a.pdf (application/pdf).)",
     });
   });
 
-  it("carries fields of the server under the name of its profile", () => {
+  it("has the provider options of its profile", () => {
     const settings = {
       providerOptions: { openrouter: { provider: { sort: "price" } }, openai: { store: true } },
     };
@@ -256,8 +258,10 @@ describe("a request to Chat Completions", () => {
 });
 
 describe("a server on this machine", () => {
-  it("needs no key and gets none, and no header that a browser would have to ask for", async () => {
-    const { fetch, headers, urls } = recordingFetch(chatDialect({ known: ["max_tokens", "stream_options"] }));
+  it("gets no key, and no header that needs a CORS preflight", async () => {
+    const { fetch, headers, urls } = recordingFetch(
+      chatDialect({ knownParameters: ["max_tokens", "stream_options"] }),
+    );
     const caller = new OpenAiChatCaller({ profile: chatProfiles.ollama, model: "qwen3", fetch });
     const outcome = await caller.call(
       { ...rich, model: "", tools: [], settings: {} },

@@ -1,13 +1,12 @@
 import type { LlmRequest } from "@moora/llm";
+import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { recordingFetch } from "../../llm/test/support/recording-fetch.ts";
-import { richRequest } from "../../llm/test/support/rich-request.ts";
 import { OpenAiCaller } from "../src/index.ts";
 import { requestToOpenAi } from "../src/wire.ts";
 import { responsesDialect } from "./support/responses-dialect.ts";
 
 const origin = "openai/responses/api.openai.com/some-model";
-const rich = richRequest(origin, {
+const rich = exampleRequest(origin, {
   text: "Two cities.\n\nOne tool.",
   raw: { id: "rs_7", encrypted_content: "gAAA", summary: [11, 9] },
 });
@@ -17,7 +16,7 @@ const warnings = (known: Partial<LlmRequest>): readonly string[] =>
   requestToOpenAi({ ...rich, ...known }, { origin }).warnings;
 
 describe("a request to the Responses API", () => {
-  it("is exactly this", async () => {
+  it("has exactly this body and these headers", async () => {
     const { fetch, bodies, urls, headers } = recordingFetch(responsesDialect);
     const caller = new OpenAiCaller({ apiKey: "some-key", fetch, headers: { "x-team": "weather" } });
     const outcome = await caller.call(rich, { idempotencyKey: "plan/1/2/1", cacheKey: "session-7" });
@@ -96,7 +95,7 @@ describe("a request to the Responses API", () => {
         { type: "function_call", call_id: "1", name: "weather", arguments: '{"city": "Oslo"}' },
         { type: "function_call", call_id: "2", name: "weather", arguments: "{}" },
         { type: "function_call_output", call_id: "1", output: '{"celsius":3}' },
-        { type: "function_call_output", call_id: "2", output: "Error: the arguments are no JSON" },
+        { type: "function_call_output", call_id: "2", output: "Error: the arguments are not JSON" },
         {
           type: "message",
           role: "developer",
@@ -116,7 +115,7 @@ describe("a request to the Responses API", () => {
     });
   });
 
-  it("names a tool that has to be called by its name on the wire", () => {
+  it("has the name on the wire of a tool that must be called", () => {
     const { tools, tool_choice: choice } = requestToOpenAi(
       { ...rich, toolChoice: { name: "files/search" } },
       { origin },
@@ -124,13 +123,13 @@ describe("a request to the Responses API", () => {
     expect(choice).toEqual({ type: "function", name: tools?.[1]?.type === "function" ? tools[1].name : "" });
   });
 
-  it("asks for log-probabilities when confidence is wanted", () => {
+  it("includes log-probabilities if confidence is requested", () => {
     expect(body({ settings: { confidence: true } })).toMatchObject({
       include: ["reasoning.encrypted_content", "message.output_text.logprobs"],
     });
   });
 
-  it("carries fields of the provider as they are, but stays a stream", () => {
+  it("has the provider's fields unchanged, but is always streamed", () => {
     const settings = {
       temperature: 0.5,
       providerOptions: { openai: { service_tier: "flex", stream: false }, anthropic: { speed: "fast" } },
@@ -140,15 +139,15 @@ describe("a request to the Responses API", () => {
     expect(made).not.toHaveProperty("speed");
   });
 
-  it("leaves out what the API does not know, with a warning each", () => {
+  it("leaves out unsupported settings, with a warning each", () => {
     expect(warnings({ settings: { seed: 1, stop: ["x"] }, answerSchema: { type: "array" } })).toEqual([
-      "answerSchema is part of the system text and not enforced: the Responses API does not take it here",
-      "seed was left out: the Responses API does not know it",
-      "stop was left out: the Responses API does not know it",
+      "answerSchema is part of the system text and not enforced: the Responses API does not support it here",
+      "seed was left out: the Responses API does not support it",
+      "stop was left out: the Responses API does not support it",
     ]);
   });
 
-  it("asks for an answer that cannot be enforced without strictness", () => {
+  it("has a format that is not strict if the schema cannot be enforced", () => {
     const schema = {
       type: "object",
       properties: { note: { type: "string", minLength: 1 } },
@@ -157,13 +156,13 @@ describe("a request to the Responses API", () => {
     expect(body({ answerSchema: schema })).toMatchObject({ text: { format: { schema, strict: false } } });
   });
 
-  it("has neither tools nor a choice of them when there are none", () => {
+  it("has no tool fields without tools", () => {
     const made = body({ tools: [] });
     for (const field of ["tools", "tool_choice", "parallel_tool_calls"])
       expect(made).not.toHaveProperty(field);
   });
 
-  it("sends files that the API takes, and puts the others into words", () => {
+  it("has files that the API accepts, and text for the others", () => {
     const files = [
       { mediaType: "application/pdf", name: "a.pdf", data: "AAAA" },
       { mediaType: "application/pdf", url: "https://files.test/b.pdf" },
@@ -182,15 +181,15 @@ describe("a request to the Responses API", () => {
           { type: "input_text", text: "File c.txt:\nhello" },
           {
             type: "input_text",
-            text: "(A file that cannot be shown here: d.mp4 (video/mp4) at https://files.test/d.mp4.)",
+            text: "(File not shown: d.mp4 (video/mp4) at https://files.test/d.mp4.)",
           },
         ],
       },
     ]);
-    expect(made.warnings).toEqual(["d.mp4 (video/mp4) was left out: this API does not take it"]);
+    expect(made.warnings).toEqual(["d.mp4 (video/mp4) was left out: this API does not support it"]);
   });
 
-  it("shows files of a result beside its text", () => {
+  it("has the files of a result after its text", () => {
     const [question, turn] = rich.messages;
     if (question === undefined || turn?.role !== "assistant") throw new Error("the rich request has changed");
     const file = { mediaType: "image/png", data: "iVBORw0KGgo=" };
@@ -203,7 +202,7 @@ describe("a request to the Responses API", () => {
       type: "function_call_output",
       call_id: "2",
       output: [
-        { type: "input_text", text: "Error: the arguments are no JSON" },
+        { type: "input_text", text: "Error: the arguments are not JSON" },
         { type: "input_image", detail: "auto", image_url: "data:image/png;base64,iVBORw0KGgo=" },
       ],
     });

@@ -10,12 +10,12 @@ interface Piece {
   readonly extra?: object;
 }
 
-/** The calls that come of pieces, in the order of their coming. */
+/** The calls that are assembled from deltas. */
 function assembled(...pieces: readonly Piece[]): readonly LlmPart[] | undefined {
   const slots = new ToolCallSlots();
   for (const { index, id, name, args, extra } of pieces) {
     const delta: unknown = { index, id, function: { name, arguments: args }, ...extra };
-    // Servers send what they like; the type is the client's wish.
+    // Servers deviate from the type of the SDK.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     slots.add(delta as Parameters<ToolCallSlots["add"]>[0]);
   }
@@ -29,8 +29,8 @@ const call = (id: string, name: string, made: string): LlmPart => ({
   arguments: made,
 });
 
-describe("pieces of tool calls (F10)", () => {
-  it("go to the call at their index, in any order, with gaps", () => {
+describe("deltas of tool calls (F10)", () => {
+  it("belong to the call at their index, in any order, with gaps", () => {
     expect(
       assembled(
         { index: 5, id: "b", name: "two" },
@@ -41,7 +41,7 @@ describe("pieces of tool calls (F10)", () => {
     ).toEqual([call("b", "two", '{"b":2}'), call("a", "one", '{"a":1}')]);
   });
 
-  it("may name the call once, again and again, with an empty name or in pieces", () => {
+  it("may have the name once, repeatedly, empty or in parts", () => {
     expect(
       assembled(
         { index: 0, id: "a", name: "one" },
@@ -54,13 +54,13 @@ describe("pieces of tool calls (F10)", () => {
     ]);
   });
 
-  it("may bring arguments before the name", () => {
+  it("may have arguments before the name", () => {
     expect(assembled({ index: 0, args: '{"a":1}' }, { index: 0, id: "a", name: "one" })).toEqual([
       call("a", "one", '{"a":1}'),
     ]);
   });
 
-  it("begin another call when they bring another id to the same index", () => {
+  it("start another call with another id at the same index", () => {
     expect(
       assembled(
         { index: 0, id: "a", name: "one", args: '{"a":1}' },
@@ -70,13 +70,13 @@ describe("pieces of tool calls (F10)", () => {
     ).toEqual([call("a", "one", '{"a":1}'), call("b", "one", '{"b":2}')]);
   });
 
-  it("begin another call when a name follows arguments that are complete", () => {
+  it("start another call with a name after complete arguments", () => {
     expect(
       assembled({ index: 0, name: "one", args: '{"a":1}' }, { index: 0, name: "one", args: '{"b":2}' }),
     ).toEqual([call("", "one", '{"a":1}'), call("", "one", '{"b":2}')]);
   });
 
-  it("may come without an index", () => {
+  it("may have no index", () => {
     expect(
       assembled(
         { id: "a", name: "one", args: '{"a"' },
@@ -88,18 +88,18 @@ describe("pieces of tool calls (F10)", () => {
     ).toEqual([call("a", "one", '{"a":1}'), call("b", "two", "{}")]);
   });
 
-  it("fail closed when a call never gets a name", () => {
+  it("result in no calls if a call has no name", () => {
     expect(assembled({ index: 0, id: "a", args: "{}" })).toBeUndefined();
   });
 
-  it("keep what the server adds of its own", () => {
+  it("keep additional fields of the server", () => {
     const extra = { extra_content: { google: { thought_signature: "sig" } } };
     expect(assembled({ index: 0, id: "a", name: "one", args: "{}", extra })).toEqual([
       { ...call("a", "one", "{}"), raw: extra },
     ]);
   });
 
-  it("are an empty object when there were no arguments", () => {
+  it("result in an empty object without arguments", () => {
     expect(assembled({ index: 0, id: "a", name: "one" })).toEqual([call("a", "one", "{}")]);
   });
 });

@@ -1,28 +1,32 @@
 import type { LlmCallOptions, LlmChunk } from "./caller.ts";
 
-/** Passes on what a model makes: whole characters only, and whatever the listener throws stays with the listener. */
+/** Emits chunks to the listener of a call. */
 export interface ChunkFeed {
   text(delta: string): void;
   reasoning(delta: string): void;
   toolCall(name: string): void;
-  /** Gives out what was held back, when nothing more can come. */
+  /** Emits the incomplete characters that are left. Call it after the last chunk. */
   end(): void;
 }
 
+/**
+ * A feed for `onChunk` of a call. It emits complete characters only: half of a surrogate pair is kept until the other half
+ * arrives. Exceptions of the listener are ignored.
+ */
 export function chunkFeed(onChunk: LlmCallOptions["onChunk"]): ChunkFeed {
-  const tell = (chunk: LlmChunk): void => {
+  const emit = (chunk: LlmChunk): void => {
     try {
       onChunk?.(chunk);
     } catch {
-      // A viewer that fails is no reason to lose the answer.
+      // A listener that fails must not lose the answer.
     }
   };
-  const text = wholeCharacters((piece) => tell({ type: "text", text: piece }));
-  const reasoning = wholeCharacters((piece) => tell({ type: "reasoning", text: piece }));
+  const text = characterBuffer((piece) => emit({ type: "text", text: piece }));
+  const reasoning = characterBuffer((piece) => emit({ type: "reasoning", text: piece }));
   return {
     text: (delta) => text.add(delta),
     reasoning: (delta) => reasoning.add(delta),
-    toolCall: (name) => tell({ type: "tool-call", name }),
+    toolCall: (name) => emit({ type: "tool-call", name }),
     end: () => {
       text.end();
       reasoning.end();
@@ -30,23 +34,23 @@ export function chunkFeed(onChunk: LlmCallOptions["onChunk"]): ChunkFeed {
   };
 }
 
-const endsInHalf = (text: string): boolean => /[\uD800-\uDBFF]$/.test(text);
+const endsInHighSurrogate = (text: string): boolean => /[\uD800-\uDBFF]$/.test(text);
 
-/** Holds the first half of a surrogate pair back until the second half comes. */
-function wholeCharacters(emit: (text: string) => void): { add(delta: string): void; end(): void } {
-  let held = "";
-  const give = (text: string): void => {
+/** Keeps the first half of a surrogate pair until the second half arrives. */
+function characterBuffer(emit: (text: string) => void): { add(delta: string): void; end(): void } {
+  let pending = "";
+  const emitText = (text: string): void => {
     if (text !== "") emit(text.toWellFormed());
   };
   return {
     add(delta) {
-      const text = held + delta;
-      held = endsInHalf(text) ? text.slice(-1) : "";
-      give(held === "" ? text : text.slice(0, -1));
+      const text = pending + delta;
+      pending = endsInHighSurrogate(text) ? text.slice(-1) : "";
+      emitText(pending === "" ? text : text.slice(0, -1));
     },
     end() {
-      give(held);
-      held = "";
+      emitText(pending);
+      pending = "";
     },
   };
 }

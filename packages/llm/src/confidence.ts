@@ -1,6 +1,6 @@
 /**
- * How sure a model was of its text, between 0 and 1: the geometric mean of its tokens' probabilities. Undefined when
- * there is no token.
+ * The confidence of a model in its text, from 0 to 1: the geometric mean of the probabilities of its tokens. Undefined
+ * for an answer without tokens; log-probabilities that are not a number are ignored.
  */
 export function logprobsToConfidence(logprobs: readonly number[]): number | undefined {
   const known = logprobs.filter((logprob) => !Number.isNaN(logprob));

@@ -1,47 +1,50 @@
 import { environmentVariable } from "./environment.ts";
-import { hash } from "./wire-ids.ts";
+import { hash32 } from "./wire-ids.ts";
 
-/** How a caller reaches its provider. */
+/** How a caller connects to its provider. */
 export interface ConnectionOptions {
-  /** Default: the provider's variable of the environment. */
+  /** The API key. Default: the value of the provider's environment variable. */
   readonly apiKey?: string;
-  /** Absolute, with `http://` or `https://`. */
+  /** The absolute URL of the API, with `http://` or `https://`. Default: the provider's own. */
   readonly baseURL?: string;
-  /** The model of requests that name none. */
+  /** The model for requests whose `model` is the empty string. */
   readonly model?: string;
-  /** Sent with every request. */
+  /** Headers for every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Default: 300,000. Slow models think before the first byte. */
+  /** How long to wait for the first byte of an answer, in milliseconds. Default: 300,000, because slow models think first. */
   readonly firstChunkTimeoutMs?: number;
-  /** Default: 120,000. */
+  /** How long to wait between two chunks of an answer, in milliseconds. Default: 120,000. */
   readonly idleTimeoutMs?: number;
-  /** Allows a key in a browser, where everybody can read it. Default: false. */
+  /** Allows calls with an API key from a browser, where every user of the page can read the key. Default: false. */
   readonly dangerouslyAllowBrowser?: boolean;
 }
 
-/** A key, or why there is none. */
+/** An API key, or why there is no usable one. */
 export type ApiKey =
   | { readonly type: "key"; readonly key: string }
   | { readonly type: "missing" }
-  | { readonly type: "unsendable" };
+  | { readonly type: "invalid" };
 
-/** White space around a key comes from files; inside, no header can carry it. */
-export function apiKeyOf(given: string | undefined, variable: string | undefined): ApiKey {
-  const key = (given ?? (variable === undefined ? "" : environmentVariable(variable)) ?? "").trim();
+/**
+ * The API key of a connection: the configured one, otherwise the value of the environment variable. White space around it is
+ * removed, since keys are often read from files; a key with other characters than visible ASCII is invalid in a header.
+ */
+export function resolveApiKey(configured: string | undefined, variable: string | undefined): ApiKey {
+  const key = (configured ?? (variable === undefined ? "" : environmentVariable(variable)) ?? "").trim();
   if (key === "") return { type: "missing" };
-  return /^[\x21-\x7e]+$/.test(key) ? { type: "key", key } : { type: "unsendable" };
+  return /^[\x21-\x7e]+$/.test(key) ? { type: "key", key } : { type: "invalid" };
 }
 
-/** What no message of a failure may show: the key, the values of headers, user and password of a URL. */
+/** What messages of failures must not contain: the key, the values of headers, user and password of the URL. */
 export function secretsOf(options: ConnectionOptions, key: string): readonly string[] {
   const url = URL.parse(options.baseURL ?? "");
   const secrets = [key, ...Object.values(options.headers ?? {}), url?.username, url?.password];
   return secrets.filter((secret) => secret !== undefined);
 }
 
-/** What is wrong with the address of a provider, undefined where it can be called. User, password and query are not shown. */
+/** Why a base URL is invalid; undefined for a valid one. The message contains no user, password and query. */
 export function baseUrlProblem(baseURL: string): string | undefined {
   if (/^https?:\/\//i.test(baseURL) && URL.canParse(baseURL)) return undefined;
   const shown = baseURL
@@ -51,8 +54,8 @@ export function baseUrlProblem(baseURL: string): string | undefined {
   return `baseURL must be an absolute URL with http:// or https://, got "${shown}".`;
 }
 
-/** A text that fits into a header, equal for equal texts. */
+/** The text if it is valid as the value of a header, otherwise a hash of it. Equal texts give equal values. */
 export const headerValue = (text: string): string =>
   /^[\x21-\x7e]{1,200}$/.test(text)
     ? text
-    : `moora-${[1, 2, 3, 4].map((seed) => hash(text, seed).toString(36)).join("-")}`;
+    : `moora-${[1, 2, 3, 4].map((seed) => hash32(text, seed).toString(36)).join("-")}`;

@@ -1,8 +1,8 @@
-import { cappedText, redacted } from "./capped-text.ts";
+import { truncatedToBytes, redactSecrets } from "./failure-text.ts";
 import type { LlmFailure, LlmFailureKind, LlmOutcome, LlmUsage } from "./outcome.ts";
 
-/** Whether the same request may succeed later, where nobody knows better. */
-const mayPass: Readonly<Record<LlmFailureKind, boolean>> = {
+/** Whether the same request may succeed later, unless the failure has its own `retryable`. */
+const retryableByDefault: Readonly<Record<LlmFailureKind, boolean>> = {
   auth: false,
   billing: false,
   "rate-limit": true,
@@ -21,41 +21,42 @@ const mayPass: Readonly<Record<LlmFailureKind, boolean>> = {
   unknown: false,
 };
 
-export type Fail = (
+/** Creates a failure. `details` override what follows from the kind. */
+export type FailureOf = (
   kind: LlmFailureKind,
   message: string,
-  known?: Partial<Omit<LlmFailure, "kind" | "message">>,
+  details?: Partial<Omit<LlmFailure, "kind" | "message">>,
 ) => LlmFailure;
 
-/** A failure with its message capped at 2 KB; `retryable` follows from the kind unless it is given. */
-export const failureOf: Fail = (kind, message, known = {}) => ({
+/** Creates a failure. The message is truncated to 2 KB; `retryable` follows from the kind unless `details` has it. */
+export const failureOf: FailureOf = (kind, message, details = {}) => ({
   kind,
-  message: cappedText(message.toWellFormed()),
-  retryable: mayPass[kind],
-  ...known,
+  message: truncatedToBytes(message.toWellFormed()),
+  retryable: retryableByDefault[kind],
+  ...details,
 });
 
-/** The same, with the secrets taken out before anything is cut: half a key is still half a key. */
-export const failing =
-  (secrets: readonly string[]): Fail =>
-  (kind, message, known = {}) => {
-    const { raw, ...rest } = known;
-    return failureOf(kind, redacted(message, secrets), {
+/** Returns a `failureOf` that redacts secrets in `message` and `raw`, before it truncates them. */
+export const redactedFailureOf =
+  (secrets: readonly string[]): FailureOf =>
+  (kind, message, details = {}) => {
+    const { raw, ...rest } = details;
+    return failureOf(kind, redactSecrets(message, secrets), {
       ...rest,
-      ...(raw !== undefined && { raw: cappedText(redacted(raw, secrets)) }),
+      ...(raw !== undefined && { raw: truncatedToBytes(redactSecrets(raw, secrets)) }),
     });
   };
 
-/** The outcome of a call that failed. `partial` is the text that had been streamed. */
-export const failed = (failure: LlmFailure, partial: string = "", usage?: LlmUsage): LlmOutcome => ({
+/** The outcome of a failed call. `partial` is the text that was streamed before the failure. */
+export const failedOutcome = (failure: LlmFailure, partial: string = "", usage?: LlmUsage): LlmOutcome => ({
   ok: false,
   failure,
   partial: partial.toWellFormed(),
   ...(usage && { usage }),
 });
 
-/** The outcome with one more warning; a failure has no place for it and stays as it is. */
-export const warned = (outcome: LlmOutcome, ...warnings: readonly string[]): LlmOutcome =>
+/** Adds warnings to a successful outcome. A failure has no warnings and is returned unchanged. */
+export const withWarnings = (outcome: LlmOutcome, ...warnings: readonly string[]): LlmOutcome =>
   outcome.ok && warnings.length > 0
     ? { ...outcome, warnings: [...(outcome.warnings ?? []), ...warnings] }
     : outcome;

@@ -1,4 +1,4 @@
-import { failing, type Fail } from "./failure.ts";
+import { redactedFailureOf, type FailureOf } from "./failure.ts";
 import { defined, textToJson, type Json } from "./json.ts";
 import type { LlmFailure, LlmFailureKind } from "./outcome.ts";
 import { hostOf } from "./origin.ts";
@@ -7,36 +7,36 @@ import { statusToKind } from "./status-to-kind.ts";
 import type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
 import { transportToFailure } from "./transport-to-failure.ts";
 import { jsonToVendorError, type VendorError } from "./vendor-error.ts";
-import { sentenceToKind, vendorWords } from "./vendor-words.ts";
+import { errorMessageToKind, commonErrorCodes } from "./error-codes.ts";
 
-/** What an adapter knows about its provider's failures. */
+/** What is needed to turn a failed request into a failure of the port. */
 export interface FailureContext {
-  /** The host that was asked. */
+  /** The host of the provider, for messages. */
   readonly host: string;
-  /** What no message may show: keys, values of headers. */
+  /** What messages must not contain: keys, values of headers. */
   readonly secrets: readonly string[];
-  /** Words of this provider, beside those that all use. */
-  readonly words: Readonly<Record<string, LlmFailureKind>>;
-  /** The body of an error event that the client threw, or undefined when the error is none. */
+  /** The kinds of this provider's error codes, in addition to the common ones. */
+  readonly errorCodes: Readonly<Record<string, LlmFailureKind>>;
+  /** The body of an error event that the provider's SDK threw as an error; undefined for any other error. */
   readonly errorToBody: (error: unknown) => Json | undefined;
 }
 
-/** Every way in which a stream fails, as a failure of the port. */
+/** Converts the fault of a stream to a failure of the port. */
 // The compiler knows that the switch is exhaustive (noImplicitReturns), this rule does not.
 // oxlint-disable-next-line typescript/consistent-return
 export function faultToFailure(fault: StreamFault, context: FailureContext): LlmFailure {
-  const fail = failing(context.secrets);
+  const fail = redactedFailureOf(context.secrets);
   switch (fault.type) {
     case "aborted":
       return fail("aborted", "The call was aborted.");
     case "silent":
-      return fail("timeout", `${context.host} was silent for ${fault.afterMs} ms.`);
+      return fail("timeout", `${context.host} sent nothing for ${fault.afterMs} ms.`);
     case "cut":
       return fault.empty
-        ? fail("empty", `${context.host} answered with nothing.`)
+        ? fail("empty", `${context.host} sent an empty answer.`)
         : fail("interrupted", `${context.host} closed the stream before its last event.`);
     case "unreadable":
-      return fail("malformed", `${context.host} sent an event that cannot be read.`);
+      return fail("malformed", `${context.host} sent an invalid event.`);
     case "response":
       return responseToFailure(fault, context, fail);
     case "broken":
@@ -44,90 +44,90 @@ export function faultToFailure(fault: StreamFault, context: FailureContext): Llm
   }
 }
 
-/** An error that stands in the body of an answer or of an event, as a failure of the port. */
+/** Converts an error in the body of a response or of an event to a failure of the port. */
 export function errorToFailure(body: Json | undefined, context: FailureContext): LlmFailure {
-  const fail = failing(context.secrets);
+  const fail = redactedFailureOf(context.secrets);
   const vendor = jsonToVendorError(body);
   return vendor
     ? vendorToFailure(vendor, undefined, context, fail)
-    : fail("server", `${context.host} failed without saying why.`);
+    : fail("server", `${context.host} sent no error message.`);
 }
 
-/** An error event that the client threw, or an error of the transport. */
-function brokenToFailure(fault: BrokenStream, context: FailureContext, fail: Fail): LlmFailure {
+/** An error event that the SDK threw, or an error of the transport. */
+function brokenToFailure(fault: BrokenStream, context: FailureContext, fail: FailureOf): LlmFailure {
   const vendor = jsonToVendorError(context.errorToBody(fault.error));
   return vendor
     ? vendorToFailure(vendor, undefined, context, fail)
     : transportToFailure(fault, context.host, fail);
 }
 
-/** An answer that is no event stream, whatever its status. */
-function responseToFailure(response: RefusedResponse, context: FailureContext, fail: Fail): LlmFailure {
+/** A response that is not an event stream, of any status. */
+function responseToFailure(response: RefusedResponse, context: FailureContext, fail: FailureOf): LlmFailure {
   const { status, headers } = response;
   if (status < 200 || (status >= 300 && status < 400)) return redirectToFailure(response, context, fail);
   const json = textToJson(response.body);
   const vendor = jsonToVendorError(json);
   if (vendor || status >= 400) {
-    return vendorToFailure(vendor ?? { words: [], message: excerpt(response.body) }, response, context, fail);
+    return vendorToFailure(vendor ?? { codes: [], message: excerpt(response.body) }, response, context, fail);
   }
   if (response.body.trim() === "") {
-    return fail("empty", `${context.host} answered with nothing.`, { status });
+    return fail("empty", `${context.host} sent an empty answer.`, { status });
   }
   const type = headers.get("content-type") ?? "no content type";
   const isBroken = type.includes("json") && json === undefined;
-  return fail("malformed", `${context.host} answered with ${type} where an event stream was asked for.`, {
+  return fail("malformed", `${context.host} sent ${type} instead of an event stream.`, {
     status,
     retryable: isBroken,
   });
 }
 
-function redirectToFailure(response: RefusedResponse, context: FailureContext, fail: Fail): LlmFailure {
+function redirectToFailure(response: RefusedResponse, context: FailureContext, fail: FailureOf): LlmFailure {
   const { status, headers } = response;
   const target = hostOf(headers.get("location") ?? "") || "another address";
   return fail(
     "invalid-request",
-    `${context.host} redirects to ${target}, which is not followed. Set baseURL to the address that answers.`,
+    `${context.host} redirects to ${target}, which is not followed. Set baseURL to the final URL.`,
     { raw: "redirect", ...(status > 0 && { status }) },
   );
 }
 
-/** What the provider says itself; `response` is missing when it says so inside a stream. */
+/** An error that the provider reports itself. `response` is undefined for an error inside a stream. */
 function vendorToFailure(
   vendor: VendorError,
   response: RefusedResponse | undefined,
   context: FailureContext,
-  fail: Fail,
+  fail: FailureOf,
 ): LlmFailure {
-  // A status of 200 says nothing about an error, one in the body may.
+  // An error with status 200 may have its own status in the body.
   const status = response && response.status >= 400 ? response.status : vendor.status;
   const kind = kindOf(vendor, status, context);
-  const word = vendor.words[0];
-  const waits = response && retryAfterMs(response.headers, Date.now());
+  const code = vendor.codes[0];
+  const waitMs = response && retryAfterMs(response.headers, Date.now());
   const isFinal = response?.headers.get("x-should-retry") === "false";
   return fail(
     kind,
-    [status, word, vendor.message].filter((part) => part !== undefined && part !== "").join(" "),
+    [status, code, vendor.message].filter((part) => part !== undefined && part !== "").join(" "),
     {
-      ...defined({ status: response?.status ?? status, raw: word, retryAfterMs: waits }),
+      ...defined({ status: response?.status ?? status, raw: code, retryAfterMs: waitMs }),
       ...(isFinal && { retryable: false }),
     },
   );
 }
 
-/** The provider's words come first, since a status is often wrong about them; then the status. */
+/** The kind by the provider's error codes first, because its status is often misleading, and then by the status. */
 function kindOf(vendor: VendorError, status: number | undefined, context: FailureContext): LlmFailureKind {
-  const words = { ...vendorWords, ...context.words };
-  const known = vendor.words.find((word) => Object.hasOwn(words, word));
-  const kind = known === undefined ? undefined : words[known];
-  // A limit of tokens a minute is no limit of the context, unless one request alone is over it.
-  const isTold = status !== 429 || /\brequest too large\b/i.test(vendor.message);
-  const isVague = kind === undefined || kind === "invalid-request" || kind === "rate-limit";
-  const told = isVague && isTold ? sentenceToKind(vendor.message) : undefined;
-  if (told !== undefined) return told;
+  const errorCodes = { ...commonErrorCodes, ...context.errorCodes };
+  const known = vendor.codes.find((code) => Object.hasOwn(errorCodes, code));
+  const kind = known === undefined ? undefined : errorCodes[known];
+  // A limit of tokens per minute is not the limit of the context, unless a single request exceeds it.
+  const usesMessage = status !== 429 || /\brequest too large\b/i.test(vendor.message);
+  const isUnspecific = kind === undefined || kind === "invalid-request" || kind === "rate-limit";
+  const kindOfMessage = isUnspecific && usesMessage ? errorMessageToKind(vendor.message) : undefined;
+  if (kindOfMessage !== undefined) return kindOfMessage;
   return kind ?? (status === undefined ? "server" : statusToKind(status));
 }
 
-/** A page of a proxy as one line without its markup. */
+/** The text of a proxy's error page, without markup, in one line. */
 const excerpt = (body: string): string =>
   body
     .slice(0, 4000)

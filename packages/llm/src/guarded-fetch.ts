@@ -2,38 +2,40 @@ import type { StreamFault } from "./stream-fault.ts";
 
 type Fetch = typeof globalThis.fetch;
 
-export interface FetchListener {
-  sent(): void;
-  answered(): void;
-  /** Bytes came: a comment or a ping counts as life. */
-  heard(): void;
-  refused(fault: StreamFault): void;
+/** Receives the progress of a guarded request. */
+export interface FetchObserver {
+  onSent(): void;
+  onStream(): void;
+  /** The stream received bytes: those of a comment or a ping count, too. */
+  onBytes(): void;
+  /** Not an event stream. Called twice: with an empty body, then with the body. */
+  onRefused(fault: StreamFault): void;
 }
 
-/** As much of an answer that is no stream as is read. */
-const bodyLimitBytes = 64 * 1024;
+/** How much of a response is read that is not an event stream. */
+const maxBodyBytes = 64 * 1024;
 
 /**
- * A fetch that lets nothing through but an event stream. It follows no redirect: an API that redirects is the wrong
- * address, and the conversation would go to whoever stands behind it.
+ * A fetch that returns event streams only, and rejects for any other response. It follows no redirects: they would send the
+ * conversation to another host than the configured one.
  */
 export const guardedFetch =
-  (fetch: Fetch, on: FetchListener): Fetch =>
+  (fetch: Fetch, observer: FetchObserver): Fetch =>
   async (input, init) => {
-    on.sent();
+    observer.onSent();
     const response = await fetch(input, { ...init, redirect: "manual" });
     if (isEventStream(response)) {
-      on.answered();
+      observer.onStream();
       return new Response(
-        tapped(response.body, () => on.heard()),
+        observed(response.body, () => observer.onBytes()),
         response,
       );
     }
     const { status, headers } = response;
-    // Told before the body is read: one that never ends must not hide the status.
-    on.refused({ type: "response", status, headers, body: "" });
-    on.refused({ type: "response", status, headers, body: await textOf(response.body) });
-    throw new Error("the answer is no event stream");
+    // Reported before the body is read: a body that never ends must not hide the status.
+    observer.onRefused({ type: "response", status, headers, body: "" });
+    observer.onRefused({ type: "response", status, headers, body: await readBody(response.body) });
+    throw new Error("Not an event stream.");
   };
 
 const isEventStream = (
@@ -43,27 +45,27 @@ const isEventStream = (
   return response.ok && response.body !== null && (type === "" || /^text\/event-stream\b/i.test(type));
 };
 
-const tapped = (
+const observed = (
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  heard: () => void,
+  onBytes: () => void,
 ): ReadableStream<Uint8Array<ArrayBuffer>> =>
   body.pipeThrough(
     new TransformStream({
       transform(bytes, out) {
-        heard();
+        onBytes();
         out.enqueue(bytes);
       },
     }),
   );
 
-/** The beginning of a body, or nothing when it breaks off. */
-async function textOf(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Promise<string> {
+/** The beginning of a body, up to the limit or to a broken connection. */
+async function readBody(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Promise<string> {
   const reader = body?.getReader();
   if (!reader) return "";
   const decoder = new TextDecoder();
   let text = "";
   try {
-    for (let bytes = 0; bytes < bodyLimitBytes;) {
+    for (let bytes = 0; bytes < maxBodyBytes;) {
       const { done, value } = await reader.read();
       if (done) return text + decoder.decode();
       bytes += value.byteLength;

@@ -1,4 +1,4 @@
-/** A value that JSON keeps as it is. */
+/** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
 /** A JSON object. */
@@ -6,10 +6,11 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
+/** Whether a value is an object and not an array. Its fields are not checked. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The value that a JSON text stands for, or undefined. */
+/** The value of a JSON text; undefined for a text that is not JSON. */
 export function textToJson(text: string): Json | undefined {
   try {
     return JSON.parse(text);
@@ -19,8 +20,8 @@ export function textToJson(text: string): Json | undefined {
 }
 
 /**
- * Whether a JSON text has more keys and items, in all of its objects and arrays together, than a limit. Nothing is parsed,
- * and the text is read only until the limit is passed. Of a text that is not JSON the answer means nothing.
+ * Whether a JSON text has more keys and items, in all of its objects and arrays together, than a limit. The text is not
+ * parsed, and is read only until the limit is exceeded. For a text that is not JSON, the result has no meaning.
  */
 export function hasMoreItemsThan(text: string, limit: number): boolean {
   // Each item takes at least two characters.
@@ -30,7 +31,7 @@ export function hasMoreItemsThan(text: string, limit: number): boolean {
   for (let offset = 0; offset < text.length && items <= limit; offset += 1) {
     const character = text.charAt(offset);
     if (character <= " ") continue;
-    // The first item of an object or array is whatever follows the bracket, but for the closing one.
+    // Any character after an opening bracket, except the closing one, starts the first item.
     if (isOpening && character !== "}" && character !== "]") items += 1;
     if (character === ",") items += 1;
     isOpening = character === "{" || character === "[";
@@ -39,7 +40,7 @@ export function hasMoreItemsThan(text: string, limit: number): boolean {
   return items > limit;
 }
 
-/** Where the string of a JSON text that begins at `start` ends: after the first quote that no backslash escapes. */
+/** The offset after the string that starts at `start` in a JSON text: after the first quote that no backslash escapes. */
 export function endOfJsonString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0;
@@ -49,15 +50,15 @@ export function endOfJsonString(text: string, start: number): number {
   return text.length;
 }
 
-/** Keys and items of one call's arguments that an adapter follows; more would block the event loop. */
-export const maxItems = 100_000;
+/** How many keys and items the arguments of one call may have; more would block the event loop. */
+export const maxArgumentItems = 100_000;
 
-const deepest = 512;
+const maxDepth = 512;
 
-/** Whether a value is nested deeper than any provider or stack should be asked to follow. */
+/** Whether a value has more than 512 levels, which could exceed the stack or the limits of a provider. */
 export function isTooDeep(value: Json): boolean {
   let level = containersIn([value]);
-  for (let depth = 0; depth < deepest && level.length > 0; depth += 1) {
+  for (let depth = 0; depth < maxDepth && level.length > 0; depth += 1) {
     level = level.flatMap((container) => containersIn(Object.values(container)));
   }
   return level.length > 0;
@@ -66,39 +67,32 @@ export function isTooDeep(value: Json): boolean {
 const containersIn = (values: readonly Json[]): readonly object[] =>
   values.filter((value) => typeof value === "object" && value !== null);
 
-/** The same value with every lone surrogate replaced: providers refuse text that is not well-formed. */
-export const wellFormed = <Value>(value: Value): Value =>
+/** Copies a value with every lone surrogate replaced by U+FFFD: providers reject text that is not well-formed. */
+export const withWellFormedText = <Value>(value: Value): Value =>
   // The value keeps its shape: only the characters of its strings may change.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  repaired(value) as Value;
+  repair(value) as Value;
 
-/** Whether `wellFormed` would change nothing. */
-export function isWellFormed(value: unknown): boolean {
-  if (typeof value === "string") return value.isWellFormed();
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([key, field]) => key.isWellFormed() && isWellFormed(field));
-}
-
-function repaired(value: unknown): unknown {
+function repair(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(repaired);
+  if (Array.isArray(value)) return value.map(repair);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key.toWellFormed(), repaired(field)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key.toWellFormed(), repair(field)]));
 }
 
-/** The fields of an object that came as JSON, but for some; a copy, and well-formed. */
+/** Copies the fields of an object that was parsed from JSON, except those in `without`. Lone surrogates are replaced. */
 export function fieldsOf(value: object, ...without: readonly string[]): JsonObject {
   const json = textToJson(JSON.stringify(value));
   if (!isJsonObject(json)) return {};
-  return wellFormed(Object.fromEntries(Object.entries(json).filter(([name]) => !without.includes(name))));
+  return withWellFormedText(
+    Object.fromEntries(Object.entries(json).filter(([name]) => !without.includes(name))),
+  );
 }
 
 type Defined<Fields> = { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 
-/** The fields that have a value, so that a setting nobody made is left out instead of sent as undefined. */
+/** Copies an object without the fields that are undefined. */
 export const defined = <Fields extends object>(fields: Fields): Defined<Fields> =>
-  // `fromEntries` cannot know that the filter did what the type says.
+  // The type of `fromEntries` does not reflect the filter.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;

@@ -1,7 +1,7 @@
 /**
- * Loads the SDK that an adapter calls its provider with. SDKs are optional peer dependencies, so that an application
- * installs only those of the providers that it uses. `load` imports the package, `provider` names it in messages.
- * Rejects with an error that names the package to install where it is missing, otherwise with the error of the import.
+ * Loads the SDK of a provider. SDKs are optional peer dependencies, so that an application installs only those of the
+ * providers that it uses. `load` imports the package; `provider` is the provider's name in messages. Rejects with an error
+ * that names the package to install if it is missing, otherwise with the error of the import.
  */
 export async function loadSdk<Sdk>(
   provider: string,
@@ -11,7 +11,7 @@ export async function loadSdk<Sdk>(
   try {
     return await load();
   } catch (error) {
-    // Without a cause: the message of an outcome is that of the innermost error that has a code.
+    // Without a cause: the message of an outcome is that of the innermost error with a code.
     throw isMissing(error, packageName)
       ? new Error(`The ${provider} provider needs the package ${packageName}: npm install ${packageName}`)
       : error;

@@ -1,6 +1,6 @@
-/** Who may read the raw parts of a turn again: `openai/responses/api.openai.com/<model>`. */
+/** The origin of a turn, which alone gets its raw parts back: `openai/responses/api.openai.com/<model>`. */
 export const originOf = (provider: string, api: string, baseURL: string, model: string): string =>
   [provider, api, hostOf(baseURL), model].join("/");
 
-/** The host of a URL with its port, without user and password; the empty string when it is no URL. */
+/** The host and port of a URL, without user and password. The empty string for an invalid URL. */
 export const hostOf = (url: string): string => URL.parse(url)?.host ?? "";

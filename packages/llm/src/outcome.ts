@@ -1,6 +1,9 @@
 import type { LlmTurn } from "./request.ts";
 
-/** Tokens. `inputTokens` counts all input, cached and written to the cache included; `outputTokens` includes reasoning. */
+/**
+ * The tokens of one call. `inputTokens` counts all input, including tokens that were read from or written to the cache;
+ * `outputTokens` includes reasoning.
+ */
 export interface LlmUsage {
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
@@ -9,6 +12,7 @@ export interface LlmUsage {
   readonly reasoningTokens: number;
 }
 
+/** A usage of zero tokens. */
 export const noUsage: LlmUsage = {
   inputTokens: 0,
   cachedInputTokens: 0,
@@ -17,6 +21,7 @@ export const noUsage: LlmUsage = {
   reasoningTokens: 0,
 };
 
+/** The sum of two usages. */
 export const addUsage = (a: LlmUsage, b: LlmUsage): LlmUsage => ({
   inputTokens: a.inputTokens + b.inputTokens,
   cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
@@ -26,9 +31,9 @@ export const addUsage = (a: LlmUsage, b: LlmUsage): LlmUsage => ({
 });
 
 /**
- * Why a call failed. `server` is a fault on the provider's side, `timeout` silence for too long, `connection` a request
- * that never got an answer, `interrupted` a stream that ended before its last event, `aborted` our own signal, `empty`
- * an answer without content, `malformed` one that cannot be read.
+ * Why a call failed. `server` is an error of the provider, `timeout` a limit of silence that was exceeded, `connection` a
+ * request that got no response, `interrupted` a stream that ended before its last event, `aborted` the signal of the
+ * caller, `empty` an answer without content, `malformed` an answer that does not follow the protocol.
  */
 export type LlmFailureKind =
   | "auth"
@@ -48,35 +53,36 @@ export type LlmFailureKind =
   | "malformed"
   | "unknown";
 
+/** A failed call. */
 export interface LlmFailure {
   readonly kind: LlmFailureKind;
-  /** For people: no key, no raw body beyond 2 KB. */
+  /** For users and logs. Contains no API key, and has at most 2 KB. */
   readonly message: string;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** How long the provider asks to wait, in milliseconds. */
+  /** How long to wait before the next attempt, in milliseconds, if the provider reports it. */
   readonly retryAfterMs?: number;
-  /** HTTP status, where there was one. */
+  /** The HTTP status, if there was a response. */
   readonly status?: number;
-  /** The vendor's own word for it, such as an error code. */
+  /** The provider's own code for the error. */
   readonly raw?: string;
 }
 
-/** Why the model stopped, in our words and in the vendor's. */
+/** Why the model stopped: a common reason, and the provider's own code. */
 export interface LlmFinish {
   readonly unified: "stop" | "tool-calls" | "length" | "other";
   readonly raw: string;
 }
 
-/** What a call came to: a turn or a failure, never an exception. `partial` is the text that had been streamed. */
+/** The result of a call: a turn or a failure. `partial` is the text that was streamed before the failure. */
 export type LlmOutcome =
   | {
       readonly ok: true;
       readonly turn: LlmTurn;
-      /** The model that answered, as the provider names it. */
+      /** The model that answered, by the name that the provider reports. */
       readonly model: string;
       readonly usage: LlmUsage;
-      /** Between 0 and 1; missing where the provider gives none. */
+      /** From 0 to 1; missing if the provider does not report log-probabilities. */
       readonly confidence?: number;
       readonly warnings?: readonly string[];
       readonly finish: LlmFinish;

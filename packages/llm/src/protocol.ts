@@ -3,68 +3,86 @@ import type { FailureContext } from "./fault-to-failure.ts";
 import type { Json } from "./json.ts";
 import type { LlmFailure, LlmFailureKind, LlmOutcome, LlmUsage } from "./outcome.ts";
 import type { LlmRequest } from "./request.ts";
-import type { Sendable } from "./sendable.ts";
+import type { NormalizedRequest } from "./normalized-request.ts";
 import type { Wire } from "./stream-guard.ts";
 
-/** What a request is mapped for. */
+/** Where and how a request is sent. */
 export interface BodyContext {
-  /** Where the request goes: raw parts go back to this origin only. */
+  /** The origin of the answer. Only turns from this origin are sent with their raw parts. */
   readonly origin: string;
-  /** Leave raw parts out altogether. */
+  /** Leaves out all raw parts. Default: false. */
   readonly neutral?: boolean;
+  /** `cacheKey` of the call's options. */
   readonly cacheKey?: string | undefined;
 }
 
-/** A request in a provider's words. */
+/** A request in the format of a provider. */
 export interface WireRequest<Body> {
   readonly body: Body;
-  readonly sendable: Sendable;
-  /** What the provider does not know and was left out. */
+  readonly normalized: NormalizedRequest;
+  /** What was left out because the provider does not support it. */
   readonly warnings: readonly string[];
 }
 
-/** What a client needs for one request. */
+/** What a client needs to send one request. */
 export interface WireCall extends Wire {
-  /** Missing where the provider wants none. */
+  /** Undefined if the provider needs no key. */
   readonly apiKey: string | undefined;
   readonly baseURL: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Puts the events of one answer together. */
+/** Assembles one answer from its events. */
 export interface AnswerReader<Body, Event> {
-  /** True from the event on with which the answer is whole. */
-  take(event: Event): boolean;
-  /** The text so far. */
+  /** Adds an event. Returns true for the event that completes the answer, and for all events after it. */
+  add(event: Event): boolean;
+  /** The text so far, for the outcome of a call that fails. */
   partial(): string;
+  /** The usage so far; undefined as long as no event reports it. */
   usage(): LlmUsage | undefined;
-  /** What the answer came to, once it is whole. */
+  /** The outcome of the complete answer. */
   outcome(): LlmOutcome;
-  /** The request that goes on with an answer which paused. */
+  /** The body of the request that continues a paused answer; undefined for an answer that is finished. */
   continuation?(body: Body): Body | undefined;
 }
 
+/** What a reader needs to know of the request. */
 export interface ReaderContext {
+  /** The origin of the turn. */
   readonly origin: string;
+  /** Where the reader emits chunks. */
   readonly feed: ChunkFeed;
-  readonly sendable: Sendable;
+  /** The request, for the names of its tools. */
+  readonly normalized: NormalizedRequest;
+  /** For `errorToFailure`. */
   readonly failure: FailureContext;
 }
 
-/** How one provider is asked, and how its answers are read. Everything but `open` is pure. */
+/**
+ * An API of a provider: how to send a request, and how to read its answer. Every function except `open` is pure. `Body` is
+ * the body of a request, `Event` an event of the stream.
+ */
 export interface Protocol<Body, Event> {
+  /** The provider's name, in messages and in origins. */
   readonly provider: string;
+  /** The API's name, in origins: `responses`. */
   readonly api: string;
+  /** An absolute URL with `http://` or `https://`. */
   readonly baseURL: string;
-  /** The variable that holds the key; missing where the provider wants none. */
+  /** The environment variable with the API key; undefined if the provider needs no key. */
   readonly keyName?: string | undefined;
-  /** Headers that carry the key of idempotency are refused by some servers, when a browser asks. */
+  /** Whether to send the `idempotency-key` header. Some servers reject it in requests from a browser. */
   readonly sendsIdempotencyKey: boolean;
+  /** Converts a request to the body that is sent. */
   readonly requestToBody: (request: LlmRequest, context: BodyContext) => WireRequest<Body>;
+  /** Sends a body with `fetch` and `signal` of the call, and resolves to the events of the answer. */
   readonly open: (body: Body, call: WireCall) => PromiseLike<AsyncIterable<Event>>;
+  /** Creates the reader of one answer. */
   readonly reader: (context: ReaderContext) => AnswerReader<Body, Event>;
-  readonly words: Readonly<Record<string, LlmFailureKind>>;
+  /** The kinds of this provider's error codes, in addition to the common ones. */
+  readonly errorCodes: Readonly<Record<string, LlmFailureKind>>;
+  /** The body of an error event that the SDK threw as an error; undefined for any other error. */
   readonly errorToBody: (error: unknown) => Json | undefined;
-  /** Whether a failure says that raw parts were not accepted, so that the request may pass without them. */
+  /** Whether a failure means that the provider rejects raw parts. Then the request is sent once more without them. */
   readonly rejectsRaw: (failure: LlmFailure, carriesRaw: boolean) => boolean;
 }

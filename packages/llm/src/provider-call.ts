@@ -1,7 +1,13 @@
 import type { LlmCallOptions } from "./caller.ts";
 import { chunkFeed } from "./chunk-feed.ts";
-import { apiKeyOf, baseUrlProblem, headerValue, secretsOf, type ConnectionOptions } from "./connection.ts";
-import { failed, failing, failureOf, warned } from "./failure.ts";
+import {
+  resolveApiKey,
+  baseUrlProblem,
+  headerValue,
+  secretsOf,
+  type ConnectionOptions,
+} from "./connection.ts";
+import { failedOutcome, redactedFailureOf, failureOf, withWarnings } from "./failure.ts";
 import { faultToFailure, type FailureContext } from "./fault-to-failure.ts";
 import { hostOf, originOf } from "./origin.ts";
 import type { LlmOutcome } from "./outcome.ts";
@@ -9,58 +15,64 @@ import type { Protocol, WireCall, WireRequest } from "./protocol.ts";
 import type { LlmRequest } from "./request.ts";
 import { readStream, type Wire } from "./stream-guard.ts";
 
-/** One call through a protocol. Never rejects. */
+/**
+ * Sends a request by a protocol. Resolves the key, limits the silence of the provider, follows the signal, converts every
+ * failure, and sends the request once more without raw parts if the provider rejects them. Never rejects.
+ */
 export async function callProvider<Body, Event>(
   protocol: Protocol<Body, Event>,
   connection: ConnectionOptions,
-  given: LlmRequest,
+  original: LlmRequest,
   options: LlmCallOptions = {},
 ): Promise<LlmOutcome> {
-  const request = given.model === "" ? { ...given, model: connection.model ?? "" } : given;
-  if (options.signal?.aborted) return failed(failureOf("aborted", "The call was aborted."));
+  const request = original.model === "" ? { ...original, model: connection.model ?? "" } : original;
+  if (options.signal?.aborted) return failedOutcome(failureOf("aborted", "The call was aborted."));
   if (request.model === "") {
-    return failed(
-      failureOf("invalid-request", `${protocol.provider}: neither the request nor the caller names a model.`),
+    return failedOutcome(
+      failureOf(
+        "invalid-request",
+        `${protocol.provider}: missing model. Set model in the request or options.`,
+      ),
     );
   }
-  const key = apiKeyOf(connection.apiKey, protocol.keyName);
-  if (key.type === "unsendable" || (key.type === "missing" && protocol.keyName !== undefined)) {
-    return failed(failureOf("auth", keyMessage(key.type, protocol)));
+  const key = resolveApiKey(connection.apiKey, protocol.keyName);
+  if (key.type === "invalid" || (key.type === "missing" && protocol.keyName !== undefined)) {
+    return failedOutcome(failureOf("auth", keyMessage(key.type, protocol)));
   }
   const apiKey = key.type === "key" ? key.key : undefined;
   const secrets = secretsOf({ ...connection, baseURL: protocol.baseURL }, apiKey ?? "");
   const problem = baseUrlProblem(protocol.baseURL);
   if (problem !== undefined)
-    return failed(failing(secrets)("invalid-request", `${protocol.provider}: ${problem}`));
+    return failedOutcome(redactedFailureOf(secrets)("invalid-request", `${protocol.provider}: ${problem}`));
   try {
-    return await new ProviderCall(protocol, connection, options, apiKey, secrets).run(request);
+    return await new ProviderCall(protocol, connection, options, { apiKey, secrets }).run(request);
   } catch (error) {
-    // A fault of ours must not become an exception of the host's.
-    return failed(failing(secrets)("unknown", `${protocol.provider}: ${String(error)}`));
+    // An error in the adapter must not become an exception in the application.
+    return failedOutcome(redactedFailureOf(secrets)("unknown", `${protocol.provider}: ${String(error)}`));
   }
 }
 
-/** Ids of providers are data, but a call needs one: a missing one is made up. */
-const identified = (outcome: LlmOutcome): LlmOutcome =>
+/** Gives every tool call without an id one by its position. */
+const withCallIds = (outcome: LlmOutcome): LlmOutcome =>
   outcome.ok
     ? {
         ...outcome,
         turn: {
           ...outcome.turn,
-          parts: outcome.turn.parts.map((part, place) =>
-            part.type === "tool-call" && part.id === "" ? { ...part, id: `call_${place}` } : part,
+          parts: outcome.turn.parts.map((part, index) =>
+            part.type === "tool-call" && part.id === "" ? { ...part, id: `call_${index}` } : part,
           ),
         },
       }
     : outcome;
 
 const keyMessage = (
-  type: "missing" | "unsendable",
+  type: "missing" | "invalid",
   { provider, keyName }: { readonly provider: string; readonly keyName?: string | undefined },
 ): string =>
   type === "missing"
-    ? `${provider}: there is no API key. Set ${keyName} or give apiKey.`
-    : `${provider}: the API key has characters that no header can carry.`;
+    ? `${provider}: missing API key. Set ${keyName}, or pass apiKey.`
+    : `${provider}: invalid API key. Remove spaces and non-ASCII characters.`;
 
 class ProviderCall<Body, Event> {
   readonly #protocol: Protocol<Body, Event>;
@@ -73,52 +85,54 @@ class ProviderCall<Body, Event> {
     protocol: Protocol<Body, Event>,
     connection: ConnectionOptions,
     options: LlmCallOptions,
-    apiKey: string | undefined,
-    secrets: readonly string[],
+    { apiKey, secrets }: { readonly apiKey: string | undefined; readonly secrets: readonly string[] },
   ) {
     this.#protocol = protocol;
     this.#connection = connection;
     this.#options = options;
     this.#apiKey = apiKey;
-    const { words, errorToBody, baseURL } = protocol;
-    this.#failure = { host: hostOf(baseURL) || "the provider", secrets, words, errorToBody };
+    const { errorCodes, errorToBody, baseURL } = protocol;
+    this.#failure = { host: hostOf(baseURL) || "the provider", secrets, errorCodes, errorToBody };
   }
 
-  /** Asks, and asks once more without raw parts when they were rejected. */
+  /** Sends the request, and once more without raw parts if they are rejected. */
   async run(request: LlmRequest): Promise<LlmOutcome> {
     const { provider, api, baseURL, requestToBody, rejectsRaw } = this.#protocol;
     const origin = originOf(provider, api, baseURL, request.model);
     const { cacheKey } = this.#options;
     const wire = requestToBody(request, { origin, cacheKey });
-    const outcome = await this.#ask(wire, origin, "");
-    if (outcome.ok || !rejectsRaw(outcome.failure, wire.sendable.carriesRaw))
-      return warned(outcome, ...wire.warnings);
+    const outcome = await this.#send(wire, origin, "");
+    if (outcome.ok || !rejectsRaw(outcome.failure, wire.normalized.carriesRaw))
+      return withWarnings(outcome, ...wire.warnings);
     const neutral = requestToBody(request, { origin, cacheKey, neutral: true });
-    return warned(
-      await this.#ask(neutral, origin, "-neutral"),
+    return withWarnings(
+      await this.#send(neutral, origin, "-neutral"),
       ...neutral.warnings,
       `reasoning was rejected and left out: ${outcome.failure.message}`,
     );
   }
 
-  async #ask(wire: WireRequest<Body>, origin: string, attempt: string): Promise<LlmOutcome> {
-    const { sendable } = wire;
+  async #send(wire: WireRequest<Body>, origin: string, attempt: string): Promise<LlmOutcome> {
+    const { normalized } = wire;
     const feed = chunkFeed(this.#options.onChunk);
-    const reader = this.#protocol.reader({ origin, feed, sendable, failure: this.#failure });
+    const reader = this.#protocol.reader({ origin, feed, normalized, failure: this.#failure });
     let body: Body | undefined = wire.body;
     for (let part = 0; body !== undefined; part += 1) {
-      const asked: Body = body;
+      const currentBody: Body = body;
       const fault = await readStream(
         this.#limits(),
-        (line) =>
-          this.#protocol.open(asked, this.#wireCall(line, part === 0 ? attempt : `${attempt}-${part}`)),
-        (event) => reader.take(event),
+        (transport) =>
+          this.#protocol.open(
+            currentBody,
+            this.#wireCall(transport, part === 0 ? attempt : `${attempt}-${part}`),
+          ),
+        (event) => reader.add(event),
       );
       feed.end();
-      if (fault) return failed(faultToFailure(fault, this.#failure), reader.partial(), reader.usage());
-      body = reader.continuation?.(asked);
+      if (fault) return failedOutcome(faultToFailure(fault, this.#failure), reader.partial(), reader.usage());
+      body = reader.continuation?.(currentBody);
     }
-    return identified(reader.outcome());
+    return withCallIds(reader.outcome());
   }
 
   #limits(): Parameters<typeof readStream>[0] {
@@ -132,7 +146,7 @@ class ProviderCall<Body, Event> {
     };
   }
 
-  /** A changed body must not go out under the key of the one before it. */
+  /** A changed body must not be sent with the idempotency key of the previous one. */
   #wireCall(wire: Wire, attempt: string): WireCall {
     const { idempotencyKey } = this.#options;
     const sendsKey = this.#protocol.sendsIdempotencyKey && idempotencyKey !== undefined;

@@ -1,18 +1,18 @@
-import { failed, failureOf } from "./failure.ts";
+import { failedOutcome, failureOf } from "./failure.ts";
 import { isJsonObject } from "./json.ts";
 import type { LlmOutcome } from "./outcome.ts";
 
 /**
- * The outcome that a caller returned. A caller from outside may return anything: a value of another form is a
- * failure of kind `malformed` that names the caller and is not retried.
+ * Validates the outcome of a caller, which may be code of an application without types. An invalid value becomes a failure
+ * of kind `malformed` that contains the caller's name and is not retryable.
  */
 export function readOutcome(returned: unknown, callerName: string): LlmOutcome {
   if (isOutcome(returned)) return returned;
   const what =
     returned === null ? "null" : Array.isArray(returned) ? "an array" : `a value of type ${typeof returned}`;
-  const kind = isJsonObject(returned) ? "an object without the fields of one" : what;
+  const kind = isJsonObject(returned) ? "an object without its fields" : what;
   const message = `The caller ${callerName} must return an LlmOutcome, got ${kind}.`;
-  return failed(failureOf("malformed", message, { retryable: false }));
+  return failedOutcome(failureOf("malformed", message, { retryable: false }));
 }
 
 function isOutcome(value: unknown): value is LlmOutcome {

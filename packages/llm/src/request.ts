@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "./json.ts";
 
 /**
- * One piece of what a model made, in the order it was made. `raw` is the provider's own form of the part: opaque, stored
- * as it came, and given back only to the origin of its turn. `arguments` is the JSON text of a tool call's input.
+ * One part of an answer, in the order of generation. `raw` is the provider's own form of the part: opaque, stored unchanged,
+ * and sent back only to the origin of its turn. `arguments` is the JSON text of a tool call's input.
  */
 export type LlmPart =
   | { readonly type: "text"; readonly text: string; readonly raw?: Json }
@@ -16,23 +16,24 @@ export type LlmPart =
     }
   | { readonly type: "opaque"; readonly raw: Json };
 
-/** One answer of a model. `origin` names provider, API, endpoint and model: whoever may read the raw parts again. */
+/** One answer of a model. `origin` identifies provider, API, host and model: only this origin gets the raw parts back. */
 export interface LlmTurn {
   readonly origin: string;
   readonly parts: readonly LlmPart[];
   readonly raw?: Json;
 }
 
-/** A file by reference: a URL, or base64 data. `mediaType` is an IANA media type such as `image/png`. */
+/** A file: a URL, or base64 data. `mediaType` is an IANA media type such as `image/png`. */
 export type LlmFile =
   | { readonly mediaType: string; readonly name?: string; readonly url: string }
   | { readonly mediaType: string; readonly name?: string; readonly data: string };
 
+/** A part of a user message. */
 export type LlmContent =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "file"; readonly file: LlmFile };
 
-/** The answer to one tool call. An empty result reads "(no output)" by the time it stands in a request. */
+/** The result of one tool call. An empty `content` is sent as "(no output)". */
 export interface LlmToolResult {
   readonly isError: boolean;
   readonly content: string;
@@ -40,24 +41,25 @@ export interface LlmToolResult {
 }
 
 /**
- * A message of a request. `note` is a word from the harness to the model, not from the user. An assistant turn carries
- * its results with it, one for each of its tool calls, in the order of the calls: an orphan cannot be written.
+ * A message of a request. A `note` is text from the agent to the model, not from the user. An assistant turn contains the
+ * results of its tool calls, one for each call, in the order of the calls.
  */
 export type LlmMessage =
   | { readonly role: "user"; readonly content: readonly LlmContent[] }
   | { readonly role: "note"; readonly text: string }
   | { readonly role: "assistant"; readonly turn: LlmTurn; readonly results: readonly LlmToolResult[] };
 
-/** A tool as the model sees it. `schema` is the JSON Schema of its input, an object schema. */
+/** A tool that the model may call. `schema` is the JSON Schema of its input, with `type: "object"`. */
 export interface LlmTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonObject;
 }
 
+/** Whether the model may, must not, or must call a tool, or which tool it must call. */
 export type LlmToolChoice = "auto" | "none" | "required" | { readonly name: string };
 
-/** Sampling and limits; what a model does not know is left out by its adapter, with a warning in the outcome. */
+/** Sampling and limits. An adapter leaves out settings that its provider does not support, with a warning in the outcome. */
 export interface LlmSettings {
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
@@ -65,23 +67,24 @@ export interface LlmSettings {
   readonly seed?: number;
   readonly stop?: readonly string[];
   readonly reasoningEffort?: "none" | "minimal" | "low" | "medium" | "high" | "max";
-  /** Ask for token log-probabilities, from which the outcome's confidence is computed. */
+  /** Requests log-probabilities of the tokens, from which `confidence` of the outcome is computed. Default: false. */
   readonly confidence?: boolean;
-  /** Fields put into the body of the request as they are, by name of the caller: `{ openai: { service_tier: "flex" } }`. */
+  /** Fields that are added to the body of the request unchanged, by the caller's name: `{ openai: { service_tier: "flex" } }`. */
   readonly providerOptions?: { readonly [caller: string]: JsonObject };
 }
 
-/** Everything that decides a model's answer. The same request twice is the same bytes on the wire. */
+/** Everything that determines a model's answer. Equal requests are sent as equal bytes. */
 export interface LlmRequest {
-  /** What the answer is for: the next step of the loop, or a summary of its history. */
+  /** What the answer is used for: the next step of the loop, or a summary of the conversation. */
   readonly purpose: "plan" | "reflect";
+  /** The empty string selects the model of the caller. */
   readonly model: string;
   readonly system: string;
   readonly messages: readonly LlmMessage[];
   readonly tools: readonly LlmTool[];
   readonly toolChoice: LlmToolChoice;
   readonly parallelToolCalls: boolean;
-  /** JSON Schema that a final answer has to fit. */
+  /** The JSON Schema of the final answer. */
   readonly answerSchema?: JsonObject;
   readonly settings: LlmSettings;
 }

@@ -1,4 +1,4 @@
-/** Of the headers of an answer, what is needed here. */
+/** Reads a header by its name: a subset of the standard `Headers`. */
 export interface HeaderLookup {
   get(name: string): string | null;
 }
@@ -7,8 +7,9 @@ const seconds = /^\d+(\.\d+)?(e\d+)?$/i;
 const httpDate = /^[a-z]{3,9},? /i;
 
 /**
- * How long a provider asks to wait, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date.
- * A time in the past, a negative one and anything unreadable is undefined; a huge one is kept as it is.
+ * How long to wait before the next attempt, in milliseconds, by the headers of a response: `retry-after-ms`, or
+ * `retry-after` in seconds or as an HTTP date. Undefined for a time in the past, a negative and an unreadable one; there is
+ * no maximum.
  */
 export function retryAfterMs(headers: HeaderLookup, nowMs: number): number | undefined {
   const milliseconds = headers.get("retry-after-ms")?.trim() ?? "";

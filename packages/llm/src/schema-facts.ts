@@ -1,10 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
-/** Whether no value fits two of the branches: their types differ, or a required key holds a value of its own in each. */
+/** Whether no value matches two branches: their types differ, or a required key has a different constant in each. */
 export function areDisjoint(branches: Json, root: JsonObject): boolean {
   if (!Array.isArray(branches)) return false;
   const schemas = branches
-    .map((branch: Json) => resolved(branch, root))
+    .map((branch: Json) => resolveRef(branch, root))
     .filter((schema) => schema !== undefined);
   if (schemas.length < branches.length) return false;
   if (areDistinct(schemas.map((schema) => typeOf(schema)))) return true;
@@ -13,14 +13,14 @@ export function areDisjoint(branches: Json, root: JsonObject): boolean {
   return requiredKeys(first).some((key) => areDistinct(schemas.map((schema) => onlyValue(schema, key))));
 }
 
-/** Whether a schema contains itself, through `$ref`. */
+/** Whether a schema contains itself by `$ref`. */
 export function isRecursive(root: JsonObject): boolean {
   const reaches = (schema: Json, open: readonly string[]): boolean => {
     if (Array.isArray(schema)) return schema.some((one: Json) => reaches(one, open));
     if (!isJsonObject(schema)) return false;
     const ref = schema["$ref"];
     if (typeof ref === "string") {
-      const target = pointed(root, ref);
+      const target = resolvePointer(root, ref);
       return open.includes(ref) || (target !== undefined && reaches(target, [...open, ref]));
     }
     return Object.entries(schema).some(([key, one]) => !definitions.includes(key) && reaches(one, open));
@@ -33,7 +33,7 @@ const definitions = ["$defs", "definitions"];
 const areDistinct = (values: readonly (string | undefined)[]): boolean =>
   !values.includes(undefined) && new Set(values).size === values.length;
 
-/** One word for the type of a schema, the same one for types that overlap. */
+/** The type of a schema, the same one for types that overlap. */
 function typeOf(schema: JsonObject): string | undefined {
   const { type } = schema;
   return typeof type !== "string" ? undefined : type === "integer" ? "number" : type;
@@ -44,7 +44,7 @@ const requiredKeys = (schema: JsonObject): readonly string[] => {
   return Array.isArray(required) ? required.filter((key: Json) => typeof key === "string") : [];
 };
 
-/** The one value that a required key may have, as text. */
+/** The only value of a required key, as JSON text; undefined if it may have several. */
 function onlyValue(schema: JsonObject, key: string): string | undefined {
   const { properties } = schema;
   if (typeOf(schema) !== "object" || !requiredKeys(schema).includes(key)) return undefined;
@@ -55,14 +55,14 @@ function onlyValue(schema: JsonObject, key: string): string | undefined {
   return Array.isArray(values) && values.length === 1 ? JSON.stringify(values[0]) : undefined;
 }
 
-function resolved(schema: Json, root: JsonObject): JsonObject | undefined {
+function resolveRef(schema: Json, root: JsonObject): JsonObject | undefined {
   if (!isJsonObject(schema)) return undefined;
   const ref = schema["$ref"];
-  return typeof ref === "string" ? pointed(root, ref) : schema;
+  return typeof ref === "string" ? resolvePointer(root, ref) : schema;
 }
 
-/** What a local reference such as `#/$defs/node` points at. */
-function pointed(root: JsonObject, ref: string): JsonObject | undefined {
+/** The schema at a local reference such as `#/$defs/node`. */
+function resolvePointer(root: JsonObject, ref: string): JsonObject | undefined {
   let at: Json | undefined = root;
   for (const step of ref.split("/").slice(1)) {
     const key: string = step.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -1,20 +1,22 @@
-/** The longest time a timer can wait for. */
-const longestMs = 2 ** 31 - 1;
+/** The maximum delay of a timer. */
+const maxMs = 2 ** 31 - 1;
 
-/** One timer for silence: each start replaces the one before. */
+/** A timer that is restarted by every sign of activity. */
 export interface SilenceTimer {
-  /** A limit that no timer can wait for, such as Infinity, is no limit. */
+  /** Starts the timer again. A limit above the maximum delay of a timer, such as Infinity, disables it. */
   start(limitMs: number): void;
+  /** Stops the timer. */
   end(): void;
 }
 
-export function silenceTimer(over: (limitMs: number) => void): SilenceTimer {
+/** Creates a timer that calls `onSilence` with the limit that was exceeded. */
+export function silenceTimer(onSilence: (limitMs: number) => void): SilenceTimer {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = (): void => clearTimeout(timer);
   return {
     start(limitMs) {
       end();
-      if (limitMs >= 0 && limitMs <= longestMs) timer = setTimeout(() => over(limitMs), limitMs);
+      if (limitMs >= 0 && limitMs <= maxMs) timer = setTimeout(() => onSilence(limitMs), limitMs);
     },
     end,
   };

@@ -12,6 +12,6 @@ const kinds: Readonly<Record<number, LlmFailureKind>> = {
   529: "overloaded",
 };
 
-/** What an HTTP status says where the provider's own words say nothing. */
+/** The kind of a failure by its HTTP status, for responses without a known error code. */
 export const statusToKind = (status: number): LlmFailureKind =>
   kinds[status] ?? (status >= 500 ? "server" : "invalid-request");

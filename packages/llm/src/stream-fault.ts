@@ -1,27 +1,31 @@
 import type { HeaderLookup } from "./retry-after.ts";
 
-/** An answer that is no event stream: an error status, a redirect, another content type. `body` is capped. */
+/** A response that is not an event stream: an error, a redirect, another content type. `body` is truncated to 64 KB. */
 export interface RefusedResponse {
   readonly status: number;
   readonly headers: HeaderLookup;
   readonly body: string;
 }
 
-/** An error of the transport, or the provider's own error event; `sent` and `answered` tell how far it had come. */
+/**
+ * An error of the transport, or an error event that the SDK threw. `sent` is whether the request was sent, `answered`
+ * whether the response was an event stream.
+ */
 export interface BrokenStream {
   readonly error: unknown;
   readonly sent: boolean;
   readonly answered: boolean;
 }
 
-/** What kept a stream from coming to its last event. */
+/** Why a stream ended before its last event. */
 export type StreamFault =
-  /** The caller's own signal. */
+  /** The signal of the call was aborted. */
   | { readonly type: "aborted" }
+  /** A limit of silence was exceeded. */
   | { readonly type: "silent"; readonly afterMs: number }
-  /** The server closed it; `empty` when not one byte had come. */
+  /** The server closed the stream; `empty` if it sent no byte. */
   | { readonly type: "cut"; readonly empty: boolean }
-  /** An event that is not what the protocol says. */
+  /** An event does not follow the protocol. */
   | { readonly type: "unreadable"; readonly error: unknown }
   | ({ readonly type: "response" } & RefusedResponse)
   | ({ readonly type: "broken" } & BrokenStream);

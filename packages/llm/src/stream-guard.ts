@@ -2,41 +2,43 @@ import { guardedFetch } from "./guarded-fetch.ts";
 import { silenceTimer } from "./silence-timer.ts";
 import type { StreamFault } from "./stream-fault.ts";
 
+/** The limits of one stream. */
 export interface StreamLimits {
+  /** Aborts the stream. */
   readonly signal?: AbortSignal | undefined;
-  /** Silence allowed before the first byte of the answer. */
+  /** How long to wait for the first byte of the answer, in milliseconds. */
   readonly firstChunkTimeoutMs: number;
-  /** Silence allowed between two pieces of it. */
+  /** How long to wait between two chunks of the answer, in milliseconds. */
   readonly idleTimeoutMs: number;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** What a client has to use for a guarded request. */
+/** The transport of a guarded request. A client must use both. */
 export interface Wire {
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
 }
 
-/** How long, at most, a stream may stay open after its last event: enough to end by itself and leave the connection for reuse. */
-const graceMs = 1000;
+/** How long a stream may stay open after its last event: enough for the server to end it, so that the connection is reused. */
+const maxDrainMs = 1000;
 
 /**
- * Reads a stream to its end: opens it over a guarded `fetch`, hands each event to `take`, and says what went wrong, or
- * nothing. `take` returns true from the event on with which the answer is whole; whatever happens after it is no fault.
- * Never rejects, and ends at once when the signal fires or a limit of silence is over, also if the transport does not
- * listen. No timer and no listener outlives it.
+ * Opens a stream with a guarded `fetch` and passes every event to `onEvent`. Resolves to the fault of the stream, or to
+ * undefined for a complete one. `onEvent` returns true for the event that completes the answer; errors after it are ignored.
+ * Never rejects. Resolves immediately when the signal is aborted or a limit of silence is exceeded, even if the transport
+ * ignores its signal. Leaves no timer and no listener behind.
  */
 export async function readStream<Event>(
   limits: StreamLimits,
   open: (wire: Wire) => PromiseLike<AsyncIterable<Event>>,
-  take: (event: Event) => boolean,
+  onEvent: (event: Event) => boolean,
 ): Promise<StreamFault | undefined> {
-  const guard = new StreamGuard<Event>(limits, take);
+  const guard = new StreamGuard<Event>(limits, onEvent);
   try {
     await guard.read(open);
   } catch (error) {
-    guard.broke(error);
+    guard.recordError(error);
   } finally {
     guard.end();
   }
@@ -45,7 +47,7 @@ export async function readStream<Event>(
 
 class StreamGuard<Event> {
   readonly #limits: StreamLimits;
-  readonly #take: (event: Event) => boolean;
+  readonly #onEvent: (event: Event) => boolean;
   readonly #controller = new AbortController();
   readonly #silence = silenceTimer((afterMs) => this.#stop({ type: "silent", afterMs }));
   readonly #abort = (): void => {
@@ -54,32 +56,32 @@ class StreamGuard<Event> {
   };
   #fault: StreamFault | undefined;
   #iterator: AsyncIterator<Event> | undefined;
-  #wake: (() => void) | undefined;
+  #interrupt: (() => void) | undefined;
   #sent = false;
   #answered = false;
-  #heard = false;
-  #whole = false;
+  #receivedBytes = false;
+  #isComplete = false;
 
-  constructor(limits: StreamLimits, take: (event: Event) => boolean) {
+  constructor(limits: StreamLimits, onEvent: (event: Event) => boolean) {
     this.#limits = limits;
-    this.#take = take;
+    this.#onEvent = onEvent;
   }
 
   async read(open: (wire: Wire) => PromiseLike<AsyncIterable<Event>>): Promise<void> {
     this.#limits.signal?.addEventListener("abort", this.#abort, { once: true });
     if (this.#limits.signal?.aborted) return this.#abort();
     this.#silence.start(this.#limits.firstChunkTimeoutMs);
-    const stream = await this.#orStopped(open({ fetch: this.#fetch(), signal: this.#controller.signal }));
+    const stream = await this.#untilStopped(open({ fetch: this.#fetch(), signal: this.#controller.signal }));
     this.#iterator = stream?.[Symbol.asyncIterator]();
     while (this.#iterator && !this.#controller.signal.aborted) {
-      const next = await this.#orStopped(this.#iterator.next());
+      const next = await this.#untilStopped(this.#iterator.next());
       if (next === undefined || next.done === true) break;
-      if (!this.#took(next.value)) break;
+      if (!this.#handleEvent(next.value)) break;
     }
   }
 
-  /** Keeps the first cause: an error that follows an abort only repeats it. */
-  broke(error: unknown): void {
+  /** Keeps the first fault: an error after an abort results from the abort. */
+  recordError(error: unknown): void {
     this.#fault ??=
       error instanceof SyntaxError
         ? { type: "unreadable", error }
@@ -94,49 +96,49 @@ class StreamGuard<Event> {
   }
 
   fault(): StreamFault | undefined {
-    return this.#whole ? undefined : (this.#fault ?? { type: "cut", empty: !this.#heard });
+    return this.#isComplete ? undefined : (this.#fault ?? { type: "cut", empty: !this.#receivedBytes });
   }
 
-  #took(event: Event): boolean {
+  #handleEvent(event: Event): boolean {
     try {
-      this.#whole = this.#take(event) || this.#whole;
+      this.#isComplete = this.#onEvent(event) || this.#isComplete;
     } catch (error) {
       this.#fault ??= { type: "unreadable", error };
       return false;
     }
-    this.#hear();
+    this.#restartTimer();
     return true;
   }
 
-  #hear(): void {
-    this.#heard = true;
-    // Bytes may still trickle in after the end; they must not start a timer again.
+  #restartTimer(): void {
+    this.#receivedBytes = true;
+    // Bytes that arrive after the end must not start the timer again.
     if (this.#controller.signal.aborted) return;
     const { idleTimeoutMs } = this.#limits;
-    this.#silence.start(this.#whole ? Math.min(graceMs, idleTimeoutMs) : idleTimeoutMs);
+    this.#silence.start(this.#isComplete ? Math.min(maxDrainMs, idleTimeoutMs) : idleTimeoutMs);
   }
 
   #stop(cause: StreamFault): void {
     this.#fault ??= cause;
     this.#controller.abort();
-    this.#wake?.();
+    this.#interrupt?.();
   }
 
-  /** What a promise gives, or undefined as soon as the guard stops. A race would pile up one reaction for each event. */
-  #orStopped<Value>(promise: PromiseLike<Value>): Promise<Value | undefined> {
+  /** The value of a promise, or undefined as soon as the guard stops. `Promise.race` would add a reaction for every event. */
+  #untilStopped<Value>(promise: PromiseLike<Value>): Promise<Value | undefined> {
     return new Promise((resolve, reject) => {
-      this.#wake = () => resolve(undefined);
-      if (this.#controller.signal.aborted) this.#wake();
+      this.#interrupt = () => resolve(undefined);
+      if (this.#controller.signal.aborted) this.#interrupt();
       promise.then(resolve, reject);
     });
   }
 
   #fetch(): typeof globalThis.fetch {
     return guardedFetch(this.#limits.fetch ?? globalThis.fetch.bind(globalThis), {
-      sent: () => void (this.#sent = true),
-      answered: () => void (this.#answered = true),
-      heard: () => this.#hear(),
-      refused: (fault) => void (this.#fault = this.#fault?.type === "aborted" ? this.#fault : fault),
+      onSent: () => void (this.#sent = true),
+      onStream: () => void (this.#answered = true),
+      onBytes: () => this.#restartTimer(),
+      onRefused: (fault) => void (this.#fault = this.#fault?.type === "aborted" ? this.#fault : fault),
     });
   }
 }

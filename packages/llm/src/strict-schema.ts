@@ -1,89 +1,101 @@
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 import { areDisjoint, isRecursive } from "./schema-facts.ts";
 
-/** What a provider enforces while a model writes. Whatever is not named here cannot be part of a strict schema. */
+/** What a provider enforces while a model generates JSON. A strict schema contains nothing else. */
 export interface StrictRules {
-  /** Keywords that are enforced as they stand, beside types, properties, items, enum, const, anyOf and `$ref`. */
-  readonly keywords: readonly string[];
-  /** Keywords that are not enforced and may become a sentence in the description, where somebody else checks them. */
-  readonly described: readonly string[];
-  readonly formats: readonly string[];
-  /** Whether a property may be missing from `required`. */
-  readonly optionalKeys: boolean;
-  readonly recursion: boolean;
+  /** Keywords that are enforced, in addition to types, properties, items, enum, const, anyOf and `$ref`. */
+  readonly enforcedKeywords: readonly string[];
+  /** Keywords that are not enforced, and that may become part of the description, because the agent checks them. */
+  readonly describedKeywords: readonly string[];
+  /** Values of `format` that are enforced. */
+  readonly enforcedFormats: readonly string[];
+  /** Whether a property may be optional. */
+  readonly allowsOptionalKeys: boolean;
+  /** Whether a schema may contain itself. */
+  readonly allowsRecursion: boolean;
 }
 
 const limits = { depth: 10, properties: 5000, enumValues: 1000 };
-const dropped = ["$schema", "$id", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"];
-const kept = ["title", "description", "type", "required", "const"];
+const droppedKeywords = [
+  "$schema",
+  "$id",
+  "$comment",
+  "default",
+  "examples",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+];
+const keptKeywords = ["title", "description", "type", "required", "const"];
 
 /**
- * The same schema in the form that a provider can enforce, or undefined where that would change what it means: an
- * optional key, an open record, a keyword nobody enforces. Objects that name their properties are closed, and a `oneOf`
- * whose branches exclude each other becomes `anyOf`.
+ * Converts a schema to an equivalent one that a provider can enforce. Returns undefined if there is none: for an optional
+ * property, an open record, or a keyword that is not enforced. Objects with properties are closed, and a `oneOf` with
+ * disjoint branches becomes `anyOf`.
  */
 export function strictSchema(schema: JsonObject, rules: StrictRules): JsonObject | undefined {
   if (schema["type"] !== "object") return undefined;
-  if (!rules.recursion && isRecursive(schema)) return undefined;
-  const counted = { properties: 0, enumValues: 0 };
-  const strict = new Strictness(schema, rules, counted).schema(schema, 0);
-  return counted.properties > limits.properties || counted.enumValues > limits.enumValues
-    ? undefined
-    : strict;
+  if (!rules.allowsRecursion && isRecursive(schema)) return undefined;
+  const counts = { properties: 0, enumValues: 0 };
+  const strict = new StrictSchemaBuilder(schema, rules, counts).schema(schema, 0);
+  return counts.properties > limits.properties || counts.enumValues > limits.enumValues ? undefined : strict;
 }
 
-class Strictness {
+class StrictSchemaBuilder {
   readonly #root: JsonObject;
   readonly #rules: StrictRules;
-  readonly #counted: { properties: number; enumValues: number };
+  readonly #counts: { properties: number; enumValues: number };
 
-  constructor(root: JsonObject, rules: StrictRules, counted: { properties: number; enumValues: number }) {
+  constructor(root: JsonObject, rules: StrictRules, counts: { properties: number; enumValues: number }) {
     this.#root = root;
     this.#rules = rules;
-    this.#counted = counted;
+    this.#counts = counts;
   }
 
   schema(schema: Json | undefined, depth: number): JsonObject | undefined {
-    if (!isJsonObject(schema) || depth > limits.depth || !saysWhatItIs(schema)) return undefined;
+    if (!isJsonObject(schema) || depth > limits.depth || !constrainsValue(schema)) return undefined;
     const strict: Record<string, Json> = {};
-    const told: string[] = [];
+    const notes: string[] = [];
     for (const [key, value] of Object.entries(schema)) {
-      if (dropped.includes(key)) continue;
-      if (this.#rules.described.includes(key)) {
-        told.push(`${key}: ${JSON.stringify(value)}`);
+      if (droppedKeywords.includes(key)) continue;
+      if (this.#rules.describedKeywords.includes(key)) {
+        notes.push(`${key}: ${JSON.stringify(value)}`);
         continue;
       }
-      const [name, strictValue] = this.#keyword(key, value, depth);
+      const [name, strictValue] = this.#convertKeyword(key, value, depth);
       if (strictValue === undefined) return undefined;
       strict[name] = strictValue;
     }
-    if (told.length > 0) {
+    if (notes.length > 0) {
       const { description } = strict;
-      const said = typeof description === "string" ? `${description} ` : "";
-      strict["description"] = `${said}(${told.join(", ")})`;
+      const prefix = typeof description === "string" ? `${description} ` : "";
+      strict["description"] = `${prefix}(${notes.join(", ")})`;
     }
-    return this.#closed(schema, strict);
+    return this.#closeObject(schema, strict);
   }
 
-  #keyword(key: string, value: Json, depth: number): readonly [string, Json | undefined] {
-    if (kept.includes(key) || this.#rules.keywords.includes(key)) return [key, value];
+  #convertKeyword(key: string, value: Json, depth: number): readonly [string, Json | undefined] {
+    if (keptKeywords.includes(key) || this.#rules.enforcedKeywords.includes(key)) return [key, value];
     switch (key) {
       case "properties":
-        return [key, this.#each(value, depth + 1, true)];
+        return [key, this.#convertEach(value, depth + 1, true)];
       case "$defs":
       case "definitions":
-        return [key, this.#each(value, depth, false)];
+        return [key, this.#convertEach(value, depth, false)];
       case "items":
         return [key, this.schema(value, depth + 1)];
       case "anyOf":
-        return [key, this.#branches(value, depth)];
+        return [key, this.#convertBranches(value, depth)];
       case "oneOf":
-        return ["anyOf", areDisjoint(value, this.#root) ? this.#branches(value, depth) : undefined];
+        return ["anyOf", areDisjoint(value, this.#root) ? this.#convertBranches(value, depth) : undefined];
       case "enum":
-        this.#counted.enumValues += Array.isArray(value) ? value.length : 0;
+        this.#counts.enumValues += Array.isArray(value) ? value.length : 0;
         return [key, value];
       case "format":
-        return [key, typeof value === "string" && this.#rules.formats.includes(value) ? value : undefined];
+        return [
+          key,
+          typeof value === "string" && this.#rules.enforcedFormats.includes(value) ? value : undefined,
+        ];
       case "additionalProperties":
         return [key, value === false ? value : undefined];
       case "$ref":
@@ -93,9 +105,9 @@ class Strictness {
     }
   }
 
-  #each(value: Json, depth: number, properties: boolean): JsonObject | undefined {
+  #convertEach(value: Json, depth: number, properties: boolean): JsonObject | undefined {
     if (!isJsonObject(value)) return undefined;
-    if (properties) this.#counted.properties += Object.keys(value).length;
+    if (properties) this.#counts.properties += Object.keys(value).length;
     const strict: (readonly [string, JsonObject])[] = [];
     for (const [name, schema] of Object.entries(value)) {
       const one = this.schema(schema, depth);
@@ -105,14 +117,14 @@ class Strictness {
     return Object.fromEntries(strict);
   }
 
-  #branches(value: Json, depth: number): readonly JsonObject[] | undefined {
+  #convertBranches(value: Json, depth: number): readonly JsonObject[] | undefined {
     if (!Array.isArray(value)) return undefined;
     const strict = value.map((branch: Json) => this.schema(branch, depth));
     return strict.includes(undefined) ? undefined : strict.filter((branch) => branch !== undefined);
   }
 
-  /** An object says which keys it has, all of them are required where the provider wants it, and there are no others. */
-  #closed(schema: JsonObject, strict: JsonObject): JsonObject | undefined {
+  /** Closes an object: it has its own properties only, and all of them are required unless the provider allows optional ones. */
+  #closeObject(schema: JsonObject, strict: JsonObject): JsonObject | undefined {
     if ("$ref" in schema && Object.keys(schema).length > 1) return undefined;
     const types = [schema["type"]].flat();
     if (types.includes("array") && !("items" in schema)) return undefined;
@@ -121,11 +133,11 @@ class Strictness {
     if (!isJsonObject(properties)) return undefined;
     const required = schema["required"] ?? [];
     const isRequired = (key: string): boolean => Array.isArray(required) && required.includes(key);
-    if (!this.#rules.optionalKeys && !Object.keys(properties).every(isRequired)) return undefined;
+    if (!this.#rules.allowsOptionalKeys && !Object.keys(properties).every(isRequired)) return undefined;
     return { ...strict, required, additionalProperties: false };
   }
 }
 
-/** A schema without any of these allows every value, which cannot be enforced. */
-const saysWhatItIs = (schema: JsonObject): boolean =>
+/** Whether a schema restricts its values. One that allows any value cannot be enforced. */
+const constrainsValue = (schema: JsonObject): boolean =>
   ["type", "enum", "const", "anyOf", "oneOf", "$ref"].some((key) => key in schema);

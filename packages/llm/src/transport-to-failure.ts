@@ -1,8 +1,8 @@
-import type { Fail } from "./failure.ts";
+import type { FailureOf } from "./failure.ts";
 import type { LlmFailure } from "./outcome.ts";
 import type { BrokenStream } from "./stream-fault.ts";
 
-const timeouts = [
+const timeoutCodes = [
   "ETIMEDOUT",
   "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_HEADERS_TIMEOUT",
@@ -10,34 +10,34 @@ const timeouts = [
   "TimeoutError",
 ];
 
-/** Certificates and protocols do not mend themselves. */
+/** Whether the error concerns a certificate or the protocol: those are not retryable. */
 const isTls = (code: string): boolean =>
   /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/.test(code);
 
-/** An error of the transport, or of the client before anything was sent. */
-export function transportToFailure(fault: BrokenStream, host: string, fail: Fail): LlmFailure {
-  const { message, code } = rootOf(fault.error);
+/** Converts an error of the transport, or of the client before it sent the request, to a failure. */
+export function transportToFailure(fault: BrokenStream, host: string, fail: FailureOf): LlmFailure {
+  const { message, code } = rootCause(fault.error);
   const raw = code === undefined ? {} : { raw: code };
-  if (!fault.sent) return fail("invalid-request", `The request could not be made: ${message}`, raw);
+  if (!fault.sent) return fail("invalid-request", `Invalid request: ${message}`, raw);
   if (code !== undefined && isTls(code)) {
-    return fail("connection", `No secure connection to ${host}: ${message}`, {
+    return fail("connection", `TLS connection to ${host} failed: ${message}`, {
       ...raw,
       retryable: false,
     });
   }
-  if (code !== undefined && timeouts.includes(code)) {
-    return fail("timeout", `${host} was silent for too long: ${message}`, raw);
+  if (code !== undefined && timeoutCodes.includes(code)) {
+    return fail("timeout", `${host} did not respond in time: ${message}`, raw);
   }
   return fault.answered
-    ? fail("interrupted", `The stream from ${host} broke off: ${message}`, raw)
-    : fail("connection", `No answer from ${host}: ${message}`, raw);
+    ? fail("interrupted", `The stream from ${host} broke: ${message}`, raw)
+    : fail("connection", `No response from ${host}: ${message}`, raw);
 }
 
-/** The innermost cause that has a code, or the innermost message. A signal that timed out has only a name. */
-function rootOf(error: unknown): { readonly message: string; readonly code?: string } {
+/** The innermost cause with a code, otherwise the innermost message. The error of a timed-out signal has a name only. */
+function rootCause(error: unknown): { readonly message: string; readonly code?: string } {
   let message = error instanceof Error ? error.message : String(error);
   let at: unknown = error;
-  // A cause may be a circle.
+  // Causes may be circular.
   for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
     message = at.message || message;
     if ("code" in at && typeof at.code === "string") return { message: at.message || at.code, code: at.code };

@@ -1,44 +1,44 @@
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
-/** What a provider says about an error, in any of the shapes that are about. */
+/** An error that a provider reports. */
 export interface VendorError {
-  /** Its own words for it, the most specific first: an error code, a type. */
-  readonly words: readonly string[];
+  /** The provider's codes and types of the error, the most specific first. */
+  readonly codes: readonly string[];
   readonly message: string;
-  /** An HTTP status that stands in the body, as gateways write it. */
+  /** An HTTP status inside the body, as gateways send it. */
   readonly status?: number;
 }
 
 /**
  * Reads `{ error: { message, type, code } }`, `{ type: "error", error }`, `{ error: "text" }`, `{ message, code }`,
- * `{ detail }` and a list around any of them; undefined where a value names no error.
+ * `{ detail }` and a list of any of them. Undefined for a value without an error.
  */
 export function jsonToVendorError(body: Json | undefined): VendorError | undefined {
   if (Array.isArray(body)) return jsonToVendorError(body[0]);
   if (!isJsonObject(body)) return undefined;
   const { error, detail, message } = body;
   if (isJsonObject(error)) return fieldsToVendorError(error);
-  if (typeof error === "string" && error !== "") return { words: wordsOf(body), message: error };
-  if (typeof message === "string" && wordsOf(body).length > 0) return fieldsToVendorError(body);
+  if (typeof error === "string" && error !== "") return { codes: codesOf(body), message: error };
+  if (typeof message === "string" && codesOf(body).length > 0) return fieldsToVendorError(body);
   if (detail === undefined || detail === null) return undefined;
-  return { words: wordsOf(body), message: typeof detail === "string" ? detail : JSON.stringify(detail) };
+  return { codes: codesOf(body), message: typeof detail === "string" ? detail : JSON.stringify(detail) };
 }
 
 function fieldsToVendorError(fields: JsonObject): VendorError {
   const { message } = fields;
   const status = [fields["code"], fields["status"]].map(Number).find((code) => code >= 400 && code <= 599);
   return {
-    words: wordsOf(fields),
+    codes: codesOf(fields),
     message: typeof message === "string" ? message : "",
     ...(status !== undefined && { status }),
   };
 }
 
-/** Codes and types, in the order of how much they say. A bare `error` says nothing. */
-function wordsOf(fields: JsonObject): readonly string[] {
+/** Codes and types, the most specific first. A bare `error` is left out. */
+function codesOf(fields: JsonObject): readonly string[] {
   const { code, type, status, details, object } = fields;
   const detailed = isJsonObject(details) ? details["error_code"] : undefined;
   return [detailed, code, type, status, object].filter(
-    (word): word is string => typeof word === "string" && word !== "" && word !== "error",
+    (name): name is string => typeof name === "string" && name !== "" && name !== "error",
   );
 }

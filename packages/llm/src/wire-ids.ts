@@ -1,20 +1,20 @@
-/** What a dialect takes as the id of a tool call, or as the name of a tool. */
-export interface WireDialect {
-  /** Matches the whole of what may be sent as it is. */
+/** The format that a provider requires for ids of tool calls, or for names of tools. */
+export interface IdFormat {
+  /** Matches every valid id as a whole. */
   readonly pattern: RegExp;
-  /** How long an id is that had to be replaced; the pattern has to take that many letters and digits. */
+  /** The length of replacement ids. The pattern must match this many letters and digits. */
   readonly length: number;
 }
 
-/** The strictest pattern that is common: `^[A-Za-z0-9_-]{1,64}$`. */
-export const commonDialect: WireDialect = { pattern: /^[A-Za-z0-9_-]{1,64}$/, length: 24 };
+/** The format that most providers accept: `^[A-Za-z0-9_-]{1,64}$`. */
+export const commonIdFormat: IdFormat = { pattern: /^[A-Za-z0-9_-]{1,64}$/, length: 24 };
 
-/** Replaced ids begin with it; an id of the host's own that does so is replaced as well, so they never meet. */
-const mark = "x0";
+/** The prefix of replacement ids. Original ids with this prefix are replaced, too, so that they never collide. */
+const replacementPrefix = "x0";
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** A hash of 32 bits over UTF-16 units: FNV-1a with a final mix. Spread is what counts, not secrecy. */
-export function hash(text: string, seed: number): number {
+/** A hash of 32 bits over UTF-16 units: FNV-1a with a final mix. It is not cryptographic. */
+export function hash32(text: string, seed: number): number {
   let h = (0x811c9dc5 ^ seed) >>> 0;
   for (let i = 0; i < text.length; i += 1) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -22,51 +22,54 @@ export function hash(text: string, seed: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** So many letters and digits that stand for a text; each hash gives five of them. */
+/** A digest of a text in letters and digits. Each hash contributes five of them. */
 function digest(text: string, length: number): string {
   let out = "";
   for (let seed = 1; out.length < length; seed += 1) {
-    let h = hash(text, Math.imul(seed, 0x9e3779b1));
+    let h = hash32(text, Math.imul(seed, 0x9e3779b1));
     for (let i = 0; i < 5; i += 1, h = Math.floor(h / 62)) out += digits.charAt(h % 62);
   }
   return out.slice(0, length);
 }
 
 /**
- * The ids of one request in a dialect's pattern: equal ids give equal ones, distinct ids distinct ones. What an id
- * becomes does not depend on the others (but for two hashes that meet, where the later one gives way), so it stays when
- * messages are added.
+ * Returns a function that converts ids of tool calls to a format, for one request. Equal ids give equal ones, distinct ids
+ * distinct ones. The result does not depend on other ids of the request, so it stays the same when messages are added;
+ * only if two hashes collide, the later id gets another one.
  */
-export function wireIds(dialect: WireDialect = commonDialect): (id: string) => string {
-  return wireNaming(dialect, (id, salt) => mark + digest(salt + id, dialect.length - mark.length));
+export function wireIds(format: IdFormat = commonIdFormat): (id: string) => string {
+  return memoizedNaming(
+    format,
+    (id, salt) => replacementPrefix + digest(salt + id, format.length - replacementPrefix.length),
+  );
 }
 
-/** The same for the names of tools: a replaced name keeps what can be read of it. */
-export function wireNames(dialect: WireDialect = commonDialect): (name: string) => string {
+/** The same for names of tools. A replacement contains the valid characters of the name. */
+export function wireNames(format: IdFormat = commonIdFormat): (name: string) => string {
   const tail = 10;
-  return wireNaming(dialect, (name, salt) => {
+  return memoizedNaming(format, (name, salt) => {
     const readable = name.replaceAll(/[^A-Za-z0-9_-]+/g, "_").slice(0, 40);
-    return `${mark}${digest(salt + name, tail)}_${readable}`;
+    return `${replacementPrefix}${digest(salt + name, tail)}_${readable}`;
   });
 }
 
-function wireNaming(
-  dialect: WireDialect,
+function memoizedNaming(
+  format: IdFormat,
   replacement: (name: string, salt: string) => string,
 ): (name: string) => string {
-  const given = new Map<string, string>();
-  const taken = new Set<string>();
+  const assigned = new Map<string, string>();
+  const used = new Set<string>();
   return (name) => {
-    const known = given.get(name);
+    const known = assigned.get(name);
     if (known !== undefined) return known;
     let wire = name;
-    if (name.startsWith(mark) || !dialect.pattern.test(name)) {
+    if (name.startsWith(replacementPrefix) || !format.pattern.test(name)) {
       let salt = 0;
       do wire = replacement(name, salt === 0 ? "" : `${salt}\n`);
-      while (taken.has(wire) && ++salt > 0);
+      while (used.has(wire) && ++salt > 0);
     }
-    given.set(name, wire);
-    taken.add(wire);
+    assigned.set(name, wire);
+    used.add(wire);
     return wire;
   };
 }

@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  answerInstruction,
-  requestToSendable,
-  withAnswerInstruction,
-  type LlmRequest,
-} from "../src/index.ts";
+import type { LlmRequest } from "@moora/llm";
+import { answerInstruction, normalizeRequest, withAnswerInstruction } from "@moora/llm/adapter";
 import { requestOf } from "./fixtures.ts";
 
 const schema = { type: "object", properties: { n: { type: "number" } } };
@@ -13,23 +9,23 @@ const instructed = (
   known: Partial<LlmRequest>,
 ): { readonly system: string | undefined; readonly warnings: string[] } => {
   const warnings: string[] = [];
-  const sendable = requestToSendable(requestOf(known), { origin: "here" });
-  const { system } = withAnswerInstruction(sendable, "toy", (text) => void warnings.push(text));
+  const normalized = normalizeRequest(requestOf(known), { origin: "here" });
+  const { system } = withAnswerInstruction(normalized, "toy", (text) => void warnings.push(text));
   return { system, warnings };
 };
 
-describe("the schema of an answer that a provider does not take", () => {
-  it("stands at the end of the system text, with a warning", () =>
+describe("the schema of an answer that a provider does not accept", () => {
+  it("is at the end of the system text, with a warning", () =>
     expect(instructed({ system: "Be brief.", answerSchema: schema })).toEqual({
       system: `Be brief.\n\n${answerInstruction(schema)}`,
-      warnings: ["answerSchema is part of the system text and not enforced: toy does not take it here"],
+      warnings: ["answerSchema is part of the system text and not enforced: toy does not support it here"],
     }));
 
-  it("is the whole system text where there was none", () =>
+  it("is the only system text if the request has none", () =>
     expect(instructed({ system: " ", answerSchema: schema }).system).toBe(answerInstruction(schema)));
 
-  it("changes nothing where no schema is asked for", () =>
+  it("changes nothing in a request without a schema", () =>
     expect(instructed({ system: "Be brief." })).toEqual({ system: "Be brief.", warnings: [] }));
 
-  it("is shown as JSON", () => expect(answerInstruction(schema)).toContain(JSON.stringify(schema)));
+  it("is JSON", () => expect(answerInstruction(schema)).toContain(JSON.stringify(schema)));
 });

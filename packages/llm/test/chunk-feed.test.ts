@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chunkFeed, type LlmChunk } from "../src/index.ts";
+import type { LlmChunk } from "@moora/llm";
+import { chunkFeed } from "@moora/llm/adapter";
 
 describe("a chunk feed", () => {
-  it("passes a text on whole, in well-formed pieces, however it is cut", () => {
+  it("emits a complete text in well-formed chunks, however it is split", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.array(fc.nat({ max: 5 })), (text, cuts) => {
         const pieces: string[] = [];
@@ -18,7 +19,7 @@ describe("a chunk feed", () => {
     );
   });
 
-  it("gives out half a character at the end, as the sign for an unknown one", () => {
+  it("emits half a character at the end as the replacement character", () => {
     const chunks: LlmChunk[] = [];
     const feed = chunkFeed((chunk) => chunks.push(chunk));
     feed.text("a\ud83d");
@@ -33,7 +34,7 @@ describe("a chunk feed", () => {
     ]);
   });
 
-  it("survives its listener, and needs none", () => {
+  it("ignores exceptions of its listener, and works without one", () => {
     const feed = chunkFeed(() => {
       throw new Error("no");
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { logprobsToConfidence } from "../src/index.ts";
+import { logprobsToConfidence } from "@moora/llm/adapter";
 
 describe("confidence", () => {
   it("is the geometric mean of the tokens' probabilities", () => {
@@ -7,13 +7,13 @@ describe("confidence", () => {
     expect(logprobsToConfidence([0, 0])).toBe(1);
   });
 
-  it("stays between 0 and 1, whatever comes", () => {
+  it("is between 0 and 1 for any input", () => {
     expect(logprobsToConfidence([-Infinity])).toBe(0);
     expect(logprobsToConfidence([0.5])).toBe(1);
     expect(logprobsToConfidence([Number.NaN, 0])).toBe(1);
   });
 
-  it("is unknown without a token", () => {
+  it("is undefined without tokens", () => {
     expect(logprobsToConfidence([])).toBeUndefined();
     expect(logprobsToConfidence([Number.NaN])).toBeUndefined();
   });

@@ -1,32 +1,32 @@
 import { describe, expect, it } from "vitest";
-import type { LlmCaller, LlmOutcome, LlmPart } from "../src/index.ts";
+import type { LlmCaller, LlmOutcome, LlmPart } from "@moora/llm";
 import {
-  ConformanceError,
   answers,
   callsTools,
+  ConformanceError,
   llmConformance,
   MockLlmCaller,
   type ConformanceSubject,
   type MockStep,
   type ScriptedAnswer,
-  type ServerBehaviour,
-} from "../src/testing/index.ts";
+  type ServerBehavior,
+} from "@moora/llm/testing";
 
-/** A subject without a server: what a server would do is the script of a model. */
-const scripted = (callerOf: (model: MockLlmCaller) => LlmCaller): ConformanceSubject => ({
+/** A subject without a server: the behaviors of the server are the script of a model. */
+const scriptedSubject = (callerOf: (model: MockLlmCaller) => LlmCaller): ConformanceSubject => ({
   features: ["reasoning"],
   open: async () => {
-    let behaviours: ServerBehaviour[] = [];
+    let behaviors: ServerBehavior[] = [];
     const bodies: string[] = [];
     const model = new MockLlmCaller((request) => {
       bodies.push(JSON.stringify(request));
-      const behaviour = behaviours.length > 1 ? behaviours.shift() : behaviours[0];
-      if (behaviour?.type !== "answers") throw new Error("not a behaviour of a script");
-      return answerToStep(behaviour.answer);
+      const behavior = behaviors.length > 1 ? behaviors.shift() : behaviors[0];
+      if (behavior?.type !== "answer") throw new Error("A script has answers only.");
+      return answerToStep(behavior.answer);
     });
     return {
       caller: callerOf(model),
-      serve: (...next) => void (behaviours = [...next]),
+      serve: (...next) => void (behaviors = [...next]),
       bodies,
       headers: [],
       issued: [],
@@ -53,13 +53,13 @@ function answerToStep({ reasoning, text, calls, finish }: ScriptedAnswer): MockS
     : answers((text ?? []).join(""), details);
 }
 
-describe("a scripted model is a caller like any other", () => {
-  it.each(llmConformance(scripted((model) => model)))("$name", async ({ run }) => {
+describe("a scripted model is a conforming caller", () => {
+  it.each(llmConformance(scriptedSubject((model) => model)))("$name", async ({ run }) => {
     await expect(run()).resolves.toBeUndefined();
   });
 });
 
-/** A caller that is good but for one thing, and the case that notices it. */
+/** A caller with one fault, and the case that detects it. */
 interface Fault {
   readonly fault: string;
   readonly noticedBy: string;
@@ -68,7 +68,7 @@ interface Fault {
 
 type Success = Extract<LlmOutcome, { ok: true }>;
 
-const changed =
+const changeOutcome =
   (change: (outcome: Success) => LlmOutcome) =>
   (call: LlmCaller["call"]): LlmCaller["call"] =>
   async (...given) => {
@@ -76,8 +76,8 @@ const changed =
     return outcome.ok ? change(outcome) : outcome;
   };
 
-const changedParts = (change: (parts: readonly LlmPart[]) => readonly LlmPart[]): Fault["change"] =>
-  changed((outcome) => ({ ...outcome, turn: { ...outcome.turn, parts: change(outcome.turn.parts) } }));
+const changeParts = (change: (parts: readonly LlmPart[]) => readonly LlmPart[]): Fault["change"] =>
+  changeOutcome((outcome) => ({ ...outcome, turn: { ...outcome.turn, parts: change(outcome.turn.parts) } }));
 
 const without =
   (name: "signal" | "onChunk"): Fault["change"] =>
@@ -91,32 +91,32 @@ const without =
 const faults: readonly Fault[] = [
   {
     fault: "loses the last part",
-    noticedBy: "a plain answer comes whole, with its finish and the model that gave it",
-    change: changedParts((parts) => parts.slice(0, -1)),
+    noticedBy: "a plain answer is complete, with its finish reason and its model",
+    change: changeParts((parts) => parts.slice(0, -1)),
   },
   {
-    fault: "turns parts around",
-    noticedBy: "reasoning is told apart from text and comes before it",
-    change: changedParts((parts) => parts.toReversed()),
+    fault: "reverses the parts",
+    noticedBy: "reasoning is separate from text and precedes it",
+    change: changeParts((parts) => parts.toReversed()),
   },
   {
-    fault: "says stop whatever happened",
-    noticedBy: "an answer that the token limit cut says so",
-    change: changed((outcome) => ({ ...outcome, finish: { unified: "stop", raw: "" } })),
+    fault: "always has the finish reason stop",
+    noticedBy: "an answer that was cut by the token limit has the finish reason length",
+    change: changeOutcome((outcome) => ({ ...outcome, finish: { unified: "stop", raw: "" } })),
   },
   {
-    fault: "names no origin",
-    noticedBy: "a plain answer comes whole, with its finish and the model that gave it",
-    change: changed((outcome) => ({ ...outcome, turn: { ...outcome.turn, origin: "" } })),
+    fault: "has no origin",
+    noticedBy: "a plain answer is complete, with its finish reason and its model",
+    change: changeOutcome((outcome) => ({ ...outcome, turn: { ...outcome.turn, origin: "" } })),
   },
-  { fault: "never streams", noticedBy: "text is streamed while it is made", change: without("onChunk") },
+  { fault: "never streams", noticedBy: "text is streamed while it is generated", change: without("onChunk") },
   {
-    fault: "is deaf to its signal",
+    fault: "ignores its signal",
     noticedBy: "a call that is aborted while it streams ends with the text so far",
     change: without("signal"),
   },
   {
-    fault: "lets a listener break it",
+    fault: "fails when its listener throws",
     noticedBy: "a listener that throws does not break the call",
     change: (call) => async (request, options) => {
       options?.onChunk?.({ type: "text", text: "" });
@@ -125,8 +125,8 @@ const faults: readonly Fault[] = [
   },
   {
     fault: "repairs arguments",
-    noticedBy: "malformed arguments stay as the model made them",
-    change: changedParts((parts) =>
+    noticedBy: "malformed arguments are unchanged",
+    change: changeParts((parts) =>
       parts.map((part) =>
         part.type === "tool-call" ? { ...part, arguments: part.arguments.replaceAll("'", '"') } : part,
       ),
@@ -134,17 +134,17 @@ const faults: readonly Fault[] = [
   },
   {
     fault: "cuts text at 64 KB",
-    noticedBy: "a large answer is kept whole",
-    change: changedParts((parts) =>
+    noticedBy: "a large answer is complete",
+    change: changeParts((parts) =>
       parts.map((part) => (part.type === "text" ? { ...part, text: part.text.slice(0, 65_536) } : part)),
     ),
   },
 ];
 
 const subjectWith = (change: Fault["change"]): ConformanceSubject =>
-  scripted((model) => ({ name: "broken", call: change((...given) => model.call(...given)) }));
+  scriptedSubject((model) => ({ name: "broken", call: change((...given) => model.call(...given)) }));
 
-describe("the suite notices a caller that", () => {
+describe("the suite detects a caller that", () => {
   it.each(faults)("$fault", async ({ change, noticedBy }) => {
     const ends = await Promise.all(
       llmConformance(subjectWith(change)).map(({ name, run }) =>
@@ -157,10 +157,10 @@ describe("the suite notices a caller that", () => {
     expect(ends).toContain(noticedBy);
   });
 
-  it("has one thing wrong, with an error that says what it is", async () => {
-    const subject = subjectWith(changedParts(() => [{ type: "text", text: "4" }]));
+  it("has a fault, with an error that describes it", async () => {
+    const subject = subjectWith(changeParts(() => [{ type: "text", text: "4" }]));
     const [first] = llmConformance(subject);
     await expect(first?.run()).rejects.toThrow(ConformanceError);
-    await expect(first?.run()).rejects.toThrow('the text: wanted "The sum is 3.", got "4"');
+    await expect(first?.run()).rejects.toThrow('The text must be "The sum is 3.", got "4"');
   });
 });

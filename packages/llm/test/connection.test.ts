@@ -1,27 +1,27 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { apiKeyOf, baseUrlProblem, headerValue, secretsOf } from "../src/connection.ts";
-import { environmentVariable } from "../src/index.ts";
+import { resolveApiKey, baseUrlProblem, headerValue, secretsOf } from "../src/connection.ts";
+import { environmentVariable } from "@moora/llm/adapter";
 
 afterEach(() => void vi.unstubAllEnvs());
 
 describe("an API key", () => {
-  it("is the one that is given, or else the variable's, without white space around it", () => {
+  it("is the configured one, otherwise the value of the variable, trimmed", () => {
     vi.stubEnv("TOY_KEY", " from-env\n");
-    expect(apiKeyOf(" given\n", "TOY_KEY")).toEqual({ type: "key", key: "given" });
-    expect(apiKeyOf(undefined, "TOY_KEY")).toEqual({ type: "key", key: "from-env" });
+    expect(resolveApiKey(" given\n", "TOY_KEY")).toEqual({ type: "key", key: "given" });
+    expect(resolveApiKey(undefined, "TOY_KEY")).toEqual({ type: "key", key: "from-env" });
   });
 
-  it("is missing when it is nowhere, or empty where it is given", () => {
+  it("is missing if it is not configured or empty", () => {
     vi.stubEnv("TOY_KEY", "");
-    expect(apiKeyOf(undefined, "TOY_KEY")).toEqual({ type: "missing" });
-    expect(apiKeyOf(undefined, undefined)).toEqual({ type: "missing" });
+    expect(resolveApiKey(undefined, "TOY_KEY")).toEqual({ type: "missing" });
+    expect(resolveApiKey(undefined, undefined)).toEqual({ type: "missing" });
     vi.stubEnv("TOY_KEY", "from-env");
-    expect(apiKeyOf("", "TOY_KEY")).toEqual({ type: "missing" });
+    expect(resolveApiKey("", "TOY_KEY")).toEqual({ type: "missing" });
   });
 
-  it("cannot be sent with characters that no header carries", () => {
-    expect(apiKeyOf("two words", undefined)).toEqual({ type: "unsendable" });
-    expect(apiKeyOf("schlüssel", undefined)).toEqual({ type: "unsendable" });
+  it("is invalid with characters that are not valid in a header", () => {
+    expect(resolveApiKey("two words", undefined)).toEqual({ type: "invalid" });
+    expect(resolveApiKey("schlüssel", undefined)).toEqual({ type: "invalid" });
   });
 });
 
@@ -33,20 +33,20 @@ describe("the environment", () => {
     expect(value).toBeUndefined();
   });
 
-  it("has no variables from a prototype", () => {
+  it("has no variables from the prototype", () => {
     expect(environmentVariable("constructor")).toBeUndefined();
   });
 });
 
 describe("the secrets of a connection", () => {
-  it("are the key, the values of headers, and who is in the URL", () => {
+  it("are the key, the values of headers, and the user and password of the URL", () => {
     const options = { baseURL: "https://ada:pass@toy.test/v1", headers: { "x-api-key": "header-key" } };
     expect(secretsOf(options, "some-key")).toEqual(["some-key", "header-key", "ada", "pass"]);
   });
 });
 
 describe("a header value", () => {
-  it("is the text where a header can carry it, and stands for it where not", () => {
+  it("is the text if it is valid in a header, otherwise a hash", () => {
     expect(headerValue("plan/1/2/1")).toBe("plan/1/2/1");
     expect(headerValue("ä")).toMatch(/^moora-[a-z0-9-]+$/);
     expect(headerValue("ä")).toBe(headerValue("ä"));
@@ -55,7 +55,7 @@ describe("a header value", () => {
   });
 });
 
-describe("the address of a provider", () => {
+describe("the base URL of a provider", () => {
   it.each(["https://api.test/v1", "http://localhost:11434/v1", "HTTPS://user:pw@api.test"])(
     "may be %s",
     (url) => expect(baseUrlProblem(url)).toBeUndefined(),
@@ -69,7 +69,7 @@ describe("the address of a provider", () => {
     ["ftp://api.test", "ftp://api.test"],
     ["http://", "http://"],
     ["user:secret@api.test/v1?key=secret", "api.test/v1"],
-  ])("is refused with the address and without its secrets: %j", (url, shown) =>
+  ])("is rejected with a message that contains the URL without secrets: %j", (url, shown) =>
     expect(baseUrlProblem(url)).toBe(
       `baseURL must be an absolute URL with http:// or https://, got "${shown}".`,
     ),

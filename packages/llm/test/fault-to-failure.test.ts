@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { faultToFailure, type FailureContext, type LlmFailure, type StreamFault } from "../src/index.ts";
+import type { LlmFailure } from "@moora/llm";
+import { faultToFailure, type FailureContext, type StreamFault } from "@moora/llm/adapter";
 
 const context: FailureContext = {
   host: "api.test",
   secrets: ["key-canary"],
-  words: { out_of_luck: "billing" },
+  errorCodes: { out_of_luck: "billing" },
   errorToBody: (error) =>
     error instanceof Error && error.message === "event" ? { error: { type: "out_of_luck" } } : undefined,
 };
@@ -20,7 +21,7 @@ const response = (status: number, body: unknown, headers: Record<string, string>
 const broken = (error: unknown, known: { sent?: boolean; answered?: boolean } = {}): LlmFailure =>
   failureOf({ type: "broken", error, sent: true, answered: false, ...known });
 
-/** An error as fetch throws it: the code is in the cause. */
+/** An error of `fetch`: its cause has the code. */
 const transportError = (code: string): Error =>
   new TypeError("fetch failed", { cause: Object.assign(new Error(`${code} happened`), { code }) });
 
@@ -37,11 +38,11 @@ describe("an error of the transport", () => {
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "connection", false],
     ["ERR_TLS_CERT_ALTNAME_INVALID", "connection", false],
     ["ERR_SSL_WRONG_VERSION_NUMBER", "connection", false],
-  ])("%s is %s, transient: %s", (code, kind, retryable) => {
+  ])("%s is %s, retryable: %s", (code, kind, retryable) => {
     expect(broken(transportError(code))).toMatchObject({ kind, retryable, raw: code });
   });
 
-  it("is an interruption when the answer had begun, and an invalid request when nothing was sent", () => {
+  it("is an interruption after the answer has started, and an invalid request before the request is sent", () => {
     expect(broken(new TypeError("terminated"), { answered: true })).toMatchObject({
       kind: "interrupted",
       retryable: true,
@@ -49,26 +50,26 @@ describe("an error of the transport", () => {
     expect(broken(new TypeError("Invalid URL"), { sent: false })).toMatchObject({
       kind: "invalid-request",
       retryable: false,
-      message: "The request could not be made: Invalid URL",
+      message: "Invalid request: Invalid URL",
     });
   });
 
-  it("is a time-out when it says so by its name", () => {
+  it("is a timeout by its name", () => {
     expect(broken(new DOMException("too slow", "TimeoutError"))).toMatchObject({
       kind: "timeout",
       raw: "TimeoutError",
     });
   });
 
-  it("may be anything, also a circle of causes", () => {
+  it("may be any value, also an error with circular causes", () => {
     const circle = new Error("round");
     circle.cause = circle;
-    expect(broken(circle)).toMatchObject({ kind: "connection", message: "No answer from api.test: round" });
-    expect(broken("text")).toMatchObject({ kind: "connection", message: "No answer from api.test: text" });
+    expect(broken(circle)).toMatchObject({ kind: "connection", message: "No response from api.test: round" });
+    expect(broken("text")).toMatchObject({ kind: "connection", message: "No response from api.test: text" });
   });
 });
 
-describe("an error that the provider tells (F07)", () => {
+describe("an error that the provider reports (F07)", () => {
   it.each([
     [
       "OpenAI",
@@ -94,7 +95,7 @@ describe("an error that the provider tells (F07)", () => {
       { error: { code: "constructor", type: "__proto__", message: "m" } },
       "invalid-request",
     ],
-  ])("is understood in the form of %s", (_, status, body, kind) => {
+  ])("is recognized in the form of %s", (_, status, body, kind) => {
     expect(response(status, body).kind).toBe(kind);
   });
 
@@ -106,7 +107,7 @@ describe("an error that the provider tells (F07)", () => {
     [413, "Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 9000"],
     [429, "Request too large for x in organization y on tokens per min (TPM): Limit 30000, Requested 50000."],
     [400, "Please reduce the length of the messages or completion."],
-  ])("%i is too long a context when it says so: %s", (status, message) => {
+  ])("%i is a too long context by its message: %s", (status, message) => {
     const failure = response(status, { error: { message, type: "invalid_request_error" } });
     expect(failure).toMatchObject({ kind: "context-length", retryable: false, status });
   });
@@ -115,7 +116,7 @@ describe("an error that the provider tells (F07)", () => {
     "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
     "Invalid 'tools[0].function.name': string too long. Expected a string with maximum length 64.",
     "Could not find context for this tool call.",
-  ])("is not too long a context when it only sounds like it: %s", (message) => {
+  ])("is not a too long context with a similar message: %s", (message) => {
     expect(response(400, { error: { message, type: "invalid_request_error" } }).kind).toBe("invalid-request");
   });
 
@@ -123,14 +124,14 @@ describe("an error that the provider tells (F07)", () => {
     ["Your credit balance is too low to access the API.", "billing"],
     ["Output blocked by content filtering policy", "content-filter"],
     ["The response was filtered: it triggers our content management policy.", "content-filter"],
-  ])("may tell more in its sentence than in its word: %s", (message, kind) => {
+  ])("has the kind of its message if that is more specific than its code: %s", (message, kind) => {
     expect(response(400, { error: { message, type: "invalid_request_error" } })).toMatchObject({
       kind,
       retryable: false,
     });
   });
 
-  it("keeps the status, the word and the sentence", () => {
+  it("has the status, the code and the message of the response", () => {
     expect(response(403, { error: { code: "no_access", message: "not for you" } })).toEqual({
       kind: "auth",
       message: "403 no_access not for you",
@@ -140,19 +141,19 @@ describe("an error that the provider tells (F07)", () => {
     });
   });
 
-  it("is final when the provider says that it is", () => {
+  it("is not retryable if the provider sends x-should-retry: false", () => {
     expect(response(500, "", { "x-should-retry": "false" }).retryable).toBe(false);
     expect(response(400, "", { "x-should-retry": "true" }).retryable).toBe(false);
   });
 
-  it("is read from an event too", () => {
+  it("is read from an event, too", () => {
     expect(broken(new Error("event"), { answered: true })).toMatchObject({
       kind: "billing",
       raw: "out_of_luck",
     });
   });
 
-  it("is a page's text when it is a page", () => {
+  it("has the text of an HTML page without markup", () => {
     const page =
       "<html><style>p { color: red }</style><body>\n<h1>502</h1>\n Bad   <b>Gateway</b></body></html>";
     expect(response(502, page).message).toBe("502 502 Bad Gateway");
@@ -160,7 +161,7 @@ describe("an error that the provider tells (F07)", () => {
 });
 
 describe("a failure", () => {
-  it("shows no secret, also not a part of one at its end", () => {
+  it("contains no secret, and no part of one at the end of a truncated message", () => {
     for (const message of ["key-canary is wrong", `${"x".repeat(2044)}key-canary`]) {
       const failure = response(401, { error: { code: "key-canary", message } });
       expect(JSON.stringify(failure)).not.toContain("key");

@@ -1,10 +1,10 @@
-import type { LlmMessage, LlmPart, LlmRequest } from "../src/index.ts";
+import type { LlmMessage, LlmPart, LlmRequest } from "@moora/llm";
 
 export const requestOf = (known: Partial<LlmRequest> = {}): LlmRequest => ({
   purpose: "plan",
   model: "some-model",
   system: "Be brief.",
-  messages: [userSays("Hello")],
+  messages: [userMessage("Hello")],
   tools: [],
   toolChoice: "auto",
   parallelToolCalls: true,
@@ -12,7 +12,7 @@ export const requestOf = (known: Partial<LlmRequest> = {}): LlmRequest => ({
   ...known,
 });
 
-export const userSays = (...texts: readonly string[]): LlmMessage => ({
+export const userMessage = (...texts: readonly string[]): LlmMessage => ({
   role: "user",
   content: texts.map((text) => ({ type: "text", text })),
 });

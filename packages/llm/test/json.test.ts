@@ -1,31 +1,34 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defined, hasMoreItemsThan, wellFormed } from "../src/index.ts";
+import { defined, withWellFormedText } from "@moora/llm/adapter";
+import { hasMoreItemsThan } from "@moora/llm/internal";
 import { isTooDeep } from "../src/json.ts";
 
 describe("a well-formed value", () => {
-  it("has no lone surrogate in it, in values and in keys", () => {
-    expect(wellFormed({ "a\ud800": ["\udc00", { b: "\ud83d\ude00" }, null, 1, true] })).toEqual({
+  it("has no lone surrogates in values and keys", () => {
+    expect(withWellFormedText({ "a\ud800": ["\udc00", { b: "\ud83d\ude00" }, null, 1, true] })).toEqual({
       "a\ufffd": ["\ufffd", { b: "\u{1F600}" }, null, 1, true],
     });
   });
 
-  it("is the value itself where there was none", () => {
+  it("is equal to a value without lone surrogates", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        expect(JSON.stringify(wellFormed(JSON.parse(JSON.stringify(value))))).toBe(JSON.stringify(value));
+        expect(JSON.stringify(withWellFormedText(JSON.parse(JSON.stringify(value))))).toBe(
+          JSON.stringify(value),
+        );
       }),
     );
   });
 
-  it("keeps keys that objects are touchy about", () => {
+  it("keeps keys that have a meaning in prototypes", () => {
     const hostile = JSON.parse('{"__proto__":{"x":1},"constructor":2}');
-    expect(JSON.stringify(wellFormed(hostile))).toBe('{"__proto__":{"x":1},"constructor":2}');
+    expect(JSON.stringify(withWellFormedText(hostile))).toBe('{"__proto__":{"x":1},"constructor":2}');
   });
 });
 
 describe("defined fields", () => {
-  it("are those with a value", () => {
+  it("are those that are not undefined", () => {
     expect(defined({ a: undefined, b: null, c: 0, d: "", e: false })).toEqual({
       b: null,
       c: 0,
@@ -38,7 +41,7 @@ describe("defined fields", () => {
 const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
 describe("a value that is too deep", () => {
-  it("is nested more than 512 times, however wide it is", () => {
+  it("has more than 512 levels", () => {
     expect(isTooDeep(JSON.parse(nested(512)))).toBe(false);
     expect(isTooDeep(JSON.parse(nested(513)))).toBe(true);
     expect(isTooDeep(JSON.parse(nested(100_000)))).toBe(true);
@@ -63,6 +66,6 @@ describe("the keys and items of a JSON text", () => {
     );
   });
 
-  it("are none in a string, whatever stands in it", () =>
+  it("do not include the characters of a string", () =>
     expect(hasMoreItemsThan(JSON.stringify({ a: '{"[,,,]\\' }), 1)).toBe(false));
 });

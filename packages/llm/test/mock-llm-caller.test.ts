@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { LlmChunk, LlmOutcome } from "../src/index.ts";
-import { answers, callsTools, fails, hangs, MockLlmCaller } from "../src/testing/index.ts";
+import type { LlmChunk, LlmOutcome } from "@moora/llm";
+import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { requestOf } from "./fixtures.ts";
 
 const request = requestOf();
 
 describe("a scripted model", () => {
-  it("does one step for each call, and fails clearly past the end of its list", async () => {
+  it("uses one step for each call, and fails without a step left", async () => {
     const llm = new MockLlmCaller([answers("one"), callsTools([{ name: "add", arguments: { a: 1 } }])]);
     expect(await llm.call(request)).toMatchObject({
       ok: true,
@@ -23,19 +23,19 @@ describe("a scripted model", () => {
       failure: {
         kind: "invalid-request",
         retryable: false,
-        message: "MockLlmCaller: call 3 has no step; its script has 2. Add one.",
+        message: "MockLlmCaller: call 3 has no step, the script has 2. Add a step.",
       },
     });
   });
 
-  it("answers as the model it was made for where a request names none", async () => {
+  it("answers as its own model if the request has none", async () => {
     const llm = new MockLlmCaller(() => answers("ok"), { model: "big" });
     expect([llm.model, new MockLlmCaller([]).model]).toEqual(["big", undefined]);
     expect(await llm.call(requestOf({ model: "" }))).toMatchObject({ model: "big" });
     expect(llm.callSync(requestOf({ model: "small" }))).toMatchObject({ model: "small" });
   });
 
-  it("reports the usage of its step where it is aborted", async () => {
+  it("reports the usage of its step when it is aborted", async () => {
     const usage = { inputTokens: 1_000 };
     const llm = new MockLlmCaller([answers("one two three", { usage }), hangs("one ", { usage })]);
     for (const _ of ["an answer", "one that hangs"]) {
@@ -45,7 +45,7 @@ describe("a scripted model", () => {
     }
   });
 
-  it("keeps the requests and the models that were asked for", async () => {
+  it("records requests, options and models", async () => {
     const llm = new MockLlmCaller(() => answers("ok"));
     await llm.call(requestOf({ model: "small" }), { idempotencyKey: "k" });
     llm.callSync(requestOf({ model: "large" }));
@@ -55,13 +55,13 @@ describe("a scripted model", () => {
     expect(llm.options[0]).toEqual({ idempotencyKey: "k" });
   });
 
-  it("may be a function of the request, which may answer later", async () => {
+  it("may be a function of the request that returns a promise", async () => {
     const llm = new MockLlmCaller(async ({ model }, call) => answers(`${model} ${call}`));
     expect(await llm.call(request)).toMatchObject({ turn: { parts: [{ text: "some-model 0" }] } });
     expect(llm.callSync(request)).toMatchObject({ ok: false, failure: { kind: "invalid-request" } });
   });
 
-  it("never rejects, whatever its script does", async () => {
+  it("never rejects, even if its script throws", async () => {
     const llm = new MockLlmCaller(() => {
       throw new Error("no");
     });
@@ -70,7 +70,7 @@ describe("a scripted model", () => {
     expect(llm.callSync(request)).toMatchObject(threw);
   });
 
-  it("names the model that was asked for, or the one its script names", () => {
+  it("answers with the requested model, or with the one of its script", () => {
     const llm = new MockLlmCaller([answers("a"), answers("b", { model: "snapshot" })]);
     expect([llm.callSync(request), llm.callSync(request)]).toMatchObject([
       { model: "some-model" },
@@ -78,7 +78,7 @@ describe("a scripted model", () => {
     ]);
   });
 
-  it("streams reasoning, words and the names of tools", async () => {
+  it("streams reasoning, text and the names of tools", async () => {
     const chunks: LlmChunk[] = [];
     const llm = new MockLlmCaller([
       callsTools([{ name: "add" }], { text: "Let me see", reasoning: "I must add" }),
@@ -95,7 +95,7 @@ describe("a scripted model", () => {
     ]);
   });
 
-  it("stops between two words when it is aborted, and keeps what got out", async () => {
+  it("stops between two words when it is aborted, and returns the text so far", async () => {
     const abort = new AbortController();
     const llm = new MockLlmCaller([answers("one two three")]);
     const outcome = await llm.call(request, {
@@ -107,7 +107,7 @@ describe("a scripted model", () => {
     expect(outcome).toMatchObject({ ok: false, failure: { kind: "aborted" }, partial: "one two " });
   });
 
-  it("streams what a failing call had made before it failed", async () => {
+  it("streams the partial text of a failure", async () => {
     const heard: string[] = [];
     const llm = new MockLlmCaller([fails("interrupted", { partial: "half an", retryAfterMs: 5 })]);
     const outcome = await llm.call(request, {
@@ -120,7 +120,7 @@ describe("a scripted model", () => {
     });
   });
 
-  it("hangs until it is aborted", async () => {
+  it("waits until it is aborted", async () => {
     const abort = new AbortController();
     const llm = new MockLlmCaller([hangs("thinking"), hangs()]);
     let outcome: LlmOutcome | undefined;

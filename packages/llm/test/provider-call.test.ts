@@ -1,17 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { noUsage, type LlmCallOptions, type LlmOutcome, type LlmRequest } from "@moora/llm";
 import {
   callProvider,
   failureOf,
-  noUsage,
-  requestToSendable,
+  normalizeRequest,
   type AnswerReader,
   type ConnectionOptions,
-  type LlmCallOptions,
-  type LlmOutcome,
-  type LlmRequest,
   type Protocol,
-} from "../src/index.ts";
-import { requestOf, turnOf, userSays } from "./fixtures.ts";
+} from "@moora/llm/adapter";
+import { requestOf, turnOf, userMessage } from "./fixtures.ts";
 
 interface Body {
   readonly model: string;
@@ -19,7 +16,7 @@ interface Body {
   readonly neutral: boolean;
 }
 
-/** A protocol of one event, which is the whole answer. */
+/** A protocol whose answers have one event. */
 function protocolOf(known: Partial<Protocol<Body, string>> = {}): Protocol<Body, string> {
   return {
     provider: "toy",
@@ -28,12 +25,12 @@ function protocolOf(known: Partial<Protocol<Body, string>> = {}): Protocol<Body,
     sendsIdempotencyKey: true,
     requestToBody: ({ model, ...request }, { origin, neutral = false }) => ({
       body: { model, origin, neutral },
-      sendable: requestToSendable({ model, ...request }, { origin, neutral }),
+      normalized: normalizeRequest({ model, ...request }, { origin, neutral }),
       warnings: [],
     }),
     open: async (body) => answer(`${body.model} at ${body.origin}`),
-    reader: ({ origin, sendable }) => readerOf((text) => ok(origin, sendable.nameOf(text))),
-    words: {},
+    reader: ({ origin, normalized }) => readerOf((text) => ok(origin, normalized.nameOf(text))),
+    errorCodes: {},
     errorToBody: () => undefined,
     rejectsRaw: (failure, carriesRaw) => carriesRaw && failure.kind === "invalid-request",
     ...known,
@@ -55,7 +52,7 @@ const ok = (origin: string, text: string): LlmOutcome => ({
 const readerOf = (end: (text: string) => LlmOutcome): AnswerReader<Body, string> => {
   let text = "";
   return {
-    take: (event) => {
+    add: (event) => {
       text += event;
       return true;
     },
@@ -65,7 +62,7 @@ const readerOf = (end: (text: string) => LlmOutcome): AnswerReader<Body, string>
   };
 };
 
-const asked = (
+const callWith = (
   known: Partial<Protocol<Body, string>>,
   connection: ConnectionOptions = {},
   request: Partial<LlmRequest> = {},
@@ -77,80 +74,85 @@ const textOf = (outcome: LlmOutcome): string => {
   return part?.type === "text" ? part.text : JSON.stringify(outcome);
 };
 
-const cannotMap = (): never => {
+const throwingConversion = (): never => {
   throw new Error("cannot map some-key for secret");
 };
 
-/** Takes a request without raw parts only. */
-const choosy: Protocol<Body, string>["reader"] = ({ origin }) =>
+/** Rejects requests with raw parts. */
+const rejectingRaw: Protocol<Body, string>["reader"] = ({ origin }) =>
   readerOf((text) =>
     text === "ok"
       ? ok(origin, text)
       : { ok: false, failure: failureOf("invalid-request", "the signature is wrong"), partial: "" },
   );
 
-/** Pauses once. */
+/** Pauses the answer once. */
 const pausing: Protocol<Body, string>["reader"] = ({ origin }) => ({
   ...readerOf((text) => ok(origin, text)),
   continuation: (body) => (body.model === "some-model" ? { ...body, model: "again" } : undefined),
 });
 
 describe("a call through a protocol", () => {
-  it("asks the model of the request, or else that of the caller, at an origin without secrets", async () => {
-    expect(textOf(await asked({}))).toBe("some-model at toy/talk/toy.test/some-model");
-    expect(textOf(await asked({}, { model: "mine" }, { model: "" }))).toBe("mine at toy/talk/toy.test/mine");
+  it("uses the model of the request, otherwise that of the caller, and an origin without secrets", async () => {
+    expect(textOf(await callWith({}))).toBe("some-model at toy/talk/toy.test/some-model");
+    expect(textOf(await callWith({}, { model: "mine" }, { model: "" }))).toBe(
+      "mine at toy/talk/toy.test/mine",
+    );
   });
 
-  it("fails clearly when nobody names a model", async () => {
-    expect(await asked({}, {}, { model: "" })).toMatchObject({
+  it("fails if no model is configured", async () => {
+    expect(await callWith({}, {}, { model: "" })).toMatchObject({
       failure: {
         kind: "invalid-request",
-        message: "toy: neither the request nor the caller names a model.",
+        message: "toy: missing model. Set model in the request or options.",
       },
     });
   });
 
-  it("turns a fault of its own into a failure without secrets", async () => {
-    expect(await asked({ requestToBody: cannotMap }, { apiKey: "some-key" })).toEqual({
+  it("converts an error in the adapter to a failure without secrets", async () => {
+    expect(await callWith({ requestToBody: throwingConversion }, { apiKey: "some-key" })).toEqual({
       ok: false,
       failure: failureOf("unknown", "toy: Error: cannot map [secret] for [secret]"),
       partial: "",
     });
   });
 
-  it("sends the key of idempotency only where it is taken, and another one with another body", async () => {
+  it("sends the idempotency key only if it is supported, and another key with another body", async () => {
     const keys: (string | undefined)[] = [];
     const open: Protocol<Body, string>["open"] = async ({ neutral }, { headers }) => {
       keys.push(headers["idempotency-key"]);
       return answer(neutral ? "ok" : "rejected");
     };
     const origin = "toy/talk/toy.test/some-model";
-    const thought = { type: "reasoning", text: "hm", raw: 1 } as const;
-    const messages = [userSays("Hello"), turnOf([thought, { type: "text", text: "so" }], [], origin)];
+    const reasoningPart = { type: "reasoning", text: "hm", raw: 1 } as const;
+    const messages = [
+      userMessage("Hello"),
+      turnOf([reasoningPart, { type: "text", text: "so" }], [], origin),
+    ];
     const options = { idempotencyKey: "plan/1" };
-    const outcome = await asked({ open, reader: choosy }, {}, { messages }, options);
+    const outcome = await callWith({ open, reader: rejectingRaw }, {}, { messages }, options);
     expect(outcome).toMatchObject({
       ok: true,
       warnings: ["reasoning was rejected and left out: the signature is wrong"],
     });
     expect(keys).toEqual(["plan/1", "plan/1-neutral"]);
-    await asked({ open, sendsIdempotencyKey: false }, {}, {}, options);
+    await callWith({ open, sendsIdempotencyKey: false }, {}, {}, options);
     expect(keys[2]).toBeUndefined();
   });
 
-  it("goes on with an answer that pauses, under a key of its own", async () => {
+  it("continues a paused answer with another idempotency key", async () => {
     const keys: (string | undefined)[] = [];
     const open: Protocol<Body, string>["open"] = async ({ model }, { headers }) => {
       keys.push(headers["idempotency-key"]);
       return answer(`${model} `);
     };
-    expect(textOf(await asked({ open, reader: pausing }, {}, {}, { idempotencyKey: "k" }))).toBe(
+    expect(textOf(await callWith({ open, reader: pausing }, {}, {}, { idempotencyKey: "k" }))).toBe(
       "some-model again ",
     );
     expect(keys).toEqual(["k", "k-1"]);
   });
 
-  it("makes up an id for a call that came without one", async () => {
+  it("generates an id for a tool call without one", async () => {
     const call = { type: "tool-call", id: "", name: "add", arguments: "{}" } as const;
     const reader: Protocol<Body, string>["reader"] = ({ origin }) =>
       readerOf(() => {
@@ -159,7 +161,7 @@ describe("a call through a protocol", () => {
           ? { ...outcome, turn: { origin, parts: [call, { ...call, id: "b" }, call] } }
           : outcome;
       });
-    expect(await asked({ reader })).toMatchObject({
+    expect(await callWith({ reader })).toMatchObject({
       turn: { parts: [{ id: "call_0" }, { id: "b" }, { id: "call_2" }] },
     });
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { readOutcome } from "../src/index.ts";
-import { answers, callsTools, fails } from "../src/testing/index.ts";
+import { readOutcome } from "@moora/llm/internal";
+import { answers, callsTools, fails } from "@moora/llm/testing";
 
-describe("what a caller returned", () => {
+describe("the value that a caller returned", () => {
   it.each([answers("4"), callsTools([{ name: "add" }]), fails("server", { partial: "so" })])(
-    "is an outcome as it is",
+    "is returned unchanged if it is an outcome",
     (outcome) => expect(readOutcome(outcome, "mine")).toBe(outcome),
   );
 
@@ -13,13 +13,13 @@ describe("what a caller returned", () => {
     [null, "null"],
     ["4", "a value of type string"],
     [[], "an array"],
-    [{}, "an object without the fields of one"],
-    [{ ok: true, text: "4" }, "an object without the fields of one"],
-    [{ ...answers("4"), turn: { parts: "4" } }, "an object without the fields of one"],
-    [{ ...answers("4"), usage: undefined }, "an object without the fields of one"],
-    [{ ok: false }, "an object without the fields of one"],
-    [{ ok: false, failure: { kind: 5, message: "no" } }, "an object without the fields of one"],
-  ])("in any other form is a malformed failure that names the caller: %j", (returned, what) =>
+    [{}, "an object without its fields"],
+    [{ ok: true, text: "4" }, "an object without its fields"],
+    [{ ...answers("4"), turn: { parts: "4" } }, "an object without its fields"],
+    [{ ...answers("4"), usage: undefined }, "an object without its fields"],
+    [{ ok: false }, "an object without its fields"],
+    [{ ok: false, failure: { kind: 5, message: "no" } }, "an object without its fields"],
+  ])("is a malformed failure with the name of the caller otherwise: %j", (returned, what) =>
     expect(readOutcome(returned, "mine")).toEqual({
       ok: false,
       failure: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { retryAfterMs } from "../src/index.ts";
+import { retryAfterMs } from "@moora/llm/adapter";
 
 const now = Date.UTC(2030, 0, 1);
 const read = (headers: Record<string, string>): number | undefined => retryAfterMs(new Headers(headers), now);
@@ -25,7 +25,7 @@ describe("Retry-After (F05)", () => {
     expect(read({ "retry-after": header })).toBe(ms);
   });
 
-  it("prefers milliseconds where a provider gives them", () => {
+  it("prefers the header in milliseconds", () => {
     expect(read({ "retry-after-ms": "1500", "retry-after": "9" })).toBe(1500);
     expect(read({ "retry-after-ms": "soon", "retry-after": "9" })).toBe(9000);
     expect(read({})).toBeUndefined();

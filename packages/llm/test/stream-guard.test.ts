@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { readStream, type StreamFault, type StreamLimits, type Wire } from "../src/index.ts";
+import { readStream, type StreamFault, type StreamLimits, type Wire } from "@moora/llm/adapter";
 
-/** A server in memory: the test writes, ends and breaks the body by hand. */
-function wiredBy(
+/** A server in memory, whose body the test writes, ends and breaks. */
+function memoryServer(
   answer: {
     readonly status?: number;
     readonly type?: string;
@@ -31,7 +31,7 @@ function wiredBy(
   };
 }
 
-/** A client that knows one protocol: each line is an event. */
+/** A client for a protocol in which each line is an event. */
 async function* lines({ fetch, signal }: Wire): AsyncGenerator<string> {
   const response = await fetch("http://server.test/", { method: "POST", signal });
   let rest = "";
@@ -51,17 +51,17 @@ const limits = (known: Partial<StreamLimits>): StreamLimits => ({
   ...known,
 });
 
-/** Reads until the line `end`, and keeps what it read. */
-function reading(known: Partial<StreamLimits>): {
-  readonly taken: string[];
+/** Reads until the line `end`, and records the lines. */
+function startReading(known: Partial<StreamLimits>): {
+  readonly received: string[];
   readonly fault: Promise<StreamFault | undefined>;
 } {
-  const taken: string[] = [];
+  const received: string[] = [];
   const fault = readStream(limits(known), open, (line) => {
-    taken.push(line);
+    received.push(line);
     return line === "end";
   });
-  return { taken, fault };
+  return { received, fault };
 }
 
 const settle = (): Promise<void> => vi.advanceTimersByTimeAsync(0).then(() => undefined);
@@ -73,31 +73,31 @@ describe("a guarded stream", () => {
     vi.useRealTimers();
   });
 
-  it("hands out every event and has no fault when the last one came", async () => {
-    const server = wiredBy();
-    const { taken, fault } = reading({ fetch: server.fetch });
+  it("passes every event on, and has no fault after the last one", async () => {
+    const server = memoryServer();
+    const { received, fault } = startReading({ fetch: server.fetch });
     server.write("a\nb");
     server.write("\nend\n");
     server.end();
     expect(await fault).toBeUndefined();
-    expect(taken).toEqual(["a", "b", "end"]);
+    expect(received).toEqual(["a", "b", "end"]);
   });
 
-  it("is cut when it ends before its last event, and empty when nothing came at all (F01)", async () => {
-    const cut = wiredBy();
-    const one = reading({ fetch: cut.fetch });
+  it("is cut when it ends before its last event, and empty when it has no event (F01)", async () => {
+    const cut = memoryServer();
+    const one = startReading({ fetch: cut.fetch });
     cut.write("a\n");
     cut.end();
     expect(await one.fault).toEqual({ type: "cut", empty: false });
-    const empty = wiredBy();
-    const none = reading({ fetch: empty.fetch });
+    const empty = memoryServer();
+    const none = startReading({ fetch: empty.fetch });
     empty.end();
     expect(await none.fault).toEqual({ type: "cut", empty: true });
   });
 
-  it("waits the first limit for the first byte, and the idle limit for every other (F08)", async () => {
-    const server = wiredBy();
-    const { fault } = reading({ fetch: server.fetch });
+  it("has the first limit for the first byte, and the idle limit for all others (F08)", async () => {
+    const server = memoryServer();
+    const { fault } = startReading({ fetch: server.fetch });
     await vi.advanceTimersByTimeAsync(999);
     server.write("a\n");
     await settle();
@@ -108,15 +108,15 @@ describe("a guarded stream", () => {
     expect(await fault).toEqual({ type: "silent", afterMs: 100 });
   });
 
-  it("gives up after the first limit when not even headers come", async () => {
-    const { fault } = reading({ fetch: () => new Promise(() => undefined) });
+  it("fails after the first limit without a response", async () => {
+    const { fault } = startReading({ fetch: () => new Promise(() => undefined) });
     await vi.advanceTimersByTimeAsync(1000);
     expect(await fault).toEqual({ type: "silent", afterMs: 1000 });
   });
 
-  it("takes bytes that are no event for life", async () => {
-    const server = wiredBy();
-    const { fault, taken } = reading({ fetch: server.fetch });
+  it("restarts the idle limit for bytes that are not an event", async () => {
+    const server = memoryServer();
+    const { fault, received } = startReading({ fetch: server.fetch });
     server.write("a\n");
     for (let ping = 0; ping < 5; ping += 1) {
       await vi.advanceTimersByTimeAsync(90);
@@ -126,12 +126,16 @@ describe("a guarded stream", () => {
     server.write("\nend\n");
     server.end();
     expect(await fault).toBeUndefined();
-    expect(taken).toEqual(["a", ".....", "end"]);
+    expect(received).toEqual(["a", ".....", "end"]);
   });
 
-  it("has no limit where it is Infinity or too long for a timer", async () => {
-    const server = wiredBy();
-    const { fault } = reading({ fetch: server.fetch, firstChunkTimeoutMs: Infinity, idleTimeoutMs: 2 ** 31 });
+  it("has no limit for Infinity and for delays above the maximum of a timer", async () => {
+    const server = memoryServer();
+    const { fault } = startReading({
+      fetch: server.fetch,
+      firstChunkTimeoutMs: Infinity,
+      idleTimeoutMs: 2 ** 31,
+    });
     await vi.advanceTimersByTimeAsync(10_000_000);
     server.write("a\n");
     await vi.advanceTimersByTimeAsync(10_000_000);
@@ -140,37 +144,37 @@ describe("a guarded stream", () => {
     expect(await fault).toBeUndefined();
   });
 
-  it("does not wait for the end of a stream that has come to its last event", async () => {
-    const server = wiredBy();
-    const { fault } = reading({ fetch: server.fetch, idleTimeoutMs: 60_000 });
+  it("does not wait for the end of the stream after its last event", async () => {
+    const server = memoryServer();
+    const { fault } = startReading({ fetch: server.fetch, idleTimeoutMs: 60_000 });
     server.write("end\n");
     await settle();
     await vi.advanceTimersByTimeAsync(1000);
     expect(await fault).toBeUndefined();
   });
 
-  it("is whole with its last event, also when the connection breaks after it", async () => {
-    const server = wiredBy();
-    const { fault } = reading({ fetch: server.fetch });
+  it("is complete with its last event, even if the connection breaks after it", async () => {
+    const server = memoryServer();
+    const { fault } = startReading({ fetch: server.fetch });
     server.write("end\n");
     await settle();
     server.break(new TypeError("terminated"));
     expect(await fault).toBeUndefined();
   });
 
-  it("tells a connection that broke before the answer from one that broke after it", async () => {
+  it("distinguishes connections that break before and after the response", async () => {
     const error = new TypeError("fetch failed");
-    const refused = reading({ fetch: () => Promise.reject(error) });
+    const refused = startReading({ fetch: () => Promise.reject(error) });
     expect(await refused.fault).toEqual({ type: "broken", error, sent: true, answered: false });
-    const server = wiredBy();
-    const broken = reading({ fetch: server.fetch });
+    const server = memoryServer();
+    const broken = startReading({ fetch: server.fetch });
     server.write("a\n");
     await settle();
     server.break(error);
     expect(await broken.fault).toEqual({ type: "broken", error, sent: true, answered: true });
   });
 
-  it("knows that nothing was sent when the client failed by itself", async () => {
+  it("reports that nothing was sent if the client throws", async () => {
     const error = new Error("no such option");
     const fault = await readStream(
       limits({}),
@@ -182,8 +186,8 @@ describe("a guarded stream", () => {
     expect(fault).toEqual({ type: "broken", error, sent: false, answered: false });
   });
 
-  it("is unreadable when an event cannot be taken", async () => {
-    const server = wiredBy();
+  it("is unreadable if the handler of an event throws", async () => {
+    const server = memoryServer();
     const error = new TypeError("no choices");
     const fault = readStream(limits({ fetch: server.fetch }), open, () => {
       throw error;
@@ -192,35 +196,35 @@ describe("a guarded stream", () => {
     expect(await fault).toEqual({ type: "unreadable", error });
   });
 
-  it("ends at once when it is aborted, also if the transport does not listen", async () => {
+  it("ends immediately when it is aborted, even if the transport ignores the signal", async () => {
     const abort = new AbortController();
-    const deaf = reading({ fetch: () => new Promise(() => undefined), signal: abort.signal });
-    const server = wiredBy();
-    const stalled = reading({ fetch: (url) => server.fetch(url), signal: abort.signal });
+    const unresponsive = startReading({ fetch: () => new Promise(() => undefined), signal: abort.signal });
+    const server = memoryServer();
+    const stalled = startReading({ fetch: (url) => server.fetch(url), signal: abort.signal });
     server.write("a\n");
     await settle();
     abort.abort(new Error("enough"));
-    expect(await Promise.all([deaf.fault, stalled.fault])).toEqual([
+    expect(await Promise.all([unresponsive.fault, stalled.fault])).toEqual([
       { type: "aborted" },
       { type: "aborted" },
     ]);
-    const late = reading({ fetch: server.fetch, signal: abort.signal });
+    const late = startReading({ fetch: server.fetch, signal: abort.signal });
     expect(await late.fault).toEqual({ type: "aborted" });
     expect(server.inits).toHaveLength(1);
   });
 
-  it("tells its client's signal when it is over, so that nothing stays open", async () => {
-    const server = wiredBy();
-    const { fault } = reading({ fetch: server.fetch });
+  it("aborts the signal of its client at the end, so that no connection stays open", async () => {
+    const server = memoryServer();
+    const { fault } = startReading({ fetch: server.fetch });
     await vi.advanceTimersByTimeAsync(1000);
     await fault;
     expect(server.inits[0]?.signal?.aborted).toBe(true);
   });
 
-  it("starts no timer for bytes that trickle in after its end", async () => {
-    const server = wiredBy();
+  it("starts no timer for bytes that arrive after its end", async () => {
+    const server = memoryServer();
     const abort = new AbortController();
-    const { fault } = reading({ fetch: (url) => server.fetch(url), signal: abort.signal });
+    const { fault } = startReading({ fetch: (url) => server.fetch(url), signal: abort.signal });
     await settle();
     abort.abort();
     await fault;
@@ -230,16 +234,16 @@ describe("a guarded stream", () => {
   });
 
   it("follows no redirect", async () => {
-    const server = wiredBy({ status: 307, headers: { location: "http://elsewhere.test/" } });
+    const server = memoryServer({ status: 307, headers: { location: "http://elsewhere.test/" } });
     server.end();
-    const { fault } = reading({ fetch: server.fetch });
+    const { fault } = startReading({ fetch: server.fetch });
     expect(await fault).toMatchObject({ type: "response", status: 307 });
     expect(server.inits[0]?.redirect).toBe("manual");
   });
 
-  it("lets through nothing but event streams, and keeps the beginning of what came instead", async () => {
-    const server = wiredBy({ status: 200, type: "text/html" });
-    const { fault } = reading({ fetch: server.fetch });
+  it("rejects responses that are not event streams, with the beginning of the body", async () => {
+    const server = memoryServer({ status: 200, type: "text/html" });
+    const { fault } = startReading({ fetch: server.fetch });
     for (let kilobytes = 0; kilobytes < 200; kilobytes += 1) server.write("x".repeat(1024));
     const refused = await fault;
     expect(refused).toMatchObject({ type: "response", status: 200 });
@@ -247,8 +251,8 @@ describe("a guarded stream", () => {
   });
 
   it("keeps the status of an error whose body never ends", async () => {
-    const server = wiredBy({ status: 503, type: "application/json" });
-    const { fault } = reading({ fetch: server.fetch });
+    const server = memoryServer({ status: 503, type: "application/json" });
+    const { fault } = startReading({ fetch: server.fetch });
     server.write('{"error":');
     await vi.advanceTimersByTimeAsync(1000);
     expect(await fault).toMatchObject({ type: "response", status: 503 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { strictSchema, type Json, type JsonObject, type StrictRules } from "../src/index.ts";
+import type { Json, JsonObject } from "@moora/llm";
+import { strictSchema, type StrictRules } from "@moora/llm/adapter";
 
 const object = (properties: JsonObject, known: JsonObject = {}): JsonObject => ({
   type: "object",
@@ -9,29 +10,29 @@ const object = (properties: JsonObject, known: JsonObject = {}): JsonObject => (
   ...known,
 });
 
-/** A provider that wants every key, and enforces bounds. */
+/** A provider that requires every property, and enforces bounds. */
 const everyKey: StrictRules = {
-  keywords: ["pattern", "minimum", "maximum"],
-  described: [],
-  formats: ["date-time"],
-  optionalKeys: false,
-  recursion: true,
+  enforcedKeywords: ["pattern", "minimum", "maximum"],
+  describedKeywords: [],
+  enforcedFormats: ["date-time"],
+  allowsOptionalKeys: false,
+  allowsRecursion: true,
 };
-/** A provider that lets keys be missing, and enforces only types. */
+/** A provider that allows optional properties, and enforces types only. */
 const typesOnly: StrictRules = {
-  keywords: [],
-  described: ["minimum", "maximum", "minLength"],
-  formats: ["uri"],
-  optionalKeys: true,
-  recursion: false,
+  enforcedKeywords: [],
+  describedKeywords: ["minimum", "maximum", "minLength"],
+  enforcedFormats: ["uri"],
+  allowsOptionalKeys: true,
+  allowsRecursion: false,
 };
 const strict = (schema: JsonObject): JsonObject | undefined => strictSchema(schema, everyKey);
 const loose = (schema: JsonObject): JsonObject | undefined => strictSchema(schema, typesOnly);
 const branch = (kind: string, known: JsonObject = {}): JsonObject =>
   object({ kind: { const: kind }, ...known });
 
-describe("a schema that can be made strict", () => {
-  it("closes objects that name their keys, in every depth", () => {
+describe("a schema that can be strict", () => {
+  it("has closed objects at every depth", () => {
     const open = {
       type: "object",
       properties: { list: { type: "array", items: { type: "object", properties: {} } } },
@@ -40,7 +41,7 @@ describe("a schema that can be made strict", () => {
     expect(strict(open)).toEqual(object({ list: { type: "array", items: object({}) } }));
   });
 
-  it("loses what is only an annotation", () => {
+  it("has no annotations", () => {
     expect(
       strict({
         $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -56,7 +57,7 @@ describe("a schema that can be made strict", () => {
     ["an enum", { a: { enum: ["x", "y"] } }],
     ["anyOf", { a: { anyOf: [{ type: "string" }, { type: "null" }] } }],
     [
-      "a key called like a keyword",
+      "a property with the name of a keyword",
       { default: { type: "string" }, additionalProperties: { type: "string" } },
     ],
   ])("keeps %s", (_, properties) => {
@@ -66,11 +67,11 @@ describe("a schema that can be made strict", () => {
   it.each<[string, Json[]]>([
     ["a key that tells them apart", [branch("a"), branch("b", { x: { type: "string" } })]],
     ["their types", [{ type: "string" }, { type: "number" }, { type: "null" }]],
-  ])("turns oneOf into anyOf where the branches exclude each other by %s", (_, branches) => {
+  ])("has anyOf instead of oneOf with branches that are disjoint by %s", (_, branches) => {
     expect(strict(object({ a: { oneOf: branches } }))).toEqual(object({ a: { anyOf: branches } }));
   });
 
-  it("follows references to see whether branches exclude each other", () => {
+  it("may have references in disjoint branches", () => {
     const $defs = { a: branch("a"), b: branch("b") };
     const refs = [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }];
     expect(strict(object({ x: { oneOf: refs } }, { $defs }))).toEqual(
@@ -78,7 +79,7 @@ describe("a schema that can be made strict", () => {
     );
   });
 
-  it("may contain itself where the provider allows it", () => {
+  it("may contain itself if the provider allows recursion", () => {
     const node = object({ next: { anyOf: [{ $ref: "#" }, { type: "null" }] } });
     expect(strict(node)).toEqual(node);
     expect(loose(node)).toBeUndefined();
@@ -87,9 +88,9 @@ describe("a schema that can be made strict", () => {
   });
 });
 
-describe("a schema that would come to mean something else", () => {
+describe("a schema without an equivalent strict one", () => {
   it.each<[string, JsonObject]>([
-    ["an optional key", { ...object({ a: { type: "string" } }), required: [] }],
+    ["an optional property", { ...object({ a: { type: "string" } }), required: [] }],
     ["a record", object({ a: { type: "object", additionalProperties: { type: "string" } } })],
     ["an object of any keys", object({ a: { type: "object" } })],
     ["an open object", { ...object({ a: { type: "string" } }), additionalProperties: true }],
@@ -100,21 +101,21 @@ describe("a schema that would come to mean something else", () => {
       "a tuple",
       object({ a: { type: "array", prefixItems: [{ type: "string" }], items: { type: "string" } } }),
     ],
-    ["a length that nobody enforces", object({ a: { type: "string", minLength: 1 } })],
-    ["a format that nobody enforces", object({ a: { type: "string", format: "uri" } })],
+    ["a length that is not enforced", object({ a: { type: "string", minLength: 1 } })],
+    ["a format that is not enforced", object({ a: { type: "string", format: "uri" } })],
     ["allOf", object({ a: { allOf: [{ type: "string" }] } })],
     ["not", object({ a: { type: "string", not: { const: "x" } } })],
     ["branches that overlap", object({ a: { oneOf: [{ type: "integer" }, { type: "number" }] } })],
-    ["branches with the same mark", object({ a: { oneOf: [branch("a"), branch("a")] } })],
-    ["a reference with company", object({ a: { $ref: "#", description: "again" } })],
-    ["a reference elsewhere", object({ a: { $ref: "https://example.com/x" } })],
-    ["a root that is no object", { type: "string" }],
+    ["branches with the same constant", object({ a: { oneOf: [branch("a"), branch("a")] } })],
+    ["a reference with other keywords", object({ a: { $ref: "#", description: "again" } })],
+    ["a reference to another document", object({ a: { $ref: "https://example.com/x" } })],
+    ["a root that is not an object", { type: "string" }],
     ["a root of branches", { anyOf: [object({})] }],
-  ])("is left as it is: %s", (_, schema) => {
+  ])("is not converted: %s", (_, schema) => {
     expect(strict(schema)).toBeUndefined();
   });
 
-  it("is left as it is when it is too deep or too large", () => {
+  it("is not converted if it is too deep or too large", () => {
     let deep: JsonObject = object({});
     for (let depth = 0; depth < 11; depth += 1) deep = object({ deep });
     expect(strict(deep)).toBeUndefined();
@@ -124,12 +125,12 @@ describe("a schema that would come to mean something else", () => {
 });
 
 describe("a schema for a provider that enforces less", () => {
-  it("may have optional keys", () => {
+  it("may have optional properties", () => {
     const schema = { ...object({ a: { type: "string", format: "uri" } }), required: [] };
     expect(loose(schema)).toEqual(schema);
   });
 
-  it("tells the model what is not enforced", () => {
+  it("has unenforced keywords in its descriptions", () => {
     expect(
       loose(object({ age: { type: "integer", description: "In years.", minimum: 0, maximum: 150 } })),
     ).toEqual(object({ age: { type: "integer", description: "In years. (minimum: 0, maximum: 150)" } }));

@@ -1,4 +1,5 @@
-import { isJsonObject, textToJson, type Json, type JsonObject } from "@moora/llm";
+import type { Json, JsonObject } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { clauseOf } from "./clause.ts";
 import { fieldsOf, type Field } from "./fields.ts";
 import { fillArguments } from "./fill-arguments.ts";

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from "@moora/llm";
+import type { Json, JsonObject } from "@moora/llm";
+import { isJsonObject } from "@moora/llm/internal";
 import { plainWords, wordsOf } from "./words.ts";
 
 /** One argument of a tool. */

@@ -1,4 +1,5 @@
-import { isJsonObject, textToJson, type JsonObject } from "@moora/llm";
+import type { JsonObject } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 import type { Clause } from "./clause.ts";
 import type { Field } from "./fields.ts";
 import { Filler } from "./filler.ts";

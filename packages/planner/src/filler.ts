@@ -1,4 +1,5 @@
-import { textToJson, type Json, type JsonObject } from "@moora/llm";
+import type { Json, JsonObject } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import type { Clause } from "./clause.ts";
 import { allowsNumber, allowsText } from "./field-limits.ts";
 import { fieldOf, fieldsOf, objectAt, type Field } from "./fields.ts";

@@ -1,4 +1,4 @@
-import { textToJson } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import { textToExpressions } from "./text-to-expressions.ts";
 
 /** The form of a piece of text, independent of its use. */

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from "@moora/llm";
+import type { Json, JsonObject } from "@moora/llm";
+import { isJsonObject } from "@moora/llm/internal";
 import { byName, candidatesFor, chooseCandidates } from "./candidates.ts";
 import { clauseOf, refersBack, type Clause } from "./clause.ts";
 import type { Field } from "./fields.ts";

@@ -1,7 +1,4 @@
 import {
-  chunkFeed,
-  failed,
-  failureOf,
   noUsage,
   type LlmCallOptions,
   type LlmCaller,
@@ -9,6 +6,7 @@ import {
   type LlmPart,
   type LlmRequest,
 } from "@moora/llm";
+import { chunkFeed, failedOutcome, failureOf } from "@moora/llm/adapter";
 import { nextTurn, type NextTurn } from "./next-turn.ts";
 
 /** The `origin` of the turns of a planner. */
@@ -32,7 +30,7 @@ export class Planner implements LlmCaller {
     try {
       return turnToOutcome(nextTurn(request));
     } catch (error) {
-      return failed(failureOf("unknown", `The planner failed: ${String(error)}`));
+      return failedOutcome(failureOf("unknown", `The planner failed: ${String(error)}`));
     }
   }
 }
@@ -43,7 +41,7 @@ export const planner = (): Planner => new Planner();
 type Answered = Extract<LlmOutcome, { ok: true }>;
 
 function turnToOutcome(turn: NextTurn): LlmOutcome {
-  if (turn.type === "refusal") return failed(failureOf("invalid-request", turn.why));
+  if (turn.type === "refusal") return failedOutcome(failureOf("invalid-request", turn.why));
   const parts: readonly LlmPart[] =
     turn.type === "answer"
       ? [{ type: "text", text: turn.text.toWellFormed() }]
@@ -65,7 +63,7 @@ function turnToOutcome(turn: NextTurn): LlmOutcome {
 }
 
 const aborted = (partial: string): LlmOutcome =>
-  failed(failureOf("aborted", "The call was aborted."), partial);
+  failedOutcome(failureOf("aborted", "The call was aborted."), partial);
 
 /** Reports the turn as chunks, one word per macrotask, as a model does. */
 async function streamed(outcome: Answered, { onChunk, signal }: LlmCallOptions): Promise<LlmOutcome> {

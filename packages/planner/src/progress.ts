@@ -1,4 +1,5 @@
-import { isJsonObject, textToJson, type Json, type JsonObject, type LlmMessage } from "@moora/llm";
+import type { Json, JsonObject, LlmMessage } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 
 /** The purpose of a call: the work of a clause, or to find an argument of it. */
 export interface CallMark {

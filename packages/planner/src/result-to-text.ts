@@ -1,4 +1,5 @@
-import { isJsonObject, textToJson, type Json } from "@moora/llm";
+import type { Json } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 import type { Clause } from "./clause.ts";
 import type { PastCall } from "./progress.ts";
 import { wordsOf } from "./words.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, textToJson } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 import type { PastCall } from "./progress.ts";
 import type { RoutedClause } from "./request-to-clauses.ts";
 

@@ -6,7 +6,8 @@ import {
   type TurnEntry,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
-import { hasMoreItemsThan, type LlmMessage, type LlmPart, type LlmToolResult } from "@moora/llm";
+import type { LlmMessage, LlmPart, LlmToolResult } from "@moora/llm";
+import { hasMoreItemsThan } from "@moora/llm/internal";
 import { jsonObjectOf } from "./json-object.ts";
 
 /** A turn with its results. Without text and calls there is nothing to send, whatever else it had. */

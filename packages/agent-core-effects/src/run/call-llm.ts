@@ -1,11 +1,6 @@
 import type { AgentState, UsageReport } from "@moora/agent-core-state-machine";
-import {
-  readOutcome,
-  type LlmCallOptions,
-  type LlmChunk,
-  type LlmOutcome,
-  type LlmRequest,
-} from "@moora/llm";
+import type { LlmCallOptions, LlmChunk, LlmOutcome, LlmRequest } from "@moora/llm";
+import { readOutcome } from "@moora/llm/internal";
 import type { CallLlmEffect } from "../effect.ts";
 import { llmRequestAt } from "../request/llm-request-at.ts";
 import type { EffectHost } from "./host.ts";

@@ -1,5 +1,6 @@
 import { jsonCopy, maxJsonLength, type Json } from "@moora/agent-core-state-machine";
-import { wellFormed, type LlmFinish, type LlmPart, type LlmTurn } from "@moora/llm";
+import type { LlmFinish, LlmPart, LlmTurn } from "@moora/llm";
+import { withWellFormedText } from "@moora/llm/internal";
 import { UnloggableInput } from "./assert-loggable.ts";
 
 /**
@@ -60,7 +61,7 @@ function kept(raw: Json): Json {
 
 function repairedCopy(raw: Json): ReturnType<typeof jsonCopy> {
   try {
-    return jsonCopy(wellFormed(raw));
+    return jsonCopy(withWellFormedText(raw));
   } catch {
     return jsonCopy(undefined);
   }

@@ -1,5 +1,6 @@
 import { jsonCopy, maxJsonItems } from "@moora/agent-core-state-machine";
-import { endOfJsonString, hasMoreItemsThan, isJsonObject, type JsonObject } from "@moora/llm";
+import type { JsonObject } from "@moora/llm";
+import { endOfJsonString, hasMoreItemsThan, isJsonObject } from "@moora/llm/internal";
 import { errorText } from "../error-text.ts";
 import { truncated, truncatedToBytes } from "../truncate.ts";
 

@@ -1,6 +1,6 @@
 import type { LlmPart, LlmRequest } from "@moora/llm";
 import { requestToAnthropic } from "@moora/llm-anthropic/wire";
-import { messagesRefusal, signatureOf } from "@moora/llm/testing";
+import { messagesRequestProblem, signatureOf } from "@moora/llm/testing";
 import type { Dialects } from "../laws/request-laws.ts";
 import { problemsOf, sentBody, withoutProviderOptions } from "./sent-body.ts";
 
@@ -8,7 +8,7 @@ import { problemsOf, sentBody, withoutProviderOptions } from "./sent-body.ts";
 export const anthropicDialects = (origin: string): Dialects => ({
   "Anthropic Messages": (request) => {
     const { body } = requestToAnthropic(signed(withoutProviderOptions(request)), { origin });
-    return problemsOf(messagesRefusal(sentBody(body), signaturesIn(request)));
+    return problemsOf(messagesRequestProblem(sentBody(body), signaturesIn(request)));
   },
 });
 

@@ -1,7 +1,7 @@
 import type { JsonObject, LlmRequest } from "@moora/llm";
 import { chatProfiles } from "@moora/llm-openai";
 import { requestToChat, requestToOpenAi } from "@moora/llm-openai/wire";
-import { chatRefusal, mistralStrictness, responsesRefusal } from "@moora/llm/testing";
+import { chatRequestProblem, mistralRules, responsesRequestProblem } from "@moora/llm/testing";
 import type { Dialects } from "../laws/request-laws.ts";
 import { problemsOf, sentBody, withoutProviderOptions } from "./sent-body.ts";
 
@@ -11,11 +11,12 @@ const issued: readonly string[] = [];
 /** What OpenAI's two APIs, and a stricter server of the second one, would refuse. */
 export const openAiDialects: Dialects = {
   "OpenAI Responses": (request) =>
-    problemsOf(responsesRefusal(bodyOf(requestToOpenAi, request, "openai"), issued)),
-  "OpenAI Chat Completions": (request) => problemsOf(chatRefusal(bodyOf(requestToChat, request, "openai"))),
+    problemsOf(responsesRequestProblem(bodyOf(requestToOpenAi, request, "openai"), issued)),
+  "OpenAI Chat Completions": (request) =>
+    problemsOf(chatRequestProblem(bodyOf(requestToChat, request, "openai"))),
   "Mistral Chat Completions": (request) => {
     const toMistral: ToBody = (given, context) => requestToChat(given, context, chatProfiles.mistral);
-    return problemsOf(chatRefusal(bodyOf(toMistral, request, "mistral"), mistralStrictness));
+    return problemsOf(chatRequestProblem(bodyOf(toMistral, request, "mistral"), mistralRules));
   },
 };
 

@@ -1,4 +1,4 @@
-import type { LlmCaller, LlmCallOptions, LlmOutcome, LlmRequest } from "@moora/llm";
+import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
 import type { PendingLlm } from "./pending.ts";
 
 /** A model whose calls wait until an action answers them. It honors its signal, as the port demands. */

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json } from "@moora/llm";
+import type { Json } from "@moora/llm";
+import { isJsonObject } from "@moora/llm/internal";
 import type { ModelAnswer, SimAction } from "./action.ts";
 
 /** Plainer forms of an action, the plainest first: what a failure does not need is left out of what people read. */

@@ -8,7 +8,7 @@ import {
   type SessionLog,
   type Snapshot,
 } from "@moora/event-log";
-import { textToJson } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import { SessionError } from "./session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "./session-header.ts";
 import { recordToInput } from "./session-record.ts";

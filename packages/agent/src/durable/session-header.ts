@@ -7,7 +7,7 @@ import {
   type AgentState,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { textToJson } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import type { Agent } from "../define-agent.ts";
 import { SessionError } from "./session-error.ts";
 

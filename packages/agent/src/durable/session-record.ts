@@ -1,6 +1,6 @@
 import { parseStoredInput, type AgentChange, type AgentInput } from "@moora/agent-core-state-machine";
 import { chained, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
-import { textToJson } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import { canonicalJson } from "./canonical-json.ts";
 import { SessionError } from "./session-error.ts";
 

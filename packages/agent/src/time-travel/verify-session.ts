@@ -12,7 +12,7 @@ import {
   type LogRecord,
   type Snapshot,
 } from "@moora/event-log";
-import { textToJson } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import { isSameJson } from "../durable/canonical-json.ts";
 import { isConfirmed, snapshotVersion } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";

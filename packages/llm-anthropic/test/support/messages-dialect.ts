@@ -1,19 +1,22 @@
 import type { JsonObject } from "@moora/llm";
-import { messagesRefusal, signatureOf, type ScriptedAnswer, type ScriptedError } from "@moora/llm/testing";
 import {
-  nameIn,
-  sse,
+  calledToolName,
+  messagesRequestProblem,
+  serverSentEvent,
+  signatureOf,
+  type ScriptedAnswer,
+  type ScriptedError,
   type ServerDialect,
-  type WireEvent,
-} from "../../../llm/test/support/protocol-server.ts";
+  type ServerEvent,
+} from "@moora/llm/testing";
 
-/** The Messages API as a server speaks it. */
+/** The Messages API of a server. */
 export const messagesDialect: ServerDialect = {
   path: "/v1/messages",
-  whyNot: messagesRefusal,
+  requestProblem: messagesRequestProblem,
   events: answerToEvents,
   errorBody,
-  errorEvent: (error) => sse("error", errorBody(error, `this is ${error}`)),
+  errorEvent: (error) => serverSentEvent("error", errorBody(error, `this is ${error}`)),
 };
 
 const types: Readonly<Record<ScriptedError, string>> = {
@@ -47,7 +50,7 @@ function answerToEvents(
   answer: ScriptedAnswer,
   body: JsonObject,
   issue: (token: string) => string,
-): WireEvent[] {
+): ServerEvent[] {
   const blocks: Block[] = [
     ...(answer.reasoning === undefined ? [] : thinkingBlocks(answer.reasoning, issue)),
     ...(answer.text ? [textBlock(answer.text)] : []),
@@ -55,7 +58,7 @@ function answerToEvents(
       start: {
         type: "tool_use",
         id: call.id ?? `toolu_${index}`,
-        name: nameIn(call, body, (tool) => tool["name"]),
+        name: calledToolName(call, body, (tool) => tool["name"]),
         input: {},
         caller: { type: "direct" },
       },
@@ -63,7 +66,7 @@ function answerToEvents(
     })),
   ];
   return messageEvents(blocks, answer, body).map(({ type, ...event }) => ({
-    text: sse(type, { type, ...event }),
+    text: serverSentEvent(type, { type, ...event }),
     isLast: type === "message_stop",
   }));
 }
@@ -72,7 +75,7 @@ interface Event extends JsonObject {
   readonly type: string;
 }
 
-/** The events of one message made of these blocks. */
+/** The events of a message with these blocks. */
 export function messageEvents(
   blocks: readonly Block[],
   answer: ScriptedAnswer,
@@ -136,7 +139,7 @@ export const textBlock = (pieces: readonly string[]): Block => ({
   deltas: pieces.map((text) => ({ type: "text_delta", text })),
 });
 
-/** Thinking in the open, then some that is hidden. */
+/** The block of signed thinking. */
 function thinkingBlocks(thinking: string, issue: (token: string) => string): readonly Block[] {
   return [
     {

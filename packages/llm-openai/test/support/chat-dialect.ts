@@ -1,23 +1,27 @@
 import type { JsonObject, LlmUsage } from "@moora/llm";
-import { chatRefusal, type ChatStrictness, type ScriptedAnswer, type ScriptedCall } from "@moora/llm/testing";
 import {
-  nameIn,
-  sse,
+  calledToolName,
+  chatRequestProblem,
+  serverSentEvent,
+  type ChatServerRules,
+  type ScriptedAnswer,
+  type ScriptedCall,
   type ServerDialect,
-  type WireEvent,
-} from "../../../llm/test/support/protocol-server.ts";
-import { words } from "./responses-dialect.ts";
+  type ServerEvent,
+} from "@moora/llm/testing";
+import { errorCodes } from "./responses-dialect.ts";
 
-/** Chat Completions as a server speaks them. */
-export const chatDialect = (strictness?: ChatStrictness): ServerDialect => ({
+/** The Chat Completions API of a server. */
+export const chatDialect = (rules?: ChatServerRules): ServerDialect => ({
   path: "/chat/completions",
-  whyNot: (body) => chatRefusal(body, strictness),
+  requestProblem: (body) => chatRequestProblem(body, rules),
   events: answerToEvents,
-  errorBody: (error, message) => ({ error: { ...words[error], message, param: null } }),
-  errorEvent: (error) => sse(undefined, { error: { ...words[error], message: `this is ${error}` } }),
+  errorBody: (error, message) => ({ error: { ...errorCodes[error], message, param: null } }),
+  errorEvent: (error) =>
+    serverSentEvent(undefined, { error: { ...errorCodes[error], message: `this is ${error}` } }),
 });
 
-function answerToEvents(answer: ScriptedAnswer, body: JsonObject): WireEvent[] {
+function answerToEvents(answer: ScriptedAnswer, body: JsonObject): ServerEvent[] {
   const { reasoning, text = [], logprobs = [], calls = [], finish, usage, earlyUsage } = answer;
   const chunk = (delta: JsonObject, finishReason: string | null = null, logprob?: number): JsonObject => ({
     id: "chatcmpl_1",
@@ -44,10 +48,12 @@ function answerToEvents(answer: ScriptedAnswer, body: JsonObject): WireEvent[] {
   ];
   const last = chunk({}, finishReasonOf(answer));
   return [
-    ...chunks.map((one) => ({ text: sse(undefined, one) })),
-    { text: sse(undefined, last), isLast: true },
-    ...(usage ? [{ text: sse(undefined, { ...chunk({}), choices: [], usage: usageToWire(usage) }) }] : []),
-    { text: sse(undefined, "[DONE]") },
+    ...chunks.map((one) => ({ text: serverSentEvent(undefined, one) })),
+    { text: serverSentEvent(undefined, last), isLast: true },
+    ...(usage
+      ? [{ text: serverSentEvent(undefined, { ...chunk({}), choices: [], usage: usageToWire(usage) }) }]
+      : []),
+    { text: serverSentEvent(undefined, "[DONE]") },
   ];
 }
 
@@ -65,18 +71,18 @@ function finishReasonOf({ finish, calls }: ScriptedAnswer): string {
   return calls ? "tool_calls" : "stop";
 }
 
-/** The first piece of a call carries its id and its name, as OpenAI sends them. */
-function callDeltas(calls: readonly ScriptedCall[], body: JsonObject, inTurns: boolean): JsonObject[] {
+/** The first delta of a call has its id and its name, as OpenAI sends them. */
+function callDeltas(calls: readonly ScriptedCall[], body: JsonObject, interleaved: boolean): JsonObject[] {
   const pieces = calls.map((call, index) => [
     {
       index,
       id: call.id ?? `call_${index}`,
       type: "function",
-      function: { name: nameIn(call, body, nameOfTool), arguments: "" },
+      function: { name: calledToolName(call, body, nameOfTool), arguments: "" },
     },
     ...call.arguments.map((piece) => ({ index, function: { arguments: piece } })),
   ]);
-  if (!inTurns) return pieces.flat();
+  if (!interleaved) return pieces.flat();
   const longest = Math.max(...pieces.map((own) => own.length));
   return Array.from({ length: longest }, (_, turn) => pieces.map((own) => own[turn]))
     .flat()

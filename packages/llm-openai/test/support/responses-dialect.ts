@@ -1,36 +1,34 @@
 import type { JsonObject, LlmUsage } from "@moora/llm";
 import {
+  calledToolName,
   encryptedContentOf,
-  responsesRefusal,
+  responsesRequestProblem,
+  serverSentEvent,
   type ScriptedAnswer,
   type ScriptedCall,
   type ScriptedError,
-} from "@moora/llm/testing";
-import {
-  nameIn,
-  sse,
   type ServerDialect,
-  type WireEvent,
-} from "../../../llm/test/support/protocol-server.ts";
+  type ServerEvent,
+} from "@moora/llm/testing";
 
-/** The Responses API as a server speaks it. */
+/** The Responses API of a server. */
 export const responsesDialect: ServerDialect = {
   path: "/responses",
-  whyNot: responsesRefusal,
+  requestProblem: responsesRequestProblem,
   events: answerToEvents,
   errorBody: (error, message) => ({
-    error: { ...words[error], message: messages[error] ?? message, param: null },
+    error: { ...errorCodes[error], message: messages[error] ?? message, param: null },
   }),
   errorEvent: (error) =>
-    sse("error", {
+    serverSentEvent("error", {
       type: "error",
-      ...words[error],
+      ...errorCodes[error],
       message: messages[error] ?? `this is ${error}`,
       sequence_number: 9,
     }),
 };
 
-export const words: Readonly<Record<ScriptedError, JsonObject>> = {
+export const errorCodes: Readonly<Record<ScriptedError, JsonObject>> = {
   auth: { type: "invalid_request_error", code: "invalid_api_key" },
   billing: { type: "insufficient_quota", code: "insufficient_quota" },
   "rate-limit": { type: "requests", code: "rate_limit_exceeded" },
@@ -55,7 +53,7 @@ function answerToEvents(
   answer: ScriptedAnswer,
   body: JsonObject,
   issue: (token: string) => string,
-): WireEvent[] {
+): ServerEvent[] {
   const items = [
     ...(answer.reasoning === undefined ? [] : [reasoningItem(answer.reasoning, issue)]),
     ...(answer.text || answer.finish === "refusal" ? [messageItem(answer, body)] : []),
@@ -79,7 +77,7 @@ function answerToEvents(
       response: { ...response, ...end, output: items.map((item) => item.done) },
     },
   ].map((event) => ({
-    text: sse(event.type, event),
+    text: serverSentEvent(event.type, event),
     isLast: event.type === `response.${end.status}`,
   }));
 }
@@ -120,7 +118,7 @@ const itemEvents = (item: Item, index: number): Event[] => [
   at(index, { type: "response.output_item.done", item: item.done }),
 ];
 
-/** All items begin, then their pieces come in turns, then all end. */
+/** All items start, then their deltas are interleaved, then all end. */
 function interleaved(items: readonly Item[]): Event[] {
   const events = items.map(itemEvents);
   const longest = Math.max(...events.map((own) => own.length));
@@ -130,7 +128,7 @@ function interleaved(items: readonly Item[]): Event[] {
 }
 
 function reasoningItem(text: string, issue: (token: string) => string): Item {
-  // Two summaries, so that putting them together again is put to the test.
+  // Two summaries, so that restoring them is tested.
   const summary = [text.slice(0, 4), text.slice(4)].map((part) => ({ type: "summary_text", text: part }));
   const begin = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "incomplete" };
   return {
@@ -143,13 +141,13 @@ function reasoningItem(text: string, issue: (token: string) => string): Item {
 }
 
 function messageItem({ text = [], logprobs, finish }: ScriptedAnswer, { include }: JsonObject): Item {
-  const tells = Array.isArray(include) && include.includes("message.output_text.logprobs");
+  const includesLogprobs = Array.isArray(include) && include.includes("message.output_text.logprobs");
   const begin = { id: "msg_1", type: "message", role: "assistant", status: "in_progress", content: [] };
-  const spoken = {
+  const outputText = {
     type: "output_text",
     text: text.join(""),
     annotations: [],
-    ...(tells &&
+    ...(includesLogprobs &&
       logprobs && {
         logprobs: logprobs.map((logprob) => ({ token: "t", logprob, bytes: [], top_logprobs: [] })),
       }),
@@ -167,7 +165,7 @@ function messageItem({ text = [], logprobs, finish }: ScriptedAnswer, { include 
       ...begin,
       status: "completed",
       phase: "final_answer",
-      content: finish === "refusal" ? [spoken, refused] : [spoken],
+      content: finish === "refusal" ? [outputText, refused] : [outputText],
     },
   };
 }
@@ -178,7 +176,7 @@ function callItem(call: ScriptedCall, index: number, body: JsonObject): Item {
     id,
     type: "function_call",
     call_id: call.id ?? `call_${index}`,
-    name: nameIn(call, body, (tool) => tool["name"]),
+    name: calledToolName(call, body, (tool) => tool["name"]),
     status: "in_progress",
     arguments: "",
   };

@@ -1,12 +1,3 @@
-export {
-  answers,
-  callsTools,
-  fails,
-  mockOrigin,
-  type AnswerDetails,
-  type ScriptedToolCall,
-} from "./outcomes.ts";
-export { hangs, MockLlmCaller, type MockHang, type MockScript, type MockStep } from "./mock-llm-caller.ts";
 export { ConformanceError } from "./conformance/check.ts";
 export type {
   ConformanceSubject,
@@ -17,10 +8,31 @@ export type {
   ScriptedAnswer,
   ScriptedCall,
   ScriptedError,
-  ServerBehaviour,
+  ServerBehavior,
 } from "./conformance/harness.ts";
 export { llmConformance } from "./conformance/llm-conformance.ts";
-export { chatRefusal, mistralStrictness, type ChatStrictness } from "./dialects/chat-rules.ts";
-export { messagesRefusal, signatureOf } from "./dialects/messages-rules.ts";
-export { encryptedContentOf, responsesRefusal } from "./dialects/responses-rules.ts";
+export { chatRequestProblem, mistralRules, type ChatServerRules } from "./dialects/chat-rules.ts";
+export { messagesRequestProblem, signatureOf } from "./dialects/messages-rules.ts";
+export { encryptedContentOf, responsesRequestProblem } from "./dialects/responses-rules.ts";
 export { hasIllFormedText } from "./dialects/wire-rules.ts";
+export { hangs, MockLlmCaller, type MockHang, type MockScript, type MockStep } from "./mock-llm-caller.ts";
+export {
+  answers,
+  callsTools,
+  fails,
+  mockOrigin,
+  type AnswerDetails,
+  type ScriptedToolCall,
+} from "./outcomes.ts";
+export { exampleRequest } from "./requests/example-request.ts";
+export { requestFromChoices, type RequestChoiceOptions } from "./requests/request-from-choices.ts";
+export { endCallsInEveryWay, outputOfScript } from "./server/call-endings.ts";
+export { openHarness } from "./server/open-harness.ts";
+export { ProtocolServer } from "./server/protocol-server.ts";
+export { recordingFetch, type Recording } from "./server/recording-fetch.ts";
+export {
+  calledToolName,
+  serverSentEvent,
+  type ServerDialect,
+  type ServerEvent,
+} from "./server/server-dialect.ts";

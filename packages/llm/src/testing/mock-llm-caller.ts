@@ -1,18 +1,20 @@
 import type { LlmCallOptions, LlmCaller } from "../caller.ts";
 import { chunkFeed } from "../chunk-feed.ts";
-import { failed, failureOf } from "../failure.ts";
+import { failedOutcome, failureOf } from "../failure.ts";
 import { noUsage, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmPart, LlmRequest } from "../request.ts";
 
-/** What a scripted model does at one call: an outcome, or `hangs` until its signal fires. */
+/** What a scripted model does in one call: it returns an outcome, or waits until its signal is aborted. */
 export type MockStep = LlmOutcome | MockHang;
 
+/** A call that never ends by itself. Create it with `hangs`. */
 export interface MockHang {
+  /** The text that is streamed first. */
   readonly hangsAfter: string;
   readonly usage?: LlmUsage;
 }
 
-/** A model that streams a text and then says nothing more until it is aborted; `usage` is what the failure reports then. */
+/** A step that streams a text and then waits until the call is aborted. The failure reports `usage`. */
 export const hangs = (
   after: string = "",
   details: { readonly usage?: Partial<LlmUsage> } = {},
@@ -21,15 +23,16 @@ export const hangs = (
   ...(details.usage && { usage: { ...noUsage, ...details.usage } }),
 });
 
+/** The steps of a scripted model: one for each call, or a function that returns the step of a call. */
 export type MockScript =
   | readonly MockStep[]
-  /** `call` counts from 0. */
+  /** `call` starts at 0. */
   | ((request: LlmRequest, call: number) => MockStep | Promise<MockStep>);
 
 /**
- * A model that does what its script says: a list, one step for each call, or a function of the request. It streams its
- * answers word by word, checks the signal between the words, and keeps every request. Past the end of its list it fails. A
- * call that is aborted before it begins takes no step; one that is aborted later reports the usage of its step.
+ * A scripted model for tests. It streams its answers word by word, checks the signal between the words, and records every
+ * request. A call without a step left fails. A call that is aborted before it starts uses no step; one that is aborted later
+ * reports the usage of its step.
  */
 export class MockLlmCaller implements LlmCaller {
   readonly name: string = "mock";
@@ -38,27 +41,28 @@ export class MockLlmCaller implements LlmCaller {
   readonly #requests: LlmRequest[] = [];
   readonly #options: LlmCallOptions[] = [];
 
-  /** `model` is the one of requests that name none. */
+  /** `model` is the model for requests whose `model` is the empty string. */
   constructor(script: MockScript, { model }: { readonly model?: string } = {}) {
     this.#script = script;
     if (model !== undefined) this.model = model;
   }
 
+  /** The number of calls so far. */
   get callCount(): number {
     return this.#requests.length;
   }
 
-  /** Every request so far, in order. */
+  /** The requests so far, in order. */
   get requests(): readonly LlmRequest[] {
     return this.#requests;
   }
 
-  /** The options of every call so far, in order; those of `callSync` are empty. */
+  /** The options of the calls so far, in order; those of `callSync` are empty. */
   get options(): readonly LlmCallOptions[] {
     return this.#options;
   }
 
-  /** The model that a call asked for; the first call is 0. Undefined when there was no such call. */
+  /** The model of a request; the first call is 0. Undefined if there was no such call. */
   modelForCall(call: number): string | undefined {
     return this.#requests[call]?.model;
   }
@@ -66,9 +70,9 @@ export class MockLlmCaller implements LlmCaller {
   async call(request: LlmRequest, options: LlmCallOptions = {}): Promise<LlmOutcome> {
     if (options.signal?.aborted) return aborted("");
     try {
-      return await played(await this.#step(request, options), this.#modelOf(request), options);
+      return await playStep(await this.#step(request, options), this.#modelOf(request), options);
     } catch (error) {
-      return failed(failureOf("unknown", `The script threw: ${String(error)}`));
+      return failedOutcome(failureOf("unknown", `The script threw: ${String(error)}`));
     }
   }
 
@@ -77,21 +81,21 @@ export class MockLlmCaller implements LlmCaller {
       const step = this.#step(request, {});
       if (step instanceof Promise) {
         step.catch(() => undefined);
-        return failed(
+        return failedOutcome(
           failureOf(
             "invalid-request",
-            "This script answers later: use call, or a script that returns at once.",
+            "The script returned a promise. Use call, or a script that returns a step.",
           ),
         );
       }
       return "hangsAfter" in step
-        ? failed(
-            failureOf("timeout", "This step never answers, and callSync cannot be aborted."),
+        ? failedOutcome(
+            failureOf("timeout", "The step waits for a signal, and callSync has none. Use call."),
             step.hangsAfter,
           )
-        : named(step, this.#modelOf(request));
+        : withModel(step, this.#modelOf(request));
     } catch (error) {
-      return failed(failureOf("unknown", `The script threw: ${String(error)}`));
+      return failedOutcome(failureOf("unknown", `The script threw: ${String(error)}`));
     }
   }
 
@@ -105,28 +109,28 @@ export class MockLlmCaller implements LlmCaller {
     this.#options.push(options);
     return typeof this.#script === "function"
       ? this.#script(request, call)
-      : (this.#script[call] ?? pastTheEnd(call));
+      : (this.#script[call] ?? exhaustedScript(call));
   }
 }
 
-const pastTheEnd = (call: number): LlmOutcome =>
-  failed(
+const exhaustedScript = (call: number): LlmOutcome =>
+  failedOutcome(
     failureOf(
       "invalid-request",
-      `MockLlmCaller: call ${call + 1} has no step; its script has ${call}. Add one.`,
+      `MockLlmCaller: call ${call + 1} has no step, the script has ${call}. Add a step.`,
     ),
   );
 
-/** An answer names the model that was asked for, unless its script names another. */
-const named = (outcome: LlmOutcome, model: string): LlmOutcome =>
+/** Sets the model of an answer to the requested one, unless the script sets another. */
+const withModel = (outcome: LlmOutcome, model: string): LlmOutcome =>
   outcome.ok && outcome.model === "" ? { ...outcome, model } : outcome;
 
-async function played(step: MockStep, model: string, options: LlmCallOptions): Promise<LlmOutcome> {
+async function playStep(step: MockStep, model: string, options: LlmCallOptions): Promise<LlmOutcome> {
   const feed = chunkFeed(options.onChunk);
   const text = await stream(partsOf(step), feed, options.signal);
   feed.end();
   if (options.signal?.aborted) return aborted(text, step.usage);
-  if (!("hangsAfter" in step)) return named(step, model);
+  if (!("hangsAfter" in step)) return withModel(step, model);
   await new Promise<void>((resolve) => {
     options.signal?.addEventListener("abort", () => resolve(), { once: true });
   });
@@ -134,14 +138,14 @@ async function played(step: MockStep, model: string, options: LlmCallOptions): P
 }
 
 const aborted = (partial: string, usage?: LlmUsage): LlmOutcome =>
-  failed(failureOf("aborted", "The call was aborted."), partial, usage);
+  failedOutcome(failureOf("aborted", "The call was aborted."), partial, usage);
 
 function partsOf(step: MockStep): readonly LlmPart[] {
   if ("hangsAfter" in step) return [{ type: "text", text: step.hangsAfter }];
   return step.ok ? step.turn.parts : [{ type: "text", text: step.partial }];
 }
 
-/** Streams the parts word by word and gives the text that got out before the signal fired. */
+/** Streams the parts word by word. Returns the text that was streamed before the signal was aborted. */
 async function stream(
   parts: readonly LlmPart[],
   feed: ReturnType<typeof chunkFeed>,
@@ -151,7 +155,7 @@ async function stream(
   for (const part of parts) {
     const words = part.type === "text" || part.type === "reasoning" ? part.text.split(/(?<=\s)/) : [""];
     for (const word of words) {
-      // Each word comes in a turn of its own, as it would from a network.
+      // Each word arrives in its own microtask, like chunks from a network.
       await Promise.resolve();
       if (signal?.aborted) return text;
       if (part.type === "text") feed.text(word);

@@ -1,53 +1,54 @@
-import { failed, failureOf } from "../failure.ts";
+import { failedOutcome, failureOf } from "../failure.ts";
 import type { Json } from "../json.ts";
-import { noUsage } from "../outcome.ts";
-import type { LlmFailure, LlmFailureKind, LlmOutcome, LlmUsage } from "../outcome.ts";
+import { noUsage, type LlmFailure, type LlmFailureKind, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmPart } from "../request.ts";
 
-/** What a scripted answer may say beside its content. */
+/** The details of a scripted answer, apart from its content. */
 export interface AnswerDetails {
   readonly model?: string;
   readonly usage?: Partial<LlmUsage>;
   readonly confidence?: number;
   readonly warnings?: readonly string[];
-  /** Text that the model thinks before it answers. */
+  /** Reasoning before the answer. */
   readonly reasoning?: string;
-  /** Text that stands before tool calls. */
+  /** Text before the tool calls. */
   readonly text?: string;
-  /** Default: `tool-calls` when there are any, otherwise `stop`. */
+  /** Default: `tool-calls` for an answer with tool calls, otherwise `stop`. */
   readonly finish?: "stop" | "tool-calls" | "length" | "other";
 }
 
-/** A call that a scripted model makes. Arguments that are no string become JSON; the id counts up when it is missing. */
+/** A tool call of a scripted model. */
 export interface ScriptedToolCall {
   readonly name: string;
+  /** The JSON text of the arguments, or their value. Default: an empty object. */
   readonly arguments?: Json;
+  /** Default: `call_1`, `call_2` and so on. */
   readonly id?: string;
 }
 
 /** The origin of all scripted turns. */
 export const mockOrigin = "mock";
 
-/** A model that answers with a text. */
+/** The outcome of a model that answers with a text. */
 export const answers = (text: string, details: AnswerDetails = {}): LlmOutcome =>
   turnOf([{ type: "text", text }], details);
 
-/** A model that calls tools. */
+/** The outcome of a model that calls tools. */
 export const callsTools = (calls: readonly ScriptedToolCall[], details: AnswerDetails = {}): LlmOutcome =>
   turnOf(
     [
       ...(details.text === undefined ? [] : [{ type: "text", text: details.text } as const]),
-      ...calls.map(({ id, name, arguments: given = {} }, index): LlmPart => ({
+      ...calls.map(({ id, name, arguments: value = {} }, index): LlmPart => ({
         type: "tool-call",
         id: id ?? `call_${index + 1}`,
         name,
-        arguments: typeof given === "string" ? given : JSON.stringify(given),
+        arguments: typeof value === "string" ? value : JSON.stringify(value),
       })),
     ],
     details,
   );
 
-/** A call that fails. `partial` is the text that had been streamed before. */
+/** The outcome of a failed call. `partial` is the text that is streamed before the failure. */
 export const fails = (
   kind: LlmFailureKind,
   details: Partial<Omit<LlmFailure, "kind">> & {
@@ -55,8 +56,8 @@ export const fails = (
     readonly usage?: Partial<LlmUsage>;
   } = {},
 ): LlmOutcome => {
-  const { partial = "", usage, message = `scripted failure: ${kind}`, ...known } = details;
-  return failed(failureOf(kind, message, known), partial, usage && { ...noUsage, ...usage });
+  const { partial = "", usage, message = `Scripted failure: ${kind}`, ...overrides } = details;
+  return failedOutcome(failureOf(kind, message, overrides), partial, usage && { ...noUsage, ...usage });
 };
 
 function turnOf(parts: readonly LlmPart[], details: AnswerDetails): LlmOutcome {

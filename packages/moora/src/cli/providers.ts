@@ -1,4 +1,5 @@
-import type { ConnectionOptions, LlmCaller } from "@moora/llm";
+import type { LlmCaller } from "@moora/llm";
+import type { ConnectionOptions } from "@moora/llm/adapter";
 import { AnthropicCaller } from "@moora/llm-anthropic";
 import { chatProfiles, OpenAiCaller, OpenAiChatCaller, type ChatProfileName } from "@moora/llm-openai";
 import { planner } from "@moora/planner";

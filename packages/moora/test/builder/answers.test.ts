@@ -4,7 +4,7 @@ import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { chatDialect } from "../../../llm-openai/test/support/chat-dialect.ts";
-import { recordingFetch } from "../../../llm/test/support/recording-fetch.ts";
+import { recordingFetch } from "../../../llm/src/testing/server/recording-fetch.ts";
 import { AgentBuilder } from "../../src/builder/agent-builder.ts";
 import { errorOf, notesIn, task } from "./support/runs.ts";
 

@@ -1,19 +1,20 @@
 import type { LlmFailure, LlmFailureKind, LlmOutcome } from "../../outcome.ts";
 import type { LlmPart } from "../../request.ts";
 
-/** A caller does not do what every caller does. */
+/** A caller violates the contract of the port. */
 export class ConformanceError extends Error {
   override readonly name = "ConformanceError";
 }
 
+/** Throws a `ConformanceError` with this message if a condition does not hold. */
 export function check(holds: boolean, what: string): asserts holds {
   if (!holds) throw new ConformanceError(what);
 }
 
-/** Equality of values that JSON keeps. */
+/** Throws a `ConformanceError` if two values are different as JSON. `what` names the value in the message. */
 export function equal(actual: unknown, expected: unknown, what: string): void {
   const [got, wanted] = [JSON.stringify(actual), JSON.stringify(expected)];
-  check(got === wanted, `${what}: wanted ${short(wanted)}, got ${short(got)}`);
+  check(got === wanted, `${what} must be ${short(wanted)}, got ${short(got)}`);
 }
 
 const short = (text: string | undefined): string =>
@@ -21,25 +22,31 @@ const short = (text: string | undefined): string =>
 
 type Success = Extract<LlmOutcome, { ok: true }>;
 
-export function succeeded(outcome: LlmOutcome): Success {
-  check(outcome.ok, outcome.ok ? "" : `the call failed: ${JSON.stringify(outcome.failure)}`);
+/** Throws a `ConformanceError` if a call failed. */
+export function expectSuccess(outcome: LlmOutcome): Success {
+  check(outcome.ok, outcome.ok ? "" : `The call must succeed, got ${JSON.stringify(outcome.failure)}`);
   return outcome;
 }
 
-export function failedAs(outcome: LlmOutcome, kind: LlmFailureKind, what: string = kind): LlmFailure {
-  check(!outcome.ok, `${what}: the call succeeded with ${short(JSON.stringify(outcome))}`);
-  check(outcome.failure.kind === kind, `${what}: wanted ${kind}, got ${JSON.stringify(outcome.failure)}`);
+/** Throws a `ConformanceError` if a call did not fail with this kind. Returns the failure. */
+export function expectFailure(outcome: LlmOutcome, kind: LlmFailureKind, what: string = kind): LlmFailure {
+  check(!outcome.ok, `The call must fail (${what}), got ${short(JSON.stringify(outcome))}`);
+  check(
+    outcome.failure.kind === kind,
+    `The call must fail as ${kind} (${what}), got ${JSON.stringify(outcome.failure)}`,
+  );
   return outcome.failure;
 }
 
-/** The text of an answer, of all its parts. */
+/** The text of all parts of an answer. */
 export const textOf = (outcome: Success): string =>
   outcome.turn.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 
 type Call = Extract<LlmPart, { type: "tool-call" }>;
 
+/** The tool calls of an answer. */
 export const callsOf = (outcome: Success): readonly Call[] =>
   outcome.turn.parts.filter((part): part is Call => part.type === "tool-call");
 
-/** What a call is made of, without its id. */
+/** A tool call as text, without its id. */
 export const callText = (call: Call): string => `${call.name}(${call.arguments})`;

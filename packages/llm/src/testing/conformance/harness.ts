@@ -1,54 +1,57 @@
 import type { LlmCaller } from "../../caller.ts";
 import type { LlmUsage } from "../../outcome.ts";
 
-/** What a provider can be made to do, beyond answering. A harness names what its caller and its server can. */
+/** An optional capability of a caller and its test server. Cases that need a missing one are left out. */
 export type LlmFeature =
-  /** There is a server, which can fail in the ways of HTTP and of streams. */
+  /** The harness has an HTTP server, which can fail in every way of HTTP and of streams. */
   | "http"
-  /** Answers carry reasoning. */
+  /** Answers contain reasoning. */
   | "reasoning"
-  /** Reasoning has to go back to where it came from, and is refused when it was tampered with. */
+  /** Reasoning is sent back to its origin, which rejects modified reasoning. */
   | "signed-reasoning"
-  /** Usage tells how many tokens were written to a cache. */
+  /** Usage contains the tokens that were written to a cache. */
   | "cache-writes"
-  /** Events before the last one may carry usage. */
+  /** Events before the last one may report usage. */
   | "early-usage"
   | "log-probabilities"
-  /** Refusals are told apart from answers. */
+  /** A refusal is distinguishable from an answer. */
   | "refusals"
   | "content-filter"
-  /** Pieces of several calls may come in turns. */
+  /** The chunks of several calls may be interleaved. */
   | "interleaved-calls"
-  /** A call may come without an id, or with one that another has. */
+  /** A call may have no id, or the id of another call. */
   | "loose-ids"
   | "images"
   | "cache-key";
 
+/** A tool call that the server sends. */
 export interface ScriptedCall {
-  /** Default: one of the server's own. The empty string leaves it out. */
+  /** Default: an id that the dialect generates. The empty string leaves it out. */
   readonly id?: string;
-  /** A name, or the place of a tool in the request: it is called by the name that the request gave it. */
+  /** A name, or the index of a tool in the request, whose name in the request is used. */
   readonly name: string | { readonly tool: number };
-  /** The pieces in which the arguments come. */
+  /** The chunks of the arguments. */
   readonly arguments: readonly string[];
 }
 
-/** An answer in no provider's words; the server writes it in its own. */
+/** An answer in a neutral form, which a dialect writes as events of its protocol. */
 export interface ScriptedAnswer {
   readonly reasoning?: string;
-  /** The pieces in which the text comes. */
+  /** The chunks of the text. */
   readonly text?: readonly string[];
   readonly calls?: readonly ScriptedCall[];
+  /** Whether the chunks of the calls are interleaved. Default: false. */
   readonly interleaved?: boolean;
-  /** Default: what its content says. */
+  /** Default: by the content, `stop` or `tool-calls`. */
   readonly finish?: "length" | "refusal" | "content-filter";
   readonly usage?: LlmUsage;
-  /** Usage that the first event carries, from a server that counts from the beginning. Default: as the provider does. */
+  /** Usage that the first event reports. Default: as the provider does. */
   readonly earlyUsage?: LlmUsage;
+  /** The log-probabilities of the chunks of the text. */
   readonly logprobs?: readonly number[];
 }
 
-/** Something a provider says about an error, in its own words. */
+/** An error that a dialect writes in the form of its protocol. */
 export type ScriptedError =
   | "auth"
   | "billing"
@@ -59,84 +62,93 @@ export type ScriptedError =
   | "context-length"
   | "rejected-reasoning";
 
-/** What a server does with a request. Events are counted from the start of the answer. */
-export type ServerBehaviour =
-  | { readonly type: "answers"; readonly answer: ScriptedAnswer }
+/** How a server responds to a request. `afterEvents` counts the events from the start of the answer. */
+export type ServerBehavior =
+  /** Streams an answer. */
+  | { readonly type: "answer"; readonly answer: ScriptedAnswer }
+  /** Closes the connection in the middle of an answer. */
   | {
-      readonly type: "cuts";
+      readonly type: "cut";
       readonly answer: ScriptedAnswer;
       readonly afterEvents: number;
       readonly by: "fin" | "rst";
     }
-  | { readonly type: "stalls"; readonly answer: ScriptedAnswer; readonly afterEvents: number }
-  /** Takes the request and says nothing, not even a status. */
+  /** Stops sending in the middle of an answer, and leaves the connection open. */
+  | { readonly type: "stall"; readonly answer: ScriptedAnswer; readonly afterEvents: number }
+  /** Reads the request and sends no response. */
   | { readonly type: "silent" }
-  /** Sends an event whose data is no JSON. */
-  | { readonly type: "garbles"; readonly answer: ScriptedAnswer; readonly afterEvents: number }
+  /** Sends an event whose data is not JSON. */
+  | { readonly type: "malformed-event"; readonly answer: ScriptedAnswer; readonly afterEvents: number }
   /** Sends an error event. */
   | {
-      readonly type: "errs";
+      readonly type: "error-event";
       readonly answer: ScriptedAnswer;
       readonly afterEvents: number;
       readonly error: ScriptedError;
     }
-  /** Answers with a status and an error in the provider's own form. */
+  /** Sends a response with a status and an error. */
   | {
-      readonly type: "says";
+      readonly type: "error-response";
       readonly status: number;
       readonly error: ScriptedError;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** Answers with exactly this. `{key}` in the body stands for the key that came. */
+  /** Sends exactly this response. `{key}` in the body is replaced by the API key of the request. */
   | {
-      readonly type: "responds";
+      readonly type: "response";
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
       readonly body: string;
     };
 
-/** Where the caller of a harness is pointed to. */
+/** The address of the caller's base URL. */
 export type HarnessTarget =
   | "server"
-  /** A port where nobody listens. */
+  /** A port that no process listens on. */
   | "refused"
-  /** A name that does not resolve. */
-  | "nowhere"
-  /** A server that does not speak TLS, asked over https. */
+  /** A host name that does not resolve. */
+  | "unknown-host"
+  /** The server, which has no TLS, over https. */
   | "no-tls";
 
+/** How to open a harness. */
 export interface HarnessSetup {
+  /** Default: `server`. */
   readonly target?: HarnessTarget;
-  /** The key that the caller is given; the empty string for none. */
+  /** The API key of the caller; the empty string for none. Default: any valid key. */
   readonly key?: string;
 }
 
-/** One caller and the server behind it. */
+/** A caller and the test server that it calls. */
 export interface LlmHarness {
   readonly caller: LlmCaller;
-  /** What the server does with the coming requests, one after the other; the last one stays. */
-  readonly serve: (...behaviours: readonly ServerBehaviour[]) => void;
-  /** The bodies that came, as they came. */
+  /** Sets the server's behavior for the next requests, one after the other; the last one stays in effect. */
+  readonly serve: (...behaviors: readonly ServerBehavior[]) => void;
+  /** The bodies of the requests so far. */
   readonly bodies: readonly string[];
-  /** The headers that came, names in lower case. */
+  /** The headers of the requests so far, with names in lower case. */
   readonly headers: readonly Readonly<Record<string, string>>[];
-  /** What the server signed or encrypted and wants back as it was. */
+  /** The tokens that the server has signed or encrypted, and expects back unchanged. */
   readonly issued: readonly string[];
-  /** Resolves when so many requests have come. */
+  /** Resolves when the server has received this many requests in total. */
   readonly received: (count: number) => Promise<void>;
-  /** After how many events an answer is whole. */
+  /** How many events a complete answer has. */
   readonly eventsOf: (answer: ScriptedAnswer) => number;
+  /** Closes the server. */
   readonly close: () => Promise<void>;
 }
 
+/** What the conformance suite needs to know of an adapter. */
 export interface ConformanceSubject {
+  /** The capabilities of the adapter and its test server. */
   readonly features: readonly LlmFeature[];
-  /** The variable of the environment that the caller reads its key from. */
+  /** The environment variable from which the caller reads its API key. */
   readonly keyName?: string;
+  /** Opens a new harness for one case. */
   readonly open: (setup: HarnessSetup) => Promise<LlmHarness>;
 }
 
-/** One thing that every caller does. `run` throws when it does not. */
+/** One rule that every caller follows. `run` rejects for a caller that does not. */
 export interface ConformanceCase {
   readonly name: string;
   readonly needs: readonly LlmFeature[];

@@ -1,13 +1,13 @@
-import { check, equal, failedAs, succeeded } from "./check.ts";
+import { check, equal, expectFailure, expectSuccess } from "./check.ts";
 import type { ConformanceCase } from "./harness.ts";
-import { asking, patient, text } from "./requests.ts";
+import { requestOf, longTimeouts, text } from "./requests.ts";
 
 const key = "key-canary-8f2e61";
 
-/** Keys, and the headers that go along. */
+/** Keys and headers of a request. */
 export const keyCases: readonly ConformanceCase[] = [
   {
-    name: "a key is sent, and never shows in a failure, whatever the server says about it",
+    name: "a key is sent, and no failure contains it, even if the server's message does",
     needs: ["http"],
     setup: { key },
     async run({ caller, serve, headers }) {
@@ -17,67 +17,70 @@ export const keyCases: readonly ConformanceCase[] = [
         `${"x".repeat(2040)}{key}`,
       ];
       for (const body of bodies) {
-        serve({ type: "responds", status: 401, headers: { "content-type": "application/json" }, body });
-        const outcome = await caller.call(asking(), patient);
-        failedAs(outcome, "auth");
-        check(!JSON.stringify(outcome).includes(key.slice(0, 12)), "the key shows in the outcome");
+        serve({ type: "response", status: 401, headers: { "content-type": "application/json" }, body });
+        const outcome = await caller.call(requestOf(), longTimeouts);
+        expectFailure(outcome, "auth");
+        check(!JSON.stringify(outcome).includes(key.slice(0, 12)), "The outcome must not contain the key.");
       }
-      check(JSON.stringify(headers[0]).includes(key), "the key was not sent");
+      check(JSON.stringify(headers[0]).includes(key), "The request must contain the key.");
     },
   },
   {
-    name: "a missing key fails when it is needed, and says where it is looked for",
+    name: "a call without a key fails with the name of the environment variable",
     needs: ["http"],
     setup: { key: "" },
     async run({ caller, bodies }, { keyName }) {
-      const failure = failedAs(await caller.call(asking(), patient), "auth");
-      check(keyName === undefined || failure.message.includes(keyName), "it does not name the variable");
-      check(!failure.retryable, "a missing key does not pass");
-      equal(bodies.length, 0, "the number of requests");
+      const failure = expectFailure(await caller.call(requestOf(), longTimeouts), "auth");
+      check(
+        keyName === undefined || failure.message.includes(keyName),
+        "The message must contain the name of the environment variable.",
+      );
+      check(!failure.retryable, "The failure must not be retryable.");
+      equal(bodies.length, 0, "The number of requests");
     },
   },
   {
-    name: "a key that no header can carry fails clearly, without showing it",
+    name: "a key that is not a valid header value fails without appearing in the message",
     needs: ["http"],
     setup: { key: `${key}\nsecond line` },
     async run({ caller, bodies }) {
-      const outcome = await caller.call(asking(), patient);
-      failedAs(outcome, "auth");
-      check(!JSON.stringify(outcome).includes(key), "the key shows in the outcome");
-      equal(bodies.length, 0, "the number of requests");
+      const outcome = await caller.call(requestOf(), longTimeouts);
+      expectFailure(outcome, "auth");
+      check(!JSON.stringify(outcome).includes(key), "The outcome must not contain the key.");
+      equal(bodies.length, 0, "The number of requests");
     },
   },
   {
-    name: "white space around a key is not part of it",
+    name: "white space around a key is removed",
     needs: ["http"],
     setup: { key: ` ${key}\n` },
     async run({ caller, serve, headers }) {
-      serve({ type: "answers", answer: text("3") });
-      succeeded(await caller.call(asking(), patient));
-      check(JSON.stringify(headers[0]).includes(key), "the key was not sent");
+      serve({ type: "answer", answer: text("3") });
+      expectSuccess(await caller.call(requestOf(), longTimeouts));
+      check(JSON.stringify(headers[0]).includes(key), "The request must contain the key.");
     },
   },
   {
-    name: "the idempotency key goes along, also one that no header can carry",
+    name: "the idempotency key is sent, also one that is not a valid header value",
     needs: ["http"],
     async run({ caller, serve, headers }) {
-      serve({ type: "answers", answer: text("3") });
+      serve({ type: "answer", answer: text("3") });
       for (const idempotencyKey of ["plan/1/1/1", "plan/1/1/1", "schlüssel\n1"]) {
-        succeeded(await caller.call(asking(), { ...patient, idempotencyKey }));
+        expectSuccess(await caller.call(requestOf(), { ...longTimeouts, idempotencyKey }));
       }
       const sent = headers.map((header) => header["idempotency-key"]);
-      equal(sent.slice(0, 2), ["plan/1/1/1", "plan/1/1/1"], "the keys");
-      check(/^[\x21-\x7e]+$/.test(sent[2] ?? ""), "the third key is missing");
+      equal(sent.slice(0, 2), ["plan/1/1/1", "plan/1/1/1"], "The keys");
+      check(/^[\x21-\x7e]+$/.test(sent[2] ?? ""), "The third idempotency key must be a valid header value.");
     },
   },
   {
-    name: "the cache key goes along",
+    name: "the cache key is sent",
     needs: ["cache-key"],
     async run({ caller, serve, bodies }) {
-      serve({ type: "answers", answer: text("3") });
-      succeeded(await caller.call(asking(), { ...patient, cacheKey: "session-7" }));
-      succeeded(await caller.call(asking(), { ...patient, cacheKey: "long ".repeat(100) }));
-      check(bodies[0]?.includes("session-7") === true, "the cache key is missing");
+      serve({ type: "answer", answer: text("3") });
+      expectSuccess(await caller.call(requestOf(), { ...longTimeouts, cacheKey: "session-7" }));
+      expectSuccess(await caller.call(requestOf(), { ...longTimeouts, cacheKey: "long ".repeat(100) }));
+      check(bodies[0]?.includes("session-7") === true, "The request must contain the cache key.");
     },
   },
 ];

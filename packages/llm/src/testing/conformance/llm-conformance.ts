@@ -20,9 +20,9 @@ const cases = [
 ];
 
 /**
- * What every caller does, as named cases for any test framework: `for (const { name, run } of llmConformance(subject))
- * it(name, run)`. A case that needs a feature which the subject does not name is left out. Each opens a harness of its
- * own and closes it; `run` rejects with a `ConformanceError` that says what is wrong.
+ * The contract of the port as test cases for any test framework: `for (const { name, run } of llmConformance(subject))
+ * it(name, run)`. A case that needs a feature that the subject does not list is left out. Every case opens its own harness and
+ * closes it; `run` rejects with a `ConformanceError` for a caller that violates the contract.
  */
 export const llmConformance = (
   subject: ConformanceSubject,

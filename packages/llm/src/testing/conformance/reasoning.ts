@@ -1,7 +1,7 @@
 import type { LlmRequest } from "../../request.ts";
-import { check, equal, failedAs, succeeded } from "./check.ts";
+import { check, equal, expectFailure, expectSuccess } from "./check.ts";
 import type { ConformanceCase, LlmHarness, ScriptedAnswer } from "./harness.ts";
-import { answered, askingWithTools, patient, text, user } from "./requests.ts";
+import { turnWithResults, requestWithTools, longTimeouts, text, userMessage } from "./requests.ts";
 
 const thinking: ScriptedAnswer = {
   reasoning: "I must add.",
@@ -9,66 +9,73 @@ const thinking: ScriptedAnswer = {
   calls: [{ name: "add", arguments: ["{}"] }],
 };
 
-/** A conversation whose first turn was thought about, as its next request. */
-async function thoughtAbout({ caller, serve }: LlmHarness, model: string): Promise<LlmRequest> {
-  serve({ type: "answers", answer: thinking }, { type: "answers", answer: text("3") });
-  const first = askingWithTools({ model });
-  const { turn } = succeeded(await caller.call(first, patient));
-  return { ...first, messages: [...first.messages, answered(turn, "3"), user("And then?")] };
+/** The second request of a conversation whose first turn contains reasoning. */
+async function afterReasoning({ caller, serve }: LlmHarness, model: string): Promise<LlmRequest> {
+  serve({ type: "answer", answer: thinking }, { type: "answer", answer: text("3") });
+  const first = requestWithTools({ model });
+  const { turn } = expectSuccess(await caller.call(first, longTimeouts));
+  return { ...first, messages: [...first.messages, turnWithResults(turn, "3"), userMessage("And then?")] };
 }
 
 const carries = (body: string | undefined, issued: readonly string[]): boolean =>
   issued.length > 0 && issued.every((token) => body?.includes(JSON.stringify(token)));
 
-/** Reasoning that a provider signed or encrypted. */
+/** Signed or encrypted reasoning. */
 export const reasoningCases: readonly ConformanceCase[] = [
   {
-    name: "reasoning goes back as it was to its origin, to nobody else, and back again",
+    name: "reasoning is sent back unchanged to its origin, and to no other model",
     needs: ["signed-reasoning"],
     async run(harness) {
       const { caller, bodies, issued } = harness;
-      const next = await thoughtAbout(harness, "model-a");
+      const next = await afterReasoning(harness, "model-a");
       for (const model of ["model-a", "model-b", "model-a"]) {
-        succeeded(await caller.call({ ...next, model }, patient));
+        expectSuccess(await caller.call({ ...next, model }, longTimeouts));
         const wanted = model === "model-a";
-        equal(carries(bodies.at(-1), issued), wanted, `whether ${model} got the reasoning`);
-        check(wanted || bodies.at(-1)?.includes("I must add.") === false, `${model} could read it`);
+        equal(
+          carries(bodies.at(-1), issued),
+          wanted,
+          `Whether the request to ${model} contains the reasoning`,
+        );
+        check(
+          wanted || bodies.at(-1)?.includes("I must add.") === false,
+          `The request to ${model} must not contain the reasoning.`,
+        );
       }
     },
   },
   {
-    name: "reasoning that led to nothing stays behind",
+    name: "reasoning at the end of a turn is not sent",
     needs: ["signed-reasoning"],
     async run(harness) {
       const { caller, bodies, issued } = harness;
-      const next = await thoughtAbout(harness, "model-a");
+      const next = await afterReasoning(harness, "model-a");
       const messages = next.messages.map((message) =>
         message.role === "assistant"
           ? { ...message, turn: { ...message.turn, parts: message.turn.parts.slice(0, 1) }, results: [] }
           : message,
       );
-      succeeded(await caller.call({ ...next, messages }, patient));
-      check(!carries(bodies.at(-1), issued), "reasoning without what it led to was sent");
+      expectSuccess(await caller.call({ ...next, messages }, longTimeouts));
+      check(!carries(bodies.at(-1), issued), "The request must not contain reasoning at the end of a turn.");
     },
   },
   {
-    name: "reasoning that is rejected is left out once, with a warning",
+    name: "rejected reasoning is left out of a second request, with a warning",
     needs: ["signed-reasoning"],
     async run(harness) {
       const { caller, serve, bodies, issued } = harness;
-      const next = await thoughtAbout(harness, "model-a");
+      const next = await afterReasoning(harness, "model-a");
       serve(
-        { type: "says", status: 400, error: "rejected-reasoning" },
-        { type: "answers", answer: text("3") },
+        { type: "error-response", status: 400, error: "rejected-reasoning" },
+        { type: "answer", answer: text("3") },
       );
-      const outcome = succeeded(await caller.call(next, patient));
-      equal(bodies.length, 3, "the number of requests");
+      const outcome = expectSuccess(await caller.call(next, longTimeouts));
+      equal(bodies.length, 3, "The number of requests");
       equal(
         bodies.slice(1).map((body) => carries(body, issued)),
         [true, false],
-        "who carried the reasoning",
+        "Which requests contain the reasoning",
       );
-      equal(outcome.warnings?.length, 1, "the number of warnings");
+      equal(outcome.warnings?.length, 1, "The number of warnings");
     },
   },
   {
@@ -76,12 +83,12 @@ export const reasoningCases: readonly ConformanceCase[] = [
     needs: ["signed-reasoning"],
     async run(harness) {
       const { caller, serve, bodies } = harness;
-      const next = await thoughtAbout(harness, "model-a");
-      serve({ type: "says", status: 400, error: "rejected-reasoning" });
-      failedAs(await caller.call(next, patient), "invalid-request");
-      equal(bodies.length, 3, "the number of requests");
-      failedAs(await caller.call({ ...next, model: "model-b" }, patient), "invalid-request");
-      equal(bodies.length, 4, "the number of requests");
+      const next = await afterReasoning(harness, "model-a");
+      serve({ type: "error-response", status: 400, error: "rejected-reasoning" });
+      expectFailure(await caller.call(next, longTimeouts), "invalid-request");
+      equal(bodies.length, 3, "The number of requests");
+      expectFailure(await caller.call({ ...next, model: "model-b" }, longTimeouts), "invalid-request");
+      equal(bodies.length, 4, "The number of requests");
     },
   },
 ];

@@ -2,6 +2,7 @@ import type { LlmCallOptions, LlmChunk } from "../../caller.ts";
 import type { LlmMessage, LlmRequest, LlmTool, LlmTurn } from "../../request.ts";
 import type { ScriptedAnswer } from "./harness.ts";
 
+/** A tool that adds two numbers. */
 export const toolOf = (name: string): LlmTool => ({
   name,
   description: "Adds two numbers.",
@@ -13,33 +14,39 @@ export const toolOf = (name: string): LlmTool => ({
   },
 });
 
-export const user = (text: string): LlmMessage => ({ role: "user", content: [{ type: "text", text }] });
+/** A user message with one text. */
+export const userMessage = (text: string): LlmMessage => ({
+  role: "user",
+  content: [{ type: "text", text }],
+});
 
-export const asking = (known: Partial<LlmRequest> = {}): LlmRequest => ({
+/** A request for one short answer. */
+export const requestOf = (overrides: Partial<LlmRequest> = {}): LlmRequest => ({
   purpose: "plan",
   model: "model-a",
   system: "Answer briefly.",
-  messages: [user("What is 1 + 2?")],
+  messages: [userMessage("What is 1 + 2?")],
   tools: [],
   toolChoice: "auto",
   parallelToolCalls: true,
   settings: {},
-  ...known,
+  ...overrides,
 });
 
-export const askingWithTools = (known: Partial<LlmRequest> = {}): LlmRequest =>
-  asking({ tools: [toolOf("add"), toolOf("multiply")], ...known });
+/** A request with two tools. */
+export const requestWithTools = (overrides: Partial<LlmRequest> = {}): LlmRequest =>
+  requestOf({ tools: [toolOf("add"), toolOf("multiply")], ...overrides });
 
-/** A turn with the results of its calls, as it goes back. */
-export const answered = (turn: LlmTurn, ...results: readonly string[]): LlmMessage => ({
+/** The message of a turn with the results of its calls. */
+export const turnWithResults = (turn: LlmTurn, ...results: readonly string[]): LlmMessage => ({
   role: "assistant",
   turn,
   results: results.map((content) => ({ isError: false, content })),
 });
 
-/** A turn of somebody else, which knows no raw parts. */
+/** A turn of another origin, without raw parts. */
 export const turnOfCalls = (...calls: readonly { id: string; arguments?: string }[]): LlmTurn => ({
-  origin: "elsewhere",
+  origin: "another-origin",
   parts: calls.map(({ id, arguments: text = '{"a":1,"b":2}' }) => ({
     type: "tool-call",
     id,
@@ -48,9 +55,10 @@ export const turnOfCalls = (...calls: readonly { id: string; arguments?: string 
   })),
 });
 
+/** An answer with text in these chunks. */
 export const text = (...pieces: readonly string[]): ScriptedAnswer => ({ text: pieces });
 
-/** Text, then two calls of two pieces each. */
+/** An answer with text, then two calls of two chunks each. */
 export const twoCalls: ScriptedAnswer = {
   text: ["Let me ", "compute."],
   calls: [
@@ -59,15 +67,18 @@ export const twoCalls: ScriptedAnswer = {
   ],
 };
 
-/** Long enough for anything on one machine. */
-export const patient: LlmCallOptions = { firstChunkTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
+/** Limits of silence that are not exceeded on one machine, even a slow one. */
+export const longTimeouts: LlmCallOptions = { firstChunkTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
 
-/** Keeps what is streamed. */
-export function listening(): { readonly chunks: LlmChunk[]; readonly onChunk: (chunk: LlmChunk) => void } {
+/** A listener that records all chunks. */
+export function collectChunks(): {
+  readonly chunks: LlmChunk[];
+  readonly onChunk: (chunk: LlmChunk) => void;
+} {
   const chunks: LlmChunk[] = [];
   return { chunks, onChunk: (chunk) => void chunks.push(chunk) };
 }
 
-/** What was streamed of one kind, joined. */
-export const heard = (chunks: readonly LlmChunk[], type: "text" | "reasoning"): string =>
+/** The concatenated chunks of one type. */
+export const streamedText = (chunks: readonly LlmChunk[], type: "text" | "reasoning"): string =>
   chunks.map((chunk) => (chunk.type === type ? chunk.text : "")).join("");

@@ -1,12 +1,12 @@
 import type { LlmCallOptions } from "../../caller.ts";
 import type { LlmOutcome } from "../../outcome.ts";
-import { check, equal, failedAs, succeeded, textOf } from "./check.ts";
-import type { ConformanceCase, ServerBehaviour } from "./harness.ts";
-import { asking, heard, listening, patient, text } from "./requests.ts";
+import { check, equal, expectFailure, expectSuccess, textOf } from "./check.ts";
+import type { ConformanceCase, ServerBehavior } from "./harness.ts";
+import { requestOf, streamedText, collectChunks, longTimeouts, text } from "./requests.ts";
 
 const words = Array.from({ length: 30 }, (_, index) => `word ${index} `);
 
-/** Counts the listeners that a signal has. */
+/** A signal that counts its listeners. */
 function countingSignal(): {
   readonly signal: AbortSignal;
   readonly abort: () => void;
@@ -33,113 +33,123 @@ const earlyUsage = {
 };
 const counted = { ...text(...words), earlyUsage };
 
-/** Ways in which a call ends before its stream does, each after the first events. */
+/** Streams that do not end normally after their first events. */
 const earlyEnds: readonly (readonly [
   what: string,
-  behaviour: ServerBehaviour,
+  behavior: ServerBehavior,
   options: (abort: AbortController) => LlmCallOptions,
 ])[] = [
   [
     "an aborted stream",
-    { type: "stalls", answer: counted, afterEvents: 8 },
-    (abort) => ({ ...patient, signal: abort.signal, onChunk: () => abort.abort() }),
+    { type: "stall", answer: counted, afterEvents: 8 },
+    (abort) => ({ ...longTimeouts, signal: abort.signal, onChunk: () => abort.abort() }),
   ],
-  ["a stream that is cut", { type: "cuts", answer: counted, afterEvents: 8, by: "fin" }, () => patient],
+  ["an interrupted stream", { type: "cut", answer: counted, afterEvents: 8, by: "fin" }, () => longTimeouts],
   [
-    "a stream that stalls",
-    { type: "stalls", answer: counted, afterEvents: 8 },
-    () => ({ ...patient, idleTimeoutMs: 250 }),
+    "a stalled stream",
+    { type: "stall", answer: counted, afterEvents: 8 },
+    () => ({ ...longTimeouts, idleTimeoutMs: 250 }),
   ],
   [
     "a stream that ends in an error",
-    { type: "errs", answer: counted, afterEvents: 8, error: "overloaded" },
-    () => patient,
+    { type: "error-event", answer: counted, afterEvents: 8, error: "overloaded" },
+    () => longTimeouts,
   ],
 ];
 
-const usageCases = earlyEnds.map(([what, behaviour, optionsOf]): ConformanceCase => ({
-  name: `${what} reports the usage it has seen`,
+const usageCases = earlyEnds.map(([what, behavior, optionsOf]): ConformanceCase => ({
+  name: `${what} reports the usage so far`,
   needs: ["http", "early-usage"],
   async run({ caller, serve }) {
-    serve(behaviour);
-    const outcome: LlmOutcome = await caller.call(asking(), optionsOf(new AbortController()));
-    check(!outcome.ok, "the call succeeded");
-    equal(outcome.usage?.inputTokens, earlyUsage.inputTokens, "the input tokens");
-    equal(outcome.usage?.cachedInputTokens, earlyUsage.cachedInputTokens, "the cached input tokens");
+    serve(behavior);
+    const outcome: LlmOutcome = await caller.call(requestOf(), optionsOf(new AbortController()));
+    check(!outcome.ok, "The call must fail.");
+    equal(outcome.usage?.inputTokens, earlyUsage.inputTokens, "The input tokens");
+    equal(outcome.usage?.cachedInputTokens, earlyUsage.cachedInputTokens, "The cached input tokens");
   },
 }));
 
-/** Aborting a call. */
+/** Aborted calls. */
 export const stoppingCases: readonly ConformanceCase[] = [
   ...usageCases,
   {
-    name: "a call that is aborted before it begins is never sent",
+    name: "a call that is aborted before it starts is not sent",
     needs: [],
     async run({ caller, serve, bodies }) {
-      serve({ type: "answers", answer: text("3") });
-      const { chunks, onChunk } = listening();
-      const outcome = await caller.call(asking(), { ...patient, onChunk, signal: AbortSignal.abort() });
-      check(!failedAs(outcome, "aborted").retryable, "an aborted call does not pass");
-      equal([bodies.length, chunks.length], [0, 0], "the requests and the chunks");
+      serve({ type: "answer", answer: text("3") });
+      const { chunks, onChunk } = collectChunks();
+      const outcome = await caller.call(requestOf(), {
+        ...longTimeouts,
+        onChunk,
+        signal: AbortSignal.abort(),
+      });
+      check(!expectFailure(outcome, "aborted").retryable, "The failure must not be retryable.");
+      equal([bodies.length, chunks.length], [0, 0], "The numbers of requests and chunks");
     },
   },
   {
     name: "a call that is aborted while it streams ends with the text so far",
     needs: [],
     async run({ caller, serve }) {
-      serve({ type: "answers", answer: text(...words) });
-      const { chunks, onChunk } = listening();
+      serve({ type: "answer", answer: text(...words) });
+      const { chunks, onChunk } = collectChunks();
       const abort = new AbortController();
-      const outcome = await caller.call(asking(), {
-        ...patient,
+      const outcome = await caller.call(requestOf(), {
+        ...longTimeouts,
         signal: abort.signal,
         onChunk: (chunk) => {
           onChunk(chunk);
           if (chunks.length === 3) abort.abort();
         },
       });
-      failedAs(outcome, "aborted");
-      check(!outcome.ok && outcome.partial.startsWith("word 0 "), "the text so far is lost");
-      check(words.join("").startsWith(heard(chunks, "text")), "it streamed something else");
+      expectFailure(outcome, "aborted");
+      check(
+        !outcome.ok && outcome.partial.startsWith("word 0 "),
+        "`partial` must be the beginning of the text.",
+      );
+      check(
+        words.join("").startsWith(streamedText(chunks, "text")),
+        "The streamed text must be the beginning of the text.",
+      );
     },
   },
   {
-    name: "a call that is aborted before the server answers ends at once",
+    name: "a call that is aborted before the server responds ends immediately",
     needs: ["http"],
     async run({ caller, serve, received }) {
       serve({ type: "silent" });
       const abort = new AbortController();
-      const call = caller.call(asking(), { ...patient, signal: abort.signal });
+      const call = caller.call(requestOf(), { ...longTimeouts, signal: abort.signal });
       await received(1);
-      abort.abort(new Error("the user left"));
-      failedAs(await call, "aborted");
+      abort.abort(new Error("The user has left."));
+      expectFailure(await call, "aborted");
     },
   },
   {
-    name: "a call that stalls ends at once when it is aborted",
+    name: "a stalled call ends immediately when it is aborted",
     needs: ["http"],
     async run({ caller, serve }) {
-      serve({ type: "stalls", answer: text(...words), afterEvents: 8 });
+      serve({ type: "stall", answer: text(...words), afterEvents: 8 });
       const abort = new AbortController();
-      const outcome = await caller.call(asking(), {
-        ...patient,
+      const outcome = await caller.call(requestOf(), {
+        ...longTimeouts,
         signal: abort.signal,
         onChunk: () => queueMicrotask(() => abort.abort()),
       });
-      failedAs(outcome, "aborted");
+      expectFailure(outcome, "aborted");
     },
   },
   {
-    name: "a call leaves no listener on the signal, and the signal means nothing to it afterwards",
+    name: "a call leaves no listener on the signal, and ignores it afterwards",
     needs: ["http"],
     async run({ caller, serve }) {
-      serve({ type: "answers", answer: text("3") }, { type: "says", status: 500, error: "server" });
+      serve({ type: "answer", answer: text("3") }, { type: "error-response", status: 500, error: "server" });
       const { signal, abort, left } = countingSignal();
-      const outcome = succeeded(await caller.call(asking(), { ...patient, signal }));
-      failedAs(await caller.call(asking(), { ...patient, signal }), "server");
-      equal(left(), 0, "the listeners that are left");
+      const outcome = expectSuccess(await caller.call(requestOf(), { ...longTimeouts, signal }));
+      expectFailure(await caller.call(requestOf(), { ...longTimeouts, signal }), "server");
+      equal(left(), 0, "The number of listeners on the signal");
       abort();
-      equal(textOf(outcome), "3", "the text");
+      equal(textOf(outcome), "3", "The text");
     },
   },
 ];

@@ -1,9 +1,9 @@
 import type { LlmFailureKind } from "../../outcome.ts";
-import { check, equal, failedAs, succeeded } from "./check.ts";
+import { check, equal, expectFailure, expectSuccess } from "./check.ts";
 import type { ConformanceCase, ScriptedAnswer, ScriptedError } from "./harness.ts";
-import { asking, askingWithTools, patient, text, twoCalls } from "./requests.ts";
+import { requestOf, requestWithTools, longTimeouts, text, twoCalls } from "./requests.ts";
 
-/** About forty events: text in words, then two calls. */
+/** An answer of about forty events: text word by word, then two calls. */
 const long: ScriptedAnswer = {
   ...twoCalls,
   text: Array.from({ length: 24 }, (_, index) => `word ${index} `),
@@ -11,23 +11,26 @@ const long: ScriptedAnswer = {
 const fullText = (long.text ?? []).join("");
 
 const cutCases = (["fin", "rst"] as const).map((by): ConformanceCase => ({
-  name: `an answer that is cut (${by}) after any event is never whole, and may pass`,
+  name: `an answer that is cut (${by}) after any event is a retryable failure`,
   needs: ["http"],
   async run({ caller, serve, eventsOf }) {
     const events = eventsOf(long);
-    check(events > 10, "the answer has too few events to cut");
+    check(events > 10, "The dialect must write more than 10 events for the answer.");
     for (let afterEvents = 1; afterEvents < events; afterEvents += 1) {
-      serve({ type: "cuts", answer: long, afterEvents, by });
-      const outcome = await caller.call(askingWithTools(), patient);
-      check(!outcome.ok, `cut after ${afterEvents} of ${events} events, it counts as whole`);
+      serve({ type: "cut", answer: long, afterEvents, by });
+      const outcome = await caller.call(requestWithTools(), longTimeouts);
+      check(!outcome.ok, `An answer that is cut after ${afterEvents} of ${events} events must fail.`);
       const { kind, retryable } = outcome.failure;
-      // A reset may overtake the events before it.
+      // A reset may arrive before earlier events.
       const isRight = kind === "interrupted" || (by === "rst" && kind === "connection");
-      check(isRight && retryable, `cut after ${afterEvents} events: ${JSON.stringify(outcome.failure)}`);
-      check(fullText.startsWith(outcome.partial), "the partial text is not the beginning of the text");
+      check(
+        isRight && retryable,
+        `An answer that is cut after ${afterEvents} events must be interrupted, got ${JSON.stringify(outcome.failure)}`,
+      );
+      check(fullText.startsWith(outcome.partial), "`partial` must be the beginning of the text.");
     }
-    serve({ type: "cuts", answer: long, afterEvents: events, by: "fin" });
-    succeeded(await caller.call(askingWithTools(), patient));
+    serve({ type: "cut", answer: long, afterEvents: events, by: "fin" });
+    expectSuccess(await caller.call(requestWithTools(), longTimeouts));
   },
 }));
 
@@ -40,65 +43,68 @@ const errors: readonly (readonly [ScriptedError, LlmFailureKind, boolean])[] = [
 ];
 
 const errorEventCases = errors.map(([error, kind, transient]): ConformanceCase => ({
-  name: `an error event (${error}) in the middle of a stream is ${kind}, with the text so far`,
+  name: `an error event (${error}) in the middle of a stream is the failure ${kind}, with the text so far`,
   needs: ["http"],
   async run({ caller, serve, bodies, eventsOf }) {
     const afterEvents = Math.floor(eventsOf(long) / 2);
-    serve({ type: "errs", answer: long, afterEvents, error });
-    const outcome = await caller.call(askingWithTools(), patient);
-    equal(failedAs(outcome, kind).retryable, transient, "whether it may pass");
+    serve({ type: "error-event", answer: long, afterEvents, error });
+    const outcome = await caller.call(requestWithTools(), longTimeouts);
+    equal(expectFailure(outcome, kind).retryable, transient, "`retryable`");
     check(
       !outcome.ok && outcome.partial !== "" && fullText.startsWith(outcome.partial),
-      "the text so far is lost",
+      "`partial` must be the beginning of the text.",
     );
-    equal(bodies.length, 1, "the number of requests");
+    equal(bodies.length, 1, "The number of requests");
   },
 }));
 
-/** Longer than a busy machine pauses between two events. */
-const impatient = { firstChunkTimeoutMs: 20_000, idleTimeoutMs: 250 };
+/** A short idle limit, which a busy machine does not exceed between two events. */
+const shortTimeouts = { firstChunkTimeoutMs: 20_000, idleTimeoutMs: 250 };
 
-/** Failures of a stream that had begun. */
+/** Failures after the stream has started. */
 export const streamFailureCases: readonly ConformanceCase[] = [
   ...cutCases,
   ...errorEventCases,
   {
-    name: "an event that is no JSON makes the answer malformed, which may pass",
+    name: "an event that is not JSON is the retryable failure malformed",
     needs: ["http"],
     async run({ caller, serve }) {
-      serve({ type: "garbles", answer: long, afterEvents: 8 });
-      check(failedAs(await caller.call(askingWithTools(), patient), "malformed").retryable, "it may pass");
-    },
-  },
-  {
-    name: "a stream that stalls is given up after the idle limit, with the text so far",
-    needs: ["http"],
-    async run({ caller, serve, eventsOf }) {
-      serve({ type: "stalls", answer: long, afterEvents: Math.floor(eventsOf(long) / 2) });
-      const outcome = await caller.call(askingWithTools(), impatient);
-      check(failedAs(outcome, "timeout").retryable, "it may pass");
+      serve({ type: "malformed-event", answer: long, afterEvents: 8 });
       check(
-        !outcome.ok && outcome.partial !== "" && fullText.startsWith(outcome.partial),
-        "the text so far is lost",
+        expectFailure(await caller.call(requestWithTools(), longTimeouts), "malformed").retryable,
+        "The failure must be retryable.",
       );
     },
   },
   {
-    name: "a server that says nothing is given up after the first limit",
+    name: "a stalled stream fails after the idle limit, with the text so far",
     needs: ["http"],
-    async run({ caller, serve }) {
-      serve({ type: "silent" });
-      const outcome = await caller.call(asking(), { firstChunkTimeoutMs: 30, idleTimeoutMs: 20_000 });
-      check(failedAs(outcome, "timeout").retryable, "it may pass");
+    async run({ caller, serve, eventsOf }) {
+      serve({ type: "stall", answer: long, afterEvents: Math.floor(eventsOf(long) / 2) });
+      const outcome = await caller.call(requestWithTools(), shortTimeouts);
+      check(expectFailure(outcome, "timeout").retryable, "The failure must be retryable.");
+      check(
+        !outcome.ok && outcome.partial !== "" && fullText.startsWith(outcome.partial),
+        "`partial` must be the beginning of the text.",
+      );
     },
   },
   {
-    name: "a stream that stays open after its last event is whole",
+    name: "a server that sends nothing fails after the limit for the first chunk",
+    needs: ["http"],
+    async run({ caller, serve }) {
+      serve({ type: "silent" });
+      const outcome = await caller.call(requestOf(), { firstChunkTimeoutMs: 30, idleTimeoutMs: 20_000 });
+      check(expectFailure(outcome, "timeout").retryable, "The failure must be retryable.");
+    },
+  },
+  {
+    name: "a stream that stays open after its last event is complete",
     needs: ["http"],
     async run({ caller, serve, eventsOf }) {
       const answer = text("3");
-      serve({ type: "stalls", answer, afterEvents: eventsOf(answer) });
-      succeeded(await caller.call(asking(), impatient));
+      serve({ type: "stall", answer, afterEvents: eventsOf(answer) });
+      expectSuccess(await caller.call(requestOf(), shortTimeouts));
     },
   },
 ];

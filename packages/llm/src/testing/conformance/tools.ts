@@ -1,8 +1,8 @@
-import { callsOf, callText, check, equal, failedAs, succeeded, textOf } from "./check.ts";
+import { callsOf, callText, check, equal, expectFailure, expectSuccess, textOf } from "./check.ts";
 import type { ConformanceCase } from "./harness.ts";
-import { asking, askingWithTools, listening, patient, toolOf, twoCalls } from "./requests.ts";
+import { requestOf, requestWithTools, collectChunks, longTimeouts, toolOf, twoCalls } from "./requests.ts";
 
-/** Names that trip up objects, patterns and limits. */
+/** Names that conflict with object prototypes, formats and limits. */
 export const hostileNames: readonly string[] = [
   "toString",
   "constructor",
@@ -16,78 +16,78 @@ export const hostileNames: readonly string[] = [
   "",
 ];
 
-/** What a model calls. */
+/** Tool calls. */
 export const toolCases: readonly ConformanceCase[] = [
   {
-    name: "tool calls come in order, beside the text, with their arguments as they were made",
+    name: "tool calls are in order, with the text, and with unchanged arguments",
     needs: [],
     async run({ caller, serve }) {
-      serve({ type: "answers", answer: twoCalls });
-      const { chunks, onChunk } = listening();
-      const outcome = succeeded(await caller.call(askingWithTools(), { ...patient, onChunk }));
-      equal(callsOf(outcome).map(callText), ['add({"a":1,"b":2})', 'multiply({"a":3,"b":4})'], "the calls");
-      equal(textOf(outcome), "Let me compute.", "the text");
-      equal(outcome.finish.unified, "tool-calls", "the finish");
+      serve({ type: "answer", answer: twoCalls });
+      const { chunks, onChunk } = collectChunks();
+      const outcome = expectSuccess(await caller.call(requestWithTools(), { ...longTimeouts, onChunk }));
+      equal(callsOf(outcome).map(callText), ['add({"a":1,"b":2})', 'multiply({"a":3,"b":4})'], "The calls");
+      equal(textOf(outcome), "Let me compute.", "The text");
+      equal(outcome.finish.unified, "tool-calls", "The finish");
       equal(
         chunks.flatMap((chunk) => (chunk.type === "tool-call" ? [chunk.name] : [])),
         ["add", "multiply"],
-        "the names that were streamed",
+        "The streamed tool names",
       );
     },
   },
   {
-    name: "pieces of calls that come in turns never cross",
+    name: "chunks of interleaved calls are assigned to their own calls",
     needs: ["interleaved-calls"],
     async run({ caller, serve }) {
       const calls = [1, 2, 3].map((n) => ({
         name: n === 2 ? "multiply" : "add",
         arguments: ['{"a"', ":", `${n}`, ',"b"', ":", `${n * 10}}`],
       }));
-      serve({ type: "answers", answer: { calls, interleaved: true } });
-      const outcome = succeeded(await caller.call(askingWithTools(), patient));
+      serve({ type: "answer", answer: { calls, interleaved: true } });
+      const outcome = expectSuccess(await caller.call(requestWithTools(), longTimeouts));
       equal(
         callsOf(outcome).map(callText),
         ['add({"a":1,"b":10})', 'multiply({"a":2,"b":20})', 'add({"a":3,"b":30})'],
-        "the calls",
+        "The calls",
       );
     },
   },
   {
-    name: "malformed arguments stay as the model made them",
+    name: "malformed arguments are unchanged",
     needs: [],
     async run({ caller, serve }) {
       const malformed = ['{"a":1', "{'a':1}", '{"a":NaN}', '{"a":1}{"a":2}', '["a"]', '{"a":1,}'];
       serve({
-        type: "answers",
+        type: "answer",
         answer: { calls: malformed.map((made) => ({ name: "add", arguments: [made] })) },
       });
-      const outcome = succeeded(await caller.call(askingWithTools(), patient));
+      const outcome = expectSuccess(await caller.call(requestWithTools(), longTimeouts));
       equal(
         callsOf(outcome).map((call) => call.arguments),
         malformed,
-        "the arguments",
+        "The arguments",
       );
     },
   },
   {
-    name: "a call without arguments has an empty object",
+    name: "a call without arguments has an empty object as its arguments",
     needs: ["http"],
     async run({ caller, serve }) {
-      serve({ type: "answers", answer: { calls: [{ name: "add", arguments: [] }] } });
+      serve({ type: "answer", answer: { calls: [{ name: "add", arguments: [] }] } });
       equal(
-        callsOf(succeeded(await caller.call(askingWithTools(), patient))).map(callText),
+        callsOf(expectSuccess(await caller.call(requestWithTools(), longTimeouts))).map(callText),
         ["add({})"],
-        "the call",
+        "The call",
       );
     },
   },
   {
-    name: "a provider's ids may be missing or repeated",
+    name: "a call always has an id, even if the provider sends none, or the same id twice",
     needs: ["loose-ids"],
     async run({ caller, serve }) {
       const call = { name: "add", arguments: ['{"a":1,"b":2}'] };
       serve({
-        type: "answers",
+        type: "answer",
         answer: {
           calls: [
             { ...call, id: "same" },
@@ -96,53 +96,53 @@ export const toolCases: readonly ConformanceCase[] = [
           ],
         },
       });
-      const calls = callsOf(succeeded(await caller.call(askingWithTools(), patient)));
-      equal(calls.map(callText), Array(3).fill('add({"a":1,"b":2})'), "the calls");
+      const calls = callsOf(expectSuccess(await caller.call(requestWithTools(), longTimeouts)));
+      equal(calls.map(callText), Array(3).fill('add({"a":1,"b":2})'), "The calls");
       check(
         calls.every((made) => made.id !== ""),
-        "a call has no id",
+        "Every call must have an id.",
       );
     },
   },
   {
-    name: "hostile names of tools go out in the dialect's pattern and come back as they were",
+    name: "any tool names are sent in the provider's format, and answers contain the original names",
     needs: ["http"],
     async run({ caller, serve }) {
       const calls = hostileNames.map((_, tool) => ({ name: { tool }, arguments: ['{"a":1,"b":2}'] }));
-      serve({ type: "answers", answer: { calls } });
-      const { chunks, onChunk } = listening();
-      const request = asking({ tools: hostileNames.map(toolOf) });
-      const outcome = succeeded(await caller.call(request, { ...patient, onChunk }));
+      serve({ type: "answer", answer: { calls } });
+      const { chunks, onChunk } = collectChunks();
+      const request = requestOf({ tools: hostileNames.map(toolOf) });
+      const outcome = expectSuccess(await caller.call(request, { ...longTimeouts, onChunk }));
       equal(
         callsOf(outcome).map((call) => call.name),
         hostileNames,
-        "the names",
+        "The names",
       );
       equal(
         chunks.flatMap((chunk) => (chunk.type === "tool-call" ? [chunk.name] : [])),
         hostileNames,
-        "the names that were streamed",
+        "The streamed tool names",
       );
     },
   },
   {
-    name: "a name that no tool has stays as the model made it",
+    name: "the name of an unknown tool is unchanged",
     needs: ["http"],
     async run({ caller, serve }) {
-      serve({ type: "answers", answer: { calls: [{ name: "subtract", arguments: ["{}"] }] } });
+      serve({ type: "answer", answer: { calls: [{ name: "subtract", arguments: ["{}"] }] } });
       equal(
-        callsOf(succeeded(await caller.call(askingWithTools(), patient))).map(callText),
+        callsOf(expectSuccess(await caller.call(requestWithTools(), longTimeouts))).map(callText),
         ["subtract({})"],
-        "the call",
+        "The call",
       );
     },
   },
   {
-    name: "a turn that the token limit cut says so, whatever it calls",
+    name: "a turn with tool calls that was cut by the token limit has the finish reason length",
     needs: [],
     async run({ caller, serve }) {
       serve({
-        type: "answers",
+        type: "answer",
         answer: {
           calls: [
             { name: "add", arguments: ['{"a":1,"b":2}'] },
@@ -151,10 +151,10 @@ export const toolCases: readonly ConformanceCase[] = [
           finish: "length",
         },
       });
-      const outcome = await caller.call(askingWithTools(), patient);
-      // A provider may leave the last call out; it must never look like a turn that came to its end.
-      if (outcome.ok) equal(outcome.finish.unified, "length", "the finish");
-      else failedAs(outcome, "malformed");
+      const outcome = await caller.call(requestWithTools(), longTimeouts);
+      // A provider may leave out the last call. The turn must not appear complete.
+      if (outcome.ok) equal(outcome.finish.unified, "length", "The finish");
+      else expectFailure(outcome, "malformed");
     },
   },
 ];

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
 import {
-  firstOf,
+  firstProblem,
   isBlank,
   isStrictId,
-  Ledger,
+  CallOrder,
   objectsIn,
   onlyKnown,
   textIn,
@@ -12,30 +12,30 @@ import {
 } from "./wire-rules.ts";
 
 /**
- * Why the Messages API would refuse the body of a request with 400; undefined where it would not. `issued` are the
- * signatures that it gave out.
+ * Why the Messages API would reject the body of a request with status 400; undefined for a valid body. `issued` lists the
+ * signatures that the server has issued.
  */
-export const messagesRefusal = (body: JsonObject, issued: readonly string[]): string | undefined =>
-  firstOf(problems(body, issued));
+export const messagesRequestProblem = (body: JsonObject, issued: readonly string[]): string | undefined =>
+  firstProblem(problems(body, issued));
 
-const known = [
+const knownParameters = [
   ..."model max_tokens messages system tools tool_choice stream cache_control stop_sequences".split(" "),
   ..."thinking output_config service_tier".split(" "),
 ];
 
 function* problems(body: JsonObject, issued: readonly string[]): Problems {
-  yield* onlyKnown(body, known);
+  yield* onlyKnown(body, knownParameters);
   yield* wellFormedText(body);
   if (isBlank(body["model"])) yield "model: Field required";
   if (typeof body["max_tokens"] !== "number") yield "max_tokens: Field required";
-  if (body["stream"] !== true) yield "stream has to be true";
+  if (body["stream"] !== true) yield "stream must be true";
   if (breakpointsIn(body) > 4) yield "A maximum of 4 blocks with cache_control may be provided.";
   if (body["system"] !== undefined) yield* textProblems(yield* objectsIn(body["system"], "system"), "system");
   yield* toolProblems(body);
   yield* messageProblems(yield* objectsIn(body["messages"], "messages"), issued);
 }
 
-/** How many blocks, tools and parts of a body ask for a breakpoint of the cache. */
+/** How many cache breakpoints a body contains. */
 function breakpointsIn(value: Json | undefined): number {
   if (typeof value !== "object" || value === null) return 0;
   if (Array.isArray(value)) return value.reduce<number>((sum, item: Json) => sum + breakpointsIn(item), 0);
@@ -54,8 +54,8 @@ function* toolProblems(body: JsonObject): Problems {
   const names = tools.map((tool) => tool["name"]);
   if (new Set(names).size < names.length) yield "tools: Tool names must be unique.";
   for (const { name, input_schema: schema } of tools) {
-    if (!isStrictId(name)) yield `tools: the name ${textIn(name)} does not fit`;
-    if (!isJsonObject(schema) || schema["type"] !== "object") yield "input_schema.type: has to be object";
+    if (!isStrictId(name)) yield `tools: invalid name ${textIn(name)}`;
+    if (!isJsonObject(schema) || schema["type"] !== "object") yield "input_schema.type: must be object";
   }
   const choice = body["tool_choice"];
   if (isJsonObject(choice) && choice["type"] === "tool" && !names.includes(choice["name"]))
@@ -64,7 +64,7 @@ function* toolProblems(body: JsonObject): Problems {
 
 function* messageProblems(messages: readonly JsonObject[], issued: readonly string[]): Problems {
   if (messages.length === 0) yield "messages: at least one message is required";
-  const ledger = new Ledger();
+  const calls = new CallOrder();
   for (const [index, { role, content }] of messages.entries()) {
     const where = `messages.${index}`;
     if (role !== (index % 2 === 0 ? "user" : "assistant"))
@@ -72,8 +72,8 @@ function* messageProblems(messages: readonly JsonObject[], issued: readonly stri
     const blocks = yield* objectsIn(content, where);
     if (blocks.length === 0) yield `${where}: content is empty`;
     yield* textProblems(blocks, where);
-    if (role === "user") yield* userProblems(blocks, where, ledger);
-    else yield* assistantProblems(blocks, where, ledger, issued);
+    if (role === "user") yield* userProblems(blocks, where, calls);
+    else yield* assistantProblems(blocks, where, calls, issued);
   }
   if (messages.at(-1)?.["role"] !== "user") yield "This model does not support assistant message prefill.";
 }
@@ -85,13 +85,13 @@ function* textProblems(blocks: readonly JsonObject[], where: string): Problems {
   }
 }
 
-function* userProblems(blocks: readonly JsonObject[], where: string, ledger: Ledger): Problems {
+function* userProblems(blocks: readonly JsonObject[], where: string, calls: CallOrder): Problems {
   const results = blocks.filter((block) => block["type"] === "tool_result");
   if (blocks.slice(0, results.length).some((block) => block["type"] !== "tool_result")) {
     yield `${where}: tool_result blocks must come first`;
   }
   for (const block of results) {
-    yield* ledger.result(block["tool_use_id"]);
+    yield* calls.result(block["tool_use_id"]);
     const { content } = block;
     if (typeof content === "string" ? isBlank(content) : (yield* objectsIn(content, where)).length === 0) {
       yield `${where}: a tool_result is empty`;
@@ -100,7 +100,7 @@ function* userProblems(blocks: readonly JsonObject[], where: string, ledger: Led
     if (block["is_error"] === true && !isText) yield `${where}: all content must be text if is_error is true`;
     if (Array.isArray(content)) yield* textProblems(yield* objectsIn(content, where), where);
   }
-  yield* ledger.settled(`the text of ${where}`);
+  yield* calls.expectNoOpenCalls(`the text of ${where}`);
 }
 
 const isTextBlock = (block: Json): boolean => isJsonObject(block) && block["type"] === "text";
@@ -108,15 +108,15 @@ const isTextBlock = (block: Json): boolean => isJsonObject(block) && block["type
 function* assistantProblems(
   blocks: readonly JsonObject[],
   where: string,
-  ledger: Ledger,
+  calls: CallOrder,
   issued: readonly string[],
 ): Problems {
-  yield* ledger.settled(where);
+  yield* calls.expectNoOpenCalls(where);
   for (const block of blocks) {
     if (block["type"] === "tool_use") {
-      yield* ledger.call(block["id"]);
-      if (!isStrictId(block["name"])) yield `${where}: the name of a tool_use does not fit`;
-      if (!isJsonObject(block["input"])) yield `${where}: input: has to be an object`;
+      yield* calls.call(block["id"]);
+      if (!isStrictId(block["name"])) yield `${where}: invalid name of a tool_use block`;
+      if (!isJsonObject(block["input"])) yield `${where}: input: must be an object`;
     }
     if (block["type"] === "thinking") {
       const { signature, thinking } = block;
@@ -137,6 +137,6 @@ function* assistantProblems(
     yield `${where}: The final block in an assistant message cannot be \`thinking\`.`;
 }
 
-/** The signature that a simulated server gives out for thinking, and can check again. */
+/** The signature that a test server issues for thinking, and later verifies. */
 export const signatureOf = (thinking: Json | undefined): string =>
   `sig-${encodeURIComponent(JSON.stringify(thinking) ?? "")}`;

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
 import {
-  firstOf,
+  firstProblem,
   isBlank,
   isStrictId,
-  Ledger,
+  CallOrder,
   objectArguments,
   objectsIn,
   onlyKnown,
@@ -14,13 +14,13 @@ import {
 } from "./wire-rules.ts";
 
 /**
- * Why the Responses API would refuse the body of a request with 400; undefined where it would not. `issued` is the
- * encrypted reasoning that it gave out.
+ * Why the Responses API would reject the body of a request with status 400; undefined for a valid body. `issued` lists the
+ * encrypted reasoning that the server has issued.
  */
-export const responsesRefusal = (body: JsonObject, issued: readonly string[]): string | undefined =>
-  firstOf(problems(body, issued));
+export const responsesRequestProblem = (body: JsonObject, issued: readonly string[]): string | undefined =>
+  firstProblem(problems(body, issued));
 
-const known = [
+const knownParameters = [
   ..."model input instructions tools tool_choice parallel_tool_calls text reasoning include store stream".split(
     " ",
   ),
@@ -28,10 +28,11 @@ const known = [
 ];
 
 function* problems(body: JsonObject, issued: readonly string[]): Problems {
-  yield* onlyKnown(body, known);
+  yield* onlyKnown(body, knownParameters);
   yield* wellFormedText(body);
   if (isBlank(body["model"])) yield "you must provide a model parameter";
-  if (body["stream"] !== true || body["store"] !== false) yield "stream has to be true, and store false";
+  if (body["stream"] !== true || body["store"] !== false)
+    yield "stream must be true, and store must be false";
   const key = body["prompt_cache_key"];
   if (key !== undefined && (typeof key !== "string" || key.length > 64)) yield "prompt_cache_key is too long";
   yield* toolProblems(body);
@@ -45,11 +46,11 @@ function* toolProblems(body: JsonObject): Problems {
   }
   const tools = yield* objectsIn(body["tools"], "tools");
   const names = tools.map((tool) => tool["name"]);
-  if (new Set(names).size < names.length) yield "the names of tools are not unique";
+  if (new Set(names).size < names.length) yield "tool names are not unique";
   for (const { name, type, parameters, strict } of tools) {
-    if (type !== "function" || !isStrictId(name)) yield `tool ${JSON.stringify(name)} does not fit`;
+    if (type !== "function" || !isStrictId(name)) yield `invalid tool: ${JSON.stringify(name)}`;
     if (!isJsonObject(parameters) || parameters["type"] !== "object")
-      yield "a schema does not describe an object";
+      yield "the schema of a tool must have the type object";
     if (typeof strict !== "boolean") yield "strict is missing";
     if (strict === true) yield* strictShape(parameters, textIn(name));
   }
@@ -59,26 +60,26 @@ function* toolProblems(body: JsonObject): Problems {
 
 function* itemProblems(items: readonly JsonObject[], issued: readonly string[]): Problems {
   if (items.length === 0) yield "input is empty";
-  const ledger = new Ledger();
+  const calls = new CallOrder();
   for (const [index, item] of items.entries()) {
     const { type, call_id: id } = item;
     if (type === "function_call") {
-      if (!isStrictId(item["name"])) yield `the name of a call does not fit: ${JSON.stringify(item["name"])}`;
-      yield* ledger.call(id);
+      if (!isStrictId(item["name"])) yield `invalid tool name: ${JSON.stringify(item["name"])}`;
+      yield* calls.call(id);
       yield* objectArguments(item["arguments"], `input[${index}]`);
     } else if (type === "function_call_output") {
-      yield* ledger.result(id);
+      yield* calls.result(id);
       yield* contentProblems(item["output"], `input[${index}].output`);
     } else if (type === "message") {
-      if (item["role"] !== "assistant") yield* ledger.settled(`input[${index}]`);
+      if (item["role"] !== "assistant") yield* calls.expectNoOpenCalls(`input[${index}]`);
       yield* contentProblems(item["content"], `input[${index}].content`);
     } else if (type === "reasoning") {
       yield* reasoningProblems(item, items[index + 1], issued);
     } else {
-      yield `input[${index}] is of an unknown type`;
+      yield `input[${index}] has an unknown type`;
     }
   }
-  yield* ledger.settled("the end");
+  yield* calls.expectNoOpenCalls("the end");
 }
 
 function* reasoningProblems(
@@ -89,14 +90,14 @@ function* reasoningProblems(
   const { encrypted_content: token, summary } = item;
   if (typeof token !== "string" || !issued.includes(token))
     yield "The encrypted content could not be verified.";
-  if (token !== encryptedContentOf(summary)) yield "the reasoning was changed";
+  if (token !== encryptedContentOf(summary)) yield "The reasoning has been modified.";
   const isFollowed =
     next?.["role"] === "assistant" || next?.["type"] === "function_call" || next?.["type"] === "reasoning";
   if (!isFollowed)
     yield `Item '${JSON.stringify(item["id"])}' of type 'reasoning' has lost the item that followed it.`;
 }
 
-/** The encrypted content that a simulated server gives out for a summary of reasoning, and can check again. */
+/** The encrypted content that a test server issues for a summary of reasoning, and later verifies. */
 export const encryptedContentOf = (summary: Json | undefined): string =>
   `enc-${encodeURIComponent(JSON.stringify(summary) ?? "")}`;
 

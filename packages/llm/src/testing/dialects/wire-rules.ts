@@ -1,23 +1,23 @@
 import { isJsonObject, textToJson, type Json, type JsonObject } from "../../json.ts";
 
-/** What is wrong with the body of a request, rule by rule. The first problem is what a provider would answer with. */
+/** The problems of a request's body. A provider would report the first one. */
 export type Problems = Generator<string, void>;
 
-/** The first problem, undefined where there is none. */
-export const firstOf = (problems: Problems): string | undefined => problems.next().value ?? undefined;
+/** The first problem; undefined for a valid body. */
+export const firstProblem = (problems: Problems): string | undefined => problems.next().value ?? undefined;
 
-/** Whether an id or a name fits the strictest pattern that a provider has. */
+/** Whether an id or a name has the format that most providers require. */
 export const isStrictId = (id: Json | undefined): boolean =>
   typeof id === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(id);
 
-/** Whether there is no text, or only white space. */
+/** Whether a value is not a string, or only white space. */
 export const isBlank = (text: Json | undefined): boolean => typeof text !== "string" || text.trim() === "";
 
-/** A string as it is, anything else as JSON. */
+/** A string unchanged, any other value as JSON. */
 export const textIn = (value: Json | undefined): string =>
   typeof value === "string" ? value : JSON.stringify(value);
 
-/** The objects of a list; anything else in it is a problem. */
+/** The objects of a list. Any other item is a problem. */
 export function* objectsIn(list: Json | undefined, where: string): Generator<string, readonly JsonObject[]> {
   if (!Array.isArray(list)) {
     yield `${where} is not a list`;
@@ -28,9 +28,10 @@ export function* objectsIn(list: Json | undefined, where: string): Generator<str
   return objects;
 }
 
-/** Parameters that a provider does not know. */
-export function* onlyKnown(body: JsonObject, known: readonly string[]): Problems {
-  for (const key of Object.keys(body)) if (!known.includes(key)) yield `Unknown parameter: '${key}'.`;
+/** Unknown parameters. */
+export function* onlyKnown(body: JsonObject, knownParameters: readonly string[]): Problems {
+  for (const key of Object.keys(body))
+    if (!knownParameters.includes(key)) yield `Unknown parameter: '${key}'.`;
 }
 
 /** Strings and keys that are not well-formed UTF-16. */
@@ -38,7 +39,7 @@ export function* wellFormedText(value: Json, where: string = "body"): Problems {
   if (hasIllFormedText(value)) yield* illFormedTexts(value, where);
 }
 
-/** Whether some string or key of a JSON value is ill-formed. Makes no copies: bodies are checked by the million. */
+/** Whether a string or key of a JSON value is not well-formed UTF-16. Makes no copies, so that millions of bodies can be checked. */
 export function hasIllFormedText(value: unknown): boolean {
   if (typeof value === "string") return !value.isWellFormed();
   if (typeof value !== "object" || value === null) return false;
@@ -48,7 +49,7 @@ export function hasIllFormedText(value: unknown): boolean {
   return false;
 }
 
-/** True for every object: as a record, its fields can be read without a copy. */
+/** Narrows an object to a record, whose fields can be read without a copy. */
 const isRecord = (value: object): value is Readonly<Record<string, unknown>> => !Array.isArray(value);
 
 function* illFormedTexts(value: Json, where: string): Problems {
@@ -60,42 +61,41 @@ function* illFormedTexts(value: Json, where: string): Problems {
   }
 }
 
-/** The arguments of a call have to be the JSON text of an object. */
+/** Arguments that are not the JSON text of an object. */
 export function* objectArguments(text: Json | undefined, where: string): Problems {
   if (typeof text !== "string" || !isJsonObject(textToJson(text)))
     yield `${where}: the arguments are not a JSON object`;
 }
 
-/** Follows calls and their results: each is answered once, in order, before any other content. */
-export class Ledger {
+/** Checks that every call has one result, in the order of the calls, before any other content. */
+export class CallOrder {
   readonly #seen = new Set<string>();
   #open: string[] = [];
   #answering = false;
 
   *call(id: Json | undefined): Problems {
-    if (!isStrictId(id)) yield `the id of a call does not fit: ${JSON.stringify(id)}`;
+    if (!isStrictId(id)) yield `invalid tool call id: ${JSON.stringify(id)}`;
     const key = JSON.stringify(id);
-    if (this.#seen.has(key)) yield `the id of a call is not unique: ${key}`;
-    if (this.#answering && this.#open.length > 0) yield `a call stands between the results: ${key}`;
+    if (this.#seen.has(key)) yield `duplicate tool call id: ${key}`;
+    if (this.#answering && this.#open.length > 0) yield `a tool call is between results: ${key}`;
     this.#seen.add(key);
     this.#open.push(key);
     this.#answering = false;
   }
 
   *result(id: Json | undefined): Problems {
-    if (this.#open[0] !== JSON.stringify(id))
-      yield `a result without its call before it: ${JSON.stringify(id)}`;
+    if (this.#open[0] !== JSON.stringify(id)) yield `unexpected tool result: ${JSON.stringify(id)}`;
     this.#open = this.#open.slice(1);
     this.#answering = true;
   }
 
-  /** Before anything that is neither a call nor a result. */
-  *settled(where: string): Problems {
+  /** To be called before any content that is neither a call nor a result. */
+  *expectNoOpenCalls(where: string): Problems {
     if (this.#open.length > 0) yield `No tool output found for call ${this.#open[0]} before ${where}`;
   }
 }
 
-/** A schema that is marked as strict is closed, and requires all of its keys. */
+/** The problems of a strict schema, which must be closed and must require all of its properties. */
 export function* strictShape(schema: Json | undefined, where: string): Problems {
   if (Array.isArray(schema)) for (const one of schema) yield* strictShape(one, where);
   if (!isJsonObject(schema)) return;

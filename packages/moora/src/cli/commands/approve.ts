@@ -1,4 +1,5 @@
-import { textToJson, type Json } from "@moora/llm";
+import type { Json } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import type { Command } from "../command.ts";
 import type { GivenOptions } from "../options.ts";
 import { decideCommand } from "../session/decide-command.ts";

@@ -1,5 +1,5 @@
 import type { Decision, Question } from "@moora/agent";
-import { textToJson } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import { editableArguments } from "./question-text.ts";
 
 /** The meaning of a line as a reply to a question. */

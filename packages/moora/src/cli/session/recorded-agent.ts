@@ -1,7 +1,8 @@
 import { defineAgent, type Agent, type AgentState, type Tool } from "@moora/agent";
 import { isPromise, schemaCheckOf } from "@moora/agent-core-effects";
 import type { ToolDefinition } from "@moora/agent-core-state-machine";
-import { textToJson, type LlmCaller } from "@moora/llm";
+import type { LlmCaller } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import { planner } from "@moora/planner";
 
 /** The agent that a session belongs to. */

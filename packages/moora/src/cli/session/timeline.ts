@@ -7,7 +7,7 @@ import {
   type InputType,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { textToJson } from "@moora/llm";
+import { textToJson } from "@moora/llm/internal";
 import { oneLine, resultSummary } from "../terminal/one-line.ts";
 import { askedText } from "../questions/question-text.ts";
 

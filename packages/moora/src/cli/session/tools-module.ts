@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { digestOf, type EventLog } from "@moora/event-log";
-import { isJsonObject, textToJson } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 import type { LogTarget } from "./log-target.ts";
 
 /** The module that a session last used with `--tools`. */

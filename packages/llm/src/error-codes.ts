@@ -1,7 +1,7 @@
 import type { LlmFailureKind } from "./outcome.ts";
 
-/** What the words of providers mean; several of them use the same ones. An adapter adds its own. */
-export const vendorWords: Readonly<Record<string, LlmFailureKind>> = {
+/** The kinds of error codes that several providers use. An adapter adds its own. */
+export const commonErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   authentication_error: "auth",
   invalid_api_key: "auth",
   permission_error: "auth",
@@ -40,8 +40,8 @@ export const vendorWords: Readonly<Record<string, LlmFailureKind>> = {
   request_too_large: "invalid-request",
 };
 
-/** What several providers tell only in the sentence that comes with a 400 or a 413. */
-const sentences: readonly (readonly [RegExp, LlmFailureKind])[] = [
+/** Errors that several providers report only in the message of a response with status 400 or 413. */
+const messagePatterns: readonly (readonly [RegExp, LlmFailureKind])[] = [
   [/\bcontext[ _-]?(length|window|size|limit)\b/i, "context-length"],
   [/\b(prompt|input|conversation)\b.{0,40}\btoo (long|large)\b/i, "context-length"],
   [/\bprompt contains \d+ tokens\b/i, "context-length"],
@@ -52,6 +52,6 @@ const sentences: readonly (readonly [RegExp, LlmFailureKind])[] = [
   [/\bcredit balance is too low\b/i, "billing"],
 ];
 
-/** What a sentence says that its error code does not, or undefined. */
-export const sentenceToKind = (message: string): LlmFailureKind | undefined =>
-  sentences.find(([pattern]) => pattern.test(message))?.[1];
+/** The kind of an error by its message, where its code is not specific; undefined for an unknown message. */
+export const errorMessageToKind = (message: string): LlmFailureKind | undefined =>
+  messagePatterns.find(([pattern]) => pattern.test(message))?.[1];

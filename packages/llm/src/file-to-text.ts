@@ -1,8 +1,9 @@
 import type { LlmFile } from "./request.ts";
+import { unsupportedWarning } from "./warnings.ts";
 
 const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|sql)\b|.*\+(json|xml)$)/i;
 
-/** The text of a file that is text and lies here, or undefined. */
+/** The text of a text file whose data is in the request; undefined for any other file, and for data that is not base64. */
 export function fileToText(file: LlmFile): string | undefined {
   if (!("data" in file) || !textTypes.test(file.mediaType)) return undefined;
   try {
@@ -13,16 +14,16 @@ export function fileToText(file: LlmFile): string | undefined {
   }
 }
 
-/** What stands in the place of a file that an API does not take: its text, or its name and where it is, with a warning. */
-export function fileToWords(file: LlmFile, warn: (warning: string) => void): string {
+/** Replaces a file that an API does not accept: by its text, otherwise by its name, type and URL, with a warning. */
+export function fileToFallbackText(file: LlmFile, warn: (warning: string) => void): string {
   const text = fileToText(file);
   if (text !== undefined) return `File ${file.name ?? file.mediaType}:\n${text}`;
-  warn(`${nameOf(file)} was left out: this API does not take it`);
-  const where = "url" in file ? ` at ${file.url}` : "";
-  return `(A file that cannot be shown here: ${nameOf(file)}${where}.)`;
+  warn(unsupportedWarning(nameOf(file), "this API"));
+  const location = "url" in file ? ` at ${file.url}` : "";
+  return `(File not shown: ${nameOf(file)}${location}.)`;
 }
 
-/** A data URL, or the URL of the file. */
+/** The URL of a file, or its data as a data URL. */
 export const fileToUrl = (file: LlmFile): string =>
   "url" in file ? file.url : `data:${file.mediaType};base64,${file.data}`;
 

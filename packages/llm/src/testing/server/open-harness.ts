@@ -1,20 +1,23 @@
-import { createServer } from "node:net";
-import type { LlmCaller } from "../../src/index.ts";
-import type { HarnessSetup, LlmHarness } from "../../src/testing/index.ts";
-import { ProtocolServer, type ServerDialect } from "./protocol-server.ts";
+import type { LlmCaller } from "../../caller.ts";
+import type { HarnessSetup, LlmHarness } from "../conformance/harness.ts";
+import { ProtocolServer } from "./protocol-server.ts";
+import type { ServerDialect } from "./server-dialect.ts";
 
-/** A harness whose caller talks to a server of a dialect on loopback. */
+/**
+ * Starts a server of a dialect and opens a harness on it: the `open` of a conformance subject. `callerAt` creates the
+ * caller for a base URL and an API key. Needs Node.
+ */
 export async function openHarness(
   dialect: ServerDialect,
   setup: HarnessSetup,
-  callerAt: (baseURL: string, key: string) => LlmCaller,
+  callerAt: (baseURL: string, apiKey: string) => LlmCaller,
 ): Promise<LlmHarness> {
   const server = new ProtocolServer(dialect);
   const url = await server.listen();
   const targets = {
     server: url,
-    refused: `http://127.0.0.1:${await freePort()}`,
-    nowhere: "http://nowhere.invalid",
+    refused: `http://127.0.0.1:${await unusedPort()}`,
+    "unknown-host": "http://nowhere.invalid",
     "no-tls": url.replace("http:", "https:"),
   };
   return {
@@ -29,9 +32,10 @@ export async function openHarness(
   };
 }
 
-/** A port of loopback where nobody listens any more. */
-const freePort = (): Promise<number> =>
+/** A loopback port that no process listens on any more. */
+const unusedPort = (): Promise<number> =>
   new Promise((resolve) => {
+    const { createServer } = process.getBuiltinModule("node:net");
     const server = createServer().listen(0, "127.0.0.1", () => {
       const address = server.address();
       server.close(() => resolve(typeof address === "object" && address ? address.port : 1));

@@ -1,7 +1,10 @@
-import type { LlmRequest } from "../../src/index.ts";
+import type { LlmRequest } from "../../request.ts";
 
-/** A request with something of everything, for tests that look at all of what is sent. */
-export const richRequest = (
+/**
+ * A request that contains one of everything, for tests that compare the whole body of a request. `reasoning` is the
+ * reasoning part of its assistant turn, which comes from `origin`.
+ */
+export const exampleRequest = (
   origin: string,
   reasoning: { readonly text: string; readonly raw: object },
 ): LlmRequest => ({
@@ -23,7 +26,7 @@ export const richRequest = (
       },
       results: [
         { isError: false, content: '{"celsius":3}' },
-        { isError: true, content: "the arguments are no JSON" },
+        { isError: true, content: "the arguments are not JSON" },
       ],
     },
     { role: "note", text: "Two steps are left." },

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { fileToText, fileToUrl, fileToWords } from "../src/index.ts";
+import { fileToFallbackText, fileToText, fileToUrl } from "@moora/llm/adapter";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("a file", () => {
-  it("of text is its text, where it lies here", () => {
+  it("has a text if its data is the text of a text type", () => {
     expect(fileToText({ mediaType: "text/markdown", data: base64("# Grüße 😀") })).toBe("# Grüße 😀");
     expect(fileToText({ mediaType: "application/geo+json", data: base64("{}") })).toBe("{}");
     expect(fileToText({ mediaType: "text/plain", url: "https://files.test/a" })).toBeUndefined();
@@ -12,20 +12,20 @@ describe("a file", () => {
     expect(fileToText({ mediaType: "text/plain", data: "not base64!" })).toBeUndefined();
   });
 
-  it("that cannot be sent is put into words, with a warning unless they are its own", () => {
+  it("that is not accepted is replaced by its text, otherwise by a description with a warning", () => {
     const warnings: string[] = [];
-    const words = (file: Parameters<typeof fileToWords>[0]): string =>
-      fileToWords(file, (warning) => warnings.push(warning));
+    const words = (file: Parameters<typeof fileToFallbackText>[0]): string =>
+      fileToFallbackText(file, (warning) => warnings.push(warning));
     expect(words({ mediaType: "text/plain", name: "a.txt", data: base64("hi") })).toBe("File a.txt:\nhi");
     expect(words({ mediaType: "text/plain", data: base64("hi") })).toBe("File text/plain:\nhi");
     expect(warnings).toEqual([]);
     expect(words({ mediaType: "audio/wav", url: "https://files.test/b.wav" })).toBe(
-      "(A file that cannot be shown here: audio/wav at https://files.test/b.wav.)",
+      "(File not shown: audio/wav at https://files.test/b.wav.)",
     );
-    expect(warnings).toEqual(["audio/wav was left out: this API does not take it"]);
+    expect(warnings).toEqual(["audio/wav was left out: this API does not support it"]);
   });
 
-  it("has a URL, of its own or made of its data", () => {
+  it("has its own URL or a data URL", () => {
     expect(fileToUrl({ mediaType: "image/png", url: "https://files.test/a" })).toBe("https://files.test/a");
     expect(fileToUrl({ mediaType: "image/png", data: "AAAA" })).toBe("data:image/png;base64,AAAA");
   });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { requestToSendable, type LlmPart, type Sendable } from "../src/index.ts";
-import { requestOf, turnOf, userSays } from "./fixtures.ts";
+import type { LlmPart } from "@moora/llm";
+import { normalizeRequest, type NormalizedRequest } from "@moora/llm/adapter";
+import { requestOf, turnOf, userMessage } from "./fixtures.ts";
 
-const thought: LlmPart = { type: "reasoning", text: "hm", raw: { signature: "s" } };
+const reasoningPart: LlmPart = { type: "reasoning", text: "hm", raw: { signature: "s" } };
 const call = (id: string, made: string = '{"a": 1}'): LlmPart => ({
   type: "tool-call",
   id,
@@ -10,26 +11,26 @@ const call = (id: string, made: string = '{"a": 1}'): LlmPart => ({
   arguments: made,
   raw: { namespace: "n" },
 });
-const sendable = (messages: Parameters<typeof requestOf>[0], neutral = false): Sendable =>
-  requestToSendable(requestOf(messages), { origin: "here", neutral });
+const normalized = (messages: Parameters<typeof requestOf>[0], neutral = false): NormalizedRequest =>
+  normalizeRequest(requestOf(messages), { origin: "here", neutral });
 
-describe("a request made sendable", () => {
-  it("keeps raw parts at home and drops them anywhere else (F11)", () => {
+describe("a normalized request", () => {
+  it("contains raw parts of its own origin only (F11)", () => {
     const parts: LlmPart[] = [
-      thought,
+      reasoningPart,
       { type: "text", text: "so", raw: 1 },
       { type: "opaque", raw: 2 },
       call("1"),
     ];
-    const home = sendable({ messages: [userSays("Hello"), turnOf(parts, ["3"])] });
+    const home = normalized({ messages: [userMessage("Hello"), turnOf(parts, ["3"])] });
     expect(home.messages[1]).toMatchObject({
-      parts: [thought, { raw: 1 }, { raw: 2 }, { id: "1", raw: { namespace: "n" } }],
+      parts: [reasoningPart, { raw: 1 }, { raw: 2 }, { id: "1", raw: { namespace: "n" } }],
     });
     expect(home.carriesRaw).toBe(true);
     const foreign = turnOf(parts, ["3"], "elsewhere");
     for (const away of [
-      sendable({ messages: [userSays("Hello"), foreign] }),
-      sendable({ messages: [userSays("Hello"), turnOf(parts, ["3"])] }, true),
+      normalized({ messages: [userMessage("Hello"), foreign] }),
+      normalized({ messages: [userMessage("Hello"), turnOf(parts, ["3"])] }, true),
     ]) {
       expect(away.carriesRaw).toBe(false);
       expect(away.messages[1]).toEqual({
@@ -49,9 +50,9 @@ describe("a request made sendable", () => {
     }
   });
 
-  it("gives each call its result, in order, whatever stands between them", () => {
+  it("assigns the results to the calls in order, also with text between the calls", () => {
     const parts: LlmPart[] = [call("b"), { type: "text", text: "and" }, call("a"), call("c")];
-    const { messages } = sendable({ messages: [turnOf(parts, ["first", " "])] });
+    const { messages } = normalized({ messages: [turnOf(parts, ["first", " "])] });
     expect(messages).toMatchObject([
       {
         parts: [
@@ -64,8 +65,8 @@ describe("a request made sendable", () => {
     ]);
   });
 
-  it("gives a call another id when its own names an earlier call", () => {
-    const { messages } = sendable({
+  it("replaces the id of a call that an earlier call has", () => {
+    const { messages } = normalized({
       messages: [turnOf([call("1"), call("1")], ["a", "b"]), turnOf([call("1")], ["c"])],
     });
     const ids = messages.flatMap((message) =>
@@ -77,8 +78,8 @@ describe("a request made sendable", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it("shows a call without an object of arguments as one with an empty object", () => {
-    const { messages } = sendable({ messages: [turnOf([call("1", "[1]"), call("2", '{"a":')], ["", ""])] });
+  it("has an empty object for arguments that are not an object", () => {
+    const { messages } = normalized({ messages: [turnOf([call("1", "[1]"), call("2", '{"a":')], ["", ""])] });
     expect(messages).toMatchObject([
       {
         parts: [
@@ -90,26 +91,26 @@ describe("a request made sendable", () => {
   });
 
   it("has no blank text, no empty turn and no reasoning at the end of a turn", () => {
-    const { messages } = sendable({
+    const { messages } = normalized({
       messages: [
-        userSays(" ", "Hello"),
+        userMessage(" ", "Hello"),
         turnOf([{ type: "text", text: "\n" }]),
-        turnOf([thought, { type: "text", text: "so" }, thought]),
-        turnOf([thought]),
+        turnOf([reasoningPart, { type: "text", text: "so" }, reasoningPart]),
+        turnOf([reasoningPart]),
         { role: "note", text: " " },
         { role: "user", content: [] },
       ],
     });
     expect(messages).toEqual([
       { role: "user", content: [{ type: "text", text: "Hello" }] },
-      { role: "assistant", parts: [thought, { type: "text", text: "so" }] },
+      { role: "assistant", parts: [reasoningPart, { type: "text", text: "so" }] },
       { role: "user", content: [{ type: "text", text: "(empty)" }] },
     ]);
   });
 
-  it("knows the tools by the names on the wire", () => {
+  it("has the names of tools on the wire", () => {
     const tools = ["add", "my tool/ä"].map((name) => ({ name, description: "", schema: {} }));
-    const made = sendable({ tools, toolChoice: { name: "my tool/ä" } });
+    const made = normalized({ tools, toolChoice: { name: "my tool/ä" } });
     const [, second] = made.tools.map(({ name }) => name);
     expect(second).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
     expect(made.toolChoice).toEqual({ name: second });
@@ -117,12 +118,12 @@ describe("a request made sendable", () => {
     expect(made.nameOf("unheard_of")).toBe("unheard_of");
   });
 
-  it("has no half characters anywhere", () => {
+  it("has no lone surrogates", () => {
     const half = "\ud83d";
-    const made = sendable({
+    const made = normalized({
       model: half,
       system: half,
-      messages: [userSays(half), turnOf([call(half, JSON.stringify({ half }))], [half])],
+      messages: [userMessage(half), turnOf([call(half, JSON.stringify({ half }))], [half])],
       tools: [{ name: half, description: half, schema: { description: half } }],
       answerSchema: { description: half },
       settings: { stop: [half], providerOptions: { openai: { user: half } } },

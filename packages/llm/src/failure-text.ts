@@ -1,16 +1,19 @@
-/** The longest message of a failure, in bytes of UTF-8. */
-export const messageLimitBytes = 2048;
+/** The maximum length of a failure's message, in bytes of UTF-8. */
+export const maxMessageBytes = 2048;
 
-/** A text of at most so many bytes of UTF-8, cut between characters. */
-export function cappedText(text: string, limitBytes: number = messageLimitBytes): string {
+/** The beginning of a text, in at most this many bytes of UTF-8. No character is cut in two. */
+export function truncatedToBytes(text: string, limitBytes: number = maxMessageBytes): string {
   // A UTF-16 unit takes at most three bytes, so most texts need no counting.
   if (text.length * 3 <= limitBytes) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(limitBytes));
   return read === text.length ? text : text.slice(0, read);
 }
 
-/** The text without any of the secrets, as they are and as they look inside a URL or a JSON string. */
-export const redacted = (text: string, secrets: readonly string[]): string =>
+/**
+ * Replaces every secret in a text by `[secret]`, in its plain form and as it is encoded in a URL or a JSON string. Secrets
+ * of up to three characters are left in: they would match parts of words.
+ */
+export const redactSecrets = (text: string, secrets: readonly string[]): string =>
   secrets
     .filter((secret) => secret.length > 3)
     .flatMap((secret) => [

@@ -1,4 +1,4 @@
-import { fillers } from "@moora/llm";
+import { placeholders } from "@moora/llm/adapter";
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,
@@ -9,37 +9,41 @@ import type { ChatProfile } from "./chat-profile.ts";
 
 const user = (content: string): ChatCompletionMessageParam => ({ role: "user", content });
 
-/** The same conversation in the order of roles that a server takes; what is added depends only on what stands before. */
-export function chatInTurns(
+/**
+ * Orders a conversation by the rules of a server: merges neighbors of one role and adds placeholders. What is added depends
+ * only on the messages before it.
+ */
+export function alternateRoles(
   messages: readonly ChatCompletionMessageParam[],
   profile: ChatProfile,
 ): ChatCompletionMessageParam[] {
   const ordered: ChatCompletionMessageParam[] = [];
   for (const message of messages) {
     const last = ordered.at(-1);
-    const merged = profile.takesTurns ? mergedWith(last, message) : undefined;
+    const merged = profile.requiresAlternation ? mergeMessages(last, message) : undefined;
     if (merged) {
       ordered.splice(-1, 1, merged);
       continue;
     }
-    if (message.role === "user" && last?.role === "tool" && !profile.userAfterResults) {
+    if (message.role === "user" && last?.role === "tool" && !profile.allowsUserAfterResults) {
       ordered.push({ role: "assistant", content: "I have the results." });
     }
-    if (message.role === "assistant" && last === undefined && profile.takesTurns) {
-      ordered.push(user(fillers.first));
+    if (message.role === "assistant" && last === undefined && profile.requiresAlternation) {
+      ordered.push(user(placeholders.first));
     }
     ordered.push(message);
   }
-  if (profile.takesTurns && ordered.at(-1)?.role === "assistant") ordered.push(user(fillers.next));
+  if (profile.requiresAlternation && ordered.at(-1)?.role === "assistant")
+    ordered.push(user(placeholders.next));
   return ordered;
 }
 
-/** Two neighbours of one role as one message, or nothing. */
-function mergedWith(
+/** Merges two neighbors of one role. Undefined if they cannot be merged. */
+function mergeMessages(
   last: ChatCompletionMessageParam | undefined,
   next: ChatCompletionMessageParam,
 ): ChatCompletionMessageParam | undefined {
-  if (last?.role === "user" && next.role === "user") return { ...last, content: joined(last, next) };
+  if (last?.role === "user" && next.role === "user") return { ...last, content: joinContent(last, next) };
   if (last?.role === "assistant" && next.role === "assistant" && !last.tool_calls) {
     const content = [textOf(last), textOf(next)].filter((text) => text !== "").join("\n\n");
     return { ...last, ...next, content: content === "" ? null : content };
@@ -47,7 +51,7 @@ function mergedWith(
   return undefined;
 }
 
-function joined(
+function joinContent(
   a: ChatCompletionUserMessageParam,
   b: ChatCompletionUserMessageParam,
 ): string | ChatCompletionContentPart[] {

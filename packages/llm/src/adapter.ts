@@ -1,0 +1,37 @@
+/** What an adapter between the port and a provider is made of. See "Writing an adapter" in the README. */
+export { answerInstruction, withAnswerInstruction } from "./answer-instruction.ts";
+export { chunkFeed, type ChunkFeed } from "./chunk-feed.ts";
+export { logprobsToConfidence } from "./confidence.ts";
+export type { ConnectionOptions } from "./connection.ts";
+export { environmentVariable } from "./environment.ts";
+export { failedOutcome, failureOf, redactedFailureOf, withWarnings, type FailureOf } from "./failure.ts";
+export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
+export { fileToFallbackText, fileToText, fileToUrl } from "./file-to-text.ts";
+export { defined, fieldsOf, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
+export { loadSdk } from "./load-sdk.ts";
+export {
+  normalizeRequest,
+  placeholders,
+  type NormalizedCall,
+  type NormalizedMessage,
+  type NormalizedPart,
+  type NormalizedRequest,
+  type NormalizeOptions,
+} from "./normalized-request.ts";
+export { hostOf, originOf } from "./origin.ts";
+export type {
+  AnswerReader,
+  BodyContext,
+  Protocol,
+  ReaderContext,
+  WireCall,
+  WireRequest,
+} from "./protocol.ts";
+export { callProvider } from "./provider-call.ts";
+export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
+export type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
+export { readStream, type StreamLimits, type Wire } from "./stream-guard.ts";
+export { sdkErrorBody } from "./sdk-error.ts";
+export { strictSchema, type StrictRules } from "./strict-schema.ts";
+export { unknownSettingWarnings, unsupportedWarning } from "./warnings.ts";
+export { commonIdFormat, wireIds, wireNames, type IdFormat } from "./wire-ids.ts";

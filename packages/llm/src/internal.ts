@@ -1,0 +1,3 @@
+/** Helpers that other packages of Moora share. Not a public API: anything here may change in any release. */
+export { endOfJsonString, hasMoreItemsThan, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
+export { readOutcome } from "./read-outcome.ts";

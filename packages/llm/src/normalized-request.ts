@@ -1,0 +1,187 @@
+import {
+  defined,
+  hasMoreItemsThan,
+  isJsonObject,
+  isTooDeep,
+  maxArgumentItems,
+  textToJson,
+  withWellFormedText,
+  type Json,
+  type JsonObject,
+} from "./json.ts";
+import type {
+  LlmContent,
+  LlmMessage,
+  LlmPart,
+  LlmRequest,
+  LlmTool,
+  LlmToolChoice,
+  LlmToolResult,
+} from "./request.ts";
+import { wireIds, wireNames, type IdFormat } from "./wire-ids.ts";
+
+/** A tool call in a form that a provider accepts: id and name match their formats, and the arguments are an object. */
+export interface NormalizedCall {
+  readonly type: "tool-call";
+  readonly id: string;
+  readonly name: string;
+  /** The JSON text of an object: the model's own text, or `{}` if that is not an object. */
+  readonly arguments: string;
+  /** The parsed arguments. */
+  readonly input: JsonObject;
+  readonly raw?: Json;
+  readonly result: LlmToolResult;
+}
+
+/** A part of an assistant turn. It has `raw` only if the turn has the origin that the request is sent to. */
+export type NormalizedPart =
+  | { readonly type: "text"; readonly text: string; readonly raw?: Json }
+  | { readonly type: "reasoning"; readonly text: string; readonly raw: Json }
+  | { readonly type: "opaque"; readonly raw: Json }
+  | NormalizedCall;
+
+/** A message of a normalized request. */
+export type NormalizedMessage =
+  | { readonly role: "user"; readonly content: readonly LlmContent[] }
+  | { readonly role: "note"; readonly text: string }
+  | { readonly role: "assistant"; readonly parts: readonly NormalizedPart[] };
+
+/**
+ * A request in a form that every provider accepts: well-formed text, valid names and ids, no blank text, and a result for
+ * every tool call.
+ */
+export interface NormalizedRequest extends Pick<
+  LlmRequest,
+  "model" | "answerSchema" | "parallelToolCalls" | "settings"
+> {
+  /** Missing if it is blank. */
+  readonly system?: string;
+  readonly messages: readonly NormalizedMessage[];
+  /** The tools, by their names on the wire, which `toolChoice` uses, too. */
+  readonly tools: readonly LlmTool[];
+  readonly toolChoice: LlmToolChoice;
+  /** The original name of a tool by its name on the wire. An unknown name is returned unchanged. */
+  readonly nameOf: (wireName: string) => string;
+  /** Whether the request contains reasoning or opaque parts, which the provider may reject. */
+  readonly carriesRaw: boolean;
+}
+
+/** How to normalize a request. */
+export interface NormalizeOptions {
+  /** Only turns from this origin keep their raw parts. */
+  readonly origin: string;
+  /** Leaves out all raw parts. Default: false. */
+  readonly neutral?: boolean | undefined;
+  /** The format of tool call ids. Default: `commonIdFormat`. */
+  readonly idFormat?: IdFormat | undefined;
+  /** The format of tool names. Default: `commonIdFormat`. */
+  readonly nameFormat?: IdFormat | undefined;
+}
+
+/**
+ * User messages for providers that require one where the conversation has none: `first` before everything else, `next`
+ * between or after assistant turns.
+ */
+export const placeholders = { first: "(The conversation continues.)", next: "(Continue.)" } as const;
+
+const isBlank = (text: string): boolean => text.trim() === "";
+
+/**
+ * Converts a request to a form that every provider accepts: without blank text, every tool call with a unique id, one result
+ * and an object as its arguments, and reasoning only for its own origin and never at the end of a turn.
+ */
+export function normalizeRequest(request: LlmRequest, options: NormalizeOptions): NormalizedRequest {
+  const wellFormed = withWellFormedText(request);
+  const { model, answerSchema, parallelToolCalls, settings, system } = wellFormed;
+  const toolName = wireNames(options.nameFormat);
+  const names = new Map(request.tools.map((tool) => [toolName(tool.name), tool.name]));
+  const idOf = uniqueIds(options.idFormat);
+  const messages = wellFormed.messages.flatMap((message) =>
+    normalizeMessage(message, options, idOf, toolName),
+  );
+  const { toolChoice } = request;
+  return {
+    model,
+    parallelToolCalls,
+    settings,
+    ...defined({ answerSchema, system: isBlank(system) ? undefined : system }),
+    messages,
+    tools: request.tools.map((tool) => ({ ...withWellFormedText(tool), name: toolName(tool.name) })),
+    toolChoice: typeof toolChoice === "string" ? toolChoice : { name: toolName(toolChoice.name) },
+    nameOf: (wireName) => names.get(wireName) ?? wireName,
+    carriesRaw: messages.some(hasRaw),
+  };
+}
+
+const hasRaw = (message: NormalizedMessage): boolean =>
+  message.role === "assistant" &&
+  message.parts.some((part) => part.type === "reasoning" || part.type === "opaque");
+
+/** Ids in a format. An id that occurs again belongs to another call, and is replaced. */
+function uniqueIds(format: IdFormat | undefined): (id: string) => string {
+  const wireId = wireIds(format);
+  const seen = new Map<string, number>();
+  return (id) => {
+    const times = seen.get(id) ?? 0;
+    seen.set(id, times + 1);
+    return wireId(times === 0 ? id : `${id}\n${times}`);
+  };
+}
+
+function normalizeMessage(
+  message: LlmMessage,
+  options: NormalizeOptions,
+  idOf: (id: string) => string,
+  toolName: (name: string) => string,
+): readonly NormalizedMessage[] {
+  if (message.role === "note") return isBlank(message.text) ? [] : [message];
+  if (message.role === "user") {
+    const content = message.content.filter((piece) => piece.type === "file" || !isBlank(piece.text));
+    return [{ role: "user", content: content.length > 0 ? content : [{ type: "text", text: "(empty)" }] }];
+  }
+  const isOwnOrigin = message.turn.origin === options.origin && options.neutral !== true;
+  const results = message.results[Symbol.iterator]();
+  const parts = message.turn.parts.flatMap((part) =>
+    normalizePart(part, isOwnOrigin, (call) => ({
+      ...call,
+      id: idOf(call.id),
+      name: toolName(call.name),
+      result: normalizeResult(results.next().value),
+    })),
+  );
+  const complete = withoutTrailingReasoning(parts);
+  return complete.length > 0 ? [{ role: "assistant", parts: complete }] : [];
+}
+
+function normalizePart(
+  part: LlmPart,
+  isOwnOrigin: boolean,
+  toCall: (call: Omit<NormalizedCall, "result">) => NormalizedCall,
+): readonly NormalizedPart[] {
+  if (part.type === "reasoning" || part.type === "opaque") return isOwnOrigin ? [part] : [];
+  const raw = isOwnOrigin && part.raw !== undefined ? { raw: part.raw } : {};
+  if (part.type === "text") return isBlank(part.text) ? [] : [{ type: "text", text: part.text, ...raw }];
+  const { id, name } = part;
+  return [toCall({ type: "tool-call", id, name, ...argumentsToInput(part.arguments), ...raw })];
+}
+
+/** The arguments as an object without lone surrogates; an empty one if they are invalid, too deep or too large. */
+function argumentsToInput(argumentsText: string): Pick<NormalizedCall, "arguments" | "input"> {
+  if (hasMoreItemsThan(argumentsText, maxArgumentItems)) return { arguments: "{}", input: {} };
+  const parsed = textToJson(argumentsText);
+  if (!isJsonObject(parsed) || isTooDeep(parsed)) return { arguments: "{}", input: {} };
+  const input = withWellFormedText(parsed);
+  const isIntact = JSON.stringify(input) === JSON.stringify(parsed);
+  return { arguments: isIntact ? argumentsText : JSON.stringify(input), input };
+}
+
+const normalizeResult = (result: LlmToolResult | undefined): LlmToolResult =>
+  result === undefined
+    ? { isError: true, content: "(no result)" }
+    : { ...result, content: isBlank(result.content) ? "(no output)" : result.content };
+
+/** Providers accept reasoning only in front of the text or the call that it resulted in. */
+function withoutTrailingReasoning(parts: readonly NormalizedPart[]): readonly NormalizedPart[] {
+  const last = parts.findLastIndex((part) => part.type !== "reasoning");
+  return parts.slice(0, last + 1);
+}
