@@ -2,7 +2,7 @@ import { chainStart, LogError, type LogRecord } from "@moora/event-log";
 import {
   bodies,
   checkInterleaving,
-  grow,
+  appendBodies,
   interleavings,
   recordsAfter,
   seededRandom,
@@ -105,7 +105,7 @@ describe("(B11) a connection that is cut in the middle of appends", () => {
 
   it("is no longer waited for when the server does not answer; what was sent may be there, once", async () => {
     await using proxy = await CuttingProxy.before(server.port);
-    const log = postgresLog(urlAt(proxy.port), { busyTimeoutMs: 500, answerTimeoutMs: 700 });
+    const log = postgresLog(urlAt(proxy.port), { busyTimeoutMs: 500, statementTimeoutMs: 700 });
     const session = await log.create("hung", "{}");
     proxy.cutNext = () => "hang";
     const records = recordsAfter(chainStart("{}"), "{}");
@@ -136,7 +136,7 @@ describe("a server that comes and goes", () => {
     const session = await log.create("idle", "{}");
     await Promise.all([session.head(), session.head(), session.head()]);
     await server.restart();
-    expect(await grow(session, "{}")).toEqual(await session.read());
+    expect(await appendBodies(session, "{}")).toEqual(await session.read());
     await log.close();
   });
 
@@ -152,7 +152,7 @@ describe("a server that comes and goes", () => {
     const looks: Promise<void>[] = [];
     const stop = session.watch(() => looks.push(look()));
     known = 1;
-    await grow(session, "{}");
+    await appendBodies(session, "{}");
     await server.restart();
     await elsewhere?.append(1, recordsAfter((await session.read()).at(-1) ?? chainStart("{}"), "[]"));
     await promise;

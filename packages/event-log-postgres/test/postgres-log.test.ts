@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { chainStart, type EventLog } from "@moora/event-log";
-import { bodies, grow, recordsAfter } from "@moora/event-log/testing";
+import { bodies, appendBodies, recordsAfter } from "@moora/event-log/testing";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { postgresLog, type PostgresOptions, type PostgresPool } from "../src/index.ts";
@@ -32,7 +32,7 @@ function open(source: string | PostgresPool, options: PostgresOptions = {}): Eve
   return log;
 }
 
-const [first = { seq: 1, body: "", changed: "", digest: "" }] = recordsAfter(chainStart("{}"), "{}");
+const [first = { seq: 1, body: "", changesDigest: "", digest: "" }] = recordsAfter(chainStart("{}"), "{}");
 
 describe("a log whose tables are locked", () => {
   it("(B10) is busy for longer than the limit: LogBusy, and nothing appended", async () => {
@@ -117,7 +117,7 @@ describe("the tables", () => {
 
   it("can be in a schema of their own, apart from others", async () => {
     const [one, other] = [open(server.url, { schema: "Agents' logs".replace("'", "") }), open(server.url)];
-    await grow(await one.create("a", "{}"), ...bodies(3));
+    await appendBodies(await one.create("a", "{}"), ...bodies(3));
     expect(await other.open("a")).toBeUndefined();
     expect(
       (await admin.query('SELECT count(*)::int AS count FROM "Agents logs".moora_records')).rows,
@@ -149,9 +149,9 @@ describe("the tables", () => {
 
   it("show JSON as it is", async () => {
     const session = await open(server.url).create("plain", '{"agent":"x"}');
-    await grow(session, '{"a":"\u{1F600}"}');
+    await appendBodies(session, '{"a":"\u{1F600}"}');
     const { rows } = await admin.query(
-      "SELECT header, body FROM moora_records JOIN moora_sessions USING (life) WHERE id = 'plain'",
+      "SELECT header, body FROM moora_records JOIN moora_sessions USING (generation) WHERE id = 'plain'",
     );
     expect(rows).toEqual([{ header: '{"agent":"x"}', body: '{"a":"\u{1F600}"}' }]);
   });
@@ -235,7 +235,7 @@ describe("a watch that hears messages", () => {
     const waiting = promise.then(() => (told.isOver = true));
     // The connection that listens takes a moment to be there.
     while (!told.isOver) {
-      await grow(elsewhere ?? session, "{}");
+      await appendBodies(elsewhere ?? session, "{}");
       await Promise.race([waiting, new Promise((next) => setImmediate(next))]);
     }
     expect(await session.head()).toBeGreaterThan(0);

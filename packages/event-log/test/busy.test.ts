@@ -5,7 +5,7 @@ import { chainStart, type EventLog } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
 import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { sqliteLog } from "../src/sqlite.ts";
-import { bodies, grow, recordsAfter } from "../src/testing/index.ts";
+import { bodies, appendBodies, recordsAfter } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
 import { Place } from "./stores.ts";
 
@@ -61,7 +61,7 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
     using place = new Place();
     const log = open(place, 30);
     const session = await log.create("a", "{}");
-    const records = await grow(session, "{}");
+    const records = await appendBodies(session, "{}");
     const holder = await hold(place);
     const next = recordsAfter(records.at(-1) ?? chainStart("{}"), "[]");
     const outcomes = await Promise.allSettled([

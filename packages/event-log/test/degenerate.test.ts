@@ -15,7 +15,7 @@ import { describe, expect, it } from "vitest";
 import type { EventLog, LogNotice, LogRecord, SessionLog } from "../src/index.ts";
 import { jsonlLog, type JsonlOptions } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
-import { bodies, grow, growSingly, snapshotOf } from "../src/testing/index.ts";
+import { bodies, appendBodies, appendOneByOne, snapshotOf } from "../src/testing/index.ts";
 import { copied, noNotice, pathOf, Place } from "./stores.ts";
 
 /** A session of five records in a folder, closed. */
@@ -28,7 +28,7 @@ class Recorded implements Disposable {
     const recorded = new Recorded();
     const log = jsonlLog(recorded.place.path, options);
     const session = await log.create("a", "{}");
-    recorded.records = await growSingly(session, ...bodies(5));
+    recorded.records = await appendOneByOne(session, ...bodies(5));
     await last?.(session);
     await log.close();
     return recorded;
@@ -257,7 +257,7 @@ describe("a SQLite log that cannot be there", () => {
   it("under a second name, is refused: each name would have a write-ahead log of its own", async () => {
     using place = new Place();
     const log = sqliteLog(place.file("log.db"));
-    await grow(await log.create("a", "{}"), "{}");
+    await appendBodies(await log.create("a", "{}"), "{}");
     await log.close();
     linkSync(place.file("log.db"), place.file("other.db"));
     for (const name of ["log.db", "other.db"]) {
@@ -276,7 +276,7 @@ describe("a SQLite log that cannot be there", () => {
     symlinkSync(place.file("log.db"), place.file("link.db"));
     const other = sqliteLog(place.file("link.db"));
     const elsewhere = await other.open("a");
-    expect(await grow(session, "{}")).toEqual(await elsewhere?.read());
+    expect(await appendBodies(session, "{}")).toEqual(await elsewhere?.read());
     expect(readdirSync(place.path).filter((name) => name.startsWith("link.db-"))).toEqual([]);
     await other.close();
     await log.close();

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { portableHash } from "../src/digest.ts";
-import { chained, chainStart, checkedChain, digestOf } from "../src/index.ts";
+import { recordDigest, chainStart, checkedChain, digestOf } from "../src/index.ts";
 import { bodies, recordsAfter, seededRandom } from "../src/testing/index.ts";
 
 describe("a digest", () => {
@@ -11,7 +11,7 @@ describe("a digest", () => {
     expect(digestOf("")).toBe("unaLMx_YbOyAO-BOVqsrPQ");
     expect(digestOf("a")).toBe("QWL93Tmj5CJejiOS7O0jfw");
     expect(digestOf("ab\u{1F600}")).toBe("JgqcDHQCGFQbtj93wYMF1Q");
-    expect(chained(digestOf("{}"), '{"a":1}', "changed")).toBe(
+    expect(recordDigest(digestOf("{}"), '{"a":1}', "changed")).toBe(
       digestOf(digestOf("{}"), '{"a":1}', "changed"),
     );
   });

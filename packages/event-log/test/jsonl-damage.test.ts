@@ -9,7 +9,14 @@ import nodeFileSystem, {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LogError } from "../src/index.ts";
 import { type FileSystem, jsonlLog } from "../src/jsonl.ts";
-import { bodies, grow, growSingly, headOf, seededRandom, snapshotOf } from "../src/testing/index.ts";
+import {
+  bodies,
+  appendBodies,
+  appendOneByOne,
+  headOf,
+  seededRandom,
+  snapshotOf,
+} from "../src/testing/index.ts";
 import { recordsOf } from "../src/testing/chain-of.ts";
 import { isProof, linesOf, newerFormat, noNotice, pathOf, Place, writeLines } from "./stores.ts";
 
@@ -25,7 +32,7 @@ const bursts = isProof ? 1_000 : 60;
 
 beforeAll(async () => {
   const session = await log.create("a", JSON.stringify({ tools: "t".repeat(1_000) }));
-  await growSingly(session, ...bodies(1_100, `${"text ".repeat(180)}\u{1F600}\uFFFD`));
+  await appendOneByOne(session, ...bodies(1_100, `${"text ".repeat(180)}\u{1F600}\uFFFD`));
   sound = readFileSync(path);
   starts = lineStarts(sound);
 });
@@ -132,10 +139,10 @@ describe("(B05) lines that were moved about", () => {
 
   beforeAll(async () => {
     const other = await log.create("other", '{"other":true}');
-    await grow(other, "{}");
+    await appendBodies(other, "{}");
     [otherHeader = "", otherLine = ""] = linesOf(pathOf(place.path, "other"));
     await log.remove("a");
-    await growSingly(await log.create("a", "{}"), ...bodies(20));
+    await appendOneByOne(await log.create("a", "{}"), ...bodies(20));
     twenty = linesOf(path);
   });
 
@@ -151,13 +158,13 @@ describe("a small log with a batch, an escaped change and a text that is no line
   it("names the record of every single bit before the last record", async () => {
     await log.remove("a");
     const session = await log.create("a", '{"agent":"x"}');
-    await grow(session, '"\uFFFD"');
-    await grow(session, "1", "2", "3");
+    await appendBodies(session, '"\uFFFD"');
+    await appendBodies(session, "1", "2", "3");
     await session.append(
       4,
       recordsOf(await headOf(session), ['"a\0\n"'], () => '"/\u0007é'),
     );
-    await grow(session, "{}");
+    await appendBodies(session, "{}");
     sound = readFileSync(path);
     starts = lineStarts(sound);
     expect(await named()).toBe("sound");
@@ -196,7 +203,7 @@ describe("a damaged last record", () => {
     async (length) => {
       await log.remove("a");
       const large = JSON.stringify("x".repeat(100_000));
-      await growSingly(await log.create("a", "{}"), large, large, JSON.stringify("x".repeat(length)));
+      await appendOneByOne(await log.create("a", "{}"), large, large, JSON.stringify("x".repeat(length)));
       const bytes = readFileSync(path);
       bytes.writeUInt8(bytes.readUInt8(bytes.length - 10) ^ 1, bytes.length - 10);
       writeFileSync(path, bytes);
@@ -213,7 +220,7 @@ describe("a session whose file is damaged", () => {
     const notices: unknown[] = [];
     const other = jsonlLog(place.path, { onNotice: (notice) => notices.push(notice) });
     const session = await other.create("damaged", "{}");
-    await grow(session, "{}");
+    await appendBodies(session, "{}");
     const file = pathOf(place.path, "damaged");
     const [header = "", ...lines] = linesOf(file);
     writeLines(file, [header.replace("damaged", "Damaged"), ...lines]);
@@ -227,7 +234,7 @@ describe("a session whose file is damaged", () => {
 
 describe("(L02) a session that a newer Moora wrote", () => {
   it("is refused in every call, and its bytes stay as they are", async () => {
-    await grow(await log.create("newer", "{}"), ...bodies(3));
+    await appendBodies(await log.create("newer", "{}"), ...bodies(3));
     const file = pathOf(place.path, "newer");
     const [header = "", ...lines] = linesOf(file);
     writeFileSync(file, `${[newerFormat(header), ...lines].join("\n")}\nwhat only it knows`);
@@ -245,7 +252,8 @@ describe("the check of records that a session does not read", () => {
   it("reads their bytes once, for a checksum, and their chain only if that differs", async () => {
     const hasty = jsonlLog(place.path, { durability: "relaxed" });
     const session = await hasty.create("checked", "{}");
-    for (let batch = 0; batch < 30; batch += 1) await grow(session, ...bodies(100, "text ".repeat(20)));
+    for (let batch = 0; batch < 30; batch += 1)
+      await appendBodies(session, ...bodies(100, "text ".repeat(20)));
     await session.saveSnapshot(snapshotOf(2_000));
     await hasty.close();
     const file = pathOf(place.path, "checked");

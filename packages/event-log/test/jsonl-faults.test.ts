@@ -5,7 +5,7 @@ import {
   bodies,
   failingFileSystem,
   type FileFault,
-  grow,
+  appendBodies,
   headOf,
   PowerLossDisk,
   recordsAfter,
@@ -118,7 +118,7 @@ async function armed(code: FileFault["code"], isSticky: boolean, of: FileFault["
     fs: new Proxy(disk, { get: (_disk, name) => Reflect.get(fs.fs, name) }),
   });
   const session = await log.create("a", "{}");
-  const records = await grow(session, ...bodies(3));
+  const records = await appendBodies(session, ...bodies(3));
   return {
     directory: place.path,
     disk,
@@ -162,7 +162,7 @@ describe("(B08) after a sync that failed once", () => {
     );
     heal();
     expect(await other?.head()).toBe(3);
-    expect((await grow(other ?? session, '{"other":true}')).at(0)?.seq).toBe(4);
+    expect((await appendBodies(other ?? session, '{"other":true}')).at(0)?.seq).toBe(4);
   });
 
   it("what was not acknowledged is at most one append, when the process dies before it can take it back", async () => {
@@ -218,7 +218,7 @@ describe("what a failed append left behind", () => {
     arm();
     expect(() => session.append(3, recordsAfter(last, '{"by":"one"}'))).toThrow("ENOSPC");
     const other = jsonlLog(directory, { fs: disk, onNotice: noNotice });
-    const [added] = await grow((await other.open("a")) ?? session, '{"by":"another"}');
+    const [added] = await appendBodies((await other.open("a")) ?? session, '{"by":"another"}');
     heal();
     expect(await (await log.open("a"))?.read()).toEqual([...records, added]);
     await other.close();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LogRecord } from "../src/index.ts";
 import { type FileSystem, jsonlLog } from "../src/jsonl.ts";
-import { bodies, grow, PowerLossDisk, seededRandom } from "../src/testing/index.ts";
+import { bodies, appendBodies, PowerLossDisk, seededRandom } from "../src/testing/index.ts";
 import { isProof, noNotice, Place } from "./stores.ts";
 
 const variants = isProof ? 1_000 : 50;
@@ -43,7 +43,7 @@ class PowerRun {
     const session = await log.open("a");
     const records = (await session?.read()) ?? [];
     // A log that was mended takes the next record.
-    if (session !== undefined) await grow(session, "{}");
+    if (session !== undefined) await appendBodies(session, "{}");
     await log.close();
     return records;
   }
@@ -60,7 +60,7 @@ describe("(B09) a JSONL log that loses power", () => {
     const session = await log.create("a", "{}");
     const acknowledged: LogRecord[] = [];
     for (const batch of batches) {
-      acknowledged.push(...(await grow(session, ...batch)));
+      acknowledged.push(...(await appendBodies(session, ...batch)));
       await session.lease({ owner: "me", now: 0, ttlMs: 10 });
       for (let variant = 0; variant < variants; variant += 1) {
         expect(await run.survivors("full")).toEqual(acknowledged);
@@ -80,7 +80,7 @@ describe("(B09) a JSONL log that loses power", () => {
       run.beforeSync = () => {
         for (let variant = 0; variant < variants; variant += 1) disks.push(run.disk.losePower(run.random));
       };
-      const more = [...acknowledged, ...(await grow(session, ...batch))];
+      const more = [...acknowledged, ...(await appendBodies(session, ...batch))];
       run.beforeSync = undefined;
       for (const disk of disks) {
         const found = await run.survivorsOf(disk, "full");
@@ -103,7 +103,7 @@ describe("(B09) a JSONL log that loses power", () => {
     const log = jsonlLog(run.place.path, { fs: run.disk, onNotice: noNotice });
     const watching = await log.open("a");
     for (const [round, batch] of batches.entries()) {
-      written.push(...(await grow(writer, ...batch)));
+      written.push(...(await appendBodies(writer, ...batch)));
       // By a handle that knows the records before, and by one that knows none.
       const reader = round % 2 === 0 ? watching : await log.open("a");
       expect(await reader?.read()).toEqual(written);
@@ -121,7 +121,7 @@ describe("(B09) a JSONL log that loses power", () => {
     const writer = await hasty.create("a", "{}");
     const log = jsonlLog(run.place.path, { fs: run.disk, onNotice: noNotice });
     const session = await log.open("a");
-    const first = await grow(writer, ...bodies(3));
+    const first = await appendBodies(writer, ...bodies(3));
     await session?.append(3, []);
     for (let variant = 0; variant < variants; variant += 1) {
       expect(await run.survivors("full")).toEqual(first);
@@ -137,7 +137,7 @@ describe("(B09) a JSONL log that loses power", () => {
     const appended: LogRecord[] = [];
     const lengths = new Set<number>();
     for (const batch of batches) {
-      appended.push(...(await grow(session, ...batch)));
+      appended.push(...(await appendBodies(session, ...batch)));
       for (let variant = 0; variant < variants; variant += 1) {
         const survivor = run.disk.losePower(run.random);
         const found = await run.survivorsOf(survivor, "relaxed");
@@ -152,11 +152,11 @@ describe("(B09) a JSONL log that loses power", () => {
   it("stays removed, and stays created, once it said so", async () => {
     using run = new PowerRun();
     const log = jsonlLog(run.place.path, { fs: run.fs, durability: "relaxed" });
-    for (const life of bodies(3)) {
-      await log.create("a", life);
+    for (const generation of bodies(3)) {
+      await log.create("a", generation);
       for (let variant = 0; variant < variants; variant += 1) {
         const again = jsonlLog(run.place.path, { fs: run.disk.losePower(run.random) });
-        expect((await again.open("a"))?.header).toBe(life);
+        expect((await again.open("a"))?.header).toBe(generation);
         await again.close();
       }
       await log.remove("a");

@@ -4,7 +4,14 @@ import { type LogNotice, type LogRecord, type SessionLog } from "../src/index.ts
 import { jsonlLog } from "../src/jsonl.ts";
 import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { recordToLine } from "../src/jsonl/record-line.ts";
-import { bodies, grow, growSingly, headOf, recordsAfter, seededRandom } from "../src/testing/index.ts";
+import {
+  bodies,
+  appendBodies,
+  appendOneByOne,
+  headOf,
+  recordsAfter,
+  seededRandom,
+} from "../src/testing/index.ts";
 import { Child } from "./child.ts";
 import { pathOf, Place } from "./stores.ts";
 
@@ -23,7 +30,7 @@ class Torn implements Disposable {
   static async with(...batches: readonly (readonly string[])[]): Promise<Torn> {
     const torn = new Torn();
     const session = await torn.log.create("a", '{"header":true}');
-    for (const batch of batches) await grow(session, ...batch);
+    for (const batch of batches) await appendBodies(session, ...batch);
     torn.bytes = readFileSync(torn.path);
     return torn;
   }
@@ -65,7 +72,7 @@ async function checkCut(torn: Torn, cut: number, all: readonly LogRecord[], whol
     unfinishedBytes: dropped,
   });
   expect(readFileSync(torn.path).length).toBe(cut);
-  const [added] = await grow(session, '{"after":"the cut"}');
+  const [added] = await appendBodies(session, '{"after":"the cut"}');
   const again = await torn.log.open("a");
   expect(await again?.read()).toEqual([...all.slice(0, whole), added]);
   const raw = readFileSync(torn.path);
@@ -124,7 +131,7 @@ describe("(B02) a cut inside a character of four bytes", () => {
 
 describe("remains of an append that was never acknowledged", () => {
   const remains: readonly (readonly [string, Buffer])[] = [
-    ["half a line", Buffer.from('{"seq":4,"changed":"c","dig')],
+    ["half a line", Buffer.from('{"seq":4,"changesDigest":"c","dig')],
     ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x80, 0xc3])],
     ["a sector of NUL", Buffer.alloc(512)],
     ["much NUL", Buffer.alloc(100_000)],
@@ -153,7 +160,7 @@ describe("remains of an append that was never acknowledged", () => {
     appendFileSync(torn.path, '{"seq":4,"chan');
     expect(await session.head()).toBe(3);
     expect(notices).toEqual([{ type: "torn-tail", id: "a", afterSeq: 3, droppedBytes: 14 }]);
-    const [added] = await grow(session, "{}");
+    const [added] = await appendBodies(session, "{}");
     expect(added?.seq).toBe(4);
     expect((await session.read(3)).at(0)).toEqual(added);
   });
@@ -169,7 +176,7 @@ describe("remains of an append that was never acknowledged", () => {
 describe("a line break after bytes that are no record", () => {
   it("makes them damage: an append writes its line break last", async () => {
     using torn = await Torn.with(bodies(3));
-    const damaged = Buffer.concat([torn.bytes, Buffer.from('{"seq":4,"changed":"c"}\n')]);
+    const damaged = Buffer.concat([torn.bytes, Buffer.from('{"seq":4,"changesDigest":"c"}\n')]);
     await expect(torn.opened(damaged)).rejects.toMatchObject({ code: "LogCorrupt", seq: 4 });
     expect(readFileSync(torn.path)).toEqual(damaged);
   });
@@ -189,9 +196,9 @@ describe("a line break after bytes that are no record", () => {
     using place = new Place();
     const log = jsonlLog(place.path, { onNotice: () => undefined });
     const session = await log.create("a", "{}");
-    await growSingly(session, ...bodies(3));
+    await appendOneByOne(session, ...bodies(3));
     const length = readFileSync(pathOf(place.path, "a")).length;
-    await grow(session, JSON.stringify("x".repeat(2_000)), JSON.stringify("y".repeat(2_000)), "{}");
+    await appendBodies(session, JSON.stringify("x".repeat(2_000)), JSON.stringify("y".repeat(2_000)), "{}");
     const bytes = readFileSync(pathOf(place.path, "a"));
     for (let sector = Math.ceil(length / 512); (sector + 1) * 512 <= bytes.length; sector += 1) {
       const holed = Buffer.from(bytes).fill(0, sector * 512, (sector + 1) * 512);
@@ -215,7 +222,7 @@ describe("a line break after bytes that are no record", () => {
     using place = new Place();
     const log = jsonlLog(place.path);
     const session = await log.create("a", "{}");
-    await growSingly(session, ...bodies(3), JSON.stringify("x".repeat(2_000)), "{}");
+    await appendOneByOne(session, ...bodies(3), JSON.stringify("x".repeat(2_000)), "{}");
     const bytes = readFileSync(pathOf(place.path, "a"));
     const start = bytes.indexOf("xxxx");
     bytes.fill(0, Math.ceil(start / 512) * 512, Math.ceil(start / 512) * 512 + 512);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Listeners } from "../src/index.ts";
+import { Listeners } from "../src/store.ts";
 
 /** Counts its calls. */
 function counter(): { (): void; calls: number } {

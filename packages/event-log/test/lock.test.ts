@@ -10,8 +10,8 @@ import { jsonlLog } from "../src/jsonl.ts";
 import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { ExclusiveOpenLock, exclusiveOpenFlags } from "../src/lock/exclusive-open-lock.ts";
 import { fileLock, lockFolder } from "../src/lock/file-lock.ts";
-import { newHolderName } from "../src/lock/process-identity.ts";
-import { grow } from "../src/testing/index.ts";
+import { createHolderName } from "../src/lock/process-identity.ts";
+import { appendBodies } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
 import { Place } from "./stores.ts";
 
@@ -40,7 +40,7 @@ class Locks implements Disposable {
 
 /** The name of a holder in which some of its parts, `pid-start-boot-space-random`, are others. */
 const otherHolder = (parts: Readonly<Record<number, string>>): string =>
-  newHolderName()
+  createHolderName()
     .split("-")
     .map((part, index) => parts[index] ?? part)
     .join("-");
@@ -106,7 +106,7 @@ describe("the lock of a holder that ended while it held it", () => {
     expect(() => session.append(0, [])).toThrow(expect.objectContaining({ code: "LogBusy" }));
     holder.kill();
     await holder.ended();
-    expect(await grow(session, "{}")).toEqual(await session.read());
+    expect(await appendBodies(session, "{}")).toEqual(await session.read());
     await log.close();
   });
 
@@ -147,7 +147,7 @@ describe("the lock of a holder that ended while it held it", () => {
 
   it("is not free as long as that process may live", () => {
     using locks = new Locks();
-    const [, start = ""] = newHolderName().split("-");
+    const [, start = ""] = createHolderName().split("-");
     const claim = join(locks.folder, `${name}.${otherHolder({ 1: start })}`);
     writeFileSync(claim, "");
     expect(locks.holds()).toBe(false);
@@ -174,7 +174,7 @@ describe("the lock of a holder that ended while it held it", () => {
       },
     );
     await once(thread, "message");
-    const appended = grow(session, "{}");
+    const appended = appendBodies(session, "{}");
     await thread.terminate();
     expect(await appended).toEqual(await session.read());
     await log.close();
@@ -186,11 +186,11 @@ describe("the lock of a holder that ended while it held it", () => {
     const server = createServer().listen(join(locks.folder, "sign"));
     await once(server, "listening");
     renameSync(join(locks.folder, "sign"), join(locks.folder, claim));
-    await locks.lock.examine(name);
+    await locks.lock.probe(name);
     expect([locks.lock.isFree(name), locks.holds()]).toEqual([false, false]);
     server.close();
     await once(server, "close");
-    await locks.lock.examine(name);
+    await locks.lock.probe(name);
     expect([locks.lock.isFree(name), locks.holds()]).toEqual([true, true]);
     expect(readdirSync(locks.folder)).not.toContain(claim);
   });
@@ -211,7 +211,7 @@ describe("the lock of a holder that ended while it held it", () => {
   it("in another container, on a disk without sockets, stays: it cannot be told from a living one", async () => {
     using locks = new Locks();
     writeFileSync(join(locks.folder, `${name}.${otherHolder(elsewhere)}`), "");
-    await locks.lock.examine(name);
+    await locks.lock.probe(name);
     expect(locks.holds()).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
-import { grow, snapshotOf } from "../src/testing/index.ts";
+import { appendBodies, snapshotOf } from "../src/testing/index.ts";
 import { pathOf, Place } from "./stores.ts";
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
@@ -18,7 +18,7 @@ describe("what a log creates is for its owner only", () => {
     const folder = place.file("deep/sessions");
     const log = jsonlLog(folder);
     const session = await log.create("a", "{}");
-    await grow(session, "{}");
+    await appendBodies(session, "{}");
     await session.lease({ owner: "x", now: 0, ttlMs: 10 });
     await session.saveSnapshot(snapshotOf(1));
     expect([place.file("deep"), folder, join(folder, ".locks")].map(modeOf)).toEqual(["700", "700", "700"]);
@@ -30,7 +30,7 @@ describe("what a log creates is for its owner only", () => {
   it("a SQLite database and the files beside it", async () => {
     using place = new Place();
     const log = sqliteLog(place.file("log.db"));
-    await grow(await log.create("a", "{}"), "{}");
+    await appendBodies(await log.create("a", "{}"), "{}");
     expect(readdirSync(place.path).toSorted()).toEqual(["log.db", "log.db-shm", "log.db-wal"]);
     expect(modesIn(place.path)).toEqual(["600", "600", "600"]);
     await log.close();
@@ -47,7 +47,7 @@ describe("what was there before keeps its permissions", () => {
     const lease = pathOf(place.path, "a").replace(/jsonl$/, "lease");
     for (const file of [pathOf(place.path, "a"), lease]) chmodSync(file, 0o664);
     await session.lease({ owner: "x", now: 1, ttlMs: 10 });
-    await grow(session, "{}");
+    await appendBodies(session, "{}");
     expect(modeOf(lease)).toBe("664");
     expect(modeOf(pathOf(place.path, "a"))).toBe("664");
     await log.remove("a");
@@ -60,7 +60,7 @@ describe("what was there before keeps its permissions", () => {
     using place = new Place();
     writeFileSync(place.file("log.db"), "", { mode: 0o644 });
     const log = sqliteLog(place.file("log.db"));
-    await grow(await log.create("a", "{}"), "{}");
+    await appendBodies(await log.create("a", "{}"), "{}");
     expect(modesIn(place.path)).toEqual(["644", "644", "644"]);
     await log.close();
   });

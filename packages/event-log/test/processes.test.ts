@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EventLog } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
-import { grow } from "../src/testing/index.ts";
+import { appendBodies } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
 import { Place } from "./stores.ts";
 
@@ -50,7 +50,7 @@ describe.each(stores)("two processes on one session of a %s log", (store, pathIn
       expect(found.slice(0, acknowledged.length)).toEqual(acknowledged);
       expect(found.length - acknowledged.length).toBeLessThanOrEqual(1);
       expect(await session.head()).toBe(before + found.length);
-      await grow(session, '{"by":"the survivor"}');
+      await appendBodies(session, '{"by":"the survivor"}');
     }
     await log.close();
   });

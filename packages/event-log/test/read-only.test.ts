@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
-import { bodies, grow, snapshotOf } from "../src/testing/index.ts";
+import { bodies, appendBodies, snapshotOf } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
 import { pathOf, Place } from "./stores.ts";
 
@@ -23,7 +23,7 @@ async function logIn(store: string): Promise<{ readonly place: Place; readonly p
   const path = store === "jsonl" ? place.path : place.file("log.db");
   const log = store === "jsonl" ? jsonlLog(path) : sqliteLog(path);
   const session = await log.create("a", "{}");
-  await grow(session, ...bodies(3));
+  await appendBodies(session, ...bodies(3));
   await session.lease({ owner: "x", now: 0, ttlMs: 10 });
   await session.saveSnapshot(snapshotOf(2));
   await log.close();
@@ -75,7 +75,7 @@ describe("a JSONL file that may not be read", () => {
   it("is an error with its path, and left out of the list, which reports it", async () => {
     const { place, path } = await logIn("jsonl");
     const log = jsonlLog(path);
-    await grow(await log.create("b", "{}"), "{}");
+    await appendBodies(await log.create("b", "{}"), "{}");
     await log.close();
     protect(place);
     chmodSync(pathOf(path, "a"), 0o000);

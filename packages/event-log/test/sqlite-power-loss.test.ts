@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { chainStart, type LogRecord } from "../src/index.ts";
 import { type OpenDatabase, sqliteLog } from "../src/sqlite.ts";
-import { bodies, grow, recordsAfter, seededRandom } from "../src/testing/index.ts";
+import { bodies, appendBodies, recordsAfter, seededRandom } from "../src/testing/index.ts";
 import { copied, isProof, Place } from "./stores.ts";
 
 const variants = isProof ? 250 : 12;
@@ -34,7 +34,7 @@ async function recordsIn(place: Place): Promise<readonly LogRecord[]> {
   const log = sqliteLog(place.file("log.db"));
   const session = (await log.open("a")) ?? (await log.create("a", "{}"));
   const records = await session.read();
-  await grow(session, "{}");
+  await appendBodies(session, "{}");
   await log.close();
   return records;
 }

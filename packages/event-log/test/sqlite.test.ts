@@ -6,8 +6,8 @@ import { chainStart, LogError } from "../src/index.ts";
 import { type OpenDatabase, sqliteLog } from "../src/sqlite.ts";
 import {
   bodies,
-  grow,
-  growSingly,
+  appendBodies,
+  appendOneByOne,
   headOf,
   recordsAfter,
   seededRandom,
@@ -62,7 +62,7 @@ describe("(B08) a SQLite log whose commit failed", () => {
       const log = sqliteLog(place.file("log.db"), { openDatabase });
       const session = await log.create("a", "{}");
       const other = await log.open("a");
-      const records = await grow(session, ...bodies(3));
+      const records = await appendBodies(session, ...bodies(3));
       const next = recordsAfter(await headOf(session), '{"next":true}');
       const refusal = expect.objectContaining({ code: "LogWrite" });
       failWith.set("COMMIT", code);
@@ -85,7 +85,7 @@ describe("(B08) a SQLite log whose commit failed", () => {
     const { openDatabase, failWith } = failingDatabase();
     const log = sqliteLog(":memory:", { openDatabase });
     const session = await log.create("a", "{}");
-    const records = await grow(session, "{}");
+    const records = await appendBodies(session, "{}");
     failWith.set("COMMIT", 13);
     expect(() => session.append(1, recordsAfter(records.at(-1) ?? { seq: 0, digest: "" }, "{}"))).toThrow(
       LogError,
@@ -103,7 +103,7 @@ describe("(B06) whichever call fails in the middle of a batch, nothing of it is 
     const { openDatabase, failWith } = failingDatabase();
     const log = sqliteLog(place.file("log.db"), { openDatabase });
     const session = await log.create("a", "{}");
-    const records = await grow(session, ...bodies(2));
+    const records = await appendBodies(session, ...bodies(2));
     const more = recordsAfter(await headOf(session), ...bodies(3));
     failWith.set(verb, 10);
     expect(() => session.append(2, more)).toThrow(expect.objectContaining({ code: "LogWrite" }));
@@ -130,7 +130,7 @@ describe("a damaged database", () => {
   it("never gives records that were not appended, nor an error of SQLite", async () => {
     using place = new Place();
     const log = sqliteLog(place.file("log.db"));
-    const records = await growSingly(await log.create("a", "{}"), ...bodies(300));
+    const records = await appendOneByOne(await log.create("a", "{}"), ...bodies(300));
     await log.close();
     const sound = readFileSync(place.file("log.db"));
     const random = seededRandom(5);
@@ -171,12 +171,12 @@ describe("a database whose last record is another sound one", () => {
     using place = new Place();
     const log = sqliteLog(place.file("log.db"));
     const session = await log.create("a", "{}");
-    const records = await grow(session, ...bodies(3));
+    const records = await appendBodies(session, ...bodies(3));
     const [other] = recordsAfter(records[1] ?? chainStart("{}"), '{"forged":true}');
     const database = new DatabaseSync(place.file("log.db"));
     database
-      .prepare("UPDATE moora_records SET body = ?, changed = ?, digest = ? WHERE seq = 3")
-      .run(other?.body ?? "", other?.changed ?? "", other?.digest ?? "");
+      .prepare("UPDATE moora_records SET body = ?, changes_digest = ?, digest = ? WHERE seq = 3")
+      .run(other?.body ?? "", other?.changesDigest ?? "", other?.digest ?? "");
     database.close();
     const corrupt = expect.objectContaining({ code: "LogCorrupt", seq: 3 });
     for (const handle of [session, await log.open("a")]) {
@@ -194,9 +194,9 @@ describe("the check of records that a session does not read", () => {
     using place = new Place();
     const log = sqliteLog(place.file("log.db"));
     const session = await log.create("a", "{}");
-    for (const body of ['"a\0b"', "", "\u{1F600}\n", '{"a":1}']) await growSingly(session, body);
+    for (const body of ['"a\0b"', "", "\u{1F600}\n", '{"a":1}']) await appendOneByOne(session, body);
     await session.saveSnapshot(snapshotOf(2));
-    await grow(session, ...bodies(2_500));
+    await appendBodies(session, ...bodies(2_500));
     await session.saveSnapshot(snapshotOf(2_000));
     await log.close();
     const statements: string[] = [];
@@ -220,7 +220,7 @@ describe("(L02) a database of a newer format", () => {
   it("is refused when it is opened, and its bytes stay as they are", async () => {
     using place = new Place();
     const log = sqliteLog(place.file("log.db"));
-    await grow(await log.create("a", "{}"), ...bodies(3));
+    await appendBodies(await log.create("a", "{}"), ...bodies(3));
     await log.close();
     const database = new DatabaseSync(place.file("log.db"));
     database.exec("UPDATE moora_format SET version = 99");
@@ -249,7 +249,7 @@ describe("the database of an application", () => {
     const database = new DatabaseSync(file, { timeout: 5_000 });
     database.exec("PRAGMA user_version = 41; CREATE TABLE mine (a TEXT); INSERT INTO mine VALUES ('x')");
     const log = sqliteLog(file);
-    await grow(await log.create("a", "{}"), "{}");
+    await appendBodies(await log.create("a", "{}"), "{}");
     expect(database.prepare("SELECT a FROM mine").all()).toEqual([{ a: "x" }]);
     expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 41 });
     database.close();
@@ -260,7 +260,7 @@ describe("the database of an application", () => {
 describe("a log in memory", () => {
   it("holds sessions as long as it is open", async () => {
     const log = sqliteLog(":memory:", { onNotice: noNotice });
-    const records = await grow(await log.create("a", "{}"), ...bodies(3));
+    const records = await appendBodies(await log.create("a", "{}"), ...bodies(3));
     expect(await (await log.open("a"))?.read()).toEqual(records);
     await log.close();
     expect(() => log.open("a")).toThrow(expect.objectContaining({ code: "LogWrite" }));

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { EventLog, LogNotice } from "../src/index.ts";
 import { jsonlLog, type JsonlOptions } from "../src/jsonl.ts";
 import { fileNameOf } from "../src/jsonl/file-name.ts";
-import { sealed } from "../src/jsonl/header-line.ts";
+import { sealLine } from "../src/jsonl/header-line.ts";
 import { lineToRecord, recordToLine } from "../src/jsonl/record-line.ts";
 import { sqliteLog, type SqliteOptions } from "../src/sqlite.ts";
 import { type Ability, type LogCase, type LogStorage, memoryLogStorage } from "../src/testing/index.ts";
@@ -89,17 +89,17 @@ export function jsonlStorage(options: JsonlOptions = {}): LogStorage {
 
 /** The first line of a file as a newer Moora may write it. */
 export const newerFormat = (header: string): string =>
-  sealed(header.replace('"format":1', '"format":2').replace(/,"digest":"[^"]*"\}$/, "")).slice(0, -1);
+  sealLine(header.replace('"format":1', '"format":2').replace(/,"digest":"[^"]*"\}$/, "")).slice(0, -1);
 
 export function sqliteStorage(options: SqliteOptions = {}): LogStorage {
   const place = new Place();
   const opened = new Opened();
   const file = place.file("log.db");
   const open = (): EventLog => opened.add(sqliteLog(file, { onNotice: noNotice, ...options }));
-  const change = (id: string, use: (database: DatabaseSync, life: number) => void): void => {
+  const change = (id: string, use: (database: DatabaseSync, generation: number) => void): void => {
     const database = new DatabaseSync(file, { timeout: 5_000 });
-    const row = database.prepare("SELECT life FROM moora_sessions WHERE id = ?").get(id);
-    use(database, Number(row?.["life"]));
+    const row = database.prepare("SELECT generation FROM moora_sessions WHERE id = ?").get(id);
+    use(database, Number(row?.["generation"]));
     database.close();
   };
   return {
@@ -110,30 +110,34 @@ export function sqliteStorage(options: SqliteOptions = {}): LogStorage {
       place[Symbol.dispose]();
     },
     rewrite(id, edit) {
-      change(id, (database, life) => {
+      change(id, (database, generation) => {
         const records = database
-          .prepare("SELECT seq, body, changed, digest FROM moora_records WHERE life = ? ORDER BY seq")
-          .all(life)
-          .map(({ seq, body, changed, digest }) => ({
+          .prepare(
+            "SELECT seq, body, changes_digest, digest FROM moora_records WHERE generation = ? ORDER BY seq",
+          )
+          .all(generation)
+          .map(({ seq, body, changesDigest, digest }) => ({
             seq: Number(seq),
             body: String(body),
-            changed: String(changed),
+            changesDigest: String(changesDigest),
             digest: String(digest),
           }));
-        database.prepare("DELETE FROM moora_records WHERE life = ?").run(life);
+        database.prepare("DELETE FROM moora_records WHERE generation = ?").run(generation);
         const insert = database.prepare("INSERT INTO moora_records VALUES (?, ?, ?, ?, ?)");
-        for (const { seq, changed, digest, body } of edit(records))
-          insert.run(life, seq, changed, digest, body);
+        for (const { seq, changesDigest, digest, body } of edit(records))
+          insert.run(generation, seq, changesDigest, digest, body);
       });
     },
     damageHeader(id) {
-      change(id, (database, life) => {
-        database.prepare("UPDATE moora_sessions SET header = '{}' WHERE life = ?").run(life);
+      change(id, (database, generation) => {
+        database.prepare("UPDATE moora_sessions SET header = '{}' WHERE generation = ?").run(generation);
       });
     },
     damageSnapshot(id) {
-      change(id, (database, life) => {
-        database.prepare("UPDATE moora_snapshots SET body = body || 'x' WHERE life = ?").run(life);
+      change(id, (database, generation) => {
+        database
+          .prepare("UPDATE moora_snapshots SET body = body || 'x' WHERE generation = ?")
+          .run(generation);
       });
     },
     raiseFormat() {

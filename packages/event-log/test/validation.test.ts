@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { chained, chainStart, validateAppend, validHeader, maxRecordLength } from "../src/index.ts";
+import { recordDigest, chainStart, maxRecordLength } from "../src/index.ts";
+import { validateAppend, validHeader } from "../src/store.ts";
 
 describe("the limits of an append", () => {
   const start = chainStart("{}");
   const half = "x".repeat(maxRecordLength / 2);
-  const first = { seq: 1, body: half, changed: "", digest: chained(start.digest, half, "") };
-  const second = { seq: 2, body: half, changed: "", digest: chained(first.digest, half, "") };
+  const first = { seq: 1, body: half, changesDigest: "", digest: recordDigest(start.digest, half, "") };
+  const second = { seq: 2, body: half, changesDigest: "", digest: recordDigest(first.digest, half, "") };
 
   it("apply to its bodies together, and the error has both lengths", () => {
     expect(validateAppend(start, 0, [first, second])).toBe(second);

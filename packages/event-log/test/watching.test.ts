@@ -1,8 +1,8 @@
 import nodeFileSystem, { readdirSync, readFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { HeadWatch } from "../src/index.ts";
-import { grow } from "../src/testing/index.ts";
+import { HeadWatch } from "../src/store.ts";
+import { appendBodies } from "../src/testing/index.ts";
 import { jsonlStorage, relaxedStores, sqliteStorage } from "./stores.ts";
 
 const watching = (): number =>
@@ -18,7 +18,7 @@ describe.each(relaxedStores)("(V13) watches of a $name log", ({ storageOf }) => 
       session.watch(() => undefined),
       session.watch(() => undefined),
     ]);
-    for (const session of sessions) await grow(session, "{}");
+    for (const session of sessions) await appendBodies(session, "{}");
     for (const stop of stops.slice(0, 3)) stop();
     for (const stop of stops.slice(0, 3)) stop();
     await log.close();
@@ -83,7 +83,7 @@ describe.each(quickStores)("1,000 watched sessions of a $name log", ({ storageOf
     // A watch begins with a call, since something may have come before it.
     expect([...called.values()]).toEqual(ids.map(() => 1));
     const elsewhere = await other.open("session 7");
-    if (elsewhere !== undefined) await grow(elsewhere, "{}");
+    if (elsewhere !== undefined) await appendBodies(elsewhere, "{}");
     await appended.promise;
     expect([...called].filter(([, calls]) => calls > 1).map(([id]) => id)).toEqual(["session 7"]);
     for (const stop of stops) stop();

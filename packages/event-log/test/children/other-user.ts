@@ -6,7 +6,7 @@ import { writeSync } from "node:fs";
 import { chainStart, LogError, type SessionLog } from "../../src/index.ts";
 import { jsonlLog } from "../../src/jsonl.ts";
 import { sqliteLog } from "../../src/sqlite.ts";
-import { grow, recordsAfter, snapshotOf } from "../../src/testing/index.ts";
+import { appendBodies, recordsAfter, snapshotOf } from "../../src/testing/index.ts";
 
 const [, , store = "", path = ""] = process.argv;
 const nobody = 65_534;
@@ -45,7 +45,7 @@ await print("log", async () => {
     snapshot: async (from) => (await from.snapshot())?.seq,
     currentLease: (from) => from.currentLease(),
     watch: (from) => from.watch(() => undefined)(),
-    append: (from) => grow(from, "{}"),
+    append: (from) => appendBodies(from, "{}"),
     lease: (from) => from.lease({ owner: "y", now: 1_000, ttlMs: 1 }),
     saveSnapshot: (from) => from.saveSnapshot(snapshotOf(1)),
   };
