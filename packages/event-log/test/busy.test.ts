@@ -9,7 +9,7 @@ import { bodies, appendBodies, recordsAfter } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
 import { Place } from "./stores.ts";
 
-/** Something that keeps the session "a" of a log locked until it is told to let go. */
+/** A holder that keeps the session "a" of a log locked until it is released. */
 interface Holder {
   release(): Promise<void>;
 }
@@ -57,7 +57,7 @@ const two = second === undefined ? [] : [second];
 const busy = expect.objectContaining({ code: "LogBusy" });
 
 describe.each(lockedStores)("(B10) while another process keeps a $name log locked", ({ open, hold }) => {
-  it("for longer than the limit: LogBusy, and nothing written", async () => {
+  it("for longer than the timeout, an append fails with LogBusy and writes nothing", async () => {
     using place = new Place();
     const log = open(place, 30);
     const session = await log.create("a", "{}");
@@ -76,12 +76,12 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
     await log.close();
   });
 
-  it("for less than the limit: an append waits for its release, which this event loop can bring about", async () => {
+  it("for less than the timeout, an append waits without blocking the event loop", async () => {
     using place = new Place();
     const log = open(place, 60_000);
     const session = await log.create("a", "{}");
     const holder = await hold(place);
-    // Were the wait not asynchronous, the holder would never be told.
+    // If the wait blocked the event loop, the holder would never be released.
     const appended = session.append(0, one);
     await setImmediate();
     await holder.release();
@@ -90,7 +90,7 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
     await log.close();
   });
 
-  it("appends of one handle land in their order, also those that come when it is free again", async () => {
+  it("appends of one handle keep their order, also those made after the release", async () => {
     using place = new Place();
     const log = open(place, 60_000);
     const session = await log.create("a", "{}");
@@ -102,7 +102,7 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
     await log.close();
   });
 
-  it("with a limit of 0: LogBusy at once, without a promise", async () => {
+  it("with a timeout of 0, an append throws LogBusy synchronously", async () => {
     using place = new Place();
     const log = open(place, 0);
     const session = await log.create("a", "{}");
@@ -112,7 +112,7 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
     await log.close();
   });
 
-  it("closing the log ends the waiting", async () => {
+  it("closing the log ends the wait", async () => {
     using place = new Place();
     const log = open(place, 60_000);
     const session = await log.create("a", "{}");
@@ -123,7 +123,7 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
     await holder.release();
   });
 
-  it("a reader that has all there is need not wait", async () => {
+  it("a reader that has read all records does not wait", async () => {
     using place = new Place();
     const log = open(place, 0);
     const session = await log.create("a", "{}");
@@ -137,7 +137,7 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
 });
 
 describe("without another process", () => {
-  it.each(lockedStores)("every call of a $name log answers without a promise", ({ open }) => {
+  it.each(lockedStores)("every call of a $name log returns a value, not a promise", ({ open }) => {
     using place = new Place();
     const log = open(place, 60_000);
     const session = log.create("a", "{}");

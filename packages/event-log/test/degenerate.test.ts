@@ -45,7 +45,7 @@ class Recorded implements Disposable {
 
 const corruptAt = (seq: number) => expect.objectContaining({ code: "LogCorrupt", seq });
 
-describe("a file without a whole first line", () => {
+describe("a file without a complete first line", () => {
   const headerLength = (bytes: Buffer): number => bytes.indexOf(10) + 1;
   it.each<[string, (bytes: Buffer) => Buffer, string]>([
     ["is empty", () => Buffer.alloc(0), "empty"],
@@ -78,7 +78,7 @@ describe("a file without a whole first line", () => {
   });
 });
 
-describe("lines that are no records", () => {
+describe("lines that are not records", () => {
   it.each<[string, string]>([
     ["a blank line", "\n"],
     ["blank lines", "\n\n\n"],
@@ -117,7 +117,7 @@ describe("a file whose end was acknowledged", () => {
     ],
   ];
   it.each(acknowledging)(
-    "by %s, is damaged when its last record is cut, by one byte or as a whole",
+    "by %s, is damaged when its last record is truncated by one byte or more",
     async (_, last) => {
       using recorded = await Recorded.with({}, last);
       const size = statSync(recorded.path).size;
@@ -140,7 +140,7 @@ describe("a file whose end was acknowledged", () => {
     },
   );
 
-  it("is sound when the files beside it were deleted, which accepts the loss", async () => {
+  it("is valid after its side files were deleted, which accepts the loss", async () => {
     using recorded = await Recorded.with({}, (session) => session.saveSnapshot(snapshotOf(2)));
     truncateSync(recorded.path, statSync(recorded.path).size - 1);
     using copy = copied(recorded.place.path);
@@ -150,25 +150,22 @@ describe("a file whose end was acknowledged", () => {
     await log.close();
   });
 
-  it.each(acknowledging)(
-    "by %s of a relaxed log, which promises no end, may lose its last record",
-    async (_, last) => {
-      using recorded = await Recorded.with({ durability: "relaxed" }, last);
-      truncateSync(recorded.path, statSync(recorded.path).size - 1);
-      const log = recorded.open({ durability: "relaxed" });
-      const session = await log.open("a");
-      expect(await session?.head()).toBe(4);
-      expect(await session?.inspect()).toMatchObject({
-        damage: undefined,
-        unfinishedBytes: expect.any(Number),
-      });
-      await log.close();
-    },
-  );
+  it.each(acknowledging)("by %s of a relaxed log, may lose its last record", async (_, last) => {
+    using recorded = await Recorded.with({ durability: "relaxed" }, last);
+    truncateSync(recorded.path, statSync(recorded.path).size - 1);
+    const log = recorded.open({ durability: "relaxed" });
+    const session = await log.open("a");
+    expect(await session?.head()).toBe(4);
+    expect(await session?.inspect()).toMatchObject({
+      damage: undefined,
+      unfinishedBytes: expect.any(Number),
+    });
+    await log.close();
+  });
 });
 
 describe("a folder where a file should be", () => {
-  it("is an error with its path, and the list leaves it out", async () => {
+  it("is an error with its path, and the list skips it", async () => {
     using recorded = await Recorded.with();
     const folder = pathOf(recorded.place.path, "folder");
     mkdirSync(folder);
@@ -241,7 +238,7 @@ describe("a session file with two names", () => {
   });
 });
 
-describe("a SQLite log that cannot be there", () => {
+describe("a SQLite log at an invalid path", () => {
   it.each<[string, (place: Place) => string]>([
     ["in a missing folder", (place) => place.file("none/log.db")],
     ["on a folder", (place) => place.path],
@@ -254,7 +251,7 @@ describe("a SQLite log that cannot be there", () => {
     expect(readdirSync(place.path)).toEqual([]);
   });
 
-  it("under a second name, is refused: each name would have a write-ahead log of its own", async () => {
+  it("is rejected under a second name: each name would have its own write-ahead log", async () => {
     using place = new Place();
     const log = sqliteLog(place.file("log.db"));
     await appendBodies(await log.create("a", "{}"), "{}");
@@ -282,7 +279,7 @@ describe("a SQLite log that cannot be there", () => {
     await log.close();
   });
 
-  it("an empty file is an empty database, as SQLite has it", async () => {
+  it("an empty file is an empty database, as for SQLite", async () => {
     using place = new Place();
     writeFileSync(place.file("log.db"), "");
     const log = sqliteLog(place.file("log.db"));

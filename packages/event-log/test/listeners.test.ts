@@ -8,7 +8,7 @@ function counter(): { (): void; calls: number } {
 }
 
 describe("listeners", () => {
-  it("are called once for all that came before, after the caller is done", async () => {
+  it("are called once for all earlier notifications, after the caller returns", async () => {
     const listeners = new Listeners();
     const heard = counter();
     listeners.add("a", heard);
@@ -21,7 +21,7 @@ describe("listeners", () => {
     expect(heard.calls).toBe(2);
   });
 
-  it("hear only of their own key, and the same function twice if it was added twice", async () => {
+  it("are called only for their own key, and twice if they were added twice", async () => {
     const listeners = new Listeners();
     const [heard, other] = [counter(), counter()];
     const stop = listeners.add("a", heard);
@@ -36,7 +36,7 @@ describe("listeners", () => {
     expect(heard.calls).toBe(3);
   });
 
-  it("are not called once they were stopped or cleared, even when they were due", async () => {
+  it("are not called after they were removed or cleared, even when they were scheduled", async () => {
     const listeners = new Listeners();
     const [stopped, cleared] = [counter(), counter()];
     const stop = listeners.add("a", stopped);
@@ -49,7 +49,7 @@ describe("listeners", () => {
     expect(listeners.keys).toEqual([]);
   });
 
-  it("are forgotten with the last of a key, also when it was added again in between", () => {
+  it("are deleted with the last one of a key, also when one was added again in between", () => {
     const listeners = new Listeners();
     const stop = listeners.add("a", counter());
     listeners.clear();

@@ -17,7 +17,7 @@ import { Place } from "./stores.ts";
 
 const name = fileNameOf("a");
 
-/** A folder of locks, and what another holder would leave there. */
+/** A folder of locks, and the files that another holder would leave there. */
 class Locks implements Disposable {
   readonly place = new Place();
   readonly folder = join(this.place.path, lockFolder);
@@ -48,7 +48,7 @@ const otherHolder = (parts: Readonly<Record<number, string>>): string =>
 const elsewhere = { 3: "0badcafe" };
 
 describe("a lock", () => {
-  it("is held by one of two at a time, and free for the next when it was released", () => {
+  it("is held by one of two at a time, and free after its release", () => {
     using locks = new Locks();
     const other = fileLock(locks.place.path);
     const inside = locks.lock.tryHold(name, () => [other.tryHold(name, () => true), other.isFree(name)]);
@@ -58,7 +58,7 @@ describe("a lock", () => {
     other.close();
   });
 
-  it("of one name is not in the way of another one", () => {
+  it("of one name does not block another name", () => {
     using locks = new Locks();
     const other = fileLock(locks.place.path);
     const inside = locks.lock.tryHold(name, () => other.tryHold(fileNameOf("b"), () => true));
@@ -75,20 +75,20 @@ describe("a lock", () => {
     expect(fileLock(locks.place.path).isFree(name)).toBe(true);
   });
 
-  it("looks without writing anything, also where there never was a lock", () => {
+  it("is tested without writing, also where no lock ever existed", () => {
     using place = new Place();
     expect(fileLock(place.path).isFree(name)).toBe(true);
     expect(readdirSync(place.path)).toEqual([]);
   });
 
-  it("works again when its folder was deleted", () => {
+  it("works after its folder was deleted", () => {
     using locks = new Locks();
     expect(locks.holds()).toBe(true);
     rmSync(locks.folder, { recursive: true });
     expect(locks.holds()).toBe(true);
   });
 
-  it("leaves nothing behind when it is closed", () => {
+  it("leaves no file when it is closed", () => {
     using locks = new Locks();
     locks.holds();
     locks.lock.close();
@@ -97,7 +97,7 @@ describe("a lock", () => {
 });
 
 describe("the lock of a holder that ended while it held it", () => {
-  it("by kill -9, is free at once", async () => {
+  it("by kill -9, is free immediately", async () => {
     using place = new Place();
     const log = jsonlLog(place.path, { busyTimeoutMs: 0 });
     const session = await log.create("a", "{}");
@@ -110,24 +110,24 @@ describe("the lock of a holder that ended while it held it", () => {
     await log.close();
   });
 
-  it("is free, though another process has its number now", () => {
+  it("is free when another process has reused its number", () => {
     using locks = new Locks();
-    // Our parent lives, but it was not started at the beginning of time.
+    // The parent is alive, but its start time is not 0.
     writeFileSync(join(locks.folder, `${name}.${otherHolder({ 0: String(process.ppid), 1: "1" })}`), "");
     expect(locks.lock.isFree(name)).toBe(true);
     expect(locks.holds()).toBe(true);
     expect(readdirSync(locks.folder)).toHaveLength(1);
   });
 
-  it("is free, though it was before the machine was started again", () => {
+  it("is free after a reboot", () => {
     using locks = new Locks();
     writeFileSync(join(locks.folder, `${name}.${otherHolder({ 2: "0badcafe" })}`), "");
     expect(locks.holds()).toBe(true);
   });
 
-  it("is free, though its parent has not asked for its exit code yet", async () => {
+  it("is free when its parent has not read its exit code", async () => {
     using locks = new Locks();
-    // The shell starts a process that ends, and becomes one that asks for nothing.
+    // The shell starts a process that ends, and then becomes one that never waits for it.
     const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 600"], {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -145,7 +145,7 @@ describe("the lock of a holder that ended while it held it", () => {
     await once(parent, "exit");
   });
 
-  it("is not free as long as that process may live", () => {
+  it("is not free while that process may be alive", () => {
     using locks = new Locks();
     const [, start = ""] = createHolderName().split("-");
     const claim = join(locks.folder, `${name}.${otherHolder({ 1: start })}`);
@@ -153,7 +153,7 @@ describe("the lock of a holder that ended while it held it", () => {
     expect(locks.holds()).toBe(false);
   });
 
-  it("as a thread of a living process, is free", async () => {
+  it("as a thread of a running process, is free", async () => {
     using place = new Place();
     const log = jsonlLog(place.path, { busyTimeoutMs: 60_000 });
     const session = await log.create("a", "{}");
@@ -180,7 +180,7 @@ describe("the lock of a holder that ended while it held it", () => {
     await log.close();
   });
 
-  it("in another container, is free as soon as it was asked for its sign of life", async () => {
+  it("in another container, is free after a probe", async () => {
     using locks = new Locks();
     const claim = `${name}.${otherHolder(elsewhere)}`;
     const server = createServer().listen(join(locks.folder, "sign"));
@@ -195,7 +195,7 @@ describe("the lock of a holder that ended while it held it", () => {
     expect(readdirSync(locks.folder)).not.toContain(claim);
   });
 
-  it("in another container, leaves a sign that the next holder removes", async () => {
+  it("in another container, leaves a file that the next holder removes", async () => {
     using locks = new Locks();
     const sign = otherHolder(elsewhere);
     const server = createServer().listen(join(locks.folder, "sign"));
@@ -208,7 +208,7 @@ describe("the lock of a holder that ended while it held it", () => {
     while (readdirSync(locks.folder).includes(sign)) await setImmediate();
   });
 
-  it("in another container, on a disk without sockets, stays: it cannot be told from a living one", async () => {
+  it("in another container, on a disk without sockets, stays: the holder may be alive", async () => {
     using locks = new Locks();
     writeFileSync(join(locks.folder, `${name}.${otherHolder(elsewhere)}`), "");
     await locks.lock.probe(name);
@@ -216,8 +216,8 @@ describe("the lock of a holder that ended while it held it", () => {
   });
 });
 
-describe("a lock where the system opens files exclusively", () => {
-  /** Files as macOS and Windows open them: once at a time. */
+describe("a lock on systems that open files exclusively", () => {
+  /** File functions like those of macOS and Windows, which open a file once at a time. */
   function exclusiveFiles(code: string) {
     const open = new Map<number, string>();
     let isMade = false;
@@ -254,7 +254,7 @@ describe("a lock where the system opens files exclusively", () => {
     expect(lock.isFree(name)).toBe(true);
   });
 
-  it("is not used on Linux, which has no such way", () => {
+  it("is not used on Linux, which has no such mode", () => {
     expect(exclusiveOpenFlags["linux"]).toBeUndefined();
   });
 });

@@ -8,11 +8,11 @@ import { pathOf, Place } from "./stores.ts";
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-/** The permissions of everything in a folder, by name without what is random in it. */
+/** The permissions of all files in a folder, by name without its random part. */
 const modesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => modeOf(join(folder, name)));
 
-describe("what a log creates is for its owner only", () => {
+describe("files that a log creates are accessible to their owner only", () => {
   it("folders and files of a JSONL log", async () => {
     using place = new Place();
     const folder = place.file("deep/sessions");
@@ -37,7 +37,7 @@ describe("what a log creates is for its owner only", () => {
   });
 });
 
-describe("what was there before keeps its permissions", () => {
+describe("existing files keep their permissions", () => {
   it("a folder, and files that are replaced in it", async () => {
     using place = new Place();
     chmodSync(place.path, 0o750);

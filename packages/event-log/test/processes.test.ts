@@ -12,7 +12,7 @@ const stores: readonly (readonly [string, (place: Place) => string, (path: strin
 ];
 
 describe.each(stores)("two processes on one session of a %s log", (store, pathIn, open) => {
-  it("(D01) that each append 1,000 records: one winner for each number, nothing lost, nothing twice", async () => {
+  it("(D01) that each append 1,000 records: one winner for each number, no record lost or repeated", async () => {
     using place = new Place();
     const path = pathIn(place);
     const log = open(path);
@@ -31,7 +31,7 @@ describe.each(stores)("two processes on one session of a %s log", (store, pathIn
     await log.close();
   });
 
-  it("(C01) of which one is killed as it appends: what it was acknowledged is there, and at most one more", async () => {
+  it("(C01) of which one is killed while it appends: all acknowledged records are stored, and at most one more", async () => {
     using place = new Place();
     const path = pathIn(place);
     const log = open(path);
@@ -55,7 +55,7 @@ describe.each(stores)("two processes on one session of a %s log", (store, pathIn
     await log.close();
   });
 
-  it("that only watches ends by itself", async () => {
+  it("that only watches exits by itself", async () => {
     using place = new Place();
     const watcher = new Child("watcher.ts", store, pathIn(place));
     await watcher.ended();

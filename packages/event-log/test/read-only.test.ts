@@ -30,7 +30,7 @@ async function logIn(store: string): Promise<{ readonly place: Place; readonly p
   return { place, path };
 }
 
-/** Takes all rights to write away, from the files and then from their folder. */
+/** Removes write permission from the files and their folder. */
 function protect({ path }: Place, fileMode = 0o444): void {
   for (const name of readdirSync(path)) {
     const file = join(path, name);
@@ -39,15 +39,15 @@ function protect({ path }: Place, fileMode = 0o444): void {
   chmodSync(path, 0o555);
 }
 
-/** What a user without rights to write is told. */
+/** Runs the other user, and returns what it reports. */
 async function asOtherUser(store: string, path: string): Promise<Readonly<Record<string, unknown>>> {
   const child = new Child("other-user.ts", store, path);
   await child.ended();
   return Object.assign({}, ...child.lines.map((line): unknown => JSON.parse(line)));
 }
 
-describe.each(["jsonl", "sqlite"])("a %s log that may only be read", (store) => {
-  it("can be read in every way; what writes fails with the path, and nothing is changed", async () => {
+describe.each(["jsonl", "sqlite"])("a %s log without write permission", (store) => {
+  it("can be read by every method; writes fail with the path and change nothing", async () => {
     const { place, path } = await logIn(store);
     protect(place);
     const before = readdirSync(place.path);
@@ -71,8 +71,8 @@ describe.each(["jsonl", "sqlite"])("a %s log that may only be read", (store) => 
   });
 });
 
-describe("a JSONL file that may not be read", () => {
-  it("is an error with its path, and left out of the list, which reports it", async () => {
+describe("a JSONL file without read permission", () => {
+  it("is an error with its path, and the list skips it with a notice", async () => {
     const { place, path } = await logIn("jsonl");
     const log = jsonlLog(path);
     await appendBodies(await log.create("b", "{}"), "{}");
@@ -86,7 +86,7 @@ describe("a JSONL file that may not be read", () => {
   });
 });
 
-describe("a SQLite file that may not be read", () => {
+describe("a SQLite file without read permission", () => {
   it("is an error with its path", async () => {
     const { place, path } = await logIn("sqlite");
     protect(place, 0o000);

@@ -7,7 +7,7 @@ import { Place } from "./stores.ts";
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
 const fences = [...readme.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code);
 
-/** Runs code as a module of this package, so that its own name means its sources. */
+/** Runs code as a module of this package, so that its name resolves to its sources. */
 function said(code: string): string {
   using place = new Place();
   const script = `process.chdir(${JSON.stringify(place.path)});\n${code}`;

@@ -16,8 +16,8 @@ const batches: readonly (readonly string[])[] = Array.from({ length: 8 }, (_, ro
 const walOf = (place: Place): Buffer => readFileSync(place.file("log.db-wal"));
 
 /**
- * What a disk may hold of the write-ahead log, of which only the bytes before were synced: any length, and any of the
- * sectors that were written since. The database itself is written, and synced, only at a checkpoint: not here.
+ * A possible content of the write-ahead log after an outage, when only the bytes before were synced: any length, and any of the
+ * sectors that were written since. The database itself is written and synced only at a checkpoint, which does not happen here.
  */
 function torn(before: Buffer, after: Buffer, random: () => number): Buffer {
   const length = random() < 0.5 ? after.length : Math.floor(random() * (after.length + 1));
@@ -45,7 +45,7 @@ interface Loss {
   readonly next: readonly LogRecord[];
 }
 
-/** Appends, and takes the power away in the middle of each append, when only what was synced is sure. */
+/** Appends, and loses power during each append, when only synced data survives. */
 async function losses(durability: "full" | "relaxed"): Promise<readonly Loss[]> {
   using place = new Place();
   const random = seededRandom(durability.length);
@@ -71,7 +71,7 @@ async function losses(durability: "full" | "relaxed"): Promise<readonly Loss[]> 
 }
 
 describe("(B09) a SQLite log that loses power", () => {
-  it("has every acknowledged record, and the append under way as a whole or not at all", async () => {
+  it("has every acknowledged record, and all or none of the append in progress", async () => {
     const all = await losses("full");
     for (const { found, acknowledged, next } of all) {
       expect([acknowledged, [...acknowledged, ...next]]).toContainEqual(found);
@@ -79,7 +79,7 @@ describe("(B09) a SQLite log that loses power", () => {
     expect(new Set(all.map(({ found, acknowledged }) => found.length > acknowledged.length)).size).toBe(2);
   });
 
-  it("has some of the first records when it is relaxed", async () => {
+  it("has a prefix of the records when it is relaxed", async () => {
     const all = await losses("relaxed");
     for (const { found, acknowledged, next } of all) {
       expect(found).toEqual([...acknowledged, ...next].slice(0, found.length));

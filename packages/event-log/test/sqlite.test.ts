@@ -55,7 +55,7 @@ describe("(B08) a SQLite log whose commit failed", () => {
     ["the file is read-only", 8],
   ];
   it.each(failures)(
-    "does not acknowledge, nor any later append until it is opened again: %s",
+    "acknowledges neither it nor a later append until the session is opened again: %s",
     async (_what, code) => {
       using place = new Place();
       const { openDatabase, failWith, opened } = failingDatabase();
@@ -81,7 +81,7 @@ describe("(B08) a SQLite log whose commit failed", () => {
     },
   );
 
-  it("does not lose what was there when the database is in memory", async () => {
+  it("keeps the earlier records when the database is in memory", async () => {
     const { openDatabase, failWith } = failingDatabase();
     const log = sqliteLog(":memory:", { openDatabase });
     const session = await log.create("a", "{}");
@@ -97,7 +97,7 @@ describe("(B08) a SQLite log whose commit failed", () => {
   });
 });
 
-describe("(B06) whichever call fails in the middle of a batch, nothing of it is appended", () => {
+describe("(B06) a batch is not appended if any of its statements fails", () => {
   it.each(["INSERT", "COMMIT", "BEGIN"])("%s", async (verb) => {
     using place = new Place();
     const { openDatabase, failWith } = failingDatabase();
@@ -116,7 +116,7 @@ describe("(B06) whichever call fails in the middle of a batch, nothing of it is 
 describe("a damaged database", () => {
   it.each([
     [
-      "that is no database at all",
+      "that is not a database",
       "this is no database, but it is long enough to be taken for one. ".repeat(100),
     ],
     ["of zeros", "\0".repeat(8_192)],
@@ -127,7 +127,7 @@ describe("a damaged database", () => {
     expect(readFileSync(place.file("log.db"), "utf8")).toBe(text);
   });
 
-  it("never gives records that were not appended, nor an error of SQLite", async () => {
+  it("never returns records that were not appended, nor throws an error of SQLite", async () => {
     using place = new Place();
     const log = sqliteLog(place.file("log.db"));
     const records = await appendOneByOne(await log.create("a", "{}"), ...bodies(300));
@@ -137,7 +137,7 @@ describe("a damaged database", () => {
     const outcomes = new Map<string, number>();
     for (let round = 0; round < 300; round += 1) {
       const bytes = Buffer.from(sound);
-      // A burst in a page is likelier to hit what matters than one bit.
+      // A burst in a page is more likely to hit important data than one bit.
       const offset = Math.floor(random() * (bytes.length - 64));
       for (let at = 0; at < 64; at += 1) bytes.writeUInt8(Math.floor(random() * 256), offset + at);
       writeFileSync(place.file("damaged.db"), bytes);
@@ -166,8 +166,8 @@ async function readOutcome(file: string, expected: string): Promise<string> {
   }
 }
 
-describe("a database whose last record is another sound one", () => {
-  it("is damaged: the head that is stored beside the records has the digest of the right one", async () => {
+describe("a database whose last record was replaced with another valid one", () => {
+  it("is damaged: the stored head has the digest of the original record", async () => {
     using place = new Place();
     const log = sqliteLog(place.file("log.db"));
     const session = await log.create("a", "{}");
@@ -190,7 +190,7 @@ describe("a database whose last record is another sound one", () => {
 });
 
 describe("the check of records that a session does not read", () => {
-  it("compares their checksums, and reads them only if these differ", async () => {
+  it("compares their checksums, and reads the records only if they differ", async () => {
     using place = new Place();
     const log = sqliteLog(place.file("log.db"));
     const session = await log.create("a", "{}");
@@ -217,14 +217,14 @@ describe("the check of records that a session does not read", () => {
 });
 
 describe("(L02) a database of a newer format", () => {
-  it("is refused when it is opened, and its bytes stay as they are", async () => {
+  it("is rejected on opening, and its bytes stay unchanged", async () => {
     using place = new Place();
     const log = sqliteLog(place.file("log.db"));
     await appendBodies(await log.create("a", "{}"), ...bodies(3));
     await log.close();
     const database = new DatabaseSync(place.file("log.db"));
     database.exec("UPDATE moora_format SET version = 99");
-    // Once as it is at rest, and once with a write-ahead log that a process left which was killed.
+    // Once closed, and once with the write-ahead log of a killed process.
     using killed = copied(place.path);
     database.close();
     for (const { file } of [place, killed].map(({ path }) => ({ file: join(path, "log.db") }))) {
@@ -243,7 +243,7 @@ const bytesOf = (file: string): { readonly main: Buffer; readonly wal: Buffer } 
 });
 
 describe("the database of an application", () => {
-  it("may hold a log too; its own version and tables are left alone", async () => {
+  it("may contain a log too; its own version and tables stay unchanged", async () => {
     using place = new Place();
     const file = place.file("app.db");
     const database = new DatabaseSync(file, { timeout: 5_000 });
@@ -258,7 +258,7 @@ describe("the database of an application", () => {
 });
 
 describe("a log in memory", () => {
-  it("holds sessions as long as it is open", async () => {
+  it("keeps sessions while it is open", async () => {
     const log = sqliteLog(":memory:", { onNotice: noNotice });
     const records = await appendBodies(await log.create("a", "{}"), ...bodies(3));
     expect(await (await log.open("a"))?.read()).toEqual(records);

@@ -10,7 +10,7 @@ import { lineToRecord, recordToLine } from "../src/jsonl/record-line.ts";
 import { sqliteLog, type SqliteOptions } from "../src/sqlite.ts";
 import { type Ability, type LogCase, type LogStorage, memoryLogStorage } from "../src/testing/index.ts";
 
-/** A directory of a test's own, removed with it. */
+/** A temporary directory of a test, removed at its end. */
 export class Place implements Disposable {
   readonly path: string = mkdtempSync(join(tmpdir(), "moora-log-"));
 
@@ -23,10 +23,10 @@ export class Place implements Disposable {
   }
 }
 
-/** Notices that a test expects, or wants to know nothing of. */
+/** Ignores notices that a test expects. */
 export const noNotice = (_notice: LogNotice): void => undefined;
 
-/** Logs that one storage has opened: all are closed with it. */
+/** The logs that a storage has opened, which are closed with it. */
 class Opened {
   readonly #logs: EventLog[] = [];
 
@@ -87,7 +87,7 @@ export function jsonlStorage(options: JsonlOptions = {}): LogStorage {
   };
 }
 
-/** The first line of a file as a newer Moora may write it. */
+/** The first line of a file as a newer release may write it. */
 export const newerFormat = (header: string): string =>
   sealLine(header.replace('"format":1', '"format":2').replace(/,"digest":"[^"]*"\}$/, "")).slice(0, -1);
 
@@ -116,7 +116,7 @@ export function sqliteStorage(options: SqliteOptions = {}): LogStorage {
             "SELECT seq, body, changes_digest, digest FROM moora_records WHERE generation = ? ORDER BY seq",
           )
           .all(generation)
-          .map(({ seq, body, changesDigest, digest }) => ({
+          .map(({ seq, body, changes_digest: changesDigest, digest }) => ({
             seq: Number(seq),
             body: String(body),
             changesDigest: String(changesDigest),
@@ -146,10 +146,10 @@ export function sqliteStorage(options: SqliteOptions = {}): LogStorage {
   };
 }
 
-/** `pnpm run test` takes samples of what is many; with MOORA_PROVE set it is tried in full. */
+/** `pnpm run test` runs samples of large sets of cases; with MOORA_PROVE set, all are run. */
 export const isProof = process.env["MOORA_PROVE"] !== undefined;
 
-/** A store of this package: a storage for each case, and what harm that can do. */
+/** A store of this package: how to create storage for a case, and the abilities of that storage. */
 export interface Store {
   readonly name: string;
   readonly storageOf: () => LogStorage;
@@ -177,7 +177,7 @@ export const relaxedStores: readonly Store[] = [
   },
 ];
 
-/** Runs a case on a storage of its own. */
+/** Runs a case on its own storage. */
 export async function checkCase({ run }: LogCase, storage: LogStorage): Promise<void> {
   try {
     await run(storage);
@@ -186,7 +186,7 @@ export async function checkCase({ run }: LogCase, storage: LogStorage): Promise<
   }
 }
 
-/** A copy of a directory as it is now. */
+/** Copies a directory. */
 export function copied(directory: string): Place {
   const place = new Place();
   for (const name of readdirSync(directory)) {

@@ -1,6 +1,6 @@
 /**
- * A process without the rights of the test's own user: `other-user.ts STORE PATH`. It reads the session "a" in every way,
- * then tries to write, and prints what came of each as a line of JSON.
+ * A process without the permissions of the user that runs the tests: `other-user.ts STORE PATH`. It calls every reading method
+ * of the session "a", then writes, and prints each result as a line of JSON.
  */
 import { writeSync } from "node:fs";
 import { chainStart, LogError, type SessionLog } from "../../src/index.ts";
@@ -11,7 +11,7 @@ import { appendBodies, recordsAfter, snapshotOf } from "../../src/testing/index.
 const [, , store = "", path = ""] = process.argv;
 const nobody = 65_534;
 
-// Whoever is root may do anything. All modules are loaded by now.
+// The root user ignores permissions, so the process changes its user. All modules are loaded by now.
 if (process.getuid?.() === 0) {
   process.setgid?.(nobody);
   process.setuid?.(nobody);
