@@ -38,7 +38,7 @@ export const logFaults: readonly Fault[] = [
       replacement: "",
     },
     [`${tests}/jsonl-tails.test.ts`],
-    /a file whose end was cut off .*(?:keeps all whole records|loses a batch as a whole)|remains of an append .*removed by an append/,
+    /a truncated file .*(?:keeps all complete records|loses a batch as a whole)|remains of an append .*removed by an append/,
   ),
   fault(
     7,
@@ -93,7 +93,7 @@ export const logFaults: readonly Fault[] = [
       replacement: "",
     },
     [`${tests}/jsonl-faults.test.ts`],
-    /a write that fails > leaves nothing behind|after a sync that failed once/,
+    /a write that fails > leaves no bytes|after a sync that failed once/,
   ),
   fault(
     34,
@@ -159,7 +159,7 @@ export const logFaults: readonly Fault[] = [
       replacement: "void 0;",
     },
     [`${tests}/jsonl-power-loss.test.ts`],
-    /once a full log has shown them, also the records that others wrote and never synced/,
+    /the records of other processes that never synced, once a full log has returned them/,
   ),
   fault(
     66,
@@ -170,7 +170,7 @@ export const logFaults: readonly Fault[] = [
       replacement: "",
     },
     [`${tests}/jsonl-power-loss.test.ts`],
-    /once a full log has appended after them, also the records that others never synced/,
+    /the records of other processes that never synced, once a full log has appended after them/,
   ),
   fault(
     67,

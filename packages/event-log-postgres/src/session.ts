@@ -46,7 +46,7 @@ export class PostgresSession implements SessionLog {
   readonly #prefix: Prefix;
   /** The last head that this handle has read, against which it can check records without a query. */
   #knownHead: ChainHead;
-  /** Appends of one handle take turns, so that they land in the order in which they were made. */
+  /** Appends of one handle run one after the other, in the order of the calls. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(

@@ -9,7 +9,7 @@ import { PostgresServer } from "./server.ts";
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
 const fences = [...readme.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code);
 
-it("the example of the README appends a record and is told of it", async () => {
+it("the example of the README appends a record and is notified of it", async () => {
   await using server = await PostgresServer.start();
   const child = spawn(
     process.execPath,

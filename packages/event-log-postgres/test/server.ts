@@ -7,14 +7,14 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import pg from "pg";
 
-/** A user that exists everywhere and owns nothing: PostgreSQL refuses to run as root. */
+/** A user without files that exists on every system: PostgreSQL refuses to run as root. */
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 const asNobody = isRoot ? { uid: nobody, gid: nobody } : {};
 
 /**
- * A PostgreSQL server of a test's own: on loopback, on a free port, in a temporary directory, from binaries that come
- * with an npm package. They are copied there, so that no install script need have run, and anyone may execute them.
+ * A PostgreSQL server for one test: on loopback, on a free port, in a temporary directory, from the binaries of an npm package.
+ * They are copied there, so that they can be executed by any user, and no install script has to run.
  */
 export class PostgresServer implements AsyncDisposable {
   readonly port: number;
@@ -42,7 +42,7 @@ export class PostgresServer implements AsyncDisposable {
     return urlAt(this.port);
   }
 
-  /** Ends the server, as a crash does, and starts it again on the same data. */
+  /** Kills the server and starts it again on the same data. */
   async restart(): Promise<void> {
     this.#process.kill("SIGQUIT");
     await once(this.#process, "exit");
@@ -70,7 +70,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-/** A pool of a test's own. A server that ends tells even connections that are being closed, which nobody need hear. */
+/** A pool for one test. Ignores the error events of connections when the server ends. */
 export const poolOn = (connectionString: string, max = 10): pg.Pool =>
   new pg.Pool({ connectionString, max }).on("error", () => undefined);
 
@@ -87,7 +87,7 @@ function initialise(directory: string): void {
   if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
 }
 
-/** Not synced: no test takes the power away from the server, only connections and the process. */
+/** Without fsync: tests cut connections and kill processes, but do not simulate power loss of the server. */
 function launch(directory: string, port: number): ChildProcess {
   const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
   const server = spawn(
@@ -102,7 +102,7 @@ function launch(directory: string, port: number): ChildProcess {
     ],
     { ...asNobody, cwd: directory, stdio: "ignore" },
   );
-  // A run of tests that is broken off leaves no server behind.
+  // An aborted test run leaves no server.
   process.once("exit", () => server.kill("SIGQUIT"));
   return server;
 }

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { postgresLog } from "../src/index.ts";
 import { storedToText, textToStored } from "../src/stored-text.ts";
 
-/** The tables of a server as one storage after another: emptied at the end of each. */
+/** Uses the tables of a server as storage for one case after another; `dispose` empties them. */
 export function postgresStorage(pool: pg.Pool, url: string): LogStorage {
   const opened: EventLog[] = [];
   const open = (source: pg.Pool | string): EventLog => {

@@ -24,7 +24,7 @@ const place = new Place();
 const log = jsonlLog(place.path, { onNotice: noNotice });
 const path = pathOf(place.path, "a");
 let sound = Buffer.alloc(0);
-/** Where each line begins: first the header, then record 1 and so on; last the end of the file. */
+/** The start of each line: the header, record 1 and so on; then the end of the file. */
 let starts: number[] = [];
 
 const flips = isProof ? 10_000 : 300;
@@ -48,7 +48,7 @@ function lineStarts(bytes: Buffer): number[] {
   return found;
 }
 
-/** What opening and reading say: the record that is named, or that nothing is wrong. */
+/** The record that opening and reading report as damaged; undefined if none. */
 async function named(): Promise<number | undefined | "sound"> {
   try {
     await (await log.open("a"))?.read();
@@ -59,7 +59,7 @@ async function named(): Promise<number | undefined | "sound"> {
   }
 }
 
-/** The same while some bytes of the sound file are others. */
+/** The same with some bytes of the undamaged file replaced. */
 async function namedWith(offset: number, bytes: Buffer): Promise<number | undefined | "sound"> {
   const fd = openSync(path, "r+");
   writeSync(fd, bytes, 0, bytes.length, offset);
@@ -73,16 +73,16 @@ async function namedWith(offset: number, bytes: Buffer): Promise<number | undefi
 
 const flipped = (offset: number, bit: number): Buffer => Buffer.from([sound.readUInt8(offset) ^ (1 << bit)]);
 
-/** The record that a byte belongs to, with the line break after it; 0 is the header. */
+/** The record whose line contains a byte; 0 for the header. */
 const recordAt = (offset: number): number => starts.findLastIndex((start) => start <= offset);
 
 describe("(B04) a log of one megabyte, damaged outside its last record", () => {
-  it("is that large, and sound as it was written", async () => {
+  it("has that size, and is valid as written", async () => {
     expect(sound.length).toBeGreaterThan(1_000_000);
     expect(await named()).toBe("sound");
   });
 
-  it(`names the record of each of ${flips} bits that were turned`, async () => {
+  it(`names the record of each of ${flips} flipped bits`, async () => {
     const random = seededRandom(4);
     const end = starts.at(-2) ?? 0;
     for (let round = 0; round < flips; round += 1) {
@@ -119,7 +119,7 @@ describe("(B04) a log of one megabyte, damaged outside its last record", () => {
   });
 });
 
-describe("(B05) lines that were moved about", () => {
+describe("(B05) moved lines", () => {
   const edits: readonly (readonly [string, number, (lines: string[]) => string[]])[] = [
     ["two swapped", 5, (lines) => lines.with(5, lines[9] ?? "").with(9, lines[5] ?? "")],
     ["one copied", 6, (lines) => lines.toSpliced(6, 0, lines[5] ?? "")],
@@ -146,7 +146,7 @@ describe("(B05) lines that were moved about", () => {
     twenty = linesOf(path);
   });
 
-  it.each(edits)("are found out: %s", async (_what, seq, edit) => {
+  it.each(edits)("are found: %s", async (_what, seq, edit) => {
     writeLines(path, edit(twenty));
     const bytes = readFileSync(path);
     expect(await named()).toBe(seq);
@@ -154,8 +154,8 @@ describe("(B05) lines that were moved about", () => {
   });
 });
 
-describe("a small log with a batch, an escaped change and a text that is no line", () => {
-  it("names the record of every single bit before the last record", async () => {
+describe("a small log with a batch, an escaped changes digest and a body with line breaks", () => {
+  it("names the record of every bit before the last record", async () => {
     await log.remove("a");
     const session = await log.create("a", '{"agent":"x"}');
     await appendBodies(session, '"\uFFFD"');
@@ -177,7 +177,7 @@ describe("a small log with a batch, an escaped change and a text that is no line
     }
   }, 60_000);
 
-  it("notices bytes that a decoder takes for the same character, and escapes that mean the same", async () => {
+  it("finds bytes that decode to the same character, and equivalent escapes", async () => {
     const replacements: readonly (readonly [string, Buffer])[] = [
       ["\uFFFD", Buffer.from([0xf0, 0x9f, 0x98])],
       ["\\u0007", Buffer.from("\\U0007")],
@@ -216,7 +216,7 @@ describe("a damaged last record", () => {
 });
 
 describe("a session whose file is damaged", () => {
-  it("is left out of the list, which says so, and can be removed", async () => {
+  it("is skipped by the list with a notice, and can be removed", async () => {
     const notices: unknown[] = [];
     const other = jsonlLog(place.path, { onNotice: (notice) => notices.push(notice) });
     const session = await other.create("damaged", "{}");
@@ -232,8 +232,8 @@ describe("a session whose file is damaged", () => {
   });
 });
 
-describe("(L02) a session that a newer Moora wrote", () => {
-  it("is refused in every call, and its bytes stay as they are", async () => {
+describe("(L02) a session that a newer release wrote", () => {
+  it("is rejected by every call, and its bytes stay unchanged", async () => {
     await appendBodies(await log.create("newer", "{}"), ...bodies(3));
     const file = pathOf(place.path, "newer");
     const [header = "", ...lines] = linesOf(file);
@@ -249,7 +249,7 @@ describe("(L02) a session that a newer Moora wrote", () => {
 });
 
 describe("the check of records that a session does not read", () => {
-  it("reads their bytes once, for a checksum, and their chain only if that differs", async () => {
+  it("reads their bytes once, for a checksum, and their chain only if it differs", async () => {
     const hasty = jsonlLog(place.path, { durability: "relaxed" });
     const session = await hasty.create("checked", "{}");
     for (let batch = 0; batch < 30; batch += 1)

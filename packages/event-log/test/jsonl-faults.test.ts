@@ -13,12 +13,12 @@ import {
 } from "../src/testing/index.ts";
 import { isProof, noNotice, pathOf, Place } from "./stores.ts";
 
-/** A session of ten turns; each turn is what a session host does: lease, inputs, sometimes a batch, a snapshot. */
+/** A session of ten turns. Each turn does what a session owner does: lease, inputs, sometimes a batch, a snapshot. */
 const turns: readonly (readonly string[])[] = Array.from({ length: 10 }, (_, turn) =>
   bodies(turn % 3 === 0 ? 3 : 1, `turn ${turn}`),
 );
 
-/** Runs the turns on a file system with a fault; after each failure the fault is over and the session opened anew. */
+/** Runs the turns on a file system with a fault. After each failure, ends the fault and opens the session again. */
 class FaultyRun {
   readonly heads: (readonly [seen: number, acknowledged: number])[] = [];
   readonly #log: EventLog;
@@ -68,12 +68,12 @@ class FaultyRun {
 
 const codeOf = (error: unknown): string => (error instanceof LogError ? error.code : String(error));
 
-/** Lets the n-th call fail, for every n, until a run meets no fault any more; answers how many runs did. */
+/** Lets the n-th call fail, for every n, until a run has no fault. Returns the number of runs with a fault. */
 async function checkEveryCall(
   fault: Omit<FileFault, "call">,
   failsWith: string | undefined,
 ): Promise<number> {
-  // All errors take the same ways: every call is tried with one of them, a part with the others.
+  // All error codes have the same effect: every call fails with one of them, a sample with the others.
   const step = isProof || fault.code === "EIO" || fault.code === "short" ? 1 : 5;
   for (let call = 1; ; call += step) {
     using place = new Place();
@@ -92,7 +92,7 @@ async function checkEveryCall(
   }
 }
 
-describe("(B06) whichever call of the file system fails, the log says so and goes on when it is over", () => {
+describe("(B06) when any call of the file system fails, the log reports it and continues after the fault", () => {
   const codes = ["EIO", "ENOSPC", "EACCES", "EDQUOT"] as const;
   it.each(codes.flatMap((code) => [false, true].map((isSticky) => ({ code, isSticky }))))(
     "$code, again and again: $isSticky",
@@ -101,14 +101,14 @@ describe("(B06) whichever call of the file system fails, the log says so and goe
     },
   );
 
-  it.each([false, true])("a short write is no failure; again and again: %s", async (isSticky) => {
+  it.each([false, true])("a short write is not a failure; repeated: %s", async (isSticky) => {
     expect(await checkEveryCall({ code: "short", isSticky, of: ["writeSync"] }, undefined)).toBeGreaterThan(
       10,
     );
   });
 });
 
-/** A session on a disk in memory, with a fault that begins when `arm` is called. */
+/** A session on a disk in memory, with a fault that starts when `arm` is called. */
 async function armed(code: FileFault["code"], isSticky: boolean, of: FileFault["of"] & object) {
   const place = new Place();
   const disk = new PowerLossDisk();
@@ -152,7 +152,7 @@ describe("(B08) after a sync that failed once", () => {
     expect(await opened?.read()).toEqual([...records, ...next]);
   });
 
-  it("a handle that never failed goes on from what was acknowledged", async () => {
+  it("a handle that never failed continues from the acknowledged records", async () => {
     await using test = await armed("EIO", true, ["fsyncSync", "ftruncateSync"]);
     const { session, records, log, arm, heal } = test;
     const other = await log.open("a");
@@ -165,7 +165,7 @@ describe("(B08) after a sync that failed once", () => {
     expect((await appendBodies(other ?? session, '{"other":true}')).at(0)?.seq).toBe(4);
   });
 
-  it("what was not acknowledged is at most one append, when the process dies before it can take it back", async () => {
+  it("at most one unacknowledged append is stored, when the process dies before it can truncate it", async () => {
     await using test = await armed("EIO", true, ["fsyncSync", "ftruncateSync"]);
     const { session, records, disk, arm } = test;
     const next = recordsAfter(records.at(-1) ?? { seq: 0, digest: "" }, "[1]", "[2]");
@@ -186,7 +186,7 @@ function sizeOf(disk: PowerLossDisk, directory: string): number {
 }
 
 describe("a write that fails", () => {
-  it("leaves nothing behind when the disk was full for once", async () => {
+  it("leaves no bytes when the disk was full once", async () => {
     await using test = await armed("ENOSPC", false, ["writeSync"]);
     const { session, records, log, arm, disk, directory } = test;
     const length = sizeOf(disk, directory);
@@ -197,7 +197,7 @@ describe("a write that fails", () => {
     expect(await (await log.open("a"))?.read()).toEqual(records);
   });
 
-  it("does not keep a reader from reading", async () => {
+  it("does not affect readers", async () => {
     await using test = await armed("EIO", true, ["writeSync", "fsyncSync", "ftruncateSync"]);
     const { session, records, arm, heal } = test;
     arm();
@@ -210,8 +210,8 @@ describe("a write that fails", () => {
   });
 });
 
-describe("what a failed append left behind", () => {
-  it("is not taken back where another process has mended the file and gone on", async () => {
+describe("the remains of a failed append", () => {
+  it("are not truncated after another process repaired the file and appended", async () => {
     await using test = await armed("ENOSPC", true, ["writeSync", "ftruncateSync"]);
     const { session, records, log, disk, directory, arm, heal } = test;
     const last = records.at(-1) ?? { seq: 0, digest: "" };
@@ -225,8 +225,8 @@ describe("what a failed append left behind", () => {
   });
 });
 
-describe("a removal that fails half-way", () => {
-  it("has removed the session; lease and snapshot are not those of the next one", async () => {
+describe("a removal that fails halfway", () => {
+  it("has removed the session; the next one does not get its lease and snapshot", async () => {
     await using test = await armed("EIO", true, ["unlinkSync"]);
     const { session, log, arm, heal } = test;
     await session.lease({ owner: "old", now: 0, ttlMs: 1_000_000 });

@@ -15,7 +15,7 @@ import {
 import { Child } from "./child.ts";
 import { pathOf, Place } from "./stores.ts";
 
-/** A file with records in it, to be cut and opened again and again. */
+/** A file with records, which tests truncate and open repeatedly. */
 class Torn implements Disposable {
   readonly #place = new Place();
   readonly #notices: LogNotice[] = [];
@@ -35,7 +35,7 @@ class Torn implements Disposable {
     return torn;
   }
 
-  /** Opens the file with these bytes and looks where it ends; returns the handle and what was reported. */
+  /** Opens the file with these bytes and reads its head. Returns the handle and the notices. */
   async opened(bytes: Buffer): Promise<{ session: SessionLog; notices: readonly LogNotice[] }> {
     writeFileSync(this.path, bytes);
     this.#notices.length = 0;
@@ -45,7 +45,7 @@ class Torn implements Disposable {
     return { session, notices: this.#notices };
   }
 
-  /** Where the lines of records begin, and where the file ends. */
+  /** The start of each record line, and the end of the file. */
   lineStarts(): readonly number[] {
     const starts: number[] = [];
     for (let at = this.bytes.indexOf(10); at >= 0; at = this.bytes.indexOf(10, at + 1)) starts.push(at + 1);
@@ -58,7 +58,7 @@ class Torn implements Disposable {
   }
 }
 
-/** Opens what is left after a cut, and appends: exactly the whole records are there, and one more. */
+/** Opens a truncated file and appends: it then has the complete records, and one more. */
 async function checkCut(torn: Torn, cut: number, all: readonly LogRecord[], whole: number): Promise<void> {
   const keptLength = torn.lineStarts()[whole] ?? 0;
   const { session, notices } = await torn.opened(torn.bytes.subarray(0, cut));
@@ -80,15 +80,15 @@ async function checkCut(torn: Torn, cut: number, all: readonly LogRecord[], whol
   expect(raw.toString().split("\n").length).toBe(whole + 3);
 }
 
-describe("(B01) a file whose end was cut off", () => {
-  it("keeps all whole records, wherever the last one was cut, and takes the next", async () => {
+describe("(B01) a truncated file", () => {
+  it("keeps all complete records, wherever the last one was cut, and accepts the next", async () => {
     using torn = await Torn.with(...bodies(50).map((body) => [body]));
     const all = (await (await torn.log.open("a"))?.read()) ?? [];
     const start = torn.lineStarts()[49] ?? 0;
     for (let cut = start; cut < torn.bytes.length; cut += 1) await checkCut(torn, cut, all, 49);
   });
 
-  it("keeps all whole records, wherever the file was cut", async () => {
+  it("keeps all complete records, wherever the file was cut", async () => {
     using torn = await Torn.with(...bodies(50).map((body) => [body]));
     const all = (await (await torn.log.open("a"))?.read()) ?? [];
     const random = seededRandom(1);
@@ -107,7 +107,7 @@ describe("(B01) a file whose end was cut off", () => {
     for (const cut of torn.lineStarts().slice(3, 8)) await checkCut(torn, cut, all, 3);
   });
 
-  it("is damaged when even its header is cut", async () => {
+  it("is damaged when its header is cut", async () => {
     using torn = await Torn.with(bodies(3));
     const [start = 0] = torn.lineStarts();
     for (let cut = 0; cut < start; cut += 5) {
@@ -120,7 +120,7 @@ describe("(B01) a file whose end was cut off", () => {
 });
 
 describe("(B02) a cut inside a character of four bytes", () => {
-  it("is like any other", async () => {
+  it("is like any other cut", async () => {
     using torn = await Torn.with(["{}"], [JSON.stringify("\u{1F600}".repeat(10))]);
     const all = (await (await torn.log.open("a"))?.read()) ?? [];
     const start = torn.lineStarts()[1] ?? 0;
@@ -165,7 +165,7 @@ describe("remains of an append that was never acknowledged", () => {
     expect((await session.read(3)).at(0)).toEqual(added);
   });
 
-  it("are left alone by the list, which counts what is whole", async () => {
+  it("are ignored by the list, which counts complete records", async () => {
     using torn = await Torn.with(bodies(3));
     writeFileSync(torn.path, Buffer.concat([torn.bytes, Buffer.from("{")]));
     expect(await torn.log.list()).toEqual([{ id: "a", head: 3, header: '{"header":true}' }]);
@@ -173,15 +173,15 @@ describe("remains of an append that was never acknowledged", () => {
   });
 });
 
-describe("a line break after bytes that are no record", () => {
-  it("makes them damage: an append writes its line break last", async () => {
+describe("a line break after bytes that are not a record", () => {
+  it("makes them damage, because an append writes its line break last", async () => {
     using torn = await Torn.with(bodies(3));
     const damaged = Buffer.concat([torn.bytes, Buffer.from('{"seq":4,"changesDigest":"c"}\n')]);
     await expect(torn.opened(damaged)).rejects.toMatchObject({ code: "LogCorrupt", seq: 4 });
     expect(readFileSync(torn.path)).toEqual(damaged);
   });
 
-  it("makes a batch that was never finished damage, once there are records after it", async () => {
+  it("makes an unfinished batch damage, once there are records after it", async () => {
     using torn = await Torn.with(bodies(3));
     const { session } = await torn.opened(torn.bytes);
     const [first, second] = recordsAfter(await headOf(session), "[1]", "[2]");
@@ -192,7 +192,7 @@ describe("a line break after bytes that are no record", () => {
     await expect(torn.opened(unfinished)).rejects.toMatchObject({ code: "LogCorrupt", seq: 5 });
   });
 
-  it("does not, where a power cut lost a sector of the last append", async () => {
+  it("does not when a power cut lost a sector of the last append", async () => {
     using place = new Place();
     const log = jsonlLog(place.path, { onNotice: () => undefined });
     const session = await log.create("a", "{}");
@@ -208,7 +208,7 @@ describe("a line break after bytes that are no record", () => {
     await log.close();
   });
 
-  it("does where the NUL characters are those of a body", async () => {
+  it("does when the NUL characters are those of a body", async () => {
     using torn = await Torn.with(bodies(3), [`"${"\0".repeat(3_000)}last words"`]);
     const damaged = Buffer.from(torn.bytes.toString().replace("last words", "past words"));
     const whole = jsonlLog(torn.directory);
@@ -218,7 +218,7 @@ describe("a line break after bytes that are no record", () => {
     await whole.close();
   });
 
-  it("does where such a sector is followed by a later append", async () => {
+  it("does when such a sector is followed by a later append", async () => {
     using place = new Place();
     const log = jsonlLog(place.path);
     const session = await log.create("a", "{}");
@@ -234,8 +234,8 @@ describe("a line break after bytes that are no record", () => {
   });
 });
 
-describe("a file that has become shorter under an open handle", () => {
-  it("is damaged where the first record is missing", async () => {
+describe("a file that became shorter under an open handle", () => {
+  it("is damaged at the first missing record", async () => {
     using torn = await Torn.with(...bodies(5).map((body) => [body]));
     const { session } = await torn.opened(torn.bytes);
     truncateSync(torn.path, torn.lineStarts()[3]);
@@ -244,7 +244,7 @@ describe("a file that has become shorter under an open handle", () => {
 });
 
 describe("a record that another process is about to write", () => {
-  it("is not shown before that is done, since it may still be taken back", async () => {
+  it("is not returned before the append is complete, since it may still be truncated", async () => {
     using torn = await Torn.with(bodies(3));
     const { session } = await torn.opened(torn.bytes);
     const writer = new Child("lock-holder.ts", torn.directory, fileNameOf("a"));
