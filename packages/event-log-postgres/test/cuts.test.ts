@@ -173,22 +173,22 @@ async function child(file: string, ...args: readonly string[]): Promise<readonly
       stdio: ["ignore", "pipe", "inherit"],
     },
   );
-  const [said, [code]] = await Promise.all([text(spawned.stdout), once(spawned, "exit")]);
+  const [output, [code]] = await Promise.all([text(spawned.stdout), once(spawned, "exit")]);
   expect(code).toBe(0);
-  return said.split("\n").slice(0, -1);
+  return output.split("\n").slice(0, -1);
 }
 
 describe("child processes", () => {
   it("(D01) that each append 1,000 records: one winner for each number, no record lost or repeated", async () => {
     const log = postgresLog(server.url);
     const session = await log.create("a", "{}");
-    const said = await Promise.all(
+    const output = await Promise.all(
       ["one", "other"].map(async (name) => child("writer.ts", server.url, name, "1000")),
     );
     const found = (await session.read()).map(({ seq, body }) => `${seq} ${body}`);
     expect(found).toHaveLength(2_000);
-    expect(said.flat()).toHaveLength(2_000);
-    expect(new Set(said.flat())).toEqual(new Set(found));
+    expect(output.flat()).toHaveLength(2_000);
+    expect(new Set(output.flat())).toEqual(new Set(found));
     await log.close();
   }, 60_000);
 

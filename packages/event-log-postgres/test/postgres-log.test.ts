@@ -231,10 +231,10 @@ describe("a watch with notifications", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const stop = session.watch(resolve);
     const elsewhere = await other.open("heard");
-    const told = { isOver: false };
-    const waiting = promise.then(() => (told.isOver = true));
+    const notified = { isOver: false };
+    const waiting = promise.then(() => (notified.isOver = true));
     // The listening connection needs a moment to connect.
-    while (!told.isOver) {
+    while (!notified.isOver) {
       await appendBodies(elsewhere ?? session, "{}");
       await Promise.race([waiting, new Promise((next) => setImmediate(next))]);
     }

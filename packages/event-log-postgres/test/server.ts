@@ -8,9 +8,9 @@ import { dirname, join, relative } from "node:path";
 import pg from "pg";
 
 /** A user without files that exists on every system: PostgreSQL refuses to run as root. */
-const nobody = 65_534;
+const unprivilegedId = 65_534;
 const isRoot = process.getuid?.() === 0;
-const asNobody = isRoot ? { uid: nobody, gid: nobody } : {};
+const unprivileged = isRoot ? { uid: unprivilegedId, gid: unprivilegedId } : {};
 
 /**
  * A PostgreSQL server for one test: on loopback, on a free port, in a temporary directory, from the binaries of an npm package.
@@ -31,10 +31,12 @@ export class PostgresServer implements AsyncDisposable {
     const directory = mkdtempSync(join(tmpdir(), "moora-postgres-"));
     copyBinaries(join(directory, "native"));
     mkdirSync(join(directory, "data"));
-    if (isRoot) for (const path of [directory, join(directory, "data")]) chownSync(path, nobody, nobody);
+    if (isRoot)
+      for (const path of [directory, join(directory, "data")])
+        chownSync(path, unprivilegedId, unprivilegedId);
     initialise(directory);
     const server = new PostgresServer(directory, await freePort());
-    await server.#answers();
+    await server.#waitUntilReady();
     return server;
   }
 
@@ -47,7 +49,7 @@ export class PostgresServer implements AsyncDisposable {
     this.#process.kill("SIGQUIT");
     await once(this.#process, "exit");
     this.#process = launch(this.#directory, this.port);
-    await this.#answers();
+    await this.#waitUntilReady();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -55,7 +57,7 @@ export class PostgresServer implements AsyncDisposable {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  async #answers(): Promise<void> {
+  async #waitUntilReady(): Promise<void> {
     for (;;) {
       if (this.#process.exitCode !== null) throw new Error(readFileSync(logIn(this.#directory), "utf8"));
       const client = new pg.Client({ connectionString: this.url });
@@ -82,7 +84,7 @@ function initialise(directory: string): void {
   const { status, stderr } = spawnSync(
     join(directory, "native/bin/initdb"),
     ["-D", join(directory, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
-    { ...asNobody, cwd: directory, encoding: "utf8" },
+    { ...unprivileged, cwd: directory, encoding: "utf8" },
   );
   if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
 }
@@ -100,7 +102,7 @@ function launch(directory: string, port: number): ChildProcess {
       join(directory, "data"),
       ...settings.flatMap((setting) => ["-c", setting]),
     ],
-    { ...asNobody, cwd: directory, stdio: "ignore" },
+    { ...unprivileged, cwd: directory, stdio: "ignore" },
   );
   // An aborted test run leaves no server.
   process.once("exit", () => server.kill("SIGQUIT"));

@@ -7,7 +7,7 @@ import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { bodies, appendBodies, recordsAfter } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { Place } from "./stores.ts";
+import { TemporaryDirectory } from "./stores.ts";
 
 /** A holder that keeps the session "a" of a log locked until it is released. */
 interface Holder {
@@ -16,20 +16,20 @@ interface Holder {
 
 interface LockedStore {
   readonly name: string;
-  readonly open: (place: Place, busyTimeoutMs: number) => EventLog;
-  readonly hold: (place: Place) => Promise<Holder>;
+  readonly open: (temporary: TemporaryDirectory, busyTimeoutMs: number) => EventLog;
+  readonly hold: (temporary: TemporaryDirectory) => Promise<Holder>;
 }
 
 const lockedStores: readonly LockedStore[] = [
   {
     name: "jsonl",
-    open: (place, busyTimeoutMs) => jsonlLog(place.path, { busyTimeoutMs }),
-    async hold(place) {
-      const child = new Child("lock-holder.ts", place.path, fileNameOf("a"));
-      await child.said(1);
+    open: (temporary, busyTimeoutMs) => jsonlLog(temporary.path, { busyTimeoutMs }),
+    async hold(temporary) {
+      const child = new Child("lock-holder.ts", temporary.path, fileNameOf("a"));
+      await child.waitForLines(1);
       return {
         async release() {
-          child.tell("release");
+          child.send("release");
           await child.ended();
         },
       };
@@ -37,9 +37,9 @@ const lockedStores: readonly LockedStore[] = [
   },
   {
     name: "sqlite",
-    open: (place, busyTimeoutMs) => sqliteLog(place.file("log.db"), { busyTimeoutMs }),
-    async hold(place) {
-      const database = new DatabaseSync(place.file("log.db"));
+    open: (temporary, busyTimeoutMs) => sqliteLog(temporary.file("log.db"), { busyTimeoutMs }),
+    async hold(temporary) {
+      const database = new DatabaseSync(temporary.file("log.db"));
       database.exec("BEGIN IMMEDIATE");
       return {
         async release() {
@@ -58,11 +58,11 @@ const busy = expect.objectContaining({ code: "LogBusy" });
 
 describe.each(lockedStores)("(B10) while another process keeps a $name log locked", ({ open, hold }) => {
   it("for longer than the timeout, an append fails with LogBusy and writes nothing", async () => {
-    using place = new Place();
-    const log = open(place, 30);
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 30);
     const session = await log.create("a", "{}");
     const records = await appendBodies(session, "{}");
-    const holder = await hold(place);
+    const holder = await hold(temporary);
     const next = recordsAfter(records.at(-1) ?? chainStart("{}"), "[]");
     const outcomes = await Promise.allSettled([
       (async () => session.append(1, next))(),
@@ -77,10 +77,10 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
   });
 
   it("for less than the timeout, an append waits without blocking the event loop", async () => {
-    using place = new Place();
-    const log = open(place, 60_000);
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 60_000);
     const session = await log.create("a", "{}");
-    const holder = await hold(place);
+    const holder = await hold(temporary);
     // If the wait blocked the event loop, the holder would never be released.
     const appended = session.append(0, one);
     await setImmediate();
@@ -91,10 +91,10 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
   });
 
   it("appends of one handle keep their order, also those made after the release", async () => {
-    using place = new Place();
-    const log = open(place, 60_000);
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 60_000);
     const session = await log.create("a", "{}");
-    const holder = await hold(place);
+    const holder = await hold(temporary);
     const waiting = session.append(0, one);
     await holder.release();
     await Promise.all([waiting, session.append(1, two)]);
@@ -103,20 +103,20 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
   });
 
   it("with a timeout of 0, an append throws LogBusy synchronously", async () => {
-    using place = new Place();
-    const log = open(place, 0);
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 0);
     const session = await log.create("a", "{}");
-    const holder = await hold(place);
+    const holder = await hold(temporary);
     expect(() => session.append(0, one)).toThrow(busy);
     await holder.release();
     await log.close();
   });
 
   it("closing the log ends the wait", async () => {
-    using place = new Place();
-    const log = open(place, 60_000);
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 60_000);
     const session = await log.create("a", "{}");
-    const holder = await hold(place);
+    const holder = await hold(temporary);
     const append = Promise.allSettled([(async () => session.append(0, one))()]);
     await log.close();
     expect(await append).toMatchObject([{ status: "rejected", reason: { code: "LogWrite" } }]);
@@ -124,11 +124,11 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
   });
 
   it("a reader that has read all records does not wait", async () => {
-    using place = new Place();
-    const log = open(place, 0);
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 0);
     const session = await log.create("a", "{}");
     await session.append(0, one);
-    const holder = await hold(place);
+    const holder = await hold(temporary);
     expect(await session.head()).toBe(1);
     expect(await session.read()).toEqual(one);
     await holder.release();
@@ -138,11 +138,11 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
 
 describe("without another process", () => {
   it.each(lockedStores)("every call of a $name log returns a value, not a promise", ({ open }) => {
-    using place = new Place();
-    const log = open(place, 60_000);
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 60_000);
     const session = log.create("a", "{}");
     if (session instanceof Promise) throw new Error("The session should be there at once.");
-    const answers = [
+    const results = [
       session.append(0, one),
       session.read(),
       session.inspect(),
@@ -156,17 +156,17 @@ describe("without another process", () => {
       log.list(),
       log.remove("a"),
     ];
-    expect(answers.filter((answer) => answer instanceof Promise)).toEqual([]);
+    expect(results.filter((result) => result instanceof Promise)).toEqual([]);
     void log.close();
   });
 });
 
 describe("a SQLite database that is locked while the log is opened", () => {
   it("is opened by the first call", async () => {
-    using place = new Place();
-    const holder = new DatabaseSync(place.file("log.db"));
+    using temporary = new TemporaryDirectory();
+    const holder = new DatabaseSync(temporary.file("log.db"));
     holder.exec("BEGIN EXCLUSIVE");
-    const log = sqliteLog(place.file("log.db"), { busyTimeoutMs: 60_000 });
+    const log = sqliteLog(temporary.file("log.db"), { busyTimeoutMs: 60_000 });
     const created = log.create("a", "{}");
     await setImmediate();
     holder.exec("COMMIT");

@@ -31,12 +31,12 @@ export class Child {
   }
 
   /** Resolves when it has printed this many lines. */
-  async said(count: number): Promise<void> {
+  async waitForLines(count: number): Promise<void> {
     if (this.lines.length >= count) return;
     await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }));
   }
 
-  tell(line: string): void {
+  send(line: string): void {
     this.#process.stdin.write(`${line}\n`);
   }
 

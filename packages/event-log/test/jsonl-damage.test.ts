@@ -18,11 +18,11 @@ import {
   snapshotOf,
 } from "../src/testing/index.ts";
 import { recordsOf } from "../src/testing/chain-of.ts";
-import { isProof, linesOf, newerFormat, noNotice, pathOf, Place, writeLines } from "./stores.ts";
+import { isProof, linesOf, newerFormat, noNotice, pathOf, TemporaryDirectory, writeLines } from "./stores.ts";
 
-const place = new Place();
-const log = jsonlLog(place.path, { onNotice: noNotice });
-const path = pathOf(place.path, "a");
+const temporary = new TemporaryDirectory();
+const log = jsonlLog(temporary.path, { onNotice: noNotice });
+const path = pathOf(temporary.path, "a");
 let sound = Buffer.alloc(0);
 /** The start of each line: the header, record 1 and so on; then the end of the file. */
 let starts: number[] = [];
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await log.close();
-  place[Symbol.dispose]();
+  temporary[Symbol.dispose]();
 });
 
 function lineStarts(bytes: Buffer): number[] {
@@ -140,7 +140,7 @@ describe("(B05) moved lines", () => {
   beforeAll(async () => {
     const other = await log.create("other", '{"other":true}');
     await appendBodies(other, "{}");
-    [otherHeader = "", otherLine = ""] = linesOf(pathOf(place.path, "other"));
+    [otherHeader = "", otherLine = ""] = linesOf(pathOf(temporary.path, "other"));
     await log.remove("a");
     await appendOneByOne(await log.create("a", "{}"), ...bodies(20));
     twenty = linesOf(path);
@@ -218,10 +218,10 @@ describe("a damaged last record", () => {
 describe("a session whose file is damaged", () => {
   it("is skipped by the list with a notice, and can be removed", async () => {
     const notices: unknown[] = [];
-    const other = jsonlLog(place.path, { onNotice: (notice) => notices.push(notice) });
+    const other = jsonlLog(temporary.path, { onNotice: (notice) => notices.push(notice) });
     const session = await other.create("damaged", "{}");
     await appendBodies(session, "{}");
-    const file = pathOf(place.path, "damaged");
+    const file = pathOf(temporary.path, "damaged");
     const [header = "", ...lines] = linesOf(file);
     writeLines(file, [header.replace("damaged", "Damaged"), ...lines]);
     expect((await other.list()).map(({ id }) => id)).not.toContain("damaged");
@@ -235,7 +235,7 @@ describe("a session whose file is damaged", () => {
 describe("(L02) a session that a newer release wrote", () => {
   it("is rejected by every call, and its bytes stay unchanged", async () => {
     await appendBodies(await log.create("newer", "{}"), ...bodies(3));
-    const file = pathOf(place.path, "newer");
+    const file = pathOf(temporary.path, "newer");
     const [header = "", ...lines] = linesOf(file);
     writeFileSync(file, `${[newerFormat(header), ...lines].join("\n")}\nwhat only it knows`);
     const bytes = readFileSync(file);
@@ -250,20 +250,20 @@ describe("(L02) a session that a newer release wrote", () => {
 
 describe("the check of records that a session does not read", () => {
   it("reads their bytes once, for a checksum, and their chain only if it differs", async () => {
-    const hasty = jsonlLog(place.path, { durability: "relaxed" });
+    const hasty = jsonlLog(temporary.path, { durability: "relaxed" });
     const session = await hasty.create("checked", "{}");
     for (let batch = 0; batch < 30; batch += 1)
       await appendBodies(session, ...bodies(100, "text ".repeat(20)));
     await session.saveSnapshot(snapshotOf(2_000));
     await hasty.close();
-    const file = pathOf(place.path, "checked");
+    const file = pathOf(temporary.path, "checked");
     let bytesRead = 0;
     const readSync = (...args: Parameters<FileSystem["readSync"]>): number => {
       const length = nodeFileSystem.readSync(...args);
       bytesRead += length;
       return length;
     };
-    const again = jsonlLog(place.path, { fs: { ...nodeFileSystem, readSync } });
+    const again = jsonlLog(temporary.path, { fs: { ...nodeFileSystem, readSync } });
     const { size } = statSync(file);
     await (await again.open("checked"))?.checkUpTo(2_000);
     expect(bytesRead).toBeLessThan(size * 1.5);

@@ -11,7 +11,7 @@ import {
   recordsAfter,
   snapshotOf,
 } from "../src/testing/index.ts";
-import { isProof, noNotice, pathOf, Place } from "./stores.ts";
+import { isProof, noNotice, pathOf, TemporaryDirectory } from "./stores.ts";
 
 /** A session of ten turns. Each turn does what a session owner does: lease, inputs, sometimes a batch, a snapshot. */
 const turns: readonly (readonly string[])[] = Array.from({ length: 10 }, (_, turn) =>
@@ -33,7 +33,7 @@ class FaultyRun {
 
   async finish(): Promise<void> {
     for (const [turn, texts] of turns.entries()) {
-      await this.#untilDone(async () => {
+      await this.#retryUntilDone(async () => {
         const session = await this.#session();
         await session.lease({ owner: "me", now: turn, ttlMs: 10 });
         if (turn % 4 === 3) await session.saveSnapshot(snapshotOf(turn));
@@ -55,13 +55,13 @@ class FaultyRun {
     return (await this.#log.open("a")) ?? this.#log.create("a", "{}");
   }
 
-  async #untilDone(turn: () => Promise<void>): Promise<void> {
+  async #retryUntilDone(turn: () => Promise<void>): Promise<void> {
     try {
       return await turn();
     } catch (error) {
       this.failures.push(error);
       this.#heal();
-      return this.#untilDone(turn);
+      return this.#retryUntilDone(turn);
     }
   }
 }
@@ -76,16 +76,16 @@ async function checkEveryCall(
   // All error codes have the same effect: every call fails with one of them, a sample with the others.
   const step = isProof || fault.code === "EIO" || fault.code === "short" ? 1 : 5;
   for (let call = 1; ; call += step) {
-    using place = new Place();
+    using temporary = new TemporaryDirectory();
     const disk = new PowerLossDisk();
     const { fs, heal, calls } = failingFileSystem(disk, { ...fault, call });
-    const log = jsonlLog(place.path, { fs, onNotice: noNotice });
+    const log = jsonlLog(temporary.path, { fs, onNotice: noNotice });
     const run = new FaultyRun(log, heal);
     await run.finish();
     await log.close();
     expect(new Set(run.failures.map(codeOf)).difference(new Set([failsWith]))).toEqual(new Set());
     expect(run.heads.filter(([seen, acknowledged]) => seen !== acknowledged)).toEqual([]);
-    const again = jsonlLog(place.path, { fs: disk, onNotice: noNotice });
+    const again = jsonlLog(temporary.path, { fs: disk, onNotice: noNotice });
     expect(await (await again.open("a"))?.read(), `after call ${call} failed`).toEqual(run.acknowledged);
     await again.close();
     if (calls() < call) return call;
@@ -110,17 +110,17 @@ describe("(B06) when any call of the file system fails, the log reports it and c
 
 /** A session on a disk in memory, with a fault that starts when `arm` is called. */
 async function armed(code: FileFault["code"], isSticky: boolean, of: FileFault["of"] & object) {
-  const place = new Place();
+  const temporary = new TemporaryDirectory();
   const disk = new PowerLossDisk();
   let fs = failingFileSystem(disk, { call: Infinity, code, isSticky, of });
-  const log = jsonlLog(place.path, {
+  const log = jsonlLog(temporary.path, {
     onNotice: noNotice,
     fs: new Proxy(disk, { get: (_disk, name) => Reflect.get(fs.fs, name) }),
   });
   const session = await log.create("a", "{}");
   const records = await appendBodies(session, ...bodies(3));
   return {
-    directory: place.path,
+    directory: temporary.path,
     disk,
     log,
     session,
@@ -130,7 +130,7 @@ async function armed(code: FileFault["code"], isSticky: boolean, of: FileFault["
     heal: () => fs.heal(),
     async [Symbol.asyncDispose]() {
       await log.close();
-      place[Symbol.dispose]();
+      temporary[Symbol.dispose]();
     },
   };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { LogRecord } from "../src/index.ts";
 import { type FileSystem, jsonlLog } from "../src/jsonl.ts";
 import { bodies, appendBodies, PowerLossDisk, seededRandom } from "../src/testing/index.ts";
-import { isProof, noNotice, Place } from "./stores.ts";
+import { isProof, noNotice, TemporaryDirectory } from "./stores.ts";
 
 const variants = isProof ? 1_000 : 50;
 
@@ -16,7 +16,7 @@ const isPrefix = (prefix: readonly LogRecord[], all: readonly LogRecord[]): bool
 
 /** A session on a disk that may lose power after a call or during it. */
 class PowerRun {
-  readonly place = new Place();
+  readonly temporary = new TemporaryDirectory();
   readonly disk = new PowerLossDisk();
   readonly random = seededRandom(9);
   beforeSync: (() => void) | undefined;
@@ -39,7 +39,7 @@ class PowerRun {
   }
 
   async survivorsOf(fs: FileSystem, durability: "full" | "relaxed"): Promise<readonly LogRecord[]> {
-    const log = jsonlLog(this.place.path, { fs, durability, onNotice: noNotice });
+    const log = jsonlLog(this.temporary.path, { fs, durability, onNotice: noNotice });
     const session = await log.open("a");
     const records = (await session?.read()) ?? [];
     // A repaired log accepts the next record.
@@ -49,14 +49,14 @@ class PowerRun {
   }
 
   [Symbol.dispose](): void {
-    this.place[Symbol.dispose]();
+    this.temporary[Symbol.dispose]();
   }
 }
 
 describe("(B09) a JSONL log that loses power", () => {
   it("has every acknowledged record, and no other, after each acknowledgment", async () => {
     using run = new PowerRun();
-    const log = jsonlLog(run.place.path, { fs: run.fs });
+    const log = jsonlLog(run.temporary.path, { fs: run.fs });
     const session = await log.create("a", "{}");
     const acknowledged: LogRecord[] = [];
     for (const batch of batches) {
@@ -71,7 +71,7 @@ describe("(B09) a JSONL log that loses power", () => {
 
   it("has all or none of an append during which power was lost", async () => {
     using run = new PowerRun();
-    const log = jsonlLog(run.place.path, { fs: run.fs });
+    const log = jsonlLog(run.temporary.path, { fs: run.fs });
     const session = await log.create("a", "{}");
     let acknowledged: readonly LogRecord[] = [];
     const outcomes = { with: 0, without: 0 };
@@ -97,10 +97,10 @@ describe("(B09) a JSONL log that loses power", () => {
 
   it("has the records of other processes that never synced, once a full log has returned them", async () => {
     using run = new PowerRun();
-    const hasty = jsonlLog(run.place.path, { fs: run.disk, durability: "relaxed" });
+    const hasty = jsonlLog(run.temporary.path, { fs: run.disk, durability: "relaxed" });
     const writer = await hasty.create("a", "{}");
     const written: LogRecord[] = [];
-    const log = jsonlLog(run.place.path, { fs: run.disk, onNotice: noNotice });
+    const log = jsonlLog(run.temporary.path, { fs: run.disk, onNotice: noNotice });
     const watching = await log.open("a");
     for (const [round, batch] of batches.entries()) {
       written.push(...(await appendBodies(writer, ...batch)));
@@ -117,9 +117,9 @@ describe("(B09) a JSONL log that loses power", () => {
 
   it("has the records of other processes that never synced, once a full log has appended after them", async () => {
     using run = new PowerRun();
-    const hasty = jsonlLog(run.place.path, { fs: run.disk, durability: "relaxed" });
+    const hasty = jsonlLog(run.temporary.path, { fs: run.disk, durability: "relaxed" });
     const writer = await hasty.create("a", "{}");
-    const log = jsonlLog(run.place.path, { fs: run.disk, onNotice: noNotice });
+    const log = jsonlLog(run.temporary.path, { fs: run.disk, onNotice: noNotice });
     const session = await log.open("a");
     const first = await appendBodies(writer, ...bodies(3));
     await session?.append(3, []);
@@ -132,7 +132,7 @@ describe("(B09) a JSONL log that loses power", () => {
 
   it("has a prefix of the records when it is relaxed, and always its header", async () => {
     using run = new PowerRun();
-    const log = jsonlLog(run.place.path, { fs: run.fs, durability: "relaxed" });
+    const log = jsonlLog(run.temporary.path, { fs: run.fs, durability: "relaxed" });
     const session = await log.create("a", "{}");
     const appended: LogRecord[] = [];
     const lengths = new Set<number>();
@@ -151,17 +151,17 @@ describe("(B09) a JSONL log that loses power", () => {
 
   it("keeps an acknowledged creation or removal", async () => {
     using run = new PowerRun();
-    const log = jsonlLog(run.place.path, { fs: run.fs, durability: "relaxed" });
+    const log = jsonlLog(run.temporary.path, { fs: run.fs, durability: "relaxed" });
     for (const generation of bodies(3)) {
       await log.create("a", generation);
       for (let variant = 0; variant < variants; variant += 1) {
-        const again = jsonlLog(run.place.path, { fs: run.disk.losePower(run.random) });
+        const again = jsonlLog(run.temporary.path, { fs: run.disk.losePower(run.random) });
         expect((await again.open("a"))?.header).toBe(generation);
         await again.close();
       }
       await log.remove("a");
       for (let variant = 0; variant < variants; variant += 1) {
-        const again = jsonlLog(run.place.path, { fs: run.disk.losePower(run.random) });
+        const again = jsonlLog(run.temporary.path, { fs: run.disk.losePower(run.random) });
         expect(await again.open("a")).toBeUndefined();
         await again.close();
       }

@@ -13,15 +13,15 @@ import {
   seededRandom,
 } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { pathOf, Place } from "./stores.ts";
+import { pathOf, TemporaryDirectory } from "./stores.ts";
 
 /** A file with records, which tests truncate and open repeatedly. */
 class Torn implements Disposable {
-  readonly #place = new Place();
+  readonly #temporary = new TemporaryDirectory();
   readonly #notices: LogNotice[] = [];
-  readonly directory = this.#place.path;
-  readonly path = pathOf(this.#place.path, "a");
-  readonly log = jsonlLog(this.#place.path, {
+  readonly directory = this.#temporary.path;
+  readonly path = pathOf(this.#temporary.path, "a");
+  readonly log = jsonlLog(this.#temporary.path, {
     durability: "relaxed",
     onNotice: (notice) => this.#notices.push(notice),
   });
@@ -54,7 +54,7 @@ class Torn implements Disposable {
 
   [Symbol.dispose](): void {
     void this.log.close();
-    this.#place[Symbol.dispose]();
+    this.#temporary[Symbol.dispose]();
   }
 }
 
@@ -193,16 +193,16 @@ describe("a line break after bytes that are not a record", () => {
   });
 
   it("does not when a power cut lost a sector of the last append", async () => {
-    using place = new Place();
-    const log = jsonlLog(place.path, { onNotice: () => undefined });
+    using temporary = new TemporaryDirectory();
+    const log = jsonlLog(temporary.path, { onNotice: () => undefined });
     const session = await log.create("a", "{}");
     await appendOneByOne(session, ...bodies(3));
-    const length = readFileSync(pathOf(place.path, "a")).length;
+    const length = readFileSync(pathOf(temporary.path, "a")).length;
     await appendBodies(session, JSON.stringify("x".repeat(2_000)), JSON.stringify("y".repeat(2_000)), "{}");
-    const bytes = readFileSync(pathOf(place.path, "a"));
+    const bytes = readFileSync(pathOf(temporary.path, "a"));
     for (let sector = Math.ceil(length / 512); (sector + 1) * 512 <= bytes.length; sector += 1) {
       const holed = Buffer.from(bytes).fill(0, sector * 512, (sector + 1) * 512);
-      writeFileSync(pathOf(place.path, "a"), holed);
+      writeFileSync(pathOf(temporary.path, "a"), holed);
       expect(await (await log.open("a"))?.head()).toBe(3);
     }
     await log.close();
@@ -219,14 +219,14 @@ describe("a line break after bytes that are not a record", () => {
   });
 
   it("does when such a sector is followed by a later append", async () => {
-    using place = new Place();
-    const log = jsonlLog(place.path);
+    using temporary = new TemporaryDirectory();
+    const log = jsonlLog(temporary.path);
     const session = await log.create("a", "{}");
     await appendOneByOne(session, ...bodies(3), JSON.stringify("x".repeat(2_000)), "{}");
-    const bytes = readFileSync(pathOf(place.path, "a"));
+    const bytes = readFileSync(pathOf(temporary.path, "a"));
     const start = bytes.indexOf("xxxx");
     bytes.fill(0, Math.ceil(start / 512) * 512, Math.ceil(start / 512) * 512 + 512);
-    writeFileSync(pathOf(place.path, "a"), bytes);
+    writeFileSync(pathOf(temporary.path, "a"), bytes);
     expect(await (await log.open("a"))?.inspect()).toMatchObject({
       damage: expect.objectContaining({ code: "LogCorrupt", seq: 4 }),
     });
@@ -248,14 +248,14 @@ describe("a record that another process is about to write", () => {
     using torn = await Torn.with(bodies(3));
     const { session } = await torn.opened(torn.bytes);
     const writer = new Child("lock-holder.ts", torn.directory, fileNameOf("a"));
-    await writer.said(1);
+    await writer.waitForLines(1);
     const [next] = recordsAfter(await headOf(session), '{"next":true}');
     if (next === undefined) throw new Error("there is a record to append");
     appendFileSync(torn.path, recordToLine({ record: next, at: 1, of: 1 }));
     const looks = [session.head(), session.read(), session.inspect()];
     expect(looks.every((look) => look instanceof Promise)).toBe(true);
     truncateSync(torn.path, torn.bytes.length);
-    writer.tell("done");
+    writer.send("done");
     await writer.ended();
     const records = await session.read();
     expect(await Promise.all(looks.map(async (look) => await look))).toEqual([

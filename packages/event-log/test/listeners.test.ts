@@ -10,30 +10,30 @@ function counter(): { (): void; calls: number } {
 describe("listeners", () => {
   it("are called once for all earlier notifications, after the caller returns", async () => {
     const listeners = new Listeners();
-    const heard = counter();
-    listeners.add("a", heard);
+    const listener = counter();
+    listeners.add("a", listener);
     for (let round = 0; round < 5; round += 1) listeners.notify("a");
-    expect(heard.calls).toBe(0);
+    expect(listener.calls).toBe(0);
     await Promise.resolve();
-    expect(heard.calls).toBe(1);
+    expect(listener.calls).toBe(1);
     listeners.notify("a");
     await Promise.resolve();
-    expect(heard.calls).toBe(2);
+    expect(listener.calls).toBe(2);
   });
 
   it("are called only for their own key, and twice if they were added twice", async () => {
     const listeners = new Listeners();
-    const [heard, other] = [counter(), counter()];
-    const stop = listeners.add("a", heard);
-    listeners.add("a", heard);
+    const [listener, other] = [counter(), counter()];
+    const stop = listeners.add("a", listener);
+    listeners.add("a", listener);
     listeners.add("b", other);
     listeners.notify("a");
     await Promise.resolve();
-    expect([heard.calls, other.calls]).toEqual([2, 0]);
+    expect([listener.calls, other.calls]).toEqual([2, 0]);
     stop();
     listeners.notify("a");
     await Promise.resolve();
-    expect(heard.calls).toBe(3);
+    expect(listener.calls).toBe(3);
   });
 
   it("are not called after they were removed or cleared, even when they were scheduled", async () => {

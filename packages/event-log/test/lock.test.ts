@@ -13,15 +13,15 @@ import { fileLock, lockFolder } from "../src/lock/file-lock.ts";
 import { createHolderName } from "../src/lock/process-identity.ts";
 import { appendBodies } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { Place } from "./stores.ts";
+import { TemporaryDirectory } from "./stores.ts";
 
 const name = fileNameOf("a");
 
 /** A folder of locks, and the files that another holder would leave there. */
 class Locks implements Disposable {
-  readonly place = new Place();
-  readonly folder = join(this.place.path, lockFolder);
-  readonly lock = fileLock(this.place.path);
+  readonly temporary = new TemporaryDirectory();
+  readonly folder = join(this.temporary.path, lockFolder);
+  readonly lock = fileLock(this.temporary.path);
 
   constructor() {
     mkdirSync(this.folder);
@@ -34,7 +34,7 @@ class Locks implements Disposable {
 
   [Symbol.dispose](): void {
     this.lock.close();
-    this.place[Symbol.dispose]();
+    this.temporary[Symbol.dispose]();
   }
 }
 
@@ -50,7 +50,7 @@ const elsewhere = { 3: "0badcafe" };
 describe("a lock", () => {
   it("is held by one of two at a time, and free after its release", () => {
     using locks = new Locks();
-    const other = fileLock(locks.place.path);
+    const other = fileLock(locks.temporary.path);
     const inside = locks.lock.tryHold(name, () => [other.tryHold(name, () => true), other.isFree(name)]);
     expect(inside?.value).toEqual([undefined, false]);
     expect(other.isFree(name)).toBe(true);
@@ -60,7 +60,7 @@ describe("a lock", () => {
 
   it("of one name does not block another name", () => {
     using locks = new Locks();
-    const other = fileLock(locks.place.path);
+    const other = fileLock(locks.temporary.path);
     const inside = locks.lock.tryHold(name, () => other.tryHold(fileNameOf("b"), () => true));
     expect(inside?.value).toEqual({ value: true });
     other.close();
@@ -72,13 +72,13 @@ describe("a lock", () => {
       throw new Error("a fault of this test");
     };
     expect(() => locks.lock.tryHold(name, work)).toThrow("a fault of this test");
-    expect(fileLock(locks.place.path).isFree(name)).toBe(true);
+    expect(fileLock(locks.temporary.path).isFree(name)).toBe(true);
   });
 
   it("is tested without writing, also where no lock ever existed", () => {
-    using place = new Place();
-    expect(fileLock(place.path).isFree(name)).toBe(true);
-    expect(readdirSync(place.path)).toEqual([]);
+    using temporary = new TemporaryDirectory();
+    expect(fileLock(temporary.path).isFree(name)).toBe(true);
+    expect(readdirSync(temporary.path)).toEqual([]);
   });
 
   it("works after its folder was deleted", () => {
@@ -98,11 +98,11 @@ describe("a lock", () => {
 
 describe("the lock of a holder that ended while it held it", () => {
   it("by kill -9, is free immediately", async () => {
-    using place = new Place();
-    const log = jsonlLog(place.path, { busyTimeoutMs: 0 });
+    using temporary = new TemporaryDirectory();
+    const log = jsonlLog(temporary.path, { busyTimeoutMs: 0 });
     const session = await log.create("a", "{}");
-    const holder = new Child("lock-holder.ts", place.path, name);
-    await holder.said(1);
+    const holder = new Child("lock-holder.ts", temporary.path, name);
+    await holder.waitForLines(1);
     expect(() => session.append(0, [])).toThrow(expect.objectContaining({ code: "LogBusy" }));
     holder.kill();
     await holder.ended();
@@ -154,8 +154,8 @@ describe("the lock of a holder that ended while it held it", () => {
   });
 
   it("as a thread of a running process, is free", async () => {
-    using place = new Place();
-    const log = jsonlLog(place.path, { busyTimeoutMs: 60_000 });
+    using temporary = new TemporaryDirectory();
+    const log = jsonlLog(temporary.path, { busyTimeoutMs: 60_000 });
     const session = await log.create("a", "{}");
     const thread = new Worker(
       `const { parentPort, workerData } = require("node:worker_threads");
@@ -168,7 +168,7 @@ describe("the lock of a holder that ended while it held it", () => {
         eval: true,
         workerData: {
           module: join(import.meta.dirname, "../src/lock/file-lock.ts"),
-          directory: place.path,
+          directory: temporary.path,
           name,
         },
       },

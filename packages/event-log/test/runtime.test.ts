@@ -1,17 +1,17 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Place } from "./stores.ts";
+import { TemporaryDirectory } from "./stores.ts";
 
 const source = join(import.meta.dirname, "../src");
 
 /** Runs a program in a child process and returns its output. */
 function run(program: string, ...args: readonly string[]) {
-  using place = new Place();
+  using temporary = new TemporaryDirectory();
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
     [...args, "--input-type=module-typescript", "--eval", program],
-    { cwd: place.path, encoding: "utf8" },
+    { cwd: temporary.path, encoding: "utf8" },
   );
   return { stdout: stdout.trim(), stderr: stderr.trim(), status };
 }

@@ -13,7 +13,7 @@ import {
   seededRandom,
   snapshotOf,
 } from "../src/testing/index.ts";
-import { copied, noNotice, Place } from "./stores.ts";
+import { copyDirectory, noNotice, TemporaryDirectory } from "./stores.ts";
 
 const codeOf = (error: unknown): string => (error instanceof LogError ? error.code : String(error));
 
@@ -57,9 +57,9 @@ describe("(B08) a SQLite log whose commit failed", () => {
   it.each(failures)(
     "acknowledges neither it nor a later append until the session is opened again: %s",
     async (_what, code) => {
-      using place = new Place();
+      using temporary = new TemporaryDirectory();
       const { openDatabase, failWith, opened } = failingDatabase();
-      const log = sqliteLog(place.file("log.db"), { openDatabase });
+      const log = sqliteLog(temporary.file("log.db"), { openDatabase });
       const session = await log.create("a", "{}");
       const other = await log.open("a");
       const records = await appendBodies(session, ...bodies(3));
@@ -99,9 +99,9 @@ describe("(B08) a SQLite log whose commit failed", () => {
 
 describe("(B06) a batch is not appended if any of its statements fails", () => {
   it.each(["INSERT", "COMMIT", "BEGIN"])("%s", async (verb) => {
-    using place = new Place();
+    using temporary = new TemporaryDirectory();
     const { openDatabase, failWith } = failingDatabase();
-    const log = sqliteLog(place.file("log.db"), { openDatabase });
+    const log = sqliteLog(temporary.file("log.db"), { openDatabase });
     const session = await log.create("a", "{}");
     const records = await appendBodies(session, ...bodies(2));
     const more = recordsAfter(await headOf(session), ...bodies(3));
@@ -121,18 +121,20 @@ describe("a damaged database", () => {
     ],
     ["of zeros", "\0".repeat(8_192)],
   ])("%s is LogCorrupt when it is opened", (_what, text) => {
-    using place = new Place();
-    writeFileSync(place.file("log.db"), text);
-    expect(() => sqliteLog(place.file("log.db"))).toThrow(expect.objectContaining({ code: "LogCorrupt" }));
-    expect(readFileSync(place.file("log.db"), "utf8")).toBe(text);
+    using temporary = new TemporaryDirectory();
+    writeFileSync(temporary.file("log.db"), text);
+    expect(() => sqliteLog(temporary.file("log.db"))).toThrow(
+      expect.objectContaining({ code: "LogCorrupt" }),
+    );
+    expect(readFileSync(temporary.file("log.db"), "utf8")).toBe(text);
   });
 
   it("never returns records that were not appended, nor throws an error of SQLite", async () => {
-    using place = new Place();
-    const log = sqliteLog(place.file("log.db"));
+    using temporary = new TemporaryDirectory();
+    const log = sqliteLog(temporary.file("log.db"));
     const records = await appendOneByOne(await log.create("a", "{}"), ...bodies(300));
     await log.close();
-    const sound = readFileSync(place.file("log.db"));
+    const sound = readFileSync(temporary.file("log.db"));
     const random = seededRandom(5);
     const outcomes = new Map<string, number>();
     for (let round = 0; round < 300; round += 1) {
@@ -140,8 +142,8 @@ describe("a damaged database", () => {
       // A burst in a page is more likely to hit important data than one bit.
       const offset = Math.floor(random() * (bytes.length - 64));
       for (let at = 0; at < 64; at += 1) bytes.writeUInt8(Math.floor(random() * 256), offset + at);
-      writeFileSync(place.file("damaged.db"), bytes);
-      const outcome = await readOutcome(place.file("damaged.db"), JSON.stringify(records));
+      writeFileSync(temporary.file("damaged.db"), bytes);
+      const outcome = await readOutcome(temporary.file("damaged.db"), JSON.stringify(records));
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
     expect(new Set(outcomes.keys()).difference(new Set(["as appended", "LogCorrupt", "not there"]))).toEqual(
@@ -168,12 +170,12 @@ async function readOutcome(file: string, expected: string): Promise<string> {
 
 describe("a database whose last record was replaced with another valid one", () => {
   it("is damaged: the stored head has the digest of the original record", async () => {
-    using place = new Place();
-    const log = sqliteLog(place.file("log.db"));
+    using temporary = new TemporaryDirectory();
+    const log = sqliteLog(temporary.file("log.db"));
     const session = await log.create("a", "{}");
     const records = await appendBodies(session, ...bodies(3));
     const [other] = recordsAfter(records[1] ?? chainStart("{}"), '{"forged":true}');
-    const database = new DatabaseSync(place.file("log.db"));
+    const database = new DatabaseSync(temporary.file("log.db"));
     database
       .prepare("UPDATE moora_records SET body = ?, changes_digest = ?, digest = ? WHERE seq = 3")
       .run(other?.body ?? "", other?.changesDigest ?? "", other?.digest ?? "");
@@ -191,8 +193,8 @@ describe("a database whose last record was replaced with another valid one", () 
 
 describe("the check of records that a session does not read", () => {
   it("compares their checksums, and reads the records only if they differ", async () => {
-    using place = new Place();
-    const log = sqliteLog(place.file("log.db"));
+    using temporary = new TemporaryDirectory();
+    const log = sqliteLog(temporary.file("log.db"));
     const session = await log.create("a", "{}");
     for (const body of ['"a\0b"', "", "\u{1F600}\n", '{"a":1}']) await appendOneByOne(session, body);
     await session.saveSnapshot(snapshotOf(2));
@@ -209,7 +211,7 @@ describe("the check of records that a session does not read", () => {
       };
       return database;
     };
-    const again = sqliteLog(place.file("log.db"), { openDatabase });
+    const again = sqliteLog(temporary.file("log.db"), { openDatabase });
     await (await again.open("a"))?.checkUpTo(2_000);
     expect(statements.filter((sql) => sql.startsWith("SELECT seq"))).toEqual([]);
     await again.close();
@@ -218,16 +220,16 @@ describe("the check of records that a session does not read", () => {
 
 describe("(L02) a database of a newer format", () => {
   it("is rejected on opening, and its bytes stay unchanged", async () => {
-    using place = new Place();
-    const log = sqliteLog(place.file("log.db"));
+    using temporary = new TemporaryDirectory();
+    const log = sqliteLog(temporary.file("log.db"));
     await appendBodies(await log.create("a", "{}"), ...bodies(3));
     await log.close();
-    const database = new DatabaseSync(place.file("log.db"));
+    const database = new DatabaseSync(temporary.file("log.db"));
     database.exec("UPDATE moora_format SET version = 99");
     // Once closed, and once with the write-ahead log of a killed process.
-    using killed = copied(place.path);
+    using killed = copyDirectory(temporary.path);
     database.close();
-    for (const { file } of [place, killed].map(({ path }) => ({ file: join(path, "log.db") }))) {
+    for (const { file } of [temporary, killed].map(({ path }) => ({ file: join(path, "log.db") }))) {
       const before = bytesOf(file);
       expect(() => sqliteLog(file)).toThrow(expect.objectContaining({ code: "UnsupportedVersion" }));
       expect(bytesOf(file)).toEqual(before);
@@ -244,8 +246,8 @@ const bytesOf = (file: string): { readonly main: Buffer; readonly wal: Buffer } 
 
 describe("the database of an application", () => {
   it("may contain a log too; its own version and tables stay unchanged", async () => {
-    using place = new Place();
-    const file = place.file("app.db");
+    using temporary = new TemporaryDirectory();
+    const file = temporary.file("app.db");
     const database = new DatabaseSync(file, { timeout: 5_000 });
     database.exec("PRAGMA user_version = 41; CREATE TABLE mine (a TEXT); INSERT INTO mine VALUES ('x')");
     const log = sqliteLog(file);

@@ -11,7 +11,7 @@ import { sqliteLog, type SqliteOptions } from "../src/sqlite.ts";
 import { type Ability, type LogCase, type LogStorage, memoryLogStorage } from "../src/testing/index.ts";
 
 /** A temporary directory of a test, removed at its end. */
-export class Place implements Disposable {
+export class TemporaryDirectory implements Disposable {
   readonly path: string = mkdtempSync(join(tmpdir(), "moora-log-"));
 
   file(name: string): string {
@@ -27,7 +27,7 @@ export class Place implements Disposable {
 export const noNotice = (_notice: LogNotice): void => undefined;
 
 /** The logs that a storage has opened, which are closed with it. */
-class Opened {
+class OpenLogs {
   readonly #logs: EventLog[] = [];
 
   add(log: EventLog): EventLog {
@@ -49,17 +49,17 @@ export const writeLines = (path: string, lines: readonly string[]): void =>
   writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
 
 export function jsonlStorage(options: JsonlOptions = {}): LogStorage {
-  const place = new Place();
-  const opened = new Opened();
-  const open = (): EventLog => opened.add(jsonlLog(place.path, { onNotice: noNotice, ...options }));
+  const temporary = new TemporaryDirectory();
+  const openLogs = new OpenLogs();
+  const open = (): EventLog => openLogs.add(jsonlLog(temporary.path, { onNotice: noNotice, ...options }));
   const edit = (id: string, change: (lines: readonly string[]) => readonly string[]): void =>
-    writeLines(pathOf(place.path, id), change(linesOf(pathOf(place.path, id))));
+    writeLines(pathOf(temporary.path, id), change(linesOf(pathOf(temporary.path, id))));
   return {
     open,
     reopen: open,
     async dispose() {
-      await opened.close();
-      place[Symbol.dispose]();
+      await openLogs.close();
+      temporary[Symbol.dispose]();
     },
     rewrite(id, change) {
       edit(id, ([header = "", ...lines]) => {
@@ -75,7 +75,7 @@ export function jsonlStorage(options: JsonlOptions = {}): LogStorage {
       edit(id, ([header = "", ...lines]) => [header.replace('"header":{', '"header":['), ...lines]);
     },
     damageSnapshot(id) {
-      const path = join(place.path, `${fileNameOf(id)}.snapshot`);
+      const path = join(temporary.path, `${fileNameOf(id)}.snapshot`);
       const bytes = readFileSync(path);
       const at = bytes.length - 12;
       bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
@@ -92,10 +92,10 @@ export const newerFormat = (header: string): string =>
   sealLine(header.replace('"format":1', '"format":2').replace(/,"digest":"[^"]*"\}$/, "")).slice(0, -1);
 
 export function sqliteStorage(options: SqliteOptions = {}): LogStorage {
-  const place = new Place();
-  const opened = new Opened();
-  const file = place.file("log.db");
-  const open = (): EventLog => opened.add(sqliteLog(file, { onNotice: noNotice, ...options }));
+  const temporary = new TemporaryDirectory();
+  const openLogs = new OpenLogs();
+  const file = temporary.file("log.db");
+  const open = (): EventLog => openLogs.add(sqliteLog(file, { onNotice: noNotice, ...options }));
   const change = (id: string, use: (database: DatabaseSync, generation: number) => void): void => {
     const database = new DatabaseSync(file, { timeout: 5_000 });
     const row = database.prepare("SELECT generation FROM moora_sessions WHERE id = ?").get(id);
@@ -106,8 +106,8 @@ export function sqliteStorage(options: SqliteOptions = {}): LogStorage {
     open,
     reopen: open,
     async dispose() {
-      await opened.close();
-      place[Symbol.dispose]();
+      await openLogs.close();
+      temporary[Symbol.dispose]();
     },
     rewrite(id, edit) {
       change(id, (database, generation) => {
@@ -187,10 +187,10 @@ export async function checkCase({ run }: LogCase, storage: LogStorage): Promise<
 }
 
 /** Copies a directory. */
-export function copied(directory: string): Place {
-  const place = new Place();
+export function copyDirectory(directory: string): TemporaryDirectory {
+  const temporary = new TemporaryDirectory();
   for (const name of readdirSync(directory)) {
-    if (!name.startsWith(".lock")) cpSync(join(directory, name), place.file(name));
+    if (!name.startsWith(".lock")) cpSync(join(directory, name), temporary.file(name));
   }
-  return place;
+  return temporary;
 }

@@ -9,12 +9,12 @@ import { sqliteLog } from "../../src/sqlite.ts";
 import { appendBodies, recordsAfter, snapshotOf } from "../../src/testing/index.ts";
 
 const [, , store = "", path = ""] = process.argv;
-const nobody = 65_534;
+const unprivilegedId = 65_534;
 
 // The root user ignores permissions, so the process changes its user. All modules are loaded by now.
 if (process.getuid?.() === 0) {
-  process.setgid?.(nobody);
-  process.setuid?.(nobody);
+  process.setgid?.(unprivilegedId);
+  process.setuid?.(unprivilegedId);
 }
 
 async function outcomeOf(work: () => unknown): Promise<unknown> {
