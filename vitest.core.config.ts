@@ -5,8 +5,8 @@ import base from "./vitest.config.ts";
 const covered = [
   "packages/agent-core-state-machine/src/**",
   "packages/agent-core-effects/src/**",
-  "packages/event-log/src/{validation,chain,digest,lease,sealed-snapshot}.ts",
-  "packages/event-log/src/jsonl/{header-line,marks,record-line,scan,torn-tail}.ts",
+  "packages/event-log/src/{validation,chain,digest,lease,snapshot-seal}.ts",
+  "packages/event-log/src/jsonl/{header-line,offset-index,record-line,scan,torn-tail}.ts",
 ];
 
 /** The tests of these, and the transcripts and laws that they are held to. */

@@ -178,7 +178,7 @@ async function opening(): Promise<void> {
     llm: model(1),
     config: { maxSteps: 60, reflectAboveInputTokens: 0 },
   });
-  const header = headerToText(headerOf(agent, "life"));
+  const header = headerToText(headerOf(agent, "incarnation"));
   const rows: string[][] = [];
   for (const count of [10_000, 100_000]) {
     const records: LogRecord[] = [];

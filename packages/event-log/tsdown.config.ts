@@ -7,6 +7,7 @@ const config: UserConfig = library({
     index: "src/index.ts",
     jsonl: "src/jsonl.ts",
     sqlite: "src/sqlite.ts",
+    store: "src/store.ts",
     testing: "src/testing/index.ts",
   },
 });

@@ -27,7 +27,7 @@ export const logFaults: readonly Fault[] = [
       replacement: "",
     },
     [conformance],
-    /refuses an append that expects|refuses the same append a second time/,
+    /rejects an append whose expected head|rejects the same append a second time/,
   ),
   fault(
     6,
@@ -38,14 +38,14 @@ export const logFaults: readonly Fault[] = [
       replacement: "",
     },
     [`${tests}/jsonl-tails.test.ts`],
-    /a file whose end was cut off .*(?:keeps all whole records|loses a batch as a whole)|remains of an append .*removed by an append/,
+    /a truncated file .*(?:keeps all complete records|loses a batch as a whole)|remains of an append .*removed by an append/,
   ),
   fault(
     7,
     "a damaged record in the middle is skipped",
     {
       file: `${jsonl}/scan.ts`,
-      text: "records.length = whole.count;\n      return { records, head: whole.head, length: whole.length, bad: { start, seq: last.seq + 1 } };",
+      text: "records.length = complete.count;\n      return { records, head: complete.head, length: complete.length, badLine: { start, seq: last.seq + 1 } };",
       replacement: "start = end + 1;\n      continue;",
     },
     [`${tests}/jsonl-damage.test.ts`],
@@ -56,11 +56,11 @@ export const logFaults: readonly Fault[] = [
     "the digest of a record does not cover the one before it",
     {
       file: "packages/event-log/src/digest.ts",
-      text: "digestOf(previousDigest, body, changed)",
-      replacement: "digestOf(body, changed)",
+      text: "digestOf(previousDigest, body, changesDigest)",
+      replacement: "digestOf(body, changesDigest)",
     },
     [`${tests}/codec.test.ts`],
-    /a record > follows from all that stands before it/,
+    /a record > follows only the records and the header before it/,
   ),
   fault(
     31,
@@ -89,11 +89,11 @@ export const logFaults: readonly Fault[] = [
     "the remains of a failed write are left in the file",
     {
       file: `${jsonl}/session-file.ts`,
-      text: "this.#directory.takeBack(this.life.life, fd, { offset, bytes });",
+      text: "this.#directory.truncateFailedAppend(this.generation.generation, fd, { offset, bytes });",
       replacement: "",
     },
     [`${tests}/jsonl-faults.test.ts`],
-    /a write that fails > leaves nothing behind|after a sync that failed once/,
+    /a write that fails > leaves no bytes|after a sync that failed once/,
   ),
   fault(
     34,
@@ -126,7 +126,7 @@ export const logFaults: readonly Fault[] = [
       replacement: "return isHeld && until < 0 ? current : { owner: claim.owner, until };",
     },
     [conformance],
-    /a lease that is held is not given to another/,
+    /does not give a lease that is held to another owner/,
   ),
   fault(
     37,
@@ -137,14 +137,14 @@ export const logFaults: readonly Fault[] = [
       replacement: "current.owner !== claim.owner",
     },
     [conformance],
-    /a lease that has run out is given to another/,
+    /gives an expired lease to another owner/,
   ),
   fault(
     38,
     "a handle of a removed session writes into the next one of its id",
     {
       file: `${jsonl}/session-file.ts`,
-      text: "if (files.bytes(fd, 0, this.#lifeMark.length).equals(this.#lifeMark)) return { value: use(fd) };",
+      text: "if (files.bytes(fd, 0, this.#headerStart.length).equals(this.#headerStart)) return { value: use(fd) };",
       replacement: "if (files.size(fd) > 0) return { value: use(fd) };",
     },
     [conformance],
@@ -159,7 +159,7 @@ export const logFaults: readonly Fault[] = [
       replacement: "void 0;",
     },
     [`${tests}/jsonl-power-loss.test.ts`],
-    /once a full log has shown them, also the records that others wrote and never synced/,
+    /the records of other processes that never synced, once a full log has returned them/,
   ),
   fault(
     66,
@@ -170,7 +170,7 @@ export const logFaults: readonly Fault[] = [
       replacement: "",
     },
     [`${tests}/jsonl-power-loss.test.ts`],
-    /once a full log has appended after them, also the records that others never synced/,
+    /the records of other processes that never synced, once a full log has appended after them/,
   ),
   fault(
     67,
@@ -181,7 +181,7 @@ export const logFaults: readonly Fault[] = [
       replacement: "",
     },
     [`${tests}/sqlite.test.ts`],
-    /a database whose last record is another sound one/,
+    /a database whose last record was replaced with another valid one/,
   ),
   fault(
     68,
@@ -192,6 +192,6 @@ export const logFaults: readonly Fault[] = [
       replacement: "",
     },
     [`${tests}/sqlite.test.ts`],
-    /a database whose last record is another sound one/,
+    /a database whose last record was replaced with another valid one/,
   ),
 ];

@@ -91,15 +91,15 @@ async function otherwise(): Promise<string> {
   const source = memoryLog();
   await using session = await openSession(payingAgent("keyed"), { log: source, id: "ada" });
   await session.ask("Hello");
-  const { chained, chainStart } = await import("@moora/event-log");
+  const { recordDigest, chainStart } = await import("@moora/event-log");
   const stored = await source.open("ada");
   if (stored === undefined) throw new Error("The session was not stored.");
   const copy = await log.create("ada", stored.header);
   let { digest } = chainStart(stored.header);
   for (const record of await stored.read()) {
-    const changed = record.seq === 2 ? "something else" : record.changed;
-    digest = chained(digest, record.body, changed);
-    await copy.append(record.seq - 1, [{ ...record, changed, digest }]);
+    const changesDigest = record.seq === 2 ? "something else" : record.changesDigest;
+    digest = recordDigest(digest, record.body, changesDigest);
+    await copy.append(record.seq - 1, [{ ...record, changesDigest, digest }]);
   }
   return await exportSession(log, "ada");
 }

@@ -150,7 +150,7 @@ async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Acce
   if (found !== undefined) return found;
   if (access !== "run") throw new SessionError("SessionUnknown", `There is no session ${id}.`);
   try {
-    return await log.create(id, headerToText(headerOf(agent, newId("life"))));
+    return await log.create(id, headerToText(headerOf(agent, newId("incarnation"))));
   } catch (error) {
     const raced = error instanceof LogError && error.code === "LogExists" ? await log.open(id) : undefined;
     if (raced === undefined) throw error;

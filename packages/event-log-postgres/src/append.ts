@@ -1,57 +1,62 @@
-import { conflict, type ChainHead, chainStart, type LogRecord, logRemoved } from "@moora/event-log";
+import { type ChainHead, chainStart, type LogRecord } from "@moora/event-log";
+import { conflict, logRemoved } from "@moora/event-log/store";
 import type { Database, Query } from "./database.ts";
 import { sqlState } from "./postgres-failure.ts";
-import type { PostgresLife } from "./session.ts";
+import type { PostgresGeneration } from "./session.ts";
 import { textToStored } from "./stored-text.ts";
 
 const uniqueViolation = "23505";
 const foreignKeyViolation = "23503";
 
-/** The head of a session as the server has it now. `LogRemoved` when there is no such life any more. */
-export async function headNow(database: Database, query: Query, life: PostgresLife): Promise<ChainHead> {
-  const [row] = await query(database.statements.head, life.life);
-  if (row === undefined) throw logRemoved(life.id);
+/** Reads the head of a session from the server. Throws `LogRemoved` when the generation does not exist. */
+export async function readHead(
+  database: Database,
+  query: Query,
+  generation: PostgresGeneration,
+): Promise<ChainHead> {
+  const [row] = await query(database.statements.head, generation.generation);
+  if (row === undefined) throw logRemoved(generation.id);
   return row["seq"] === null
-    ? chainStart(life.header)
+    ? chainStart(generation.header)
     : { seq: Number(row["seq"]), digest: String(row["digest"]) };
 }
 
 /**
- * Appends records after `head`, exactly once. When the connection breaks, nobody knows whether the server has done it, or
- * is about to: so it is told again. The key of the table lets only one of the two attempts through, and the digest, which
- * covers all that went before, says whose record it is that kept the second out.
+ * Appends records after `head`, exactly once. When the connection breaks, it is unknown whether the server executed the statement
+ * or still will, so the statement is sent again. The primary key lets only one of the two attempts succeed, and the digest, which
+ * covers all records before, shows whether the stored record is ours.
  */
 export async function appendOnce(
   database: Database,
-  life: PostgresLife,
+  generation: PostgresGeneration,
   head: ChainHead,
   records: readonly LogRecord[],
 ): Promise<void> {
   const last = records.at(-1);
   if (last === undefined) return;
-  await database.run("append", async (query, isAgain) => {
-    if (await insert(database, query, life, head, records)) return;
-    if (isAgain && (await isThere(database, query, life, last))) return;
-    throw conflict(head.seq, (await headNow(database, query, life)).seq);
+  await database.run("append", async (query, isRetry) => {
+    if (await insert(database, query, generation, head, records)) return;
+    if (isRetry && (await isStored(database, query, generation, last))) return;
+    throw conflict(head.seq, (await readHead(database, query, generation)).seq);
   });
 }
 
-/** False when the head is elsewhere, or the session is gone. */
+/** Returns false when the head is not `head`, or the session was removed. */
 async function insert(
   { statements, channel }: Database,
   query: Query,
-  { life }: PostgresLife,
+  { generation }: PostgresGeneration,
   head: ChainHead,
   records: readonly LogRecord[],
 ): Promise<boolean> {
   try {
     const [row] = await query(
       statements.append,
-      life,
+      generation,
       head.seq,
       head.digest,
       records.map(({ seq }) => seq),
-      records.map(({ changed }) => textToStored(changed)),
+      records.map(({ changesDigest }) => textToStored(changesDigest)),
       records.map(({ digest }) => digest),
       records.map(({ body }) => textToStored(body)),
       channel,
@@ -64,12 +69,12 @@ async function insert(
   }
 }
 
-async function isThere(
+async function isStored(
   { statements }: Database,
   query: Query,
-  { life }: PostgresLife,
+  { generation }: PostgresGeneration,
   { seq, digest }: LogRecord,
 ): Promise<boolean> {
-  const [row] = await query(statements.digestAt, life, seq);
+  const [row] = await query(statements.digestAt, generation, seq);
   return row?.["digest"] === digest;
 }

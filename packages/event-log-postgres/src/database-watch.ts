@@ -1,41 +1,43 @@
-import { HeadWatch } from "@moora/event-log";
+import { HeadWatch } from "@moora/event-log/store";
 import type { Database } from "./database.ts";
 import type { PostgresClient } from "./postgres-pool.ts";
 
-/** How long to wait before a connection that broke is replaced. */
+/** The delay before a broken connection is replaced. */
 const reconnectMs = 1_000;
 
 /**
- * Watches the sessions of a database. One connection listens for messages of the server, and the heads are compared once
- * a second besides: so a watch works behind a pooler that passes no messages on, and after a break.
+ * Watches the sessions of a database. One connection listens for notifications of the server, and the heads are also compared
+ * once a second, so a watch works behind a pooler that does not forward notifications, and after a broken connection.
  */
 export function watchDatabase(database: Database): HeadWatch {
   const watch = new HeadWatch({
-    async headsOf(lives) {
-      const rows = await database.rows("watch", database.statements.heads, lives);
-      return new Map(rows.map((row) => [String(row["life"]), String(row["head"])]));
+    async headsOf(generations) {
+      const rows = await database.rows("read the heads", database.statements.heads, generations);
+      return new Map(rows.map((row) => [String(row["generation"]), String(row["head"])]));
     },
-    source: (changed) =>
-      listen(database, { heard: (life) => watch.notify(life), connected: () => changed() }),
+    source: (onChange) =>
+      listen(database, { onAppend: (generation) => watch.notify(generation), onConnect: () => onChange() }),
   });
   return watch;
 }
 
-interface Ears {
-  readonly heard: (life: string) => void;
-  /** Before it, messages may have been missed. */
-  readonly connected: () => void;
+interface ChannelListener {
+  readonly onAppend: (generation: string) => void;
+  /** Called once the connection listens. Earlier notifications may have been missed. */
+  readonly onConnect: () => void;
 }
 
-/** Keeps one connection that hears of appends, and replaces it when it breaks. Returns a function that stops it. */
-function listen(database: Database, ears: Ears): () => void {
+/** Listens for appends on one connection, and replaces it when it breaks. Returns a function that stops it. */
+function listen(database: Database, listener: ChannelListener): () => void {
   const { channel } = database;
   if (channel === null) return () => undefined;
   const stop = new AbortController();
   const stopped = new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve()));
   const keepListening = async (): Promise<void> => {
     while (!stop.signal.aborted) {
-      await database.keepClient((client) => hear(client, channel, ears, stopped)).catch(() => undefined);
+      await database
+        .keepClient((client) => listenUntilClosed(client, channel, listener, stopped))
+        .catch(() => undefined);
       await Promise.race([stopped, unreferencedDelay(reconnectMs)]);
     }
   };
@@ -43,20 +45,20 @@ function listen(database: Database, ears: Ears): () => void {
   return () => stop.abort();
 }
 
-/** Until the connection breaks, or is no longer wanted. It keeps no process alive. */
-async function hear(
+/** Listens until the connection breaks or `stopped` resolves. Does not keep the process alive meanwhile. */
+async function listenUntilClosed(
   client: PostgresClient,
   channel: string,
-  { heard, connected }: Ears,
+  { onAppend, onConnect }: ChannelListener,
   stopped: Promise<void>,
 ): Promise<void> {
   const ended = new Promise<void>((resolve) => client.on("end", resolve));
-  client.on("notification", ({ payload }) => heard(payload ?? ""));
+  client.on("notification", ({ payload }) => onAppend(payload ?? ""));
   await client.query(`LISTEN "${channel}"`);
   client.unref?.();
-  connected();
+  onConnect();
   await Promise.race([ended, stopped]);
-  // From here on somebody may wait for it to be closed.
+  // From here on, closing the pool may wait for this connection.
   client.ref?.();
 }
 

@@ -1,19 +1,21 @@
 import { LogError } from "@moora/event-log";
-import { postgresFailure, troubleOf } from "./postgres-failure.ts";
+import { postgresFailure, failureKindOf } from "./postgres-failure.ts";
 import type { PostgresClient, PostgresPool } from "./postgres-pool.ts";
 import { type Statements, statementsOf } from "./statements.ts";
 import { prepareTables, type Tables } from "./tables.ts";
 
+/** A row of a result, by column. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Sends a statement and returns its rows. */
 export type Query = (sql: string, ...values: readonly unknown[]) => Promise<readonly Row[]>;
 
 export interface DatabaseOptions {
   readonly tables: Tables;
   readonly busyTimeoutMs: number;
-  readonly answerTimeoutMs: number;
+  readonly statementTimeoutMs: number;
   readonly notify: boolean;
-  /** Whether the pool was made for this log, and ends with it. */
+  /** Whether the log created the pool, and ends it on `close`. */
   readonly isOwnPool: boolean;
 }
 
@@ -22,10 +24,10 @@ const longestWaitMs = 200;
 
 const ignore = (): void => undefined;
 
-/** The way to the server: connections from a pool, again and again when they break, within limits. */
+/** Runs statements on connections of a pool, and retries when connections break or the server is busy, up to a timeout. */
 export class Database {
   readonly statements: Statements;
-  /** The channel on which appends are told of; null when they are not. */
+  /** The channel on which appends notify watchers; null if they do not. */
   readonly channel: string | null;
   readonly #pool: PostgresPool;
   readonly #options: DatabaseOptions;
@@ -41,38 +43,39 @@ export class Database {
     pool.on("error", ignore);
   }
 
-  /** The rows of one statement that may be sent again when nobody knows whether it took effect. */
+  /** Runs one idempotent statement: it is sent again when it is unknown whether it took effect. */
   async rows(what: string, sql: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
     return this.run(what, async (query) => query(sql, ...values));
   }
 
   /**
-   * Runs an operation, which may ask several queries. When the connection breaks, or the server is busy, all of it is run
-   * again; `isAgain` says so. In the end `LogBusy`, when surely nothing was done, or `LogWrite`.
+   * Runs an operation of one or more queries. When the connection breaks or the server is busy, the whole operation is run
+   * again; `isRetry` is true if an earlier attempt may have taken effect. At the timeout, fails with `LogBusy` if certainly
+   * nothing was done, else with `LogWrite`.
    */
-  async run<T>(what: string, operation: (query: Query, isAgain: boolean) => Promise<T>): Promise<T> {
+  async run<T>(what: string, operation: (query: Query, isRetry: boolean) => Promise<T>): Promise<T> {
     const start = performance.now();
-    let isAgain = false;
+    let isRetry = false;
     let hasBegun = false;
     for (let waitMs = shortestWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 2)) {
-      if (this.#isClosed) throw new LogError("LogWrite", `${what} failed: the log is closed`);
+      if (this.#isClosed) throw new LogError("LogWrite", `The log could not ${what}: it is closed.`);
       try {
         return await this.#withClient(async (client) => {
           hasBegun = true;
-          return operation(async (sql, ...values) => this.#answer(client, sql, values), isAgain);
+          return operation(async (sql, ...values) => this.#query(client, sql, values), isRetry);
         });
       } catch (error) {
-        const trouble = troubleOf(error);
-        if (trouble === "refused" || performance.now() - start >= this.#options.busyTimeoutMs) {
-          throw isAgain ? inDoubt(what, error) : postgresFailure(what, error);
+        const kind = failureKindOf(error);
+        if (kind === "refused" || performance.now() - start >= this.#options.busyTimeoutMs) {
+          throw isRetry ? toUncertain(what, error) : postgresFailure(what, error);
         }
-        isAgain ||= hasBegun && trouble === "lost";
+        isRetry ||= hasBegun && kind === "lost";
         await new Promise((resolve) => setTimeout(resolve, waitMs * (0.5 + Math.random())));
       }
     }
   }
 
-  /** Lends a connection for as long as `use` takes, and does not take it back: whatever it was used for ends with it. */
+  /** Passes a connection to `use`, and destroys it afterwards instead of returning it to the pool. */
   async keepClient(use: (client: PostgresClient) => Promise<void>): Promise<void> {
     await this.#withClient(use, true);
   }
@@ -80,35 +83,40 @@ export class Database {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // Connections may still break while they are being closed: the listener goes only from a pool that lives on.
+    // Connections may break while they are being closed, so the listener is removed only from a pool that stays open.
     if (this.#options.isOwnPool) await this.#pool.end();
     else this.#pool.off("error", ignore);
   }
 
-  /** Lends a connection to a database whose tables are there. One that broke does not go back to the pool. */
-  async #withClient<T>(use: (client: PostgresClient) => Promise<T>, isSpent = false): Promise<T> {
+  /** Passes a connection to `use`, after creating the tables. A broken connection is not returned to the pool. */
+  async #withClient<T>(use: (client: PostgresClient) => Promise<T>, isSingleUse = false): Promise<T> {
     const client = await this.#connect();
-    quiet(client);
-    let isBroken = isSpent;
+    ignoreErrors(client);
+    let isBroken = isSingleUse;
     try {
       await this.#prepare(client);
       return await use(client);
     } catch (error) {
-      isBroken ||= troubleOf(error) === "lost";
+      isBroken ||= failureKindOf(error) === "lost";
       throw error;
     } finally {
       client.release(isBroken);
     }
   }
 
-  /** A connection of the pool. One that comes too late goes back at once. */
+  /** Gets a connection of the pool. A connection that arrives after the timeout is released immediately. */
   async #connect(): Promise<PostgresClient> {
     const { busyTimeoutMs } = this.#options;
     const connecting = this.#pool.connect();
     const limit = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       void connecting.then((client) => client.release(), ignore);
-      limit.reject(new LogError("LogBusy", `no connection was free within ${busyTimeoutMs} ms`));
+      limit.reject(
+        new LogError(
+          "LogBusy",
+          `No connection was free within ${busyTimeoutMs} ms. Try again, or use a larger pool.`,
+        ),
+      );
     }, busyTimeoutMs);
     try {
       return await Promise.race([connecting, limit.promise]);
@@ -127,12 +135,13 @@ export class Database {
     }
   }
 
-  /** A server that says nothing for too long is as good as lost. */
-  async #answer(client: PostgresClient, sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+  /** Sends a statement. A server that does not respond before the timeout counts as a lost connection. */
+  async #query(client: PostgresClient, sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
     const limit = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => limit.reject(new Error(`the server did not answer within ${this.#options.answerTimeoutMs} ms`)),
-      this.#options.answerTimeoutMs,
+      () =>
+        limit.reject(new Error(`The server did not respond within ${this.#options.statementTimeoutMs} ms`)),
+      this.#options.statementTimeoutMs,
     );
     try {
       return (await Promise.race([client.query(sql, [...values]), limit.promise])).rows;
@@ -142,19 +151,19 @@ export class Database {
   }
 }
 
-/** After a break nobody can say any more that surely nothing was done. */
-function inDoubt(what: string, error: unknown): unknown {
+/** After a broken connection, `LogBusy` would be wrong, since the operation may have taken effect. */
+function toUncertain(what: string, error: unknown): unknown {
   const failure = postgresFailure(what, error);
   if (!(failure instanceof LogError) || failure.code !== "LogBusy") return failure;
-  const message = `${what} may have been done when the connection broke; since then: ${failure.message}`;
+  const message = `The connection broke, so it is unknown whether the log could ${what}; then: ${failure.message}`;
   return new LogError("LogWrite", message, { cause: error });
 }
 
-const quieted = new WeakSet<PostgresClient>();
+const clientsWithHandler = new WeakSet<PostgresClient>();
 
-/** A connection that breaks says so to whoever awaits a query; said to nobody, it would end the process. */
-function quiet(client: PostgresClient): void {
-  if (quieted.has(client)) return;
-  quieted.add(client);
+/** Ignores error events: a pending query rejects too, and an error event without a listener would end the process. */
+function ignoreErrors(client: PostgresClient): void {
+  if (clientsWithHandler.has(client)) return;
+  clientsWithHandler.add(client);
   client.on("error", ignore);
 }

@@ -2,7 +2,7 @@ import { LogError } from "@moora/event-log";
 import type { PoolConfig } from "pg";
 import type { PostgresClient, PostgresPool } from "./postgres-pool.ts";
 
-/** A pool of `pg` that is made when the first connection is asked for: nothing is loaded before. */
+/** A pool of `pg` that is loaded and created when the first connection is requested. */
 export class LazyPool implements PostgresPool {
   readonly #config: PoolConfig;
   readonly #listeners = new Set<() => void>();
@@ -12,7 +12,7 @@ export class LazyPool implements PostgresPool {
     this.#config = config;
   }
 
-  /** Rejects with a `LogError` that names the package to install where `pg` is missing. */
+  /** Rejects with a `LogError` that names the package to install if `pg` is missing. */
   async connect(): Promise<PostgresClient> {
     this.#pool ??= this.#load();
     return (await this.#pool).connect();
@@ -32,7 +32,7 @@ export class LazyPool implements PostgresPool {
   }
 
   async #load(): Promise<PostgresPool> {
-    const { default: pg } = await import("pg").catch(missingPackage);
+    const { default: pg } = await import("pg").catch(throwMissingPackage);
     const pool: PostgresPool = new pg.Pool(this.#config);
     pool.on("error", () => {
       for (const listener of this.#listeners) listener();
@@ -41,13 +41,13 @@ export class LazyPool implements PostgresPool {
   }
 }
 
-function missingPackage(error: unknown): never {
+function throwMissingPackage(error: unknown): never {
   const isMissing =
     error instanceof Error &&
     "code" in error &&
     error.code === "ERR_MODULE_NOT_FOUND" &&
     error.message.includes("'pg'");
   throw isMissing
-    ? new LogError("LogWrite", "The postgres log needs the package pg: npm install pg", { cause: error })
+    ? new LogError("LogWrite", "postgresLog needs the package pg. Run: npm install pg", { cause: error })
     : error;
 }

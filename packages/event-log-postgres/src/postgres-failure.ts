@@ -1,16 +1,16 @@
 import { LogError, type LogErrorCode } from "@moora/event-log";
 
 /**
- * What went wrong, as far as it matters here: `lost`, the connection broke, and nobody knows whether a statement that was
- * under way took effect; `busy`, the server refused for the moment and did nothing; anything else it will refuse again.
+ * The kind of a failure: `lost`, the connection broke, and it is unknown whether a pending statement took effect; `busy`, the
+ * server rejected the statement temporarily and did nothing; `refused`, everything else, which would fail again.
  */
-export type Trouble = "lost" | "busy" | "refused";
+export type FailureKind = "lost" | "busy" | "refused";
 
 const lostStates = /^(08...|57P0[1235])$/;
 const busyStates = /^(55P03|53300|40001|40P01|57014)$/;
 const corruptStates = /^XX00[12]$/;
 
-/** The SQLSTATE of an error that the server sent; undefined for what went wrong on the way to it. */
+/** The SQLSTATE of an error that the server sent; undefined for errors of the connection. */
 export function sqlState(error: unknown): string | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && "severity" in Object(error)
@@ -18,27 +18,28 @@ export function sqlState(error: unknown): string | undefined {
     : undefined;
 }
 
-export function troubleOf(error: unknown): Trouble {
+/** The kind of an error of the server, of the connection or of this package. */
+export function failureKindOf(error: unknown): FailureKind {
   const state = sqlState(error);
   if (state !== undefined) {
     if (lostStates.test(state)) return "lost";
     return busyStates.test(state) ? "busy" : "refused";
   }
-  // What is neither of the server nor a bug comes from the socket or from `pg` itself, which throws plain errors.
+  // Other errors come from the socket or from `pg`, which throws plain errors, or are bugs.
   const isPlain = error instanceof Error && !(error instanceof LogError) && error.name === "Error";
   return isPlain || error instanceof AggregateError ? "lost" : "refused";
 }
 
-/** The error of the log for what the server, or the way to it, gave. */
+/** Converts an error of the server or the connection to a `LogError`. Returns other errors unchanged. */
 export function postgresFailure(what: string, error: unknown): unknown {
   const state = sqlState(error);
-  const trouble = troubleOf(error);
-  if (state === undefined && trouble === "refused") return error;
+  const kind = failureKindOf(error);
+  if (state === undefined && kind === "refused") return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new LogError(codeOf(state, trouble), `${what} failed: ${message}`, { cause: error });
+  return new LogError(codeOf(state, kind), `The log could not ${what}: ${message}`, { cause: error });
 }
 
-function codeOf(state: string | undefined, trouble: Trouble): LogErrorCode {
-  if (trouble === "busy") return "LogBusy";
+function codeOf(state: string | undefined, kind: FailureKind): LogErrorCode {
+  if (kind === "busy") return "LogBusy";
   return state !== undefined && corruptStates.test(state) ? "LogCorrupt" : "LogWrite";
 }

@@ -1,16 +1,6 @@
 import { randomUUID } from "node:crypto";
-import {
-  validHeader,
-  validId,
-  type EventLog,
-  logExists,
-  type LogInfo,
-  type HeadWatch,
-  type LogNotice,
-  type SessionLog,
-  sortedById,
-  warn,
-} from "@moora/event-log";
+import { type EventLog, type LogInfo, type LogNotice, type SessionLog } from "@moora/event-log";
+import { validHeader, validId, logExists, type HeadWatch, sortById, warn } from "@moora/event-log/store";
 import { Database } from "./database.ts";
 import { watchDatabase } from "./database-watch.ts";
 import { LazyPool } from "./lazy-pool.ts";
@@ -19,29 +9,31 @@ import { PostgresSession } from "./session.ts";
 import { storedToText, textToStored } from "./stored-text.ts";
 import { tablesOf } from "./tables.ts";
 
+/** Options of {@link postgresLog}. */
 export interface PostgresOptions {
-  /** Where the tables are; made when it is not there. Default: the connection's own. */
+  /** The schema of the tables, which is created if it does not exist. Default: the default schema of the connection. */
   readonly schema?: string;
-  /** What the names of the tables begin with. Default `moora_`. */
+  /** The prefix of the table names. Default `moora_`. */
   readonly prefix?: string;
-  /** How long to wait for a connection, a lock or the server's return, before `LogBusy` or `LogWrite`. Default 5,000. */
+  /** How long to wait for a connection, a lock or an unreachable server before `LogBusy` or `LogWrite`, in milliseconds. Default 5,000. */
   readonly busyTimeoutMs?: number;
-  /** How long the server may take for one statement before it counts as lost. Default 60,000. */
-  readonly answerTimeoutMs?: number;
-  /** Whether appends tell other processes at once; commits that do wait for one another. Default true; else they look each second. */
+  /** How long the server may take for one statement before the connection counts as lost, in milliseconds. Default 60,000. */
+  readonly statementTimeoutMs?: number;
+  /** Whether appends notify other processes immediately. Commits that notify are serialized. If false, watches poll each second. Default true. */
   readonly notify?: boolean;
-  /** Default: a warning of the process. */
+  /** Called with notices about skipped data. Default: emits a process warning. */
   readonly onNotice?: (notice: LogNotice) => void;
 }
 
 /**
- * A log in PostgreSQL, over a pool of `pg` or a connection string. It connects, and makes its tables, when it is first
- * used. A pool of yours stays yours: `close` ends only one that was made here.
+ * A log in PostgreSQL, over a pool of `pg` or a connection string. It connects and creates its tables on first use. `close`
+ * ends a pool that was created from a connection string; a pool that was passed in stays open. Throws a RangeError for an
+ * invalid `schema` or `prefix`.
  */
 export function postgresLog(source: PostgresPool | string, options: PostgresOptions = {}): EventLog {
-  const { schema, prefix = "moora_", busyTimeoutMs = 5_000, answerTimeoutMs = 60_000 } = options;
+  const { schema, prefix = "moora_", busyTimeoutMs = 5_000, statementTimeoutMs = 60_000 } = options;
   const { notify = true, onNotice = warn } = options;
-  const limits = { busyTimeoutMs, answerTimeoutMs };
+  const limits = { busyTimeoutMs, statementTimeoutMs };
   const pool = typeof source === "string" ? poolOf(source, limits) : source;
   const isOwnPool = typeof source === "string";
   const database = new Database(pool, { tables: tablesOf(schema, prefix), ...limits, notify, isOwnPool });
@@ -50,13 +42,16 @@ export function postgresLog(source: PostgresPool | string, options: PostgresOpti
 
 const poolOf = (
   connectionString: string,
-  { busyTimeoutMs, answerTimeoutMs }: { readonly busyTimeoutMs: number; readonly answerTimeoutMs: number },
+  {
+    busyTimeoutMs,
+    statementTimeoutMs,
+  }: { readonly busyTimeoutMs: number; readonly statementTimeoutMs: number },
 ): PostgresPool =>
   new LazyPool({
     connectionString,
     connectionTimeoutMillis: busyTimeoutMs,
     lock_timeout: busyTimeoutMs,
-    statement_timeout: answerTimeoutMs,
+    statement_timeout: statementTimeoutMs,
     keepAlive: true,
     allowExitOnIdle: true,
     application_name: "moora",
@@ -75,27 +70,27 @@ class PostgresLog implements EventLog {
   }
 
   async create(id: string, header: string): Promise<SessionLog> {
-    const life = randomUUID();
+    const generation = randomUUID();
     const [storedId, storedHeader] = [validId(id), validHeader(header)].map(textToStored);
     const { statements } = this.#database;
-    // Sent again after a break, it finds its own row: that is why a life bears a name of the caller's.
-    const [row] = await this.#database.run("create", async (query) => {
-      await query(statements.create, life, storedId, storedHeader);
+    // The client chooses the key of the generation, so that a retry after a broken connection finds its own row.
+    const [row] = await this.#database.run("create a session", async (query) => {
+      await query(statements.create, generation, storedId, storedHeader);
       return query(statements.open, storedId);
     });
-    if (row?.["life"] !== life) throw logExists(id);
-    return this.#handle(life, id, header);
+    if (row?.["generation"] !== generation) throw logExists(id);
+    return this.#handle(generation, id, header);
   }
 
   async open(id: string): Promise<SessionLog | undefined> {
     const { statements } = this.#database;
-    const [row] = await this.#database.rows("open", statements.open, textToStored(validId(id)));
-    return row && this.#handle(String(row["life"]), id, storedToText(String(row["header"])));
+    const [row] = await this.#database.rows("open a session", statements.open, textToStored(validId(id)));
+    return row && this.#handle(String(row["generation"]), id, storedToText(String(row["header"])));
   }
 
   async list(): Promise<readonly LogInfo[]> {
-    const rows = await this.#database.rows("list", this.#database.statements.list);
-    return sortedById(
+    const rows = await this.#database.rows("list the sessions", this.#database.statements.list);
+    return sortById(
       rows.map((row) => ({
         id: storedToText(String(row["id"])),
         head: Number(row["head"] ?? 0),
@@ -106,10 +101,10 @@ class PostgresLog implements EventLog {
 
   async remove(id: string): Promise<boolean> {
     const { statements } = this.#database;
-    const [row] = await this.#database.rows("remove", statements.open, textToStored(validId(id)));
+    const [row] = await this.#database.rows("remove a session", statements.open, textToStored(validId(id)));
     if (row === undefined) return false;
-    await this.#database.rows("remove", statements.remove, row["life"]);
-    this.#watch.notify(String(row["life"]));
+    await this.#database.rows("remove a session", statements.remove, row["generation"]);
+    this.#watch.notify(String(row["generation"]));
     return true;
   }
 
@@ -118,7 +113,7 @@ class PostgresLog implements EventLog {
     await this.#database.close();
   }
 
-  #handle(life: string, id: string, header: string): SessionLog {
-    return new PostgresSession({ life, id, header }, this.#database, this.#watch, this.#onNotice);
+  #handle(generation: string, id: string, header: string): SessionLog {
+    return new PostgresSession({ generation, id, header }, this.#database, this.#watch, this.#onNotice);
   }
 }

@@ -1,16 +1,17 @@
-/** What a log needs of a connection: `pg`'s `PoolClient` has it. */
+/** The part of the `PoolClient` of `pg` that a log uses. */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
   on(event: "error" | "end", listener: () => void): unknown;
   on(event: "notification", listener: (message: { readonly payload?: string | undefined }) => void): unknown;
-  /** Lets the process end while the connection is open, and no longer so. */
+  /** Lets the process end while the connection is open. */
   unref?(): void;
+  /** Reverses `unref`. */
   ref?(): void;
-  /** True destroys the connection. */
+  /** Returns the connection to the pool, or destroys it if `isBroken` is true. */
   release(isBroken?: boolean): void;
 }
 
-/** What a log needs of a pool of connections: `pg`'s `Pool` has it. */
+/** The part of the `Pool` of `pg` that a log uses. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>;
   on(event: "error", listener: () => void): unknown;

@@ -1,43 +1,53 @@
-import { logRemoved } from "@moora/event-log";
+import { logRemoved } from "@moora/event-log/store";
 import type { Database } from "./database.ts";
-import type { PostgresLife } from "./session.ts";
+import type { PostgresGeneration } from "./session.ts";
 
-/** A checksum over the records up to one of them. */
-interface Sum {
+/** A checksum over the records up to `seq`. */
+interface PrefixChecksum {
   readonly seq: number;
   readonly sum: string;
 }
 
 /**
- * The first records of a session, which one that begins with a snapshot does not read. Their checksum is saved with the
- * snapshot; the server computes and compares it, so no record is sent.
+ * Verifies the first records of a session, which a session that starts from a snapshot does not read. A checksum over them is
+ * saved with the snapshot. The server computes and compares it, so no record is sent.
  */
 export class Prefix {
   readonly #database: Database;
-  readonly #life: PostgresLife;
-  #saved: Sum = { seq: 0, sum: "0" };
+  readonly #generation: PostgresGeneration;
+  #checksum: PrefixChecksum = { seq: 0, sum: "0" };
 
-  constructor(database: Database, life: PostgresLife) {
+  constructor(database: Database, generation: PostgresGeneration) {
     this.#database = database;
-    this.#life = life;
+    this.#generation = generation;
   }
 
-  /** The checksum up to the last record. */
-  async extended(): Promise<Sum> {
-    const { seq, sum } = this.#saved;
+  /** Extends the checksum to the last record. */
+  async extend(): Promise<PrefixChecksum> {
+    const { seq, sum } = this.#checksum;
     const { statements } = this.#database;
-    const [row] = await this.#database.rows("saveSnapshot", statements.prefix, this.#life.life, seq, sum);
-    this.#saved = { seq: Number(row?.["seq"]), sum: String(row?.["sum"]) };
-    return this.#saved;
+    const [row] = await this.#database.rows(
+      "save the snapshot",
+      statements.prefix,
+      this.#generation.generation,
+      seq,
+      sum,
+    );
+    this.#checksum = { seq: Number(row?.["seq"]), sum: String(row?.["sum"]) };
+    return this.#checksum;
   }
 
-  /** Whether a checksum that covers record `seq` was saved, and is still right. */
+  /** Whether a saved checksum covers record `seq` and matches the records. */
   async isSame(seq: number): Promise<boolean> {
     const { statements } = this.#database;
-    const [row] = await this.#database.rows("check", statements.isPrefixSame, this.#life.life);
-    if (row === undefined) throw logRemoved(this.#life.id);
+    const [row] = await this.#database.rows(
+      "check its records",
+      statements.isPrefixSame,
+      this.#generation.generation,
+    );
+    if (row === undefined) throw logRemoved(this.#generation.id);
     if (row["is_same"] !== true || Number(row["seq"]) < seq) return false;
-    this.#saved = { seq: Number(row["seq"]), sum: String(row["sum"]) };
+    this.#checksum = { seq: Number(row["seq"]), sum: String(row["sum"]) };
     return true;
   }
 }

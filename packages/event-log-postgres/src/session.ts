@@ -1,34 +1,36 @@
 import {
-  validateAppend,
   checkedChain,
   type ChainHead,
   chainStart,
-  type HeadWatch,
-  isUndamaged,
   type Lease,
-  leaseAfter,
   type LeaseClaim,
-  logCorrupt,
   type LogInspection,
   type LogNotice,
   type LogRecord,
+  type SessionLog,
+  type Snapshot,
+} from "@moora/event-log";
+import {
+  validateAppend,
+  type HeadWatch,
+  isUndamaged,
+  leaseAfter,
+  logCorrupt,
   logRemoved,
   readStart,
   rowToRecord,
   rowToSnapshot,
-  type SessionLog,
-  type Snapshot,
   snapshotSeal,
-  soundPart,
-} from "@moora/event-log";
-import { appendOnce, headNow } from "./append.ts";
+  inspectChain,
+} from "@moora/event-log/store";
+import { appendOnce, readHead } from "./append.ts";
 import type { Database, Row } from "./database.ts";
 import { Prefix } from "./prefix.ts";
 import { storedToText, textToStored } from "./stored-text.ts";
 
-/** One life of a session: its key in the tables, its id and header. */
-export interface PostgresLife {
-  readonly life: string;
+/** One generation of a session: its key in the tables, its id and header. */
+export interface PostgresGeneration {
+  readonly generation: string;
   readonly id: string;
   readonly header: string;
 }
@@ -37,30 +39,30 @@ export interface PostgresLife {
 export class PostgresSession implements SessionLog {
   readonly id: string;
   readonly header: string;
-  readonly #life: PostgresLife;
+  readonly #generation: PostgresGeneration;
   readonly #database: Database;
   readonly #watch: HeadWatch;
   readonly #onNotice: (notice: LogNotice) => void;
   readonly #prefix: Prefix;
-  /** The newest head that this handle has seen: what it can check records against without asking. */
-  #seen: ChainHead;
-  /** Appends of one handle take turns, so that they land in the order in which they were made. */
+  /** The last head that this handle has read, against which it can check records without a query. */
+  #knownHead: ChainHead;
+  /** Appends of one handle run one after the other, in the order of the calls. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
-    life: PostgresLife,
+    generation: PostgresGeneration,
     database: Database,
     watch: HeadWatch,
     onNotice: (notice: LogNotice) => void,
   ) {
-    this.id = life.id;
-    this.header = life.header;
-    this.#life = life;
+    this.id = generation.id;
+    this.header = generation.header;
+    this.#generation = generation;
     this.#database = database;
     this.#watch = watch;
     this.#onNotice = onNotice;
-    this.#prefix = new Prefix(database, life);
-    this.#seen = chainStart(life.header);
+    this.#prefix = new Prefix(database, generation);
+    this.#knownHead = chainStart(generation.header);
   }
 
   async append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
@@ -76,13 +78,13 @@ export class PostgresSession implements SessionLog {
     if (records.length === 0) return records;
     const before = seq === 0 ? chainStart(this.header) : records.shift();
     if (before?.seq !== seq) throw logCorrupt(seq);
-    this.#seen = checkedChain(before, records).at(-1) ?? before;
+    this.#knownHead = checkedChain(before, records).at(-1) ?? before;
     return records;
   }
 
   async inspect(): Promise<LogInspection> {
     const records = await this.#recordsFrom(0);
-    return { ...soundPart(chainStart(this.header), records), unfinishedBytes: 0 };
+    return { ...inspectChain(chainStart(this.header), records), unfinishedBytes: 0 };
   }
 
   async checkUpTo(seq: number): Promise<void> {
@@ -92,18 +94,18 @@ export class PostgresSession implements SessionLog {
   }
 
   async head(): Promise<number> {
-    return (await this.#askHead()).seq;
+    return (await this.#readHead()).seq;
   }
 
   async lease(claim: LeaseClaim): Promise<Lease> {
     const { statements } = this.#database;
-    return this.#database.run("lease", async (query) => {
+    return this.#database.run("take the lease", async (query) => {
       for (;;) {
-        const row = this.#living(await query(statements.lease, this.#life.life));
+        const row = this.#rowOrRemoved(await query(statements.lease, this.#generation.generation));
         const lease = leaseAfter(rowToLease(row), claim);
         if (lease.owner !== claim.owner) return lease;
         const values = [textToStored(lease.owner), lease.until, row["owner"], row["until"]];
-        const isSet = await query(statements.setLease, this.#life.life, ...values);
+        const isSet = await query(statements.setLease, this.#generation.generation, ...values);
         if (isSet.length > 0) return lease;
       }
     });
@@ -111,21 +113,32 @@ export class PostgresSession implements SessionLog {
 
   async currentLease(): Promise<Lease | undefined> {
     const { statements } = this.#database;
-    return rowToLease(this.#living(await this.#database.rows("lease", statements.lease, this.#life.life)));
+    return rowToLease(
+      this.#rowOrRemoved(
+        await this.#database.rows("read the lease", statements.lease, this.#generation.generation),
+      ),
+    );
   }
 
   async release(owner: string): Promise<void> {
     const { statements } = this.#database;
-    await this.#database.rows("release", statements.release, this.#life.life, textToStored(owner));
+    await this.#database.rows(
+      "release the lease",
+      statements.release,
+      this.#generation.generation,
+      textToStored(owner),
+    );
   }
 
   watch(listener: () => void): () => void {
-    return this.#watch.add(this.#life.life, listener);
+    return this.#watch.add(this.#generation.generation, listener);
   }
 
   async snapshot(): Promise<Snapshot | undefined> {
     const { statements } = this.#database;
-    const row = this.#living(await this.#database.rows("snapshot", statements.snapshot, this.#life.life));
+    const row = this.#rowOrRemoved(
+      await this.#database.rows("read the snapshot", statements.snapshot, this.#generation.generation),
+    );
     if (row["seq"] === null) return undefined;
     const snapshot = rowToSnapshot(row, storedToText);
     if (isUndamaged(snapshot, row["seal"])) return snapshot;
@@ -138,48 +151,58 @@ export class PostgresSession implements SessionLog {
     const { statements } = this.#database;
     const { seq, digest, version, body, bodyDigest } = snapshot;
     const texts = [digest, version, body, bodyDigest].map(textToStored);
-    const prefix = await this.#prefix.extended();
+    const prefix = await this.#prefix.extend();
     const values = [seq, ...texts, snapshotSeal(snapshot), prefix.seq, prefix.sum];
-    this.#living(
-      await this.#database.rows("saveSnapshot", statements.saveSnapshot, this.#life.life, ...values),
+    this.#rowOrRemoved(
+      await this.#database.rows(
+        "save the snapshot",
+        statements.saveSnapshot,
+        this.#generation.generation,
+        ...values,
+      ),
     );
   }
 
   async #append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
-    const head = this.#isSound(expectedSeq, records) ? this.#seen : await this.#askHead();
+    const head = this.#continuesKnownHead(expectedSeq, records) ? this.#knownHead : await this.#readHead();
     const { seq, digest } = validateAppend(head, expectedSeq, records);
     if (records.length === 0) return;
-    await appendOnce(this.#database, this.#life, head, records);
-    this.#seen = { seq, digest };
-    this.#watch.notify(this.#life.life);
+    await appendOnce(this.#database, this.#generation, head, records);
+    this.#knownHead = { seq, digest };
+    this.#watch.notify(this.#generation.generation);
   }
 
-  /** Whether records fit what this handle has seen; when they do not, the server is asked before they are refused. */
-  #isSound(expectedSeq: number, records: readonly LogRecord[]): boolean {
+  /** Whether records continue the known head. If they do not, the head is read before they are rejected. */
+  #continuesKnownHead(expectedSeq: number, records: readonly LogRecord[]): boolean {
     if (records.length === 0) return false;
     try {
-      validateAppend(this.#seen, expectedSeq, records);
+      validateAppend(this.#knownHead, expectedSeq, records);
       return true;
     } catch {
       return false;
     }
   }
 
-  async #askHead(): Promise<ChainHead> {
-    this.#seen = await this.#database.run("head", async (query) =>
-      headNow(this.#database, query, this.#life),
+  async #readHead(): Promise<ChainHead> {
+    this.#knownHead = await this.#database.run("read the head", async (query) =>
+      readHead(this.#database, query, this.#generation),
     );
-    return this.#seen;
+    return this.#knownHead;
   }
 
   async #recordsFrom(seq: number): Promise<LogRecord[]> {
-    const rows = await this.#database.rows("read", this.#database.statements.read, this.#life.life, seq);
-    this.#living(rows);
+    const rows = await this.#database.rows(
+      "read",
+      this.#database.statements.read,
+      this.#generation.generation,
+      seq,
+    );
+    this.#rowOrRemoved(rows);
     return rows.filter((row) => row["seq"] !== null).map((row) => rowToRecord(row, storedToText));
   }
 
-  /** The first row of an answer that has one as long as the session lives. */
-  #living([row]: readonly Row[]): Row {
+  /** Returns the first row of a result that has one if the session exists. Throws `LogRemoved` otherwise. */
+  #rowOrRemoved([row]: readonly Row[]): Row {
     if (row === undefined) throw logRemoved(this.id);
     return row;
   }

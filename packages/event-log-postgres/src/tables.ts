@@ -3,7 +3,7 @@ import type { PostgresClient } from "./postgres-pool.ts";
 
 const format = 1;
 
-/** The names of a log's tables, ready to stand in SQL, and of the channel that tells of new records. */
+/** The names of a log's tables, quoted for SQL, and of the channel that notifies watchers. */
 export interface Tables {
   readonly schema: string | undefined;
   readonly format: string;
@@ -15,12 +15,12 @@ export interface Tables {
 
 const maxNameLength = 40;
 
-/** Throws a RangeError for names that PostgreSQL would cut. */
+/** Returns the names of the tables. Throws a RangeError for a schema or prefix that is too long or has other characters. */
 export function tablesOf(schema: string | undefined, prefix: string): Tables {
   for (const name of [schema ?? "", prefix]) {
     if (name.length > maxNameLength || !/^[\w$ -]*$/.test(name)) {
       throw new RangeError(
-        `a schema or prefix has at most ${maxNameLength} letters, digits, _, $, - and spaces`,
+        `A schema or prefix must have at most ${maxNameLength} letters, digits, _, $, - and spaces, got ${JSON.stringify(name)}.`,
       );
     }
   }
@@ -36,28 +36,28 @@ export function tablesOf(schema: string | undefined, prefix: string): Tables {
   };
 }
 
-/** The primary key of the records is the lock on the head: of two that append at one place the second violates it. */
+/** The primary key of the records is the optimistic lock: of two appends at the same head, the second violates it. */
 const definitions = ({ schema, format: formats, sessions, records, snapshots }: Tables): string => `
   ${schema === undefined ? "" : `CREATE SCHEMA IF NOT EXISTS "${schema}";`}
   CREATE TABLE IF NOT EXISTS ${formats} (version integer NOT NULL);
   INSERT INTO ${formats} SELECT ${format} WHERE NOT EXISTS (SELECT FROM ${formats});
   CREATE TABLE IF NOT EXISTS ${sessions} (
-    life uuid PRIMARY KEY,
+    generation uuid PRIMARY KEY,
     id text COLLATE "C" NOT NULL UNIQUE,
     header text NOT NULL,
     lease_owner text,
     lease_until double precision
   );
   CREATE TABLE IF NOT EXISTS ${records} (
-    life uuid NOT NULL REFERENCES ${sessions} ON DELETE CASCADE,
+    generation uuid NOT NULL REFERENCES ${sessions} ON DELETE CASCADE,
     seq bigint NOT NULL,
-    changed text NOT NULL,
+    changes_digest text NOT NULL,
     digest text NOT NULL,
     body text NOT NULL,
-    PRIMARY KEY (life, seq)
+    PRIMARY KEY (generation, seq)
   );
   CREATE TABLE IF NOT EXISTS ${snapshots} (
-    life uuid PRIMARY KEY REFERENCES ${sessions} ON DELETE CASCADE,
+    generation uuid PRIMARY KEY REFERENCES ${sessions} ON DELETE CASCADE,
     seq bigint NOT NULL,
     digest text NOT NULL,
     version text NOT NULL,
@@ -68,16 +68,16 @@ const definitions = ({ schema, format: formats, sessions, records, snapshots }: 
     prefix_sum text NOT NULL
   );`;
 
-/** Makes the tables unless they are there, one process at a time. `UnsupportedVersion` for tables of a newer format. */
+/** Creates the tables if they do not exist, one process at a time. Throws `UnsupportedVersion` for tables of another format. */
 export async function prepareTables(client: PostgresClient, tables: Tables): Promise<void> {
   await checkEncoding(client);
-  if (!(await hasTables(client, tables))) await makeTables(client, tables);
+  if (!(await hasTables(client, tables))) await createTables(client, tables);
 }
 
 async function checkEncoding(client: PostgresClient): Promise<void> {
   const { rows } = await client.query("SELECT current_setting('server_encoding') AS encoding");
   if (rows[0]?.["encoding"] === "UTF8") return;
-  throw new LogError("UnsupportedVersion", "a log needs a database whose encoding is UTF8");
+  throw new LogError("UnsupportedVersion", "The encoding of the database must be UTF8.");
 }
 
 async function hasTables(client: PostgresClient, tables: Tables): Promise<boolean> {
@@ -88,12 +88,12 @@ async function hasTables(client: PostgresClient, tables: Tables): Promise<boolea
   if (version === format) return true;
   throw new LogError(
     "UnsupportedVersion",
-    `Unsupported log format ${String(version)}; this Moora reads ${format}.`,
+    `Unsupported log format ${String(version)}; this release reads ${format}. Update Moora.`,
   );
 }
 
-/** Another process may have made them while this one waited for its turn: a second look could still miss them. */
-async function makeTables(client: PostgresClient, tables: Tables): Promise<void> {
+/** Another process may create them while this one waits for the lock, so the statements tolerate existing tables. */
+async function createTables(client: PostgresClient, tables: Tables): Promise<void> {
   await client.query("BEGIN");
   try {
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [tables.format]);

@@ -2,7 +2,7 @@ import { chainStart, LogError, type LogRecord } from "@moora/event-log";
 import {
   bodies,
   checkInterleaving,
-  grow,
+  appendBodies,
   interleavings,
   recordsAfter,
   seededRandom,
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(async () => server[Symbol.asyncDispose]());
 
-/** What appending records one by one through cut connections comes to: those that were acknowledged. */
+/** Appends records one by one through cut connections. Returns the acknowledged ones. */
 async function appendThroughCuts(id: string, texts: readonly string[], cutNext: () => Cut) {
   await using proxy = await CuttingProxy.before(server.port);
   const log = postgresLog(urlAt(proxy.port), { busyTimeoutMs: 60_000 });
@@ -39,7 +39,7 @@ async function appendThroughCuts(id: string, texts: readonly string[], cutNext: 
 }
 
 describe("(B11) a connection that is cut in the middle of appends", () => {
-  it("leaves every one of 1,000 records there once, and nothing unresolved", async () => {
+  it("stores each of 1,000 records once, and resolves every append", async () => {
     const random = seededRandom(11);
     const cuts = ["before", "during", "after"] as const;
     const cutNext = (): Cut => (random() < 0.25 ? (cuts[Math.floor(random() * 3)] ?? "never") : "never");
@@ -49,7 +49,7 @@ describe("(B11) a connection that is cut in the middle of appends", () => {
   }, 60_000);
 
   it.each(["before", "during", "after"] as const)(
-    "%s the server has it: nothing is lost or doubled",
+    "%s the server receives it: no record is lost or repeated",
     async (cut) => {
       let asked = 0;
       const everySecond = (): Cut => ((asked += 1) % 2 === 1 ? cut : "never");
@@ -59,7 +59,7 @@ describe("(B11) a connection that is cut in the middle of appends", () => {
     },
   );
 
-  it("tells two writers apart whose connections are cut: each record is of the one that was told so", async () => {
+  it("distinguishes two writers whose connections are cut: each record belongs to the writer it was acknowledged to", async () => {
     const random = seededRandom(12);
     await using proxy = await CuttingProxy.before(server.port);
     const logs = [1, 2].map(() => postgresLog(urlAt(proxy.port), { busyTimeoutMs: 60_000 }));
@@ -88,7 +88,7 @@ describe("(B11) a connection that is cut in the middle of appends", () => {
     for (const log of logs) await log.close();
   }, 60_000);
 
-  it("is not called busy, which would mean that nothing was done, when the tables are locked", async () => {
+  it("is not LogBusy, which would mean that nothing was done, when the tables are locked", async () => {
     await using proxy = await CuttingProxy.before(server.port);
     const log = postgresLog(urlAt(proxy.port), { busyTimeoutMs: 500 });
     const session = await log.create("cut and locked", "{}");
@@ -103,9 +103,9 @@ describe("(B11) a connection that is cut in the middle of appends", () => {
     await log.close();
   });
 
-  it("is no longer waited for when the server does not answer; what was sent may be there, once", async () => {
+  it("is given up when the server does not respond; the record may be stored, at most once", async () => {
     await using proxy = await CuttingProxy.before(server.port);
-    const log = postgresLog(urlAt(proxy.port), { busyTimeoutMs: 500, answerTimeoutMs: 700 });
+    const log = postgresLog(urlAt(proxy.port), { busyTimeoutMs: 500, statementTimeoutMs: 700 });
     const session = await log.create("hung", "{}");
     proxy.cutNext = () => "hang";
     const records = recordsAfter(chainStart("{}"), "{}");
@@ -116,8 +116,8 @@ describe("(B11) a connection that is cut in the middle of appends", () => {
   });
 });
 
-describe("a server that comes and goes", () => {
-  it("is waited for, and has every record that was acknowledged", async () => {
+describe("a server that restarts", () => {
+  it("is waited for, and has every acknowledged record", async () => {
     const log = postgresLog(server.url, { busyTimeoutMs: 60_000 });
     const session = await log.create("restarted", "{}");
     const records = recordsAfter(chainStart("{}"), ...bodies(60));
@@ -131,16 +131,16 @@ describe("a server that comes and goes", () => {
     await log.close();
   }, 60_000);
 
-  it("does no harm to a process whose connections were idle", async () => {
+  it("does not affect a process with idle connections", async () => {
     const log = postgresLog(server.url);
     const session = await log.create("idle", "{}");
     await Promise.all([session.head(), session.head(), session.head()]);
     await server.restart();
-    expect(await grow(session, "{}")).toEqual(await session.read());
+    expect(await appendBodies(session, "{}")).toEqual(await session.read());
     await log.close();
   });
 
-  it("is heard again by a watch that was there before", async () => {
+  it("notifies a watch again that existed before", async () => {
     const [log, other] = [postgresLog(server.url), postgresLog(server.url)];
     const session = await log.create("watched through a restart", "{}");
     const elsewhere = await other.open("watched through a restart");
@@ -152,7 +152,7 @@ describe("a server that comes and goes", () => {
     const looks: Promise<void>[] = [];
     const stop = session.watch(() => looks.push(look()));
     known = 1;
-    await grow(session, "{}");
+    await appendBodies(session, "{}");
     await server.restart();
     await elsewhere?.append(1, recordsAfter((await session.read()).at(-1) ?? chainStart("{}"), "[]"));
     await promise;
@@ -164,7 +164,7 @@ describe("a server that comes and goes", () => {
   });
 });
 
-/** Runs a file of `children/` to its end; answers what it said. */
+/** Runs a file of `children/` to its end and returns its output. */
 async function child(file: string, ...args: readonly string[]): Promise<readonly string[]> {
   const spawned = spawn(
     process.execPath,
@@ -173,34 +173,34 @@ async function child(file: string, ...args: readonly string[]): Promise<readonly
       stdio: ["ignore", "pipe", "inherit"],
     },
   );
-  const [said, [code]] = await Promise.all([text(spawned.stdout), once(spawned, "exit")]);
+  const [output, [code]] = await Promise.all([text(spawned.stdout), once(spawned, "exit")]);
   expect(code).toBe(0);
-  return said.split("\n").slice(0, -1);
+  return output.split("\n").slice(0, -1);
 }
 
-describe("processes of their own", () => {
-  it("(D01) that each append 1,000 records: one winner for each number, nothing lost, nothing twice", async () => {
+describe("child processes", () => {
+  it("(D01) that each append 1,000 records: one winner for each number, no record lost or repeated", async () => {
     const log = postgresLog(server.url);
     const session = await log.create("a", "{}");
-    const said = await Promise.all(
+    const output = await Promise.all(
       ["one", "other"].map(async (name) => child("writer.ts", server.url, name, "1000")),
     );
     const found = (await session.read()).map(({ seq, body }) => `${seq} ${body}`);
     expect(found).toHaveLength(2_000);
-    expect(said.flat()).toHaveLength(2_000);
-    expect(new Set(said.flat())).toEqual(new Set(found));
+    expect(output.flat()).toHaveLength(2_000);
+    expect(new Set(output.flat())).toEqual(new Set(found));
     await log.close();
   }, 60_000);
 
-  it("(V13) end by themselves when all they do is watch", async () => {
+  it("(V13) that only watch exit by themselves", async () => {
     expect(await child("watcher.ts", server.url)).toEqual([]);
   });
 });
 
-describe("the orders in which two writers take six steps each", () => {
+describe("the interleavings of two writers with six steps each", () => {
   const every = process.env["MOORA_PROVE"] === undefined ? 8 : 1;
 
-  it(`give the log that they should, ${Math.ceil(924 / every)} of them`, async () => {
+  it(`result in the expected log, ${Math.ceil(924 / every)} of them`, async () => {
     const pool = poolOn(server.url);
     const storage = postgresStorage(pool, server.url);
     const orders = [...interleavings(6, 6)].filter((_, index) => index % every === 0);

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type Server, Socket } from "node:net";
 
 /**
- * When to cut a connection that has just sent an append: before the server gets it, as soon as the server has it, or when
- * the server has answered and the answer is on its way. `hang`: nothing is cut, but nothing comes back any more.
+ * When to cut a connection that sends an append: before the server receives it, when the server has received it, or when the
+ * response of the server arrives at the proxy. `hang`: the connection stays open, but no response is forwarded.
  */
 export type Cut = "before" | "during" | "after" | "hang" | "never";
 
@@ -11,7 +11,7 @@ export type Cut = "before" | "during" | "after" | "hang" | "never";
 export class CuttingProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Asked for each append that passes. */
+  /** Called for each append. */
   cutNext: () => Cut = () => "never";
   cuts = 0;
 
@@ -53,7 +53,7 @@ export class CuttingProxy implements AsyncDisposable {
       if (cut === "never" && bytes.includes("WITH added AS")) cut = this.#nextCut();
       if (cut === "before") client.destroy();
       else server.write(bytes);
-      // The server has the statement in its socket; it will find out that nobody listens when it answers.
+      // The server has received the statement; it notices the closed connection when it responds.
       if (cut === "during") client.resetAndDestroy();
     });
     server.on("data", (bytes) => {

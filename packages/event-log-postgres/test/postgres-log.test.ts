@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { chainStart, type EventLog } from "@moora/event-log";
-import { bodies, grow, recordsAfter } from "@moora/event-log/testing";
+import { bodies, appendBodies, recordsAfter } from "@moora/event-log/testing";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { postgresLog, type PostgresOptions, type PostgresPool } from "../src/index.ts";
@@ -32,10 +32,10 @@ function open(source: string | PostgresPool, options: PostgresOptions = {}): Eve
   return log;
 }
 
-const [first = { seq: 1, body: "", changed: "", digest: "" }] = recordsAfter(chainStart("{}"), "{}");
+const [first = { seq: 1, body: "", changesDigest: "", digest: "" }] = recordsAfter(chainStart("{}"), "{}");
 
 describe("a log whose tables are locked", () => {
-  it("(B10) is busy for longer than the limit: LogBusy, and nothing appended", async () => {
+  it("(B10) for longer than the timeout: an append fails with LogBusy and writes nothing", async () => {
     const session = await open(server.url, { busyTimeoutMs: 500 }).create("locked", "{}");
     const holder = await admin.connect();
     await holder.query("BEGIN; LOCK TABLE moora_records IN ACCESS EXCLUSIVE MODE");
@@ -47,7 +47,7 @@ describe("a log whose tables are locked", () => {
     expect(await session.head()).toBe(1);
   });
 
-  it("(B10) is busy for less than the limit: the append waits and succeeds", async () => {
+  it("(B10) for less than the timeout: an append waits and succeeds", async () => {
     const session = await open(server.url, { busyTimeoutMs: 60_000 }).create("unlocked", "{}");
     const holder = await admin.connect();
     await holder.query("BEGIN; LOCK TABLE moora_records IN ACCESS EXCLUSIVE MODE");
@@ -60,7 +60,7 @@ describe("a log whose tables are locked", () => {
 });
 
 describe("a pool", () => {
-  it("that has no connection to give is busy, and gets back the one that came too late", async () => {
+  it("without a free connection is LogBusy, and gets back a connection that arrives too late", async () => {
     const pool = poolOn(server.url, 1);
     const listeners = pool.listenerCount("error");
     const log = open(pool, { busyTimeoutMs: 300 });
@@ -74,7 +74,7 @@ describe("a pool", () => {
     await pool.end();
   });
 
-  it("that was made by the log ends with it, and then nothing is done any more", async () => {
+  it("that the log created ends with it, and later calls fail", async () => {
     const log = postgresLog(server.url);
     const session = await log.create("closed", "{}");
     await log.close();
@@ -84,12 +84,12 @@ describe("a pool", () => {
 });
 
 describe("a server", () => {
-  it("that is not there is LogWrite when the limit has passed", async () => {
+  it("that is unreachable is LogWrite after the timeout", async () => {
     const log = open("postgres://postgres@127.0.0.1:1/postgres", { busyTimeoutMs: 30 });
     await expect((async () => log.open("a"))()).rejects.toMatchObject({ code: "LogWrite" });
   });
 
-  it("that says nothing is given up, with an error of the log", async () => {
+  it("that does not respond results in a LogError", async () => {
     const silent = createServer().listen(0, "127.0.0.1");
     await once(silent, "listening");
     const address = silent.address();
@@ -99,7 +99,7 @@ describe("a server", () => {
     silent.close();
   });
 
-  it("that refuses the password is LogWrite, not tried again and again", async () => {
+  it("that rejects the password is LogWrite, without retries", async () => {
     await admin.query("CREATE ROLE stranger");
     const log = open(server.url.replace("postgres@", "stranger@"), { busyTimeoutMs: 60_000 });
     await expect((async () => log.open("a"))()).rejects.toMatchObject({ code: "LogWrite" });
@@ -107,7 +107,7 @@ describe("a server", () => {
 });
 
 describe("the tables", () => {
-  it("are made once, however many processes want them at the same time", async () => {
+  it("are created once, also by concurrent processes", async () => {
     const many = Array.from({ length: 12 }, () => open(server.url, { prefix: "race_" }));
     const outcomes = await Promise.all(many.map(async (log, index) => log.create(`session ${index}`, "{}")));
     expect(outcomes).toHaveLength(12);
@@ -115,9 +115,9 @@ describe("the tables", () => {
     expect(await many[0]?.list()).toHaveLength(12);
   });
 
-  it("can be in a schema of their own, apart from others", async () => {
+  it("can be in a separate schema", async () => {
     const [one, other] = [open(server.url, { schema: "Agents' logs".replace("'", "") }), open(server.url)];
-    await grow(await one.create("a", "{}"), ...bodies(3));
+    await appendBodies(await one.create("a", "{}"), ...bodies(3));
     expect(await other.open("a")).toBeUndefined();
     expect(
       (await admin.query('SELECT count(*)::int AS count FROM "Agents logs".moora_records')).rows,
@@ -125,13 +125,13 @@ describe("the tables", () => {
   });
 
   it.each([{ prefix: 'x"; DROP TABLE moora_records; --' }, { schema: "a.b" }, { prefix: "x".repeat(41) }])(
-    "cannot have a name that has to be escaped or would be cut: %j",
+    "cannot have a name that needs escapes or is too long: %j",
     (options) => {
       expect(() => postgresLog(server.url, options)).toThrow(RangeError);
     },
   );
 
-  it("may be used by a role that may not make any", async () => {
+  it("can be used by a role without permission to create tables", async () => {
     await open(server.url).create("for the clerk", "{}");
     await admin.query(
       "CREATE ROLE clerk LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO clerk",
@@ -141,24 +141,24 @@ describe("the tables", () => {
     expect(await session?.head()).toBe(1);
   });
 
-  it("are refused in a database that cannot hold all texts", async () => {
+  it("are rejected in a database that cannot store all texts", async () => {
     await admin.query("CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0");
     const log = open(server.url.replace(/postgres$/, "ascii"));
     await expect((async () => log.open("a"))()).rejects.toMatchObject({ code: "UnsupportedVersion" });
   });
 
-  it("show JSON as it is", async () => {
+  it("contain JSON unchanged", async () => {
     const session = await open(server.url).create("plain", '{"agent":"x"}');
-    await grow(session, '{"a":"\u{1F600}"}');
+    await appendBodies(session, '{"a":"\u{1F600}"}');
     const { rows } = await admin.query(
-      "SELECT header, body FROM moora_records JOIN moora_sessions USING (life) WHERE id = 'plain'",
+      "SELECT header, body FROM moora_records JOIN moora_sessions USING (generation) WHERE id = 'plain'",
     );
     expect(rows).toEqual([{ header: '{"agent":"x"}', body: '{"a":"\u{1F600}"}' }]);
   });
 });
 
 describe("an acknowledged append", () => {
-  it("is on the disk, also where the server's default is not to wait for that", async () => {
+  it("is on the disk, also if the server's default is asynchronous commit", async () => {
     const session = await open(`${server.url}?options=-c%20synchronous_commit%3Doff`).create("sync", "{}");
     let flushed = 0;
     for (const record of recordsAfter(chainStart("{}"), ...bodies(20))) {
@@ -168,13 +168,13 @@ describe("an acknowledged append", () => {
       );
       flushed += rows[0].all === true ? 1 : 0;
     }
-    // The server may write for itself in between.
+    // The server may flush by itself in between.
     expect(flushed).toBeGreaterThan(15);
   });
 });
 
-describe("watches that come and go", () => {
-  it("(V13) leave no connection behind that listens", async () => {
+describe("watches that start and stop", () => {
+  it("(V13) leave no listening connection", async () => {
     const log = postgresLog(server.url);
     const session = await log.create("coming and going", "{}");
     for (let round = 0; round < 30; round += 1) {
@@ -183,9 +183,9 @@ describe("watches that come and go", () => {
       await (round % 3 === 0 ? promise : session.head());
       stop();
     }
-    // It waits for every connection that is lent out: one that was forgotten would keep it for ever.
+    // It waits for every connection that is in use, so a leaked connection would make it wait forever.
     await log.close();
-    // A process of the server takes a moment to end.
+    // A server process needs a moment to end.
     for (let left = 1; left > 0;) {
       const { rows } = await admin.query(
         "SELECT query FROM pg_stat_activity WHERE application_name = 'moora' AND query LIKE 'LISTEN%'",
@@ -196,7 +196,7 @@ describe("watches that come and go", () => {
   });
 });
 
-/** A pool whose connections refuse statements with these words. */
+/** A pool whose connections reject statements that contain these words. */
 function refusing(pool: pg.Pool, words: string): PostgresPool {
   return {
     async connect() {
@@ -222,8 +222,8 @@ function refusing(pool: pg.Pool, words: string): PostgresPool {
   };
 }
 
-describe("a watch that hears messages", () => {
-  it("is told without looking", async () => {
+describe("a watch with notifications", () => {
+  it("is notified without polling", async () => {
     const pool = poolOn(server.url);
     const log = open(refusing(pool, "ANY ($1::uuid[])"));
     const other = open(server.url);
@@ -231,11 +231,11 @@ describe("a watch that hears messages", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const stop = session.watch(resolve);
     const elsewhere = await other.open("heard");
-    const told = { isOver: false };
-    const waiting = promise.then(() => (told.isOver = true));
-    // The connection that listens takes a moment to be there.
-    while (!told.isOver) {
-      await grow(elsewhere ?? session, "{}");
+    const notified = { isOver: false };
+    const waiting = promise.then(() => (notified.isOver = true));
+    // The listening connection needs a moment to connect.
+    while (!notified.isOver) {
+      await appendBodies(elsewhere ?? session, "{}");
       await Promise.race([waiting, new Promise((next) => setImmediate(next))]);
     }
     expect(await session.head()).toBeGreaterThan(0);
@@ -245,8 +245,8 @@ describe("a watch that hears messages", () => {
   });
 });
 
-describe("a watch without messages", () => {
-  it("finds new records by looking", async () => {
+describe("a watch without notifications", () => {
+  it("finds new records by polling", async () => {
     const [log, other] = [open(server.url, { notify: false }), open(server.url, { notify: false })];
     const session = await log.create("quiet", "{}");
     const { promise, resolve } = Promise.withResolvers<number>();
@@ -264,9 +264,9 @@ describe("a watch without messages", () => {
   });
 });
 
-describe("a text with characters that PostgreSQL cannot hold", () => {
+describe("a text with characters that PostgreSQL cannot store", () => {
   it.each(["\0", "\u0001", "\u00010", "\u00011", "\0\u0001\0", "a\u0001\u00010\0b1", "", "plain"])(
-    "comes back: %j",
+    "is read back unchanged: %j",
     (text) => {
       expect(storedToText(textToStored(text))).toBe(text);
       expect(textToStored(text)).not.toContain("\0");

@@ -9,7 +9,7 @@ import { PostgresServer } from "./server.ts";
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
 const fences = [...readme.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code);
 
-it("the example of the README appends a record and is told of it", async () => {
+it("the example of the README appends a record and is notified of it", async () => {
   await using server = await PostgresServer.start();
   const child = spawn(
     process.execPath,
@@ -20,8 +20,8 @@ it("the example of the README appends a record and is told of it", async () => {
       stdio: ["ignore", "pipe", "inherit"],
     },
   );
-  const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
-  const lines = said.trim().split("\n");
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  const lines = output.trim().split("\n");
   expect(code).toBe(0);
   expect(fences).toHaveLength(1);
   expect(lines).toContain("the log ends at 1");

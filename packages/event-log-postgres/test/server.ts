@@ -7,14 +7,14 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import pg from "pg";
 
-/** A user that exists everywhere and owns nothing: PostgreSQL refuses to run as root. */
-const nobody = 65_534;
+/** A user without files that exists on every system: PostgreSQL refuses to run as root. */
+const unprivilegedId = 65_534;
 const isRoot = process.getuid?.() === 0;
-const asNobody = isRoot ? { uid: nobody, gid: nobody } : {};
+const unprivileged = isRoot ? { uid: unprivilegedId, gid: unprivilegedId } : {};
 
 /**
- * A PostgreSQL server of a test's own: on loopback, on a free port, in a temporary directory, from binaries that come
- * with an npm package. They are copied there, so that no install script need have run, and anyone may execute them.
+ * A PostgreSQL server for one test: on loopback, on a free port, in a temporary directory, from the binaries of an npm package.
+ * They are copied there, so that they can be executed by any user, and no install script has to run.
  */
 export class PostgresServer implements AsyncDisposable {
   readonly port: number;
@@ -31,10 +31,12 @@ export class PostgresServer implements AsyncDisposable {
     const directory = mkdtempSync(join(tmpdir(), "moora-postgres-"));
     copyBinaries(join(directory, "native"));
     mkdirSync(join(directory, "data"));
-    if (isRoot) for (const path of [directory, join(directory, "data")]) chownSync(path, nobody, nobody);
+    if (isRoot)
+      for (const path of [directory, join(directory, "data")])
+        chownSync(path, unprivilegedId, unprivilegedId);
     initialise(directory);
     const server = new PostgresServer(directory, await freePort());
-    await server.#answers();
+    await server.#waitUntilReady();
     return server;
   }
 
@@ -42,12 +44,12 @@ export class PostgresServer implements AsyncDisposable {
     return urlAt(this.port);
   }
 
-  /** Ends the server, as a crash does, and starts it again on the same data. */
+  /** Kills the server and starts it again on the same data. */
   async restart(): Promise<void> {
     this.#process.kill("SIGQUIT");
     await once(this.#process, "exit");
     this.#process = launch(this.#directory, this.port);
-    await this.#answers();
+    await this.#waitUntilReady();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -55,7 +57,7 @@ export class PostgresServer implements AsyncDisposable {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  async #answers(): Promise<void> {
+  async #waitUntilReady(): Promise<void> {
     for (;;) {
       if (this.#process.exitCode !== null) throw new Error(readFileSync(logIn(this.#directory), "utf8"));
       const client = new pg.Client({ connectionString: this.url });
@@ -70,7 +72,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-/** A pool of a test's own. A server that ends tells even connections that are being closed, which nobody need hear. */
+/** A pool for one test. Ignores the error events of connections when the server ends. */
 export const poolOn = (connectionString: string, max = 10): pg.Pool =>
   new pg.Pool({ connectionString, max }).on("error", () => undefined);
 
@@ -82,12 +84,12 @@ function initialise(directory: string): void {
   const { status, stderr } = spawnSync(
     join(directory, "native/bin/initdb"),
     ["-D", join(directory, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
-    { ...asNobody, cwd: directory, encoding: "utf8" },
+    { ...unprivileged, cwd: directory, encoding: "utf8" },
   );
   if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
 }
 
-/** Not synced: no test takes the power away from the server, only connections and the process. */
+/** Without fsync: tests cut connections and kill processes, but do not simulate power loss of the server. */
 function launch(directory: string, port: number): ChildProcess {
   const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
   const server = spawn(
@@ -100,9 +102,9 @@ function launch(directory: string, port: number): ChildProcess {
       join(directory, "data"),
       ...settings.flatMap((setting) => ["-c", setting]),
     ],
-    { ...asNobody, cwd: directory, stdio: "ignore" },
+    { ...unprivileged, cwd: directory, stdio: "ignore" },
   );
-  // A run of tests that is broken off leaves no server behind.
+  // An aborted test run leaves no server.
   process.once("exit", () => server.kill("SIGQUIT"));
   return server;
 }

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { postgresLog } from "../src/index.ts";
 import { storedToText, textToStored } from "../src/stored-text.ts";
 
-/** The tables of a server as one storage after another: emptied at the end of each. */
+/** Uses the tables of a server as storage for one case after another; `dispose` empties them. */
 export function postgresStorage(pool: pg.Pool, url: string): LogStorage {
   const opened: EventLog[] = [];
   const open = (source: pg.Pool | string): EventLog => {
@@ -12,9 +12,11 @@ export function postgresStorage(pool: pg.Pool, url: string): LogStorage {
     opened.push(log);
     return log;
   };
-  const lifeOf = async (id: string): Promise<unknown> => {
-    const { rows } = await pool.query("SELECT life FROM moora_sessions WHERE id = $1", [textToStored(id)]);
-    return rows[0].life;
+  const generationOf = async (id: string): Promise<unknown> => {
+    const { rows } = await pool.query("SELECT generation FROM moora_sessions WHERE id = $1", [
+      textToStored(id),
+    ]);
+    return rows[0].generation;
   };
   return {
     open: () => open(pool),
@@ -24,19 +26,25 @@ export function postgresStorage(pool: pg.Pool, url: string): LogStorage {
       await pool.query("DELETE FROM moora_sessions; UPDATE moora_format SET version = 1");
     },
     async rewrite(id, edit) {
-      const life = await lifeOf(id);
-      const stored = await pool.query("SELECT * FROM moora_records WHERE life = $1 ORDER BY seq", [life]);
-      await pool.query("DELETE FROM moora_records WHERE life = $1", [life]);
-      for (const { seq, changed, digest, body } of edit(stored.rows.map(rowToRecord))) {
-        const values = [life, seq, textToStored(changed), digest, textToStored(body)];
+      const generation = await generationOf(id);
+      const stored = await pool.query("SELECT * FROM moora_records WHERE generation = $1 ORDER BY seq", [
+        generation,
+      ]);
+      await pool.query("DELETE FROM moora_records WHERE generation = $1", [generation]);
+      for (const { seq, changesDigest, digest, body } of edit(stored.rows.map(rowToRecord))) {
+        const values = [generation, seq, textToStored(changesDigest), digest, textToStored(body)];
         await pool.query("INSERT INTO moora_records VALUES ($1, $2, $3, $4, $5)", values);
       }
     },
     async damageHeader(id) {
-      await pool.query("UPDATE moora_sessions SET header = '{}' WHERE life = $1", [await lifeOf(id)]);
+      await pool.query("UPDATE moora_sessions SET header = '{}' WHERE generation = $1", [
+        await generationOf(id),
+      ]);
     },
     async damageSnapshot(id) {
-      await pool.query("UPDATE moora_snapshots SET body = body || 'x' WHERE life = $1", [await lifeOf(id)]);
+      await pool.query("UPDATE moora_snapshots SET body = body || 'x' WHERE generation = $1", [
+        await generationOf(id),
+      ]);
     },
     async raiseFormat() {
       await pool.query("UPDATE moora_format SET version = 2");
@@ -47,6 +55,6 @@ export function postgresStorage(pool: pg.Pool, url: string): LogStorage {
 const rowToRecord = (row: Readonly<Record<string, unknown>>): LogRecord => ({
   seq: Number(row["seq"]),
   body: storedToText(String(row["body"])),
-  changed: storedToText(String(row["changed"])),
+  changesDigest: storedToText(String(row["changes_digest"])),
   digest: String(row["digest"]),
 });

@@ -60,14 +60,14 @@ function bareFile(count: number, isSynced: boolean): void {
 function bareInsert(count: number, synchronous: "FULL" | "NORMAL"): void {
   const database = new DatabaseSync(join(directory, `bare-${synchronous}.db`));
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};
-    CREATE TABLE records (seq INTEGER PRIMARY KEY, changed TEXT, digest TEXT, body TEXT)`);
+    CREATE TABLE records (seq INTEGER PRIMARY KEY, changes_digest TEXT, digest TEXT, body TEXT)`);
   const insert = database.prepare("INSERT INTO records VALUES (?, ?, ?, ?)");
   const records = recordsOf(count);
   say(
     `bare: INSERT, ${synchronous}`,
     timed(count, (index) => {
       const record = records[index];
-      if (record !== undefined) insert.run(record.seq, record.changed, record.digest, record.body);
+      if (record !== undefined) insert.run(record.seq, record.changesDigest, record.digest, record.body);
     }),
   );
   database.close();

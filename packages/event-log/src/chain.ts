@@ -1,32 +1,33 @@
-import { chained, digestOf } from "./digest.ts";
+import { recordDigest, digestOf } from "./digest.ts";
 import { LogError } from "./log-error.ts";
 import type { LogInspection, LogRecord } from "./port.ts";
 
-/** Where a chain ends: its last sequence number and digest. */
+/** The end of a chain: its last sequence number and digest. */
 export interface ChainHead {
   readonly seq: number;
   readonly digest: string;
 }
 
-/** The head of a log without records: 0, and the digest of its header. */
+/** The head of a log without records: sequence number 0 and the digest of its header. */
 export const chainStart = (header: string): ChainHead => ({ seq: 0, digest: digestOf(header) });
 
-/** Whether a record is the next one of the chain that ends at `head`. */
+/** Whether a record continues the chain that ends at `head`. */
 export const follows = (head: ChainHead, record: LogRecord): boolean =>
-  record.seq === head.seq + 1 && record.digest === chained(head.digest, record.body, record.changed);
+  record.seq === head.seq + 1 &&
+  record.digest === recordDigest(head.digest, record.body, record.changesDigest);
 
-/** Returns records that continue the chain from `head`. Throws `LogCorrupt` naming the first that does not. */
+/** Returns the records if they continue the chain from `head`. Throws `LogCorrupt` with the `seq` of the first that does not. */
 export function checkedChain(head: ChainHead, records: readonly LogRecord[]): readonly LogRecord[] {
-  const { damage } = soundPart(head, records);
+  const { damage } = inspectChain(head, records);
   if (damage !== undefined) throw damage;
   return records;
 }
 
 /**
- * The records that continue the chain from `head`, up to the first that does not. Where the store keeps the log's end
- * besides, records that are missing there, or are others, are damage too.
+ * Splits stored records into those that continue the chain from `head` and the damage after them, if any. With `end`, for
+ * stores that also store the head of the log, a last record that is not at `end` is damage too.
  */
-export function soundPart(
+export function inspectChain(
   head: ChainHead,
   records: readonly LogRecord[],
   end?: ChainHead,
@@ -39,10 +40,11 @@ export function soundPart(
   if (end === undefined || (last.seq === end.seq && last.digest === end.digest)) {
     return { records, damage: undefined };
   }
-  const bad = Math.min(last.seq + 1, Math.max(end.seq, 1));
-  return { records: records.filter(({ seq }) => seq < bad), damage: logCorrupt(bad) };
+  const firstBad = Math.min(last.seq + 1, Math.max(end.seq, 1));
+  return { records: records.filter(({ seq }) => seq < firstBad), damage: logCorrupt(firstBad) };
 }
 
+/** Creates the `LogCorrupt` error for the first bad or missing record. */
 export const logCorrupt = (seq: number): LogError =>
   new LogError(
     "LogCorrupt",

@@ -5,7 +5,7 @@ const digestLength = 22;
 
 const sextet = (bits: number): string => alphabet.charAt(bits & 63);
 
-/** The same digest where there is no `node:crypto`: SHA-256 in JavaScript, the first 16 bytes in base64url. */
+/** The hash for runtimes without `node:crypto`: SHA-256 in JavaScript, the first 16 bytes as base64url. */
 export function portableHash(text: string): string {
   const bytes = sha256(new TextEncoder().encode(text));
   let digest = "";
@@ -17,7 +17,7 @@ export function portableHash(text: string): string {
   return digest + sextet(last >> 2) + sextet(last << 4);
 }
 
-/** What Node, Deno and Bun put on the global object, and browsers do not. */
+/** The part of the global object that Node.js, Deno and Bun have and browsers do not. */
 interface WithProcess {
   readonly process?: {
     readonly getBuiltinModule?: (
@@ -27,7 +27,7 @@ interface WithProcess {
 }
 
 function nativeHash(): ((text: string) => string) | undefined {
-  // Only asked for at run time, so that bundlers for browsers see no import of it.
+  // Looked up at run time, so that bundlers for browsers see no import of `node:crypto`.
   const { process } = globalThis as WithProcess;
   const hash = process?.getBuiltinModule?.("node:crypto")?.hash;
   if (typeof hash !== "function") return undefined;
@@ -38,18 +38,18 @@ function nativeHash(): ((text: string) => string) | undefined {
   };
 }
 
-const hashed: (text: string) => string = nativeHash() ?? portableHash;
+const hashText: (text: string) => string = nativeHash() ?? portableHash;
 
 /**
- * The digest of some texts: SHA-256 cut to 128 bits, as 22 characters of base64url; synchronous and the same everywhere.
- * Each text counts with its length, so that ("ab", "c") and ("a", "bc") differ. The texts must be well-formed.
+ * The digest of one or more texts: SHA-256 truncated to 128 bits, as 22 characters of base64url. Synchronous, and the same on
+ * every runtime. The length of each text is hashed too, so ("ab", "c") and ("a", "bc") differ. The texts must be well-formed.
  */
 export function digestOf(...parts: readonly string[]): string {
   let framed = "";
   for (const part of parts) framed += `${part.length}:${part}`;
-  return hashed(framed);
+  return hashText(framed);
 }
 
-/** The digest of a record: of the digest before it, its body and what it changed. */
-export const chained = (previousDigest: string, body: string, changed: string): string =>
-  digestOf(previousDigest, body, changed);
+/** The digest of a record, which chains it to the record before: a hash of the previous digest, `body` and `changesDigest`. */
+export const recordDigest = (previousDigest: string, body: string, changesDigest: string): string =>
+  digestOf(previousDigest, body, changesDigest);

@@ -1,3 +1,3 @@
-/** The `code` of an error of the system or of a library; undefined for anything else. */
+/** The `code` of an error of the operating system or of a library; undefined for any other value. */
 export const errorCode = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;

@@ -3,31 +3,32 @@ import { isPromise, andThen } from "./maybe-promise.ts";
 import type { MaybePromise } from "./port.ts";
 import { unreferencedInterval } from "./unreferenced-interval.ts";
 
-/** How often heads are compared where the system reports no changes. */
+/** The interval at which heads are compared, for changes that the source does not report. */
 const pollMs = 1_000;
 
+/** How a {@link HeadWatch} reads heads and learns about changes. */
 export interface HeadWatchOptions {
   /**
-   * The present head of each of these sessions, as text. Called with all that are watched once a second, and with some
-   * whenever `source` reports them. A failure is ignored: the next call follows in a second.
+   * Returns the current head of each of these sessions, as text. Called once a second with the watched sessions, and with
+   * the reported ones when `source` reports a change. Errors are ignored: the next call follows within a second.
    */
   readonly headsOf: (keys: readonly string[]) => MaybePromise<ReadonlyMap<string, string>>;
-  /** Begins to listen for changes while at least one session is watched; returns a function that stops it. */
-  readonly source?: (changed: (keys?: readonly string[]) => void) => () => void;
-  /** How many sessions one poll looks at; the next poll continues with the next ones. Default: all. */
+  /** Starts to listen for changes; returns a function that stops it. Runs while at least one session is watched. */
+  readonly source?: (onChange: (keys?: readonly string[]) => void) => () => void;
+  /** The number of sessions that one poll checks; the next poll continues after them. Default: all. */
   readonly keysPerPoll?: number;
 }
 
 /**
- * Calls listeners of a session when its head has moved. All sessions of a log share one timer and one source of changes,
- * and both exist only while a session is watched. They keep no process alive.
+ * Calls the listeners of a session when its head has moved. All sessions of a log share one timer and one source of changes,
+ * which run only while a session is watched and do not keep the process alive.
  */
 export class HeadWatch {
   readonly #options: HeadWatchOptions;
   readonly #listeners = new Listeners();
   readonly #heads = new Map<string, string>();
   readonly #due = new Set<string>();
-  #isLooking = false;
+  #isChecking = false;
   #nextKey = 0;
   #stopSource: (() => void) | undefined;
   #stopTimer: (() => void) | undefined;
@@ -36,11 +37,14 @@ export class HeadWatch {
     this.#options = options;
   }
 
-  /** Calls back at least once: a session may have changed before it was watched. */
+  /**
+   * Adds a listener to a session; returns a function that removes it. The listener is called at least once, because the
+   * session may have changed before it was watched.
+   */
   add(key: string, listener: () => void): () => void {
     const remove = this.#listeners.add(key, listener);
     this.#start();
-    this.#look([key]);
+    this.#check([key]);
     return () => {
       remove();
       if (!this.#listeners.has(key)) this.#heads.delete(key);
@@ -48,15 +52,17 @@ export class HeadWatch {
     };
   }
 
+  /** Whether a session has listeners. */
   has(key: string): boolean {
     return this.#listeners.has(key);
   }
 
-  /** Calls the listeners of a session that was changed by this process. */
+  /** Calls the listeners of a session that this process has changed. */
   notify(key: string): void {
     this.#listeners.notify(key);
   }
 
+  /** Removes all listeners and stops the timer and the source. */
   close(): void {
     this.#listeners.clear();
     this.#heads.clear();
@@ -65,7 +71,7 @@ export class HeadWatch {
 
   #start(): void {
     this.#stopTimer ??= unreferencedInterval(() => this.#poll(), pollMs);
-    this.#stopSource ??= this.#options.source?.((keys) => this.#look(keys ?? this.#listeners.keys));
+    this.#stopSource ??= this.#options.source?.((keys) => this.#check(keys ?? this.#listeners.keys));
   }
 
   #stop(): void {
@@ -80,38 +86,38 @@ export class HeadWatch {
     const { keys } = this.#listeners;
     const { keysPerPoll = keys.length } = this.#options;
     if (this.#nextKey >= keys.length) this.#nextKey = 0;
-    this.#look(keys.slice(this.#nextKey, this.#nextKey + keysPerPoll));
+    this.#check(keys.slice(this.#nextKey, this.#nextKey + keysPerPoll));
     this.#nextKey += keysPerPoll;
   }
 
-  /** Looks at sessions, after the look that is under way. */
-  #look(keys: readonly string[]): void {
+  /** Checks sessions now, or after the check that is in progress. */
+  #check(keys: readonly string[]): void {
     for (const key of keys) this.#due.add(key);
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     try {
-      const ended = andThen(this.#lookAtDue(), () => this.#ended());
-      if (isPromise(ended)) void ended.catch(() => this.#ended());
+      const finished = andThen(this.#checkDue(), () => this.#finishCheck());
+      if (isPromise(finished)) void finished.catch(() => this.#finishCheck());
     } catch {
-      this.#ended();
+      this.#finishCheck();
     }
   }
 
-  #lookAtDue(): MaybePromise<void> {
+  #checkDue(): MaybePromise<void> {
     const keys = [...this.#due].filter((key) => this.#listeners.has(key));
     this.#due.clear();
     if (keys.length === 0) return undefined;
     return andThen(this.#options.headsOf(keys), (heads) => {
-      for (const key of keys) this.#see(key, heads.get(key) ?? "removed");
+      for (const key of keys) this.#update(key, heads.get(key) ?? "removed");
     });
   }
 
-  #ended(): void {
-    this.#isLooking = false;
-    if (this.#due.size > 0) this.#look([]);
+  #finishCheck(): void {
+    this.#isChecking = false;
+    if (this.#due.size > 0) this.#check([]);
   }
 
-  #see(key: string, head: string): void {
+  #update(key: string, head: string): void {
     if (this.#heads.get(key) === head || !this.#listeners.has(key)) return;
     this.#heads.set(key, head);
     this.#listeners.notify(key);

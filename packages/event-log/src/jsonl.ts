@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import nodeFileSystem from "node:fs";
 import { resolve } from "node:path";
-import { checkPlace, logExists, validHeader, validId } from "./validation.ts";
+import { validateLocation, logExists, validHeader, validId } from "./validation.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { JsonlDirectory } from "./jsonl/directory.ts";
 import { watchDirectory } from "./jsonl/directory-watch.ts";
 import { fileNameOf, leaseExtension, snapshotExtension } from "./jsonl/file-name.ts";
 import type { FileSystem } from "./jsonl/file-system.ts";
 import { type Durability, Files } from "./jsonl/files.ts";
-import { readHeader } from "./jsonl/head-of-file.ts";
+import { readHeader } from "./jsonl/header-and-end.ts";
 import { damagedHeader, type HeaderLine, headerToLine } from "./jsonl/header-line.ts";
-import { listed } from "./jsonl/listing.ts";
+import { listSessions } from "./jsonl/listing.ts";
 import { JsonlSession } from "./jsonl/session.ts";
-import type { Life } from "./jsonl/session-file.ts";
+import type { Generation } from "./jsonl/session-file.ts";
 import { LogError } from "./log-error.ts";
 import { andThen } from "./maybe-promise.ts";
 import type { EventLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
@@ -20,25 +20,27 @@ import { warn } from "./warn.ts";
 
 export type { Durability, FileSystem };
 
+/** Options of {@link jsonlLog}. */
 export interface JsonlOptions {
   /** Default `full`: an append is on the disk when it returns. */
   readonly durability?: Durability;
   /** How long to wait for other processes before `LogBusy`, in milliseconds. Default 5,000. */
   readonly busyTimeoutMs?: number;
-  /** Default: a warning of the process. */
+  /** Called with notices about skipped data. Default: emits a process warning. */
   readonly onNotice?: (notice: LogNotice) => void;
-  /** The file functions to use, for tests. Default `node:fs`. */
+  /** The file functions to use; for tests. Default: `node:fs`. */
   readonly fs?: FileSystem;
 }
 
 /**
- * A log in a directory: one file for each session, one line for each record. A call answers synchronously, or with a
- * promise while another process writes to the same session. Several processes of one machine may share the directory; it
- * must be on a local disk. What the log creates is readable by its owner only. Where this process may only read, reading
- * works, and writing fails with `LogWrite`. Throws `InvalidOption` if `directory` is not a path.
+ * A log in a directory: one file for each session, one line for each record. A call returns synchronously, or returns a
+ * promise while another process writes to the same session. Processes of one machine may share the directory, which must be on
+ * a local disk and is created if it does not exist. Only the user that creates the files can read them. A process that lacks
+ * write permission can read; its writes fail with `LogWrite`. Throws `InvalidOption` if `directory` is not a
+ * path.
  */
 export function jsonlLog(directory: string, options: JsonlOptions = {}): EventLog {
-  checkPlace("jsonlLog", "the path of a directory", directory, options);
+  validateLocation("jsonlLog", "the path of a directory", directory, options);
   const { durability = "full", busyTimeoutMs = 5_000, onNotice = warn, fs = nodeFileSystem } = options;
   return new JsonlLog(
     new JsonlDirectory(resolve(directory), new Files(fs, durability), { busyTimeoutMs, onNotice }),
@@ -57,10 +59,10 @@ class JsonlLog implements EventLog {
 
   create(id: string, header: string): MaybePromise<SessionLog> {
     const name = fileNameOf(validId(id));
-    const line: HeaderLine = { id, life: newLife(), header: validHeader(header) };
+    const line: HeaderLine = { id, generation: newGeneration(), header: validHeader(header) };
     const { files, path } = this.#directory;
     const create = (): SessionLog => {
-      if (this.#living(name, id) !== undefined) throw logExists(id);
+      if (this.#generationOf(name, id) !== undefined) throw logExists(id);
       const text = headerToLine(line);
       files.replaceDurably(this.#directory.pathOf(name), text);
       return this.#handle({ ...line, name, header, headerLength: Buffer.byteLength(text) });
@@ -74,14 +76,14 @@ class JsonlLog implements EventLog {
   open(id: string): MaybePromise<SessionLog | undefined> {
     const name = fileNameOf(validId(id));
     return this.#run("open a session", name, () => {
-      const life = this.#living(name, id);
-      return life === undefined ? undefined : this.#handle(life);
+      const generation = this.#generationOf(name, id);
+      return generation === undefined ? undefined : this.#handle(generation);
     });
   }
 
   list(): MaybePromise<readonly LogInfo[]> {
     const { path } = this.#directory;
-    return this.#directory.run("list the sessions", path, () => listed(this.#directory));
+    return this.#directory.run("list the sessions", path, () => listSessions(this.#directory));
   }
 
   remove(id: string): MaybePromise<boolean> {
@@ -89,9 +91,9 @@ class JsonlLog implements EventLog {
     const path = this.#directory.pathOf(name);
     const { files } = this.#directory;
     const remove = (): boolean => {
-      const life = this.#removable(name, id);
-      if (life === undefined) return false;
-      files.replaceDurably(path, headerToLine({ id, life, header: undefined }));
+      const generation = this.#generationToRemove(name, id);
+      if (generation === undefined) return false;
+      files.replaceDurably(path, headerToLine({ id, generation, header: undefined }));
       files.remove(this.#directory.pathOf(name, leaseExtension));
       files.remove(this.#directory.pathOf(name, snapshotExtension));
       return true;
@@ -114,31 +116,31 @@ class JsonlLog implements EventLog {
     return this.#directory.run(what, this.#directory.pathOf(name), operation);
   }
 
-  #handle(life: Life): SessionLog {
-    return new JsonlSession(this.#directory, life, this.#watch);
+  #handle(generation: Generation): SessionLog {
+    return new JsonlSession(this.#directory, generation, this.#watch);
   }
 
-  /** What names the life that ends: a damaged file, too, can be removed. */
-  #removable(name: string, id: string): string | undefined {
+  /** The generation to remove; a new one for a damaged file, so that it can be removed too. */
+  #generationToRemove(name: string, id: string): string | undefined {
     try {
-      return this.#living(name, id)?.life;
+      return this.#generationOf(name, id)?.generation;
     } catch (error) {
-      if (error instanceof LogError && error.code === "LogCorrupt") return newLife();
+      if (error instanceof LogError && error.code === "LogCorrupt") return newGeneration();
       throw error;
     }
   }
 
-  /** The life of an id that its file tells of; undefined without file, or when it is a tombstone. */
-  #living(name: string, id: string): Life | undefined {
+  /** The current generation of an id; undefined if there is no file, or the file is a tombstone. */
+  #generationOf(name: string, id: string): Generation | undefined {
     const { files } = this.#directory;
     return files.withFile(this.#directory.pathOf(name), "r", (fd) => {
       const { line, length } = readHeader(files, fd);
       if (line.id !== id) throw damagedHeader();
       return line.header === undefined
         ? undefined
-        : { id, name, life: line.life, header: line.header, headerLength: length };
+        : { id, name, generation: line.generation, header: line.header, headerLength: length };
     });
   }
 }
 
-const newLife = (): string => randomBytes(16).toString("base64url");
+const newGeneration = (): string => randomBytes(16).toString("base64url");

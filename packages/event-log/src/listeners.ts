@@ -1,19 +1,21 @@
-interface Listening {
+interface Registration {
   readonly listener: () => void;
   isDue: boolean;
 }
 
 /**
- * Who wants to hear of new records, by the key of a log. A listener is called in a microtask, once for all that came
- * before it, so that what it does or throws cannot reach into the append that it hears of.
+ * Listeners for new records, by session. A listener is called in a microtask, once for all notifications before it, so that
+ * an error in a listener cannot affect the append that notifies it.
  */
 export class Listeners {
-  readonly #byKey = new Map<string, Set<Listening>>();
+  readonly #byKey = new Map<string, Set<Registration>>();
 
+  /** The sessions that have listeners. */
   get keys(): readonly string[] {
     return [...this.#byKey.keys()];
   }
 
+  /** The number of sessions that have listeners. */
   get size(): number {
     return this.#byKey.size;
   }
@@ -22,31 +24,34 @@ export class Listeners {
     return this.#byKey.has(key);
   }
 
+  /** Adds a listener; returns a function that removes it. */
   add(key: string, listener: () => void): () => void {
-    const listening: Listening = { listener, isDue: false };
+    const registration: Registration = { listener, isDue: false };
     const all = this.#byKey.get(key) ?? new Set();
-    this.#byKey.set(key, all.add(listening));
+    this.#byKey.set(key, all.add(registration));
     return () => {
-      listening.isDue = false;
-      if (all.delete(listening) && all.size === 0 && this.#byKey.get(key) === all) this.#byKey.delete(key);
+      registration.isDue = false;
+      if (all.delete(registration) && all.size === 0 && this.#byKey.get(key) === all) this.#byKey.delete(key);
     };
   }
 
+  /** Schedules the listeners of a session. */
   notify(key: string): void {
-    for (const listening of this.#byKey.get(key) ?? []) {
-      if (listening.isDue) continue;
-      listening.isDue = true;
+    for (const registration of this.#byKey.get(key) ?? []) {
+      if (registration.isDue) continue;
+      registration.isDue = true;
       queueMicrotask(() => {
-        if (!listening.isDue) return;
-        listening.isDue = false;
-        listening.listener();
+        if (!registration.isDue) return;
+        registration.isDue = false;
+        registration.listener();
       });
     }
   }
 
+  /** Removes all listeners, including those that are scheduled. */
   clear(): void {
     for (const all of this.#byKey.values()) {
-      for (const listening of all) listening.isDue = false;
+      for (const registration of all) registration.isDue = false;
       all.clear();
     }
     this.#byKey.clear();

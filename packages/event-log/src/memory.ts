@@ -1,5 +1,5 @@
 import { validateAppend, validHeader, validId, logExists, logRemoved, readStart } from "./validation.ts";
-import { type ChainHead, chainStart, checkedChain, logCorrupt, soundPart } from "./chain.ts";
+import { type ChainHead, chainStart, checkedChain, logCorrupt, inspectChain } from "./chain.ts";
 import { leaseAfter } from "./lease.ts";
 import { Listeners } from "./listeners.ts";
 import type {
@@ -12,10 +12,10 @@ import type {
   SessionLog,
   Snapshot,
 } from "./port.ts";
-import { sortedById } from "./rows.ts";
-import { isUndamaged, snapshotSeal } from "./sealed-snapshot.ts";
+import { sortById } from "./rows.ts";
+import { isUndamaged, snapshotSeal } from "./snapshot-seal.ts";
 
-/** What a memory log keeps of one life of a session. */
+/** One generation of a session in a memory log: the data between one `create` of an id and its removal. */
 export interface MemoryGeneration {
   readonly id: string;
   readonly header: string;
@@ -25,22 +25,23 @@ export interface MemoryGeneration {
   isRemoved: boolean;
 }
 
-/** What a memory log keeps: the living sessions by id. Two logs over one storage see each other's records. */
+/** The data of a memory log: the current generation of each session, by id. Logs that share a storage share their sessions. */
 export class MemoryStorage {
-  readonly lives: Map<string, MemoryGeneration> = new Map();
+  readonly generations: Map<string, MemoryGeneration> = new Map();
   readonly listeners: Listeners = new Listeners();
 }
 
-/** A log in memory: synchronous, for tests, browsers and sessions that need not outlive the process. */
+/** A log in memory, for tests, browsers and sessions that end with the process. All calls are synchronous. */
 export function memoryLog(storage: MemoryStorage = new MemoryStorage()): EventLog {
   const stops = new Set<() => void>();
-  const handle = (life: MemoryGeneration): SessionLog => new MemorySession(life, storage.listeners, stops);
-  const living = (id: string): MemoryGeneration | undefined => storage.lives.get(validId(id));
+  const handle = (generation: MemoryGeneration): SessionLog =>
+    new MemorySession(generation, storage.listeners, stops);
+  const generationOf = (id: string): MemoryGeneration | undefined => storage.generations.get(validId(id));
   return {
     name: "memory",
     create(id, header) {
-      if (living(id) !== undefined) throw logExists(id);
-      const life: MemoryGeneration = {
+      if (generationOf(id) !== undefined) throw logExists(id);
+      const generation: MemoryGeneration = {
         id,
         header: validHeader(header),
         records: [],
@@ -48,29 +49,29 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): EventLo
         snapshot: undefined,
         isRemoved: false,
       };
-      storage.lives.set(id, life);
-      return handle(life);
+      storage.generations.set(id, generation);
+      return handle(generation);
     },
     open(id) {
-      const life = living(id);
-      return life === undefined ? undefined : handle(life);
+      const generation = generationOf(id);
+      return generation === undefined ? undefined : handle(generation);
     },
     list() {
-      const infos = [...storage.lives.values()].map(({ id, header, records }): LogInfo => ({
+      const infos = [...storage.generations.values()].map(({ id, header, records }): LogInfo => ({
         id,
         head: records.length,
         header,
       }));
-      return sortedById(infos);
+      return sortById(infos);
     },
     remove(id) {
-      const life = living(id);
-      if (life === undefined) return false;
-      storage.lives.delete(id);
-      life.isRemoved = true;
-      life.records = [];
-      life.lease = undefined;
-      life.snapshot = undefined;
+      const generation = generationOf(id);
+      if (generation === undefined) return false;
+      storage.generations.delete(id);
+      generation.isRemoved = true;
+      generation.records = [];
+      generation.lease = undefined;
+      generation.snapshot = undefined;
       storage.listeners.notify(id);
       return true;
     },
@@ -82,68 +83,68 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): EventLo
 }
 
 class MemorySession implements SessionLog {
-  readonly #life: MemoryGeneration;
+  readonly #generation: MemoryGeneration;
   readonly #listeners: Listeners;
   readonly #stops: Set<() => void>;
 
-  constructor(life: MemoryGeneration, listeners: Listeners, stops: Set<() => void>) {
-    this.#life = life;
+  constructor(generation: MemoryGeneration, listeners: Listeners, stops: Set<() => void>) {
+    this.#generation = generation;
     this.#listeners = listeners;
     this.#stops = stops;
   }
 
   get id(): string {
-    return this.#life.id;
+    return this.#generation.id;
   }
 
   get header(): string {
-    return this.#life.header;
+    return this.#generation.header;
   }
 
   append(expectedSeq: number, records: readonly LogRecord[]): void {
-    const life = this.#living();
-    validateAppend(headOf(life), expectedSeq, records);
+    const generation = this.#currentGeneration();
+    validateAppend(headOf(generation), expectedSeq, records);
     if (records.length === 0) return;
-    for (const { seq, body, changed, digest } of records) {
-      life.records.push(Object.freeze({ seq, body, changed, digest }));
+    for (const { seq, body, changesDigest, digest } of records) {
+      generation.records.push(Object.freeze({ seq, body, changesDigest, digest }));
     }
     this.#listeners.notify(this.id);
   }
 
   read(afterSeq?: number): readonly LogRecord[] {
-    const { header, records } = this.#living();
+    const { header, records } = this.#currentGeneration();
     const seq = readStart(afterSeq);
     const before = seq === 0 ? chainStart(header) : records[seq - 1];
     return before === undefined ? [] : checkedChain({ seq, digest: before.digest }, records.slice(seq));
   }
 
   inspect(): LogInspection {
-    const { header, records } = this.#living();
-    return { ...soundPart(chainStart(header), [...records]), unfinishedBytes: 0 };
+    const { header, records } = this.#currentGeneration();
+    return { ...inspectChain(chainStart(header), [...records]), unfinishedBytes: 0 };
   }
 
   checkUpTo(seq: number): void {
-    const { header, records } = this.#living();
+    const { header, records } = this.#currentGeneration();
     checkedChain(chainStart(header), records.slice(0, seq));
     if (seq > records.length) throw logCorrupt(records.length + 1);
   }
 
   head(): number {
-    return this.#living().records.length;
+    return this.#currentGeneration().records.length;
   }
 
   lease(claim: LeaseClaim): Lease {
-    const life = this.#living();
-    life.lease = leaseAfter(life.lease, claim);
-    return life.lease;
+    const generation = this.#currentGeneration();
+    generation.lease = leaseAfter(generation.lease, claim);
+    return generation.lease;
   }
 
   currentLease(): Lease | undefined {
-    return this.#living().lease;
+    return this.#currentGeneration().lease;
   }
 
   release(owner: string): void {
-    if (this.#life.lease?.owner === owner) this.#life.lease = undefined;
+    if (this.#generation.lease?.owner === owner) this.#generation.lease = undefined;
   }
 
   watch(listener: () => void): () => void {
@@ -157,18 +158,19 @@ class MemorySession implements SessionLog {
   }
 
   snapshot(): Snapshot | undefined {
-    const { snapshot } = this.#living();
+    const { snapshot } = this.#currentGeneration();
     return snapshot !== undefined && isUndamaged(snapshot, snapshotSeal(snapshot)) ? snapshot : undefined;
   }
 
   saveSnapshot({ seq, digest, version, body, bodyDigest }: Snapshot): void {
-    this.#living().snapshot = Object.freeze({ seq, digest, version, body, bodyDigest });
+    this.#currentGeneration().snapshot = Object.freeze({ seq, digest, version, body, bodyDigest });
   }
 
-  #living(): MemoryGeneration {
-    if (this.#life.isRemoved) throw logRemoved(this.id);
-    return this.#life;
+  #currentGeneration(): MemoryGeneration {
+    if (this.#generation.isRemoved) throw logRemoved(this.id);
+    return this.#generation;
   }
 }
 
-const headOf = (life: MemoryGeneration): ChainHead => life.records.at(-1) ?? chainStart(life.header);
+const headOf = (generation: MemoryGeneration): ChainHead =>
+  generation.records.at(-1) ?? chainStart(generation.header);

@@ -1,26 +1,27 @@
 import type { LogError } from "./log-error.ts";
 
-/** A value now, or a promise of it. A log that answers at once answers without a promise, all the way. */
+/** A value or a promise of it. A synchronous log returns values, never promises. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * One accepted input. `body` is its JSON text, stored as it came; `changed` is the digest of what it changed in the
- * state; `digest` chains them: `chained(previous digest, body, changed)`, the first one from the header's text.
- * `seq` counts from 1 without a gap.
+ * One accepted input. `seq` counts from 1 without gaps; `body` is the JSON text of the input, stored unchanged;
+ * `changesDigest` is a digest of the changes that the input made to the state, at most 200 UTF-16 code units; `digest` chains
+ * the records: `recordDigest(previous digest, body, changesDigest)`, where the first previous digest is that of the header.
  */
 export interface LogRecord {
   readonly seq: number;
   readonly body: string;
-  readonly changed: string;
+  readonly changesDigest: string;
   readonly digest: string;
 }
 
-/** Who may run effects, until when (milliseconds since 1970, by the clock of whoever asked). */
+/** The owner of a session, which may run its effects, and until when: milliseconds since 1970 by the claimant's clock. */
 export interface Lease {
   readonly owner: string;
   readonly until: number;
 }
 
+/** A claim to a lease: `now` is the claimant's clock in milliseconds since 1970, `ttlMs` how long the lease is to last. */
 export interface LeaseClaim {
   readonly owner: string;
   readonly now: number;
@@ -28,8 +29,8 @@ export interface LeaseClaim {
 }
 
 /**
- * A cached fold of the records up to `seq`; `digest` is that record's, `version` the format of `body`. Only a cache.
- * `bodyDigest` is `digestOf(body)`: the writer computes it once, and a store compares it when it reads the snapshot.
+ * A cached fold of the records up to `seq`. `digest` is the digest of that record, `version` the format of `body`, and
+ * `bodyDigest` is `digestOf(body)`, which stores compare when they read the snapshot. It can be discarded at any time.
  */
 export interface Snapshot {
   readonly seq: number;
@@ -39,6 +40,7 @@ export interface Snapshot {
   readonly bodyDigest: string;
 }
 
+/** An entry of `EventLog.list`: a session's id, its last sequence number (0 for none) and its header. */
 export interface LogInfo {
   readonly id: string;
   readonly head: number;
@@ -46,12 +48,12 @@ export interface LogInfo {
 }
 
 /**
- * Reported when something stored is left out:
+ * Reports stored data that is skipped:
  * - `torn-tail`: after record `afterSeq` there are `droppedBytes` of an append that a crash cut short and that was never
  *   acknowledged. Reading leaves them in place; the next append removes them. Reported once for each handle;
- * - `damaged-snapshot`: the snapshot of record `afterSeq` (0 if unknown) is not what was saved, or no record of the log
- *   confirms it. The session is folded from its first record;
- * - `unreadable-session`: `list` left out a session whose file (`id`) is damaged, unreadable or of a newer format.
+ * - `damaged-snapshot`: the snapshot of record `afterSeq` (0 if unknown) is not the one that was saved, or no record of the
+ *   log confirms it. The session is folded from its first record;
+ * - `unreadable-session`: `list` skipped a session whose file (`id`) is damaged, unreadable or of a newer format.
  */
 export interface LogNotice {
   readonly type: "torn-tail" | "damaged-snapshot" | "unreadable-session";
@@ -60,75 +62,86 @@ export interface LogNotice {
   readonly droppedBytes: number;
 }
 
-/** What a log holds, as far as it is sound. */
+/** The undamaged part of a log, and its damage. */
 export interface LogInspection {
-  /** The records before the first damage, chain checked. */
+  /** The records before the first damage, with the chain checked. */
   readonly records: readonly LogRecord[];
-  /** `LogCorrupt` naming the first bad or missing record; undefined for a sound log. */
+  /** `LogCorrupt` with the `seq` of the first bad or missing record; undefined for an undamaged log. */
   readonly damage: LogError | undefined;
-  /** Length of an unfinished append after the last record: a crash cut it short, and it was never acknowledged. */
+  /** The length in bytes of an append that a crash cut short after the last record, and that was never acknowledged. */
   readonly unfinishedBytes: number;
 }
 
 /**
- * The log of one session, bound to this life of its id: after `remove`, a new session of the same id is another log.
- * Every method may throw or reject with a `LogError`. Only `append`, `lease`, `release` and `saveSnapshot` write.
+ * A handle on the log of one session. It belongs to one generation of the id: after `remove`, its methods fail with
+ * `LogRemoved`, even if the id is created again. Every method may throw or reject with a `LogError`. Only `append`, `lease`,
+ * `release` and `saveSnapshot` write.
  */
 export interface SessionLog {
   readonly id: string;
-  /** JSON text, written once by `create`. */
+  /** JSON text, written once by `create`. The chain of digests starts from it. */
   readonly header: string;
   /**
-   * The longest body that this store takes, in UTF-16 code units, also for all bodies of one append together.
-   * Default: the `maxRecordLength` of this package.
+   * The longest body that this store accepts, in UTF-16 code units; also the limit for all bodies of one append together.
+   * Default: `maxRecordLength` of this package.
    */
   readonly maxRecordLength?: number;
   /**
-   * Adds records after `expectedSeq`, all or none, durable when it returns.
-   * `Conflict` when the head is elsewhere, `InvalidRecord` when they do not continue the chain, `LogRemoved`, `LogBusy`,
-   * `LogWrite`: then nothing was acknowledged, and a handle may refuse to append until the session is opened again.
+   * Adds records after `expectedSeq`, all or none; they are durable when it returns. Fails with `Conflict` when the head is
+   * not `expectedSeq`, with `InvalidRecord` when the records do not continue the chain, with `LogRemoved` or `LogBusy`, and
+   * with `LogWrite`: the records may or may not be stored, and the handle may refuse to append until the session is reopened.
    */
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void>;
   /**
-   * The records after `afterSeq` (default 0: all of them), chain checked from the record at `afterSeq` on. `LogCorrupt`
-   * names the first bad one.
+   * Returns the records after `afterSeq` (default 0: all of them), with the chain checked from record `afterSeq` on. Fails
+   * with `LogCorrupt`, whose `seq` is the first bad record.
    */
   read(afterSeq?: number): MaybePromise<readonly LogRecord[]>;
-  /** Reads the whole log up to its first damage, which is returned and not thrown. */
+  /** Reads the whole log up to its first damage. The damage is returned, not thrown. */
   inspect(): MaybePromise<LogInspection>;
   /**
    * Verifies that the records up to `seq` are the ones that were appended, without returning them: for a session that
-   * starts from a snapshot and does not read them. Stores keep a checksum with each snapshot, so this costs a fraction
-   * of `read`. Throws `LogCorrupt` naming the first bad record.
+   * starts from a snapshot and does not read them. Stores save a checksum with each snapshot, so this costs a fraction
+   * of `read`. Fails with `LogCorrupt`, whose `seq` is the first bad record.
    */
   checkUpTo(seq: number): MaybePromise<void>;
-  /** The last sequence number, 0 when there is none. */
+  /** Returns the last sequence number, 0 for a log without records. */
   head(): MaybePromise<number>;
-  /** Takes or renews the lease when it is free, expired or one's own; answers the lease that is now in force. */
+  /** Claims or renews the lease. Returns the lease in force: the claimed one, or the unexpired lease of another owner. */
   lease(claim: LeaseClaim): MaybePromise<Lease>;
   /**
-   * The lease as it is stored, without claiming it; undefined if it was never taken or has been released. It may have
+   * Returns the stored lease without claiming it; undefined if it was never claimed or has been released. It may have
    * expired: compare `until` with your clock.
    */
   currentLease(): MaybePromise<Lease | undefined>;
+  /** Releases the lease if `owner` holds it; otherwise does nothing, also when the session was removed. */
   release(owner: string): MaybePromise<void>;
-  /** Calls back soon after records may have been added, by this process or another; answers how to stop. */
+  /**
+   * Calls the listener soon after records may have been added, by this process or another, or the session was removed.
+   * Returns a function that stops it.
+   */
   watch(listener: () => void): () => void;
-  /** The snapshot saved last, if it is undamaged. */
+  /** Returns the snapshot that was saved last; undefined if there is none or it is damaged. */
   snapshot(): MaybePromise<Snapshot | undefined>;
+  /** Replaces the snapshot. */
   saveSnapshot(snapshot: Snapshot): MaybePromise<void>;
 }
 
-/** Where sessions live. An id is any well-formed string of 1 to 200 UTF-16 units; anything else is `InvalidId`. */
+/**
+ * A store of sessions. An id is any well-formed string of 1 to 200 UTF-16 code units; others fail with `InvalidId`. Every method
+ * may throw or reject with a `LogError`.
+ */
 export interface EventLog {
+  /** The kind of store, such as `jsonl`. */
   readonly name: string;
-  /** `LogExists` when the id is taken. */
+  /** Creates a session and returns a handle on it. Fails with `LogExists` when the id is in use. */
   create(id: string, header: string): MaybePromise<SessionLog>;
-  /** Undefined when there is none, or only a tombstone. */
+  /** Returns a handle on a session; undefined when there is none, or when it was removed. */
   open(id: string): MaybePromise<SessionLog | undefined>;
-  /** In order of id, by code unit. */
+  /** Returns all sessions, ordered by id in code units. */
   list(): MaybePromise<readonly LogInfo[]>;
-  /** Leaves a tombstone: appends through older handles fail with `LogRemoved`. False when there was nothing. */
+  /** Removes a session; its handles then fail with `LogRemoved`. Returns false when there was none. */
   remove(id: string): MaybePromise<boolean>;
+  /** Releases timers, watchers, files and connections. Can be called more than once. */
   close(): MaybePromise<void>;
 }

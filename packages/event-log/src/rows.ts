@@ -1,21 +1,21 @@
 import type { LogInfo, LogRecord, Snapshot } from "./port.ts";
 
-/** A row of a database table, by column. */
+/** A row of a database table: values by column. */
 type Row = Readonly<Record<string, unknown>>;
 
 type Decode = (stored: string) => string;
 
 const asStored: Decode = (stored) => stored;
 
-/** A record from a row with the columns `seq`, `body`, `changed` and `digest`; `decode` undoes how texts are stored. */
+/** Converts a row with the columns `seq`, `body`, `changes_digest` and `digest`; `decode` reverses how texts are stored. */
 export const rowToRecord = (row: Row, decode: Decode = asStored): LogRecord => ({
   seq: Number(row["seq"]),
   body: decode(String(row["body"])),
-  changed: decode(String(row["changed"])),
+  changesDigest: decode(String(row["changes_digest"])),
   digest: String(row["digest"]),
 });
 
-/** A snapshot from a row with the columns `seq`, `digest`, `version`, `body` and `body_digest`. */
+/** Converts a row with the columns `seq`, `digest`, `version`, `body` and `body_digest`. */
 export const rowToSnapshot = (row: Row, decode: Decode = asStored): Snapshot => ({
   seq: Number(row["seq"]),
   digest: decode(String(row["digest"])),
@@ -24,6 +24,6 @@ export const rowToSnapshot = (row: Row, decode: Decode = asStored): Snapshot => 
   bodyDigest: decode(String(row["body_digest"])),
 });
 
-/** Sessions in the order of their ids, by code unit. */
-export const sortedById = (infos: readonly LogInfo[]): readonly LogInfo[] =>
+/** Returns sessions in the order that `EventLog.list` requires: by id, in code units. */
+export const sortById = (infos: readonly LogInfo[]): readonly LogInfo[] =>
   infos.toSorted((one, other) => (one.id < other.id ? -1 : 1));

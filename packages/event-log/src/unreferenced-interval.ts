@@ -1,4 +1,4 @@
-/** Calls back again and again, without keeping a process alive where timers do. Returns a function that stops it. */
+/** A `setInterval` that does not keep the process alive. Returns a function that stops it. */
 export function unreferencedInterval(callback: () => void, ms: number): () => void {
   const timer = setInterval(callback, ms);
   unref(timer);
@@ -9,6 +9,6 @@ function unref(timer: unknown): void {
   if (hasUnref(timer)) timer.unref();
 }
 
-/** Timers are numbers in browsers and objects with `unref` on Node. */
+/** Timers are numbers in browsers and objects with `unref` in Node.js. */
 const hasUnref = (timer: unknown): timer is { unref(): unknown } =>
   typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function";

@@ -1,13 +1,13 @@
 import { watch } from "node:fs";
 
-/** Calls back with the name of a file in a folder that has changed, or null. Returns a function that stops it. */
-export function watchFolder(folder: string, changed: (file: string | null) => void): () => void {
+/** Calls the listener with the name of each changed file in a folder, or null if unknown. Returns a function that stops it. */
+export function watchFolder(folder: string, onChange: (file: string | null) => void): () => void {
   try {
-    const watcher = watch(folder, { persistent: false }, (_event, file) => changed(file));
+    const watcher = watch(folder, { persistent: false }, (_event, file) => onChange(file));
     watcher.on("error", () => undefined);
     return () => watcher.close();
   } catch {
-    // Systems limit how many folders may be watched: then polling has to do.
+    // Operating systems limit the number of watchers. Changes are then found by polling.
     return () => undefined;
   }
 }

@@ -3,15 +3,15 @@ import { brokenLogs, logConformance, memoryLogStorage, UnmetExpectation } from "
 
 const cases = new Map(logConformance(["rewrite", "damageHeader"]).map((logCase) => [logCase.name, logCase]));
 
-describe("(B13) a log that is broken in one way fails the case that says so", () => {
-  it.each(brokenLogs)("a log that $name: $fails", async ({ fails, storage }) => {
-    const named = cases.get(fails);
+describe("(B13) a log with one fault fails its conformance case", () => {
+  it.each(brokenLogs)("a log that $name: $fails", async ({ failingCase, storage }) => {
+    const named = cases.get(failingCase);
     expect(named).toBeDefined();
     await expect(named?.run(memoryLogStorage())).resolves.toBeUndefined();
     await expect(named?.run(storage())).rejects.toBeInstanceOf(UnmetExpectation);
   });
 
-  it("and there are at least twelve ways", () => {
+  it("there are at least twelve such logs", () => {
     expect(new Set(brokenLogs.map(({ name }) => name)).size).toBeGreaterThanOrEqual(12);
   });
 });

@@ -5,31 +5,31 @@ import { chainStart, type EventLog } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
 import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { sqliteLog } from "../src/sqlite.ts";
-import { bodies, grow, recordsAfter } from "../src/testing/index.ts";
+import { bodies, appendBodies, recordsAfter } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { Place } from "./stores.ts";
+import { TemporaryDirectory } from "./stores.ts";
 
-/** Something that keeps the session "a" of a log locked until it is told to let go. */
+/** A holder that keeps the session "a" of a log locked until it is released. */
 interface Holder {
   release(): Promise<void>;
 }
 
 interface LockedStore {
   readonly name: string;
-  readonly open: (place: Place, busyTimeoutMs: number) => EventLog;
-  readonly hold: (place: Place) => Promise<Holder>;
+  readonly open: (temporary: TemporaryDirectory, busyTimeoutMs: number) => EventLog;
+  readonly hold: (temporary: TemporaryDirectory) => Promise<Holder>;
 }
 
 const lockedStores: readonly LockedStore[] = [
   {
     name: "jsonl",
-    open: (place, busyTimeoutMs) => jsonlLog(place.path, { busyTimeoutMs }),
-    async hold(place) {
-      const child = new Child("lock-holder.ts", place.path, fileNameOf("a"));
-      await child.said(1);
+    open: (temporary, busyTimeoutMs) => jsonlLog(temporary.path, { busyTimeoutMs }),
+    async hold(temporary) {
+      const child = new Child("lock-holder.ts", temporary.path, fileNameOf("a"));
+      await child.waitForLines(1);
       return {
         async release() {
-          child.tell("release");
+          child.send("release");
           await child.ended();
         },
       };
@@ -37,9 +37,9 @@ const lockedStores: readonly LockedStore[] = [
   },
   {
     name: "sqlite",
-    open: (place, busyTimeoutMs) => sqliteLog(place.file("log.db"), { busyTimeoutMs }),
-    async hold(place) {
-      const database = new DatabaseSync(place.file("log.db"));
+    open: (temporary, busyTimeoutMs) => sqliteLog(temporary.file("log.db"), { busyTimeoutMs }),
+    async hold(temporary) {
+      const database = new DatabaseSync(temporary.file("log.db"));
       database.exec("BEGIN IMMEDIATE");
       return {
         async release() {
@@ -57,12 +57,12 @@ const two = second === undefined ? [] : [second];
 const busy = expect.objectContaining({ code: "LogBusy" });
 
 describe.each(lockedStores)("(B10) while another process keeps a $name log locked", ({ open, hold }) => {
-  it("for longer than the limit: LogBusy, and nothing written", async () => {
-    using place = new Place();
-    const log = open(place, 30);
+  it("for longer than the timeout, an append fails with LogBusy and writes nothing", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 30);
     const session = await log.create("a", "{}");
-    const records = await grow(session, "{}");
-    const holder = await hold(place);
+    const records = await appendBodies(session, "{}");
+    const holder = await hold(temporary);
     const next = recordsAfter(records.at(-1) ?? chainStart("{}"), "[]");
     const outcomes = await Promise.allSettled([
       (async () => session.append(1, next))(),
@@ -76,12 +76,12 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
     await log.close();
   });
 
-  it("for less than the limit: an append waits for its release, which this event loop can bring about", async () => {
-    using place = new Place();
-    const log = open(place, 60_000);
+  it("for less than the timeout, an append waits without blocking the event loop", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 60_000);
     const session = await log.create("a", "{}");
-    const holder = await hold(place);
-    // Were the wait not asynchronous, the holder would never be told.
+    const holder = await hold(temporary);
+    // If the wait blocked the event loop, the holder would never be released.
     const appended = session.append(0, one);
     await setImmediate();
     await holder.release();
@@ -90,11 +90,11 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
     await log.close();
   });
 
-  it("appends of one handle land in their order, also those that come when it is free again", async () => {
-    using place = new Place();
-    const log = open(place, 60_000);
+  it("appends of one handle keep their order, also those made after the release", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 60_000);
     const session = await log.create("a", "{}");
-    const holder = await hold(place);
+    const holder = await hold(temporary);
     const waiting = session.append(0, one);
     await holder.release();
     await Promise.all([waiting, session.append(1, two)]);
@@ -102,33 +102,33 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
     await log.close();
   });
 
-  it("with a limit of 0: LogBusy at once, without a promise", async () => {
-    using place = new Place();
-    const log = open(place, 0);
+  it("with a timeout of 0, an append throws LogBusy synchronously", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 0);
     const session = await log.create("a", "{}");
-    const holder = await hold(place);
+    const holder = await hold(temporary);
     expect(() => session.append(0, one)).toThrow(busy);
     await holder.release();
     await log.close();
   });
 
-  it("closing the log ends the waiting", async () => {
-    using place = new Place();
-    const log = open(place, 60_000);
+  it("closing the log ends the wait", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 60_000);
     const session = await log.create("a", "{}");
-    const holder = await hold(place);
+    const holder = await hold(temporary);
     const append = Promise.allSettled([(async () => session.append(0, one))()]);
     await log.close();
     expect(await append).toMatchObject([{ status: "rejected", reason: { code: "LogWrite" } }]);
     await holder.release();
   });
 
-  it("a reader that has all there is need not wait", async () => {
-    using place = new Place();
-    const log = open(place, 0);
+  it("a reader that has read all records does not wait", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 0);
     const session = await log.create("a", "{}");
     await session.append(0, one);
-    const holder = await hold(place);
+    const holder = await hold(temporary);
     expect(await session.head()).toBe(1);
     expect(await session.read()).toEqual(one);
     await holder.release();
@@ -137,12 +137,12 @@ describe.each(lockedStores)("(B10) while another process keeps a $name log locke
 });
 
 describe("without another process", () => {
-  it.each(lockedStores)("every call of a $name log answers without a promise", ({ open }) => {
-    using place = new Place();
-    const log = open(place, 60_000);
+  it.each(lockedStores)("every call of a $name log returns a value, not a promise", ({ open }) => {
+    using temporary = new TemporaryDirectory();
+    const log = open(temporary, 60_000);
     const session = log.create("a", "{}");
     if (session instanceof Promise) throw new Error("The session should be there at once.");
-    const answers = [
+    const results = [
       session.append(0, one),
       session.read(),
       session.inspect(),
@@ -156,17 +156,17 @@ describe("without another process", () => {
       log.list(),
       log.remove("a"),
     ];
-    expect(answers.filter((answer) => answer instanceof Promise)).toEqual([]);
+    expect(results.filter((result) => result instanceof Promise)).toEqual([]);
     void log.close();
   });
 });
 
 describe("a SQLite database that is locked while the log is opened", () => {
   it("is opened by the first call", async () => {
-    using place = new Place();
-    const holder = new DatabaseSync(place.file("log.db"));
+    using temporary = new TemporaryDirectory();
+    const holder = new DatabaseSync(temporary.file("log.db"));
     holder.exec("BEGIN EXCLUSIVE");
-    const log = sqliteLog(place.file("log.db"), { busyTimeoutMs: 60_000 });
+    const log = sqliteLog(temporary.file("log.db"), { busyTimeoutMs: 60_000 });
     const created = log.create("a", "{}");
     await setImmediate();
     holder.exec("COMMIT");

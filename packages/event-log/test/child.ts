@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
-/** A process of its own that runs a file of `children/`; what it says comes line by line. */
+/** A child process that runs a file of `children/`, with its output by lines. */
 export class Child {
   readonly lines: string[] = [];
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
@@ -30,13 +30,13 @@ export class Child {
     return this.#process.exitCode;
   }
 
-  /** When it has said so many lines. */
-  async said(count: number): Promise<void> {
+  /** Resolves when it has printed this many lines. */
+  async waitForLines(count: number): Promise<void> {
     if (this.lines.length >= count) return;
     await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }));
   }
 
-  tell(line: string): void {
+  send(line: string): void {
     this.#process.stdin.write(`${line}\n`);
   }
 

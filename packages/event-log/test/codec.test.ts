@@ -1,46 +1,49 @@
 import { describe, expect, it } from "vitest";
 import { chainStart, follows } from "../src/chain.ts";
-import { leaseAfter } from "../src/index.ts";
-import { headerToLine, lineToHeader, sealed } from "../src/jsonl/header-line.ts";
+import { leaseAfter } from "../src/store.ts";
+import { headerToLine, lineToHeader, sealLine } from "../src/jsonl/header-line.ts";
 import { scan } from "../src/jsonl/scan.ts";
 import { isTornTail } from "../src/jsonl/torn-tail.ts";
 import { recordsAfter } from "../src/testing/index.ts";
 
-const life = "A".repeat(22);
+const generation = "A".repeat(22);
 const read = (line: string) => lineToHeader(line.trimEnd());
 
-describe("a first line under a right seal that no release has written", () => {
+describe("a first line with a valid seal that no release writes", () => {
   it.each([
-    ["without a format", `{"life":"${life}","id":"ada","header":{}`],
-    ["without an id", `{"format":1,"life":"${life}","header":{}`],
-    ["with an id that is written otherwise", `{"format":1,"life":"${life}","id":"\\u0061","header":{}`],
-    ["without a header", `{"format":1,"life":"${life}","id":"ada"`],
-    ["with a text that needed no quotes", `{"format":1,"life":"${life}","id":"ada","text":"{}"`],
+    ["without a format", `{"generation":"${generation}","id":"ada","header":{}`],
+    ["without an id", `{"format":1,"generation":"${generation}","header":{}`],
+    ["with an id in another spelling", `{"format":1,"generation":"${generation}","id":"\\u0061","header":{}`],
+    ["without a header", `{"format":1,"generation":"${generation}","id":"ada"`],
+    [
+      "with a quoted text that needs no quotes",
+      `{"format":1,"generation":"${generation}","id":"ada","text":"{}"`,
+    ],
   ])("is damaged: %s", (_, line) => {
-    expect(() => read(sealed(line))).toThrow(expect.objectContaining({ code: "LogCorrupt" }));
+    expect(() => read(sealLine(line))).toThrow(expect.objectContaining({ code: "LogCorrupt" }));
   });
 
-  it("but a line that was written is read back, and so is a tombstone", () => {
+  it("is read back if a release wrote it, also as a tombstone", () => {
     for (const line of [
-      { id: "ada", life, header: '{"a":1}' },
-      { id: "ada", life, header: "{\n}" },
-      { id: "\u{1F600}", life, header: undefined },
+      { id: "ada", generation, header: '{"a":1}' },
+      { id: "ada", generation, header: "{\n}" },
+      { id: "\u{1F600}", generation, header: undefined },
     ])
       expect(read(headerToLine(line))).toEqual(line);
   });
 });
 
-describe("the rest of an append that lost a sector and its end", () => {
-  it("is a torn tail, though a line break stands in it", () => {
+describe("the remains of an append that lost a sector and its end", () => {
+  it("are a torn tail, although they contain a line break", () => {
     const bytes = Buffer.concat([Buffer.alloc(512), Buffer.from("\n{"), Buffer.from('"seq":2')]);
     const found = scan(bytes, chainStart("{}"));
-    expect(found.bad).toEqual({ start: 0, seq: 1 });
+    expect(found.badLine).toEqual({ start: 0, seq: 1 });
     expect(isTornTail(bytes, 0, found, true)).toBe(true);
   });
 });
 
 describe("a record", () => {
-  it("follows from all that stands before it, and from nothing else", () => {
+  it("follows only the records and the header before it", () => {
     const [start, other] = [chainStart("{}"), chainStart('{"a":1}')];
     const [first, second] = recordsAfter(start, "1", "2");
     const [changed] = recordsAfter(start, "one");
@@ -54,7 +57,7 @@ describe("a record", () => {
 });
 
 describe("a lease", () => {
-  it.each([Number.NaN, Number.POSITIVE_INFINITY])("does not end at a time that is none: %s", (ttlMs) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])("cannot end at an invalid time: %s", (ttlMs) => {
     expect(() => leaseAfter(undefined, { owner: "x", now: 1, ttlMs })).toThrow(RangeError);
   });
 });

@@ -10,16 +10,16 @@ describe.each(isProof ? [...stores, ...relaxedStores] : stores)(
 );
 
 describe("the suite", () => {
-  it("says at least a hundred things about a log", () => {
+  it("has at least a hundred cases", () => {
     expect(logConformance([]).length).toBeGreaterThan(100);
   });
 
-  it("says each of them once", () => {
+  it("names each case once", () => {
     const names = logConformance(everything).map(({ name }) => name);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  it("leaves out what a storage cannot be harmed with, and nothing else", () => {
+  it("leaves out only the cases that need a missing ability", () => {
     const left = logConformance(everything).filter((logCase) => !logConformance([]).includes(logCase));
     expect(new Set(left.map(({ needs }) => needs))).toEqual(new Set(everything));
   });

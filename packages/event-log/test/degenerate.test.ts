@@ -15,37 +15,37 @@ import { describe, expect, it } from "vitest";
 import type { EventLog, LogNotice, LogRecord, SessionLog } from "../src/index.ts";
 import { jsonlLog, type JsonlOptions } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
-import { bodies, grow, growSingly, snapshotOf } from "../src/testing/index.ts";
-import { copied, noNotice, pathOf, Place } from "./stores.ts";
+import { bodies, appendBodies, appendOneByOne, snapshotOf } from "../src/testing/index.ts";
+import { copyDirectory, noNotice, pathOf, TemporaryDirectory } from "./stores.ts";
 
 /** A session of five records in a folder, closed. */
 class Recorded implements Disposable {
-  readonly place = new Place();
-  readonly path = pathOf(this.place.path, "a");
+  readonly temporary = new TemporaryDirectory();
+  readonly path = pathOf(this.temporary.path, "a");
   records: readonly LogRecord[] = [];
 
   static async with(options: JsonlOptions = {}, last?: (session: SessionLog) => unknown): Promise<Recorded> {
     const recorded = new Recorded();
-    const log = jsonlLog(recorded.place.path, options);
+    const log = jsonlLog(recorded.temporary.path, options);
     const session = await log.create("a", "{}");
-    recorded.records = await growSingly(session, ...bodies(5));
+    recorded.records = await appendOneByOne(session, ...bodies(5));
     await last?.(session);
     await log.close();
     return recorded;
   }
 
   open(options: JsonlOptions = {}): EventLog {
-    return jsonlLog(this.place.path, { onNotice: noNotice, ...options });
+    return jsonlLog(this.temporary.path, { onNotice: noNotice, ...options });
   }
 
   [Symbol.dispose](): void {
-    this.place[Symbol.dispose]();
+    this.temporary[Symbol.dispose]();
   }
 }
 
 const corruptAt = (seq: number) => expect.objectContaining({ code: "LogCorrupt", seq });
 
-describe("a file without a whole first line", () => {
+describe("a file without a complete first line", () => {
   const headerLength = (bytes: Buffer): number => bytes.indexOf(10) + 1;
   it.each<[string, (bytes: Buffer) => Buffer, string]>([
     ["is empty", () => Buffer.alloc(0), "empty"],
@@ -78,7 +78,7 @@ describe("a file without a whole first line", () => {
   });
 });
 
-describe("lines that are no records", () => {
+describe("lines that are not records", () => {
   it.each<[string, string]>([
     ["a blank line", "\n"],
     ["blank lines", "\n\n\n"],
@@ -117,13 +117,13 @@ describe("a file whose end was acknowledged", () => {
     ],
   ];
   it.each(acknowledging)(
-    "by %s, is damaged when its last record is cut, by one byte or as a whole",
+    "by %s, is damaged when its last record is truncated by one byte or more",
     async (_, last) => {
       using recorded = await Recorded.with({}, last);
       const size = statSync(recorded.path).size;
       const start = readFileSync(recorded.path).lastIndexOf(10, size - 2) + 1;
       for (const length of [size - 1, start + 1, start]) {
-        using copy = copied(recorded.place.path);
+        using copy = copyDirectory(recorded.temporary.path);
         const path = pathOf(copy.path, "a");
         truncateSync(path, length);
         const log = jsonlLog(copy.path, { onNotice: noNotice });
@@ -140,37 +140,34 @@ describe("a file whose end was acknowledged", () => {
     },
   );
 
-  it("is sound when the files beside it were deleted, which accepts the loss", async () => {
+  it("is valid after its side files were deleted, which accepts the loss", async () => {
     using recorded = await Recorded.with({}, (session) => session.saveSnapshot(snapshotOf(2)));
     truncateSync(recorded.path, statSync(recorded.path).size - 1);
-    using copy = copied(recorded.place.path);
+    using copy = copyDirectory(recorded.temporary.path);
     rmSync(pathOf(copy.path, "a").replace(/jsonl$/, "snapshot"));
     const log = jsonlLog(copy.path, { onNotice: noNotice });
     expect(await (await log.open("a"))?.head()).toBe(4);
     await log.close();
   });
 
-  it.each(acknowledging)(
-    "by %s of a relaxed log, which promises no end, may lose its last record",
-    async (_, last) => {
-      using recorded = await Recorded.with({ durability: "relaxed" }, last);
-      truncateSync(recorded.path, statSync(recorded.path).size - 1);
-      const log = recorded.open({ durability: "relaxed" });
-      const session = await log.open("a");
-      expect(await session?.head()).toBe(4);
-      expect(await session?.inspect()).toMatchObject({
-        damage: undefined,
-        unfinishedBytes: expect.any(Number),
-      });
-      await log.close();
-    },
-  );
+  it.each(acknowledging)("by %s of a relaxed log, may lose its last record", async (_, last) => {
+    using recorded = await Recorded.with({ durability: "relaxed" }, last);
+    truncateSync(recorded.path, statSync(recorded.path).size - 1);
+    const log = recorded.open({ durability: "relaxed" });
+    const session = await log.open("a");
+    expect(await session?.head()).toBe(4);
+    expect(await session?.inspect()).toMatchObject({
+      damage: undefined,
+      unfinishedBytes: expect.any(Number),
+    });
+    await log.close();
+  });
 });
 
 describe("a folder where a file should be", () => {
-  it("is an error with its path, and the list leaves it out", async () => {
+  it("is an error with its path, and the list skips it", async () => {
     using recorded = await Recorded.with();
-    const folder = pathOf(recorded.place.path, "folder");
+    const folder = pathOf(recorded.temporary.path, "folder");
     mkdirSync(folder);
     const log = recorded.open();
     const refused = expect.objectContaining({ code: "LogWrite", message: expect.stringContaining(folder) });
@@ -181,12 +178,12 @@ describe("a folder where a file should be", () => {
   });
 
   it("and a file where the folder should be, are errors with the path", async () => {
-    using place = new Place();
-    writeFileSync(place.file("file"), "text");
-    const log = jsonlLog(place.file("file"));
+    using temporary = new TemporaryDirectory();
+    writeFileSync(temporary.file("file"), "text");
+    const log = jsonlLog(temporary.file("file"));
     const refused = expect.objectContaining({
       code: "LogWrite",
-      message: expect.stringContaining(place.file("file")),
+      message: expect.stringContaining(temporary.file("file")),
     });
     expect(() => log.create("a", "{}")).toThrow(refused);
     expect(() => log.open("a")).toThrow(refused);
@@ -201,7 +198,7 @@ describe("a session file with two names", () => {
     ["a symbolic link", symlinkSync],
   ])("%s can be read, and has no owner by its second name", async (_, link) => {
     using recorded = await Recorded.with();
-    using other = new Place();
+    using other = new TemporaryDirectory();
     link(recorded.path, pathOf(other.path, "a"));
     const log = jsonlLog(other.path);
     const session = await log.open("a");
@@ -220,7 +217,7 @@ describe("a session file with two names", () => {
 
   it("in one folder is in the list once", async () => {
     using recorded = await Recorded.with();
-    linkSync(recorded.path, pathOf(recorded.place.path, "other"));
+    linkSync(recorded.path, pathOf(recorded.temporary.path, "other"));
     const log = recorded.open();
     expect((await log.list()).map(({ id }) => id)).toEqual(["a"]);
     expect(() => log.open("other")).toThrow(corruptAt(0));
@@ -229,8 +226,8 @@ describe("a session file with two names", () => {
 
   it("by a link to its folder has one owner", async () => {
     using recorded = await Recorded.with();
-    using other = new Place();
-    symlinkSync(recorded.place.path, other.file("link"));
+    using other = new TemporaryDirectory();
+    symlinkSync(recorded.temporary.path, other.file("link"));
     const [one, two] = [recorded.open(), jsonlLog(other.file("link"))];
     await (await one.open("a"))?.lease({ owner: "x", now: 0, ttlMs: 10 });
     expect(await (await two.open("a"))?.lease({ owner: "y", now: 1, ttlMs: 10 })).toMatchObject({
@@ -241,51 +238,51 @@ describe("a session file with two names", () => {
   });
 });
 
-describe("a SQLite log that cannot be there", () => {
-  it.each<[string, (place: Place) => string]>([
-    ["in a missing folder", (place) => place.file("none/log.db")],
-    ["on a folder", (place) => place.path],
+describe("a SQLite log at an invalid path", () => {
+  it.each<[string, (temporary: TemporaryDirectory) => string]>([
+    ["in a missing folder", (temporary) => temporary.file("none/log.db")],
+    ["on a folder", (temporary) => temporary.path],
     ["below a file", () => join(import.meta.filename, "log.db")],
   ])("%s is an error with its path, and nothing is made", (_, pathIn) => {
-    using place = new Place();
-    const path = pathIn(place);
+    using temporary = new TemporaryDirectory();
+    const path = pathIn(temporary);
     const refused = expect.objectContaining({ code: "LogWrite", message: expect.stringContaining(path) });
     expect(() => sqliteLog(path)).toThrow(refused);
-    expect(readdirSync(place.path)).toEqual([]);
+    expect(readdirSync(temporary.path)).toEqual([]);
   });
 
-  it("under a second name, is refused: each name would have a write-ahead log of its own", async () => {
-    using place = new Place();
-    const log = sqliteLog(place.file("log.db"));
-    await grow(await log.create("a", "{}"), "{}");
+  it("is rejected under a second name: each name would have its own write-ahead log", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = sqliteLog(temporary.file("log.db"));
+    await appendBodies(await log.create("a", "{}"), "{}");
     await log.close();
-    linkSync(place.file("log.db"), place.file("other.db"));
+    linkSync(temporary.file("log.db"), temporary.file("other.db"));
     for (const name of ["log.db", "other.db"]) {
       const refused = expect.objectContaining({
         code: "LogWrite",
-        message: expect.stringContaining(place.file(name)),
+        message: expect.stringContaining(temporary.file(name)),
       });
-      expect(() => sqliteLog(place.file(name))).toThrow(refused);
+      expect(() => sqliteLog(temporary.file(name))).toThrow(refused);
     }
   });
 
   it("by a symbolic link, is the same log with the same files beside it", async () => {
-    using place = new Place();
-    const log = sqliteLog(place.file("log.db"));
+    using temporary = new TemporaryDirectory();
+    const log = sqliteLog(temporary.file("log.db"));
     const session = await log.create("a", "{}");
-    symlinkSync(place.file("log.db"), place.file("link.db"));
-    const other = sqliteLog(place.file("link.db"));
+    symlinkSync(temporary.file("log.db"), temporary.file("link.db"));
+    const other = sqliteLog(temporary.file("link.db"));
     const elsewhere = await other.open("a");
-    expect(await grow(session, "{}")).toEqual(await elsewhere?.read());
-    expect(readdirSync(place.path).filter((name) => name.startsWith("link.db-"))).toEqual([]);
+    expect(await appendBodies(session, "{}")).toEqual(await elsewhere?.read());
+    expect(readdirSync(temporary.path).filter((name) => name.startsWith("link.db-"))).toEqual([]);
     await other.close();
     await log.close();
   });
 
-  it("an empty file is an empty database, as SQLite has it", async () => {
-    using place = new Place();
-    writeFileSync(place.file("log.db"), "");
-    const log = sqliteLog(place.file("log.db"));
+  it("an empty file is an empty database, as for SQLite", async () => {
+    using temporary = new TemporaryDirectory();
+    writeFileSync(temporary.file("log.db"), "");
+    const log = sqliteLog(temporary.file("log.db"));
     expect(await log.list()).toEqual([]);
     await log.close();
   });

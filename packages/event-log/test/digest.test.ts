@@ -2,21 +2,21 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { portableHash } from "../src/digest.ts";
-import { chained, chainStart, checkedChain, digestOf } from "../src/index.ts";
+import { recordDigest, chainStart, checkedChain, digestOf } from "../src/index.ts";
 import { bodies, recordsAfter, seededRandom } from "../src/testing/index.ts";
 
 describe("a digest", () => {
-  it("is the same for ever", () => {
+  it("never changes", () => {
     expect(digestOf()).toBe("47DEQpj8HBSa-_TImW-5JA");
     expect(digestOf("")).toBe("unaLMx_YbOyAO-BOVqsrPQ");
     expect(digestOf("a")).toBe("QWL93Tmj5CJejiOS7O0jfw");
     expect(digestOf("ab\u{1F600}")).toBe("JgqcDHQCGFQbtj93wYMF1Q");
-    expect(chained(digestOf("{}"), '{"a":1}', "changed")).toBe(
+    expect(recordDigest(digestOf("{}"), '{"a":1}', "changed")).toBe(
       digestOf(digestOf("{}"), '{"a":1}', "changed"),
     );
   });
 
-  it("is 22 characters of base64url that hold 128 bits", () => {
+  it("is 22 characters of base64url that encode 128 bits", () => {
     const random = seededRandom(2);
     for (let round = 0; round < 500; round += 1) {
       const digest = digestOf(String(random()));
@@ -25,7 +25,7 @@ describe("a digest", () => {
     }
   });
 
-  it("is the same where there is no node:crypto", () => {
+  it("is the same without node:crypto", () => {
     const random = seededRandom(3);
     for (let round = 0; round < 500; round += 1) {
       const length = Math.floor(random() * 300);
@@ -36,7 +36,7 @@ describe("a digest", () => {
     }
   });
 
-  it("tells apart how a text is divided", () => {
+  it("depends on how a text is divided", () => {
     const divisions = [
       ["abc"],
       ["ab", "c"],
@@ -56,7 +56,7 @@ describe("a digest", () => {
 describe("a chain", () => {
   const records = recordsAfter(chainStart("{}"), ...bodies(20));
 
-  it("is given back when it is whole, from its start or from any record", () => {
+  it("is returned when it is valid, from its start or from any record", () => {
     expect(checkedChain(chainStart("{}"), records)).toBe(records);
     for (const [index, record] of records.entries()) {
       expect(checkedChain(record, records.slice(index + 1))).toEqual(records.slice(index + 1));
@@ -69,7 +69,7 @@ describe("a chain", () => {
     );
   });
 
-  it("names the first record that does not follow", () => {
+  it("fails with the first record that does not follow", () => {
     for (const seq of [1, 7, 20]) {
       const altered = records.map((record) => (record.seq === seq ? { ...record, body: "{}" } : record));
       expect(() => checkedChain(chainStart("{}"), altered)).toThrow(expect.objectContaining({ seq }));
@@ -92,13 +92,13 @@ function imported(file: string, seen = new Set<string>()): Set<string> {
 }
 
 describe("the port, the memory log and the suite", () => {
-  it.each(["index.ts", "testing/index.ts"])("load where there is no Node: %s", (entry) => {
+  it.each(["index.ts", "testing/index.ts"])("load without Node.js: %s", (entry) => {
     const modules = imported(join(import.meta.dirname, "../src", entry));
     expect([...modules].filter((name) => !name.startsWith("/"))).toEqual(["@noble/hashes/sha2.js"]);
     expect(modules.size).toBeGreaterThan(8);
   });
 
-  it("are told from those that need it", () => {
+  it("differ from the entries that need it", () => {
     expect(imported(join(import.meta.dirname, "../src/jsonl.ts"))).toContain("node:fs");
     expect(readdirSync(join(import.meta.dirname, "../src"))).toContain("sqlite.ts");
   });

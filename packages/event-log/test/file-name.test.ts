@@ -25,11 +25,11 @@ describe("the name of a session's file", () => {
     expect(fileNameOf(id)).toMatch(/^[a-z0-9][a-z0-9-]{33,120}$/);
   });
 
-  it("is another for every id, even where upper and lower case are the same", () => {
+  it("differs for every id, also on disks that ignore case", () => {
     expect(new Set(ids.map((id) => fileNameOf(id).toLowerCase())).size).toBe(ids.length);
   });
 
-  it("shows what can be read of the id", () => {
+  it("contains the readable characters of the id", () => {
     expect(fileNameOf("Order 7/Ada")).toMatch(/^order-7-ada-[0-9a-f]{32}$/);
   });
 });

@@ -4,7 +4,7 @@ import { isProof, relaxedStores, stores } from "./stores.ts";
 
 const orders = [...interleavings(6, 6)];
 
-describe("the orders in which two writers take six steps each", () => {
+describe("the interleavings of two writers with six steps each", () => {
   it("are 924, all different", () => {
     expect(new Set(orders.map((order) => order.join())).size).toBe(924);
     expect(orders.every((order) => order.length === 12)).toBe(true);

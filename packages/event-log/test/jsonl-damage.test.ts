@@ -9,15 +9,22 @@ import nodeFileSystem, {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LogError } from "../src/index.ts";
 import { type FileSystem, jsonlLog } from "../src/jsonl.ts";
-import { bodies, grow, growSingly, headOf, seededRandom, snapshotOf } from "../src/testing/index.ts";
+import {
+  bodies,
+  appendBodies,
+  appendOneByOne,
+  headOf,
+  seededRandom,
+  snapshotOf,
+} from "../src/testing/index.ts";
 import { recordsOf } from "../src/testing/chain-of.ts";
-import { isProof, linesOf, newerFormat, noNotice, pathOf, Place, writeLines } from "./stores.ts";
+import { isProof, linesOf, newerFormat, noNotice, pathOf, TemporaryDirectory, writeLines } from "./stores.ts";
 
-const place = new Place();
-const log = jsonlLog(place.path, { onNotice: noNotice });
-const path = pathOf(place.path, "a");
+const temporary = new TemporaryDirectory();
+const log = jsonlLog(temporary.path, { onNotice: noNotice });
+const path = pathOf(temporary.path, "a");
 let sound = Buffer.alloc(0);
-/** Where each line begins: first the header, then record 1 and so on; last the end of the file. */
+/** The start of each line: the header, record 1 and so on; then the end of the file. */
 let starts: number[] = [];
 
 const flips = isProof ? 10_000 : 300;
@@ -25,14 +32,14 @@ const bursts = isProof ? 1_000 : 60;
 
 beforeAll(async () => {
   const session = await log.create("a", JSON.stringify({ tools: "t".repeat(1_000) }));
-  await growSingly(session, ...bodies(1_100, `${"text ".repeat(180)}\u{1F600}\uFFFD`));
+  await appendOneByOne(session, ...bodies(1_100, `${"text ".repeat(180)}\u{1F600}\uFFFD`));
   sound = readFileSync(path);
   starts = lineStarts(sound);
 });
 
 afterAll(async () => {
   await log.close();
-  place[Symbol.dispose]();
+  temporary[Symbol.dispose]();
 });
 
 function lineStarts(bytes: Buffer): number[] {
@@ -41,7 +48,7 @@ function lineStarts(bytes: Buffer): number[] {
   return found;
 }
 
-/** What opening and reading say: the record that is named, or that nothing is wrong. */
+/** The record that opening and reading report as damaged; undefined if none. */
 async function named(): Promise<number | undefined | "sound"> {
   try {
     await (await log.open("a"))?.read();
@@ -52,7 +59,7 @@ async function named(): Promise<number | undefined | "sound"> {
   }
 }
 
-/** The same while some bytes of the sound file are others. */
+/** The same with some bytes of the undamaged file replaced. */
 async function namedWith(offset: number, bytes: Buffer): Promise<number | undefined | "sound"> {
   const fd = openSync(path, "r+");
   writeSync(fd, bytes, 0, bytes.length, offset);
@@ -66,16 +73,16 @@ async function namedWith(offset: number, bytes: Buffer): Promise<number | undefi
 
 const flipped = (offset: number, bit: number): Buffer => Buffer.from([sound.readUInt8(offset) ^ (1 << bit)]);
 
-/** The record that a byte belongs to, with the line break after it; 0 is the header. */
+/** The record whose line contains a byte; 0 for the header. */
 const recordAt = (offset: number): number => starts.findLastIndex((start) => start <= offset);
 
 describe("(B04) a log of one megabyte, damaged outside its last record", () => {
-  it("is that large, and sound as it was written", async () => {
+  it("has that size, and is valid as written", async () => {
     expect(sound.length).toBeGreaterThan(1_000_000);
     expect(await named()).toBe("sound");
   });
 
-  it(`names the record of each of ${flips} bits that were turned`, async () => {
+  it(`names the record of each of ${flips} flipped bits`, async () => {
     const random = seededRandom(4);
     const end = starts.at(-2) ?? 0;
     for (let round = 0; round < flips; round += 1) {
@@ -112,7 +119,7 @@ describe("(B04) a log of one megabyte, damaged outside its last record", () => {
   });
 });
 
-describe("(B05) lines that were moved about", () => {
+describe("(B05) moved lines", () => {
   const edits: readonly (readonly [string, number, (lines: string[]) => string[]])[] = [
     ["two swapped", 5, (lines) => lines.with(5, lines[9] ?? "").with(9, lines[5] ?? "")],
     ["one copied", 6, (lines) => lines.toSpliced(6, 0, lines[5] ?? "")],
@@ -132,14 +139,14 @@ describe("(B05) lines that were moved about", () => {
 
   beforeAll(async () => {
     const other = await log.create("other", '{"other":true}');
-    await grow(other, "{}");
-    [otherHeader = "", otherLine = ""] = linesOf(pathOf(place.path, "other"));
+    await appendBodies(other, "{}");
+    [otherHeader = "", otherLine = ""] = linesOf(pathOf(temporary.path, "other"));
     await log.remove("a");
-    await growSingly(await log.create("a", "{}"), ...bodies(20));
+    await appendOneByOne(await log.create("a", "{}"), ...bodies(20));
     twenty = linesOf(path);
   });
 
-  it.each(edits)("are found out: %s", async (_what, seq, edit) => {
+  it.each(edits)("are found: %s", async (_what, seq, edit) => {
     writeLines(path, edit(twenty));
     const bytes = readFileSync(path);
     expect(await named()).toBe(seq);
@@ -147,17 +154,17 @@ describe("(B05) lines that were moved about", () => {
   });
 });
 
-describe("a small log with a batch, an escaped change and a text that is no line", () => {
-  it("names the record of every single bit before the last record", async () => {
+describe("a small log with a batch, an escaped changes digest and a body with line breaks", () => {
+  it("names the record of every bit before the last record", async () => {
     await log.remove("a");
     const session = await log.create("a", '{"agent":"x"}');
-    await grow(session, '"\uFFFD"');
-    await grow(session, "1", "2", "3");
+    await appendBodies(session, '"\uFFFD"');
+    await appendBodies(session, "1", "2", "3");
     await session.append(
       4,
       recordsOf(await headOf(session), ['"a\0\n"'], () => '"/\u0007é'),
     );
-    await grow(session, "{}");
+    await appendBodies(session, "{}");
     sound = readFileSync(path);
     starts = lineStarts(sound);
     expect(await named()).toBe("sound");
@@ -170,7 +177,7 @@ describe("a small log with a batch, an escaped change and a text that is no line
     }
   }, 60_000);
 
-  it("notices bytes that a decoder takes for the same character, and escapes that mean the same", async () => {
+  it("finds bytes that decode to the same character, and equivalent escapes", async () => {
     const replacements: readonly (readonly [string, Buffer])[] = [
       ["\uFFFD", Buffer.from([0xf0, 0x9f, 0x98])],
       ["\\u0007", Buffer.from("\\U0007")],
@@ -196,7 +203,7 @@ describe("a damaged last record", () => {
     async (length) => {
       await log.remove("a");
       const large = JSON.stringify("x".repeat(100_000));
-      await growSingly(await log.create("a", "{}"), large, large, JSON.stringify("x".repeat(length)));
+      await appendOneByOne(await log.create("a", "{}"), large, large, JSON.stringify("x".repeat(length)));
       const bytes = readFileSync(path);
       bytes.writeUInt8(bytes.readUInt8(bytes.length - 10) ^ 1, bytes.length - 10);
       writeFileSync(path, bytes);
@@ -209,12 +216,12 @@ describe("a damaged last record", () => {
 });
 
 describe("a session whose file is damaged", () => {
-  it("is left out of the list, which says so, and can be removed", async () => {
+  it("is skipped by the list with a notice, and can be removed", async () => {
     const notices: unknown[] = [];
-    const other = jsonlLog(place.path, { onNotice: (notice) => notices.push(notice) });
+    const other = jsonlLog(temporary.path, { onNotice: (notice) => notices.push(notice) });
     const session = await other.create("damaged", "{}");
-    await grow(session, "{}");
-    const file = pathOf(place.path, "damaged");
+    await appendBodies(session, "{}");
+    const file = pathOf(temporary.path, "damaged");
     const [header = "", ...lines] = linesOf(file);
     writeLines(file, [header.replace("damaged", "Damaged"), ...lines]);
     expect((await other.list()).map(({ id }) => id)).not.toContain("damaged");
@@ -225,10 +232,10 @@ describe("a session whose file is damaged", () => {
   });
 });
 
-describe("(L02) a session that a newer Moora wrote", () => {
-  it("is refused in every call, and its bytes stay as they are", async () => {
-    await grow(await log.create("newer", "{}"), ...bodies(3));
-    const file = pathOf(place.path, "newer");
+describe("(L02) a session that a newer release wrote", () => {
+  it("is rejected by every call, and its bytes stay unchanged", async () => {
+    await appendBodies(await log.create("newer", "{}"), ...bodies(3));
+    const file = pathOf(temporary.path, "newer");
     const [header = "", ...lines] = linesOf(file);
     writeFileSync(file, `${[newerFormat(header), ...lines].join("\n")}\nwhat only it knows`);
     const bytes = readFileSync(file);
@@ -242,20 +249,21 @@ describe("(L02) a session that a newer Moora wrote", () => {
 });
 
 describe("the check of records that a session does not read", () => {
-  it("reads their bytes once, for a checksum, and their chain only if that differs", async () => {
-    const hasty = jsonlLog(place.path, { durability: "relaxed" });
+  it("reads their bytes once, for a checksum, and their chain only if it differs", async () => {
+    const hasty = jsonlLog(temporary.path, { durability: "relaxed" });
     const session = await hasty.create("checked", "{}");
-    for (let batch = 0; batch < 30; batch += 1) await grow(session, ...bodies(100, "text ".repeat(20)));
+    for (let batch = 0; batch < 30; batch += 1)
+      await appendBodies(session, ...bodies(100, "text ".repeat(20)));
     await session.saveSnapshot(snapshotOf(2_000));
     await hasty.close();
-    const file = pathOf(place.path, "checked");
+    const file = pathOf(temporary.path, "checked");
     let bytesRead = 0;
     const readSync = (...args: Parameters<FileSystem["readSync"]>): number => {
       const length = nodeFileSystem.readSync(...args);
       bytesRead += length;
       return length;
     };
-    const again = jsonlLog(place.path, { fs: { ...nodeFileSystem, readSync } });
+    const again = jsonlLog(temporary.path, { fs: { ...nodeFileSystem, readSync } });
     const { size } = statSync(file);
     await (await again.open("checked"))?.checkUpTo(2_000);
     expect(bytesRead).toBeLessThan(size * 1.5);

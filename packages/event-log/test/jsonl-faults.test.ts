@@ -5,20 +5,20 @@ import {
   bodies,
   failingFileSystem,
   type FileFault,
-  grow,
+  appendBodies,
   headOf,
   PowerLossDisk,
   recordsAfter,
   snapshotOf,
 } from "../src/testing/index.ts";
-import { isProof, noNotice, pathOf, Place } from "./stores.ts";
+import { isProof, noNotice, pathOf, TemporaryDirectory } from "./stores.ts";
 
-/** A session of ten turns; each turn is what a session host does: lease, inputs, sometimes a batch, a snapshot. */
+/** A session of ten turns. Each turn does what a session owner does: lease, inputs, sometimes a batch, a snapshot. */
 const turns: readonly (readonly string[])[] = Array.from({ length: 10 }, (_, turn) =>
   bodies(turn % 3 === 0 ? 3 : 1, `turn ${turn}`),
 );
 
-/** Runs the turns on a file system with a fault; after each failure the fault is over and the session opened anew. */
+/** Runs the turns on a file system with a fault. After each failure, ends the fault and opens the session again. */
 class FaultyRun {
   readonly heads: (readonly [seen: number, acknowledged: number])[] = [];
   readonly #log: EventLog;
@@ -33,7 +33,7 @@ class FaultyRun {
 
   async finish(): Promise<void> {
     for (const [turn, texts] of turns.entries()) {
-      await this.#untilDone(async () => {
+      await this.#retryUntilDone(async () => {
         const session = await this.#session();
         await session.lease({ owner: "me", now: turn, ttlMs: 10 });
         if (turn % 4 === 3) await session.saveSnapshot(snapshotOf(turn));
@@ -55,44 +55,44 @@ class FaultyRun {
     return (await this.#log.open("a")) ?? this.#log.create("a", "{}");
   }
 
-  async #untilDone(turn: () => Promise<void>): Promise<void> {
+  async #retryUntilDone(turn: () => Promise<void>): Promise<void> {
     try {
       return await turn();
     } catch (error) {
       this.failures.push(error);
       this.#heal();
-      return this.#untilDone(turn);
+      return this.#retryUntilDone(turn);
     }
   }
 }
 
 const codeOf = (error: unknown): string => (error instanceof LogError ? error.code : String(error));
 
-/** Lets the n-th call fail, for every n, until a run meets no fault any more; answers how many runs did. */
+/** Lets the n-th call fail, for every n, until a run has no fault. Returns the number of runs with a fault. */
 async function checkEveryCall(
   fault: Omit<FileFault, "call">,
   failsWith: string | undefined,
 ): Promise<number> {
-  // All errors take the same ways: every call is tried with one of them, a part with the others.
+  // All error codes have the same effect: every call fails with one of them, a sample with the others.
   const step = isProof || fault.code === "EIO" || fault.code === "short" ? 1 : 5;
   for (let call = 1; ; call += step) {
-    using place = new Place();
+    using temporary = new TemporaryDirectory();
     const disk = new PowerLossDisk();
     const { fs, heal, calls } = failingFileSystem(disk, { ...fault, call });
-    const log = jsonlLog(place.path, { fs, onNotice: noNotice });
+    const log = jsonlLog(temporary.path, { fs, onNotice: noNotice });
     const run = new FaultyRun(log, heal);
     await run.finish();
     await log.close();
     expect(new Set(run.failures.map(codeOf)).difference(new Set([failsWith]))).toEqual(new Set());
     expect(run.heads.filter(([seen, acknowledged]) => seen !== acknowledged)).toEqual([]);
-    const again = jsonlLog(place.path, { fs: disk, onNotice: noNotice });
+    const again = jsonlLog(temporary.path, { fs: disk, onNotice: noNotice });
     expect(await (await again.open("a"))?.read(), `after call ${call} failed`).toEqual(run.acknowledged);
     await again.close();
     if (calls() < call) return call;
   }
 }
 
-describe("(B06) whichever call of the file system fails, the log says so and goes on when it is over", () => {
+describe("(B06) when any call of the file system fails, the log reports it and continues after the fault", () => {
   const codes = ["EIO", "ENOSPC", "EACCES", "EDQUOT"] as const;
   it.each(codes.flatMap((code) => [false, true].map((isSticky) => ({ code, isSticky }))))(
     "$code, again and again: $isSticky",
@@ -101,26 +101,26 @@ describe("(B06) whichever call of the file system fails, the log says so and goe
     },
   );
 
-  it.each([false, true])("a short write is no failure; again and again: %s", async (isSticky) => {
+  it.each([false, true])("a short write is not a failure; repeated: %s", async (isSticky) => {
     expect(await checkEveryCall({ code: "short", isSticky, of: ["writeSync"] }, undefined)).toBeGreaterThan(
       10,
     );
   });
 });
 
-/** A session on a disk in memory, with a fault that begins when `arm` is called. */
+/** A session on a disk in memory, with a fault that starts when `arm` is called. */
 async function armed(code: FileFault["code"], isSticky: boolean, of: FileFault["of"] & object) {
-  const place = new Place();
+  const temporary = new TemporaryDirectory();
   const disk = new PowerLossDisk();
   let fs = failingFileSystem(disk, { call: Infinity, code, isSticky, of });
-  const log = jsonlLog(place.path, {
+  const log = jsonlLog(temporary.path, {
     onNotice: noNotice,
     fs: new Proxy(disk, { get: (_disk, name) => Reflect.get(fs.fs, name) }),
   });
   const session = await log.create("a", "{}");
-  const records = await grow(session, ...bodies(3));
+  const records = await appendBodies(session, ...bodies(3));
   return {
-    directory: place.path,
+    directory: temporary.path,
     disk,
     log,
     session,
@@ -130,7 +130,7 @@ async function armed(code: FileFault["code"], isSticky: boolean, of: FileFault["
     heal: () => fs.heal(),
     async [Symbol.asyncDispose]() {
       await log.close();
-      place[Symbol.dispose]();
+      temporary[Symbol.dispose]();
     },
   };
 }
@@ -152,7 +152,7 @@ describe("(B08) after a sync that failed once", () => {
     expect(await opened?.read()).toEqual([...records, ...next]);
   });
 
-  it("a handle that never failed goes on from what was acknowledged", async () => {
+  it("a handle that never failed continues from the acknowledged records", async () => {
     await using test = await armed("EIO", true, ["fsyncSync", "ftruncateSync"]);
     const { session, records, log, arm, heal } = test;
     const other = await log.open("a");
@@ -162,10 +162,10 @@ describe("(B08) after a sync that failed once", () => {
     );
     heal();
     expect(await other?.head()).toBe(3);
-    expect((await grow(other ?? session, '{"other":true}')).at(0)?.seq).toBe(4);
+    expect((await appendBodies(other ?? session, '{"other":true}')).at(0)?.seq).toBe(4);
   });
 
-  it("what was not acknowledged is at most one append, when the process dies before it can take it back", async () => {
+  it("at most one unacknowledged append is stored, when the process dies before it can truncate it", async () => {
     await using test = await armed("EIO", true, ["fsyncSync", "ftruncateSync"]);
     const { session, records, disk, arm } = test;
     const next = recordsAfter(records.at(-1) ?? { seq: 0, digest: "" }, "[1]", "[2]");
@@ -186,7 +186,7 @@ function sizeOf(disk: PowerLossDisk, directory: string): number {
 }
 
 describe("a write that fails", () => {
-  it("leaves nothing behind when the disk was full for once", async () => {
+  it("leaves no bytes when the disk was full once", async () => {
     await using test = await armed("ENOSPC", false, ["writeSync"]);
     const { session, records, log, arm, disk, directory } = test;
     const length = sizeOf(disk, directory);
@@ -197,7 +197,7 @@ describe("a write that fails", () => {
     expect(await (await log.open("a"))?.read()).toEqual(records);
   });
 
-  it("does not keep a reader from reading", async () => {
+  it("does not affect readers", async () => {
     await using test = await armed("EIO", true, ["writeSync", "fsyncSync", "ftruncateSync"]);
     const { session, records, arm, heal } = test;
     arm();
@@ -210,23 +210,23 @@ describe("a write that fails", () => {
   });
 });
 
-describe("what a failed append left behind", () => {
-  it("is not taken back where another process has mended the file and gone on", async () => {
+describe("the remains of a failed append", () => {
+  it("are not truncated after another process repaired the file and appended", async () => {
     await using test = await armed("ENOSPC", true, ["writeSync", "ftruncateSync"]);
     const { session, records, log, disk, directory, arm, heal } = test;
     const last = records.at(-1) ?? { seq: 0, digest: "" };
     arm();
     expect(() => session.append(3, recordsAfter(last, '{"by":"one"}'))).toThrow("ENOSPC");
     const other = jsonlLog(directory, { fs: disk, onNotice: noNotice });
-    const [added] = await grow((await other.open("a")) ?? session, '{"by":"another"}');
+    const [added] = await appendBodies((await other.open("a")) ?? session, '{"by":"another"}');
     heal();
     expect(await (await log.open("a"))?.read()).toEqual([...records, added]);
     await other.close();
   });
 });
 
-describe("a removal that fails half-way", () => {
-  it("has removed the session; lease and snapshot are not those of the next one", async () => {
+describe("a removal that fails halfway", () => {
+  it("has removed the session; the next one does not get its lease and snapshot", async () => {
     await using test = await armed("EIO", true, ["unlinkSync"]);
     const { session, log, arm, heal } = test;
     await session.lease({ owner: "old", now: 0, ttlMs: 1_000_000 });

@@ -4,17 +4,24 @@ import { type LogNotice, type LogRecord, type SessionLog } from "../src/index.ts
 import { jsonlLog } from "../src/jsonl.ts";
 import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { recordToLine } from "../src/jsonl/record-line.ts";
-import { bodies, grow, growSingly, headOf, recordsAfter, seededRandom } from "../src/testing/index.ts";
+import {
+  bodies,
+  appendBodies,
+  appendOneByOne,
+  headOf,
+  recordsAfter,
+  seededRandom,
+} from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { pathOf, Place } from "./stores.ts";
+import { pathOf, TemporaryDirectory } from "./stores.ts";
 
-/** A file with records in it, to be cut and opened again and again. */
+/** A file with records, which tests truncate and open repeatedly. */
 class Torn implements Disposable {
-  readonly #place = new Place();
+  readonly #temporary = new TemporaryDirectory();
   readonly #notices: LogNotice[] = [];
-  readonly directory = this.#place.path;
-  readonly path = pathOf(this.#place.path, "a");
-  readonly log = jsonlLog(this.#place.path, {
+  readonly directory = this.#temporary.path;
+  readonly path = pathOf(this.#temporary.path, "a");
+  readonly log = jsonlLog(this.#temporary.path, {
     durability: "relaxed",
     onNotice: (notice) => this.#notices.push(notice),
   });
@@ -23,12 +30,12 @@ class Torn implements Disposable {
   static async with(...batches: readonly (readonly string[])[]): Promise<Torn> {
     const torn = new Torn();
     const session = await torn.log.create("a", '{"header":true}');
-    for (const batch of batches) await grow(session, ...batch);
+    for (const batch of batches) await appendBodies(session, ...batch);
     torn.bytes = readFileSync(torn.path);
     return torn;
   }
 
-  /** Opens the file with these bytes and looks where it ends; returns the handle and what was reported. */
+  /** Opens the file with these bytes and reads its head. Returns the handle and the notices. */
   async opened(bytes: Buffer): Promise<{ session: SessionLog; notices: readonly LogNotice[] }> {
     writeFileSync(this.path, bytes);
     this.#notices.length = 0;
@@ -38,7 +45,7 @@ class Torn implements Disposable {
     return { session, notices: this.#notices };
   }
 
-  /** Where the lines of records begin, and where the file ends. */
+  /** The start of each record line, and the end of the file. */
   lineStarts(): readonly number[] {
     const starts: number[] = [];
     for (let at = this.bytes.indexOf(10); at >= 0; at = this.bytes.indexOf(10, at + 1)) starts.push(at + 1);
@@ -47,11 +54,11 @@ class Torn implements Disposable {
 
   [Symbol.dispose](): void {
     void this.log.close();
-    this.#place[Symbol.dispose]();
+    this.#temporary[Symbol.dispose]();
   }
 }
 
-/** Opens what is left after a cut, and appends: exactly the whole records are there, and one more. */
+/** Opens a truncated file and appends: it then has the complete records, and one more. */
 async function checkCut(torn: Torn, cut: number, all: readonly LogRecord[], whole: number): Promise<void> {
   const keptLength = torn.lineStarts()[whole] ?? 0;
   const { session, notices } = await torn.opened(torn.bytes.subarray(0, cut));
@@ -65,7 +72,7 @@ async function checkCut(torn: Torn, cut: number, all: readonly LogRecord[], whol
     unfinishedBytes: dropped,
   });
   expect(readFileSync(torn.path).length).toBe(cut);
-  const [added] = await grow(session, '{"after":"the cut"}');
+  const [added] = await appendBodies(session, '{"after":"the cut"}');
   const again = await torn.log.open("a");
   expect(await again?.read()).toEqual([...all.slice(0, whole), added]);
   const raw = readFileSync(torn.path);
@@ -73,15 +80,15 @@ async function checkCut(torn: Torn, cut: number, all: readonly LogRecord[], whol
   expect(raw.toString().split("\n").length).toBe(whole + 3);
 }
 
-describe("(B01) a file whose end was cut off", () => {
-  it("keeps all whole records, wherever the last one was cut, and takes the next", async () => {
+describe("(B01) a truncated file", () => {
+  it("keeps all complete records, wherever the last one was cut, and accepts the next", async () => {
     using torn = await Torn.with(...bodies(50).map((body) => [body]));
     const all = (await (await torn.log.open("a"))?.read()) ?? [];
     const start = torn.lineStarts()[49] ?? 0;
     for (let cut = start; cut < torn.bytes.length; cut += 1) await checkCut(torn, cut, all, 49);
   });
 
-  it("keeps all whole records, wherever the file was cut", async () => {
+  it("keeps all complete records, wherever the file was cut", async () => {
     using torn = await Torn.with(...bodies(50).map((body) => [body]));
     const all = (await (await torn.log.open("a"))?.read()) ?? [];
     const random = seededRandom(1);
@@ -100,7 +107,7 @@ describe("(B01) a file whose end was cut off", () => {
     for (const cut of torn.lineStarts().slice(3, 8)) await checkCut(torn, cut, all, 3);
   });
 
-  it("is damaged when even its header is cut", async () => {
+  it("is damaged when its header is cut", async () => {
     using torn = await Torn.with(bodies(3));
     const [start = 0] = torn.lineStarts();
     for (let cut = 0; cut < start; cut += 5) {
@@ -113,7 +120,7 @@ describe("(B01) a file whose end was cut off", () => {
 });
 
 describe("(B02) a cut inside a character of four bytes", () => {
-  it("is like any other", async () => {
+  it("is like any other cut", async () => {
     using torn = await Torn.with(["{}"], [JSON.stringify("\u{1F600}".repeat(10))]);
     const all = (await (await torn.log.open("a"))?.read()) ?? [];
     const start = torn.lineStarts()[1] ?? 0;
@@ -124,7 +131,7 @@ describe("(B02) a cut inside a character of four bytes", () => {
 
 describe("remains of an append that was never acknowledged", () => {
   const remains: readonly (readonly [string, Buffer])[] = [
-    ["half a line", Buffer.from('{"seq":4,"changed":"c","dig')],
+    ["half a line", Buffer.from('{"seq":4,"changesDigest":"c","dig')],
     ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x80, 0xc3])],
     ["a sector of NUL", Buffer.alloc(512)],
     ["much NUL", Buffer.alloc(100_000)],
@@ -153,12 +160,12 @@ describe("remains of an append that was never acknowledged", () => {
     appendFileSync(torn.path, '{"seq":4,"chan');
     expect(await session.head()).toBe(3);
     expect(notices).toEqual([{ type: "torn-tail", id: "a", afterSeq: 3, droppedBytes: 14 }]);
-    const [added] = await grow(session, "{}");
+    const [added] = await appendBodies(session, "{}");
     expect(added?.seq).toBe(4);
     expect((await session.read(3)).at(0)).toEqual(added);
   });
 
-  it("are left alone by the list, which counts what is whole", async () => {
+  it("are ignored by the list, which counts complete records", async () => {
     using torn = await Torn.with(bodies(3));
     writeFileSync(torn.path, Buffer.concat([torn.bytes, Buffer.from("{")]));
     expect(await torn.log.list()).toEqual([{ id: "a", head: 3, header: '{"header":true}' }]);
@@ -166,15 +173,15 @@ describe("remains of an append that was never acknowledged", () => {
   });
 });
 
-describe("a line break after bytes that are no record", () => {
-  it("makes them damage: an append writes its line break last", async () => {
+describe("a line break after bytes that are not a record", () => {
+  it("makes them damage, because an append writes its line break last", async () => {
     using torn = await Torn.with(bodies(3));
-    const damaged = Buffer.concat([torn.bytes, Buffer.from('{"seq":4,"changed":"c"}\n')]);
+    const damaged = Buffer.concat([torn.bytes, Buffer.from('{"seq":4,"changesDigest":"c"}\n')]);
     await expect(torn.opened(damaged)).rejects.toMatchObject({ code: "LogCorrupt", seq: 4 });
     expect(readFileSync(torn.path)).toEqual(damaged);
   });
 
-  it("makes a batch that was never finished damage, once there are records after it", async () => {
+  it("makes an unfinished batch damage, once there are records after it", async () => {
     using torn = await Torn.with(bodies(3));
     const { session } = await torn.opened(torn.bytes);
     const [first, second] = recordsAfter(await headOf(session), "[1]", "[2]");
@@ -185,23 +192,23 @@ describe("a line break after bytes that are no record", () => {
     await expect(torn.opened(unfinished)).rejects.toMatchObject({ code: "LogCorrupt", seq: 5 });
   });
 
-  it("does not, where a power cut lost a sector of the last append", async () => {
-    using place = new Place();
-    const log = jsonlLog(place.path, { onNotice: () => undefined });
+  it("does not when a power cut lost a sector of the last append", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = jsonlLog(temporary.path, { onNotice: () => undefined });
     const session = await log.create("a", "{}");
-    await growSingly(session, ...bodies(3));
-    const length = readFileSync(pathOf(place.path, "a")).length;
-    await grow(session, JSON.stringify("x".repeat(2_000)), JSON.stringify("y".repeat(2_000)), "{}");
-    const bytes = readFileSync(pathOf(place.path, "a"));
+    await appendOneByOne(session, ...bodies(3));
+    const length = readFileSync(pathOf(temporary.path, "a")).length;
+    await appendBodies(session, JSON.stringify("x".repeat(2_000)), JSON.stringify("y".repeat(2_000)), "{}");
+    const bytes = readFileSync(pathOf(temporary.path, "a"));
     for (let sector = Math.ceil(length / 512); (sector + 1) * 512 <= bytes.length; sector += 1) {
       const holed = Buffer.from(bytes).fill(0, sector * 512, (sector + 1) * 512);
-      writeFileSync(pathOf(place.path, "a"), holed);
+      writeFileSync(pathOf(temporary.path, "a"), holed);
       expect(await (await log.open("a"))?.head()).toBe(3);
     }
     await log.close();
   });
 
-  it("does where the NUL characters are those of a body", async () => {
+  it("does when the NUL characters are those of a body", async () => {
     using torn = await Torn.with(bodies(3), [`"${"\0".repeat(3_000)}last words"`]);
     const damaged = Buffer.from(torn.bytes.toString().replace("last words", "past words"));
     const whole = jsonlLog(torn.directory);
@@ -211,15 +218,15 @@ describe("a line break after bytes that are no record", () => {
     await whole.close();
   });
 
-  it("does where such a sector is followed by a later append", async () => {
-    using place = new Place();
-    const log = jsonlLog(place.path);
+  it("does when such a sector is followed by a later append", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = jsonlLog(temporary.path);
     const session = await log.create("a", "{}");
-    await growSingly(session, ...bodies(3), JSON.stringify("x".repeat(2_000)), "{}");
-    const bytes = readFileSync(pathOf(place.path, "a"));
+    await appendOneByOne(session, ...bodies(3), JSON.stringify("x".repeat(2_000)), "{}");
+    const bytes = readFileSync(pathOf(temporary.path, "a"));
     const start = bytes.indexOf("xxxx");
     bytes.fill(0, Math.ceil(start / 512) * 512, Math.ceil(start / 512) * 512 + 512);
-    writeFileSync(pathOf(place.path, "a"), bytes);
+    writeFileSync(pathOf(temporary.path, "a"), bytes);
     expect(await (await log.open("a"))?.inspect()).toMatchObject({
       damage: expect.objectContaining({ code: "LogCorrupt", seq: 4 }),
     });
@@ -227,8 +234,8 @@ describe("a line break after bytes that are no record", () => {
   });
 });
 
-describe("a file that has become shorter under an open handle", () => {
-  it("is damaged where the first record is missing", async () => {
+describe("a file that became shorter under an open handle", () => {
+  it("is damaged at the first missing record", async () => {
     using torn = await Torn.with(...bodies(5).map((body) => [body]));
     const { session } = await torn.opened(torn.bytes);
     truncateSync(torn.path, torn.lineStarts()[3]);
@@ -237,18 +244,18 @@ describe("a file that has become shorter under an open handle", () => {
 });
 
 describe("a record that another process is about to write", () => {
-  it("is not shown before that is done, since it may still be taken back", async () => {
+  it("is not returned before the append is complete, since it may still be truncated", async () => {
     using torn = await Torn.with(bodies(3));
     const { session } = await torn.opened(torn.bytes);
     const writer = new Child("lock-holder.ts", torn.directory, fileNameOf("a"));
-    await writer.said(1);
+    await writer.waitForLines(1);
     const [next] = recordsAfter(await headOf(session), '{"next":true}');
     if (next === undefined) throw new Error("there is a record to append");
     appendFileSync(torn.path, recordToLine({ record: next, at: 1, of: 1 }));
     const looks = [session.head(), session.read(), session.inspect()];
     expect(looks.every((look) => look instanceof Promise)).toBe(true);
     truncateSync(torn.path, torn.bytes.length);
-    writer.tell("done");
+    writer.send("done");
     await writer.ended();
     const records = await session.read();
     expect(await Promise.all(looks.map(async (look) => await look))).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Listeners } from "../src/index.ts";
+import { Listeners } from "../src/store.ts";
 
 /** Counts its calls. */
 function counter(): { (): void; calls: number } {
@@ -8,35 +8,35 @@ function counter(): { (): void; calls: number } {
 }
 
 describe("listeners", () => {
-  it("are called once for all that came before, after the caller is done", async () => {
+  it("are called once for all earlier notifications, after the caller returns", async () => {
     const listeners = new Listeners();
-    const heard = counter();
-    listeners.add("a", heard);
+    const listener = counter();
+    listeners.add("a", listener);
     for (let round = 0; round < 5; round += 1) listeners.notify("a");
-    expect(heard.calls).toBe(0);
+    expect(listener.calls).toBe(0);
     await Promise.resolve();
-    expect(heard.calls).toBe(1);
+    expect(listener.calls).toBe(1);
     listeners.notify("a");
     await Promise.resolve();
-    expect(heard.calls).toBe(2);
+    expect(listener.calls).toBe(2);
   });
 
-  it("hear only of their own key, and the same function twice if it was added twice", async () => {
+  it("are called only for their own key, and twice if they were added twice", async () => {
     const listeners = new Listeners();
-    const [heard, other] = [counter(), counter()];
-    const stop = listeners.add("a", heard);
-    listeners.add("a", heard);
+    const [listener, other] = [counter(), counter()];
+    const stop = listeners.add("a", listener);
+    listeners.add("a", listener);
     listeners.add("b", other);
     listeners.notify("a");
     await Promise.resolve();
-    expect([heard.calls, other.calls]).toEqual([2, 0]);
+    expect([listener.calls, other.calls]).toEqual([2, 0]);
     stop();
     listeners.notify("a");
     await Promise.resolve();
-    expect(heard.calls).toBe(3);
+    expect(listener.calls).toBe(3);
   });
 
-  it("are not called once they were stopped or cleared, even when they were due", async () => {
+  it("are not called after they were removed or cleared, even when they were scheduled", async () => {
     const listeners = new Listeners();
     const [stopped, cleared] = [counter(), counter()];
     const stop = listeners.add("a", stopped);
@@ -49,7 +49,7 @@ describe("listeners", () => {
     expect(listeners.keys).toEqual([]);
   });
 
-  it("are forgotten with the last of a key, also when it was added again in between", () => {
+  it("are deleted with the last one of a key, also when one was added again in between", () => {
     const listeners = new Listeners();
     const stop = listeners.add("a", counter());
     listeners.clear();

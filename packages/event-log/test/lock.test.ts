@@ -10,18 +10,18 @@ import { jsonlLog } from "../src/jsonl.ts";
 import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { ExclusiveOpenLock, exclusiveOpenFlags } from "../src/lock/exclusive-open-lock.ts";
 import { fileLock, lockFolder } from "../src/lock/file-lock.ts";
-import { newHolderName } from "../src/lock/process-identity.ts";
-import { grow } from "../src/testing/index.ts";
+import { createHolderName } from "../src/lock/process-identity.ts";
+import { appendBodies } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { Place } from "./stores.ts";
+import { TemporaryDirectory } from "./stores.ts";
 
 const name = fileNameOf("a");
 
-/** A folder of locks, and what another holder would leave there. */
+/** A folder of locks, and the files that another holder would leave there. */
 class Locks implements Disposable {
-  readonly place = new Place();
-  readonly folder = join(this.place.path, lockFolder);
-  readonly lock = fileLock(this.place.path);
+  readonly temporary = new TemporaryDirectory();
+  readonly folder = join(this.temporary.path, lockFolder);
+  readonly lock = fileLock(this.temporary.path);
 
   constructor() {
     mkdirSync(this.folder);
@@ -34,13 +34,13 @@ class Locks implements Disposable {
 
   [Symbol.dispose](): void {
     this.lock.close();
-    this.place[Symbol.dispose]();
+    this.temporary[Symbol.dispose]();
   }
 }
 
 /** The name of a holder in which some of its parts, `pid-start-boot-space-random`, are others. */
 const otherHolder = (parts: Readonly<Record<number, string>>): string =>
-  newHolderName()
+  createHolderName()
     .split("-")
     .map((part, index) => parts[index] ?? part)
     .join("-");
@@ -48,9 +48,9 @@ const otherHolder = (parts: Readonly<Record<number, string>>): string =>
 const elsewhere = { 3: "0badcafe" };
 
 describe("a lock", () => {
-  it("is held by one of two at a time, and free for the next when it was released", () => {
+  it("is held by one of two at a time, and free after its release", () => {
     using locks = new Locks();
-    const other = fileLock(locks.place.path);
+    const other = fileLock(locks.temporary.path);
     const inside = locks.lock.tryHold(name, () => [other.tryHold(name, () => true), other.isFree(name)]);
     expect(inside?.value).toEqual([undefined, false]);
     expect(other.isFree(name)).toBe(true);
@@ -58,9 +58,9 @@ describe("a lock", () => {
     other.close();
   });
 
-  it("of one name is not in the way of another one", () => {
+  it("of one name does not block another name", () => {
     using locks = new Locks();
-    const other = fileLock(locks.place.path);
+    const other = fileLock(locks.temporary.path);
     const inside = locks.lock.tryHold(name, () => other.tryHold(fileNameOf("b"), () => true));
     expect(inside?.value).toEqual({ value: true });
     other.close();
@@ -72,23 +72,23 @@ describe("a lock", () => {
       throw new Error("a fault of this test");
     };
     expect(() => locks.lock.tryHold(name, work)).toThrow("a fault of this test");
-    expect(fileLock(locks.place.path).isFree(name)).toBe(true);
+    expect(fileLock(locks.temporary.path).isFree(name)).toBe(true);
   });
 
-  it("looks without writing anything, also where there never was a lock", () => {
-    using place = new Place();
-    expect(fileLock(place.path).isFree(name)).toBe(true);
-    expect(readdirSync(place.path)).toEqual([]);
+  it("is tested without writing, also where no lock ever existed", () => {
+    using temporary = new TemporaryDirectory();
+    expect(fileLock(temporary.path).isFree(name)).toBe(true);
+    expect(readdirSync(temporary.path)).toEqual([]);
   });
 
-  it("works again when its folder was deleted", () => {
+  it("works after its folder was deleted", () => {
     using locks = new Locks();
     expect(locks.holds()).toBe(true);
     rmSync(locks.folder, { recursive: true });
     expect(locks.holds()).toBe(true);
   });
 
-  it("leaves nothing behind when it is closed", () => {
+  it("leaves no file when it is closed", () => {
     using locks = new Locks();
     locks.holds();
     locks.lock.close();
@@ -97,37 +97,37 @@ describe("a lock", () => {
 });
 
 describe("the lock of a holder that ended while it held it", () => {
-  it("by kill -9, is free at once", async () => {
-    using place = new Place();
-    const log = jsonlLog(place.path, { busyTimeoutMs: 0 });
+  it("by kill -9, is free immediately", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = jsonlLog(temporary.path, { busyTimeoutMs: 0 });
     const session = await log.create("a", "{}");
-    const holder = new Child("lock-holder.ts", place.path, name);
-    await holder.said(1);
+    const holder = new Child("lock-holder.ts", temporary.path, name);
+    await holder.waitForLines(1);
     expect(() => session.append(0, [])).toThrow(expect.objectContaining({ code: "LogBusy" }));
     holder.kill();
     await holder.ended();
-    expect(await grow(session, "{}")).toEqual(await session.read());
+    expect(await appendBodies(session, "{}")).toEqual(await session.read());
     await log.close();
   });
 
-  it("is free, though another process has its number now", () => {
+  it("is free when another process has reused its number", () => {
     using locks = new Locks();
-    // Our parent lives, but it was not started at the beginning of time.
+    // The parent is alive, but its start time is not 0.
     writeFileSync(join(locks.folder, `${name}.${otherHolder({ 0: String(process.ppid), 1: "1" })}`), "");
     expect(locks.lock.isFree(name)).toBe(true);
     expect(locks.holds()).toBe(true);
     expect(readdirSync(locks.folder)).toHaveLength(1);
   });
 
-  it("is free, though it was before the machine was started again", () => {
+  it("is free after a reboot", () => {
     using locks = new Locks();
     writeFileSync(join(locks.folder, `${name}.${otherHolder({ 2: "0badcafe" })}`), "");
     expect(locks.holds()).toBe(true);
   });
 
-  it("is free, though its parent has not asked for its exit code yet", async () => {
+  it("is free when its parent has not read its exit code", async () => {
     using locks = new Locks();
-    // The shell starts a process that ends, and becomes one that asks for nothing.
+    // The shell starts a process that ends, and then becomes one that never waits for it.
     const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 600"], {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -145,17 +145,17 @@ describe("the lock of a holder that ended while it held it", () => {
     await once(parent, "exit");
   });
 
-  it("is not free as long as that process may live", () => {
+  it("is not free while that process may be alive", () => {
     using locks = new Locks();
-    const [, start = ""] = newHolderName().split("-");
+    const [, start = ""] = createHolderName().split("-");
     const claim = join(locks.folder, `${name}.${otherHolder({ 1: start })}`);
     writeFileSync(claim, "");
     expect(locks.holds()).toBe(false);
   });
 
-  it("as a thread of a living process, is free", async () => {
-    using place = new Place();
-    const log = jsonlLog(place.path, { busyTimeoutMs: 60_000 });
+  it("as a thread of a running process, is free", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = jsonlLog(temporary.path, { busyTimeoutMs: 60_000 });
     const session = await log.create("a", "{}");
     const thread = new Worker(
       `const { parentPort, workerData } = require("node:worker_threads");
@@ -168,34 +168,34 @@ describe("the lock of a holder that ended while it held it", () => {
         eval: true,
         workerData: {
           module: join(import.meta.dirname, "../src/lock/file-lock.ts"),
-          directory: place.path,
+          directory: temporary.path,
           name,
         },
       },
     );
     await once(thread, "message");
-    const appended = grow(session, "{}");
+    const appended = appendBodies(session, "{}");
     await thread.terminate();
     expect(await appended).toEqual(await session.read());
     await log.close();
   });
 
-  it("in another container, is free as soon as it was asked for its sign of life", async () => {
+  it("in another container, is free after a probe", async () => {
     using locks = new Locks();
     const claim = `${name}.${otherHolder(elsewhere)}`;
     const server = createServer().listen(join(locks.folder, "sign"));
     await once(server, "listening");
     renameSync(join(locks.folder, "sign"), join(locks.folder, claim));
-    await locks.lock.examine(name);
+    await locks.lock.probe(name);
     expect([locks.lock.isFree(name), locks.holds()]).toEqual([false, false]);
     server.close();
     await once(server, "close");
-    await locks.lock.examine(name);
+    await locks.lock.probe(name);
     expect([locks.lock.isFree(name), locks.holds()]).toEqual([true, true]);
     expect(readdirSync(locks.folder)).not.toContain(claim);
   });
 
-  it("in another container, leaves a sign that the next holder removes", async () => {
+  it("in another container, leaves a file that the next holder removes", async () => {
     using locks = new Locks();
     const sign = otherHolder(elsewhere);
     const server = createServer().listen(join(locks.folder, "sign"));
@@ -208,16 +208,16 @@ describe("the lock of a holder that ended while it held it", () => {
     while (readdirSync(locks.folder).includes(sign)) await setImmediate();
   });
 
-  it("in another container, on a disk without sockets, stays: it cannot be told from a living one", async () => {
+  it("in another container, on a disk without sockets, stays: the holder may be alive", async () => {
     using locks = new Locks();
     writeFileSync(join(locks.folder, `${name}.${otherHolder(elsewhere)}`), "");
-    await locks.lock.examine(name);
+    await locks.lock.probe(name);
     expect(locks.holds()).toBe(false);
   });
 });
 
-describe("a lock where the system opens files exclusively", () => {
-  /** Files as macOS and Windows open them: once at a time. */
+describe("a lock on systems that open files exclusively", () => {
+  /** File functions like those of macOS and Windows, which open a file once at a time. */
   function exclusiveFiles(code: string) {
     const open = new Map<number, string>();
     let isMade = false;
@@ -254,7 +254,7 @@ describe("a lock where the system opens files exclusively", () => {
     expect(lock.isFree(name)).toBe(true);
   });
 
-  it("is not used on Linux, which has no such way", () => {
+  it("is not used on Linux, which has no such mode", () => {
     expect(exclusiveOpenFlags["linux"]).toBeUndefined();
   });
 });

@@ -3,65 +3,69 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
-import { grow, snapshotOf } from "../src/testing/index.ts";
-import { pathOf, Place } from "./stores.ts";
+import { appendBodies, snapshotOf } from "../src/testing/index.ts";
+import { pathOf, TemporaryDirectory } from "./stores.ts";
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-/** The permissions of everything in a folder, by name without what is random in it. */
+/** The permissions of all files in a folder, by name without its random part. */
 const modesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => modeOf(join(folder, name)));
 
-describe("what a log creates is for its owner only", () => {
+describe("files that a log creates are accessible to their owner only", () => {
   it("folders and files of a JSONL log", async () => {
-    using place = new Place();
-    const folder = place.file("deep/sessions");
+    using temporary = new TemporaryDirectory();
+    const folder = temporary.file("deep/sessions");
     const log = jsonlLog(folder);
     const session = await log.create("a", "{}");
-    await grow(session, "{}");
+    await appendBodies(session, "{}");
     await session.lease({ owner: "x", now: 0, ttlMs: 10 });
     await session.saveSnapshot(snapshotOf(1));
-    expect([place.file("deep"), folder, join(folder, ".locks")].map(modeOf)).toEqual(["700", "700", "700"]);
+    expect([temporary.file("deep"), folder, join(folder, ".locks")].map(modeOf)).toEqual([
+      "700",
+      "700",
+      "700",
+    ]);
     const files = readdirSync(folder).filter((name) => name !== ".locks");
     expect(files.map((name) => modeOf(join(folder, name)))).toEqual(["600", "600", "600"]);
     await log.close();
   });
 
   it("a SQLite database and the files beside it", async () => {
-    using place = new Place();
-    const log = sqliteLog(place.file("log.db"));
-    await grow(await log.create("a", "{}"), "{}");
-    expect(readdirSync(place.path).toSorted()).toEqual(["log.db", "log.db-shm", "log.db-wal"]);
-    expect(modesIn(place.path)).toEqual(["600", "600", "600"]);
+    using temporary = new TemporaryDirectory();
+    const log = sqliteLog(temporary.file("log.db"));
+    await appendBodies(await log.create("a", "{}"), "{}");
+    expect(readdirSync(temporary.path).toSorted()).toEqual(["log.db", "log.db-shm", "log.db-wal"]);
+    expect(modesIn(temporary.path)).toEqual(["600", "600", "600"]);
     await log.close();
   });
 });
 
-describe("what was there before keeps its permissions", () => {
+describe("existing files keep their permissions", () => {
   it("a folder, and files that are replaced in it", async () => {
-    using place = new Place();
-    chmodSync(place.path, 0o750);
-    const log = jsonlLog(place.path);
+    using temporary = new TemporaryDirectory();
+    chmodSync(temporary.path, 0o750);
+    const log = jsonlLog(temporary.path);
     const session = await log.create("a", "{}");
     await session.lease({ owner: "x", now: 0, ttlMs: 10 });
-    const lease = pathOf(place.path, "a").replace(/jsonl$/, "lease");
-    for (const file of [pathOf(place.path, "a"), lease]) chmodSync(file, 0o664);
+    const lease = pathOf(temporary.path, "a").replace(/jsonl$/, "lease");
+    for (const file of [pathOf(temporary.path, "a"), lease]) chmodSync(file, 0o664);
     await session.lease({ owner: "x", now: 1, ttlMs: 10 });
-    await grow(session, "{}");
+    await appendBodies(session, "{}");
     expect(modeOf(lease)).toBe("664");
-    expect(modeOf(pathOf(place.path, "a"))).toBe("664");
+    expect(modeOf(pathOf(temporary.path, "a"))).toBe("664");
     await log.remove("a");
-    expect(modeOf(pathOf(place.path, "a"))).toBe("664");
-    expect(modeOf(place.path)).toBe("750");
+    expect(modeOf(pathOf(temporary.path, "a"))).toBe("664");
+    expect(modeOf(temporary.path)).toBe("750");
     await log.close();
   });
 
   it("a database", async () => {
-    using place = new Place();
-    writeFileSync(place.file("log.db"), "", { mode: 0o644 });
-    const log = sqliteLog(place.file("log.db"));
-    await grow(await log.create("a", "{}"), "{}");
-    expect(modesIn(place.path)).toEqual(["644", "644", "644"]);
+    using temporary = new TemporaryDirectory();
+    writeFileSync(temporary.file("log.db"), "", { mode: 0o644 });
+    const log = sqliteLog(temporary.file("log.db"));
+    await appendBodies(await log.create("a", "{}"), "{}");
+    expect(modesIn(temporary.path)).toEqual(["644", "644", "644"]);
     await log.close();
   });
 });

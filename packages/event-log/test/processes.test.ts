@@ -2,24 +2,28 @@ import { describe, expect, it } from "vitest";
 import type { EventLog } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
-import { grow } from "../src/testing/index.ts";
+import { appendBodies } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { Place } from "./stores.ts";
+import { TemporaryDirectory } from "./stores.ts";
 
-const stores: readonly (readonly [string, (place: Place) => string, (path: string) => EventLog])[] = [
-  ["jsonl", (place) => place.path, (path) => jsonlLog(path)],
-  ["sqlite", (place) => place.file("log.db"), (path) => sqliteLog(path)],
+const stores: readonly (readonly [
+  string,
+  (temporary: TemporaryDirectory) => string,
+  (path: string) => EventLog,
+])[] = [
+  ["jsonl", (temporary) => temporary.path, (path) => jsonlLog(path)],
+  ["sqlite", (temporary) => temporary.file("log.db"), (path) => sqliteLog(path)],
 ];
 
 describe.each(stores)("two processes on one session of a %s log", (store, pathIn, open) => {
-  it("(D01) that each append 1,000 records: one winner for each number, nothing lost, nothing twice", async () => {
-    using place = new Place();
-    const path = pathIn(place);
+  it("(D01) that each append 1,000 records: one winner for each number, no record lost or repeated", async () => {
+    using temporary = new TemporaryDirectory();
+    const path = pathIn(temporary);
     const log = open(path);
     const session = await log.create("a", "{}");
     const writers = ["one", "other"].map((name) => new Child("writer.ts", store, path, name, "1000"));
-    await Promise.all(writers.map(async (writer) => writer.said(1)));
-    for (const writer of writers) writer.tell("go");
+    await Promise.all(writers.map(async (writer) => writer.waitForLines(1)));
+    for (const writer of writers) writer.send("go");
     await Promise.all(writers.map(async (writer) => writer.ended()));
     const acknowledged = writers.flatMap(({ lines }) =>
       lines.filter((line) => line.startsWith("acknowledged")),
@@ -31,17 +35,17 @@ describe.each(stores)("two processes on one session of a %s log", (store, pathIn
     await log.close();
   });
 
-  it("(C01) of which one is killed as it appends: what it was acknowledged is there, and at most one more", async () => {
-    using place = new Place();
-    const path = pathIn(place);
+  it("(C01) of which one is killed while it appends: all acknowledged records are stored, and at most one more", async () => {
+    using temporary = new TemporaryDirectory();
+    const path = pathIn(temporary);
     const log = open(path);
     const session = await log.create("a", "{}");
     for (const [round, lines] of [40, 60, 25].entries()) {
       const before = await session.head();
       const writer = new Child("writer.ts", store, path, `round ${round}`, "100000");
-      await writer.said(1);
-      writer.tell("go");
-      await writer.said(lines);
+      await writer.waitForLines(1);
+      writer.send("go");
+      await writer.waitForLines(lines);
       writer.kill();
       await writer.ended();
       const acknowledged = writer.lines.filter((line) => line.startsWith("acknowledged"));
@@ -50,14 +54,14 @@ describe.each(stores)("two processes on one session of a %s log", (store, pathIn
       expect(found.slice(0, acknowledged.length)).toEqual(acknowledged);
       expect(found.length - acknowledged.length).toBeLessThanOrEqual(1);
       expect(await session.head()).toBe(before + found.length);
-      await grow(session, '{"by":"the survivor"}');
+      await appendBodies(session, '{"by":"the survivor"}');
     }
     await log.close();
   });
 
-  it("that only watches ends by itself", async () => {
-    using place = new Place();
-    const watcher = new Child("watcher.ts", store, pathIn(place));
+  it("that only watches exits by itself", async () => {
+    using temporary = new TemporaryDirectory();
+    const watcher = new Child("watcher.ts", store, pathIn(temporary));
     await watcher.ended();
     expect(watcher.exitCode).toBe(0);
   });

@@ -3,35 +3,37 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
-import { bodies, grow, snapshotOf } from "../src/testing/index.ts";
+import { bodies, appendBodies, snapshotOf } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { pathOf, Place } from "./stores.ts";
+import { pathOf, TemporaryDirectory } from "./stores.ts";
 
-const places: Place[] = [];
+const places: TemporaryDirectory[] = [];
 
 afterEach(() => {
-  for (const place of places.splice(0)) {
-    chmodSync(place.path, 0o700);
-    place[Symbol.dispose]();
+  for (const temporary of places.splice(0)) {
+    chmodSync(temporary.path, 0o700);
+    temporary[Symbol.dispose]();
   }
 });
 
 /** A log with three records, a lease and a snapshot in the session "a", closed. Returns its path. */
-async function logIn(store: string): Promise<{ readonly place: Place; readonly path: string }> {
-  const place = new Place();
-  places.push(place);
-  const path = store === "jsonl" ? place.path : place.file("log.db");
+async function logIn(
+  store: string,
+): Promise<{ readonly temporary: TemporaryDirectory; readonly path: string }> {
+  const temporary = new TemporaryDirectory();
+  places.push(temporary);
+  const path = store === "jsonl" ? temporary.path : temporary.file("log.db");
   const log = store === "jsonl" ? jsonlLog(path) : sqliteLog(path);
   const session = await log.create("a", "{}");
-  await grow(session, ...bodies(3));
+  await appendBodies(session, ...bodies(3));
   await session.lease({ owner: "x", now: 0, ttlMs: 10 });
   await session.saveSnapshot(snapshotOf(2));
   await log.close();
-  return { place, path };
+  return { temporary, path };
 }
 
-/** Takes all rights to write away, from the files and then from their folder. */
-function protect({ path }: Place, fileMode = 0o444): void {
+/** Removes write permission from the files and their folder. */
+function protect({ path }: TemporaryDirectory, fileMode = 0o444): void {
   for (const name of readdirSync(path)) {
     const file = join(path, name);
     chmodSync(file, statSync(file).isDirectory() ? 0o555 : fileMode);
@@ -39,18 +41,18 @@ function protect({ path }: Place, fileMode = 0o444): void {
   chmodSync(path, 0o555);
 }
 
-/** What a user without rights to write is told. */
+/** Runs the other user, and returns what it reports. */
 async function asOtherUser(store: string, path: string): Promise<Readonly<Record<string, unknown>>> {
   const child = new Child("other-user.ts", store, path);
   await child.ended();
   return Object.assign({}, ...child.lines.map((line): unknown => JSON.parse(line)));
 }
 
-describe.each(["jsonl", "sqlite"])("a %s log that may only be read", (store) => {
-  it("can be read in every way; what writes fails with the path, and nothing is changed", async () => {
-    const { place, path } = await logIn(store);
-    protect(place);
-    const before = readdirSync(place.path);
+describe.each(["jsonl", "sqlite"])("a %s log without write permission", (store) => {
+  it("can be read by every method; writes fail with the path and change nothing", async () => {
+    const { temporary, path } = await logIn(store);
+    protect(temporary);
+    const before = readdirSync(temporary.path);
     const found = await asOtherUser(store, path);
     expect(found).toMatchObject({
       log: "closed",
@@ -67,17 +69,17 @@ describe.each(["jsonl", "sqlite"])("a %s log that may only be read", (store) => 
     for (const write of ["append", "appendUnread", "lease", "saveSnapshot", "create", "remove"]) {
       expect(found[write], write).toEqual(refused);
     }
-    expect(readdirSync(place.path)).toEqual(before);
+    expect(readdirSync(temporary.path)).toEqual(before);
   });
 });
 
-describe("a JSONL file that may not be read", () => {
-  it("is an error with its path, and left out of the list, which reports it", async () => {
-    const { place, path } = await logIn("jsonl");
+describe("a JSONL file without read permission", () => {
+  it("is an error with its path, and the list skips it with a notice", async () => {
+    const { temporary, path } = await logIn("jsonl");
     const log = jsonlLog(path);
-    await grow(await log.create("b", "{}"), "{}");
+    await appendBodies(await log.create("b", "{}"), "{}");
     await log.close();
-    protect(place);
+    protect(temporary);
     chmodSync(pathOf(path, "a"), 0o000);
     const found = await asOtherUser("jsonl", path);
     expect(found["log"]).toEqual({ code: "LogWrite", message: expect.stringContaining(pathOf(path, "a")) });
@@ -86,10 +88,10 @@ describe("a JSONL file that may not be read", () => {
   });
 });
 
-describe("a SQLite file that may not be read", () => {
+describe("a SQLite file without read permission", () => {
   it("is an error with its path", async () => {
-    const { place, path } = await logIn("sqlite");
-    protect(place, 0o000);
+    const { temporary, path } = await logIn("sqlite");
+    protect(temporary, 0o000);
     const found = await asOtherUser("sqlite", path);
     expect(found["log"]).toEqual({ code: "LogWrite", message: expect.stringContaining(path) });
   });

@@ -2,15 +2,15 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Place } from "./stores.ts";
+import { TemporaryDirectory } from "./stores.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
 const fences = [...readme.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code);
 
-/** Runs code as a module of this package, so that its own name means its sources. */
-function said(code: string): string {
-  using place = new Place();
-  const script = `process.chdir(${JSON.stringify(place.path)});\n${code}`;
+/** Runs code as a module of this package, so that its name resolves to its sources. */
+function outputOf(code: string): string {
+  using temporary = new TemporaryDirectory();
+  const script = `process.chdir(${JSON.stringify(temporary.path)});\n${code}`;
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ["--conditions=@moora/source", "--input-type=module-typescript", "--eval", script],
@@ -27,14 +27,14 @@ describe("the README", () => {
   });
 
   it("shows how to append a record", () => {
-    expect(said(fences[0] ?? "")).toBe("the log ends at 1\n");
+    expect(outputOf(fences[0] ?? "")).toBe("the log ends at 1\n");
   });
 
   it("shows how to run the suite", () => {
-    const lines = said(fences[1] ?? "")
+    const lines = outputOf(fences[1] ?? "")
       .trim()
       .split("\n");
     expect(lines.length).toBeGreaterThan(150);
-    expect(lines.at(-1)).toMatch(/^\d+ broken logs show what the suite finds$/);
+    expect(lines.at(-1)).toMatch(/^\d+ broken logs test the suite itself$/);
   });
 });

@@ -1,17 +1,17 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Place } from "./stores.ts";
+import { TemporaryDirectory } from "./stores.ts";
 
 const source = join(import.meta.dirname, "../src");
 
-/** Runs a program in a process of its own; what it prints. */
+/** Runs a program in a child process and returns its output. */
 function run(program: string, ...args: readonly string[]) {
-  using place = new Place();
+  using temporary = new TemporaryDirectory();
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
     [...args, "--input-type=module-typescript", "--eval", program],
-    { cwd: place.path, encoding: "utf8" },
+    { cwd: temporary.path, encoding: "utf8" },
   );
   return { stdout: stdout.trim(), stderr: stderr.trim(), status };
 }
@@ -22,12 +22,12 @@ describe("a JSONL log", () => {
   it("does not load node:sqlite", () => {
     const program = `
       import { jsonlLog } from ${load("jsonl.ts")};
-      import { grow } from ${load("testing/index.ts")};
+      import { appendBodies } from ${load("testing/index.ts")};
       process.getBuiltinModule = (name) => { throw new Error(name + " was asked for"); };
       const log = jsonlLog("sessions");
       const session = await log.create("a", "{}");
       await session.lease({ owner: "x", now: 0, ttlMs: 10 });
-      await grow(session, "{}");
+      await appendBodies(session, "{}");
       await log.close();
       console.log(process.moduleLoadList.filter((name) => /sqlite/i.test(name)).join());`;
     expect(run(program)).toEqual({ stdout: "", stderr: "", status: 0 });
@@ -48,7 +48,7 @@ describe("a SQLite log", () => {
     expect(run(program)).toEqual({ stdout: "true UnsupportedRuntime true true", stderr: "", status: 0 });
   });
 
-  it("prints no warning that SQLite is experimental, as some versions of Node.js do, and all others", () => {
+  it("suppresses the warning of some Node.js versions that SQLite is experimental, and no other warning", () => {
     const program = `
       import { sqliteLog } from ${load("sqlite.ts")};
       const load = process.getBuiltinModule;
@@ -66,11 +66,11 @@ describe("a SQLite log", () => {
     expect(stderr).toContain("SQLite is used");
   });
 
-  it("leaves a transaction that failed, on a Node.js that cannot say whether one is open", () => {
+  it("ends a failed transaction, also on a Node.js without `isTransaction`", () => {
     const program = `
       import { DatabaseSync } from "node:sqlite";
       import { sqliteLog } from ${load("sqlite.ts")};
-      import { grow } from ${load("testing/index.ts")};
+      import { appendBodies } from ${load("testing/index.ts")};
       delete DatabaseSync.prototype.isTransaction;
       const openDatabase = (file, options) =>
         new Proxy(new DatabaseSync(file, options), {
@@ -82,9 +82,9 @@ describe("a SQLite log", () => {
         });
       const log = sqliteLog("log.db", { openDatabase });
       const session = log.create("a", "{}");
-      await grow(session, "{}");
+      await appendBodies(session, "{}");
       try { session.append(0, []); } catch (error) { console.log(error.code); }
-      console.log((await grow(session, "{}")).length, session.head());`;
+      console.log((await appendBodies(session, "{}")).length, session.head());`;
     expect(run(program)).toMatchObject({ stdout: "Conflict\n1 2", status: 0 });
   });
 });

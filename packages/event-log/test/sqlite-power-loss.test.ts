@@ -3,8 +3,8 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { chainStart, type LogRecord } from "../src/index.ts";
 import { type OpenDatabase, sqliteLog } from "../src/sqlite.ts";
-import { bodies, grow, recordsAfter, seededRandom } from "../src/testing/index.ts";
-import { copied, isProof, Place } from "./stores.ts";
+import { bodies, appendBodies, recordsAfter, seededRandom } from "../src/testing/index.ts";
+import { copyDirectory, isProof, TemporaryDirectory } from "./stores.ts";
 
 const variants = isProof ? 250 : 12;
 const sector = 512;
@@ -13,11 +13,11 @@ const batches: readonly (readonly string[])[] = Array.from({ length: 8 }, (_, ro
   bodies(round % 3 === 2 ? 4 : 1, round % 4 === 1 ? "x".repeat(1_500) : `round ${round}`),
 );
 
-const walOf = (place: Place): Buffer => readFileSync(place.file("log.db-wal"));
+const walOf = (temporary: TemporaryDirectory): Buffer => readFileSync(temporary.file("log.db-wal"));
 
 /**
- * What a disk may hold of the write-ahead log, of which only the bytes before were synced: any length, and any of the
- * sectors that were written since. The database itself is written, and synced, only at a checkpoint: not here.
+ * A possible content of the write-ahead log after an outage, when only the bytes before were synced: any length, and any of the
+ * sectors that were written since. The database itself is written and synced only at a checkpoint, which does not happen here.
  */
 function torn(before: Buffer, after: Buffer, random: () => number): Buffer {
   const length = random() < 0.5 ? after.length : Math.floor(random() * (after.length + 1));
@@ -30,11 +30,11 @@ function torn(before: Buffer, after: Buffer, random: () => number): Buffer {
   return bytes;
 }
 
-async function recordsIn(place: Place): Promise<readonly LogRecord[]> {
-  const log = sqliteLog(place.file("log.db"));
+async function recordsIn(temporary: TemporaryDirectory): Promise<readonly LogRecord[]> {
+  const log = sqliteLog(temporary.file("log.db"));
   const session = (await log.open("a")) ?? (await log.create("a", "{}"));
   const records = await session.read();
-  await grow(session, "{}");
+  await appendBodies(session, "{}");
   await log.close();
   return records;
 }
@@ -45,23 +45,23 @@ interface Loss {
   readonly next: readonly LogRecord[];
 }
 
-/** Appends, and takes the power away in the middle of each append, when only what was synced is sure. */
+/** Appends, and loses power during each append, when only synced data survives. */
 async function losses(durability: "full" | "relaxed"): Promise<readonly Loss[]> {
-  using place = new Place();
+  using temporary = new TemporaryDirectory();
   const random = seededRandom(durability.length);
-  const log = sqliteLog(place.file("log.db"), { durability });
+  const log = sqliteLog(temporary.file("log.db"), { durability });
   const session = await log.create("a", "{}");
-  using created = copied(place.path);
+  using created = copyDirectory(temporary.path);
   const result: Loss[] = [];
   let acknowledged: readonly LogRecord[] = [];
   for (const batch of batches) {
-    using before = copied(place.path);
+    using before = copyDirectory(temporary.path);
     const next = recordsAfter(acknowledged.at(-1) ?? chainStart("{}"), ...batch);
     await session.append(acknowledged.length, next);
     const safe = walOf(durability === "full" ? before : created);
     for (let variant = 0; variant < variants; variant += 1) {
-      using after = copied(before.path);
-      writeFileSync(after.file("log.db-wal"), torn(safe, walOf(place), random));
+      using after = copyDirectory(before.path);
+      writeFileSync(after.file("log.db-wal"), torn(safe, walOf(temporary), random));
       result.push({ found: await recordsIn(after), acknowledged, next });
     }
     acknowledged = [...acknowledged, ...next];
@@ -71,7 +71,7 @@ async function losses(durability: "full" | "relaxed"): Promise<readonly Loss[]> 
 }
 
 describe("(B09) a SQLite log that loses power", () => {
-  it("has every acknowledged record, and the append under way as a whole or not at all", async () => {
+  it("has every acknowledged record, and all or none of the append in progress", async () => {
     const all = await losses("full");
     for (const { found, acknowledged, next } of all) {
       expect([acknowledged, [...acknowledged, ...next]]).toContainEqual(found);
@@ -79,7 +79,7 @@ describe("(B09) a SQLite log that loses power", () => {
     expect(new Set(all.map(({ found, acknowledged }) => found.length > acknowledged.length)).size).toBe(2);
   });
 
-  it("has some of the first records when it is relaxed", async () => {
+  it("has a prefix of the records when it is relaxed", async () => {
     const all = await losses("relaxed");
     for (const { found, acknowledged, next } of all) {
       expect(found).toEqual([...acknowledged, ...next].slice(0, found.length));
@@ -91,14 +91,14 @@ describe("(B09) a SQLite log that loses power", () => {
     ["full", 2],
     ["relaxed", 1],
   ] as const)("syncs each commit as %s asks for", async (durability, synchronous) => {
-    using place = new Place();
+    using temporary = new TemporaryDirectory();
     const opened: DatabaseSync[] = [];
     const openDatabase: OpenDatabase = (file, options) => {
       const database = new DatabaseSync(file, options);
       opened.push(database);
       return database;
     };
-    const log = sqliteLog(place.file("log.db"), { durability, openDatabase });
+    const log = sqliteLog(temporary.file("log.db"), { durability, openDatabase });
     expect(opened.at(-1)?.prepare("PRAGMA synchronous").get()).toEqual({ synchronous });
     expect(opened.at(-1)?.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
     await log.close();

@@ -6,14 +6,14 @@ import { chainStart, LogError } from "../src/index.ts";
 import { type OpenDatabase, sqliteLog } from "../src/sqlite.ts";
 import {
   bodies,
-  grow,
-  growSingly,
+  appendBodies,
+  appendOneByOne,
   headOf,
   recordsAfter,
   seededRandom,
   snapshotOf,
 } from "../src/testing/index.ts";
-import { copied, noNotice, Place } from "./stores.ts";
+import { copyDirectory, noNotice, TemporaryDirectory } from "./stores.ts";
 
 const codeOf = (error: unknown): string => (error instanceof LogError ? error.code : String(error));
 
@@ -55,14 +55,14 @@ describe("(B08) a SQLite log whose commit failed", () => {
     ["the file is read-only", 8],
   ];
   it.each(failures)(
-    "does not acknowledge, nor any later append until it is opened again: %s",
+    "acknowledges neither it nor a later append until the session is opened again: %s",
     async (_what, code) => {
-      using place = new Place();
+      using temporary = new TemporaryDirectory();
       const { openDatabase, failWith, opened } = failingDatabase();
-      const log = sqliteLog(place.file("log.db"), { openDatabase });
+      const log = sqliteLog(temporary.file("log.db"), { openDatabase });
       const session = await log.create("a", "{}");
       const other = await log.open("a");
-      const records = await grow(session, ...bodies(3));
+      const records = await appendBodies(session, ...bodies(3));
       const next = recordsAfter(await headOf(session), '{"next":true}');
       const refusal = expect.objectContaining({ code: "LogWrite" });
       failWith.set("COMMIT", code);
@@ -81,11 +81,11 @@ describe("(B08) a SQLite log whose commit failed", () => {
     },
   );
 
-  it("does not lose what was there when the database is in memory", async () => {
+  it("keeps the earlier records when the database is in memory", async () => {
     const { openDatabase, failWith } = failingDatabase();
     const log = sqliteLog(":memory:", { openDatabase });
     const session = await log.create("a", "{}");
-    const records = await grow(session, "{}");
+    const records = await appendBodies(session, "{}");
     failWith.set("COMMIT", 13);
     expect(() => session.append(1, recordsAfter(records.at(-1) ?? { seq: 0, digest: "" }, "{}"))).toThrow(
       LogError,
@@ -97,13 +97,13 @@ describe("(B08) a SQLite log whose commit failed", () => {
   });
 });
 
-describe("(B06) whichever call fails in the middle of a batch, nothing of it is appended", () => {
+describe("(B06) a batch is not appended if any of its statements fails", () => {
   it.each(["INSERT", "COMMIT", "BEGIN"])("%s", async (verb) => {
-    using place = new Place();
+    using temporary = new TemporaryDirectory();
     const { openDatabase, failWith } = failingDatabase();
-    const log = sqliteLog(place.file("log.db"), { openDatabase });
+    const log = sqliteLog(temporary.file("log.db"), { openDatabase });
     const session = await log.create("a", "{}");
-    const records = await grow(session, ...bodies(2));
+    const records = await appendBodies(session, ...bodies(2));
     const more = recordsAfter(await headOf(session), ...bodies(3));
     failWith.set(verb, 10);
     expect(() => session.append(2, more)).toThrow(expect.objectContaining({ code: "LogWrite" }));
@@ -116,32 +116,34 @@ describe("(B06) whichever call fails in the middle of a batch, nothing of it is 
 describe("a damaged database", () => {
   it.each([
     [
-      "that is no database at all",
+      "that is not a database",
       "this is no database, but it is long enough to be taken for one. ".repeat(100),
     ],
     ["of zeros", "\0".repeat(8_192)],
   ])("%s is LogCorrupt when it is opened", (_what, text) => {
-    using place = new Place();
-    writeFileSync(place.file("log.db"), text);
-    expect(() => sqliteLog(place.file("log.db"))).toThrow(expect.objectContaining({ code: "LogCorrupt" }));
-    expect(readFileSync(place.file("log.db"), "utf8")).toBe(text);
+    using temporary = new TemporaryDirectory();
+    writeFileSync(temporary.file("log.db"), text);
+    expect(() => sqliteLog(temporary.file("log.db"))).toThrow(
+      expect.objectContaining({ code: "LogCorrupt" }),
+    );
+    expect(readFileSync(temporary.file("log.db"), "utf8")).toBe(text);
   });
 
-  it("never gives records that were not appended, nor an error of SQLite", async () => {
-    using place = new Place();
-    const log = sqliteLog(place.file("log.db"));
-    const records = await growSingly(await log.create("a", "{}"), ...bodies(300));
+  it("never returns records that were not appended, nor throws an error of SQLite", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = sqliteLog(temporary.file("log.db"));
+    const records = await appendOneByOne(await log.create("a", "{}"), ...bodies(300));
     await log.close();
-    const sound = readFileSync(place.file("log.db"));
+    const sound = readFileSync(temporary.file("log.db"));
     const random = seededRandom(5);
     const outcomes = new Map<string, number>();
     for (let round = 0; round < 300; round += 1) {
       const bytes = Buffer.from(sound);
-      // A burst in a page is likelier to hit what matters than one bit.
+      // A burst in a page is more likely to hit important data than one bit.
       const offset = Math.floor(random() * (bytes.length - 64));
       for (let at = 0; at < 64; at += 1) bytes.writeUInt8(Math.floor(random() * 256), offset + at);
-      writeFileSync(place.file("damaged.db"), bytes);
-      const outcome = await readOutcome(place.file("damaged.db"), JSON.stringify(records));
+      writeFileSync(temporary.file("damaged.db"), bytes);
+      const outcome = await readOutcome(temporary.file("damaged.db"), JSON.stringify(records));
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
     expect(new Set(outcomes.keys()).difference(new Set(["as appended", "LogCorrupt", "not there"]))).toEqual(
@@ -166,17 +168,17 @@ async function readOutcome(file: string, expected: string): Promise<string> {
   }
 }
 
-describe("a database whose last record is another sound one", () => {
-  it("is damaged: the head that is stored beside the records has the digest of the right one", async () => {
-    using place = new Place();
-    const log = sqliteLog(place.file("log.db"));
+describe("a database whose last record was replaced with another valid one", () => {
+  it("is damaged: the stored head has the digest of the original record", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = sqliteLog(temporary.file("log.db"));
     const session = await log.create("a", "{}");
-    const records = await grow(session, ...bodies(3));
+    const records = await appendBodies(session, ...bodies(3));
     const [other] = recordsAfter(records[1] ?? chainStart("{}"), '{"forged":true}');
-    const database = new DatabaseSync(place.file("log.db"));
+    const database = new DatabaseSync(temporary.file("log.db"));
     database
-      .prepare("UPDATE moora_records SET body = ?, changed = ?, digest = ? WHERE seq = 3")
-      .run(other?.body ?? "", other?.changed ?? "", other?.digest ?? "");
+      .prepare("UPDATE moora_records SET body = ?, changes_digest = ?, digest = ? WHERE seq = 3")
+      .run(other?.body ?? "", other?.changesDigest ?? "", other?.digest ?? "");
     database.close();
     const corrupt = expect.objectContaining({ code: "LogCorrupt", seq: 3 });
     for (const handle of [session, await log.open("a")]) {
@@ -190,13 +192,13 @@ describe("a database whose last record is another sound one", () => {
 });
 
 describe("the check of records that a session does not read", () => {
-  it("compares their checksums, and reads them only if these differ", async () => {
-    using place = new Place();
-    const log = sqliteLog(place.file("log.db"));
+  it("compares their checksums, and reads the records only if they differ", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = sqliteLog(temporary.file("log.db"));
     const session = await log.create("a", "{}");
-    for (const body of ['"a\0b"', "", "\u{1F600}\n", '{"a":1}']) await growSingly(session, body);
+    for (const body of ['"a\0b"', "", "\u{1F600}\n", '{"a":1}']) await appendOneByOne(session, body);
     await session.saveSnapshot(snapshotOf(2));
-    await grow(session, ...bodies(2_500));
+    await appendBodies(session, ...bodies(2_500));
     await session.saveSnapshot(snapshotOf(2_000));
     await log.close();
     const statements: string[] = [];
@@ -209,7 +211,7 @@ describe("the check of records that a session does not read", () => {
       };
       return database;
     };
-    const again = sqliteLog(place.file("log.db"), { openDatabase });
+    const again = sqliteLog(temporary.file("log.db"), { openDatabase });
     await (await again.open("a"))?.checkUpTo(2_000);
     expect(statements.filter((sql) => sql.startsWith("SELECT seq"))).toEqual([]);
     await again.close();
@@ -217,17 +219,17 @@ describe("the check of records that a session does not read", () => {
 });
 
 describe("(L02) a database of a newer format", () => {
-  it("is refused when it is opened, and its bytes stay as they are", async () => {
-    using place = new Place();
-    const log = sqliteLog(place.file("log.db"));
-    await grow(await log.create("a", "{}"), ...bodies(3));
+  it("is rejected on opening, and its bytes stay unchanged", async () => {
+    using temporary = new TemporaryDirectory();
+    const log = sqliteLog(temporary.file("log.db"));
+    await appendBodies(await log.create("a", "{}"), ...bodies(3));
     await log.close();
-    const database = new DatabaseSync(place.file("log.db"));
+    const database = new DatabaseSync(temporary.file("log.db"));
     database.exec("UPDATE moora_format SET version = 99");
-    // Once as it is at rest, and once with a write-ahead log that a process left which was killed.
-    using killed = copied(place.path);
+    // Once closed, and once with the write-ahead log of a killed process.
+    using killed = copyDirectory(temporary.path);
     database.close();
-    for (const { file } of [place, killed].map(({ path }) => ({ file: join(path, "log.db") }))) {
+    for (const { file } of [temporary, killed].map(({ path }) => ({ file: join(path, "log.db") }))) {
       const before = bytesOf(file);
       expect(() => sqliteLog(file)).toThrow(expect.objectContaining({ code: "UnsupportedVersion" }));
       expect(bytesOf(file)).toEqual(before);
@@ -243,13 +245,13 @@ const bytesOf = (file: string): { readonly main: Buffer; readonly wal: Buffer } 
 });
 
 describe("the database of an application", () => {
-  it("may hold a log too; its own version and tables are left alone", async () => {
-    using place = new Place();
-    const file = place.file("app.db");
+  it("may contain a log too; its own version and tables stay unchanged", async () => {
+    using temporary = new TemporaryDirectory();
+    const file = temporary.file("app.db");
     const database = new DatabaseSync(file, { timeout: 5_000 });
     database.exec("PRAGMA user_version = 41; CREATE TABLE mine (a TEXT); INSERT INTO mine VALUES ('x')");
     const log = sqliteLog(file);
-    await grow(await log.create("a", "{}"), "{}");
+    await appendBodies(await log.create("a", "{}"), "{}");
     expect(database.prepare("SELECT a FROM mine").all()).toEqual([{ a: "x" }]);
     expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 41 });
     database.close();
@@ -258,9 +260,9 @@ describe("the database of an application", () => {
 });
 
 describe("a log in memory", () => {
-  it("holds sessions as long as it is open", async () => {
+  it("keeps sessions while it is open", async () => {
     const log = sqliteLog(":memory:", { onNotice: noNotice });
-    const records = await grow(await log.create("a", "{}"), ...bodies(3));
+    const records = await appendBodies(await log.create("a", "{}"), ...bodies(3));
     expect(await (await log.open("a"))?.read()).toEqual(records);
     await log.close();
     expect(() => log.open("a")).toThrow(expect.objectContaining({ code: "LogWrite" }));

@@ -5,13 +5,13 @@ import { DatabaseSync } from "node:sqlite";
 import type { EventLog, LogNotice } from "../src/index.ts";
 import { jsonlLog, type JsonlOptions } from "../src/jsonl.ts";
 import { fileNameOf } from "../src/jsonl/file-name.ts";
-import { sealed } from "../src/jsonl/header-line.ts";
+import { sealLine } from "../src/jsonl/header-line.ts";
 import { lineToRecord, recordToLine } from "../src/jsonl/record-line.ts";
 import { sqliteLog, type SqliteOptions } from "../src/sqlite.ts";
 import { type Ability, type LogCase, type LogStorage, memoryLogStorage } from "../src/testing/index.ts";
 
-/** A directory of a test's own, removed with it. */
-export class Place implements Disposable {
+/** A temporary directory of a test, removed at its end. */
+export class TemporaryDirectory implements Disposable {
   readonly path: string = mkdtempSync(join(tmpdir(), "moora-log-"));
 
   file(name: string): string {
@@ -23,11 +23,11 @@ export class Place implements Disposable {
   }
 }
 
-/** Notices that a test expects, or wants to know nothing of. */
+/** Ignores notices that a test expects. */
 export const noNotice = (_notice: LogNotice): void => undefined;
 
-/** Logs that one storage has opened: all are closed with it. */
-class Opened {
+/** The logs that a storage has opened, which are closed with it. */
+class OpenLogs {
   readonly #logs: EventLog[] = [];
 
   add(log: EventLog): EventLog {
@@ -49,17 +49,17 @@ export const writeLines = (path: string, lines: readonly string[]): void =>
   writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
 
 export function jsonlStorage(options: JsonlOptions = {}): LogStorage {
-  const place = new Place();
-  const opened = new Opened();
-  const open = (): EventLog => opened.add(jsonlLog(place.path, { onNotice: noNotice, ...options }));
+  const temporary = new TemporaryDirectory();
+  const openLogs = new OpenLogs();
+  const open = (): EventLog => openLogs.add(jsonlLog(temporary.path, { onNotice: noNotice, ...options }));
   const edit = (id: string, change: (lines: readonly string[]) => readonly string[]): void =>
-    writeLines(pathOf(place.path, id), change(linesOf(pathOf(place.path, id))));
+    writeLines(pathOf(temporary.path, id), change(linesOf(pathOf(temporary.path, id))));
   return {
     open,
     reopen: open,
     async dispose() {
-      await opened.close();
-      place[Symbol.dispose]();
+      await openLogs.close();
+      temporary[Symbol.dispose]();
     },
     rewrite(id, change) {
       edit(id, ([header = "", ...lines]) => {
@@ -75,7 +75,7 @@ export function jsonlStorage(options: JsonlOptions = {}): LogStorage {
       edit(id, ([header = "", ...lines]) => [header.replace('"header":{', '"header":['), ...lines]);
     },
     damageSnapshot(id) {
-      const path = join(place.path, `${fileNameOf(id)}.snapshot`);
+      const path = join(temporary.path, `${fileNameOf(id)}.snapshot`);
       const bytes = readFileSync(path);
       const at = bytes.length - 12;
       bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
@@ -87,53 +87,57 @@ export function jsonlStorage(options: JsonlOptions = {}): LogStorage {
   };
 }
 
-/** The first line of a file as a newer Moora may write it. */
+/** The first line of a file as a newer release may write it. */
 export const newerFormat = (header: string): string =>
-  sealed(header.replace('"format":1', '"format":2').replace(/,"digest":"[^"]*"\}$/, "")).slice(0, -1);
+  sealLine(header.replace('"format":1', '"format":2').replace(/,"digest":"[^"]*"\}$/, "")).slice(0, -1);
 
 export function sqliteStorage(options: SqliteOptions = {}): LogStorage {
-  const place = new Place();
-  const opened = new Opened();
-  const file = place.file("log.db");
-  const open = (): EventLog => opened.add(sqliteLog(file, { onNotice: noNotice, ...options }));
-  const change = (id: string, use: (database: DatabaseSync, life: number) => void): void => {
+  const temporary = new TemporaryDirectory();
+  const openLogs = new OpenLogs();
+  const file = temporary.file("log.db");
+  const open = (): EventLog => openLogs.add(sqliteLog(file, { onNotice: noNotice, ...options }));
+  const change = (id: string, use: (database: DatabaseSync, generation: number) => void): void => {
     const database = new DatabaseSync(file, { timeout: 5_000 });
-    const row = database.prepare("SELECT life FROM moora_sessions WHERE id = ?").get(id);
-    use(database, Number(row?.["life"]));
+    const row = database.prepare("SELECT generation FROM moora_sessions WHERE id = ?").get(id);
+    use(database, Number(row?.["generation"]));
     database.close();
   };
   return {
     open,
     reopen: open,
     async dispose() {
-      await opened.close();
-      place[Symbol.dispose]();
+      await openLogs.close();
+      temporary[Symbol.dispose]();
     },
     rewrite(id, edit) {
-      change(id, (database, life) => {
+      change(id, (database, generation) => {
         const records = database
-          .prepare("SELECT seq, body, changed, digest FROM moora_records WHERE life = ? ORDER BY seq")
-          .all(life)
-          .map(({ seq, body, changed, digest }) => ({
+          .prepare(
+            "SELECT seq, body, changes_digest, digest FROM moora_records WHERE generation = ? ORDER BY seq",
+          )
+          .all(generation)
+          .map(({ seq, body, changes_digest: changesDigest, digest }) => ({
             seq: Number(seq),
             body: String(body),
-            changed: String(changed),
+            changesDigest: String(changesDigest),
             digest: String(digest),
           }));
-        database.prepare("DELETE FROM moora_records WHERE life = ?").run(life);
+        database.prepare("DELETE FROM moora_records WHERE generation = ?").run(generation);
         const insert = database.prepare("INSERT INTO moora_records VALUES (?, ?, ?, ?, ?)");
-        for (const { seq, changed, digest, body } of edit(records))
-          insert.run(life, seq, changed, digest, body);
+        for (const { seq, changesDigest, digest, body } of edit(records))
+          insert.run(generation, seq, changesDigest, digest, body);
       });
     },
     damageHeader(id) {
-      change(id, (database, life) => {
-        database.prepare("UPDATE moora_sessions SET header = '{}' WHERE life = ?").run(life);
+      change(id, (database, generation) => {
+        database.prepare("UPDATE moora_sessions SET header = '{}' WHERE generation = ?").run(generation);
       });
     },
     damageSnapshot(id) {
-      change(id, (database, life) => {
-        database.prepare("UPDATE moora_snapshots SET body = body || 'x' WHERE life = ?").run(life);
+      change(id, (database, generation) => {
+        database
+          .prepare("UPDATE moora_snapshots SET body = body || 'x' WHERE generation = ?")
+          .run(generation);
       });
     },
     raiseFormat() {
@@ -142,10 +146,10 @@ export function sqliteStorage(options: SqliteOptions = {}): LogStorage {
   };
 }
 
-/** `pnpm run test` takes samples of what is many; with MOORA_PROVE set it is tried in full. */
+/** `pnpm run test` runs samples of large sets of cases; with MOORA_PROVE set, all are run. */
 export const isProof = process.env["MOORA_PROVE"] !== undefined;
 
-/** A store of this package: a storage for each case, and what harm that can do. */
+/** A store of this package: how to create storage for a case, and the abilities of that storage. */
 export interface Store {
   readonly name: string;
   readonly storageOf: () => LogStorage;
@@ -173,7 +177,7 @@ export const relaxedStores: readonly Store[] = [
   },
 ];
 
-/** Runs a case on a storage of its own. */
+/** Runs a case on its own storage. */
 export async function checkCase({ run }: LogCase, storage: LogStorage): Promise<void> {
   try {
     await run(storage);
@@ -182,11 +186,11 @@ export async function checkCase({ run }: LogCase, storage: LogStorage): Promise<
   }
 }
 
-/** A copy of a directory as it is now. */
-export function copied(directory: string): Place {
-  const place = new Place();
+/** Copies a directory. */
+export function copyDirectory(directory: string): TemporaryDirectory {
+  const temporary = new TemporaryDirectory();
   for (const name of readdirSync(directory)) {
-    if (!name.startsWith(".lock")) cpSync(join(directory, name), place.file(name));
+    if (!name.startsWith(".lock")) cpSync(join(directory, name), temporary.file(name));
   }
-  return place;
+  return temporary;
 }

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { chained, chainStart, validateAppend, validHeader, maxRecordLength } from "../src/index.ts";
+import { recordDigest, chainStart, maxRecordLength } from "../src/index.ts";
+import { validateAppend, validHeader } from "../src/store.ts";
 
 describe("the limits of an append", () => {
   const start = chainStart("{}");
   const half = "x".repeat(maxRecordLength / 2);
-  const first = { seq: 1, body: half, changed: "", digest: chained(start.digest, half, "") };
-  const second = { seq: 2, body: half, changed: "", digest: chained(first.digest, half, "") };
+  const first = { seq: 1, body: half, changesDigest: "", digest: recordDigest(start.digest, half, "") };
+  const second = { seq: 2, body: half, changesDigest: "", digest: recordDigest(first.digest, half, "") };
 
-  it("apply to its bodies together, and the error has both lengths", () => {
+  it("apply to all bodies together, and the error contains both lengths", () => {
     expect(validateAppend(start, 0, [first, second])).toBe(second);
     const tooLong = { ...second, body: `${half}x` };
     const refused = expect.objectContaining({ code: "InvalidRecord", seq: 2 });
@@ -17,7 +18,7 @@ describe("the limits of an append", () => {
     );
   });
 
-  it("apply to a header, too", () => {
+  it("apply to a header too", () => {
     const longest = "x".repeat(maxRecordLength);
     expect(validHeader(longest)).toBe(longest);
     const refused = expect.objectContaining({ code: "InvalidRecord" });

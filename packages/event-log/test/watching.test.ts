@@ -1,15 +1,15 @@
 import nodeFileSystem, { readdirSync, readFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { HeadWatch } from "../src/index.ts";
-import { grow } from "../src/testing/index.ts";
+import { HeadWatch } from "../src/store.ts";
+import { appendBodies } from "../src/testing/index.ts";
 import { jsonlStorage, relaxedStores, sqliteStorage } from "./stores.ts";
 
 const watching = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === "FSEvent" || name === "Timeout").length;
 
 describe.each(relaxedStores)("(V13) watches of a $name log", ({ storageOf }) => {
-  it("leave no handle behind, however they end", async () => {
+  it("release all handles, however they end", async () => {
     const storage = storageOf();
     const before = watching();
     const log = await storage.open();
@@ -18,7 +18,7 @@ describe.each(relaxedStores)("(V13) watches of a $name log", ({ storageOf }) => 
       session.watch(() => undefined),
       session.watch(() => undefined),
     ]);
-    for (const session of sessions) await grow(session, "{}");
+    for (const session of sessions) await appendBodies(session, "{}");
     for (const stop of stops.slice(0, 3)) stop();
     for (const stop of stops.slice(0, 3)) stop();
     await log.close();
@@ -27,7 +27,7 @@ describe.each(relaxedStores)("(V13) watches of a $name log", ({ storageOf }) => 
     await storage.dispose();
   });
 
-  it("come and go without end", async () => {
+  it("can be started and stopped repeatedly", async () => {
     const storage = storageOf();
     const session = await (await storage.open()).create("a", "{}");
     const before = watching();
@@ -37,7 +37,7 @@ describe.each(relaxedStores)("(V13) watches of a $name log", ({ storageOf }) => 
   });
 });
 
-/** How many files and folders this process watches, as Linux counts them. */
+/** The number of files and folders that this process watches, on Linux. */
 function watchedPaths(): number {
   const infos = readdirSync("/proc/self/fdinfo").map((fd) => {
     try {
@@ -52,7 +52,7 @@ function watchedPaths(): number {
     .filter((line) => line.startsWith("inotify")).length;
 }
 
-/** What is measured is not the disk. */
+/** Relaxed logs, since these tests do not concern the disk. */
 const fs = { ...nodeFileSystem, fsyncSync: () => undefined };
 const quickStores = [
   { name: "jsonl", storageOf: () => jsonlStorage({ durability: "relaxed", fs }) },
@@ -62,7 +62,7 @@ const quickStores = [
 describe.each(quickStores)("1,000 watched sessions of a $name log", ({ storageOf }) => {
   afterEach(() => void vi.restoreAllMocks());
 
-  it("share one timer and one watcher, and an append calls back its own session only", async () => {
+  it("share one timer and one watcher, and an append calls only the listener of its session", async () => {
     const storage = storageOf();
     const [log, other] = [await storage.open(), await storage.open()];
     const ids = Array.from({ length: 1_000 }, (_, index) => `session ${index}`);
@@ -80,14 +80,14 @@ describe.each(quickStores)("1,000 watched sessions of a $name log", ({ storageOf
     await Promise.resolve();
     expect(timers).toHaveBeenCalledTimes(1);
     expect(watchedPaths() - before).toBeLessThanOrEqual(1);
-    // A watch begins with a call, since something may have come before it.
+    // A watch starts with a call, since records may have been added before it.
     expect([...called.values()]).toEqual(ids.map(() => 1));
     const elsewhere = await other.open("session 7");
-    if (elsewhere !== undefined) await grow(elsewhere, "{}");
+    if (elsewhere !== undefined) await appendBodies(elsewhere, "{}");
     await appended.promise;
     expect([...called].filter(([, calls]) => calls > 1).map(([id]) => id)).toEqual(["session 7"]);
     for (const stop of stops) stop();
-    // The system is told when the present callback is over.
+    // Handles are closed after the current callback.
     await setImmediate();
     expect(watchedPaths()).toBe(before);
     await storage.dispose();
@@ -97,7 +97,7 @@ describe.each(quickStores)("1,000 watched sessions of a $name log", ({ storageOf
 describe("a watch without a source of changes", () => {
   afterEach(() => void vi.useRealTimers());
 
-  it("looks at some sessions in each second, and at all of them in turn", async () => {
+  it("checks some sessions each second, and all of them in turn", async () => {
     vi.useFakeTimers();
     const looks: (readonly string[])[] = [];
     const heads = new Map(["a", "b", "c", "d", "e"].map((key) => [key, "0"]));
@@ -122,7 +122,7 @@ describe("a watch without a source of changes", () => {
     expect(looks).toHaveLength(4);
   });
 
-  it("goes on after a look that failed, at once or later", async () => {
+  it("continues after a check that failed synchronously or asynchronously", async () => {
     vi.useFakeTimers();
     const failures = [() => Promise.reject(new Error("a fault of this test")), (): never => failHere()];
     const failHere = (): never => {

@@ -1,13 +1,13 @@
 import { beginReplay, stateVersion, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import {
   chainStart,
-  warn,
   type ChainHead,
   type LogNotice,
   type LogRecord,
   type SessionLog,
   type Snapshot,
 } from "@moora/event-log";
+import { warn } from "@moora/event-log/store";
 import { textToJson } from "@moora/llm/internal";
 import { SessionError } from "./session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "./session-header.ts";

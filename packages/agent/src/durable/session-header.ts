@@ -17,8 +17,8 @@ export const logFormat = 1;
 /** The first line of a session: what the fold begins with. */
 export interface SessionHeader {
   readonly format: number;
-  /** Tells this session from an earlier one of the same id that was removed. */
-  readonly life?: string;
+  /** A random id that distinguishes this session from an earlier one of the same id that was removed. */
+  readonly incarnation?: string;
   readonly agent: { readonly name: string; readonly version: string };
   readonly config: AgentConfig;
   readonly tools: Readonly<Record<string, ToolDefinition>>;
@@ -26,9 +26,12 @@ export interface SessionHeader {
   readonly parent?: { readonly id: string; readonly seq: number };
 }
 
-export const headerOf = ({ name, version, config, tools }: Agent<unknown>, life: string): SessionHeader => ({
+export const headerOf = (
+  { name, version, config, tools }: Agent<unknown>,
+  incarnation: string,
+): SessionHeader => ({
   format: logFormat,
-  life,
+  incarnation,
   agent: { name, version },
   config,
   tools,
@@ -38,15 +41,15 @@ export const headerOf = ({ name, version, config, tools }: Agent<unknown>, life:
  * What idempotency keys and digests of questions name a session by: an id that is given to a new session after its old
  * one was removed must neither be taken for done what that one did, nor for approved what was approved there.
  */
-export const identityOf = (id: string, { life }: Pick<SessionHeader, "life">): string =>
-  life === undefined ? id : `${id}/${life}`;
+export const identityOf = (id: string, { incarnation }: Pick<SessionHeader, "incarnation">): string =>
+  incarnation === undefined ? id : `${id}/${incarnation}`;
 
 export const headerToText = (header: SessionHeader): string => JSON.stringify(header);
 
 /** Throws `UnsupportedVersion` for a newer format, and for what is no header. */
 export function textToHeader(text: string): SessionHeader {
   const stored = fieldsOf(textToJson(text));
-  const { format, life } = stored;
+  const { format, incarnation } = stored;
   if (format !== logFormat)
     throw unsupported(`This release reads logs of format ${logFormat}, this one says ${String(format)}.`);
   const agent = fieldsOf(stored["agent"]);
@@ -58,7 +61,7 @@ export function textToHeader(text: string): SessionHeader {
   const { id, seq } = parent;
   return {
     format: logFormat,
-    ...(typeof life === "string" ? { life } : {}),
+    ...(typeof incarnation === "string" ? { incarnation } : {}),
     agent: { name: String(agent["name"]), version: String(agent["version"]) },
     config: config.data,
     tools: tools.data,

@@ -1,5 +1,5 @@
 import { parseStoredInput, type AgentChange, type AgentInput } from "@moora/agent-core-state-machine";
-import { chained, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
+import { recordDigest, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
 import { textToJson } from "@moora/llm/internal";
 import { canonicalJson } from "./canonical-json.ts";
 import { SessionError } from "./session-error.ts";
@@ -8,7 +8,7 @@ import { SessionError } from "./session-error.ts";
 const changesDigestLength = 11;
 
 /** The digest of what an input changed. Costs the change, not the state. */
-export const changesDigest = (changes: readonly AgentChange[]): string =>
+export const digestOfChanges = (changes: readonly AgentChange[]): string =>
   digestOf(canonicalJson(changes)).slice(0, changesDigestLength);
 
 /** The bodies of inputs, which are needed before a transition and again for every attempt to append. */
@@ -30,8 +30,8 @@ export function inputToRecord(
   changes: readonly AgentChange[],
 ): LogRecord {
   const body = inputToBody(input);
-  const changed = changesDigest(changes);
-  return { seq: head.seq + 1, body, changed, digest: chained(head.digest, body, changed) };
+  const changesDigest = digestOfChanges(changes);
+  return { seq: head.seq + 1, body, changesDigest, digest: recordDigest(head.digest, body, changesDigest) };
 }
 
 /** How the bodies of each older version become those of a newer one; they say which in `v`, where it is not 1. */

@@ -64,7 +64,7 @@ export async function forkSession(
     const changed = edit(input, index + 1);
     return changed === null ? [] : [changed === input ? input : parsed(changed)];
   });
-  const header = { ...session.header, life: randomId("life"), parent: { id, seq: position } };
+  const header = { ...session.header, incarnation: randomId("incarnation"), parent: { id, seq: position } };
   const copy = recordsOf(as, header, edited);
   const reused = (): readonly AgentInput[] => {
     const { state } = positionOf(session, position);

@@ -27,8 +27,8 @@ export async function exportSession(log: EventLog, id: string, seq: number = end
   const records = inspection.records.slice(0, recordsUpTo(inspection, seq));
   const lines = [
     JSON.stringify({ mark, id, header: session.header }),
-    ...records.map(({ seq: at, body, changed, digest }) =>
-      JSON.stringify({ seq: at, body, changed, digest }),
+    ...records.map(({ seq: at, body, changesDigest, digest }) =>
+      JSON.stringify({ seq: at, body, changesDigest, digest }),
     ),
   ];
   return `${lines.join("\n")}\n${sealOf(lines)}\n`;
@@ -92,13 +92,13 @@ function lineToObject(line: string, index: number): Line {
   throw new LogError("LogCorrupt", `Line ${index + 1} of this session cannot be read.`, { seq: index });
 }
 
-function objectToRecord({ seq, body, changed, digest }: Line, index: number): LogRecord {
+function objectToRecord({ seq, body, changesDigest, digest }: Line, index: number): LogRecord {
   if (
     typeof seq === "number" &&
     typeof body === "string" &&
-    typeof changed === "string" &&
+    typeof changesDigest === "string" &&
     typeof digest === "string"
   )
-    return { seq, body, changed, digest };
+    return { seq, body, changesDigest, digest };
   throw new LogError("LogCorrupt", `Line ${index + 2} of this session is no record.`, { seq: index + 1 });
 }

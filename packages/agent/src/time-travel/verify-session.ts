@@ -17,7 +17,7 @@ import { isSameJson } from "../durable/canonical-json.ts";
 import { isConfirmed, snapshotVersion } from "../durable/restore.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader } from "../durable/session-header.ts";
-import { changesDigest, recordToInput } from "../durable/session-record.ts";
+import { digestOfChanges, recordToInput } from "../durable/session-record.ts";
 import { sessionLog } from "./read-session.ts";
 
 /** What a verification found. `seq` is the last good record, or the one that the problem is about. */
@@ -81,10 +81,10 @@ function problemsIn(header: string, records: readonly LogRecord[], snapshot: Sna
   const replay = beginReplay(headerToState(textToHeader(header)), { changes: true });
   let ofSnapshot = snapshot && snapshotProblem(snapshot, records);
   for (const record of records) {
-    const { seq, changed: expected } = record;
+    const { seq, changesDigest: expected } = record;
     const input = recordToInput(record);
     const changes = replay.apply(input)?.changes ?? [];
-    const found = changesDigest(changes);
+    const found = digestOfChanges(changes);
     if (found !== expected) {
       const message = `Record ${seq}, ${input.type}, does not change what it changed when it was written.`;
       return { differing: { ok: false, seq, reason: "differs", message, input, expected, found, changes } };

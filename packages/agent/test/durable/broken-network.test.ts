@@ -57,7 +57,7 @@ describe("three hosts of one session on a network that breaks", () => {
       const near = memoryLog(storage);
       const clock = new VirtualClock();
       const network = poorNetwork(random);
-      const written = (): number => storage.lives.get("ada")?.records.length ?? 0;
+      const written = (): number => storage.generations.get("ada")?.records.length ?? 0;
       const host = async (access: "run" | "post"): Promise<Host> => {
         const log = remoteLog(near, network.pass);
         const session = await untilDone(() => openSession(thinker, { log, id: "ada", clock, access }), clock);
@@ -100,7 +100,7 @@ describe("three hosts of one session on a network that breaks", () => {
       // The model is waited for no longer, so that nothing more is written.
       await owner.session.close();
       for (const { session } of hosts) await session.refresh();
-      const records = storage.lives.get("ada")?.records ?? [];
+      const records = storage.generations.get("ada")?.records ?? [];
       const texts = records.map(({ body }) => String(JSON.parse(body).content ?? ""));
       const notes = texts.filter((text) => text !== "" && text !== "Think.");
       expect(new Set(notes).size).toBe(notes.length);

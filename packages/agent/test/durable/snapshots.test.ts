@@ -127,7 +127,7 @@ describe("a snapshot that the log does not confirm", () => {
   it("because the record that does is missing is named by verification: others may be missing, too", async () => {
     const storage = new MemoryStorage();
     const { log, notices, read } = await closedSession(() => memoryLog(storage));
-    storage.lives.get("ada")?.records.pop();
+    storage.generations.get("ada")?.records.pop();
     expect(await verifySession(log(), "ada")).toMatchObject({ ok: false, reason: "snapshot" });
     const session = await read();
     expect(session.info().snapshotIgnored).toBe(true);

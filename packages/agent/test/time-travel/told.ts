@@ -1,4 +1,4 @@
-import { chained, chainStart, type ChainHead, type EventLog, type LogRecord } from "@moora/event-log";
+import { recordDigest, chainStart, type ChainHead, type EventLog, type LogRecord } from "@moora/event-log";
 import type { DurableSession } from "../../src/index.ts";
 import { quiet } from "../durable/world/drive.ts";
 import type { Scene } from "../durable/world/scene.ts";
@@ -31,13 +31,18 @@ export async function recordsOf(log: EventLog, id = "ada"): Promise<readonly Log
 export async function retold(
   log: EventLog,
   as: string,
-  change: (record: LogRecord) => Pick<LogRecord, "body" | "changed">,
+  change: (record: LogRecord) => Pick<LogRecord, "body" | "changesDigest">,
 ): Promise<void> {
   const header = (await log.open("ada"))?.header ?? "";
   let head: ChainHead = chainStart(header);
   const records = (await recordsOf(log)).map((record): LogRecord => {
-    const { body, changed } = change(record);
-    const next = { seq: record.seq, body, changed, digest: chained(head.digest, body, changed) };
+    const { body, changesDigest } = change(record);
+    const next = {
+      seq: record.seq,
+      body,
+      changesDigest,
+      digest: recordDigest(head.digest, body, changesDigest),
+    };
     head = next;
     return next;
   });

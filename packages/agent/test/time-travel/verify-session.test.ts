@@ -30,9 +30,11 @@ describe("verifying a session", () => {
   it("names the first record that changes something else than when it was written, and what it changes now (L03)", async () => {
     const log = (await recorded()).log();
     const records = await recordsOf(log);
-    for (const { seq, body, changed } of records) {
+    for (const { seq, body, changesDigest } of records) {
       const as = `from ${seq}`;
-      await retold(log, as, (record) => (record.seq < seq ? record : { ...record, changed: "otherwise" }));
+      await retold(log, as, (record) =>
+        record.seq < seq ? record : { ...record, changesDigest: "otherwise" },
+      );
       const report = await verifySession(log, as);
       expect(report).toMatchObject({
         ok: false,
@@ -40,7 +42,7 @@ describe("verifying a session", () => {
         reason: "differs",
         input: JSON.parse(body),
         expected: "otherwise",
-        found: changed,
+        found: changesDigest,
       });
       // What has no consequence changes the time of the last change only, which is no part of the digest.
       if (!body.includes("snapshot-taken")) expect(report.ok ? [] : report.changes).not.toEqual([]);
@@ -52,7 +54,7 @@ describe("verifying a session", () => {
     const records = await recordsOf(log);
     const completed = records.find(({ body }) => body.includes("tool-call-completed"));
     const forged = (body: string): string => body.replace(String.raw`{\"look\":1}`, String.raw`{\"look\":9}`);
-    await retold(log, "forged", ({ body, changed }) => ({ body: forged(body), changed }));
+    await retold(log, "forged", ({ body, changesDigest }) => ({ body: forged(body), changesDigest }));
     const report = await verifySession(log, "forged");
     expect(report).toMatchObject({ ok: false, seq: completed?.seq, reason: "differs" });
     expect(report.ok ? [] : report.changes).toContainEqual(
@@ -68,11 +70,11 @@ describe("verifying a session", () => {
     const storage = new MemoryStorage();
     const scene = sceneOf(script, {}, { log: () => memoryLog(storage) });
     await told(scene);
-    const life = storage.lives.get("ada");
-    const whole = life?.records ?? [];
+    const generation = storage.generations.get("ada");
+    const whole = generation?.records ?? [];
     for (let index = 0; index < whole.length; index += 1) {
-      if (life === undefined) continue;
-      life.records = whole.map((record, at) =>
+      if (generation === undefined) continue;
+      generation.records = whole.map((record, at) =>
         at === index ? { ...record, body: record.body.replace("timestamp", "timestomp") } : record,
       );
       expect(await verifySession(scene.log(), "ada")).toMatchObject({

@@ -1,4 +1,4 @@
-/** A process that appends to the session "a": `writer.ts URL NAME COUNT`; it tells of each acknowledged append on a line. */
+/** A process that appends to the session "a": `writer.ts URL NAME COUNT`; it prints a line for each acknowledged append. */
 import { writeSync } from "node:fs";
 import { type ChainHead, chainStart, LogError, type SessionLog } from "@moora/event-log";
 import { recordsAfter } from "@moora/event-log/testing";

@@ -3,21 +3,21 @@ import { HeadWatch } from "../head-watch.ts";
 import { watchFolder } from "../watch-folder.ts";
 import { logExtension } from "./file-name.ts";
 
-/** A poll looks at so many files: the watcher of the folder reports nearly all changes, and polls find the others. */
+/** The number of files that one poll checks. The watcher of the folder reports nearly all changes; polls find the rest. */
 const filesPerPoll = 100;
 
-/** Watches the files of sessions in a folder: one watcher of the folder, and one timer, for all of them. */
+/** Watches the session files of a folder with one file watcher and one timer. */
 export function watchDirectory(directory: string, pathOf: (name: string) => string): HeadWatch {
   const headsOf = (names: readonly string[]): ReadonlyMap<string, string> =>
     new Map(names.map((name) => [name, stampOf(pathOf(name))]));
   const heads = new HeadWatch({
     headsOf,
     keysPerPoll: filesPerPoll,
-    source: (changed) =>
+    source: (onChange) =>
       watchFolder(directory, (file) => {
-        if (file === null) return changed();
+        if (file === null) return onChange();
         const name = file.slice(0, -logExtension.length);
-        if (file.endsWith(logExtension) && heads.has(name)) changed([name]);
+        if (file.endsWith(logExtension) && heads.has(name)) onChange([name]);
       }),
   });
   return heads;

@@ -3,20 +3,20 @@ import { type FileLock, fileLock, lockFolder } from "../lock/file-lock.ts";
 import { LogError } from "../log-error.ts";
 import { isPromise } from "../maybe-promise.ts";
 import type { LogNotice, MaybePromise } from "../port.ts";
-import { type Try, whenFree } from "../when-free.ts";
+import { type Attempt, retryWhileBusy } from "../retry-while-busy.ts";
 import { logExtension } from "./file-name.ts";
 import { type Files, withLogErrors } from "./files.ts";
 
-/** A failed append whose bytes may still stand in a file: where they begin, and what they are. */
-interface Debt {
+/** A failed append that may have left bytes in a file: their offset, and the bytes. */
+interface PendingTruncation {
   readonly offset: number;
   readonly bytes: Buffer;
 }
 
-/** How many tries pass between two looks at whether those in the way still live. */
-const triesPerExamination = 8;
+/** The number of attempts between two probes of whether the lock holders are alive. */
+const attemptsPerProbe = 8;
 
-/** What the handles of one JSONL log share: its files, the locks beside them, and what is still to be done or said. */
+/** The state that the handles of one JSONL log share: its files, their locks, pending truncations and notices. */
 export class JsonlDirectory {
   readonly path: string;
   readonly files: Files;
@@ -24,7 +24,7 @@ export class JsonlDirectory {
   readonly #busyTimeoutMs: number;
   readonly #onNotice: (notice: LogNotice) => void;
   readonly #notices: LogNotice[] = [];
-  readonly #debts = new Map<string, Debt>();
+  readonly #pendingTruncations = new Map<string, PendingTruncation>();
   #isClosed = false;
 
   constructor(
@@ -43,7 +43,7 @@ export class JsonlDirectory {
     return join(this.path, name + extension);
   }
 
-  /** Runs one operation on a file of the log: an error of the file system becomes `LogWrite`, and notices follow it. */
+  /** Runs an operation on a file of the log: converts file system errors to `LogWrite`, and sends notices at the end. */
   run<T>(what: string, path: string, operation: () => MaybePromise<T>): MaybePromise<T> {
     this.#checkOpen(what);
     try {
@@ -54,49 +54,52 @@ export class JsonlDirectory {
     }
   }
 
-  /** Runs what changes the files of a name, when no other process does. */
+  /** Runs an operation that writes to the files of a name, while no other process does. */
   withLock<T>(name: string, use: () => T): MaybePromise<T> {
-    return this.#whenFree(name, () => this.#lock.tryHold(name, use));
+    return this.#retryWhileBusy(name, () => this.#lock.tryHold(name, use));
   }
 
   /**
-   * Runs what reads the files of a name while no process changes them: again if one did so meanwhile. Writes nothing, so
-   * it works where this process may only read.
+   * Runs an operation that reads the files of a name, and repeats it if a process wrote to them meanwhile. Takes no lock and
+   * writes nothing, so it works without write permission.
    */
-  undisturbed<T>(name: string, use: () => Try<T>): MaybePromise<T> {
-    return this.#whenFree(name, () => {
+  readConsistently<T>(name: string, use: () => Attempt<T>): MaybePromise<T> {
+    return this.#retryWhileBusy(name, () => {
       if (!this.#lock.isFree(name)) return undefined;
       const found = use();
       return this.#lock.isFree(name) ? found : undefined;
     });
   }
 
+  /** Queues a notice until the end of the current operation. */
   notice(notice: LogNotice): void {
     this.#notices.push(notice);
   }
 
-  /** Takes back what a failed append left in a file, now if the disk lets it, else before the file is next written. */
-  takeBack(life: string, fd: number, debt: Debt): void {
-    this.#debts.set(life, debt);
+  /** Removes the bytes that a failed append left in a file: now if possible, else before the next write to the file. */
+  truncateFailedAppend(generation: string, fd: number, truncation: PendingTruncation): void {
+    this.#pendingTruncations.set(generation, truncation);
     try {
-      this.settleDebt(life, fd);
+      this.applyTruncation(generation, fd);
     } catch {
-      // The append has failed already and says so itself.
+      // The error of the append is the one that is thrown.
     }
   }
 
-  /** Needs the lock. Leaves alone what somebody else has written there since. */
-  settleDebt(life: string, fd: number): void {
-    const debt = this.#debts.get(life);
-    if (debt === undefined) return;
-    if (this.#stillStands(fd, debt)) this.files.truncate(fd, debt.offset);
-    this.#debts.delete(life);
+  /** Needs the lock. Keeps the bytes if another process has overwritten them. */
+  applyTruncation(generation: string, fd: number): void {
+    const truncation = this.#pendingTruncations.get(generation);
+    if (truncation === undefined) return;
+    if (this.#isStillThere(fd, truncation)) this.files.truncate(fd, truncation.offset);
+    this.#pendingTruncations.delete(generation);
   }
 
-  /** How much of a file counts: what a failed append of this process left behind does not. */
-  limitOf(life: string, fd: number): number {
-    const debt = this.#debts.get(life);
-    return debt !== undefined && this.#stillStands(fd, debt) ? debt.offset : this.files.size(fd);
+  /** The length of a file without the bytes that a failed append of this process left at its end. */
+  usableLength(generation: string, fd: number): number {
+    const truncation = this.#pendingTruncations.get(generation);
+    return truncation !== undefined && this.#isStillThere(fd, truncation)
+      ? truncation.offset
+      : this.files.size(fd);
   }
 
   close(): void {
@@ -104,24 +107,24 @@ export class JsonlDirectory {
     this.#lock.close();
   }
 
-  #stillStands(fd: number, { offset, bytes }: Debt): boolean {
-    const left = this.files.bytes(fd, offset, offset + bytes.length + 1);
-    return left.length > 0 && left.equals(bytes.subarray(0, left.length));
+  #isStillThere(fd: number, { offset, bytes }: PendingTruncation): boolean {
+    const found = this.files.bytes(fd, offset, offset + bytes.length + 1);
+    return found.length > 0 && found.equals(bytes.subarray(0, found.length));
   }
 
-  #whenFree<T>(name: string, tryOnce: () => Try<T>): MaybePromise<T> {
-    let tries = 0;
-    const checked = (): Try<T> => {
+  #retryWhileBusy<T>(name: string, tryOnce: () => Attempt<T>): MaybePromise<T> {
+    let attempts = 0;
+    const attempt = (): Attempt<T> => {
       this.#checkOpen("continue");
       return tryOnce();
     };
-    return whenFree(checked, {
+    return retryWhileBusy(attempt, {
       busyTimeoutMs: this.#busyTimeoutMs,
       what: this.pathOf(name),
       lock: join(this.path, lockFolder),
       beforeRetry: async () => {
-        if (tries % triesPerExamination === 0) await this.#lock.examine(name);
-        tries += 1;
+        if (attempts % attemptsPerProbe === 0) await this.#lock.probe(name);
+        attempts += 1;
       },
     });
   }

@@ -5,8 +5,8 @@ export const leaseExtension = ".lease";
 export const snapshotExtension = ".snapshot";
 
 /**
- * The name of a session's files, without extension: what can be read of the id, and its hash. The hash is in lower-case
- * hexadecimal, so names of ids that differ only in case differ on every disk; the header holds the id itself.
+ * The name of a session's files, without extension: the readable characters of the id, and its hash. The hash is lower-case
+ * hexadecimal, so ids that differ only in case get different names on every disk. The header contains the id itself.
  */
 export function fileNameOf(id: string): string {
   const readable = id

@@ -1,4 +1,4 @@
-/** The functions of `node:fs` that a JSONL log uses for its data. Tests give others, which fail or lose power. */
+/** The functions of `node:fs` that a JSONL log uses for its data. Tests pass implementations that fail or lose power. */
 export interface FileSystem {
   openSync(path: string, flags: string, mode: number): number;
   closeSync(fd: number): void;

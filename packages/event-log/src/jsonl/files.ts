@@ -5,17 +5,17 @@ import { mapError } from "../maybe-promise.ts";
 import type { MaybePromise } from "../port.ts";
 import type { FileSystem } from "./file-system.ts";
 
-/** `full`: on the disk before a call returns. `relaxed`: with the operating system, which a power cut may outrun. */
+/** `full`: data is on the disk before a call returns. `relaxed`: the operating system has it; a power cut may lose the last appends. */
 export type Durability = "full" | "relaxed";
 
-/** What a log creates is for its owner only. */
+/** Only the owner may access files and folders that a log creates. */
 const ownFileMode = 0o600;
 const ownFolderMode = 0o700;
 
-/** What the system says of a place that this process may read and not write. */
+/** The error codes for files that this process may read but not write. */
 const readOnlyCodes: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS"]);
 
-/** Whole reads and writes over a file system, and what `durability` promises about them. */
+/** Complete reads and writes over a file system, with the syncs that `durability` requires. */
 export class Files {
   readonly isDurable: boolean;
   readonly #fs: FileSystem;
@@ -25,7 +25,7 @@ export class Files {
     this.isDurable = durability === "full";
   }
 
-  /** What `use` answers with the open file; undefined when there is no such file. */
+  /** Opens a file, calls `use` and closes it. Returns the result of `use`; undefined when the file does not exist. */
   withFile<T>(path: string, flags: "r" | "r+" | "w", use: (fd: number) => T): T | undefined {
     let fd: number;
     try {
@@ -45,7 +45,7 @@ export class Files {
     return this.#fs.fstatSync(fd).size;
   }
 
-  /** The bytes from `start` up to `end`, fewer when the file ends before. */
+  /** The bytes from `start` up to `end`; fewer when the file ends before `end`. */
   bytes(fd: number, start: number, end: number): Buffer {
     const bytes = Buffer.allocUnsafe(Math.max(0, end - start));
     let length = 0;
@@ -57,7 +57,7 @@ export class Files {
     return bytes.subarray(0, length);
   }
 
-  /** Writes all the bytes at a position and makes them durable. */
+  /** Writes all bytes at a position and syncs the file. */
   write(fd: number, bytes: Uint8Array, position: number): void {
     this.#writeAll(fd, bytes, position);
     this.sync(fd);
@@ -72,7 +72,7 @@ export class Files {
     if (this.isDurable) this.#fs.fsyncSync(fd);
   }
 
-  /** Makes durable what other processes wrote to a file. A file that may only be read is left to those who write it. */
+  /** Syncs what other processes wrote to a file. Does nothing for a file without write permission. */
   syncFile(path: string): void {
     if (!this.isDurable) return;
     try {
@@ -82,17 +82,17 @@ export class Files {
     }
   }
 
-  /** Whether a file can be reached by another name too, as a hard link, or if this name is a symbolic link. */
+  /** Whether a file has another name: a second hard link, or the target of this symbolic link. */
   hasOtherNames(path: string, fd: number): boolean {
     return this.#fs.fstatSync(fd).nlink > 1 || this.#fs.lstatSync(path).isSymbolicLink();
   }
 
-  /** Puts a file in place of what was there, with its permissions: a crash leaves the old one or the new one. */
+  /** Replaces a file atomically and keeps its permissions: a crash leaves the old file or the new one. */
   replace(path: string, text: string): void {
     this.#replace(path, text, this.isDurable);
   }
 
-  /** The same, durable even in a relaxed log: what is created or removed stays so. */
+  /** The same, synced even in a relaxed log: a creation or removal is durable in both modes. */
   replaceDurably(path: string, text: string): void {
     this.#replace(path, text, true);
   }
@@ -105,7 +105,7 @@ export class Files {
     }
   }
 
-  /** The names in a directory; none when it is not there. */
+  /** The names in a directory; an empty list when it does not exist. */
   names(directory: string): readonly string[] {
     try {
       return this.#fs.readdirSync(directory);
@@ -123,7 +123,7 @@ export class Files {
     }
   }
 
-  /** What was written has been synced before, if it had to be: a close that fails takes nothing away. */
+  /** Ignores file system errors: data that must be durable has been synced before the close. */
   #close(fd: number): void {
     try {
       this.#fs.closeSync(fd);
@@ -148,19 +148,23 @@ export class Files {
     let length = 0;
     while (length < bytes.length) {
       const written = this.#fs.writeSync(fd, bytes, length, bytes.length - length, position + length);
-      if (written === 0) throw new LogError("LogWrite", "the file system wrote nothing and gave no reason");
+      if (written === 0)
+        throw new LogError(
+          "LogWrite",
+          "The file system wrote 0 bytes and reported no error. Check the disk.",
+        );
       length += written;
     }
   }
 
-  /** A new name is durable when its directory is. Windows has no such call and needs none. */
+  /** A new name is durable once its directory is synced. Windows cannot sync directories and does not need it. */
   #syncDirectory(directory: string): void {
     if (process.platform === "win32") return;
     this.withFile(directory, "r", (fd) => this.#fs.fsyncSync(fd));
   }
 }
 
-/** Runs an operation on a file; what the file system refuses becomes `LogWrite`, with the path. */
+/** Runs an operation on a file; converts errors of the file system to `LogWrite`, with the path. */
 export const withLogErrors = <T>(
   what: string,
   path: string,
@@ -170,6 +174,6 @@ export const withLogErrors = <T>(
 function logFailure(what: string, path: string, error: unknown): unknown {
   if (error instanceof LogError || typeof errorCode(error) !== "string") return error;
   const reason = error instanceof Error ? error.message : "";
-  const place = reason.includes(path) ? "" : ` (${path})`;
-  return new LogError("LogWrite", `The log could not ${what}: ${reason}${place}`, { cause: error });
+  const location = reason.includes(path) ? "" : ` (${path})`;
+  return new LogError("LogWrite", `The log could not ${what}: ${reason}${location}`, { cause: error });
 }

@@ -1,39 +1,40 @@
 import { digestOf } from "../digest.ts";
 import { LogError } from "../log-error.ts";
-import { memberToText, textToMember, unquoted } from "./record-line.ts";
+import { memberToText, textToMember, unquote } from "./record-line.ts";
 
-/** The first line of a file: whose log it is, which life of the id, its header; or that it was removed. */
+/** The first line of a file: the id, its generation, and the header or a tombstone. */
 export interface HeaderLine {
   readonly id: string;
-  readonly life: string;
+  readonly generation: string;
   /** Undefined for a tombstone. */
   readonly header: string | undefined;
 }
 
 const format = 1;
 
-/** What the file of a living session begins with, ASCII only: enough to see that it is still the same one. */
-export const lifeMark = (life: string): string => `{"format":${format},"life":"${life}",`;
+/** The first bytes of the file of a session that exists, ASCII only: enough to recognize the generation. */
+export const headerStart = (generation: string): string =>
+  `{"format":${format},"generation":"${generation}",`;
 
-export function headerToLine({ id, life, header }: HeaderLine): string {
+export function headerToLine({ id, generation, header }: HeaderLine): string {
   const line =
     header === undefined
-      ? `{"format":${format},"removed":"${life}","id":${JSON.stringify(id)}`
-      : `${lifeMark(life)}"id":${JSON.stringify(id)},${textToMember("header", header)}`;
-  return sealed(line);
+      ? `{"format":${format},"removed":"${generation}","id":${JSON.stringify(id)}`
+      : `${headerStart(generation)}"id":${JSON.stringify(id)},${textToMember("header", header)}`;
+  return sealLine(line);
 }
 
-/** Closes a line with the digest of all that stands before it: the one thing that every format keeps. */
-export const sealed = (line: string): string => `${line},"digest":"${digestOf(line)}"}\n`;
+/** Ends a line with the digest of the text before it. This part is the same in every format. */
+export const sealLine = (line: string): string => `${line},"digest":"${digestOf(line)}"}\n`;
 
 const seal = /^,"digest":"([\w-]{22})"\}$/;
 const sealLength = 35;
 const members =
-  /^\{"format":(\d+),"(life|removed)":"([\w-]{22})","id":("(?:[^"\\]|\\.)*")(?:,"(header|text)":)?/;
-/** An id of 200 characters, each escaped to six, and what stands before it. */
+  /^\{"format":(\d+),"(generation|removed)":"([\w-]{22})","id":("(?:[^"\\]|\\.)*")(?:,"(header|text)":)?/;
+/** The members before the header, with an id of 200 characters that are each escaped to six. */
 const maxLeadLength = 1_400;
 
-/** Reads the first line. `LogCorrupt` (of record 0) if it is damaged, `UnsupportedVersion` if a newer Moora wrote it. */
+/** Parses the first line. Throws `LogCorrupt` (`seq` 0) if it is damaged, `UnsupportedVersion` if its format is newer. */
 export function lineToHeader(line: string): HeaderLine {
   const sealStart = line.length - sealLength;
   const digest = seal.exec(line.slice(Math.max(0, sealStart)))?.[1];
@@ -43,17 +44,17 @@ export function lineToHeader(line: string): HeaderLine {
   if (version !== String(format)) {
     throw new LogError(
       "UnsupportedVersion",
-      `Unsupported log format ${version}; this Moora reads ${format}.`,
+      `Unsupported log format ${version}; this release reads ${format}. Update Moora.`,
     );
   }
   const match = members.exec(line.slice(0, maxLeadLength));
-  const [lead = "", , kind, life = "", quoted = "", member] = match ?? [];
-  const id = unquoted(quoted);
+  const [lead = "", , kind, generation = "", quoted = "", member] = match ?? [];
+  const id = unquote(quoted);
   if (id === undefined) throw damagedHeader();
-  if (kind === "removed") return { id, life, header: undefined };
+  if (kind === "removed") return { id, generation, header: undefined };
   const header = memberToText(member === "text", line.slice(lead.length, sealStart));
   if (member === undefined || header === undefined) throw damagedHeader();
-  return { id, life, header };
+  return { id, generation, header };
 }
 
 export const damagedHeader = (problem = "Its first line is damaged."): LogError =>

@@ -3,47 +3,47 @@ import { type ChainHead, follows } from "../chain.ts";
 import type { LogRecord } from "../port.ts";
 import { lineToRecord, type RecordLine } from "./record-line.ts";
 
-/** What a stretch of a file holds: whole batches of records, and perhaps something else after them. */
+/** The content of a range of a file: complete batches, and possibly other bytes after them. */
 export interface Scan {
   readonly records: readonly LogRecord[];
-  /** The head after the last whole batch, and how many bytes that is. */
+  /** The head after the last complete batch, and the length of the complete batches in bytes. */
   readonly head: ChainHead;
   readonly length: number;
-  /** The first line, ended by a line break, that is not the next record: where it stands and what it should be. */
-  readonly bad: { readonly start: number; readonly seq: number } | undefined;
+  /** The first complete line that is not the next record: its start, and the sequence number that it should have. */
+  readonly badLine: { readonly start: number; readonly seq: number } | undefined;
 }
 
 export const lineBreak = 10;
 
-/** Reads lines from `head` on, as long as each is whole and continues the chain. `passed` hears of each batch's end. */
+/** Reads lines after `head` while each is complete and continues the chain. Calls `onBatchEnd` at the end of each batch. */
 export function scan(
   bytes: Buffer,
   head: ChainHead,
-  passed: (head: ChainHead, length: number) => void = () => undefined,
+  onBatchEnd: (head: ChainHead, length: number) => void = () => undefined,
 ): Scan {
   const records: LogRecord[] = [];
-  const isSound = isUtf8(bytes);
+  const isValidUtf8 = isUtf8(bytes);
   let last = head;
   let batch: RecordLine | undefined;
-  let whole = { head, length: 0, count: 0 };
+  let complete = { head, length: 0, count: 0 };
   for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(lineBreak, start);
     if (end < 0) break;
-    const line = isSound || isUtf8(bytes.subarray(start, end)) ? lineAt(bytes, start, end) : undefined;
+    const line = isValidUtf8 || isUtf8(bytes.subarray(start, end)) ? lineAt(bytes, start, end) : undefined;
     if (line === undefined || !continues(batch, line) || !follows(last, line.record)) {
-      records.length = whole.count;
-      return { records, head: whole.head, length: whole.length, bad: { start, seq: last.seq + 1 } };
+      records.length = complete.count;
+      return { records, head: complete.head, length: complete.length, badLine: { start, seq: last.seq + 1 } };
     }
     records.push(line.record);
     last = line.record;
     batch = line.at === line.of ? undefined : line;
     start = end + 1;
     if (batch !== undefined) continue;
-    whole = { head: { seq: last.seq, digest: last.digest }, length: start, count: records.length };
-    passed(whole.head, whole.length);
+    complete = { head: { seq: last.seq, digest: last.digest }, length: start, count: records.length };
+    onBatchEnd(complete.head, complete.length);
   }
-  records.length = whole.count;
-  return { records, head: whole.head, length: whole.length, bad: undefined };
+  records.length = complete.count;
+  return { records, head: complete.head, length: complete.length, badLine: undefined };
 }
 
 export const lineAt = (bytes: Buffer, start: number, end: number): RecordLine | undefined =>

@@ -4,93 +4,93 @@ import { LogError } from "../log-error.ts";
 import { andThen } from "../maybe-promise.ts";
 import type { LogInspection, LogRecord, MaybePromise } from "../port.ts";
 import type { JsonlDirectory } from "./directory.ts";
-import { readHeader } from "./head-of-file.ts";
-import { lifeMark } from "./header-line.ts";
-import { type Mark, Marks } from "./marks.ts";
+import { readHeader } from "./header-and-end.ts";
+import { headerStart } from "./header-line.ts";
+import { type Offset, OffsetIndex } from "./offset-index.ts";
 import { batchToLines } from "./record-line.ts";
 import { scan } from "./scan.ts";
 import { surveyEnd, surveyFrom, type Survey } from "./survey.ts";
 
-/** One life of a session, and where its records begin in the file. */
-export interface Life {
+/** One generation of a session, and the length of its header line, after which the records begin. */
+export interface Generation {
   readonly id: string;
   readonly name: string;
-  readonly life: string;
+  readonly generation: string;
   readonly header: string;
   readonly headerLength: number;
 }
 
 /**
- * The file of one life of a session, as one handle knows it. What others have appended it learns while nobody writes, and
- * after a sync of its own: then it is durable, and what is not whole was left by a process that died.
+ * The file of one generation of a session, as one handle knows it. The handle reads the appends of other processes while no
+ * process writes, and after its own sync: then they are durable, and an incomplete batch is the remains of a crashed process.
  */
 export class SessionFile {
-  readonly life: Life;
+  readonly generation: Generation;
   readonly path: string;
   readonly #directory: JsonlDirectory;
-  readonly #lifeMark: Buffer;
-  readonly #start: Mark;
-  readonly #marks: Marks;
-  /** A record that was acknowledged, as far as other files of the session say. */
+  readonly #headerStart: Buffer;
+  readonly #start: Offset;
+  readonly #offsets: OffsetIndex;
+  /** The last acknowledged record according to the other files of the session; 0 if they name none. */
   readonly #acknowledgedSeq: () => number;
-  /** The end of the log; undefined as long as nothing was read. */
-  #end: Mark | undefined;
+  /** The end of the log; undefined before the first read. */
+  #end: Offset | undefined;
   #reportedTail = "";
-  #mayWrite = false;
+  #areNamesChecked = false;
   #failure: unknown;
 
-  constructor(directory: JsonlDirectory, life: Life, acknowledgedSeq: () => number) {
-    this.life = life;
-    this.path = directory.pathOf(life.name);
+  constructor(directory: JsonlDirectory, generation: Generation, acknowledgedSeq: () => number) {
+    this.generation = generation;
+    this.path = directory.pathOf(generation.name);
     this.#directory = directory;
     this.#acknowledgedSeq = acknowledgedSeq;
-    this.#lifeMark = Buffer.from(lifeMark(life.life));
-    this.#start = { offset: life.headerLength, head: chainStart(life.header) };
-    this.#marks = new Marks(this.#start);
+    this.#headerStart = Buffer.from(headerStart(generation.generation));
+    this.#start = { offset: generation.headerLength, head: chainStart(generation.header) };
+    this.#offsets = new OffsetIndex(this.#start);
   }
 
-  /** The last record that is known to be durable; undefined where that is not promised, or nothing was read yet. */
+  /** The last record that is known to be durable; undefined in a relaxed log and before the first read. */
   get durableSeq(): number | undefined {
     return this.#directory.files.isDurable ? this.#end?.head.seq : undefined;
   }
 
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
     if (this.#failure !== undefined) {
-      throw new LogError("LogWrite", `An earlier append to ${this.path} failed: open the session again.`, {
+      throw new LogError("LogWrite", `An earlier append to ${this.path} failed. Open the session again.`, {
         cause: this.#failure,
       });
     }
     return this.withLock((fd) => {
-      const { offset, head } = this.#learn(fd);
+      const { offset, head } = this.#catchUp(fd);
       const { seq, digest } = validateAppend(head, expectedSeq, records);
       if (records.length === 0) return;
       const bytes = Buffer.from(batchToLines(records));
       this.#write(fd, bytes, offset);
-      this.#moveTo({ offset: offset + bytes.length, head: { seq, digest } });
+      this.#advanceTo({ offset: offset + bytes.length, head: { seq, digest } });
     });
   }
 
   read(afterSeq: number): MaybePromise<readonly LogRecord[]> {
     return andThen(this.end(), (end) => {
       if (afterSeq >= end.head.seq) return [];
-      const mark = this.#marks.upTo(afterSeq);
-      const bytes = this.withFile((fd) => this.#directory.files.bytes(fd, mark.offset, end.offset));
-      const found = scan(bytes, mark.head, (head, length) =>
-        this.#marks.add({ offset: mark.offset + length, head }),
+      const start = this.#offsets.upTo(afterSeq);
+      const bytes = this.withFile((fd) => this.#directory.files.bytes(fd, start.offset, end.offset));
+      const found = scan(bytes, start.head, (head, length) =>
+        this.#offsets.add({ offset: start.offset + length, head }),
       );
-      if (found.head.seq < end.head.seq) throw logCorrupt(found.bad?.seq ?? found.head.seq + 1);
-      return found.records.slice(afterSeq - mark.head.seq);
+      if (found.head.seq < end.head.seq) throw logCorrupt(found.badLine?.seq ?? found.head.seq + 1);
+      return found.records.slice(afterSeq - start.head.seq);
     });
   }
 
-  /** The end of the log, after reading what others have appended. */
-  end(): MaybePromise<Mark> {
+  /** The end of the log, after reading the appends of other processes. */
+  end(): MaybePromise<Offset> {
     const { files } = this.#directory;
     const known = this.#end;
     if (known !== undefined && this.withFile((fd) => files.size(fd) === known.offset)) return known;
     const acknowledged = known === undefined ? this.#acknowledgedSeq() : 0;
     return andThen(
-      this.#undisturbed((fd) => this.#survey(fd)),
+      this.#readConsistently((fd) => this.#survey(fd)),
       (survey) => {
         if (known === undefined || survey.end.offset > known.offset) files.syncFile(this.path);
         return this.#accept(survey, acknowledged);
@@ -102,9 +102,14 @@ export class SessionFile {
   inspect(): MaybePromise<LogInspection> {
     const acknowledged = this.#acknowledgedSeq();
     const survey = (fd: number): Survey =>
-      surveyFrom(this.#directory.files, fd, this.#start, this.#directory.limitOf(this.life.life, fd));
-    return andThen(this.#undisturbed(survey), ({ records, end, unfinishedBytes, damage }) => {
-      const missing = end.head.seq < acknowledged ? this.#missing(end, acknowledged) : undefined;
+      surveyFrom(
+        this.#directory.files,
+        fd,
+        this.#start,
+        this.#directory.usableLength(this.generation.generation, fd),
+      );
+    return andThen(this.#readConsistently(survey), ({ records, end, unfinishedBytes, damage }) => {
+      const missing = end.head.seq < acknowledged ? this.#truncatedFile(end, acknowledged) : undefined;
       return {
         records,
         damage: damage ?? missing,
@@ -113,9 +118,9 @@ export class SessionFile {
     });
   }
 
-  /** Runs what writes to the session, still in this life, while no other process does. `LogRemoved` if it ended. */
+  /** Runs an operation that writes to the session, while no other process does. Throws `LogRemoved` if this generation ended. */
   withLock<T>(use: (fd: number) => T): MaybePromise<T> {
-    return this.#directory.withLock(this.life.name, () =>
+    return this.#directory.withLock(this.generation.name, () =>
       this.withFile((fd) => {
         this.#checkNames(fd);
         return use(fd);
@@ -123,23 +128,23 @@ export class SessionFile {
     );
   }
 
-  /** Runs what reads the session, still in this life. `LogRemoved` if it ended. */
+  /** Runs an operation that reads the session. Throws `LogRemoved` if this generation ended. */
   withFile<T>(use: (fd: number) => T, flags: "r" | "r+" = "r"): T {
     const { files } = this.#directory;
     const result = files.withFile(this.path, flags, (fd) => {
-      if (files.bytes(fd, 0, this.#lifeMark.length).equals(this.#lifeMark)) return { value: use(fd) };
-      // A tombstone, another life, or damage: which the header is read to tell.
+      if (files.bytes(fd, 0, this.#headerStart.length).equals(this.#headerStart)) return { value: use(fd) };
+      // A tombstone, another generation, or damage, for which reading the header throws.
       readHeader(files, fd);
       return undefined;
     });
-    if (result === undefined) throw logRemoved(this.life.id);
+    if (result === undefined) throw logRemoved(this.generation.id);
     return result.value;
   }
 
-  /** Learns what others appended, and cuts off what is not whole. Needs the lock. */
-  #learn(fd: number): Mark {
+  /** Reads the appends of other processes, and truncates an incomplete batch. Needs the lock. */
+  #catchUp(fd: number): Offset {
     const { files } = this.#directory;
-    this.#directory.settleDebt(this.life.life, fd);
+    this.#directory.applyTruncation(this.generation.generation, fd);
     const known = this.#end;
     if (known !== undefined && files.size(fd) === known.offset) return known;
     const acknowledged = known === undefined ? this.#acknowledgedSeq() : 0;
@@ -152,28 +157,28 @@ export class SessionFile {
 
   #survey(fd: number): Survey {
     const { files } = this.#directory;
-    const limit = this.#directory.limitOf(this.life.life, fd);
+    const limit = this.#directory.usableLength(this.generation.generation, fd);
     if (this.#end === undefined) return surveyEnd(files, fd, this.#start, limit);
     if (limit >= this.#end.offset) return surveyFrom(files, fd, this.#end, limit);
-    // Records that this handle had seen are gone: finds the first of them.
-    const { records: _, ...left } = surveyFrom(files, fd, this.#marks.upTo(0), limit);
+    // Records that this handle has read are missing. Find the first of them.
+    const { records: _, ...left } = surveyFrom(files, fd, this.#offsets.upTo(0), limit);
     return { ...left, records: [], damage: left.damage ?? logCorrupt(left.end.head.seq + 1) };
   }
 
-  #accept({ marks, end, unfinishedBytes, damage }: Survey, acknowledgedSeq: number): Mark {
+  #accept({ offsets, end, unfinishedBytes, damage }: Survey, acknowledgedSeq: number): Offset {
     if (damage !== undefined) throw damage;
-    if (end.head.seq < acknowledgedSeq) throw this.#missing(end, acknowledgedSeq);
-    for (const mark of marks) this.#marks.add(mark);
+    if (end.head.seq < acknowledgedSeq) throw this.#truncatedFile(end, acknowledgedSeq);
+    for (const offset of offsets) this.#offsets.add(offset);
     this.#end = end;
     if (unfinishedBytes > 0) this.#reportTail(end.head.seq, unfinishedBytes);
     return end;
   }
 
-  #missing({ head }: Mark, acknowledgedSeq: number): LogError {
+  #truncatedFile({ head }: Offset, acknowledgedSeq: number): LogError {
     return new LogError(
       "LogCorrupt",
-      `${this.path} ends after record ${head.seq}, but record ${acknowledgedSeq} was acknowledged: the file was cut. ` +
-        "Restore it from a backup, or delete the files of the same name beside it to accept the loss.",
+      `${this.path} ends after record ${head.seq}, but record ${acknowledgedSeq} was acknowledged: the file was truncated. ` +
+        "Restore it from a backup, or delete the .lease and .snapshot files of the same name to accept the loss.",
       { seq: head.seq + 1 },
     );
   }
@@ -182,12 +187,12 @@ export class SessionFile {
     const tail = `${afterSeq}/${droppedBytes}`;
     if (tail === this.#reportedTail) return;
     this.#reportedTail = tail;
-    this.#directory.notice({ type: "torn-tail", id: this.life.id, afterSeq, droppedBytes });
+    this.#directory.notice({ type: "torn-tail", id: this.generation.id, afterSeq, droppedBytes });
   }
 
-  /** What is read while nobody writes, and the file does not become shorter. */
-  #undisturbed(survey: (fd: number) => Survey): MaybePromise<Survey> {
-    return this.#directory.undisturbed(this.life.name, () =>
+  /** Reads while no process writes, and repeats if the file became shorter. */
+  #readConsistently(survey: (fd: number) => Survey): MaybePromise<Survey> {
+    return this.#directory.readConsistently(this.generation.name, () =>
       this.withFile((fd) => {
         const found = survey(fd);
         return this.#directory.files.size(fd) >= found.end.offset ? { value: found } : undefined;
@@ -195,31 +200,31 @@ export class SessionFile {
     );
   }
 
-  /** Refuses to write to a file that has another name: under that name, another process may be its owner. */
+  /** Refuses to write to a file that has another name: another process could write to it under that name. */
   #checkNames(fd: number): void {
-    if (this.#mayWrite) return;
+    if (this.#areNamesChecked) return;
     if (this.#directory.files.hasOtherNames(this.path, fd)) {
       throw new LogError(
         "LogWrite",
-        `${this.path} can be read but not written: it is a link, or a hard link to it exists. Use the file by one name.`,
+        `${this.path} can be read but not written: it is a symbolic link or has several hard links. Keep one name for the file.`,
       );
     }
-    this.#mayWrite = true;
+    this.#areNamesChecked = true;
   }
 
   #write(fd: number, bytes: Buffer, offset: number): void {
     try {
       this.#directory.files.write(fd, bytes, offset);
     } catch (error) {
-      // What a failed write left behind must not be taken for a record, nor a later sync for proof of an earlier one.
+      // The bytes of a failed write must not be read as a record, and a later sync does not prove that earlier data is durable.
       this.#failure = error;
-      this.#directory.takeBack(this.life.life, fd, { offset, bytes });
+      this.#directory.truncateFailedAppend(this.generation.generation, fd, { offset, bytes });
       throw error;
     }
   }
 
-  #moveTo(end: Mark): void {
-    this.#marks.add(end);
+  #advanceTo(end: Offset): void {
+    this.#offsets.add(end);
     this.#end = end;
   }
 }

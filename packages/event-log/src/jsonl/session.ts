@@ -11,17 +11,17 @@ import type {
   SessionLog,
   Snapshot,
 } from "../port.ts";
-import { Turns } from "../turns.ts";
+import { SerialQueue } from "../serial-queue.ts";
 import type { HeadWatch } from "../head-watch.ts";
 import type { JsonlDirectory } from "./directory.ts";
-import type { Mark } from "./marks.ts";
+import type { Offset } from "./offset-index.ts";
 import { leaseExtension, snapshotExtension } from "./file-name.ts";
 import { Prefix } from "./prefix.ts";
-import { type Life, SessionFile } from "./session-file.ts";
+import { type Generation, SessionFile } from "./session-file.ts";
 import { SideFile } from "./side-file.ts";
 import { isLeaseNote, isSnapshotNote, type LeaseNote, laterSeq, type SnapshotNote } from "./side-notes.ts";
 
-/** A handle on one session in a directory of JSONL files. Writes take turns, in the order of the calls. */
+/** A handle on one session in a directory of JSONL files. Writes run one after the other, in the order of the calls. */
 export class JsonlSession implements SessionLog {
   readonly id: string;
   readonly header: string;
@@ -31,40 +31,43 @@ export class JsonlSession implements SessionLog {
   readonly #watch: HeadWatch;
   readonly #lease: SideFile<LeaseNote>;
   readonly #snapshot: SideFile<SnapshotNote>;
-  readonly #turns = new Turns();
+  readonly #queue = new SerialQueue();
   #reportedSnapshot = "";
 
-  constructor(directory: JsonlDirectory, life: Life, watch: HeadWatch) {
-    const { name } = life;
-    this.id = life.id;
-    this.header = life.header;
+  constructor(directory: JsonlDirectory, generation: Generation, watch: HeadWatch) {
+    const { name } = generation;
+    this.id = generation.id;
+    this.header = generation.header;
     this.#directory = directory;
     this.#watch = watch;
     this.#lease = new SideFile(
       directory.files,
       directory.pathOf(name, leaseExtension),
-      life.life,
+      generation.generation,
       isLeaseNote,
     );
     this.#snapshot = new SideFile(
       directory.files,
       directory.pathOf(name, snapshotExtension),
-      life.life,
+      generation.generation,
       isSnapshotNote,
     );
-    this.#file = new SessionFile(directory, life, () =>
-      Math.max(this.#lease.readValue()?.endSeq ?? 0, this.#snapshot.readValue()?.endSeq ?? 0),
+    this.#file = new SessionFile(directory, generation, () =>
+      Math.max(
+        this.#lease.readValue()?.acknowledgedSeq ?? 0,
+        this.#snapshot.readValue()?.acknowledgedSeq ?? 0,
+      ),
     );
-    this.#prefix = new Prefix(directory.files, life);
+    this.#prefix = new Prefix(directory.files, generation);
   }
 
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
     const mine = records.map((record) => ({ ...record }));
-    return this.#turns.run(() =>
+    return this.#queue.run(() =>
       andThen(
         this.#run("append", () => this.#file.append(expectedSeq, mine)),
         () => {
-          if (records.length > 0) this.#watch.notify(this.#file.life.name);
+          if (records.length > 0) this.#watch.notify(this.#file.generation.name);
         },
       ),
     );
@@ -91,13 +94,13 @@ export class JsonlSession implements SessionLog {
   }
 
   lease(claim: LeaseClaim): MaybePromise<Lease> {
-    const take = (): Lease => {
+    const claimLease = (): Lease => {
       const note = this.#lease.readValue();
       const lease = leaseAfter(note?.lease, claim);
       if (lease.owner === claim.owner) this.#saveLease(lease, note);
       return lease;
     };
-    return this.#turns.run(() => this.#run("take the lease", () => this.#file.withLock(take)));
+    return this.#queue.run(() => this.#run("take the lease", () => this.#file.withLock(claimLease)));
   }
 
   currentLease(): MaybePromise<Lease | undefined> {
@@ -105,18 +108,18 @@ export class JsonlSession implements SessionLog {
   }
 
   release(owner: string): MaybePromise<void> {
-    const { name } = this.#file.life;
+    const { name } = this.#file.generation;
     const release = (): void => {
       const note = this.#lease.readValue();
       if (note?.lease?.owner === owner) this.#saveLease(undefined, note);
     };
-    return this.#turns.run(() =>
+    return this.#queue.run(() =>
       this.#run("release the lease", () => this.#directory.withLock(name, release)),
     );
   }
 
   watch(listener: () => void): () => void {
-    return this.#watch.add(this.#file.life.name, listener);
+    return this.#watch.add(this.#file.generation.name, listener);
   }
 
   snapshot(): MaybePromise<Snapshot | undefined> {
@@ -133,32 +136,32 @@ export class JsonlSession implements SessionLog {
   }
 
   saveSnapshot({ seq, digest, version, body, bodyDigest }: Snapshot): MaybePromise<void> {
-    const save = (fd: number, end: Mark): void => {
-      const prefix = this.#prefix.extended(fd, end);
-      const endSeq = laterSeq(this.#file.durableSeq, this.#snapshot.readValue()?.endSeq);
-      this.#snapshot.save({ seq, digest, version, bodyDigest, prefix, endSeq }, body);
+    const save = (fd: number, end: Offset): void => {
+      const prefix = this.#prefix.extend(fd, end);
+      const acknowledgedSeq = laterSeq(this.#file.durableSeq, this.#snapshot.readValue()?.acknowledgedSeq);
+      this.#snapshot.save({ seq, digest, version, bodyDigest, prefix, acknowledgedSeq }, body);
     };
-    return this.#turns.run(() =>
+    return this.#queue.run(() =>
       this.#run("save the snapshot", () =>
         andThen(this.#file.end(), (end) => this.#file.withLock((fd) => save(fd, end))),
       ),
     );
   }
 
-  /** Keeps what is known of the end of the log, also when the lease is released. */
+  /** Saves the lease with the last acknowledged record, which is kept when the lease is released. */
   #saveLease(lease: Lease | undefined, note: LeaseNote | undefined): void {
-    const endSeq = laterSeq(this.#file.durableSeq, note?.endSeq);
-    if (lease === undefined && endSeq === undefined) this.#lease.remove();
-    else this.#lease.save({ lease, endSeq });
+    const acknowledgedSeq = laterSeq(this.#file.durableSeq, note?.acknowledgedSeq);
+    if (lease === undefined && acknowledgedSeq === undefined) this.#lease.remove();
+    else this.#lease.save({ lease, acknowledgedSeq });
   }
 
-  /** Left where it is: reading writes nothing, and the next snapshot takes its place. */
+  /** Reports a damaged snapshot once. It stays in place, because reading writes nothing; the next snapshot replaces it. */
   #damagedSnapshot(afterSeq: number, droppedBytes: number): undefined {
-    const what = `${afterSeq}/${droppedBytes}`;
-    if (what !== this.#reportedSnapshot) {
+    const damage = `${afterSeq}/${droppedBytes}`;
+    if (damage !== this.#reportedSnapshot) {
       this.#directory.notice({ type: "damaged-snapshot", id: this.id, afterSeq, droppedBytes });
     }
-    this.#reportedSnapshot = what;
+    this.#reportedSnapshot = damage;
   }
 
   #run<T>(what: string, operation: () => MaybePromise<T>): MaybePromise<T> {

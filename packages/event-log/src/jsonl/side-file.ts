@@ -1,7 +1,7 @@
 import { digestOf } from "../digest.ts";
 import type { Files } from "./files.ts";
 
-/** What a side file holds: a value under a seal, and a text that the value describes. */
+/** The content of a side file: a sealed value, and a text that the value describes. */
 export interface SideContent<T> {
   readonly value: T;
   readonly text: string;
@@ -12,23 +12,23 @@ const firstBytes = 4 * 1024;
 const lineBreak = 10;
 
 /**
- * A file beside a log that belongs to one life of its session, replaced as a whole: a line with the life and the seal of
- * the next line, a line with a value as JSON, and a text up to the end, which the seal does not cover.
+ * A file beside a log that belongs to one generation of its session. It is replaced as a whole and consists of a line with the
+ * generation and the seal of the next line, a line with a value as JSON, and a text, which the seal does not cover.
  */
 export class SideFile<T extends object> {
   readonly #files: Files;
   readonly #path: string;
-  readonly #life: string;
+  readonly #generation: string;
   readonly #isValue: (value: unknown) => value is T;
 
-  constructor(files: Files, path: string, life: string, isValue: (value: unknown) => value is T) {
+  constructor(files: Files, path: string, generation: string, isValue: (value: unknown) => value is T) {
     this.#files = files;
     this.#path = path;
-    this.#life = life;
+    this.#generation = generation;
     this.#isValue = isValue;
   }
 
-  /** Undefined if there is none, or only one of an earlier life; else its content, or the size of a damaged file. */
+  /** Returns the content, or the size of a damaged file; undefined if there is no file of this generation. */
   read(): SideContent<T> | { readonly damagedBytes: number } | undefined {
     return this.#files.withFile(this.#path, "r", (fd) => {
       const size = this.#files.size(fd);
@@ -36,7 +36,7 @@ export class SideFile<T extends object> {
     });
   }
 
-  /** The value alone, without reading the text behind it. Undefined also if the file is damaged. */
+  /** Returns the value without reading the text after it; undefined also if the file is damaged. */
   readValue(): T | undefined {
     return this.#files.withFile(this.#path, "r", (fd) => {
       const size = this.#files.size(fd);
@@ -51,7 +51,10 @@ export class SideFile<T extends object> {
 
   save(value: T, text = ""): void {
     const json = JSON.stringify(value);
-    this.#files.replace(this.#path, `${this.#life} ${digestOf(this.#life, json)}\n${json}\n${text}`);
+    this.#files.replace(
+      this.#path,
+      `${this.#generation} ${digestOf(this.#generation, json)}\n${json}\n${text}`,
+    );
   }
 
   remove(): void {
@@ -61,10 +64,11 @@ export class SideFile<T extends object> {
   #parsed(bytes: Buffer, size: number): SideContent<T> | { readonly damagedBytes: number } | undefined {
     const firstEnd = bytes.indexOf(lineBreak);
     const secondEnd = bytes.indexOf(lineBreak, firstEnd + 1);
-    const [, life, seal] = sealPattern.exec(bytes.toString("utf8", 0, Math.max(0, firstEnd))) ?? [];
+    const [, generation, seal] = sealPattern.exec(bytes.toString("utf8", 0, Math.max(0, firstEnd))) ?? [];
     const json = bytes.toString("utf8", firstEnd + 1, Math.max(0, secondEnd));
-    if (life === undefined || secondEnd < 0 || seal !== digestOf(life, json)) return { damagedBytes: size };
-    if (life !== this.#life) return undefined;
+    if (generation === undefined || secondEnd < 0 || seal !== digestOf(generation, json))
+      return { damagedBytes: size };
+    if (generation !== this.#generation) return undefined;
     const value: unknown = JSON.parse(json);
     return this.#isValue(value)
       ? { value, text: bytes.toString("utf8", secondEnd + 1) }

@@ -1,24 +1,24 @@
 import type { Lease } from "../port.ts";
-import type { Sum } from "./prefix.ts";
+import type { PrefixChecksum } from "./prefix.ts";
 
-/** What stands beside a log about its lease, which stays when that is released. */
+/** The value of the `.lease` file, which is kept when the lease is released. */
 export interface LeaseNote {
   readonly lease?: Lease | undefined;
-  /** A record that was acknowledged when this was saved: the log never ends before it again. */
-  readonly endSeq?: number | undefined;
+  /** The last acknowledged record when this was saved. A log that ends before it is damaged. */
+  readonly acknowledgedSeq?: number | undefined;
 }
 
-/** What stands beside a log about its snapshot. */
+/** The value of the `.snapshot` file. */
 export interface SnapshotNote {
   readonly seq: number;
   readonly digest: string;
   readonly version: string;
   readonly bodyDigest: string;
-  readonly prefix: Sum;
-  readonly endSeq?: number | undefined;
+  readonly prefix: PrefixChecksum;
+  readonly acknowledgedSeq?: number | undefined;
 }
 
-/** The later of two positions, where they are known. */
+/** The later of two sequence numbers, either of which may be unknown. */
 export const laterSeq = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 
@@ -32,7 +32,7 @@ const isLease = (value: unknown): boolean =>
   value === undefined ||
   (isFields(value) && typeof value["owner"] === "string" && typeof value["until"] === "number");
 
-const isSum = (value: unknown): boolean =>
+const isChecksum = (value: unknown): boolean =>
   isFields(value) &&
   typeof value["digest"] === "string" &&
   ["seq", "offset", "crc"].every((name) => Number.isSafeInteger(value[name]));
@@ -46,5 +46,5 @@ export const isSnapshotNote = (value: unknown): value is SnapshotNote =>
   typeof value["digest"] === "string" &&
   typeof value["version"] === "string" &&
   typeof value["bodyDigest"] === "string" &&
-  isSum(value["prefix"]) &&
+  isChecksum(value["prefix"]) &&
   isSeq(value["endSeq"]);

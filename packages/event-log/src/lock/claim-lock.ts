@@ -1,83 +1,85 @@
 import { readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../error-code.ts";
-import type { Try } from "../when-free.ts";
+import type { Attempt } from "../retry-while-busy.ts";
 import type { FileLock } from "./file-lock.ts";
-import { HolderSign, isDeserted, removeFile } from "./holder-sign.ts";
+import { HolderFile, hasNoListener, removeFile } from "./holder-file.ts";
 import { hasEnded } from "./process-identity.ts";
 
 /**
- * A lock made of names in a folder. To hold a name, a process first puts its claim there and then looks for other claims:
- * of two that do so at the same time, at least one sees the other, and steps back. The claim of a holder that has ended
- * counts for nothing. Claims have names of their own, so that removing a dead one can never remove a living one.
+ * A lock that consists of files in a folder. To lock a name, a process first creates its claim and then looks for other claims:
+ * of two processes that do so at the same time, at least one sees the other's claim, and withdraws. Claims of dead holders are
+ * ignored. The name of a claim is unique, so removing the claim of a dead holder cannot remove that of a living one.
  *
- * A claim is the sign of life of its holder, renamed; so it appears and disappears as a whole.
+ * A claim is the holder file, renamed: renaming is atomic.
  */
 export class ClaimLock implements FileLock {
   readonly #folder: string;
-  /** Names of holders that were found to have ended. */
-  readonly #ended = new Set<string>();
-  #sign: HolderSign | undefined;
+  /** Names of holders that a probe found dead. */
+  readonly #deadHolders = new Set<string>();
+  #holderFile: HolderFile | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  tryHold<T>(name: string, use: () => T): Try<T> {
-    const sign = this.#claim(name);
+  tryHold<T>(name: string, use: () => T): Attempt<T> {
+    const holderFile = this.#claim(name);
     try {
-      const others = this.#claims(name).filter((claim) => holderOf(claim) !== sign.name);
-      const ended = others.filter((claim) => this.#hasEnded(claim));
-      for (const claim of ended) removeFile(join(this.#folder, claim));
-      return ended.length < others.length ? undefined : { value: use() };
+      const otherClaims = this.#claims(name).filter((claim) => holderOf(claim) !== holderFile.name);
+      const deadClaims = otherClaims.filter((claim) => this.#hasEnded(claim));
+      for (const claim of deadClaims) removeFile(join(this.#folder, claim));
+      return deadClaims.length < otherClaims.length ? undefined : { value: use() };
     } finally {
-      this.#withdraw(sign);
+      this.#withdraw(holderFile);
     }
   }
 
   isFree(name: string): boolean {
-    return this.#claims(name).every((claim) => holderOf(claim) === this.#sign?.name || this.#hasEnded(claim));
+    return this.#claims(name).every(
+      (claim) => holderOf(claim) === this.#holderFile?.name || this.#hasEnded(claim),
+    );
   }
 
-  async examine(name: string): Promise<void> {
+  async probe(name: string): Promise<void> {
     for (const claim of this.#claims(name)) {
-      if (await isDeserted(this.#folder, claim)) this.#ended.add(holderOf(claim));
+      if (await hasNoListener(this.#folder, claim)) this.#deadHolders.add(holderOf(claim));
     }
   }
 
   close(): void {
-    this.#sign?.remove();
-    this.#sign = undefined;
+    this.#holderFile?.remove();
+    this.#holderFile = undefined;
   }
 
-  /** Makes the own sign the claim on a name. If the sign is gone, a new one is put up. */
-  #claim(name: string): HolderSign {
-    const sign = (this.#sign ??= new HolderSign(this.#folder));
+  /** Renames the own holder file to the claim on a name. If the file was deleted, creates a new one. */
+  #claim(name: string): HolderFile {
+    const holderFile = (this.#holderFile ??= new HolderFile(this.#folder));
     try {
-      this.#move(sign, `${name}.${sign.name}`);
-      return sign;
+      this.#move(holderFile, `${name}.${holderFile.name}`);
+      return holderFile;
     } catch (error) {
       if (errorCode(error) !== "ENOENT") throw error;
     }
     this.close();
-    const next = (this.#sign = new HolderSign(this.#folder));
+    const next = (this.#holderFile = new HolderFile(this.#folder));
     this.#move(next, `${name}.${next.name}`);
     return next;
   }
 
-  /** What cannot be withdrawn stays until the next claim moves it: others wait meanwhile. */
-  #withdraw(sign: HolderSign): void {
+  /** A claim that cannot be withdrawn stays until the next claim renames it; other processes wait meanwhile. */
+  #withdraw(holderFile: HolderFile): void {
     try {
-      this.#move(sign, sign.name);
+      this.#move(holderFile, holderFile.name);
     } catch {
-      // The outcome of what was done under the lock counts, not this.
+      // The result of the operation under the lock is the one that counts.
     }
   }
 
-  #move(sign: HolderSign, to: string): void {
+  #move(holderFile: HolderFile, to: string): void {
     const path = join(this.#folder, to);
-    if (path !== sign.path) renameSync(sign.path, path);
-    sign.path = path;
+    if (path !== holderFile.path) renameSync(holderFile.path, path);
+    holderFile.path = path;
   }
 
   #claims(name: string): readonly string[] {
@@ -91,7 +93,7 @@ export class ClaimLock implements FileLock {
 
   #hasEnded(claim: string): boolean {
     const holder = holderOf(claim);
-    return this.#ended.has(holder) || hasEnded(holder);
+    return this.#deadHolders.has(holder) || hasEnded(holder);
   }
 }
 

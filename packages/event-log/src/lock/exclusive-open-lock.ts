@@ -1,21 +1,24 @@
 import nodeFileSystem from "node:fs";
 import { join } from "node:path";
-import type { Try } from "../when-free.ts";
+import type { Attempt } from "../retry-while-busy.ts";
 import { errorCode } from "../error-code.ts";
 import type { FileLock } from "./file-lock.ts";
 
-/** How a platform opens a file that nobody else has open in the same way, and that it never waits for. */
+/** The flags with which a platform opens a file as a lock, without waiting: for holding it, and for testing it. */
 interface ExclusiveOpen {
-  readonly hold: number;
-  readonly look: number;
+  readonly exclusive: number;
+  readonly shared: number;
 }
 
 const { O_CREAT, O_RDONLY, O_RDWR, O_NONBLOCK } = nodeFileSystem.constants;
-const bsd: ExclusiveOpen = { hold: O_RDWR | O_CREAT | O_NONBLOCK | 0x20, look: O_RDONLY | O_NONBLOCK | 0x10 };
+const bsd: ExclusiveOpen = {
+  exclusive: O_RDWR | O_CREAT | O_NONBLOCK | 0x20,
+  shared: O_RDONLY | O_NONBLOCK | 0x10,
+};
 /** UV_FS_O_EXLOCK, which libuv supports on macOS and Windows. */
-const windows: ExclusiveOpen = { hold: O_RDWR | O_CREAT | 0x1000_0000, look: O_RDONLY | 0x1000_0000 };
+const windows: ExclusiveOpen = { exclusive: O_RDWR | O_CREAT | 0x1000_0000, shared: O_RDONLY | 0x1000_0000 };
 
-/** O_EXLOCK and O_SHLOCK of the BSDs, and the exclusive mode of Windows. Linux has neither. */
+/** O_EXLOCK and O_SHLOCK of the BSDs, and the exclusive mode of Windows. Linux has no equivalent. */
 export const exclusiveOpenFlags: Readonly<Record<string, ExclusiveOpen>> = {
   darwin: bsd,
   freebsd: bsd,
@@ -29,8 +32,7 @@ type FileFunctions = Pick<typeof nodeFileSystem, "openSync" | "closeSync" | "mkd
 const busyCodes: ReadonlySet<unknown> = new Set(["EAGAIN", "EWOULDBLOCK", "EBUSY"]);
 
 /**
- * Locks by opening a file in the exclusive mode of the operating system, which ends with the process. Sixteen files
- * serve all names.
+ * A lock that opens a file in the exclusive mode of the operating system, which ends with the process. All names share 16 files.
  */
 export class ExclusiveOpenLock implements FileLock {
   readonly #path: string;
@@ -43,7 +45,7 @@ export class ExclusiveOpenLock implements FileLock {
     this.#fs = fs;
   }
 
-  tryHold<T>(name: string, use: () => T): Try<T> {
+  tryHold<T>(name: string, use: () => T): Attempt<T> {
     const fd = this.#open(name);
     if (fd === undefined) return undefined;
     try {
@@ -55,31 +57,31 @@ export class ExclusiveOpenLock implements FileLock {
 
   isFree(name: string): boolean {
     try {
-      this.#fs.closeSync(this.#fs.openSync(this.#file(name), this.#flags.look));
+      this.#fs.closeSync(this.#fs.openSync(this.#file(name), this.#flags.shared));
       return true;
     } catch (error) {
-      // Without a lock file nobody has written yet; one that may not be opened is nothing that can be waited for.
+      // If there is no lock file, no process has written. If there is no permission to open it, waiting would not help.
       return !busyCodes.has(errorCode(error));
     }
   }
 
-  async examine(): Promise<void> {
-    // The system ends the locks of dead processes by itself.
+  async probe(): Promise<void> {
+    // The operating system releases the locks of dead processes.
   }
 
   close(): void {
-    // Nothing is open between two uses.
+    // No file is open between two uses.
   }
 
   #open(name: string): number | undefined {
     try {
-      return this.#fs.openSync(this.#file(name), this.#flags.hold, 0o600);
+      return this.#fs.openSync(this.#file(name), this.#flags.exclusive, 0o600);
     } catch (error) {
       if (busyCodes.has(errorCode(error))) return undefined;
       if (errorCode(error) !== "ENOENT") throw error;
     }
     this.#fs.mkdirSync(this.#path, { recursive: true, mode: 0o700 });
-    return this.#fs.openSync(this.#file(name), this.#flags.hold, 0o600);
+    return this.#fs.openSync(this.#file(name), this.#flags.exclusive, 0o600);
   }
 
   #file(name: string): string {

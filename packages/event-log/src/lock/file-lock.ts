@@ -1,26 +1,26 @@
 import { join } from "node:path";
-import type { Try } from "../when-free.ts";
+import type { Attempt } from "../retry-while-busy.ts";
 import { ClaimLock } from "./claim-lock.ts";
 import { ExclusiveOpenLock, exclusiveOpenFlags } from "./exclusive-open-lock.ts";
 
 /**
- * Keeps the writers of a directory apart, by the name of what they write: processes of one machine, threads of one
- * process, and containers that share the directory. A lock ends with its holder, however that ends.
+ * Mutual exclusion for the writers of a directory, by the name that they write: processes of one machine, threads of one
+ * process, and containers that share the directory. A lock ends when its holder ends, for whatever reason.
  */
 export interface FileLock {
-  /** Runs `use` while no other process holds the name. Undefined if one does; then nothing was run. */
-  tryHold<T>(name: string, use: () => T): Try<T>;
-  /** Whether no other process holds the name now. Writes nothing. False where only `examine` can decide. */
+  /** Runs `use` while holding the name. Returns undefined, without running it, if another process holds the name. */
+  tryHold<T>(name: string, use: () => T): Attempt<T>;
+  /** Whether no other process holds the name now. Writes nothing. False if only `probe` can decide. */
   isFree(name: string): boolean;
-  /** Finds out whether the holders in the way still live, which may take a moment. */
-  examine(name: string): Promise<void>;
+  /** Finds out asynchronously whether the other holders of the name are alive, for the next call. */
+  probe(name: string): Promise<void>;
   close(): void;
 }
 
-/** The folder of the locks, beside what they lock. */
+/** The folder of the locks, within the directory that they lock. */
 export const lockFolder = ".locks";
 
-/** The lock of a directory, by the best means of this platform. Touches no file until it is used. */
+/** Creates the lock of a directory for this platform. Accesses no file before it is used. */
 export function fileLock(directory: string): FileLock {
   const path = join(directory, lockFolder);
   const flags = exclusiveOpenFlags[process.platform];

@@ -1,42 +1,41 @@
 import { hash, randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** Who holds something: a process, told apart from later ones of the same number. */
+/** The identity of a process, different from that of later processes with the same number. */
 interface ProcessIdentity {
   readonly pid: number;
-  /** When it was started, in ticks since the machine was; empty where the system does not say. */
+  /** The start time of the process, in ticks since the boot; empty if unknown. */
   readonly start: string;
-  /** The boot of the machine, and the namespace in which `pid` counts. */
+  /** The boot of the machine, and the namespace of `pid`; empty if unknown. */
   readonly boot: string;
-  readonly space: string;
+  readonly pidNamespace: string;
 }
 
-/** A name for the present process that no other holder has, also not another one of this process. */
-export function newHolderName(): string {
-  const { pid, start, boot, space } = ownIdentity();
-  return [pid, start, boot, space, randomBytes(8).toString("hex")].join("-");
+/** Creates a unique name for a holder in this process. */
+export function createHolderName(): string {
+  const { pid, start, boot, pidNamespace } = ownIdentity();
+  return [pid, start, boot, pidNamespace, randomBytes(8).toString("hex")].join("-");
 }
 
 /**
- * Whether the holder of this name has surely ended: by the number of its process and the time at which that was started,
- * so that a number that was given again does not count as alive. False where it cannot be known from here, as for a
- * process of another container.
+ * Whether the holder of this name has certainly ended, by the number and the start time of its process, so that a reused
+ * number does not count as alive. False if it cannot be known, for example for a process of another container.
  */
 export function hasEnded(holderName: string): boolean {
   const holder = nameToIdentity(holderName);
   if (holder === undefined) return false;
   const own = ownIdentity();
   if (holder.boot !== own.boot) return holder.boot !== "" && own.boot !== "";
-  if (holder.space !== own.space || holder.pid === own.pid) return false;
+  if (holder.pidNamespace !== own.pidNamespace || holder.pid === own.pid) return false;
   if (!isRunning(holder.pid)) return true;
   const { start, state } = processStat(holder.pid);
   return state === "Z" || state === "X" || (start !== "" && holder.start !== "" && start !== holder.start);
 }
 
 function nameToIdentity(name: string): ProcessIdentity | undefined {
-  const [, pid, start = "", boot = "", space = ""] =
+  const [, pid, start = "", boot = "", pidNamespace = ""] =
     /^(\d+)-(\d*)-([0-9a-f]*)-([0-9a-f]*)-[0-9a-f]{16}$/.exec(name) ?? [];
-  return pid === undefined ? undefined : { pid: Number(pid), start, boot, space };
+  return pid === undefined ? undefined : { pid: Number(pid), start, boot, pidNamespace };
 }
 
 let own: ProcessIdentity | undefined;
@@ -46,7 +45,7 @@ const ownIdentity = (): ProcessIdentity =>
     pid: process.pid,
     start: processStat(process.pid).start,
     boot: shortHash(readText("/proc/sys/kernel/random/boot_id")),
-    space: shortHash(linkTarget("/proc/self/ns/pid")),
+    pidNamespace: shortHash(linkTarget("/proc/self/ns/pid")),
   });
 
 function isRunning(pid: number): boolean {
@@ -58,7 +57,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** State and start of a process on Linux; empty elsewhere. The name before them may hold any character. */
+/** The state and start time of a process on Linux; empty elsewhere. The process name before them may contain any character. */
 function processStat(pid: number): { readonly state: string; readonly start: string } {
   const text = readText(`/proc/${pid}/stat`);
   const [state = "", ...fields] = text.slice(text.lastIndexOf(")") + 2).split(" ");

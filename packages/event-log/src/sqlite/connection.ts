@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 
 import { LogError } from "../log-error.ts";
 import { mapError } from "../maybe-promise.ts";
 import type { MaybePromise } from "../port.ts";
-import { type Try, whenFree } from "../when-free.ts";
+import { type Attempt, retryWhileBusy } from "../retry-while-busy.ts";
 import { inMemory, type OpenDatabase, type OpenedDatabase, openLogDatabase } from "./open-database.ts";
 import { isBusy, sqliteFailure } from "./sqlite-failure.ts";
 
@@ -14,7 +14,7 @@ export interface ConnectionOptions {
   readonly openDatabase: OpenDatabase;
 }
 
-/** The one connection of a log to its database: prepared statements, transactions, and errors as the port has them. */
+/** The connection of a log to its database: prepared statements, transactions, and conversion of errors to `LogError`. */
 export class Connection {
   readonly file: string;
   readonly #options: ConnectionOptions;
@@ -24,7 +24,7 @@ export class Connection {
   #failure: unknown;
   #epoch = 0;
 
-  /** Opens the database at once; while another process keeps it locked, the first operation does. */
+  /** Opens the database. If another process keeps it locked, the first operation opens it. */
   constructor(file: string, options: ConnectionOptions) {
     this.file = file;
     this.#options = options;
@@ -39,14 +39,14 @@ export class Connection {
     return this.file === inMemory;
   }
 
-  /** Grows with each failed write: a handle that is older than one does not write any more. */
+  /** Incremented by each failed write. Handles of an earlier epoch refuse to write. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** Runs an operation; again, after other work of the event loop, while another process keeps the database locked. */
+  /** Runs an operation; retries asynchronously while another process keeps the database locked. */
   run<T>(what: string, operation: () => T): MaybePromise<T> {
-    const tryOnce = (): Try<T> => {
+    const tryOnce = (): Attempt<T> => {
       if (this.#isClosed) throw new LogError("LogWrite", `The log could not ${what}: it is closed.`);
       try {
         this.#database();
@@ -58,22 +58,22 @@ export class Connection {
     };
     const { busyTimeoutMs } = this.#options;
     return mapError(
-      () => whenFree(tryOnce, { busyTimeoutMs, what: this.file }),
+      () => retryWhileBusy(tryOnce, { busyTimeoutMs, what: this.file }),
       (error) => sqliteFailure(what, this.file, error),
     );
   }
 
-  /** Runs an operation that sees one state of the database, whatever others commit meanwhile. */
+  /** Runs an operation in a read transaction: all its queries see the same state of the database. */
   read<T>(what: string, operation: () => T): MaybePromise<T> {
     return this.run(what, () => this.#transaction("BEGIN", operation));
   }
 
-  /** Runs an operation in a transaction that no other writer can come between, for a handle of an epoch. */
+  /** Runs an operation in a write transaction, for a handle of this epoch. */
   write<T>(what: string, epoch: number, operation: () => T): MaybePromise<T> {
     let hasBegun = false;
     const current = (): T => {
       if (epoch !== this.#epoch) {
-        throw new LogError("LogWrite", `An earlier write to ${this.file} failed: open the session again.`, {
+        throw new LogError("LogWrite", `An earlier write to ${this.file} failed. Open the session again.`, {
           cause: this.#failure,
         });
       }
@@ -102,7 +102,7 @@ export class Connection {
     this.#prepared(sql).run(...values);
   }
 
-  /** After a failed write: the next operation uses another connection, which reads what is really there. */
+  /** After a failed write, closes the connection, so that the next operation reads the stored data on a new one. */
   renew(): void {
     if (this.#failure === undefined || this.#isClosed) return;
     if (!this.isInMemory) this.#closeDatabase();
@@ -127,7 +127,10 @@ export class Connection {
 
   #checkWritable(what: string): void {
     if (this.#opened?.isReadOnly !== true) return;
-    throw new LogError("LogWrite", `The log could not ${what}: this process may only read ${this.file}.`);
+    throw new LogError(
+      "LogWrite",
+      `The log could not ${what}: this process has no permission to write ${this.file}.`,
+    );
   }
 
   #closeDatabase(): void {
@@ -149,12 +152,12 @@ export class Connection {
     }
   }
 
-  /** SQLite itself has ended a transaction after some errors; then there is nothing to roll back. */
+  /** After some errors SQLite has already ended the transaction; then ROLLBACK fails and is not needed. */
   #rollBack(): void {
     try {
       this.do("ROLLBACK");
     } catch {
-      // The error that led here is the one that is reported.
+      // The error of the operation is the one that is thrown.
     }
   }
 

@@ -6,25 +6,27 @@ import type { MaybePromise } from "../port.ts";
 import type { Connection } from "./connection.ts";
 
 const sql = {
-  heads: "SELECT life, head FROM moora_sessions WHERE life IN (SELECT value FROM json_each(?))",
+  heads: "SELECT generation, head FROM moora_sessions WHERE generation IN (SELECT value FROM json_each(?))",
   version: "PRAGMA data_version",
 } as const;
 
-/** Watches the sessions of a database: one watcher of its folder, and one timer, for all of them. */
+/** Watches the sessions of a database with one file watcher and one timer. */
 export function watchDatabase(connection: Connection): HeadWatch {
-  const headsOf = (lives: readonly string[]): MaybePromise<ReadonlyMap<string, string>> =>
+  const headsOf = (generations: readonly string[]): MaybePromise<ReadonlyMap<string, string>> =>
     andThen(
-      connection.run("read the heads", () => connection.all(sql.heads, JSON.stringify(lives.map(Number)))),
-      (rows) => new Map(rows.map((row) => [String(row["life"]), String(row["head"])])),
+      connection.run("read the heads", () =>
+        connection.all(sql.heads, JSON.stringify(generations.map(Number))),
+      ),
+      (rows) => new Map(rows.map((row) => [String(row["generation"]), String(row["head"])])),
     );
   return new HeadWatch({
     headsOf,
-    ...(connection.isInMemory ? {} : { source: (changed) => watchCommits(connection, () => changed()) }),
+    ...(connection.isInMemory ? {} : { source: (onChange) => watchCommits(connection, () => onChange()) }),
   });
 }
 
-/** Calls back after a commit by another connection. SQLite changes some file in the folder, and its data version. */
-function watchCommits(connection: Connection, changed: () => void): () => void {
+/** Calls the listener after a commit by another connection, which changes a file in the folder and the data version. */
+function watchCommits(connection: Connection, onCommit: () => void): () => void {
   const { file } = connection;
   const name = basename(file);
   let version = dataVersion(connection);
@@ -33,11 +35,11 @@ function watchCommits(connection: Connection, changed: () => void): () => void {
     const now = dataVersion(connection);
     if (now === version) return;
     version = now;
-    changed();
+    onCommit();
   });
 }
 
-/** Undefined if the database does not answer: whoever reads finds out why. */
+/** Undefined if the database fails. The next read then reports the error. */
 function dataVersion(connection: Connection): unknown {
   try {
     return connection.one(sql.version)?.["data_version"];

@@ -4,9 +4,8 @@ import { LogError } from "../log-error.ts";
 let loaded: typeof NodeSqlite | undefined;
 
 /**
- * The module `node:sqlite`, loaded when it is first needed: Node.js has it from 22.13 on. Without it, `UnsupportedRuntime`.
- * Some of these versions warn once that the module is experimental; the format of the files is not, so only that warning
- * is left out.
+ * Loads the module `node:sqlite` on first use. Throws `UnsupportedRuntime` before Node.js 22.13. Some versions warn that the
+ * module is experimental; the file format is stable, so this warning is suppressed.
  */
 export function loadSqlite(): typeof NodeSqlite {
   loaded ??= withoutWarning("ExperimentalWarning", /^SQLite /, () =>
@@ -20,7 +19,7 @@ export function loadSqlite(): typeof NodeSqlite {
   );
 }
 
-/** Runs synchronous work; warnings of this type and text that the process emits meanwhile are left out. */
+/** Runs synchronous work, and suppresses process warnings of this type and text meanwhile. */
 function withoutWarning<T>(type: string, text: RegExp, work: () => T): T {
   const emitWarning = process.emitWarning;
   const filtered: typeof process.emitWarning = (...args: readonly unknown[]) => {

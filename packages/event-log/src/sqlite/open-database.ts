@@ -4,10 +4,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { errorCode } from "../error-code.ts";
 import { LogError } from "../log-error.ts";
-import { hasTables, makeTables } from "./schema.ts";
+import { hasTables, createTables } from "./schema.ts";
 import { isRefused } from "./sqlite-failure.ts";
 
-/** Opens a database; tests give another to see what becomes of its failures. */
+/** Opens a database. Tests pass implementations that fail. */
 export type OpenDatabase = (
   file: string,
   options: {
@@ -19,16 +19,16 @@ export type OpenDatabase = (
 
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
-  /** Whether this process may only read it. */
+  /** Whether this process has no permission to write it. */
   readonly isReadOnly: boolean;
 }
 
-/** A database that is nowhere but in memory. */
+/** The file name of a database in memory. */
 export const inMemory = ":memory:";
 
 const options = { timeout: 0, enableForeignKeyConstraints: true } as const;
 
-/** Opens the database of a log, and makes its tables; only for reading where this process may not write. */
+/** Opens the database of a log and creates its tables; opens it for reading if this process may not write it. */
 export function openLogDatabase(
   file: string,
   durability: "full" | "relaxed",
@@ -37,8 +37,8 @@ export function openLogDatabase(
   if (file !== inMemory && existsSync(file)) {
     checkNames(file);
     if (!mayWrite(file)) return { database: openReadOnly(file, open), isReadOnly: true };
-    // A file of a newer format is to stay as it is: setting up a connection that writes could change it.
-    closed(open(file, { ...options, readOnly: true }), hasTables);
+    // Setting up a connection for writing could change a file of a newer format, so the format is checked first.
+    useAndClose(open(file, { ...options, readOnly: true }), hasTables);
   } else if (file !== inMemory && !file.startsWith("file:")) {
     createFile(file);
   }
@@ -46,48 +46,48 @@ export function openLogDatabase(
 }
 
 function openForWriting(file: string, durability: "full" | "relaxed", open: OpenDatabase): DatabaseSync {
-  return opened(open(file, options), (database) => {
+  return setUpOrClose(open(file, options), (database) => {
     database.exec("PRAGMA journal_mode = WAL");
     database.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
-    if (!hasTables(database)) makeTables(database);
+    if (!hasTables(database)) createTables(database);
   });
 }
 
 /**
- * Opens a database that may not be changed. In a folder that may not be changed either, SQLite cannot put the files there
- * that it shares with writers; then there are no writers, and a database without a write-ahead log is read as it is.
+ * Opens a database without write permission. In a folder without write permission, SQLite cannot create the files that it
+ * shares with writers; a database without a write-ahead log is then opened as immutable, since it has no writers.
  */
 function openReadOnly(file: string, open: OpenDatabase): DatabaseSync {
   const readOnly = { ...options, readOnly: true };
   const check = (database: DatabaseSync): void => {
     if (!hasTables(database))
-      throw new LogError("LogWrite", `${file} has no log, and this process may not write one.`);
+      throw new LogError(
+        "LogWrite",
+        `${file} contains no log, and this process has no permission to create one.`,
+      );
   };
   try {
-    return opened(open(file, readOnly), check);
+    return setUpOrClose(open(file, readOnly), check);
   } catch (error) {
     const hasWriteAheadLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     if (!isRefused(error) || hasWriteAheadLog) throw error;
-    return opened(open(`${pathToFileURL(file).href}?immutable=1`, readOnly), check);
+    return setUpOrClose(open(`${pathToFileURL(file).href}?immutable=1`, readOnly), check);
   }
 }
 
-/** Refuses a file that has a second name: a log that is opened by it would have another write-ahead log, and lose records. */
+/** Refuses a file with several hard links: each name would have its own write-ahead log, and records would be lost. */
 function checkNames(file: string): void {
   const { nlink } = statSync(file);
   if (nlink === 1 || statSync(file).isDirectory()) return;
-  throw new LogError(
-    "LogWrite",
-    `${file} cannot be opened: there are ${nlink} hard links to it. Remove all but one of its names.`,
-  );
+  throw new LogError("LogWrite", `${file} cannot be opened: it has ${nlink} hard links. Remove all but one.`);
 }
 
-/** Made before SQLite opens it, so that it is for its owner only; SQLite gives the files beside it the same permissions. */
+/** Creates the file with mode 0600 before SQLite opens it. SQLite gives its other files the same permissions. */
 function createFile(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch (error) {
-    // Another process may have been faster, and SQLite itself says best why it cannot open a file.
+    // The file may exist by now. For other errors, the error of SQLite is the clearer one.
     if (typeof errorCode(error) !== "string") throw error;
   }
 }
@@ -102,8 +102,8 @@ function mayWrite(file: string): boolean {
   }
 }
 
-/** A database that is set up, or closed again. */
-function opened(database: DatabaseSync, setUp: (database: DatabaseSync) => void): DatabaseSync {
+/** Sets up a database and returns it; closes it if the set-up fails. */
+function setUpOrClose(database: DatabaseSync, setUp: (database: DatabaseSync) => void): DatabaseSync {
   try {
     setUp(database);
     return database;
@@ -113,6 +113,6 @@ function opened(database: DatabaseSync, setUp: (database: DatabaseSync) => void)
   }
 }
 
-function closed(database: DatabaseSync, use: (database: DatabaseSync) => unknown): void {
-  opened(database, (open) => void use(open)).close();
+function useAndClose(database: DatabaseSync, use: (database: DatabaseSync) => unknown): void {
+  setUpOrClose(database, (open) => void use(open)).close();
 }

@@ -4,15 +4,15 @@ import { LogError } from "../log-error.ts";
 const format = 1;
 
 /**
- * Every name begins with `moora_`, so a log may share the file of an application. A session's row is one life of its id:
- * AUTOINCREMENT never gives a number twice, so what belongs to a removed life can find no row again. Its head is stored
- * there too, so that records missing at the end are noticed. `prefix_*` is a checksum over the records up to a position.
+ * All names begin with `moora_`, so a log may share the file of an application. The row of a session is one generation of its
+ * id: AUTOINCREMENT never reuses a number, so rows of a removed generation cannot refer to a new one. The row contains the head
+ * too, so that missing records at the end are found. `prefix_*` is a checksum over the records up to a position.
  */
 const tables = `
   CREATE TABLE moora_format (version INTEGER NOT NULL) STRICT;
   INSERT INTO moora_format VALUES (${format});
   CREATE TABLE moora_sessions (
-    life INTEGER PRIMARY KEY AUTOINCREMENT,
+    generation INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     header TEXT NOT NULL,
     head INTEGER NOT NULL,
@@ -21,15 +21,15 @@ const tables = `
     lease_until REAL
   ) STRICT;
   CREATE TABLE moora_records (
-    life INTEGER NOT NULL REFERENCES moora_sessions ON DELETE CASCADE,
+    generation INTEGER NOT NULL REFERENCES moora_sessions ON DELETE CASCADE,
     seq INTEGER NOT NULL,
-    changed TEXT NOT NULL,
+    changes_digest TEXT NOT NULL,
     digest TEXT NOT NULL,
     body TEXT NOT NULL,
-    PRIMARY KEY (life, seq)
+    PRIMARY KEY (generation, seq)
   ) STRICT;
   CREATE TABLE moora_snapshots (
-    life INTEGER PRIMARY KEY REFERENCES moora_sessions ON DELETE CASCADE,
+    generation INTEGER PRIMARY KEY REFERENCES moora_sessions ON DELETE CASCADE,
     seq INTEGER NOT NULL,
     digest TEXT NOT NULL,
     version TEXT NOT NULL,
@@ -42,7 +42,7 @@ const tables = `
   ) STRICT;
 `;
 
-/** Whether the tables exist, in a format that this Moora knows; a newer one is `UnsupportedVersion`. */
+/** Whether the tables exist. Throws `UnsupportedVersion` for tables of another format. */
 export function hasTables(database: DatabaseSync): boolean {
   const known = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'moora_format'").get();
   if (known === undefined) return false;
@@ -50,12 +50,12 @@ export function hasTables(database: DatabaseSync): boolean {
   if (version === format) return true;
   throw new LogError(
     "UnsupportedVersion",
-    `Unsupported log format ${String(version)}; this Moora reads ${format}.`,
+    `Unsupported log format ${String(version)}; this release reads ${format}. Update Moora.`,
   );
 }
 
-/** Makes the tables unless another process has made them meanwhile. */
-export function makeTables(database: DatabaseSync): void {
+/** Creates the tables, unless another process has created them meanwhile. */
+export function createTables(database: DatabaseSync): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     if (!hasTables(database)) database.exec(tables);

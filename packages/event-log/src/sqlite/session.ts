@@ -1,5 +1,5 @@
 import { validateAppend, logRemoved, readStart } from "../validation.ts";
-import { type ChainHead, chainStart, logCorrupt, soundPart } from "../chain.ts";
+import { type ChainHead, chainStart, logCorrupt, inspectChain } from "../chain.ts";
 import type { HeadWatch } from "../head-watch.ts";
 import { leaseAfter } from "../lease.ts";
 import { andThen } from "../maybe-promise.ts";
@@ -14,72 +14,72 @@ import type {
   Snapshot,
 } from "../port.ts";
 import { rowToRecord, rowToSnapshot } from "../rows.ts";
-import { isUndamaged, snapshotSeal } from "../sealed-snapshot.ts";
-import { Turns } from "../turns.ts";
+import { isUndamaged, snapshotSeal } from "../snapshot-seal.ts";
+import { SerialQueue } from "../serial-queue.ts";
 import type { Connection } from "./connection.ts";
-import { Prefix, sumToText } from "./prefix.ts";
+import { Prefix, checksumToText } from "./prefix.ts";
 
 const sql = {
-  head: "SELECT head, digest FROM moora_sessions WHERE life = ?",
-  setHead: "UPDATE moora_sessions SET head = ?, digest = ? WHERE life = ?",
-  insert: "INSERT INTO moora_records (life, seq, changed, digest, body) VALUES (?, ?, ?, ?, ?)",
-  read: "SELECT seq, changed, digest, body FROM moora_records WHERE life = ? AND seq >= ? ORDER BY seq",
-  lease: "SELECT lease_owner AS owner, lease_until AS until FROM moora_sessions WHERE life = ?",
-  saveLease: "UPDATE moora_sessions SET lease_owner = ?, lease_until = ? WHERE life = ?",
+  head: "SELECT head, digest FROM moora_sessions WHERE generation = ?",
+  setHead: "UPDATE moora_sessions SET head = ?, digest = ? WHERE generation = ?",
+  insert: "INSERT INTO moora_records (generation, seq, changes_digest, digest, body) VALUES (?, ?, ?, ?, ?)",
+  read: "SELECT seq, changes_digest, digest, body FROM moora_records WHERE generation = ? AND seq >= ? ORDER BY seq",
+  lease: "SELECT lease_owner AS owner, lease_until AS until FROM moora_sessions WHERE generation = ?",
+  saveLease: "UPDATE moora_sessions SET lease_owner = ?, lease_until = ? WHERE generation = ?",
   release: `UPDATE moora_sessions SET lease_owner = NULL, lease_until = NULL
-    WHERE life = ? AND lease_owner = ?`,
+    WHERE generation = ? AND lease_owner = ?`,
   snapshot: `SELECT seq, p.digest, version, body, body_digest, seal FROM moora_sessions s
-    LEFT JOIN moora_snapshots p ON p.life = s.life WHERE s.life = ?`,
-  saveSnapshot: `INSERT OR REPLACE INTO moora_snapshots (life, seq, digest, version, body, body_digest, seal,
+    LEFT JOIN moora_snapshots p ON p.generation = s.generation WHERE s.generation = ?`,
+  saveSnapshot: `INSERT OR REPLACE INTO moora_snapshots (generation, seq, digest, version, body, body_digest, seal,
     prefix_seq, prefix_digest, prefix_sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 } as const;
 
-/** One life of a session: its number in the database, its id and header. */
-export interface SqliteLife {
-  readonly life: number;
+/** One generation of a session: its number in the database, its id and header. */
+export interface SqliteGeneration {
+  readonly generation: number;
   readonly id: string;
   readonly header: string;
 }
 
-/** A handle on one session in a SQLite database. Writes take turns, in the order of the calls. */
+/** A handle on one session in a SQLite database. Writes run one after the other, in the order of the calls. */
 export class SqliteSession implements SessionLog {
   readonly id: string;
   readonly header: string;
-  readonly #life: number;
+  readonly #generation: number;
   readonly #connection: Connection;
   readonly #watch: HeadWatch;
   readonly #onNotice: (notice: LogNotice) => void;
   readonly #epoch: number;
   readonly #prefix: Prefix;
-  readonly #turns = new Turns();
+  readonly #queue = new SerialQueue();
 
   constructor(
-    life: SqliteLife,
+    generation: SqliteGeneration,
     connection: Connection,
     watch: HeadWatch,
     onNotice: (notice: LogNotice) => void,
   ) {
-    this.id = life.id;
-    this.header = life.header;
-    this.#life = life.life;
+    this.id = generation.id;
+    this.header = generation.header;
+    this.#generation = generation.generation;
     this.#connection = connection;
     this.#watch = watch;
     this.#onNotice = onNotice;
     this.#epoch = connection.epoch;
-    this.#prefix = new Prefix(connection, life);
+    this.#prefix = new Prefix(connection, generation);
   }
 
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
     const mine = records.map((record) => ({ ...record }));
     const append = (): void => {
       const head = validateAppend(this.#head(), expectedSeq, mine);
-      for (const { seq, changed, digest, body } of mine) {
-        this.#connection.do(sql.insert, this.#life, seq, changed, digest, body);
+      for (const { seq, changesDigest, digest, body } of mine) {
+        this.#connection.do(sql.insert, this.#generation, seq, changesDigest, digest, body);
       }
-      if (mine.length > 0) this.#connection.do(sql.setHead, head.seq, head.digest, this.#life);
+      if (mine.length > 0) this.#connection.do(sql.setHead, head.seq, head.digest, this.#generation);
     };
     return andThen(this.#write("append", append), () => {
-      if (mine.length > 0) this.#watch.notify(String(this.#life));
+      if (mine.length > 0) this.#watch.notify(String(this.#generation));
     });
   }
 
@@ -88,10 +88,10 @@ export class SqliteSession implements SessionLog {
     return this.#connection.read("read", () => {
       const head = this.#head();
       if (seq >= head.seq) return [];
-      const records = this.#connection.all(sql.read, this.#life, seq).map((row) => rowToRecord(row));
+      const records = this.#connection.all(sql.read, this.#generation, seq).map((row) => rowToRecord(row));
       const before = seq === 0 ? chainStart(this.header) : records.shift();
       if (before?.seq !== seq) throw logCorrupt(seq);
-      const { damage } = soundPart(before, records, head);
+      const { damage } = inspectChain(before, records, head);
       if (damage !== undefined) throw damage;
       return records;
     });
@@ -100,8 +100,8 @@ export class SqliteSession implements SessionLog {
   inspect(): MaybePromise<LogInspection> {
     return this.#connection.read("be inspected", () => {
       const head = this.#head();
-      const records = this.#connection.all(sql.read, this.#life, 0).map((row) => rowToRecord(row));
-      return { ...soundPart(chainStart(this.header), records, head), unfinishedBytes: 0 };
+      const records = this.#connection.all(sql.read, this.#generation, 0).map((row) => rowToRecord(row));
+      return { ...inspectChain(chainStart(this.header), records, head), unfinishedBytes: 0 };
     });
   }
 
@@ -116,7 +116,7 @@ export class SqliteSession implements SessionLog {
   lease(claim: LeaseClaim): MaybePromise<Lease> {
     return this.#write("take the lease", () => {
       const lease = leaseAfter(this.#lease(), claim);
-      this.#connection.do(sql.saveLease, lease.owner, lease.until, this.#life);
+      this.#connection.do(sql.saveLease, lease.owner, lease.until, this.#generation);
       return lease;
     });
   }
@@ -126,18 +126,20 @@ export class SqliteSession implements SessionLog {
   }
 
   release(owner: string): MaybePromise<void> {
-    return this.#turns.run(() =>
-      this.#connection.run("release the lease", () => this.#connection.do(sql.release, this.#life, owner)),
+    return this.#queue.run(() =>
+      this.#connection.run("release the lease", () =>
+        this.#connection.do(sql.release, this.#generation, owner),
+      ),
     );
   }
 
   watch(listener: () => void): () => void {
-    return this.#watch.add(String(this.#life), listener);
+    return this.#watch.add(String(this.#generation), listener);
   }
 
   snapshot(): MaybePromise<Snapshot | undefined> {
     const read = (): Snapshot | undefined => {
-      const row = this.#connection.one(sql.snapshot, this.#life);
+      const row = this.#connection.one(sql.snapshot, this.#generation);
       if (row === undefined) throw logRemoved(this.id);
       if (row["seq"] === null) return undefined;
       const snapshot = rowToSnapshot(row);
@@ -153,24 +155,24 @@ export class SqliteSession implements SessionLog {
     const { seq, digest, version, body, bodyDigest } = snapshot;
     const stored = [seq, digest, version, body, bodyDigest, snapshotSeal(snapshot)] as const;
     return this.#write("save the snapshot", () => {
-      const prefix = this.#prefix.extended(this.#head());
-      const sum = [prefix.seq, prefix.digest, sumToText(prefix)] as const;
-      this.#connection.do(sql.saveSnapshot, this.#life, ...stored, ...sum);
+      const prefix = this.#prefix.extend(this.#head());
+      const sum = [prefix.seq, prefix.digest, checksumToText(prefix)] as const;
+      this.#connection.do(sql.saveSnapshot, this.#generation, ...stored, ...sum);
     });
   }
 
   #write<T>(what: string, operation: () => T): MaybePromise<T> {
-    return this.#turns.run(() => this.#connection.write(what, this.#epoch, operation));
+    return this.#queue.run(() => this.#connection.write(what, this.#epoch, operation));
   }
 
   #head(): ChainHead {
-    const row = this.#connection.one(sql.head, this.#life);
+    const row = this.#connection.one(sql.head, this.#generation);
     if (row === undefined) throw logRemoved(this.id);
     return { seq: Number(row["head"]), digest: String(row["digest"]) };
   }
 
   #lease(): Lease | undefined {
-    const row = this.#connection.one(sql.lease, this.#life);
+    const row = this.#connection.one(sql.lease, this.#generation);
     if (row === undefined) throw logRemoved(this.id);
     const { owner, until } = row;
     return typeof owner === "string" && typeof until === "number" ? { owner, until } : undefined;

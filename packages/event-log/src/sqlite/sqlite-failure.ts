@@ -3,8 +3,8 @@ import { LogError, type LogErrorCode } from "../log-error.ts";
 const sqliteBusy = 5;
 
 /**
- * Damage: SQLITE_CORRUPT and SQLITE_NOTADB, and SQLITE_ERROR and SQLITE_CONSTRAINT too, since our few statements, which
- * check before they write, meet them only when the tables are not what they were.
+ * Result codes that mean damage: SQLITE_CORRUPT and SQLITE_NOTADB, and also SQLITE_ERROR and SQLITE_CONSTRAINT, which the
+ * statements of a log can cause only when its tables were changed.
  */
 const codes: Readonly<Record<number, LogErrorCode>> = {
   1: "LogCorrupt",
@@ -13,16 +13,16 @@ const codes: Readonly<Record<number, LogErrorCode>> = {
   26: "LogCorrupt",
 };
 
-/** The result code of an error of SQLite, without what its extended code adds; undefined for other errors. */
+/** The primary result code of an error of SQLite; undefined for other errors. */
 const resultCode = (error: unknown): number | undefined =>
   error instanceof Error && "errcode" in error ? Number(error.errcode) % 256 : undefined;
 
 export const isBusy = (error: unknown): boolean => resultCode(error) === sqliteBusy;
 
-/** SQLITE_READONLY and SQLITE_CANTOPEN: the file, or its folder, may not be written or opened in this way. */
+/** SQLITE_READONLY and SQLITE_CANTOPEN: the permissions of the file or its folder do not allow this. */
 export const isRefused = (error: unknown): boolean => [8, 14].includes(resultCode(error) ?? 0);
 
-/** What SQLite reports as an error of the log: damage is `LogCorrupt`, everything else kept it from writing or reading. */
+/** Converts an error of SQLite to a `LogError`: `LogCorrupt` for damage, else `LogWrite`. Returns other errors unchanged. */
 export function sqliteFailure(what: string, file: string, error: unknown): unknown {
   const result = resultCode(error);
   const isClosed = error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE";

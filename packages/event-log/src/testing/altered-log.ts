@@ -1,6 +1,6 @@
 import type { EventLog, SessionLog } from "../port.ts";
 
-/** A log whose handles are those of another log but for some methods. */
+/** Wraps a log: `alter` replaces methods of its session handles, and `changes` replaces methods of the log. */
 export function withSessions(
   log: EventLog,
   alter: (session: SessionLog) => Partial<SessionLog>,

@@ -2,52 +2,54 @@ import { maxRecordLength } from "../validation.ts";
 import { LogError } from "../log-error.ts";
 import type { Lease, LogRecord, SessionLog, Snapshot } from "../port.ts";
 import { withSessions } from "./altered-log.ts";
-import { headOf, rechained } from "./chain-of.ts";
+import { headOf, continueChain } from "./chain-of.ts";
 import type { LogStorage } from "./log-storage.ts";
 import { memoryLogStorage } from "./memory-storage.ts";
 
-/** A log with one fault, and the case of the suite whose name says what is wrong with it. */
+/** A log with one fault, and the name of the conformance case that fails because of it. */
 export interface BrokenLog {
   readonly name: string;
-  readonly fails: string;
+  readonly failingCase: string;
   readonly storage: () => LogStorage;
 }
 
 const brokenSession = (
   name: string,
-  fails: string,
+  failingCase: string,
   alter: (session: SessionLog) => Partial<SessionLog>,
 ): BrokenLog => ({
   name,
-  fails,
+  failingCase,
   storage: () => memoryLogStorage((log) => withSessions(log, alter)),
 });
 
-/** A session that does something to the records on their way in. */
+/** A log that alters records before it appends them. */
 const brokenAppend = (
   name: string,
-  fails: string,
-  spoil: (records: readonly LogRecord[]) => readonly Pick<LogRecord, "body" | "changed">[],
+  failingCase: string,
+  alter: (records: readonly LogRecord[]) => readonly Pick<LogRecord, "body" | "changesDigest">[],
 ): BrokenLog =>
-  brokenSession(name, fails, (session) => ({
+  brokenSession(name, failingCase, (session) => ({
     append: async (expectedSeq, records) =>
-      session.append(expectedSeq, rechained(await headOf(session), spoil(records))),
+      session.append(expectedSeq, continueChain(await headOf(session), alter(records))),
   }));
 
-/** A session that does something to the records on their way out. */
+/** A log that alters records after it read them. */
 const brokenRead = (
   name: string,
-  fails: string,
-  spoil: (records: readonly LogRecord[]) => readonly LogRecord[],
+  failingCase: string,
+  alter: (records: readonly LogRecord[]) => readonly LogRecord[],
 ): BrokenLog =>
-  brokenSession(name, fails, (session) => ({ read: async (after) => spoil(await session.read(after)) }));
+  brokenSession(name, failingCase, (session) => ({
+    read: async (after) => alter(await session.read(after)),
+  }));
 
 const withBody = (change: (body: string) => string) => (records: readonly LogRecord[]) =>
   records.map((record) => ({ ...record, body: change(record.body) }));
 
 const timeOf = ({ body }: LogRecord): number => Number(/"timestamp":(-?\d+)/.exec(body)?.[1] ?? 0);
 
-/** Logs that are wrong in one way each: what the suite is tested with. */
+/** Logs with one fault each, which test the conformance suite: each must fail its `failingCase`. */
 export const brokenLogs: readonly BrokenLog[] = [
   brokenAppend("loses the last record of an append", "a batch is appended whole", (records) =>
     records.slice(0, -1),
@@ -67,93 +69,97 @@ export const brokenLogs: readonly BrokenLog[] = [
     withBody((body) => body.replaceAll("\0", "")),
   ),
   brokenAppend(
-    "writes U+FFFD for what it does not know",
+    "replaces unknown characters with U+FFFD",
     "(B02) keeps a body with characters of four bytes",
     withBody((body) => body.replaceAll(/[\u{10000}-\u{10FFFF}]/gu, "\uFFFD")),
   ),
   brokenAppend(
-    "takes any digest",
-    "refuses a record whose digest does not continue the chain",
+    "accepts any digest",
+    "rejects a record whose digest does not continue the chain",
     (records) => records,
   ),
   brokenSession(
     "ignores the expected sequence",
-    "refuses an append whose expected head is one too low, and says so",
+    "rejects an append whose expected head is one too low",
     (session) => ({
       append: async (_expectedSeq, records) => {
         const head = await headOf(session);
-        await session.append(head.seq, rechained(head, records));
+        await session.append(head.seq, continueChain(head, records));
       },
     }),
   ),
-  brokenSession(
-    "swallows errors",
-    "refuses an append whose expected head is one too high, and says so",
-    (session) => ({
-      append: async (expectedSeq, records) => {
-        await Promise.allSettled([(async () => session.append(expectedSeq, records))()]);
-      },
-    }),
-  ),
-  brokenSession("appends a batch piece by piece", "a batch with a bad record appends nothing", (session) => ({
+  brokenSession("swallows errors", "rejects an append whose expected head is one too high", (session) => ({
     append: async (expectedSeq, records) => {
-      for (const [index, record] of records.entries()) await session.append(expectedSeq + index, [record]);
+      await Promise.allSettled([(async () => session.append(expectedSeq, records))()]);
     },
   })),
-  brokenRead("reorders", "records come back in the order of their numbers, past 9, 99 and 999", (records) =>
+  brokenSession(
+    "appends a batch record by record",
+    "a batch with a bad record appends nothing",
+    (session) => ({
+      append: async (expectedSeq, records) => {
+        for (const [index, record] of records.entries()) await session.append(expectedSeq + index, [record]);
+      },
+    }),
+  ),
+  brokenRead("reorders", "reads records in the order of their numbers, past 9, 99 and 999", (records) =>
     records.toSorted((one, other) => (String(one.seq) < String(other.seq) ? -1 : 1)),
   ),
-  brokenRead(
-    "sorts by time",
-    "records come back in the order of appending, whatever times they bear",
-    (records) => records.toSorted((one, other) => timeOf(one) - timeOf(other)),
+  brokenRead("sorts by time", "reads records in the order of appending, not of their timestamps", (records) =>
+    records.toSorted((one, other) => timeOf(one) - timeOf(other)),
   ),
-  brokenRead(
-    "sorts by body",
-    "records come back in the order of appending, whatever their bodies are",
-    (records) => records.toSorted((one, other) => (one.body < other.body ? -1 : 1)),
+  brokenRead("sorts by body", "reads records in the order of appending, not of their bodies", (records) =>
+    records.toSorted((one, other) => (one.body < other.body ? -1 : 1)),
   ),
-  brokenRead("leaves out equal records", "equal bodies are as many records", (records) => [
+  brokenRead("removes equal records", "keeps records with equal bodies", (records) => [
     ...new Map(records.map((record) => [record.body, record])).values(),
   ]),
   brokenSession("caches stale reads", "a handle sees what another handle appended", (session) => {
-    const seen = (async () => [...(await session.read())])();
+    const cached = (async () => [...(await session.read())])();
     return {
       append: async (expectedSeq, records) => {
         await session.append(expectedSeq, records);
-        (await seen).push(...records);
+        (await cached).push(...records);
       },
-      head: async () => (await seen).length,
-      read: async (after = 0) => (await seen).slice(Math.max(0, after)),
+      head: async () => (await cached).length,
+      read: async (after = 0) => (await cached).slice(Math.max(0, after)),
     };
   }),
-  brokenSession("hands out what it keeps", "what was read cannot be used to change the log", (session) => {
-    const kept = new Map<number, LogRecord>();
-    return {
-      read: async (after) =>
-        (await session.read(after)).map((record) => {
-          const mine = kept.get(record.seq) ?? { ...record };
-          kept.set(record.seq, mine);
-          return mine;
-        }),
-    };
-  }),
-  brokenSession("forgets who holds the lease", "a lease that is held is not given to another", () => ({
-    lease: ({ owner, now, ttlMs }) => ({ owner, until: now + ttlMs }),
-  })),
   brokenSession(
-    "never lets a lease run out",
-    "a lease that has run out is given to another, in its last instant",
+    "returns its internal objects",
+    "changes to records that were read do not change the log",
+    (session) => {
+      const shared = new Map<number, LogRecord>();
+      return {
+        read: async (after) =>
+          (await session.read(after)).map((record) => {
+            const mine = shared.get(record.seq) ?? { ...record };
+            shared.set(record.seq, mine);
+            return mine;
+          }),
+      };
+    },
+  ),
+  brokenSession(
+    "does not store the owner of the lease",
+    "does not give a lease that is held to another owner",
+    () => ({
+      lease: ({ owner, now, ttlMs }) => ({ owner, until: now + ttlMs }),
+    }),
+  ),
+  brokenSession(
+    "never lets a lease expire",
+    "gives an expired lease to another owner, from its last instant on",
     (session) => ({ lease: async (claim) => session.lease({ ...claim, now: 0 }) }),
   ),
   brokenSession(
-    "claims the lease that it is asked for",
-    "the current lease can be read without claiming it, here and elsewhere",
+    "claims the lease when it is read",
+    "reads the current lease without claiming it, in every handle",
     (session) => ({ currentLease: () => session.lease({ owner: "reader", now: 0, ttlMs: 1 }) }),
   ),
   brokenSession(
-    "keeps a lease when it is released",
-    "the current lease is also shown when it has expired, and not when it was released",
+    "keeps a released lease",
+    "returns the current lease after it expired, but not after its release",
     (session) => {
       let last: Lease | undefined;
       return {
@@ -163,18 +169,16 @@ export const brokenLogs: readonly BrokenLog[] = [
     },
   ),
   brokenSession(
-    "does not check what it does not read",
-    "damage to the records before a snapshot fails their check",
+    "does not check records that are not read",
+    "checkUpTo finds damage to the records before a snapshot",
     () => ({ checkUpTo: () => undefined }),
   ),
+  brokenSession("accepts missing records as undamaged", "checkUpTo finds missing records", (session) => ({
+    checkUpTo: async (seq) => session.checkUpTo(Math.min(seq, await session.head())),
+  })),
   brokenSession(
-    "takes what is missing for sound",
-    "records that are missing do not pass their check",
-    (session) => ({ checkUpTo: async (seq) => session.checkUpTo(Math.min(seq, await session.head())) }),
-  ),
-  brokenSession(
-    "shows nothing of a damaged log",
-    "finds out that a body was altered, among records appended singly",
+    "returns no records of a damaged log",
+    "finds that a body was altered, among records appended singly",
     (session) => ({
       inspect: async () => {
         const inspection = await session.inspect();
@@ -183,16 +187,16 @@ export const brokenLogs: readonly BrokenLog[] = [
     }),
   ),
   brokenSession(
-    "believes what a snapshot says of its body",
-    "a snapshot whose body is not the one of its digest is not answered",
+    "does not check the body digest of a snapshot",
+    "does not return a snapshot whose body does not match its digest",
     () => {
       let saved: Snapshot | undefined;
       return { snapshot: () => saved, saveSnapshot: (snapshot) => void (saved = snapshot) };
     },
   ),
   brokenSession(
-    "takes a million characters and no more",
-    "takes a record of the greatest length, and refuses a longer one with both lengths",
+    "accepts at most a million characters",
+    "accepts a record of the maximum length, and rejects a longer one with both lengths",
     (session) => ({
       append: (expectedSeq, records) => {
         const [long] = records.filter(({ body }) => body.length > 1_000_000);
@@ -204,8 +208,8 @@ export const brokenLogs: readonly BrokenLog[] = [
     }),
   ),
   brokenSession(
-    "calls back inside the append",
-    "a watch never calls back inside the append that it tells of",
+    "calls listeners during the append",
+    "a watch never calls its listener during the append",
     (session) => {
       const listeners = new Set<() => void>();
       return {
@@ -222,52 +226,54 @@ export const brokenLogs: readonly BrokenLog[] = [
     },
   ),
   {
-    name: "returns before the record is safe",
-    fails: "what was acknowledged is there after a crash, whatever came last",
+    name: "returns before the record is durable",
+    failingCase: "keeps acknowledged records after a crash",
     storage: () =>
       memoryLogStorage(undefined, (storage) => {
-        for (const life of storage.lives.values()) life.records = life.records.slice(0, -1);
+        for (const generation of storage.generations.values())
+          generation.records = generation.records.slice(0, -1);
       }),
   },
   {
-    name: "leaks across sessions",
-    fails: "records of one session do not appear in another",
+    name: "mixes the records of sessions",
+    failingCase: "keeps the records of sessions apart",
     storage: () =>
       memoryLogStorage((log, storage) =>
         withSessions(log, () => {
-          const lives = [...storage.lives.values()];
-          for (const life of lives) life.records = lives[0]?.records ?? [];
+          const generations = [...storage.generations.values()];
+          for (const generation of generations) generation.records = generations[0]?.records ?? [];
           return {};
         }),
       ),
   },
   {
-    name: "reads what is stored without checking it",
-    fails: "finds out that a body was altered, among records appended singly",
+    name: "reads records without checking them",
+    failingCase: "finds that a body was altered, among records appended singly",
     storage: () =>
       memoryLogStorage((log, storage) =>
         withSessions(log, ({ id }) => ({
-          read: (after) => storage.lives.get(id)?.records.slice(after) ?? [],
+          read: (after) => storage.generations.get(id)?.records.slice(after) ?? [],
         })),
       ),
   },
   {
     name: "forgets the tombstone",
-    fails: "(D08) a handle of a removed session cannot append",
+    failingCase: "(D08) a handle of a removed session cannot append",
     storage: () =>
       memoryLogStorage((log) =>
         withSessions(log, (session) => ({
           append: async (expectedSeq, records) => {
-            const living = (await log.open(session.id)) ?? (await log.create(session.id, session.header));
-            const head = await headOf(living);
-            await living.append(head.seq === 0 ? 0 : expectedSeq, rechained(head, records));
+            const current = (await log.open(session.id)) ?? (await log.create(session.id, session.header));
+            const head = await headOf(current);
+            await current.append(head.seq === 0 ? 0 : expectedSeq, continueChain(head, records));
           },
         })),
       ),
   },
   {
     name: "keeps the snapshot of a removed session",
-    fails: "(D08) a session made again under a removed id is another one, out of reach of old handles",
+    failingCase:
+      "(D08) a session created again under a removed id is a new one, which old handles cannot access",
     storage: () => {
       const snapshots = new Map<string, Snapshot>();
       return memoryLogStorage((log) =>
@@ -279,8 +285,8 @@ export const brokenLogs: readonly BrokenLog[] = [
     },
   },
   {
-    name: "creates over what is there",
-    fails: "creating an id that is taken is refused and changes nothing",
+    name: "overwrites an existing session",
+    failingCase: "rejects the creation of an id that is in use, and changes nothing",
     storage: () =>
       memoryLogStorage((log) =>
         withSessions(log, () => ({}), {
@@ -292,8 +298,8 @@ export const brokenLogs: readonly BrokenLog[] = [
       ),
   },
   {
-    name: "takes upper and lower case for the same",
-    fails: "two ids that differ only in case are two sessions",
+    name: "ignores the case of ids",
+    failingCase: "two ids that differ only in case are two sessions",
     storage: () =>
       memoryLogStorage((log) =>
         withSessions(log, () => ({}), {

@@ -1,52 +1,55 @@
 import { type ChainHead, chainStart } from "../chain.ts";
-import { chained, digestOf } from "../digest.ts";
+import { recordDigest, digestOf } from "../digest.ts";
 import type { LogRecord, SessionLog, Snapshot } from "../port.ts";
 
-/** Records with these bodies that continue a chain. */
+/** Creates records with these bodies that continue a chain. */
 export function recordsAfter(head: ChainHead, ...bodies: readonly string[]): readonly LogRecord[] {
   return recordsOf(head, bodies, () => "changed");
 }
 
-/** Records with these bodies, each with what it changed. */
+/** Creates records with these bodies and changes digests that continue a chain. */
 export const recordsOf = (
   head: ChainHead,
   texts: readonly string[],
-  changedBy: (body: string) => string,
+  changesDigestOf: (body: string) => string,
 ): readonly LogRecord[] =>
-  rechained(
+  continueChain(
     head,
-    texts.map((body) => ({ body, changed: changedBy(body) })),
+    texts.map((body) => ({ body, changesDigest: changesDigestOf(body) })),
   );
 
-/** Numbers and digests records anew, so that they continue a chain. */
-export function rechained(
+/** Renumbers records and computes their digests, so that they continue a chain. */
+export function continueChain(
   head: ChainHead,
-  records: readonly Pick<LogRecord, "body" | "changed">[],
+  records: readonly Pick<LogRecord, "body" | "changesDigest">[],
 ): readonly LogRecord[] {
   let { seq, digest } = head;
-  return records.map(({ body, changed }) => {
+  return records.map(({ body, changesDigest }) => {
     seq += 1;
-    digest = chained(digest, body, changed);
-    return { seq, body, changed, digest };
+    digest = recordDigest(digest, body, changesDigest);
+    return { seq, body, changesDigest, digest };
   });
 }
 
-/** The head of a log as its records tell it. */
+/** The head of a log, from its records. */
 export async function headOf(session: SessionLog): Promise<ChainHead> {
   const last = (await session.read()).at(-1);
   return last === undefined ? chainStart(session.header) : { seq: last.seq, digest: last.digest };
 }
 
-/** Appends records with these bodies at the head, as one batch; answers them. */
-export async function grow(session: SessionLog, ...bodies: readonly string[]): Promise<readonly LogRecord[]> {
+/** Appends records with these bodies at the head, as one batch. Returns the records. */
+export async function appendBodies(
+  session: SessionLog,
+  ...bodies: readonly string[]
+): Promise<readonly LogRecord[]> {
   const head = await headOf(session);
   const records = recordsAfter(head, ...bodies);
   await session.append(head.seq, records);
   return records;
 }
 
-/** Appends records with these bodies at the head, one after another; answers them. */
-export async function growSingly(
+/** Appends records with these bodies at the head, one append for each. Returns the records. */
+export async function appendOneByOne(
   session: SessionLog,
   ...bodies: readonly string[]
 ): Promise<readonly LogRecord[]> {
@@ -55,7 +58,7 @@ export async function growSingly(
   return records;
 }
 
-/** A snapshot of the record `seq`, as its writer saves it. */
+/** Creates a snapshot of record `seq` with a valid `bodyDigest`. */
 export const snapshotOf = (seq: number, body = "{}", version = "1", digest = "d"): Snapshot => ({
   seq,
   digest,
@@ -64,6 +67,6 @@ export const snapshotOf = (seq: number, body = "{}", version = "1", digest = "d"
   bodyDigest: digestOf(body),
 });
 
-/** So many different bodies. */
+/** Creates this many different bodies. */
 export const bodies = (count: number, what = "body"): readonly string[] =>
   Array.from({ length: count }, (_, index) => JSON.stringify({ type: what, index }));

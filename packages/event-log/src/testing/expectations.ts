@@ -1,30 +1,31 @@
 import { LogError, type LogErrorCode } from "../log-error.ts";
 
-/** What a case throws when its sentence is not true. */
+/** The error of a conformance case that fails. */
 export class UnmetExpectation extends Error {
   override readonly name = "UnmetExpectation";
 }
 
+/** Throws an `UnmetExpectation` with the sentence unless the condition is true. */
 export function check(isTrue: boolean, sentence: string): asserts isTrue {
   if (!isTrue) throw new UnmetExpectation(sentence);
 }
 
-/** Compares plain data; the order of an object's members does not count. */
+/** Throws an `UnmetExpectation` unless two plain values are equal; ignores the order of members. */
 export function checkEqual(actual: unknown, expected: unknown, sentence: string): void {
   const [found, wanted] = [textOf(actual), textOf(expected)];
   if (found === wanted) return;
   throw new UnmetExpectation(`${sentence}: expected ${truncated(wanted)}, found ${truncated(found)}`);
 }
 
-/** Expects a `LogError` of that code, thrown or rejected; answers it. */
-export async function checkRefused(
+/** Expects an action to throw or reject with a `LogError` of this code. Returns the error. */
+export async function checkRejected(
   code: LogErrorCode,
   sentence: string,
   action: () => unknown,
 ): Promise<LogError> {
   const [outcome] = await Promise.allSettled([(async () => action())()]);
   if (outcome.status === "fulfilled") {
-    throw new UnmetExpectation(`${sentence}: expected ${code}, and it was accepted`);
+    throw new UnmetExpectation(`${sentence}: expected ${code}, but there was no error`);
   }
   const error: unknown = outcome.reason;
   if (error instanceof LogError && error.code === code) return error;

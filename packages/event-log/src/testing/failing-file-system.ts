@@ -1,25 +1,27 @@
 import type { FileSystem } from "../jsonl/file-system.ts";
 
+/** The fault of a {@link failingFileSystem}. */
 export interface FileFault {
-  /** Which call fails, counted from 1. */
+  /** The number of the call that fails, from 1. */
   readonly call: number;
-  /** The error of the system, or `short`: a write writes half of what it was given. */
+  /** The error code of the system, or `short`: a write writes half of its bytes. */
   readonly code: "EIO" | "ENOSPC" | "EACCES" | "EDQUOT" | "EROFS" | "short";
   /** Whether all later calls fail too, until `heal`. */
   readonly isSticky: boolean;
-  /** Only calls of these functions count. Default: of all but `closeSync`. */
+  /** The functions whose calls count. Default: all except `closeSync`. */
   readonly of?: readonly (keyof FileSystem)[];
 }
 
+/** The result of {@link failingFileSystem}. */
 export interface FailingFileSystem {
   readonly fs: FileSystem;
-  /** How many calls were counted. */
+  /** Returns the number of calls that were counted. */
   readonly calls: () => number;
-  /** From now on nothing fails. */
+  /** Ends the fault: later calls succeed. */
   readonly heal: () => void;
 }
 
-/** A file system whose n-th call fails. */
+/** Wraps a file system so that one of its calls, or all from that call on, fail. */
 export function failingFileSystem(base: FileSystem, fault: FileFault): FailingFileSystem {
   let calls = 0;
   let isHealed = false;
@@ -42,7 +44,7 @@ export function failingFileSystem(base: FileSystem, fault: FileFault): FailingFi
     readSync: guarded("readSync", (...args: Parameters<FileSystem["readSync"]>) => base.readSync(...args)),
     writeSync(fd, bytes, offset, length, position) {
       if (!isDue("writeSync")) return base.writeSync(fd, bytes, offset, length, position);
-      // A full disk takes what it has room for before it says so.
+      // A full disk writes part of the bytes before it fails.
       const written = base.writeSync(fd, bytes, offset, Math.max(1, length >> 1), position);
       if (fault.code === "short") return written;
       throw systemError(fault.code, "writeSync");
@@ -62,6 +64,6 @@ export function failingFileSystem(base: FileSystem, fault: FileFault): FailingFi
   return { fs, calls: () => calls, heal: () => void (isHealed = true) };
 }
 
-/** An error as the system's functions throw it. */
+/** Creates an error like those of `node:fs`. */
 export const systemError = (code: string, call: string): Error =>
-  Object.assign(new Error(`${code}: a fault of this test, ${call}`), { code, syscall: call });
+  Object.assign(new Error(`${code}: injected by a test, ${call}`), { code, syscall: call });

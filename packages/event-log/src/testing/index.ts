@@ -6,7 +6,7 @@ export type { BrokenLog } from "./broken-logs.ts";
 export { memoryLogStorage } from "./memory-storage.ts";
 export { checkInterleaving, interleavings } from "./interleavings.ts";
 export type { Interleaving } from "./interleavings.ts";
-export { bodies, grow, growSingly, headOf, recordsAfter, snapshotOf } from "./chain-of.ts";
+export { bodies, appendBodies, appendOneByOne, headOf, recordsAfter, snapshotOf } from "./chain-of.ts";
 export { failingFileSystem } from "./failing-file-system.ts";
 export type { FailingFileSystem, FileFault } from "./failing-file-system.ts";
 export { PowerLossDisk } from "./power-loss-disk.ts";

@@ -1,26 +1,27 @@
 import type { EventLog, LogRecord, MaybePromise } from "../port.ts";
 
-/** What a suite needs of a store: a place of its own for each case, and ways to do harm to what is kept there. */
+/** The store that a conformance case runs on, with ways to damage the stored data. Each case needs its own storage. */
 export interface LogStorage {
-  /** A log on this storage, as one more process would have it. */
+  /** Opens a log on this storage, as another process would. */
   open(): MaybePromise<EventLog>;
-  /** A log on this storage after all that had it open were killed. */
+  /** Opens a log on this storage after all processes that use it were killed. */
   reopen(): MaybePromise<EventLog>;
+  /** Deletes the storage. */
   dispose(): MaybePromise<void>;
-  /** Replaces the stored records of a session, without any check and behind the back of open logs. */
+  /** Replaces the stored records of a session without checks, unnoticed by open logs. */
   rewrite?(id: string, edit: (records: readonly LogRecord[]) => readonly LogRecord[]): MaybePromise<void>;
   /** Alters the stored header of a session. */
   damageHeader?(id: string): MaybePromise<void>;
   /** Alters the stored body of a session's snapshot. */
   damageSnapshot?(id: string): MaybePromise<void>;
-  /** Makes a session look as if a newer Moora had written it. */
+  /** Changes the stored format of a session to that of a newer release. */
   raiseFormat?(id: string): MaybePromise<void>;
 }
 
-/** The harm that a storage knows how to do. */
+/** An optional method of a `LogStorage`, which some cases need. */
 export type Ability = "rewrite" | "damageHeader" | "damageSnapshot" | "raiseFormat";
 
-/** One sentence about a log and how to find out whether it is true: `run` rejects when it is not. */
+/** One case of the conformance suite: a sentence about logs, and a test that rejects if it is not true. */
 export interface LogCase {
   readonly name: string;
   readonly needs?: Ability;

@@ -3,15 +3,15 @@ import type { EventLog } from "../port.ts";
 import { check } from "./expectations.ts";
 import type { LogStorage } from "./log-storage.ts";
 
-/** Storage in memory for a suite. `wrap` may put something between, `crash` do something on `reopen`, as the broken logs do. */
+/** Creates storage in memory for the conformance suite. `wrap` wraps each log that is opened; `crash` runs on `reopen`. */
 export function memoryLogStorage(
   wrap: (log: EventLog, storage: MemoryStorage) => EventLog = (log) => log,
   crash: (storage: MemoryStorage) => void = () => undefined,
 ): LogStorage {
   const storage = new MemoryStorage();
   const open = (): EventLog => wrap(memoryLog(storage), storage);
-  const life = (id: string): MemoryGeneration => {
-    const found = storage.lives.get(id);
+  const generationOf = (id: string): MemoryGeneration => {
+    const found = storage.generations.get(id);
     check(found !== undefined, "the session that is to be damaged exists");
     return found;
   };
@@ -21,12 +21,12 @@ export function memoryLogStorage(
       crash(storage);
       return open();
     },
-    dispose: () => storage.lives.clear(),
+    dispose: () => storage.generations.clear(),
     rewrite(id, edit) {
-      life(id).records = [...edit(life(id).records)];
+      generationOf(id).records = [...edit(generationOf(id).records)];
     },
     damageHeader(id) {
-      storage.lives.set(id, { ...life(id), header: '{"altered":true}' });
+      storage.generations.set(id, { ...generationOf(id), header: '{"altered":true}' });
     },
   };
 }

@@ -7,40 +7,40 @@ type Change =
   | { readonly type: "write"; readonly offset: number; readonly bytes: Uint8Array }
   | { readonly type: "truncate"; readonly length: number };
 
-/** A file: its bytes, what the disk surely has of them, and the changes that it may or may not have. */
+/** A file: its bytes, the bytes that are durable, and the changes since, which may or may not survive. */
 interface Node {
   bytes: Uint8Array;
-  safe: Uint8Array;
-  unsafe: Change[];
+  durable: Uint8Array;
+  pending: Change[];
 }
 
 type Names = Map<string, Node>;
 
 /**
- * A disk in memory that can lose power. What was synced survives; of what was not, each change to a directory and each
- * sector of a write may survive or not, whatever came first. Directories are only prefixes of paths.
+ * A disk in memory that can lose power. Synced data survives; of the rest, each change to a directory and each sector of a
+ * write survives or not, independently of their order. Directories exist only as prefixes of paths.
  */
 export class PowerLossDisk implements FileSystem {
   readonly #names: Names;
-  readonly #safeNames: Names;
-  #unsafeNames: (readonly [path: string, node: Node | undefined])[][] = [];
+  readonly #durableNames: Names;
+  #pendingNames: (readonly [path: string, node: Node | undefined])[][] = [];
   readonly #open = new Map<number, { readonly path: string; readonly node: Node | undefined }>();
   #nextFd = 3;
 
   constructor(names: Names = new Map()) {
     this.#names = new Map(names);
-    this.#safeNames = new Map(names);
+    this.#durableNames = new Map(names);
   }
 
-  /** What a disk may hold when power comes back. Nothing is open on it. */
+  /** Returns a disk with a possible content after an outage, and without open files. */
   losePower(random: () => number): PowerLossDisk {
-    const names = new Map(this.#safeNames);
-    for (const changes of this.#unsafeNames) {
+    const names = new Map(this.#durableNames);
+    for (const changes of this.#pendingNames) {
       if (random() < 0.5) for (const [path, node] of changes) rename(names, path, node);
     }
     const survivors = new Map<Node, Node>();
     for (const [path, node] of names) {
-      const survivor = survivors.get(node) ?? survived(node, random);
+      const survivor = survivors.get(node) ?? surviveOutage(node, random);
       survivors.set(node, survivor);
       names.set(path, survivor);
     }
@@ -78,15 +78,15 @@ export class PowerLossDisk implements FileSystem {
   fsyncSync(fd: number): void {
     const open = this.#open.get(fd);
     if (open?.node !== undefined) {
-      open.node.safe = open.node.bytes.slice();
-      open.node.unsafe = [];
+      open.node.durable = open.node.bytes.slice();
+      open.node.pending = [];
       return;
     }
-    // The directory: only the content of a file is not made safe with its name.
-    for (const changes of this.#unsafeNames) {
-      for (const [path, node] of changes) rename(this.#safeNames, path, node);
+    // A directory: syncing it makes the names of files durable, not their content.
+    for (const changes of this.#pendingNames) {
+      for (const [path, node] of changes) rename(this.#durableNames, path, node);
     }
-    this.#unsafeNames = [];
+    this.#pendingNames = [];
   }
 
   fstatSync(fd: number): { readonly size: number; readonly mode: number; readonly nlink: number } {
@@ -98,7 +98,7 @@ export class PowerLossDisk implements FileSystem {
   }
 
   fchmodSync(): void {
-    // Permissions are none of what a power cut takes.
+    // A power cut does not change permissions.
   }
 
   ftruncateSync(fd: number, length: number): void {
@@ -130,14 +130,14 @@ export class PowerLossDisk implements FileSystem {
   }
 
   #create(path: string): Node {
-    const node: Node = { bytes: new Uint8Array(), safe: new Uint8Array(), unsafe: [] };
+    const node: Node = { bytes: new Uint8Array(), durable: new Uint8Array(), pending: [] };
     this.#rename([[path, node]]);
     return node;
   }
 
   #rename(changes: (readonly [string, Node | undefined])[]): void {
     for (const [path, node] of changes) rename(this.#names, path, node);
-    this.#unsafeNames.push(changes);
+    this.#pendingNames.push(changes);
   }
 
   #node(fd: number): Node {
@@ -152,37 +152,39 @@ function rename(names: Names, path: string, node: Node | undefined): void {
   else names.set(path, node);
 }
 
-function change(node: Node, made: Change): void {
-  node.bytes = changed(node.bytes, made);
-  node.unsafe.push(made);
+function change(node: Node, update: Change): void {
+  node.bytes = applyChange(node.bytes, update);
+  node.pending.push(update);
 }
 
-function changed(bytes: Uint8Array, made: Change): Uint8Array {
+function applyChange(bytes: Uint8Array, update: Change): Uint8Array {
   const length =
-    made.type === "truncate" ? made.length : Math.max(bytes.length, made.offset + made.bytes.length);
+    update.type === "truncate" ? update.length : Math.max(bytes.length, update.offset + update.bytes.length);
   const result = new Uint8Array(length);
   result.set(bytes.subarray(0, length));
-  if (made.type === "write") result.set(made.bytes, made.offset);
+  if (update.type === "write") result.set(update.bytes, update.offset);
   return result;
 }
 
-function survived(node: Node, random: () => number): Node {
-  let bytes: Uint8Array = node.safe;
-  for (const made of node.unsafe) for (const part of partsOf(made, random)) bytes = changed(bytes, part);
-  return { bytes, safe: bytes, unsafe: [] };
+function surviveOutage(node: Node, random: () => number): Node {
+  let bytes: Uint8Array = node.durable;
+  for (const update of node.pending)
+    for (const part of partsOf(update, random)) bytes = applyChange(bytes, part);
+  return { bytes, durable: bytes, pending: [] };
 }
 
-/** What is left of a change: nothing, all, its beginning, or any of its sectors, the others of which read as NUL. */
-function partsOf(made: Change, random: () => number): readonly Change[] {
+/** The surviving part of a change: nothing, all, its beginning, or some of its sectors; lost sectors read as NUL. */
+function partsOf(update: Change, random: () => number): readonly Change[] {
   const fate = random();
   if (fate < 0.25) return [];
-  if (made.type === "truncate" || fate < 0.5) return [made];
-  if (fate < 0.75) return [{ ...made, bytes: made.bytes.slice(0, Math.floor(random() * made.bytes.length)) }];
-  const end = made.offset + made.bytes.length;
+  if (update.type === "truncate" || fate < 0.5) return [update];
+  if (fate < 0.75)
+    return [{ ...update, bytes: update.bytes.slice(0, Math.floor(random() * update.bytes.length)) }];
+  const end = update.offset + update.bytes.length;
   const sectors: Change[] = [];
-  for (let start = made.offset; start < end;) {
+  for (let start = update.offset; start < end;) {
     const next = Math.min(end, start + sectorSize - (start % sectorSize));
-    const bytes = made.bytes.slice(start - made.offset, next - made.offset);
+    const bytes = update.bytes.slice(start - update.offset, next - update.offset);
     if (random() < 0.5) sectors.push({ type: "write", offset: start, bytes });
     start = next;
   }

@@ -2,7 +2,7 @@ import type { EventLog, LogRecord, SessionLog } from "../port.ts";
 import { check } from "./expectations.ts";
 import type { Ability, LogCase, LogStorage } from "./log-storage.ts";
 
-/** One case at work: its storage, and a log that is open on it. */
+/** The context of a running case: its storage, and a log that is open on it. */
 export class Scene {
   readonly storage: LogStorage;
   readonly log: EventLog;
@@ -16,19 +16,19 @@ export class Scene {
     return this.log.create(id, header);
   }
 
-  /** A handle on a session that must be there, through this log or another. */
+  /** Opens a session that must exist, through this log or another. */
   async open(id = "a", log: EventLog = this.log): Promise<SessionLog> {
     const session = await log.open(id);
     check(session !== undefined, `the session ${JSON.stringify(id)} can be opened`);
     return session;
   }
 
-  /** A handle as another process would have it. */
+  /** Opens a session as another process would. */
   async openElsewhere(id = "a"): Promise<SessionLog> {
     return this.open(id, await this.storage.open());
   }
 
-  /** A handle as there is after a crash. */
+  /** Opens a session as after a crash. */
   async openAgain(id = "a"): Promise<SessionLog> {
     return this.open(id, await this.storage.reopen());
   }
@@ -39,7 +39,7 @@ export class Scene {
   }
 }
 
-/** A case of a suite. */
+/** Creates a case of the suite. */
 export function logCase(name: string, act: (scene: Scene) => Promise<void>, needs?: Ability): LogCase {
   return {
     name,

@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1 that look random and are the same for the same seed. */
+/** A pseudo-random generator of numbers from 0 (inclusive) to 1 (exclusive), deterministic for a seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * A process that holds the lock of a name: `lock-holder.ts DIRECTORY NAME`. It says so, and holds it until it reads a line
- * or is killed.
+ * A process that holds the lock of a name: `lock-holder.ts DIRECTORY NAME`. It prints a line when it holds the lock, and holds
+ * it until it reads a line or is killed.
  */
 import { readSync, writeSync } from "node:fs";
 import { fileLock } from "../../src/lock/file-lock.ts";

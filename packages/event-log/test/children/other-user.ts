@@ -1,20 +1,20 @@
 /**
- * A process without the rights of the test's own user: `other-user.ts STORE PATH`. It reads the session "a" in every way,
- * then tries to write, and prints what came of each as a line of JSON.
+ * A process without the permissions of the user that runs the tests: `other-user.ts STORE PATH`. It calls every reading method
+ * of the session "a", then writes, and prints each result as a line of JSON.
  */
 import { writeSync } from "node:fs";
 import { chainStart, LogError, type SessionLog } from "../../src/index.ts";
 import { jsonlLog } from "../../src/jsonl.ts";
 import { sqliteLog } from "../../src/sqlite.ts";
-import { grow, recordsAfter, snapshotOf } from "../../src/testing/index.ts";
+import { appendBodies, recordsAfter, snapshotOf } from "../../src/testing/index.ts";
 
 const [, , store = "", path = ""] = process.argv;
-const nobody = 65_534;
+const unprivilegedId = 65_534;
 
-// Whoever is root may do anything. All modules are loaded by now.
+// The root user ignores permissions, so the process changes its user. All modules are loaded by now.
 if (process.getuid?.() === 0) {
-  process.setgid?.(nobody);
-  process.setuid?.(nobody);
+  process.setgid?.(unprivilegedId);
+  process.setuid?.(unprivilegedId);
 }
 
 async function outcomeOf(work: () => unknown): Promise<unknown> {
@@ -45,7 +45,7 @@ await print("log", async () => {
     snapshot: async (from) => (await from.snapshot())?.seq,
     currentLease: (from) => from.currentLease(),
     watch: (from) => from.watch(() => undefined)(),
-    append: (from) => grow(from, "{}"),
+    append: (from) => appendBodies(from, "{}"),
     lease: (from) => from.lease({ owner: "y", now: 1_000, ttlMs: 1 }),
     saveSnapshot: (from) => from.saveSnapshot(snapshotOf(1)),
   };

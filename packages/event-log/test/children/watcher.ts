@@ -1,4 +1,4 @@
-/** A process that watches a session and has nothing else to do: it must come to its end by itself. */
+/** A process that only watches a session, and must exit by itself. */
 import { jsonlLog } from "../../src/jsonl.ts";
 import { sqliteLog } from "../../src/sqlite.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A process that appends to the session "a": `writer.ts STORE PATH NAME COUNT`. It says "ready", waits for a line, and
- * then tells of each acknowledged append on a line of its own.
+ * A process that appends to the session "a": `writer.ts STORE PATH NAME COUNT`. It prints "ready", waits for a line, and then
+ * prints a line for each acknowledged append.
  */
 import { writeSync } from "node:fs";
 import { once } from "node:events";

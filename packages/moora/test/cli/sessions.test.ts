@@ -270,7 +270,7 @@ describe("errors about a session name the problem", () => {
   it("if a record was changed after it was written", async () => {
     await said("run", "1+1", "--session", "ada", "--log", "own.db");
     using database = new DatabaseSync(place.at("own.db"));
-    database.exec("UPDATE moora_records SET changed = 'x' WHERE seq = 4");
+    database.exec("UPDATE moora_records SET changes_digest = 'x' WHERE seq = 4");
     const report = await said("verify", "ada", "--log", "own.db");
     expect(report.code).toBe(1);
     expect(report.out).toContain("ada, record 4");

@@ -1,5 +1,5 @@
-import { grow } from "../chain-of.ts";
-import { check, checkEqual, checkRefused } from "../expectations.ts";
+import { appendBodies } from "../chain-of.ts";
+import { check, checkEqual, checkRejected } from "../expectations.ts";
 import type { LogCase } from "../log-storage.ts";
 import { logCase } from "../scene.ts";
 
@@ -49,10 +49,10 @@ const refusedIds: readonly (readonly [string, string])[] = [
   ["has half a pair at its start", "\uDC00a"],
 ];
 
-/** Pairs that a disk or a database may take for one. */
+/** Pairs of ids that a disk or a database may not distinguish. */
 const pairs: readonly (readonly [string, string, string])[] = [
   ["only in case", "Session", "session"],
-  ["only in Unicode normalisation", "\u00E9", "e\u0301"],
+  ["only in Unicode normalization", "\u00E9", "e\u0301"],
   ["only in the last of 200 characters", `${"a".repeat(199)}b`, `${"a".repeat(199)}c`],
   ["only in a space at the end", "a", "a "],
   ["only in NUL at the end", "a", "a\0"],
@@ -68,36 +68,36 @@ export const idCases: readonly LogCase[] = [
   ...strangeIds.map((id) =>
     logCase(`(J01) keeps a session whose id is ${name(id)}`, async (scene) => {
       const before = prototypes();
-      const records = await grow(await scene.create(id), '{"a":1}');
+      const records = await appendBodies(await scene.create(id), '{"a":1}');
       const session = await scene.openElsewhere(id);
-      checkEqual(session.id, id, "the handle bears the id");
+      checkEqual(session.id, id, "the id of the handle");
       checkEqual(await session.read(), records, "the records are read back");
       checkEqual(
         (await scene.log.list()).map((info) => info.id),
         [id],
-        "the list has this id alone",
+        "the ids in the list",
       );
       check(await scene.log.remove(id), "the session can be removed");
-      checkEqual(await scene.log.open(id), undefined, "it is gone");
-      checkEqual(prototypes(), before, "the prototypes of the language are as they were");
+      checkEqual(await scene.log.open(id), undefined, "the session after the removal");
+      checkEqual(prototypes(), before, "the built-in prototypes");
     }),
   ),
   ...refusedIds.map(([what, id]) =>
-    logCase(`refuses an id that ${what}, in every call`, async ({ log }) => {
-      await checkRefused("InvalidId", "create", () => log.create(id, "{}"));
-      await checkRefused("InvalidId", "open", () => log.open(id));
-      await checkRefused("InvalidId", "remove", () => log.remove(id));
-      checkEqual(await log.list(), [], "nothing was made");
+    logCase(`rejects an id that ${what}, in every method`, async ({ log }) => {
+      await checkRejected("InvalidId", "create", () => log.create(id, "{}"));
+      await checkRejected("InvalidId", "open", () => log.open(id));
+      await checkRejected("InvalidId", "remove", () => log.remove(id));
+      checkEqual(await log.list(), [], "the list is empty");
     }),
   ),
   ...pairs.map(([what, one, other]) =>
     logCase(`two ids that differ ${what} are two sessions`, async (scene) => {
-      const records = await grow(await scene.create(one), '{"of":"one"}');
+      const records = await appendBodies(await scene.create(one), '{"of":"one"}');
       const second = await scene.create(other, '{"header":"other"}');
-      checkEqual(await second.read(), [], "the second begins empty");
-      checkEqual(await (await scene.open(one)).read(), records, "the first keeps its records");
+      checkEqual(await second.read(), [], "the records of the second");
+      checkEqual(await (await scene.open(one)).read(), records, "the records of the first");
       await scene.log.remove(one);
-      checkEqual((await scene.open(other)).header, '{"header":"other"}', "the second outlives the first");
+      checkEqual((await scene.open(other)).header, '{"header":"other"}', "the header of the second");
     }),
   ),
   logCase("lists sessions in the order of their ids by code unit", async (scene) => {

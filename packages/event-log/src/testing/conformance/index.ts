@@ -27,6 +27,6 @@ const cases: readonly LogCase[] = [
   ...damageCases,
 ];
 
-/** Every sentence that holds for a log, as far as its storage can be harmed: run each on a storage of its own. */
+/** Returns the cases that a store must pass, without those that need abilities its storage lacks. Run each on its own storage. */
 export const logConformance = (abilities: readonly Ability[]): readonly LogCase[] =>
   cases.filter(({ needs }) => needs === undefined || abilities.includes(needs));

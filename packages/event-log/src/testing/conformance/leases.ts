@@ -1,12 +1,12 @@
 import { checkEqual } from "../expectations.ts";
-import { grow } from "../chain-of.ts";
+import { appendBodies } from "../chain-of.ts";
 import type { LogCase } from "../log-storage.ts";
 import { logCase } from "../scene.ts";
 
 const owners = ["__proto__", "", "a\0b", "'; --", '"\n"', "\u{1F600}", "x".repeat(1_000)];
 
 export const leaseCases: readonly LogCase[] = [
-  logCase("a free lease is given", async (scene) => {
+  logCase("gives a free lease", async (scene) => {
     const session = await scene.create();
     checkEqual(
       await session.lease({ owner: "x", now: 100, ttlMs: 50 }),
@@ -14,7 +14,7 @@ export const leaseCases: readonly LogCase[] = [
       "the lease",
     );
   }),
-  logCase("a lease that is held is not given to another", async (scene) => {
+  logCase("does not give a lease that is held to another owner", async (scene) => {
     const session = await scene.create();
     const elsewhere = await scene.openElsewhere();
     await session.lease({ owner: "x", now: 100, ttlMs: 50 });
@@ -23,7 +23,7 @@ export const leaseCases: readonly LogCase[] = [
       checkEqual(lease, { owner: "x", until: 150 }, "the lease in force");
     }
   }),
-  logCase("a lease that has run out is given to another, in its last instant", async (scene) => {
+  logCase("gives an expired lease to another owner, from its last instant on", async (scene) => {
     const session = await scene.create();
     await session.lease({ owner: "x", now: 100, ttlMs: 50 });
     checkEqual(
@@ -31,9 +31,9 @@ export const leaseCases: readonly LogCase[] = [
       { owner: "y", until: 160 },
       "the lease",
     );
-    checkEqual((await session.lease({ owner: "x", now: 151, ttlMs: 10 })).owner, "y", "who holds it then");
+    checkEqual((await session.lease({ owner: "x", now: 151, ttlMs: 10 })).owner, "y", "the owner after that");
   }),
-  logCase("the holder renews its lease, before and after it has run out", async (scene) => {
+  logCase("the owner renews its lease, before and after it expires", async (scene) => {
     const session = await scene.create();
     for (const now of [100, 120, 500]) {
       const lease = await session.lease({ owner: "x", now, ttlMs: 50 });
@@ -45,41 +45,41 @@ export const leaseCases: readonly LogCase[] = [
     await session.lease({ owner: "x", now: 100, ttlMs: 50 });
     await session.release("x");
     await session.release("x");
-    checkEqual((await session.lease({ owner: "y", now: 101, ttlMs: 5 })).owner, "y", "who holds it then");
+    checkEqual((await session.lease({ owner: "y", now: 101, ttlMs: 5 })).owner, "y", "the owner after that");
   }),
-  logCase("nobody releases another's lease", async (scene) => {
+  logCase("releasing the lease of another owner does nothing", async (scene) => {
     const session = await scene.create();
     await session.release("y");
     await session.lease({ owner: "x", now: 100, ttlMs: 50 });
     await session.release("y");
-    checkEqual((await session.lease({ owner: "y", now: 101, ttlMs: 5 })).owner, "x", "who holds it then");
+    checkEqual((await session.lease({ owner: "y", now: 101, ttlMs: 5 })).owner, "x", "the owner after that");
   }),
-  logCase("a claimant whose clock is behind does not get a lease that is held", async (scene) => {
+  logCase("does not give a lease that is held to a claimant whose clock is behind", async (scene) => {
     const session = await scene.create();
     await session.lease({ owner: "x", now: 100, ttlMs: 50 });
-    checkEqual((await session.lease({ owner: "y", now: -1_000, ttlMs: 5 })).owner, "x", "who holds it");
+    checkEqual((await session.lease({ owner: "y", now: -1_000, ttlMs: 5 })).owner, "x", "the owner");
   }),
-  logCase("a holder whose clock ran back keeps its lease, by its new clock", async (scene) => {
+  logCase("an owner whose clock went back renews its lease by the new clock", async (scene) => {
     const session = await scene.create();
     await session.lease({ owner: "x", now: 1_000, ttlMs: 50 });
     const lease = await session.lease({ owner: "x", now: 10, ttlMs: 50 });
     checkEqual(lease, { owner: "x", until: 60 }, "the lease");
   }),
-  logCase("of many claims at once, one is granted and all are told the same", async (scene) => {
+  logCase("of concurrent claims, one is granted, and all return it", async (scene) => {
     await scene.create();
     const handles = [await scene.open(), await scene.openElsewhere(), await scene.openElsewhere()];
     const leases = await Promise.all(
       handles.map(async (handle, index) => handle.lease({ owner: `owner ${index}`, now: 0, ttlMs: 100 })),
     );
-    checkEqual(new Set(leases.map(({ owner }) => owner)).size, 1, "how many owners there are");
+    checkEqual(new Set(leases.map(({ owner }) => owner)).size, 1, "the number of owners");
   }),
-  logCase("a lease outlives a crash", async (scene) => {
+  logCase("keeps the lease after a crash", async (scene) => {
     await (await scene.create()).lease({ owner: "x", now: 100, ttlMs: 50 });
     const again = await scene.openAgain();
-    checkEqual((await again.lease({ owner: "y", now: 149, ttlMs: 5 })).owner, "x", "who holds it");
+    checkEqual((await again.lease({ owner: "y", now: 149, ttlMs: 5 })).owner, "x", "the owner");
   }),
   ...owners.map((owner) =>
-    logCase(`an owner may be called ${JSON.stringify(owner.slice(0, 10))}`, async (scene) => {
+    logCase(`accepts the owner ${JSON.stringify(owner.slice(0, 10))}`, async (scene) => {
       const session = await scene.create();
       await session.lease({ owner, now: 0, ttlMs: 50 });
       const elsewhere = await scene.openElsewhere();
@@ -89,11 +89,11 @@ export const leaseCases: readonly LogCase[] = [
       checkEqual(
         (await session.lease({ owner: "other", now: 1, ttlMs: 50 })).owner,
         "other",
-        "who holds it then",
+        "the owner after that",
       );
     }),
   ),
-  logCase("times may have fractions and be of any age", async (scene) => {
+  logCase("accepts times of any size, with fractions", async (scene) => {
     const session = await scene.create();
     checkEqual((await session.lease({ owner: "x", now: 0.25, ttlMs: 0.5 })).until, 0.75, "a fraction");
     const lease = await session.lease({ owner: "x", now: 1_800_000_000_000.5, ttlMs: 30_000 });
@@ -101,37 +101,38 @@ export const leaseCases: readonly LogCase[] = [
     checkEqual(
       await (await scene.openElsewhere()).lease({ owner: "y", now: 0, ttlMs: 1 }),
       lease,
-      "elsewhere",
+      "the lease in another process",
     );
   }),
-  logCase("the current lease can be read without claiming it, here and elsewhere", async (scene) => {
+  logCase("reads the current lease without claiming it, in every handle", async (scene) => {
     const session = await scene.create();
     const elsewhere = await scene.openElsewhere();
-    checkEqual(await session.currentLease(), undefined, "the lease before anyone took it");
+    checkEqual(await session.currentLease(), undefined, "the lease before the first claim");
     await session.lease({ owner: "x", now: 100, ttlMs: 50 });
     for (const handle of [session, elsewhere, await scene.openAgain()]) {
       checkEqual(await handle.currentLease(), { owner: "x", until: 150 }, "the lease");
     }
-    checkEqual((await elsewhere.lease({ owner: "y", now: 151, ttlMs: 9 })).owner, "y", "who takes it over");
+    checkEqual(
+      (await elsewhere.lease({ owner: "y", now: 151, ttlMs: 9 })).owner,
+      "y",
+      "the owner after it expired",
+    );
     checkEqual(await session.currentLease(), { owner: "y", until: 160 }, "the lease after that");
   }),
-  logCase(
-    "the current lease is also shown when it has expired, and not when it was released",
-    async (scene) => {
-      const session = await scene.create();
-      await session.lease({ owner: "x", now: 100, ttlMs: 50 });
-      await session.lease({ owner: "y", now: 120, ttlMs: 500 });
-      await session.release("y");
-      checkEqual(await session.currentLease(), { owner: "x", until: 150 }, "the lease after a refused claim");
-      await session.release("x");
-      checkEqual(await session.currentLease(), undefined, "the lease after its release");
-      checkEqual(await (await scene.openAgain()).currentLease(), undefined, "the same after a crash");
-    },
-  ),
-  logCase("anyone may append while another holds the lease", async (scene) => {
+  logCase("returns the current lease after it expired, but not after its release", async (scene) => {
+    const session = await scene.create();
+    await session.lease({ owner: "x", now: 100, ttlMs: 50 });
+    await session.lease({ owner: "y", now: 120, ttlMs: 500 });
+    await session.release("y");
+    checkEqual(await session.currentLease(), { owner: "x", until: 150 }, "the lease after a rejected claim");
+    await session.release("x");
+    checkEqual(await session.currentLease(), undefined, "the lease after its release");
+    checkEqual(await (await scene.openAgain()).currentLease(), undefined, "the same after a crash");
+  }),
+  logCase("accepts appends of a process that does not hold the lease", async (scene) => {
     const session = await scene.create();
     await session.lease({ owner: "x", now: 0, ttlMs: 1_000 });
-    const records = await grow(await scene.openElsewhere(), "{}");
+    const records = await appendBodies(await scene.openElsewhere(), "{}");
     checkEqual(await session.read(), records, "the records");
   }),
 ];

@@ -1,6 +1,6 @@
 import type { Snapshot } from "../../port.ts";
-import { bodies, grow, growSingly, snapshotOf } from "../chain-of.ts";
-import { check, checkEqual, checkRefused } from "../expectations.ts";
+import { bodies, appendBodies, appendOneByOne, snapshotOf } from "../chain-of.ts";
+import { check, checkEqual, checkRejected } from "../expectations.ts";
 import type { LogCase } from "../log-storage.ts";
 import { logCase } from "../scene.ts";
 
@@ -10,26 +10,26 @@ const snapshot = (seq: number, body = '{"state":1}', version = "7"): Snapshot =>
 const strangeTexts = ['{"a":"\0b"}', "", "\u{1F600}\n\u0001", '"\uFFFD"', "{}"];
 
 const strangeBodies: readonly (readonly [string, string])[] = [
-  ["nothing in it", ""],
+  ["an empty body", ""],
   ["line breaks and NUL", '{\n"a":"\0"}\n'],
   ["characters of four bytes and U+2028", '"\u{1F600}\u2028"'],
   ["one million characters", JSON.stringify("x".repeat(1_000_000))],
 ];
 
 export const snapshotCases: readonly LogCase[] = [
-  logCase("at first there is no snapshot", async (scene) => {
+  logCase("a new session has no snapshot", async (scene) => {
     checkEqual(await (await scene.create()).snapshot(), undefined, "the snapshot");
   }),
-  logCase("the snapshot saved last is answered, here, elsewhere and after a crash", async (scene) => {
+  logCase("returns the snapshot that was saved last, in every handle and after a crash", async (scene) => {
     const session = await scene.create();
-    await grow(session, ...bodies(3));
+    await appendBodies(session, ...bodies(3));
     await session.saveSnapshot(snapshot(3));
     await session.saveSnapshot(snapshot(2, '{"state":2}'));
     for (const handle of [session, await scene.openElsewhere(), await scene.openAgain()]) {
       checkEqual(await handle.snapshot(), snapshot(2, '{"state":2}'), "the snapshot");
     }
   }),
-  logCase("a snapshot keeps the version that it was given, whatever that is", async (scene) => {
+  logCase("keeps any version of a snapshot", async (scene) => {
     const session = await scene.create();
     for (const version of ["", "0", "999.0", "__proto__", "\u{1F600}", "a\0b"]) {
       await session.saveSnapshot(snapshot(0, "{}", version));
@@ -43,52 +43,52 @@ export const snapshotCases: readonly LogCase[] = [
       checkEqual(await (await scene.openAgain()).snapshot(), snapshot(0, body), "the snapshot");
     }),
   ),
-  logCase("a snapshot is no record, and records do not touch it", async (scene) => {
+  logCase("appending keeps the snapshot, and the snapshot is not a record", async (scene) => {
     const session = await scene.create();
     await session.saveSnapshot(snapshot(0));
-    const records = await grow(session, ...bodies(2));
+    const records = await appendBodies(session, ...bodies(2));
     checkEqual(await session.read(), records, "the records");
     checkEqual(await session.snapshot(), snapshot(0), "the snapshot");
   }),
-  logCase("a snapshot whose body is not the one of its digest is not answered", async (scene) => {
+  logCase("does not return a snapshot whose body does not match its digest", async (scene) => {
     const session = await scene.create();
     await session.saveSnapshot({ ...snapshot(0), body: '{"state":2}' });
     checkEqual(await session.snapshot(), undefined, "the snapshot");
     checkEqual(await (await scene.openAgain()).snapshot(), undefined, "the snapshot after a crash");
   }),
   logCase(
-    "the records up to any position of a sound log pass their check, whoever appended them",
+    "checkUpTo accepts every position of an undamaged log, also after appends of another process",
     async (scene) => {
       const session = await scene.create();
       await session.checkUpTo(0);
-      await growSingly(session, ...strangeTexts);
+      await appendOneByOne(session, ...strangeTexts);
       await session.saveSnapshot(snapshot(3));
-      await grow(await scene.openElsewhere(), ...bodies(4));
+      await appendBodies(await scene.openElsewhere(), ...bodies(4));
       await session.saveSnapshot(snapshot(6));
-      await grow(session, ...bodies(2));
+      await appendBodies(session, ...bodies(2));
       for (const handle of [session, await scene.openElsewhere(), await scene.openAgain()]) {
         for (let seq = 0; seq <= strangeTexts.length + 6; seq += 1) await handle.checkUpTo(seq);
       }
     },
   ),
-  logCase("records that are missing do not pass their check", async (scene) => {
+  logCase("checkUpTo finds missing records", async (scene) => {
     const session = await scene.create();
-    await grow(session, ...bodies(3));
-    const error = await checkRefused("LogCorrupt", "checkUpTo", () => session.checkUpTo(5));
+    await appendBodies(session, ...bodies(3));
+    const error = await checkRejected("LogCorrupt", "checkUpTo", () => session.checkUpTo(5));
     checkEqual(error.seq, 4, "the record that the error names");
   }),
   ...[true, false].map((hasSnapshot) =>
     logCase(
-      `damage to the records ${hasSnapshot ? "before a snapshot" : "of a log without a snapshot"} fails their check`,
+      `checkUpTo finds damage to the records ${hasSnapshot ? "before a snapshot" : "of a log without a snapshot"}`,
       async (scene) => {
         const session = await scene.create();
-        await growSingly(session, ...bodies(20));
+        await appendOneByOne(session, ...bodies(20));
         if (hasSnapshot) await session.saveSnapshot(snapshot(15));
         await scene.rewrite("a", (records) =>
           records.map((record) => (record.seq === 7 ? { ...record, body: `${record.body} ` } : record)),
         );
         for (const handle of [await scene.openElsewhere(), await scene.openAgain()]) {
-          const error = await checkRefused("LogCorrupt", "checkUpTo", () => handle.checkUpTo(15));
+          const error = await checkRejected("LogCorrupt", "checkUpTo", () => handle.checkUpTo(15));
           checkEqual(error.seq, 7, "the record that the error names");
         }
       },
@@ -96,10 +96,10 @@ export const snapshotCases: readonly LogCase[] = [
     ),
   ),
   logCase(
-    "(A02) a damaged snapshot is not answered, and another can be saved",
+    "(A02) does not return a damaged snapshot, and another one can be saved",
     async (scene) => {
       const session = await scene.create();
-      const records = await grow(session, ...bodies(3));
+      const records = await appendBodies(session, ...bodies(3));
       await session.saveSnapshot(snapshot(3));
       check(scene.storage.damageSnapshot !== undefined, "the storage can damage a snapshot");
       await scene.storage.damageSnapshot("a");

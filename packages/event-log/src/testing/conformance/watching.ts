@@ -1,22 +1,22 @@
 import type { SessionLog } from "../../port.ts";
-import { bodies, grow } from "../chain-of.ts";
+import { bodies, appendBodies } from "../chain-of.ts";
 import { check, checkEqual } from "../expectations.ts";
 import type { LogCase } from "../log-storage.ts";
 import { logCase } from "../scene.ts";
 
-/** A listener that looks where the log ends whenever it is called. */
+/** A listener that reads the head whenever it is called. */
 class Listener {
   readonly stop: () => void;
   #calls = 0;
   readonly #session: SessionLog;
-  readonly #looks: Promise<void>[] = [];
+  readonly #reads: Promise<void>[] = [];
   #waiting: { readonly seq: number; readonly resolve: () => void }[] = [];
 
   constructor(session: SessionLog) {
     this.#session = session;
     this.stop = session.watch(() => {
       this.#calls += 1;
-      this.#looks.push(this.#look());
+      this.#reads.push(this.#readHead());
     });
   }
 
@@ -24,18 +24,18 @@ class Listener {
     return this.#calls;
   }
 
-  /** When a call has found a record with this number. */
-  async told(seq: number): Promise<void> {
+  /** Resolves when a call has found a record with this number. */
+  async sees(seq: number): Promise<void> {
     await new Promise<void>((resolve) => this.#waiting.push({ seq, resolve }));
   }
 
-  /** When it has been stopped and has finished looking. */
+  /** Stops the listener, and waits for its reads. */
   async end(): Promise<void> {
     this.stop();
-    await Promise.allSettled(this.#looks);
+    await Promise.allSettled(this.#reads);
   }
 
-  async #look(): Promise<void> {
+  async #readHead(): Promise<void> {
     const head = await this.#session.head();
     this.#waiting = this.#waiting.filter(({ seq, resolve }) => {
       if (seq <= head) resolve();
@@ -44,40 +44,40 @@ class Listener {
   }
 }
 
-/** A watch may take a moment to begin to work: appends until it tells of one, and then it must tell of a single one. */
-async function checkTold(listener: Listener, writer: SessionLog): Promise<void> {
-  const waiting = { isOver: false };
-  const first = listener.told(1).then(() => (waiting.isOver = true));
-  while (!waiting.isOver) {
-    await grow(writer, "{}");
+/** A watch may need time to start: appends until the listener is called, and then expects a call for one more append. */
+async function checkReported(listener: Listener, writer: SessionLog): Promise<void> {
+  const waiting = { isDone: false };
+  const first = listener.sees(1).then(() => (waiting.isDone = true));
+  while (!waiting.isDone) {
+    await appendBodies(writer, "{}");
     await Promise.race([first, new Promise((resolve) => setImmediate(resolve))]);
   }
-  const single = listener.told((await writer.head()) + 1);
-  await grow(writer, "{}");
+  const single = listener.sees((await writer.head()) + 1);
+  await appendBodies(writer, "{}");
   await single;
 }
 
 export const watchingCases: readonly LogCase[] = [
-  logCase("a watch tells of an append by the same handle", async (scene) => {
+  logCase("a watch reports an append by the same handle", async (scene) => {
     const session = await scene.create();
     const listener = new Listener(session);
-    await checkTold(listener, session);
+    await checkReported(listener, session);
     await listener.end();
   }),
-  logCase("a watch tells of an append by another handle", async (scene) => {
+  logCase("a watch reports an append by another handle", async (scene) => {
     const listener = new Listener(await scene.create());
-    await checkTold(listener, await scene.open());
+    await checkReported(listener, await scene.open());
     await listener.end();
   }),
-  logCase("a watch tells of an append by another process", async (scene) => {
+  logCase("a watch reports an append by another process", async (scene) => {
     const listener = new Listener(await scene.create());
-    await checkTold(listener, await scene.openElsewhere());
+    await checkReported(listener, await scene.openElsewhere());
     await listener.end();
   }),
-  logCase("a watch tells of the removal", async (scene) => {
+  logCase("a watch reports the removal", async (scene) => {
     const session = await scene.create();
     const listener = new Listener(session);
-    await checkTold(listener, session);
+    await checkReported(listener, session);
     const { promise, resolve } = Promise.withResolvers<void>();
     const stop = session.watch(resolve);
     await scene.log.remove("a");
@@ -85,35 +85,32 @@ export const watchingCases: readonly LogCase[] = [
     stop();
     await listener.end();
   }),
-  logCase(
-    "a watch that was stopped tells nothing more; others go on, also for other processes",
-    async (scene) => {
-      const session = await scene.create();
-      const elsewhere = await scene.openElsewhere();
-      const [stopped, going] = [new Listener(session), new Listener(session)];
-      await checkTold(going, session);
-      await stopped.end();
-      stopped.stop();
-      const { calls } = stopped;
-      await checkTold(going, elsewhere);
-      checkEqual(stopped.calls, calls, "how often the stopped one was called");
-      await going.end();
-    },
-  ),
-  logCase("a watch never calls back inside the append that it tells of", async (scene) => {
+  logCase("stopping a watch keeps the others, also for other processes", async (scene) => {
     const session = await scene.create();
-    const appending = { isUnderWay: false, wasSeen: false };
-    const stop = session.watch(() => (appending.wasSeen ||= appending.isUnderWay));
+    const elsewhere = await scene.openElsewhere();
+    const [stopped, active] = [new Listener(session), new Listener(session)];
+    await checkReported(active, session);
+    await stopped.end();
+    stopped.stop();
+    const { calls } = stopped;
+    await checkReported(active, elsewhere);
+    checkEqual(stopped.calls, calls, "the number of calls of the stopped listener");
+    await active.end();
+  }),
+  logCase("a watch never calls its listener during the append", async (scene) => {
+    const session = await scene.create();
+    const appending = { isRunning: false, wasCalled: false };
+    const stop = session.watch(() => (appending.wasCalled ||= appending.isRunning));
     const append = session.append.bind(session);
     session.append = (...args) => {
-      appending.isUnderWay = true;
+      appending.isRunning = true;
       const result = append(...args);
-      appending.isUnderWay = false;
+      appending.isRunning = false;
       return result;
     };
     const listener = new Listener(session);
-    await checkTold(listener, session);
-    check(!appending.wasSeen, "no callback came while the call was on the stack");
+    await checkReported(listener, session);
+    check(!appending.wasCalled, "no listener is called while append is on the stack");
     stop();
     await listener.end();
   }),
@@ -124,15 +121,15 @@ export const watchingCases: readonly LogCase[] = [
     await log.close();
     const { calls } = ended;
     const listener = new Listener(await scene.open());
-    await checkTold(listener, await scene.open());
-    checkEqual(ended.calls, calls, "how often it was called after the end");
+    await checkReported(listener, await scene.open());
+    checkEqual(ended.calls, calls, "the number of calls after closing");
     await ended.end();
     await listener.end();
   }),
-  logCase("a watch does not disturb what is appended", async (scene) => {
+  logCase("watches do not affect appends", async (scene) => {
     const session = await scene.create();
     const stops = Array.from({ length: 10 }, () => session.watch(() => undefined));
-    const records = await grow(session, ...bodies(20));
+    const records = await appendBodies(session, ...bodies(20));
     checkEqual(await session.read(), records, "the records");
     for (const stop of stops) stop();
   }),

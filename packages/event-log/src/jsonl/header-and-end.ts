@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Files } from "./files.ts";
 import { damagedHeader, type HeaderLine, lineToHeader } from "./header-line.ts";
-import type { Mark } from "./marks.ts";
+import type { Offset } from "./offset-index.ts";
 import { lineAt, lineBreak, scan } from "./scan.ts";
 
 const firstHeaderBytes = 4 * 1024;
@@ -22,28 +22,28 @@ export function readHeader(files: Files, fd: number): { readonly line: HeaderLin
 }
 
 /**
- * Where the log ends, from the last lines of its file: without reading the rest, which a later `read` will check.
- * Answers the mark that it began at and the end; undefined when these lines are not whole.
+ * Finds the end of the log from the last lines of its file, without reading the lines before, which a later `read` checks.
+ * Returns the offset at which it started and the end; undefined when the last lines are not complete batches.
  */
-export function findEnd(
+export function findLogEnd(
   files: Files,
   fd: number,
-  start: Mark,
+  start: Offset,
   size: number,
-): readonly [Mark, Mark] | undefined {
+): readonly [Offset, Offset] | undefined {
   if (size === start.offset) return [start, start];
   for (let length = firstTailBytes; ; length *= 16) {
     const from = Math.max(start.offset, size - length);
     const bytes = files.bytes(fd, from, size);
-    const first = from === start.offset ? start : firstMark(bytes, from);
+    const first = from === start.offset ? start : firstOffset(bytes, from);
     const end = first === undefined ? undefined : endAfter(first, bytes.subarray(first.offset - from));
     if (first !== undefined && end !== undefined) return [first, end];
     if (from === start.offset) return undefined;
   }
 }
 
-/** The end of the first whole batch that begins within the bytes, taken as it stands. */
-function firstMark(bytes: Buffer, offset: number): Mark | undefined {
+/** The end of the first complete batch that begins within the bytes. Its digests are not checked. */
+function firstOffset(bytes: Buffer, offset: number): Offset | undefined {
   for (let start = bytes.indexOf(lineBreak) + 1; start > 0;) {
     const end = bytes.indexOf(lineBreak, start);
     const line = end < 0 ? undefined : lineAt(bytes, start, end);
@@ -55,7 +55,7 @@ function firstMark(bytes: Buffer, offset: number): Mark | undefined {
   return undefined;
 }
 
-function endAfter(first: Mark, bytes: Buffer): Mark | undefined {
+function endAfter(first: Offset, bytes: Buffer): Offset | undefined {
   const { head, length } = scan(bytes, first.head);
   return length === 0 || length < bytes.length ? undefined : { offset: first.offset + length, head };
 }

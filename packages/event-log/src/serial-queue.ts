@@ -1,8 +1,8 @@
 import { isPromise } from "./maybe-promise.ts";
 import type { MaybePromise } from "./port.ts";
 
-/** Runs operations one after the other, in the order of the calls. The first one runs at once, without a promise. */
-export class Turns {
+/** Runs operations one after the other, in the order of the calls. On an empty queue, an operation runs synchronously. */
+export class SerialQueue {
   #last: Promise<unknown> | undefined;
 
   run<T>(operation: () => MaybePromise<T>): MaybePromise<T> {

@@ -12,33 +12,33 @@ import {
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { errorCode } from "../error-code.ts";
-import { hasEnded, newHolderName } from "./process-identity.ts";
+import { hasEnded, createHolderName } from "./process-identity.ts";
 
-/** Sockets are bound and reached through this folder, since the path of a socket may have about 100 bytes only. */
+/** Sockets are bound and connected through this folder, because the path of a socket is limited to about 100 bytes. */
 const openFolders = "/proc/self/fd";
 
 /**
- * A file that shows that its holder lives: a socket on which the holder listens. Whether anyone listens is known to the
- * operating system alone, so it is true for every process that reaches the file, in whatever container, and ends with the
- * holder, however that ends. Where the file system has no sockets, it is an empty file, and its name has to do.
+ * A file that shows that its holder is alive: a Unix socket on which the holder listens. The operating system knows whether a
+ * process listens, so every process that can access the file can test it, also from another container, and it ends with the
+ * holder. On file systems without sockets it is an empty file, and only its name identifies the holder.
  */
-export class HolderSign {
-  readonly name: string = newHolderName();
+export class HolderFile {
+  readonly name: string = createHolderName();
   readonly #folderFd: number;
   readonly #server: Server;
   #path: string;
 
-  /** Makes the folder and puts the sign there. Removes the signs of holders that have ended. */
+  /** Creates the folder and the file in it, and removes the files of dead holders. */
   constructor(folder: string) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#folderFd = openFolder(folder);
     this.#path = join(folder, this.name);
-    this.#server = listening(join(openFolders, String(this.#folderFd), this.name));
+    this.#server = listenOn(join(openFolders, String(this.#folderFd), this.name));
     if (!this.#server.listening) writeFileSync(this.#path, "", { flag: "wx", mode: 0o600 });
-    void removeDeadSigns(folder).catch(() => undefined);
+    void removeDeadHolders(folder).catch(() => undefined);
   }
 
-  /** Where the file is now: a claim moves it. */
+  /** The current path of the file: a claim renames it. */
   get path(): string {
     return this.#path;
   }
@@ -55,10 +55,10 @@ export class HolderSign {
 }
 
 /**
- * Whether a sign in a folder, or a claim that it was made, has no living holder: nobody listens on its socket. False where
- * that cannot be known. Writes nothing.
+ * Whether a holder file, or the claim that it was renamed to, belongs to a dead holder: no process listens on its socket. False
+ * if that cannot be known. Writes nothing.
  */
-export async function isDeserted(folder: string, name: string): Promise<boolean> {
+export async function hasNoListener(folder: string, name: string): Promise<boolean> {
   if (!isSocket(join(folder, name))) return false;
   const folderFd = openFolder(folder);
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -76,10 +76,10 @@ export async function isDeserted(folder: string, name: string): Promise<boolean>
 const openFolder = (folder: string): number =>
   openSync(folder, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
 
-/** A server that is bound when this returns, unless the file system has no sockets. It keeps no process alive. */
-function listening(path: string): Server {
+/** A server that is bound when this returns, unless the file system has no sockets. It does not keep the process alive. */
+function listenOn(path: string): Server {
   const server = createServer((connection) => connection.destroy());
-  // Told later; by then `listening` has said so.
+  // The error event comes later; until then, the property `listening` is false.
   server.on("error", () => undefined);
   if (existsSync(openFolders)) server.listen({ path, exclusive: true });
   return server.unref();
@@ -93,7 +93,7 @@ function isSocket(path: string): boolean {
   }
 }
 
-/** Removes a file that may be gone already. */
+/** Removes a file; does nothing if it does not exist. */
 export function removeFile(path: string): void {
   try {
     unlinkSync(path);
@@ -102,10 +102,10 @@ export function removeFile(path: string): void {
   }
 }
 
-/** Removes what killed processes left. Claims, which have a dot in their names, are for those to remove who want the name. */
-async function removeDeadSigns(folder: string): Promise<void> {
+/** Removes the files of killed processes, except claims, whose names contain a dot: processes that lock the name remove those. */
+async function removeDeadHolders(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
-    if (name.includes(".")) continue;
-    if (hasEnded(name) || (await isDeserted(folder, name))) removeFile(join(folder, name));
+    if (name.includes("./")) continue;
+    if (hasEnded(name) || (await hasNoListener(folder, name))) removeFile(join(folder, name));
   }
 }

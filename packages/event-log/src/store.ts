@@ -1,0 +1,19 @@
+/** Helpers for stores that implement `EventLog` and `SessionLog`. Applications do not need them. */
+export {
+  conflict,
+  logExists,
+  logRemoved,
+  maxChangesDigestLength,
+  readStart,
+  validateAppend,
+  validHeader,
+  validId,
+} from "./validation.ts";
+export { follows, inspectChain, logCorrupt } from "./chain.ts";
+export { leaseAfter } from "./lease.ts";
+export { HeadWatch } from "./head-watch.ts";
+export type { HeadWatchOptions } from "./head-watch.ts";
+export { Listeners } from "./listeners.ts";
+export { rowToRecord, rowToSnapshot, sortById } from "./rows.ts";
+export { isUndamaged, snapshotSeal } from "./snapshot-seal.ts";
+export { warn } from "./warn.ts";
