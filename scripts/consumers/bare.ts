@@ -63,7 +63,7 @@ for (const [llm, message] of [
 
 await assert.rejects(openSession(agent, { log: postgresLog("postgres://localhost"), id: "a" }), {
   code: "LogWrite",
-  message: "The postgres log needs the package pg: npm install pg",
+  message: "postgresLog needs the package pg. Run: npm install pg",
 });
 
 assert.equal(typeof (await engine.run()), "string");
