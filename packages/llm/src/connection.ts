@@ -21,7 +21,7 @@ export interface ConnectionOptions {
   readonly dangerouslyAllowBrowser?: boolean;
 }
 
-/** An API key, or why there is no usable one. */
+/** An API key, or why no key is usable. */
 export type ApiKey =
   | { readonly type: "key"; readonly key: string }
   | { readonly type: "missing" }

@@ -29,7 +29,7 @@ const droppedKeywords = [
 const keptKeywords = ["title", "description", "type", "required", "const"];
 
 /**
- * Converts a schema to an equivalent one that a provider can enforce. Returns undefined if there is none: for an optional
+ * Converts a schema to an equivalent one that a provider can enforce. Returns undefined if no such schema exists: for an optional
  * property, an open record, or a keyword that is not enforced. Objects with properties are closed, and a `oneOf` with
  * disjoint branches becomes `anyOf`.
  */

@@ -65,7 +65,7 @@ describe("a schema that can be strict", () => {
   });
 
   it.each<[string, Json[]]>([
-    ["a key that tells them apart", [branch("a"), branch("b", { x: { type: "string" } })]],
+    ["a key with a different constant in each", [branch("a"), branch("b", { x: { type: "string" } })]],
     ["their types", [{ type: "string" }, { type: "number" }, { type: "null" }]],
   ])("has anyOf instead of oneOf with branches that are disjoint by %s", (_, branches) => {
     expect(strict(object({ a: { oneOf: branches } }))).toEqual(object({ a: { anyOf: branches } }));

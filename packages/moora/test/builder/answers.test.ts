@@ -1,10 +1,9 @@
 import { defineAgent, defineTool, runTask } from "@moora/agent";
 import { chatProfiles, openaiChat } from "@moora/llm-openai";
-import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { MockLlmCaller, answers, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { chatDialect } from "../../../llm-openai/test/support/chat-dialect.ts";
-import { recordingFetch } from "../../../llm/src/testing/server/recording-fetch.ts";
 import { AgentBuilder } from "../../src/builder/agent-builder.ts";
 import { errorOf, notesIn, task } from "./support/runs.ts";
 
