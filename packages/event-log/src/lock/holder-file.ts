@@ -105,7 +105,7 @@ export function removeFile(path: string): void {
 /** Removes the files of killed processes, except claims, whose names contain a dot: processes that lock the name remove those. */
 async function removeDeadHolders(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
-    if (name.includes("./")) continue;
+    if (name.includes(".")) continue;
     if (hasEnded(name) || (await hasNoListener(folder, name))) removeFile(join(folder, name));
   }
 }
