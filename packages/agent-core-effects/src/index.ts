@@ -35,7 +35,7 @@ export type {
 export { callDigest } from "./run/observation.ts";
 export { programOf } from "./run/run-effect.ts";
 export { runProgram, syncInputs, inputsOf, NotSynchronous } from "./run/effect-program.ts";
-export type { Run, EffectInstruction } from "./run/effect-program.ts";
+export type { EffectProgram, EffectInstruction } from "./run/effect-program.ts";
 export { truncated } from "./truncate.ts";
 export { askHuman } from "./tool/ask-human.ts";
 export type { AskHumanOptions } from "./tool/ask-human.ts";

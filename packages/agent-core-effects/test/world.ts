@@ -56,7 +56,7 @@ export class World {
       limits: defaultRunLimits,
       signal: new AbortController().signal,
       notify: (notice) => void this.notices.push(notice),
-      tellNow: (input) => void this.apply(input),
+      dispatchNow: (input) => void this.apply(input),
       digestOf: (...texts) => JSON.stringify(texts),
       ...host,
     };

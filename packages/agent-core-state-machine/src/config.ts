@@ -30,7 +30,7 @@ export const approvalPolicySchema = z.union([
 
 export const approvalSchema = z.object({
   policy: approvalPolicySchema,
-  /** A request that nobody answers in this time counts as rejected. */
+  /** A request without an answer in this time counts as rejected. */
   expiresAfterMs: z.exactOptional(positive),
   /** How long until a request is shown again, and again. */
   remindAfterMs: z.exactOptional(positive),

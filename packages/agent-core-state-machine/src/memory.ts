@@ -23,7 +23,7 @@ export interface MemoryStep {
   readonly calls: readonly MemoryCall[];
 }
 
-/** The agent as the hybrid state machine tells it: a view, computed from the state and never stored. */
+/** The agent in the terms of the hybrid state machine: a view, computed from the state and never stored. */
 export interface AgentMemory {
   readonly task: string;
   readonly taskType: string;

@@ -21,7 +21,7 @@ export function parseInput(value: unknown): ParsedInput {
   return "problem" in copied ? { ok: false, problem: copied.problem } : shaped(copied.copy);
 }
 
-/** The same for a value that `JSON.parse` has just made, and that nobody else holds: it need not be copied. */
+/** The same for a value that `JSON.parse` has just made and that has no other owner: it is not copied. */
 export const parseStoredInput = (value: unknown): ParsedInput =>
   isStorable(value) ? shaped(value) : parseInput(value);
 

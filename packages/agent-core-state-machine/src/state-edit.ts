@@ -43,7 +43,7 @@ type StateFields = Pick<
  *
  * Each collection is copied at its first write and written in place after that; elements are replaced, never changed.
  * So there are two carriers in one: an edit that finishes after each input is persistent, every state it gave stays as
- * it was; an edit that takes many inputs before it finishes works in place, on what nobody else holds.
+ * it was; an edit that takes many inputs before it finishes works in place, on collections of its own.
  */
 export class StateEdit implements AgentState {
   readonly version = 1;

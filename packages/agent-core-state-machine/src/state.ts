@@ -8,7 +8,7 @@ import { spendingSchema, usageSchema } from "./usage.ts";
 /**
  * What the reducer knows of a tool. `schema` is the JSON text of the JSON Schema of its input. `replay` says what may
  * happen after a crash: `safe` and `keyed` run again, `once` (the default) never does; then its `probe` is asked, or
- * the model is told (`onUnknown: "tell"`, the default) or a human asked. `asksHuman`: a human answers the call.
+ * it is reported to the model (`onUnknown: "report"`, the default) or a human is asked. `asksHuman`: a human answers the call.
  */
 export const toolDefinitionSchema = z.object({
   description: z.string(),
@@ -17,7 +17,7 @@ export const toolDefinitionSchema = z.object({
   approval: z.exactOptional(z.enum(["always", "never"])),
   replay: z.exactOptional(replaySchema),
   probe: z.exactOptional(z.boolean()),
-  onUnknown: z.exactOptional(z.enum(["tell", "ask"])),
+  onUnknown: z.exactOptional(z.enum(["report", "ask"])),
   asksHuman: z.exactOptional(z.boolean()),
   /**
    * The tool calls models itself: the most that one call may spend, without an amount where it has no limit of its own.

@@ -95,7 +95,7 @@ export interface AgentStep {
   readonly changes: readonly AgentChange[];
 }
 
-/** Like `agentTransition`, told in full. An input that does not apply gives the same state and nothing else. */
+/** Like `agentTransition`, with moves and changes. An input that does not apply gives the same state, and neither. */
 export const step =
   (input: AgentInput) =>
   (state: AgentState): AgentStep => {
@@ -132,10 +132,10 @@ export function createAgentTransition(
   };
 }
 
-/** A fold in progress. `apply` tells what an input did, undefined when it did not apply. */
+/** A fold in progress. `apply` returns what an input did, undefined when it did not apply. */
 export interface Replay {
   apply(input: AgentInput): Omit<AgentStep, "state"> | undefined;
-  /** The state so far. It does not change when the replay goes on. */
+  /** The state so far. It does not change when the replay continues. */
   state(): AgentState;
 }
 

@@ -13,7 +13,7 @@ export const usageSchema = z.object({
 
 export type AgentUsage = Immutable<z.infer<typeof usageSchema>>;
 
-/** What one call used, as an input tells it: an amount that is left out is zero. */
+/** What one call used, as an input reports it: an amount that is left out is zero. */
 export const usageReportSchema = z.object({
   inputTokens: z.exactOptional(z.number()),
   cachedInputTokens: z.exactOptional(z.number()),

@@ -1,7 +1,7 @@
 import type { DispatchResult, MoorexDefinition, Step } from "./definition.ts";
 import type { Run } from "./effect-runs.ts";
 
-/** A batch that waits for its turn, and what came of it. */
+/** A batch that waits for its turn, and its result. */
 export interface Batch<State, Input, Effect> {
   readonly inputs: readonly Input[];
   /** The run that dispatched it; none for the outside world. */

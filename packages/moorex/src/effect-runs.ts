@@ -28,7 +28,7 @@ interface Options<State, Input, Effect> {
 }
 
 const noLongerWanted: DOMException = new DOMException("The state no longer wants this effect.", "AbortError");
-/** The state still wants what ran: whoever goes on from it starts it again. */
+/** The state still wants what ran: the next machine that continues from it starts it again. */
 const stopped: DOMException = new DOMException("The machine was stopped.", "ShutdownError");
 
 /** Keeps I1 to I3: the running keys are the wanted keys less the finished ones. */

@@ -1,6 +1,6 @@
 import type { AgentState, ContextEntry } from "@moora/agent-core-state-machine";
 
-/** A part of the transcript that a summary stands for. */
+/** A part of the transcript that a summary replaces. */
 export interface Hidden {
   readonly since: number;
   readonly until: number;
@@ -16,7 +16,7 @@ export function hiddenBySummaries({ transcript }: AgentState, from: number, to: 
   return hidden;
 }
 
-/** Whether the model may see an entry: not withheld, and no summary stands for it. User messages are never hidden. */
+/** Whether the model may see an entry: not withheld, and not replaced by a summary. User messages are never hidden. */
 export const isVisible = (entry: ContextEntry, index: number, hidden: readonly Hidden[]): boolean =>
   entry.withheld !== true &&
   (entry.type === "message" || hidden.every(({ since, until }) => index < since || index >= until));

@@ -88,7 +88,7 @@ type Hidden = ReturnType<typeof hiddenBySummaries>;
 function mapped(state: AgentState, known: Lineage | undefined, from: number, hidden: Hidden): Lineage {
   const { transcript, reActContext } = state;
   const { windowStart, seen } = reActContext;
-  // The lists of an older lineage are taken over: nobody else holds them.
+  // The lists of an older lineage are reused: they have no other owner.
   const messages: LlmMessage[] = known?.messages ?? [];
   const callIds: string[] = known?.callIds ?? [];
   const records: Lineage["records"] = known?.records ?? [];

@@ -3,7 +3,7 @@ import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import type { ToolContext } from "../tool/define-tool.ts";
 import type { EffectHost } from "./host.ts";
 
-/** What a tool is told of its call. `late` is aborted when its time is up. */
+/** The context of a tool call. `late` is aborted when its time is up. */
 export function callContext(
   effect: CallToolEffect | ProbeToolEffect,
   state: AgentState,

@@ -9,19 +9,21 @@ import { reportUsage } from "./late-usage.ts";
 import { missingPrice, usageOfOutcome } from "./model-cost.ts";
 import { toFailedInput, numberedTurn, toObservedInput, toReflectedInput } from "./observation.ts";
 import { assertLoggable } from "./assert-loggable.ts";
-import { NotSynchronous, tell, waitFor, type Run } from "./effect-program.ts";
+import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 
 /** Calls the model and dispatches its answer. The request is the state's, so equal keys send equal bytes. */
-export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectHost): Run<void> {
+export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { clock, signal } = host;
   const request = llmRequestAt(state);
   const calledAt = clock.now();
-  const intended = yield* tell({ type: "llm-call-started", key: effect.key, timestamp: calledAt });
+  const intended = yield* dispatch({ type: "llm-call-started", key: effect.key, timestamp: calledAt });
   if (request === undefined || !intended || signal.aborted) return;
   const asked = request.model === "" ? (host.parts.llm.model ?? "") : request.model;
   const unpriced = asked === "" ? undefined : missingPrice(state, asked);
   if (unpriced !== undefined)
-    return void (yield* tell(toFailedInput(effect, { failure: unpriced, partial: "" }, undefined, calledAt)));
+    return void (yield* dispatch(
+      toFailedInput(effect, { failure: unpriced, partial: "" }, undefined, calledAt),
+    ));
   const outcome = readOutcome(yield* waitFor(outcomeOf(effect, request, host)), host.parts.llm.name);
   if (signal.aborted) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);
   yield* tellOutcome(effect, state, host, { outcome, asked, calledAt });
@@ -33,7 +35,12 @@ interface Called {
   readonly calledAt: number;
 }
 
-function* tellOutcome(effect: CallLlmEffect, state: AgentState, host: EffectHost, called: Called): Run<void> {
+function* tellOutcome(
+  effect: CallLlmEffect,
+  state: AgentState,
+  host: EffectHost,
+  called: Called,
+): EffectProgram<void> {
   const { outcome, asked } = called;
   const usage = usageOfOutcome(state, outcome, asked);
   const unpriced = outcome.ok ? missingPrice(state, outcome.model, asked) : undefined;
@@ -41,7 +48,7 @@ function* tellOutcome(effect: CallLlmEffect, state: AgentState, host: EffectHost
     return yield* tellAnswer(effect, state, host, { ...called, outcome, usage });
   const failed = outcome.ok ? unpriced && { failure: unpriced, partial: "" } : outcome;
   if (failed !== undefined)
-    yield* tell(assertLoggable(toFailedInput(effect, failed, usage, host.clock.now())));
+    yield* dispatch(assertLoggable(toFailedInput(effect, failed, usage, host.clock.now())));
 }
 
 interface Answered extends Called {
@@ -54,18 +61,20 @@ function* tellAnswer(
   state: AgentState,
   host: EffectHost,
   { outcome, usage = {}, calledAt }: Answered,
-): Run<void> {
+): EffectProgram<void> {
   const { clock, signal, parts, notify } = host;
   for (const text of outcome.warnings ?? []) notify({ type: "llm-warning", text });
   if (effect.purpose === "reflect")
-    return void (yield* tell(assertLoggable(toReflectedInput(effect, outcome, usage, clock.now()))));
+    return void (yield* dispatch(assertLoggable(toReflectedInput(effect, outcome, usage, clock.now()))));
   const turn = numberedTurn(state, outcome, host, clock.now());
   const judgement = yield* checkTurn(state, turn, parts);
   if (signal.aborted) return yield* reportUsage(effect.key, usage, host);
-  yield* tell(...toObservedInput(effect, outcome, turn, judgement, { usage, calledAt, now: clock.now() }));
+  yield* dispatch(
+    ...toObservedInput(effect, outcome, turn, judgement, { usage, calledAt, now: clock.now() }),
+  );
 }
 
-/** A caller promises not to reject; one that does anyway has failed, and the agent goes on. */
+/** A caller promises not to reject; one that does anyway has failed, and the agent continues. */
 function outcomeOf(
   effect: CallLlmEffect,
   request: LlmRequest,
@@ -97,7 +106,7 @@ function callOptions(effect: CallLlmEffect, host: EffectHost): LlmCallOptions {
  */
 function chunkReporter(
   { key, messageId }: CallLlmEffect,
-  { tellNow, notify, clock, signal }: EffectHost,
+  { dispatchNow, notify, clock, signal }: EffectHost,
 ): (chunk: LlmChunk) => void {
   let offset = 0;
   let held = "";
@@ -110,7 +119,7 @@ function chunkReporter(
     const text = whole.slice(0, end).toWellFormed();
     held = whole.slice(text.trim() === "" && offset === 0 ? 0 : end);
     if (held.length === whole.length) return;
-    if (offset === 0) tellNow?.({ type: "llm-message-started", messageId, key, timestamp: clock.now() });
+    if (offset === 0) dispatchNow?.({ type: "llm-message-started", messageId, key, timestamp: clock.now() });
     notify({ type: "llm-text", messageId, text, offset });
     offset += text.length;
   };

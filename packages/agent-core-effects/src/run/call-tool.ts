@@ -9,10 +9,10 @@ import { callContext } from "./call-context.ts";
 import { validUsage } from "./valid-usage.ts";
 import { withTimeout } from "./with-timeout.ts";
 import { assertLoggable } from "./assert-loggable.ts";
-import { tell, waitFor, type Run } from "./effect-program.ts";
+import { dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 
 /** Runs a tool, after its intent is durable, and dispatches its one result. A call that cannot run is not begun. */
-export function* callTool(effect: CallToolEffect, state: AgentState, host: EffectHost): Run<void> {
+export function* callTool(effect: CallToolEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { toolCallId, attempt } = effect;
   const { clock, signal } = host;
   const tool = host.parts.tools.get(effect.name);
@@ -23,34 +23,43 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
       problem === undefined ? unknownTool(effect.name, host) : invalid(problem),
       host,
     );
-  const intended = yield* tell({ type: "tool-call-started", toolCallId, attempt, timestamp: clock.now() });
+  const intended = yield* dispatch({
+    type: "tool-call-started",
+    toolCallId,
+    attempt,
+    timestamp: clock.now(),
+  });
   if (!intended || signal.aborted) return;
   const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));
   if (!signal.aborted) yield* tellResult(effect, outcome, host);
 }
 
-/** Asks the tool what became of a call that was broken off, and tells what it knows. */
-export function* probeTool(effect: ProbeToolEffect, state: AgentState, host: EffectHost): Run<void> {
+/** Asks the tool for the outcome of an interrupted call, and dispatches the answer. */
+export function* probeTool(
+  effect: ProbeToolEffect,
+  state: AgentState,
+  host: EffectHost,
+): EffectProgram<void> {
   const { toolCallId, attempt } = effect;
   const tool = host.parts.tools.get(effect.name);
   const found = yield* waitFor(probeOutcome(tool, effect, state, host));
   if (host.signal.aborted) return;
   if (found !== "not-run" && found !== "unknown") return yield* tellResult(effect, found, host);
   const timestamp = host.clock.now();
-  yield* tell({ type: "tool-call-interrupted", toolCallId, attempt, outcome: found, timestamp });
+  yield* dispatch({ type: "tool-call-interrupted", toolCallId, attempt, outcome: found, timestamp });
 }
 
 function* tellResult(
   { toolCallId, key }: CallToolEffect | ProbeToolEffect,
   outcome: ToolOutcome,
   { clock, limits }: EffectHost,
-): Run<void> {
+): EffectProgram<void> {
   const timestamp = clock.now();
   const result = outcomeToResult(outcome, limits.maxResultLength, timestamp);
   const usage = validUsage(outcome.usage);
   const used = usage === undefined ? {} : { usage };
   const input = { type: "tool-call-completed", toolCallId, key, result, ...used, timestamp } as const;
-  yield* tell("files" in result ? assertLoggable(input) : input);
+  yield* dispatch("files" in result ? assertLoggable(input) : input);
 }
 
 /** The tool's outcome, at once where it is there at once. */
@@ -73,14 +82,14 @@ function toolOutcome(
 function reportLateUsage(
   key: string,
   running: Promise<ToolOutcome>,
-  { signal, clock, tellLate }: EffectHost,
+  { signal, clock, dispatchLate }: EffectHost,
   late: AbortSignal,
 ): void {
   void running.then(({ usage }) => {
     if (!signal.aborted && !late.aborted) return;
     const counted = validUsage(usage);
     const used = counted === undefined ? {} : { usage: counted };
-    tellLate?.({ type: "usage-reported", key, ...used, timestamp: clock.now() });
+    dispatchLate?.({ type: "usage-reported", key, ...used, timestamp: clock.now() });
   });
 }
 

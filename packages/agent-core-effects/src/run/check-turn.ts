@@ -8,10 +8,14 @@ import {
   type NumberedCall,
   type NumberedTurn,
 } from "./observation.ts";
-import { waitFor, type Run } from "./effect-program.ts";
+import { waitFor, type EffectProgram } from "./effect-program.ts";
 
 /** Looks at what the reducer cannot: schemas of answers and arguments, and the host's predicates. */
-export function* checkTurn(state: AgentState, turn: NumberedTurn, parts: AgentParts): Run<TurnCheck> {
+export function* checkTurn(
+  state: AgentState,
+  turn: NumberedTurn,
+  parts: AgentParts,
+): EffectProgram<TurnCheck> {
   const calls = new Map<string, CallCheck>();
   for (const call of turn.calls) {
     const judgement = yield* judgedCall(state, call, parts);
@@ -23,7 +27,7 @@ export function* checkTurn(state: AgentState, turn: NumberedTurn, parts: AgentPa
 }
 
 /** A check that throws has found that the answer cannot be used. */
-function* answerProblem(text: string, parts: AgentParts): Run<string | undefined> {
+function* answerProblem(text: string, parts: AgentParts): EffectProgram<string | undefined> {
   try {
     return yield* waitFor(parts.answerProblem?.(text));
   } catch (error) {
@@ -32,7 +36,11 @@ function* answerProblem(text: string, parts: AgentParts): Run<string | undefined
 }
 
 /** Why the call cannot run, or the predicate's answer where the policy has one. */
-function* judgedCall(state: AgentState, call: NumberedCall, parts: AgentParts): Run<CallCheck | undefined> {
+function* judgedCall(
+  state: AgentState,
+  call: NumberedCall,
+  parts: AgentParts,
+): EffectProgram<CallCheck | undefined> {
   const problem = yield* argumentProblem(call, parts);
   if (problem !== undefined) return { problem };
   const { policy } = state.config.approval;
@@ -47,7 +55,7 @@ function* judgedCall(state: AgentState, call: NumberedCall, parts: AgentParts): 
 function* argumentProblem(
   { name, parameters }: NumberedCall,
   { tools }: AgentParts,
-): Run<string | undefined> {
+): EffectProgram<string | undefined> {
   try {
     return yield* waitFor(tools.get(name)?.check(parameters));
   } catch {
@@ -56,7 +64,10 @@ function* argumentProblem(
 }
 
 /** A predicate that is missing, throws or returns anything but false asks. */
-function* predicateAsks(call: NumberedCall, predicate: ApprovalPredicate | undefined): Run<boolean> {
+function* predicateAsks(
+  call: NumberedCall,
+  predicate: ApprovalPredicate | undefined,
+): EffectProgram<boolean> {
   if (predicate === undefined) return true;
   try {
     const asks: unknown = yield* waitFor(predicate({ name: call.name, parameters: call.parameters }));

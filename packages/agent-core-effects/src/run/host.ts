@@ -90,9 +90,9 @@ export interface EffectHost {
   readonly clock: Clock;
   readonly limits: RunLimits;
   /** Dispatches an input while the run is under way, out of its order; left out where inputs are taken one by one. */
-  readonly tellNow?: (input: AgentInput) => void;
+  readonly dispatchNow?: (input: AgentInput) => void;
   /** Dispatches what becomes known of an effect after the state stopped wanting it. Default: as any other input. */
-  readonly tellLate?: (input: AgentInput) => void;
+  readonly dispatchLate?: (input: AgentInput) => void;
   /** Whether the model has to answer at once. */
   readonly synchronous?: boolean;
   readonly signal: AbortSignal;

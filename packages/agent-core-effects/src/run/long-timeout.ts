@@ -3,7 +3,7 @@ import type { Clock } from "./host.ts";
 /** Longer timers than this fire at once. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Calls back once, `ms` from now, however long that is; answers how to call it off. */
+/** Calls back once, `ms` from now, however long that is. Returns a function that cancels it. */
 export function setLongTimeout(clock: Clock, ms: number, callback: () => void): () => void {
   let cancelTimer = (): void => undefined;
   const wait = (left: number): void => {

@@ -69,7 +69,7 @@ function repairedCopy(raw: Json): ReturnType<typeof jsonCopy> {
 
 const finishes: readonly LlmFinish["unified"][] = ["stop", "tool-calls", "length", "other"];
 
-/** Why the model stopped; a word that is none of ours is `other`. */
+/** Why the model stopped; an unknown word is `other`. */
 export const readFinish = ({ unified, raw }: LlmFinish): LlmFinish => ({
   unified: finishes.includes(unified) ? unified : "other",
   raw: text(raw, "finish"),

@@ -5,25 +5,25 @@ import { failureInput } from "./failure-input.ts";
 import { setLongTimeout } from "./long-timeout.ts";
 import { callLlm } from "./call-llm.ts";
 import { callTool, probeTool } from "./call-tool.ts";
-import { NotSynchronous, tell, waitFor, type Run } from "./effect-program.ts";
+import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 import { runState } from "./run-state.ts";
 
 /**
- * Does what an effect says and tells what happened, as a program for one of the drivers. Whatever throws on the way, a
- * model, a tool, a handler, is told as its failure: an effect that is still wanted never ends without an answer.
+ * Executes an effect and dispatches what happened, as a program for one of the drivers. An exception of a model, a tool or a
+ * handler is dispatched as its failure: an effect that is still wanted never ends without an answer.
  */
-export function* programOf(effect: AgentEffect, state: AgentState, host: EffectHost): Run<void> {
+export function* programOf(effect: AgentEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   try {
     yield* workOf(effect, state, host);
   } catch (error) {
     if (error instanceof NotSynchronous) throw error;
-    const told = host.signal.aborted ? undefined : failureInput(effect, error, host.clock.now());
-    if (told === undefined) throw error;
-    yield* tell(told);
+    const failure = host.signal.aborted ? undefined : failureInput(effect, error, host.clock.now());
+    if (failure === undefined) throw error;
+    yield* dispatch(failure);
   }
 }
 
-function workOf(effect: AgentEffect, state: AgentState, host: EffectHost): Run<void> {
+function workOf(effect: AgentEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   switch (effect.type) {
     case "call-llm":
       return callLlm(effect, state, host);
@@ -41,14 +41,14 @@ function workOf(effect: AgentEffect, state: AgentState, host: EffectHost): Run<v
 }
 
 /** Dispatches the decision where this host has one; otherwise the question waits for one from outside. */
-function* askHuman(effect: AskHumanEffect, { ask }: EffectHost): Run<void> {
+function* askHuman(effect: AskHumanEffect, { ask }: EffectHost): EffectProgram<void> {
   const decision = yield* waitFor(ask?.(effect));
-  if (decision !== undefined) yield* tell(decision);
+  if (decision !== undefined) yield* dispatch(decision);
 }
 
-function* waitUntil({ key, due }: WaitUntilEffect, { clock, signal }: EffectHost): Run<void> {
+function* waitUntil({ key, due }: WaitUntilEffect, { clock, signal }: EffectHost): EffectProgram<void> {
   if (due > clock.now()) yield* waitFor(timePassed(due, clock, signal));
-  if (!signal.aborted) yield* tell({ type: "deadline-passed", key, timestamp: clock.now() });
+  if (!signal.aborted) yield* dispatch({ type: "deadline-passed", key, timestamp: clock.now() });
 }
 
 async function timePassed(due: number, clock: Clock, signal: AbortSignal): Promise<void> {

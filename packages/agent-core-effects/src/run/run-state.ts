@@ -2,7 +2,7 @@ import type { AgentInput, AgentState, InputOf } from "@moora/agent-core-state-ma
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
 import { assertLoggable } from "./assert-loggable.ts";
-import { NotSynchronous, tell, waitFor, type Run } from "./effect-program.ts";
+import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 import { callToolOfHandler } from "./handler-tool-call.ts";
 import { handlerSpending, type HandlerSpending } from "./handler-spending.ts";
 import type { EffectHost, StateContext, StateDecision } from "./host.ts";
@@ -10,17 +10,17 @@ import { reportUsage } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
 
 /** Runs the handler of a custom state, after its intent is durable, and dispatches its decision. */
-export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): Run<void> {
+export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { key } = effect;
   const { clock, signal } = host;
-  const intended = yield* tell({ type: "state-handler-started", key, timestamp: clock.now() });
+  const intended = yield* dispatch({ type: "state-handler-started", key, timestamp: clock.now() });
   if (!intended || signal.aborted) return;
   const spending = handlerSpending(state);
   const decision = yield* stateDecision(effect, state, host, spending);
   const usage = validUsage(spending.used());
   if (signal.aborted) return yield* reportUsage(key, usage, host);
   const used = usage === undefined ? {} : { usage };
-  yield* tell(decisionToInput(decision, { type: "state-handled", key, ...used, timestamp: clock.now() }));
+  yield* dispatch(decisionToInput(decision, { type: "state-handled", key, ...used, timestamp: clock.now() }));
 }
 
 /** The input that leaves the state. A decision of another form counts as a failure of the handler. */
@@ -47,7 +47,7 @@ function* stateDecision(
   state: AgentState,
   host: EffectHost,
   spending: HandlerSpending,
-): Run<StateDecision> {
+): EffectProgram<StateDecision> {
   const { states } = host.parts;
   const handler = Object.hasOwn(states, effect.name) ? states[effect.name] : undefined;
   if (handler === undefined) return "NoHandlerForState";

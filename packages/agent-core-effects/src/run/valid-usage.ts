@@ -1,7 +1,7 @@
 import type { AgentUsage, UsageReport } from "@moora/agent-core-state-machine";
 import type { LlmUsage } from "@moora/llm";
 
-/** A number that is no amount counts as nothing: what came of the work is worth more than its bill. */
+/** Invalid amounts count as 0: a bad usage report must not lose the result. */
 export const amount = (value: number | undefined): number =>
   value !== undefined && Number.isFinite(value) && value > 0 ? value : 0;
 
@@ -17,7 +17,7 @@ export const validTokens = (usage: Partial<LlmUsage>): LlmUsage => ({
 export const withoutZeros = (usage: AgentUsage): UsageReport =>
   Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== 0));
 
-/** What a tool says that it used, as an input tells it; undefined where it is nothing. */
+/** The usage that a tool reports, without invalid amounts; undefined if nothing is left. */
 export function validUsage(usage: UsageReport | undefined): UsageReport | undefined {
   if (usage === undefined) return undefined;
   const counted = withoutZeros({ ...validTokens(usage), cost: amount(usage.cost) });

@@ -4,8 +4,8 @@ import type { EffectHost } from "./host.ts";
 import { setLongTimeout } from "./long-timeout.ts";
 
 /**
- * What a tool came to, or a failure when its time is up or the call no longer wanted: a tool that goes on then speaks to
- * nobody. Where nothing is waited for there is no time to run out, and no timer is left behind.
+ * The outcome of a tool, or a failure when its time is up or the call is no longer wanted: what the tool returns later is
+ * dropped. A synchronous tool has no timer.
  */
 export async function withTimeout<Outcome>(
   running: Promise<Outcome>,

@@ -60,7 +60,7 @@ export interface ToolOptions<Schema, Input, Output = unknown> {
    * `idempotencyKey`. "once": it never runs again; its `probe` or `onUnknown` settles it. Default: "once".
    */
   readonly replay?: NonNullable<ToolDefinition["replay"]>;
-  /** For `replay: "once"` without an answer of `probe`: report it to the model, or ask a person. Default: "tell". */
+  /** For `replay: "once"` without an answer of `probe`: report it to the model, or ask a person. Default: "report". */
   readonly onUnknown?: NonNullable<ToolDefinition["onUnknown"]>;
   /**
    * Milliseconds that one attempt of a call may take. An attempt after a crash has the whole time again; there are at most

@@ -1,7 +1,7 @@
 /** Values of fewer characters are only known by the quotes around them: they may be part of any word. */
 const shortestKnown = 4;
 
-/** Characters of a longer value that tell it from any other text. */
+/** Characters of a longer value that distinguish it from any other text. */
 const telling = 8;
 
 /** Values that are looked for in one message, at most. */

@@ -1,7 +1,7 @@
 import { noUsage, type LlmOutcome, type LlmPart } from "@moora/llm";
 import { fails } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { effectsAt, inputsOf, programOf, type Run } from "../../src/index.ts";
+import { effectsAt, inputsOf, programOf, type EffectProgram } from "../../src/index.ts";
 import { World } from "../world.ts";
 
 const plan = "plan/1/1/1";
@@ -72,11 +72,11 @@ describe("an effect whose driver has waited in vain", () => {
     const world = new World({ parts: { llm: { name: "own", call: () => new Promise(() => undefined) } } });
     const effect = effectsAt(world.say("q").state)[plan];
     if (effect === undefined) throw new Error("There is no plan.");
-    const run: Run<void> = programOf(effect, world.state, world.host);
+    const run: EffectProgram<void> = programOf(effect, world.state, world.host);
     run.next();
     run.next(true);
     expect(run.throw(new Error("Out of time."))).toMatchObject({
-      value: { tell: [{ type: "llm-call-failed", failure: { message: "Out of time." } }] },
+      value: { dispatch: [{ type: "llm-call-failed", failure: { message: "Out of time." } }] },
     });
   });
 });

@@ -54,7 +54,7 @@ const entering =
 export const enterActing: EnterState = entering("Acting");
 export const enterParallelActing: EnterState = entering("ParallelActing");
 
-/** Calls that ask nobody run while the others wait for their person. */
+/** Calls that need no approval run while the others wait for their reviewer. */
 export const enterWaitingForHuman: EnterState = (edit) =>
   moveCalls(edit, "WaitingForHuman", () => {
     if (askingEvent(edit) !== undefined) return undefined;

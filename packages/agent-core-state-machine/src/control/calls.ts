@@ -67,7 +67,7 @@ export const mayHaveRun = ({ mayHaveRun: earlier, status }: OpenCall): boolean =
 /**
  * Whether a person is asked before the call runs. In this order: a tool that asks people does; the policy `always` does,
  * whatever the tool says; then the tool's own `approval`; then the policy. A call that cannot run, of an unknown tool or
- * with arguments that do not fit, asks nobody: it fails.
+ * with arguments that do not fit, does not ask: it fails.
  */
 export function needsHuman(state: AgentState, call: ToolCallRecord): boolean {
   const tool = toolOf(state, call.name);

@@ -81,7 +81,7 @@ export const controlSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("Reflecting"),
     cause: z.enum(["steps", "tokens", "low-confidence", "context-exceeded"]),
-    /** The part of the transcript that the summary stands for. */
+    /** The part of the transcript that the summary replaces. */
     since: z.number(),
     covers: z.number(),
     ...llmCallFields,

@@ -1,7 +1,7 @@
 import type { ControlGraph } from "../config.ts";
 import type { ControlType } from "./control.ts";
 
-/** The control states that every agent has. `Custom` stands for those that a user adds, each by its own name. */
+/** The control states that every agent has. `Custom` represents those that a user adds, each by its own name. */
 export type BuiltInState = Exclude<ControlType, "Custom">;
 
 /** Frozen, rows included: a write would change every agent of the process. */

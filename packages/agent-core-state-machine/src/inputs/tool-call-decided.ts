@@ -89,7 +89,7 @@ function modified(
   };
 }
 
-/** A question that nobody answered in time: an approval counts as rejected, an outcome as unknown. */
+/** A question without an answer in time: an approval counts as rejected, an outcome as unknown. */
 export function expireQuestion(edit: StateEdit, call: OpenCall): void {
   if (call.status.type !== "asking") return;
   const decision: ToolCallDecision = { type: "expired", by: "deadline", decidedAt: edit.timestamp };

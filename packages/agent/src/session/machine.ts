@@ -110,11 +110,16 @@ export function agentMachine(
   };
 
   /** From outside of the effect: the state does not want it anymore. After `stop` there is nothing to count it for. */
-  const tellLate = (input: AgentInput): void => void moorex.dispatch(input).catch(() => undefined);
+  const dispatchLate = (input: AgentInput): void => void moorex.dispatch(input).catch(() => undefined);
 
   const runEffect = (effect: AgentEffect, state: AgentState): EffectRun<AgentState, AgentInput> => ({
     start(dispatch, signal) {
-      const host: EffectHost = { ...hostBase, signal, tellNow: (input) => void dispatch(input), tellLate };
+      const host: EffectHost = {
+        ...hostBase,
+        signal,
+        dispatchNow: (input) => void dispatch(input),
+        dispatchLate,
+      };
       return runProgram(programOf(effect, state, host), async (...inputs) => {
         const { applied } = await dispatch(...inputs);
         return applied > 0 || inputs.some((input) => taken.has(input));

@@ -129,13 +129,13 @@ describe("the application", () => {
     { of: "JSON", isSuccess: true, given: { content: { text: "x".repeat(1_000) } } },
     { of: "an error", isSuccess: false, given: { error: "x".repeat(1_000) } },
   ])("hands in no more than the model may read of a result: $of", async ({ isSuccess, given }) => {
-    const agent = (onUnknown: "tell" | "ask") =>
+    const agent = (onUnknown: "report" | "ask") =>
       defineAgent({
         llm: callsThenAnswers({ name: "ship" }),
         tools: [toolOf("ship", never, { onUnknown })],
         limits: { maxResultLength: 200 },
       });
-    const running = await new Restarts().open(agent("tell"));
+    const running = await new Restarts().open(agent("report"));
     await running.send("go");
     await turns();
     const world = new Restarts();
