@@ -15,7 +15,7 @@ export type Decision =
 
 /**
  * What is known of a call that was interrupted after it had started: run it again, it worked and gave this `result` (text
- * or JSON), it failed, or nobody knows.
+ * or JSON), it failed, or the outcome is unknown.
  */
 export type OutcomeDecision =
   | { readonly outcome: "run-again" }

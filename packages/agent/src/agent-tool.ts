@@ -29,7 +29,7 @@ export interface AgentToolOptions extends Pick<
   ToolOptions<JsonObject, JsonObject>,
   "name" | "description" | "risk" | "approval" | "timeoutMs" | "maxParallel"
 > {
-  /** Keeps what the sub-agent does: a crash goes on with the same session, and does nothing twice. */
+  /** Keeps what the sub-agent does: after a crash the same session continues, and nothing is done twice. */
   readonly log?: EventLog;
   readonly clock?: Clock;
   /** Answers what the sub-agent asks of a human. Without it such calls are rejected: nothing ever waits. */
@@ -65,14 +65,14 @@ const input: JsonObject = {
 /**
  * An agent as a tool of another one. Its result is the answer's text; a failure is an error that the model reads, with
  * its kind. A cancel or time-out of the call cancels the sub-agent, and so all that it has called; a host that shuts down
- * only leaves it, and with a `log` the next one goes on with the same session. It may spend what its caller has left, and
+ * only leaves it, and with a `log` the next one continues the same session. It may spend what its caller has left, and
  * what it used counts for its caller. Throws `BuildError` for what is not an agent, an unknown option, and what `defineTool`
  * refuses.
  */
 export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {
   checkIsAgent("agentTool", agent);
   checkAgentToolOptions(options);
-  const { log, clock = systemClock, onApproval = nobody, ...definition } = options;
+  const { log, clock = systemClock, onApproval = rejectUnasked, ...definition } = options;
   const host = { clock, onApproval };
   return defineTool({
     ...definition,
@@ -86,7 +86,7 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
       const session =
         log === undefined
           ? startSession(capped, host)
-          : // Only the owner of the caller runs its tools: whoever held this session is no more.
+          : // Only the owner of the caller runs its tools: the process that held this session has ended.
             await openSession(capped, { ...host, log, id: idOf(definition.name, context), isOwnerGone });
       return await workedOff(capped, session, taskOf(given), { signal: context.signal, clock });
     },
@@ -96,7 +96,7 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
 /** The schema has it that there is one. */
 const taskOf = ({ task }: JsonObject): string => (typeof task === "string" ? task : "");
 
-const nobody: OnApproval = (question) => refusalOf(question, "There is nobody to ask.");
+const rejectUnasked: OnApproval = (question) => refusalOf(question, "No reviewer is available.");
 
 const isOwnerGone = (): boolean => true;
 
@@ -185,7 +185,7 @@ async function endOf<Answer>(
   let run = wasTold ? session.running() : session.ask(task);
   while (run !== undefined) {
     const end = await runToEnd(run);
-    // A log that could not be written is tried again: the loop goes on, and its end is what counts.
+    // A log that could not be written is tried again: the loop continues, and its end is what counts.
     const goesOn = end instanceof AgentError && end.kind === "MemoryError" && !signal.aborted;
     run = goesOn ? session.running() : undefined;
     if (run === undefined) return end;

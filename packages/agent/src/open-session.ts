@@ -27,7 +27,7 @@ export interface OpenOptions {
   readonly id: string;
   /**
    * What this host does: `run` the agent, under a lease that only one holds; `post` messages, decisions and cancels to
-   * whoever runs it; or only `read` along. Default: `run`.
+   * its owner; or only `read` along. Default: `run`.
    */
   readonly access?: Access;
   /**
@@ -80,7 +80,7 @@ export async function openSession<Answer>(
     const handle = logHandle(options.log, await openLog(agent, options, access));
     const found = await restoreSession(handle.log, options.onNotice);
     checkAgent(agent, found);
-    // Who only reads appends nothing after records that a snapshot stands for.
+    // A reader appends nothing after the records that a snapshot replaces.
     if (access !== "read" && found.snapshotSeq > 0) await handle.log.checkUpTo(found.snapshotSeq);
     const base = { ...options, clock, handle, found };
     if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;

@@ -18,9 +18,9 @@ export interface PerformOptions extends Partial<Pick<EffectHost, "signal" | "not
 }
 
 /**
- * The hands of an agent without a session: does what an effect says and gives the inputs that tell of it, one after the
- * other. Apply each before you take the next one: what an effect does depends on whether its intent was taken. Without
- * `ask` there is nobody to ask, and questions are rejected; with it they wait for a decision that you apply.
+ * Executes the effects of an agent without a session, and yields their inputs one after the other. Apply each before you
+ * take the next one: what an effect does depends on whether its intent was applied. Without
+ * `ask` there is no reviewer, and questions are rejected; with it they wait for a decision that you apply.
  */
 export function performWith(
   { parts, limits }: Pick<Agent<unknown>, "parts" | "limits">,
@@ -46,10 +46,10 @@ async function* unasked(
   effect: AskHumanEffect,
   { clock, limits: { maxResultLength } }: EffectHost,
 ): AsyncGenerator<AgentInput> {
-  const refusal = refusalOf(effect, "There is nobody to ask.");
+  const refusal = refusalOf(effect, "No reviewer is available.");
   const timestamp = clock.now();
   yield decisionToInput(effect, refusal, {
-    by: "nobody",
+    by: "no-reviewer",
     timestamp,
     digestOfChange: () => "",
     maxResultLength,

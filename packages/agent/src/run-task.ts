@@ -16,7 +16,7 @@ const taskForms: OptionForms<TaskOptions> = { ...startForms, signal: "signal" };
 
 /**
  * Runs one task from its message to its answer. Await it for the result, or go through its events. Where an approval is
- * needed and there is nobody to ask, neither `onApproval` nor anyone who goes through the events, it is rejected. Throws
+ * needed and there is no reviewer, neither `onApproval` nor an iteration over the events, it is rejected. Throws
  * `BuildError` for what is not an agent and for an unknown option; the run rejects with `AgentFailed` for a task that is
  * blank, or neither text nor an object with text.
  */
@@ -43,7 +43,7 @@ export function runTask<Answer>(
   control.observe({
     ended() {
       signal?.removeEventListener("abort", cancel);
-      // After those have heard of the end who are told of it just now.
+      // After the current listeners were notified.
       queueMicrotask(() => void session.close());
     },
     // Whoever went through the events was the one to ask.
@@ -51,7 +51,7 @@ export function runTask<Answer>(
       if (onApproval !== undefined) return;
       for (const question of session.questions())
         void session
-          .decide(question, refusalOf(question, "There is nobody to ask."), "nobody")
+          .decide(question, refusalOf(question, "No reviewer is available."), "no-reviewer")
           .catch(() => undefined);
     },
   });

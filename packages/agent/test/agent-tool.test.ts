@@ -114,7 +114,7 @@ describe("what a sub-agent asks of a human", () => {
   });
 
   it("is rejected where nobody answers, so that it never hangs", async () => {
-    expect(await paid({})).toContain("There is nobody to ask.");
+    expect(await paid({})).toContain("No reviewer is available.");
   });
 });
 

@@ -54,8 +54,8 @@ describe("a loop of one's own", () => {
     });
     const state = await byHand(agent, "Pay.");
     expect(state.toolCalls["1"]).toMatchObject({
-      decision: { type: "rejected", by: "nobody" },
-      result: { error: "A human rejected this call: There is nobody to ask." },
+      decision: { type: "rejected", by: "no-reviewer" },
+      result: { error: "A human rejected this call: No reviewer is available." },
     });
     expect(pay).not.toHaveBeenCalled();
   });

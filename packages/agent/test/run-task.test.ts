@@ -291,7 +291,7 @@ describe("a task that has to ask", () => {
     const { agent, paid } = paying();
     expect(resultOf(await runTask(agent, "Pay."))).toMatchObject({
       code: "rejected",
-      error: "A human rejected this call: There is nobody to ask.",
+      error: "A human rejected this call: No reviewer is available.",
     });
     expect(paid).toEqual([]);
   });

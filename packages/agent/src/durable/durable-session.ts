@@ -19,14 +19,14 @@ import { SessionError } from "./session-error.ts";
 import { identityOf } from "./session-header.ts";
 import { snapshotKeeper } from "./snapshot-keeper.ts";
 
-/** What this host may do with a session: run its effects, post to whoever runs it, or read along. */
+/** What this host may do with a session: run its effects, post to its owner, or read along. */
 export type Access = "run" | "post" | "read";
 
 /** What a session says of itself. */
 export interface SessionInfo {
   readonly id: string;
   readonly access: Access;
-  /** Who runs the session, as far as its log tells. */
+  /** The owner of the session, as far as its log shows. */
   readonly owner: string | null;
   /** The last record that this session has taken in. */
   readonly seq: number;
@@ -302,7 +302,7 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
   };
 }
 
-/** Whether nobody holds the lease, so that nobody else reports the deadlines of the session. */
+/** Whether the lease is free, so that no owner reports the deadlines of the session. */
 const isOver =
   (clock: Clock) =>
   (lease: Lease | undefined): boolean =>

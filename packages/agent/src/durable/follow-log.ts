@@ -22,21 +22,21 @@ export async function followLog(
   afterSeq: number,
   listener: (seq: number, input: AgentInput) => void,
 ): Promise<() => void> {
-  let told = afterSeq;
+  let reported = afterSeq;
   let waiting: LoggedInput[] | undefined = [];
-  const tell = ({ seq, input }: LoggedInput): void => {
-    if (seq <= told) return;
-    told = seq;
+  const emit = ({ seq, input }: LoggedInput): void => {
+    if (seq <= reported) return;
+    reported = seq;
     listener(seq, input);
   };
   const stop = onInput((input, seq) => {
-    if (waiting === undefined) tell({ seq, input });
+    if (waiting === undefined) emit({ seq, input });
     else waiting.push({ seq, input });
   });
   try {
-    for (const placed of await inputsAfter(handle, afterSeq)) tell(placed);
-    // What is told may lead to more: it waits until it has its turn.
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) tell(next);
+    for (const logged of await inputsAfter(handle, afterSeq)) emit(logged);
+    // A listener may cause more inputs: they wait for their turn.
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) emit(next);
     waiting = undefined;
     return stop;
   } catch (error) {

@@ -40,7 +40,7 @@ const pollMs = 250;
 
 /**
  * A lease is held by one opening of a session, not by a name: the holder is the owner, the mark of its process, which
- * tells whether that process still lives, and a random id.
+ * shows whether that process still lives, and a random id.
  */
 const holderOf = (owner: string): string => [owner, localProcess()?.mark ?? "", randomId("lease")].join("#");
 
@@ -93,7 +93,7 @@ export async function keepLease(options: LeaseOptions): Promise<LeaseKeeper> {
   };
 }
 
-/** What `sessionOwner` may be told of the machine it runs on. */
+/** What `sessionOwner` may know of its machine. */
 export type OwnerOptions = Partial<Pick<LeaseOptions, "clock" | "isOwnerGone">>;
 
 /**
@@ -165,7 +165,7 @@ function busy(id: string, { owner: holder, until }: Lease, now: number): Session
 }
 
 /**
- * The lease after a renewal. Undefined when the log did not say: the next commit will tell what is wrong with it, and
+ * The lease after a renewal. Undefined when the log did not say: the next commit will report what is wrong with it, and
  * until then the lease runs on.
  */
 async function renewed(

@@ -4,7 +4,7 @@ import { andThen } from "./maybe-promise.ts";
 /** One session of a store, through whatever handle is good: after a failed write, stores want it opened again. */
 export interface LogHandle {
   readonly log: SessionLog;
-  /** Opens the session again. `LogRemoved` when it is gone, or when another one bears its id. */
+  /** Opens the session again. `LogRemoved` when it is gone, or when another session has its id. */
   renew(): MaybePromise<void>;
 }
 

@@ -25,7 +25,7 @@ export interface LogWriter {
   /** Throws `RecordTooLong` for an input that no log takes. */
   check(input: AgentInput): void;
   /**
-   * Makes steps durable, in one append unless they are longer than a log takes at once; answers what stands in the log before them: inputs of others, and own ones whose append had
+   * Makes steps durable, in one append unless they are longer than a log takes at once; returns what precedes them in the log: inputs of others, and own ones whose append had
    * been reported as failed. Throws `StaleWriter` when another owner took over.
    */
   commit(steps: readonly CommittedStep[]): Commit;
@@ -50,7 +50,7 @@ export function logWriter({ handle, start, runsEffects }: LogWriterOptions): Log
   let head = start;
   const places = new WeakMap<AgentInput, ChainHead>();
   const fromLog = new WeakSet<AgentInput>();
-  /** Own inputs of appends of which nobody knows whether they are in the log, by the digests of their records. */
+  /** Inputs of unacknowledged appends (outcome unknown), by the digests of their records. */
   const unacknowledged = new Map<string, AgentInput>();
   /** Whether the last append failed so that the log has to be looked at before the next one. */
   let failed = false;
@@ -149,7 +149,7 @@ export function logWriter({ handle, start, runsEffects }: LogWriterOptions): Log
 
   /**
    * What is new in the log. A commit under way finds out by itself what it has in its way, and may be among it. Own
-   * inputs that were in doubt are for the next commit to settle, in their order: here they are as anybody else's.
+   * inputs that were in doubt are for the next commit to settle, in their order: here they count as inputs of others.
    */
   const readNew = (): MaybePromise<readonly AgentInput[]> =>
     andThen(handle.log.read(head.seq), (records) =>

@@ -13,7 +13,7 @@ import { SessionError } from "./session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "./session-header.ts";
 import { recordToInput } from "./session-record.ts";
 
-/** A session as its log tells it. */
+/** A session, folded from its log. */
 export interface RestoredSession {
   readonly header: SessionHeader;
   readonly state: AgentState;
@@ -69,7 +69,7 @@ interface Beginning {
 }
 
 /**
- * A snapshot counts only if the record that it stands for is in the log, a later record confirms it, and its state is one.
+ * A snapshot counts only if the record that it was taken after is in the log, a later record confirms it, and its state is one.
  */
 async function fromSnapshot(
   log: SessionLog,
@@ -86,8 +86,8 @@ async function fromSnapshot(
 }
 
 /**
- * Whether the log says that its owner took this snapshot: a `snapshot-taken` behind the record that it stands for names
- * that record, and the digest of the body. It is part of the chain, so nobody can add it for a snapshot of their own.
+ * Whether the owner of the session took this snapshot: a later `snapshot-taken` record names its position and the digest of
+ * its body. That record is part of the chain, so it cannot be added for a forged snapshot.
  */
 export const isConfirmed = (
   { seq, bodyDigest }: Pick<Snapshot, "seq" | "bodyDigest">,
@@ -110,7 +110,7 @@ function readableInput(record: LogRecord): AgentInput | undefined {
 }
 
 /**
- * Whether a snapshot holds a state, as far as its outlines tell. Its owner confirmed it, and this one says that a release
+ * Whether a snapshot holds a state, as far as its outline shows. Its owner confirmed it, and this one says that a release
  * with the same form of states wrote it: to look at every call again would cost what it saves.
  */
 const isState = (value: unknown, start: AgentState): value is AgentState =>

@@ -5,7 +5,7 @@ import { MooraError } from "@moora/agent-core-effects";
  * has taken it over. `NotOwner`: this access posts messages, decisions and cancels only. `ReadOnly`: it posts nothing.
  * `WrongAgent`: the log belongs to another agent. `UnsupportedVersion`: a newer release wrote it. `SessionUnknown`: the
  * log has no session of this id. `InvalidOption`: an option of a function that opens or reads a log cannot be used. `RecordTooLong`: an input
- * is longer than any log takes; the session goes on without it. `QuestionUnseen`, only reported to `onError`: a human is
+ * is longer than any log takes; the session continues without it. `QuestionUnseen`, only reported to `onError`: a human is
  * asked, and nothing in this process shows the question.
  */
 export type SessionErrorCode =

@@ -57,7 +57,9 @@ export function textToHeader(text: string): SessionHeader {
   const config = agentConfigSchema.safeParse({ ...defaultAgentConfig, ...fieldsOf(stored["config"]) });
   const tools = toolsSchema.safeParse(stored["tools"]);
   if (!config.success || !tools.success)
-    throw unsupported("The header of this log is none that this release can read.");
+    throw unsupported(
+      "Unsupported header: the log was written by a newer release, or is not a log of a session.",
+    );
   const { id, seq } = parent;
   return {
     format: logFormat,

@@ -76,6 +76,10 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const versionOf = ({ v = 1 }: Readonly<Record<string, unknown>>): number => (typeof v === "number" ? v : 0);
 
 const unsupported = (seq: number, what: string): SessionError =>
-  new SessionError("UnsupportedVersion", `Record ${seq} is none that this release can read: ${what}.`, {
-    seq,
-  });
+  new SessionError(
+    "UnsupportedVersion",
+    `Record ${seq} was written by a newer release and cannot be read: ${what}.`,
+    {
+      seq,
+    },
+  );

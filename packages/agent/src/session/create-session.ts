@@ -44,7 +44,7 @@ export interface SessionBase extends MachineBase {
   readonly newId: (prefix: string) => string;
   readonly onApproval?: OnApproval | undefined;
   readonly onError?: ErrorListener | undefined;
-  /** With nobody to ask, questions are rejected instead of waiting. */
+  /** Whether questions are rejected instead of waiting when there is no reviewer. */
   readonly rejectsUnasked?: boolean;
   /** Why an input from outside may not be offered here, undefined when it may. */
   readonly refuses?: () => Error | undefined;
@@ -100,13 +100,13 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
       overlay.add(notice);
       changeListeners.emit();
     }
-    runs.tell(noticeToEvent(notice));
+    runs.emit(noticeToEvent(notice));
   };
 
   const published = (input: AgentInput, stepped: AgentStep, seq: number): void => {
     if (places.has(input)) places.set(input, seq);
     inputListeners.emit(input, stepped.state, seq);
-    for (const event of transitionToEvents(input, stepped)) runs.tell(event);
+    for (const event of transitionToEvents(input, stepped)) runs.emit(event);
     runs.follow(input, stepped);
     // Where effects run, the effect of a question announces it.
     if (!base.runsEffects) questions.announce(stepped.state);
@@ -117,7 +117,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     initial: base.initial,
     current: () => session.questions(),
     decide: (question, decision, by) => session.decide(question, decision, by),
-    emit: runs.tell,
+    emit: runs.emit,
     isShown: () => eventListeners.size > 0 || changeListeners.size > 0 || runs.isWatched,
     report: errors.report,
   });
@@ -126,9 +126,9 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   let stopped: AgentError | undefined;
   const asking = hostApprovals({
     onApproval: base.onApproval,
-    nobodyAnswers: () => base.rejectsUnasked === true && !runs.isWatched,
-    tell(event) {
-      runs.tell(event);
+    hasNoReviewer: () => base.rejectsUnasked === true && !runs.isWatched,
+    emit(event) {
+      runs.emit(event);
       if (base.onApproval === undefined && base.rejectsUnasked !== true) questions.watch();
     },
     decide: (question, decision, by) => session.decide(question, decision, by),

@@ -14,9 +14,9 @@ export type OnApproval = (question: Question) => Decision | Promise<Decision>;
 
 export interface ApprovalHost {
   readonly onApproval: OnApproval | undefined;
-  /** Whether nobody could answer: then questions are rejected instead of waiting. */
-  readonly nobodyAnswers: () => boolean;
-  readonly tell: (event: AgentEvent<never>) => void;
+  /** Whether no reviewer could answer: then questions are rejected instead of waiting. */
+  readonly hasNoReviewer: () => boolean;
+  readonly emit: (event: AgentEvent<never>) => void;
   readonly decide: (question: Question, decision: Decision, by?: string) => Promise<Receipt>;
   readonly toInput: (question: Question, decision: Decision, by: string) => AgentInput;
   readonly problemOf: (
@@ -25,24 +25,24 @@ export interface ApprovalHost {
   ) => DecisionProblem | undefined | Promise<DecisionProblem | undefined>;
 }
 
-/** Shows a question to those who answer for this host. Gives the decision where the host itself makes one. */
+/** Reports a question to listeners. Returns the decision if the host itself makes one. */
 export const hostApprovals =
   (host: ApprovalHost) =>
   async (effect: AskHumanEffect): Promise<AgentInput | undefined> => {
-    const { onApproval, nobodyAnswers, tell, decide, toInput } = host;
+    const { onApproval, hasNoReviewer, emit, decide, toInput } = host;
     const question = effectToQuestion(effect);
-    const unasked = onApproval === undefined && nobodyAnswers();
-    tell({
+    const isRejected = onApproval === undefined && hasNoReviewer();
+    emit({
       type: "ApprovalRequested",
       ...question,
       decide: (decision, by) => decide(question, decision, by),
     });
-    if (unasked) return toInput(question, refusalOf(question, "There is nobody to ask."), "nobody");
+    if (isRejected) return toInput(question, refusalOf(question, "No reviewer is available."), "no-reviewer");
     if (onApproval === undefined) return undefined;
     return toInput(question, await decisionOf(onApproval, question, host), "host");
   };
 
-/** The host's decision, or a refusal that says why it has none: nobody else is asked. */
+/** The decision of the host, or a refusal with the reason why it made none: no other reviewer is asked. */
 async function decisionOf(
   onApproval: OnApproval,
   question: Question,

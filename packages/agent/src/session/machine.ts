@@ -31,7 +31,7 @@ export interface InputLedger {
   commit(steps: readonly CommittedStep[]): CommitResult<AgentInput> | Promise<CommitResult<AgentInput>>;
   /** Throws for an input that can never be stored. */
   check(input: AgentInput): void;
-  /** Whether what an input tells has become part of the state by another way. */
+  /** Whether an input has become part of the state in another way. */
   knows(input: AgentInput): boolean;
   placeOf(input: AgentInput): { readonly seq: number } | undefined;
 }
@@ -47,7 +47,7 @@ export interface MachineBase {
   readonly clock: Clock;
   /** Whether this host runs effects; otherwise it only looks on and posts. */
   readonly runsEffects: boolean;
-  /** Whether it may start new ones just now; what runs goes on. Default: yes. */
+  /** Whether it may start new ones just now; what runs continues. Default: yes. */
   readonly startsEffects?: () => boolean;
   readonly ledger?: InputLedger;
 }
@@ -84,7 +84,7 @@ const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
   "wait-until": false,
 };
 
-/** The reducer, the effects and their hands in one runner. */
+/** The reducer, the effects and the runner of an agent, wired together. */
 export function agentMachine(
   { parts, limits }: Pick<Agent<unknown>, "parts" | "limits">,
   base: MachineBase,
@@ -132,7 +132,7 @@ export function agentMachine(
   const ended = (key: string): void => {
     running.delete(key);
     if (onDrained.length === 0 || isWorking()) return;
-    for (const tell of onDrained.splice(0)) tell();
+    for (const emit of onDrained.splice(0)) emit();
   };
 
   const wantedAt = (state: AgentState): Readonly<Record<string, AgentEffect>> => {

@@ -1,7 +1,7 @@
 import { parseInput, type AgentInput } from "@moora/agent-core-state-machine";
 import { InputRefused } from "./session.ts";
 
-/** An input from outside. Throws `InputRefused` for what is none. */
+/** Parses an input from outside. Throws `InputRefused` for an invalid one. */
 export function parsed(value: unknown): AgentInput {
   const result = parseInput(value);
   if (!result.ok) throw new InputRefused(result.problem);

@@ -23,7 +23,7 @@ export interface RunTracker<Answer> {
   /** Follows one transition: emits its moves, and ends the runs that it answers. */
   follow(input: AgentInput, step: AgentStep): void;
   /** Emits an event to the runs under way, and to the listeners of the session. */
-  tell(event: AgentEvent<Answer>): void;
+  emit(event: AgentEvent<Answer>): void;
   failAll(error: AgentError): void;
   fail(run: RunControl<Answer>, error: AgentError): void;
   readonly isWatched: boolean;
@@ -47,7 +47,7 @@ type Progress = "queued" | "seen" | "joined";
 
 export function runTracker<Answer>(
   agent: Agent<Answer>,
-  { emit, onError, onOpen }: RunTrackerHost<Answer>,
+  { emit: emitToListeners, onError, onOpen }: RunTrackerHost<Answer>,
 ): RunTracker<Answer> {
   const waiting = new Map<RunControl<Answer>, string>();
   const active = new Map<RunControl<Answer>, Progress>();
@@ -55,10 +55,10 @@ export function runTracker<Answer>(
   /** An answer may take time to be checked: what happens meanwhile is emitted after it. */
   const emitInOrder = serialQueue(onError);
 
-  const tell = (event: AgentEvent<Answer>): void => {
+  const emit = (event: AgentEvent<Answer>): void => {
     const runs = [...active.keys()];
     emitInOrder(() => {
-      emit(event);
+      emitToListeners(event);
       for (const run of runs) run.emit(event);
     });
   };
@@ -123,7 +123,7 @@ export function runTracker<Answer>(
 
   const followMove = (move: ControlMove, input: AgentInput, { state, moves: made }: AgentStep): void => {
     moves.add(move);
-    tell(moveToEvent(move));
+    emit(moveToEvent(move));
     if (isEnd(move, state)) return endLoop(state, move === made.at(-1));
     if (isAnswer(move, input))
       endRuns(
@@ -153,7 +153,7 @@ export function runTracker<Answer>(
       if (messageId !== undefined) activate(messageId);
       changed();
     },
-    tell,
+    emit,
     failAll(error) {
       for (const run of [...active.keys(), ...waiting.keys()]) run.fail(error);
       active.clear();

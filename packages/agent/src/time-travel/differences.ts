@@ -15,15 +15,15 @@ export function differencesOf(a: unknown, b: unknown, most = 100): readonly Diff
   return found;
 }
 
-function compare(a: unknown, b: unknown, path: string, tell: (difference: Difference) => boolean): boolean {
+function compare(a: unknown, b: unknown, path: string, report: (difference: Difference) => boolean): boolean {
   if (Object.is(a, b)) return true;
   if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b))
-    return tell({ path, a, b });
+    return report({ path, a, b });
   const left: Readonly<Record<string, unknown>> = { ...a };
   const right: Readonly<Record<string, unknown>> = { ...b };
   for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
     const at = Array.isArray(a) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
-    if (!compare(own(left, key), own(right, key), at, tell)) return false;
+    if (!compare(own(left, key), own(right, key), at, report)) return false;
   }
   return true;
 }

@@ -19,8 +19,8 @@ import { end, positionIn, positionOf, readSoundPart } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
 /**
- * What becomes of work that was under way at the position: `reuse` what the original log says came of it, `rerun` it as
- * if it had not begun, or `close` it as not run.
+ * What happens to work that was under way at the position: `reuse` its outcome in the original log, `rerun` it as if it had
+ * not begun, or `close` it: as not run where it had not started, as unknown where it had.
  */
 export type OpenWork = "reuse" | "rerun" | "close";
 
@@ -128,11 +128,11 @@ function recordsOf(
   inputs: readonly AgentInput[],
 ): { readonly records: readonly LogRecord[]; readonly state: AgentState } {
   const replay = beginReplay(headerToState(header), { changes: true });
-  const rebound = rebinder(identityOf(id, header));
+  const rebind = rebinder(identityOf(id, header));
   const records: LogRecord[] = [];
   let head = chainStart(headerToText(header));
-  for (const told of inputs) {
-    const input = rebound(told, replay.state);
+  for (const original of inputs) {
+    const input = rebind(original, replay.state);
     const step = replay.apply(input);
     if (step === undefined) continue;
     const record = inputToRecord(head, input, step.changes);

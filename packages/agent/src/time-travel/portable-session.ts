@@ -45,7 +45,7 @@ export interface PortableSession {
 }
 
 /**
- * Throws `LogCorrupt` for a text that is none, was cut or was changed, naming the first bad record where it can, and
+ * Throws `LogCorrupt` for a text that is not an export, or was cut or changed, naming the first bad record where it can, and
  * `UnsupportedVersion` for a newer one.
  */
 export function parsePortable(text: string): PortableSession {

@@ -3,7 +3,7 @@ import type { AgentInput, AgentState, InputOf, ObservedToolCall } from "@moora/a
 import { digestOf } from "@moora/event-log";
 
 /**
- * Binds what is asked and decided in a copy of a session to the copy: a decision that was given to the one is none for
+ * Binds what is asked and decided in a copy of a session to the copy: a decision about the one does not answer
  * the other, and one that is still to come binds to the call as an edit left it. Inputs are to come in their order, each
  * with the state before it.
  */
@@ -51,7 +51,7 @@ export function rebinder(identity: string): (input: AgentInput, state: () => Age
   };
 }
 
-/** A later question about the same call bears its number behind the digest. */
+/** A later question about the same call has its number after the digest. */
 function renewedQuestion(question: string, renewed: ReadonlyMap<string, string>): string {
   const [digest = "", number] = question.split("#");
   const now = renewed.get(digest) ?? digest;

@@ -11,7 +11,7 @@ export interface RecordedDecision {
 
 /** What tools answered and people decided in a recorded session: by tool and arguments, each once, in their order. */
 export interface Recordings {
-  /** The tool as it was then: it answers what it answered, and does nothing. */
+  /** The tool as it was then: it returns what it returned, and does nothing. */
   standInFor(tool: Tool): Tool;
   decisionOn(name: string, parameters: unknown): RecordedDecision | undefined;
   /** Calls that there was no answer for. */

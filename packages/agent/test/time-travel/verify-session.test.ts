@@ -121,8 +121,8 @@ describe("verifying a session", () => {
   });
 
   it("rejects for a session that is not there", async () => {
-    await expect(verifySession(memoryLog(), "nobody")).rejects.toThrow(SessionError);
-    await expect(verifySession(memoryLog(), "nobody")).rejects.toMatchObject({ code: "SessionUnknown" });
+    await expect(verifySession(memoryLog(), "no-reviewer")).rejects.toThrow(SessionError);
+    await expect(verifySession(memoryLog(), "no-reviewer")).rejects.toMatchObject({ code: "SessionUnknown" });
   });
 });
 

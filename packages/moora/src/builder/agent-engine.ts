@@ -184,6 +184,6 @@ async function* cancelOnReturn({ events, cancel }: TaskRun): AsyncGenerator<Agen
   }
 }
 
-const rejectUnasked: OnApproval = () => ({ reject: "There is nobody to ask." });
+const rejectUnasked: OnApproval = () => ({ reject: "No reviewer is available." });
 
 const randomId = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`;

@@ -158,7 +158,7 @@ describe("a promise in a synchronous run", () => {
       .approvalPolicy("always")
       .build();
     expect(engine.runSync()).toBe(answer);
-    expect(engine.memory().lastObservation).toContain("There is nobody to ask.");
+    expect(engine.memory().lastObservation).toContain("No reviewer is available.");
   });
 });
 

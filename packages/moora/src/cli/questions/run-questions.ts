@@ -63,8 +63,8 @@ export class RunQuestions {
     const isPolicy = about === "approval" && toolOf(session.current(), name)?.approval !== "always";
     const advice = `Use ${isPolicy ? "--approve never, " : ""}--approve-from-stdin or --session ID.`;
     screen.line(`No terminal to ask on: the call of ${name} is rejected. ${advice}`);
-    const decision = { reject: "There is nobody to ask." };
-    void session.decide({ toolCallId, digest }, decision, "nobody").catch(() => undefined);
+    const decision = { reject: "No reviewer is available." };
+    void session.decide({ toolCallId, digest }, decision, "no-reviewer").catch(() => undefined);
   }
 
   /** Aborted when the question is answered, here or elsewhere, and when the run is over. */
