@@ -88,7 +88,7 @@ export function runTracker<Answer>(
   ): void => {
     const emitEnd = (result: LoopEnd<Answer>): void => {
       const failed = result instanceof AgentError;
-      emit(
+      emitToListeners(
         failed
           ? { type: "Error", error: result }
           : { type: "FinalAnswer", answer: result.answer, text: result.text },
