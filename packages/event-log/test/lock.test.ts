@@ -127,12 +127,13 @@ describe("the lock of a holder that ended while it held it", () => {
 
   it("is free when its parent has not read its exit code", async () => {
     using locks = new Locks();
-    // The shell starts a process that ends, and then becomes one that never waits for it.
-    const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 600"], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    // The shell starts a process that ends with its input, and then becomes one that never waits for it.
+    const script = "exec 3<&0; cat <&3 & echo $!; exec sleep 600";
+    const parent = spawn("sh", ["-c", script], { stdio: ["pipe", "pipe", "inherit"] });
     const [output] = await once(parent.stdout, "data");
     const pid = String(output).trim();
+    while (readFileSync(`/proc/${parent.pid}/comm`, "utf8") !== "sleep\n") await setImmediate();
+    parent.stdin.end();
     let stat = "";
     while (!stat.startsWith("Z")) {
       await setImmediate();
