@@ -38,9 +38,9 @@ export const effectFaults: readonly Fault[] = [
       },
       {
         file: `${effects}/run/call-tool.ts`,
-        text: "const intended = yield* tell(",
+        text: "const intended = yield* dispatch(",
         replacement:
-          "const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));\n  const intended = yield* tell(",
+          "const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));\n  const intended = yield* dispatch(",
       },
     ],
     tests: [`${tests}/run/call-tool.test.ts`],

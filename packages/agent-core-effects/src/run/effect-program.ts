@@ -25,17 +25,17 @@ export function* waitFor<Value>(value: Value | Promise<Value>): EffectProgram<Va
 }
 
 /**
- * Runs a program to its end. `dispatch` returns whether a batch applied; a batch that it rejects is thrown into the program,
+ * Runs a program to its end. `dispatchBatch` returns whether a batch applied; a batch that it rejects is thrown into the program,
  * which dispatches its failure instead.
  */
 export async function runProgram(
   run: EffectProgram<void>,
-  dispatch: (...inputs: readonly AgentInput[]) => Promise<boolean>,
+  dispatchBatch: (...inputs: readonly AgentInput[]) => Promise<boolean>,
 ): Promise<void> {
   let step = run.next();
   while (step.done !== true) {
     const { value } = step;
-    const waited = await settled("dispatch" in value ? dispatch(...value.dispatch) : value.wait);
+    const waited = await settled("dispatch" in value ? dispatchBatch(...value.dispatch) : value.wait);
     step = waited.ok ? run.next(waited.value) : run.throw(waited.error);
   }
 }
