@@ -179,7 +179,7 @@ export const coreFaults: readonly Fault[] = [
       replacement: 'config.blacklistedTools.includes(name) && name === "";',
     },
     ["packages/moora/test/builder/approval.test.ts"],
-    /a changed call > is held against the blacklist again/,
+    /is checked against the current blacklist/,
   ),
   fault(
     48,

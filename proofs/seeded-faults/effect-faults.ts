@@ -210,6 +210,6 @@ export const effectFaults: readonly Fault[] = [
       },
     ],
     tests: ["packages/tools/test/root-folder.test.ts"],
-    caughtBy: /read_file gives nothing for|does not tell what exists outside/,
+    caughtBy: /read_file rejects|does not reveal what exists outside/,
   },
 ];

@@ -55,11 +55,17 @@ function withoutSlot(given: OpenCall): OpenCall {
 
 /** Puts a call in the queue for its next attempt, if the policy still allows that. */
 export function runAgain(edit: StateEdit, call: OpenCall): void {
-  const { reserved: _, ...queued } = { ...call, status: { type: "queued" } as const };
-  replaceCall(edit, queued);
+  const { reserved: _, ...again } = {
+    ...call,
+    attempt: call.attempt + 1,
+    status: { type: "queued" } as const,
+  };
+  replaceCall(edit, again);
   applyPolicyTo(edit, call.id);
-  if (openCallOf(edit.reActContext.control, call.id)?.status.type === "queued")
-    replaceCall(edit, { ...queued, attempt: call.attempt + 1 });
+  const after = openCallOf(edit.reActContext.control, call.id);
+  // A question about an outcome is about the attempt that was interrupted.
+  if (after?.status.type === "asking" && after.status.about === "outcome")
+    replaceCall(edit, { ...after, attempt: call.attempt });
 }
 
 export const isBlacklisted = ({ config }: StateEdit, { name }: ToolCallRecord): boolean =>
