@@ -105,17 +105,19 @@ describe("a model call", () => {
 
 describe("a host whose onApproval approves everything", () => {
   it("runs a call that a probe knows not to have run as its next attempt, also where that needs an approval now", async () => {
-    const release: SimAction = { type: "release", release: { change: "approval-tightened", config: always } };
-    const ship = callsFor(["ship", {}]);
-    const takeUp: SimAction = { type: "take-up", approvesAll: true };
+    const appended: SimAction = { type: "append-ends" };
     const actions: readonly SimAction[] = [
       message,
-      ship,
-      release,
+      appended,
+      appended,
+      callsFor(["ship", {}]),
+      { type: "release", release: { change: "approval-tightened", config: always } },
+      appended,
       { type: "lease", renewal: "lost" },
-      takeUp,
+      appended,
+      { type: "take-up", approvesAll: true },
     ];
-    expect(await failureOf(shopAgent, actions)).toBe("none");
+    expect(await failureOf(shopAgent, actions, { asyncAppends: true })).toBe("none");
   });
 
   it("does not let a call with an unknown outcome run a second time", async () => {
