@@ -47,7 +47,7 @@ const add = defineTool({
 const agents = new Map<number, Agent>();
 
 function agentOf(steps: number): Agent {
-  const config = { maxSteps: steps + 1, reflectAboveInputTokens: 0 };
+  const config = { limits: { maxSteps: steps + 1 }, reflection: { aboveInputTokens: 0 } };
   const agent = agents.get(steps) ?? defineAgent({ llm: model(steps), tools: [add], config });
   agents.set(steps, agent);
   return agent;

@@ -21,7 +21,7 @@ const agent = defineAgent({
       : answers("All of them."),
   ),
   tools: [add],
-  config: { maxCallsPerTurn: count, maxParallelTools: count },
+  config: { toolCalls: { maxPerTurn: count, maxParallel: count } },
 });
 
 const ours = await microseconds(count, () => runTask(agent, "go"), { warmUp: 200, rounds: 10 });

@@ -3,7 +3,7 @@ import { agentTransition, initialAgentState, parseInput, replay } from "@moora/a
 import { conversation } from "./conversation.ts";
 import { microseconds, table } from "./measure.ts";
 
-const from = initialAgentState({ config: { maxSteps: 60, reflectAboveInputTokens: 0 } });
+const from = initialAgentState({ config: { limits: { maxSteps: 60 }, reflection: { aboveInputTokens: 0 } } });
 const rows: string[][] = [];
 for (const count of [1_000, 10_000, 100_000]) {
   const inputs = conversation(count);

@@ -55,7 +55,7 @@ const agentOf = (steps: number, result: string): Agent =>
         execute: () => result,
       }),
     ],
-    config: { maxSteps: steps + 1, reflectAboveInputTokens: 0 },
+    config: { limits: { maxSteps: steps + 1 }, reflection: { aboveInputTokens: 0 } },
   });
 
 /** A log, and the sizes of all appends that went through it. */
@@ -176,7 +176,7 @@ async function opening(): Promise<void> {
   const agent = defineAgent({
     name: "bench",
     llm: model(1),
-    config: { maxSteps: 60, reflectAboveInputTokens: 0 },
+    config: { limits: { maxSteps: 60 }, reflection: { aboveInputTokens: 0 } },
   });
   const header = headerToText(headerOf(agent, "incarnation"));
   const rows: string[][] = [];

@@ -46,7 +46,7 @@ export const shopAgent: Agent<unknown> = defineAgent({
   tools,
   config: {
     approval: { policy: { above: "high" }, expiresAfterMs: 60_000, remindAfterMs: 20_000 },
-    maxSteps: 12,
+    limits: { maxSteps: 12 },
   },
 });
 
@@ -57,7 +57,7 @@ export const checkedAgent: Agent<unknown> = defineAgent({
   tools: tools.slice(0, 3),
   answer: z.object({ total: z.number() }),
   config: {
-    reflectEveryNSteps: 2,
+    reflection: { everyNSteps: 2 },
     approval: { policy: "always" },
     graph: {
       states: ["Check"],

@@ -175,8 +175,8 @@ export const coreFaults: readonly Fault[] = [
     "a call that a human changed is not held against the blacklist",
     {
       file: `${core}/control/admission.ts`,
-      text: "config.blacklistedTools.includes(name);",
-      replacement: 'config.blacklistedTools.includes(name) && name === "";',
+      text: "config.toolCalls.blacklist.includes(name);",
+      replacement: 'config.toolCalls.blacklist.includes(name) && name === "";',
     },
     ["packages/moora/test/builder/approval.test.ts"],
     /is checked against the current blacklist/,

@@ -182,8 +182,8 @@ export const sessionFaults: readonly Fault[] = [
     "a summary that is too long for the model is tried again without a limit",
     {
       file: `${core}/control/reflecting.ts`,
-      text: 'failureKind === "context-length" ? maxRetries + 1 : summariesFailed + 1',
-      replacement: 'failureKind === "" ? maxRetries + 1 : summariesFailed',
+      text: 'failureKind === "context-length" ? maxAnswerRetries + 1 : summariesFailed + 1',
+      replacement: 'failureKind === "" ? maxAnswerRetries + 1 : summariesFailed',
     },
     [`${tests}/restarts/model-calls.test.ts`],
     /a provider that always finds the request too long > ends the loop soon/,
@@ -238,7 +238,7 @@ export const sessionFaults: readonly Fault[] = [
     "a result that the application hands in is kept at any length",
     {
       file: `${session}/create-session.ts`,
-      text: "agent.limits.maxResultLength",
+      text: "agent.runLimits.maxResultLength",
       replacement: "Number.MAX_SAFE_INTEGER",
     },
     [`${tests}/session/outside-inputs.test.ts`],

@@ -46,7 +46,7 @@ export const agent = defineAgent({
   tools: [weather, askHuman()],
   answer: z.object({ title: z.string() }),
 });
-export const { config, tools, parts, limits } = agent;
+export const { config, tools, parts, runLimits } = agent;
 export const { approval, budget, graph, models, settings } = config;
 export const { llm, predicates, states } = parts;
 export const nested = agentTool(agent, { name: "nested", description: "Asks another agent." });

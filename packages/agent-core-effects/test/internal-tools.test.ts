@@ -26,7 +26,7 @@ async function talked(count: number, options: WorldOptions = {}): Promise<World>
         ? callsTools([{ name: "search", arguments: { for: `thing ${call / 2 + 1}` } }])
         : answers(`answer ${(call + 1) / 2}`),
     tools: [search],
-    config: { initialContextWindowSize: 6, expandContextWindowSize: 12 },
+    config: { window: { initialSize: 6, expandBy: 12 } },
     ...options,
   });
   for (let loop = 1; loop <= count; loop += 1) await world.say(`question ${loop}`).settle();
@@ -53,7 +53,7 @@ describe("the internal tools", () => {
         answers("Done."),
       ],
       tools: [search],
-      config: { reflectEveryNSteps: 1 },
+      config: { reflection: { everyNSteps: 1 } },
     });
     await world.say("q").settle();
     expect(world.llm.requests.map(offered)).toEqual([["search"], [], ["search", ...names]]);

@@ -1,7 +1,7 @@
 import {
   agentTransition,
   initialAgentState,
-  type AgentConfig,
+  type AgentConfigChange,
   type AgentInput,
   type AgentState,
   type ToolDefinition,
@@ -24,7 +24,7 @@ export interface WorldOptions {
   readonly tools?: readonly Tool[];
   /** What the reducer knows of the tools; by default what they say of themselves. */
   readonly definitions?: Readonly<Record<string, ToolDefinition>>;
-  readonly config?: Partial<AgentConfig>;
+  readonly config?: AgentConfigChange;
   readonly parts?: Partial<AgentParts>;
   readonly host?: Partial<EffectHost>;
   readonly state?: AgentState;

@@ -39,34 +39,53 @@ export interface AgentConfig {
   readonly toolChoice: "auto" | "none" | "required" | { readonly name: string };
   /** JSON text of the JSON Schema that an answer has to fit, or null, the default. `answer` of `defineAgent` sets it. */
   readonly answerSchema: string | null;
-  /** The most model calls for one user message, summaries not counted. Default: 50. */
-  readonly maxSteps: number;
-  /** How often a loop may try again after low confidence, an answer that is too short or one that does not fit. Default: 3. */
-  readonly maxRetries: number;
-  /** A turn below it is dropped and asked for again, if the model gives a confidence from 0 to 1. Default: 0.4. */
-  readonly confidenceThreshold: number;
-  /** Summarizes the history after every so many steps; 0, the default, never for that reason. */
-  readonly reflectEveryNSteps: number;
-  /** Summarizes the history when the last request had more input tokens; 0: never for that reason. Default: 120,000. */
-  readonly reflectAboveInputTokens: number;
-  /** Answers with fewer characters are asked for again. Default: 0. */
-  readonly minAnswerLength: number;
-  /** Whether the calls of one turn may run at the same time. Default: true. */
-  readonly parallelTools: boolean;
-  /** The most calls that run at the same time. Default: 8. */
-  readonly maxParallelTools: number;
-  /** The most calls of one turn; those beyond it fail, and the model reads why. Default: 32. */
-  readonly maxCallsPerTurn: number;
-  /** The most attempts of a call that interruptions end, the first included. Default: 3. */
-  readonly maxToolAttempts: number;
-  /** The most attempts of a model call, the first included. Default: 4. */
-  readonly maxLlmAttempts: number;
-  /** The wait before a failed model call is made again; it doubles up to `maxRetryDelayMs`. Default: 1,000. */
-  readonly retryDelayMs: number;
-  /** The longest wait before a model call is made again, also if the provider asks for a longer one. Default: 60,000. */
-  readonly maxRetryDelayMs: number;
-  /** Names of tools that are not offered to the model and never run. Default: none. */
-  readonly blacklistedTools: readonly string[];
+  /** What a loop and an answer have to keep to. */
+  readonly limits: {
+    /** The most model calls for one user message, summaries not counted. Default: 50. */
+    readonly maxSteps: number;
+    /** Answers with fewer characters are asked for again. Default: 0. */
+    readonly minAnswerLength: number;
+    /** A turn below it is dropped and asked for again, if the model gives a confidence from 0 to 1. Default: 0.4. */
+    readonly minConfidence: number;
+  };
+  /** How often work that failed is tried again. */
+  readonly retries: {
+    /** How often a loop may ask again after low confidence, an answer that is too short or one that does not fit. Default: 3. */
+    readonly maxAnswerRetries: number;
+    /** The most attempts of a model call, the first included. Default: 4. */
+    readonly maxLlmAttempts: number;
+    /** The most attempts of a tool call that interruptions end, the first included. Default: 3. */
+    readonly maxToolAttempts: number;
+    /** The wait before a failed model call is made again; it doubles up to `maxDelayMs`. Default: 1,000. */
+    readonly delayMs: number;
+    /** The longest wait before a model call is made again, also if the provider asks for a longer one. Default: 60,000. */
+    readonly maxDelayMs: number;
+  };
+  /** When the history is summarized. */
+  readonly reflection: {
+    /** After every so many steps; 0, the default, never for that reason. */
+    readonly everyNSteps: number;
+    /** When the last request had more input tokens; 0: never for that reason. Default: 120,000. */
+    readonly aboveInputTokens: number;
+  };
+  /** The messages of earlier loops in a request. */
+  readonly window: {
+    /** Beyond this number the older half is left out. Default: 50. */
+    readonly initialSize: number;
+    /** By how many messages `context-window-expanded` widens the window. Default: 50. */
+    readonly expandBy: number;
+  };
+  /** Which calls of a turn run, and how many at the same time. */
+  readonly toolCalls: {
+    /** Whether the calls of one turn may run at the same time. Default: true. */
+    readonly parallel: boolean;
+    /** The most calls that run at the same time. Default: 8. */
+    readonly maxParallel: number;
+    /** The most calls of one turn; those beyond it fail, and the model reads why. Default: 32. */
+    readonly maxPerTurn: number;
+    /** Names of tools that are not offered to the model and never run. Default: none. */
+    readonly blacklist: readonly string[];
+  };
   /** When a person is asked before a call runs, and for how long. Default: never. */
   readonly approval: Approval;
   /**
@@ -76,12 +95,34 @@ export interface AgentConfig {
   readonly budget: Budget;
   /** Prices by model, for `budget` and for the cost in `usage`. Default: none, and no cost is counted. */
   readonly prices: PriceList;
-  /** Messages of earlier loops in a request: beyond this the older half is left out. Default: 50. */
-  readonly initialContextWindowSize: number;
-  /** By how many messages `context-window-expanded` widens the window. Default: 50. */
-  readonly expandContextWindowSize: number;
   /** A user message while a loop runs waits for its end, ends it, or is refused. Default: "queue". */
   readonly interjection: "queue" | "restart" | "reject";
   /** Custom states of the control graph and the rows that lead to and from them. Default: none. */
   readonly graph: ControlGraph;
 }
+
+/** The groups of a configuration: a change gives those of their fields that change. */
+export const configGroups = ["limits", "retries", "reflection", "window", "toolCalls"] as const;
+
+type ConfigGroup = (typeof configGroups)[number];
+
+/**
+ * A change of a configuration: any of its fields. Of the groups `limits`, `retries`, `reflection`, `window` and `toolCalls` it
+ * has the fields that change; every other field is replaced as a whole.
+ */
+export type AgentConfigChange = {
+  readonly [Name in keyof AgentConfig]?: Name extends ConfigGroup
+    ? Partial<AgentConfig[Name]>
+    : AgentConfig[Name];
+};
+
+/** The configuration with a change applied. Costs the number of fields; neither argument is changed. */
+export const changeConfig = (config: AgentConfig, change: AgentConfigChange): AgentConfig => ({
+  ...config,
+  ...change,
+  limits: { ...config.limits, ...change.limits },
+  retries: { ...config.retries, ...change.retries },
+  reflection: { ...config.reflection, ...change.reflection },
+  window: { ...config.window, ...change.window },
+  toolCalls: { ...config.toolCalls, ...change.toolCalls },
+});

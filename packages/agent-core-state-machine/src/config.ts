@@ -1,6 +1,6 @@
 import type { Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
-import type { AgentConfig } from "./agent-config.ts";
+import type { AgentConfigChange } from "./agent-config.ts";
 import { jsonSchema } from "./json.ts";
 import { priceListSchema } from "./prices.ts";
 
@@ -67,6 +67,26 @@ export const settingsSchema = z.object({
   providerOptions: z.exactOptional(z.record(z.string(), z.record(z.string(), jsonSchema))),
 });
 
+/** The groups of `AgentConfig` of which a change gives some fields. */
+const groups = {
+  limits: z.object({ maxSteps: positive, minAnswerLength: count, minConfidence: amount }),
+  retries: z.object({
+    maxAnswerRetries: count,
+    maxLlmAttempts: positive,
+    maxToolAttempts: positive,
+    delayMs: count,
+    maxDelayMs: count,
+  }),
+  reflection: z.object({ everyNSteps: count, aboveInputTokens: count }),
+  window: z.object({ initialSize: positive, expandBy: positive }),
+  toolCalls: z.object({
+    parallel: z.boolean(),
+    maxParallel: positive,
+    maxPerTurn: positive,
+    blacklist: z.array(z.string()),
+  }),
+};
+
 /** The fields of `AgentConfig`, which documents them. */
 const fields = {
   systemPrompt: z.string(),
@@ -75,25 +95,10 @@ const fields = {
   settings: settingsSchema,
   toolChoice: z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() })]),
   answerSchema: z.nullable(z.string()),
-  maxSteps: positive,
-  maxRetries: count,
-  confidenceThreshold: amount,
-  reflectEveryNSteps: count,
-  reflectAboveInputTokens: count,
-  minAnswerLength: count,
-  parallelTools: z.boolean(),
-  maxParallelTools: positive,
-  maxCallsPerTurn: positive,
-  maxToolAttempts: positive,
-  maxLlmAttempts: positive,
-  retryDelayMs: count,
-  maxRetryDelayMs: count,
-  blacklistedTools: z.array(z.string()),
+  ...groups,
   approval: approvalSchema,
   budget: budgetSchema,
   prices: priceListSchema,
-  initialContextWindowSize: positive,
-  expandContextWindowSize: positive,
   interjection: z.enum(["queue", "restart", "reject"]),
   graph: graphSchema,
 };
@@ -106,7 +111,17 @@ export type Approval = Immutable<z.infer<typeof approvalSchema>>;
 export type Budget = Immutable<z.infer<typeof budgetSchema>>;
 export type ControlGraph = Immutable<z.infer<typeof graphSchema>>;
 
-/** Any of the fields, each as it is in the whole. The entries keep their keys, which `fromEntries` cannot say. */
-export const agentConfigChangeSchema = z.object(
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, z.exactOptional(field)])),
-) as z.ZodMiniType<Partial<AgentConfig>>;
+type Shape = Readonly<Record<string, z.ZodMiniType>>;
+
+const withOptionalFields = (shape: Shape) =>
+  z.object(Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, z.exactOptional(field)])));
+
+const partialGroups = Object.fromEntries(
+  Object.entries(groups).map(([name, group]) => [name, withOptionalFields(group.shape)]),
+);
+
+/** The form of `AgentConfigChange`. The entries keep their keys, which `fromEntries` cannot say. */
+export const agentConfigChangeSchema = withOptionalFields({
+  ...fields,
+  ...partialGroups,
+}) as z.ZodMiniType<AgentConfigChange>;

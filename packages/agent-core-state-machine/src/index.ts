@@ -1,6 +1,7 @@
 export type { AgentAttachment, AgentMessage, AgentMessageStatus, Json } from "@moora/agent-webui-protocol";
 export { agentMessageSchema } from "@moora/agent-webui-protocol";
 export {
+  agentConfigChangeSchema,
   agentConfigSchema,
   approvalPolicySchema,
   approvalSchema,
@@ -9,7 +10,8 @@ export {
   riskSchema,
   settingsSchema,
 } from "./config.ts";
-export type { AgentConfig, ModelSettings } from "./agent-config.ts";
+export { changeConfig, configGroups } from "./agent-config.ts";
+export type { AgentConfig, AgentConfigChange, ModelSettings } from "./agent-config.ts";
 export type { Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config.ts";
 export { callIdsOf, openCallOf, needsHuman, openCallsOf, recordOf, toolOf } from "./control/calls.ts";
 export { controlSchema } from "./control/control.ts";
@@ -144,7 +146,7 @@ export {
   step,
   ignoredReason,
 } from "./transition.ts";
-export type { AgentStep, Replay } from "./transition.ts";
+export type { AgentStep, AgentTransitionOptions, Replay } from "./transition.ts";
 export { budgetLeftAt, cappedBudget, reservationOf } from "./budget.ts";
 export { modelFor } from "./model-for.ts";
 export { costAt, modelPriceSchema, priceListSchema, priceOf } from "./prices.ts";

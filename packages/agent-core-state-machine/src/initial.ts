@@ -1,17 +1,17 @@
-import type { AgentConfig } from "./agent-config.ts";
+import { changeConfig, type AgentConfigChange } from "./agent-config.ts";
 import { defaultAgentConfig } from "./default-config.ts";
 import type { AgentState, ReActContext, ToolDefinition } from "./state.ts";
 import { noAgentUsage } from "./usage.ts";
 
 export interface InitialAgentOptions {
   /** Fields that differ from the defaults of a chat. */
-  readonly config?: Partial<AgentConfig>;
+  readonly config?: AgentConfigChange;
   readonly tools?: Readonly<Record<string, ToolDefinition>>;
 }
 
 /** An agent before its first message. */
-export function initialAgentState({ config, tools = {} }: InitialAgentOptions = {}): AgentState {
-  const whole: AgentConfig = { ...defaultAgentConfig, ...config };
+export function initialAgentState({ config = {}, tools = {} }: InitialAgentOptions = {}): AgentState {
+  const whole = changeConfig(defaultAgentConfig, config);
   return {
     version: 1,
     config: whole,
@@ -20,7 +20,7 @@ export function initialAgentState({ config, tools = {} }: InitialAgentOptions = 
     toolCalls: {},
     toolCallCount: 0,
     transcript: [],
-    reActContext: initialContext(whole.initialContextWindowSize),
+    reActContext: initialContext(whole.window.initialSize),
     owner: null,
     opened: 0,
     calledLlmAt: 0,

@@ -76,7 +76,7 @@ export function memoryAt(state: AgentState): AgentMemory {
     finalAnswer: control.type === "Done" ? control.answer : null,
     error: control.type === "Error" ? control.failure : null,
     config,
-    blacklistedTools: config.blacklistedTools,
+    blacklistedTools: config.toolCalls.blacklist,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { AgentConfig } from "./agent-config.ts";
+import { changeConfig, type AgentConfig, type AgentConfigChange } from "./agent-config.ts";
 import { move } from "./control/move.ts";
 import { StateEdit, type AgentChange, type ControlMove } from "./state-edit.ts";
 import { initialAgentState } from "./initial.ts";
@@ -117,19 +117,43 @@ export const fire =
     return { state: edit.finished(), moves: edit.moves, changes: edit.changes ?? [] };
   };
 
+/** What `createAgentTransition` sets: a change of the configuration; the two sizes of its `window` have names of their own. */
+export interface AgentTransitionOptions extends AgentConfigChange {
+  /** `window.initialSize`. */
+  readonly initialContextWindowSize?: number;
+  /** `window.expandBy`. */
+  readonly expandContextWindowSize?: number;
+}
+
 /** A transition that brings its own configuration: these fields go before those of the state. */
 export function createAgentTransition(
-  options: Partial<AgentConfig> = {},
+  options: AgentTransitionOptions = {},
 ): (input: AgentInput) => (state: AgentState) => AgentState {
-  const names = Object.keys(options);
+  const change = transitionChange(options);
+  const configured = new WeakMap<AgentConfig, AgentConfig>();
+  const configFor = (config: AgentConfig): AgentConfig => {
+    const known = configured.get(config);
+    if (known !== undefined) return known;
+    const changed = changeConfig(config, change);
+    const own = JSON.stringify(changed) === JSON.stringify(config) ? config : changed;
+    configured.set(config, own);
+    return own;
+  };
   return (input) => (state) => {
-    const own: Readonly<Record<string, unknown>> = state.config;
-    const given: Readonly<Record<string, unknown>> = options;
-    const same = names.every((name) => own[name] === given[name]);
-    const base = same ? state : { ...state, config: { ...state.config, ...options } };
+    const config = configFor(state.config);
+    const base = config === state.config ? state : { ...state, config };
     const next = agentTransition(input)(base);
     return next === base ? state : next;
   };
+}
+
+function transitionChange(options: AgentTransitionOptions): AgentConfigChange {
+  const { initialContextWindowSize: initialSize, expandContextWindowSize: expandBy, ...change } = options;
+  const sizes = {
+    ...(initialSize === undefined ? {} : { initialSize }),
+    ...(expandBy === undefined ? {} : { expandBy }),
+  };
+  return { ...change, window: { ...change.window, ...sizes } };
 }
 
 /** A fold in progress. `apply` returns what an input did, undefined when it did not apply. */

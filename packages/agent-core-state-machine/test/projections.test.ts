@@ -126,7 +126,14 @@ describe("whyIgnored", () => {
       },
     ],
     ["wrong-key", { type: "deadline-passed", key: "wait/x", timestamp: 1 }],
-    ["nothing-new", { type: "agent-configured", config: { maxSteps: start.config.maxSteps }, timestamp: 1 }],
+    [
+      "nothing-new",
+      {
+        type: "agent-configured",
+        config: { limits: { maxSteps: start.config.limits.maxSteps } },
+        timestamp: 1,
+      },
+    ],
     ["unknown-call", { type: "history-tool-calls-added", toolCallIds: ["7"], timestamp: 1 }],
   ])("says %s", (reason, input) => {
     expect(ignoredReason(input)(planning)).toBe(reason);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  changeConfig,
   builtInStates,
   controlEdges,
   controlName,
@@ -103,7 +104,7 @@ describe("the graph", () => {
   it("that goes in a circle ends in SafetyCapExceeded, after the limit of moves", () => {
     const circle = initialAgentState({
       config: {
-        maxSteps: 1,
+        limits: { maxSteps: 1 },
         graph: { ...noGraph, rows: { Planning: { LlmFinalAnswer: "Planning", MaxSteps: "Planning" } } },
       },
     });
@@ -116,7 +117,10 @@ describe("the graph", () => {
   });
 
   it("never reaches the safety cap before maxSteps: an endless tool loop ends in MaxSteps", () => {
-    let state = { ...start, config: { ...start.config, maxSteps: 200, reflectEveryNSteps: 0 } };
+    let state = {
+      ...start,
+      config: changeConfig(start.config, { limits: { maxSteps: 200 }, reflection: { everyNSteps: 0 } }),
+    };
     state = replay([asked], state);
     for (let call = 1; call <= 200; call += 1) {
       const id = String(call);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agentTransition, replay, type AgentInput } from "../src/index.ts";
+import { changeConfig, agentTransition, replay, type AgentInput } from "../src/index.ts";
 import { asked, start, succeeded, wants } from "./walk.ts";
 
 const planned: AgentInput = {
@@ -30,7 +30,7 @@ describe("what a tool used", () => {
   it("ends the loop at its next step where it reaches the budget (K04)", () => {
     const limited = {
       ...start,
-      config: { ...start.config, reflectEveryNSteps: 9, budget: { maxTokens: 150 } },
+      config: changeConfig(start.config, { reflection: { everyNSteps: 9 }, budget: { maxTokens: 150 } }),
     };
     const { control } = replay([asked, planned, used], limited).reActContext;
     expect(control).toMatchObject({ type: "Error", failure: { kind: "BudgetExceeded" } });

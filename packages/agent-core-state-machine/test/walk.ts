@@ -9,7 +9,7 @@ import {
 /** Small walks to each control state, for tests that start there. */
 const tool: ToolDefinition = { description: "A tool.", schema: "{}" };
 export const start: AgentState = initialAgentState({
-  config: { reflectEveryNSteps: 1 },
+  config: { reflection: { everyNSteps: 1 } },
   tools: { search: tool, pay: { ...tool, approval: "always" } },
 });
 

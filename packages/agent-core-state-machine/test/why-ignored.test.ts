@@ -65,7 +65,7 @@ const replanning = after(acting, succeeded, {
   timestamp: 1,
 });
 const oneSlot = after(
-  initialAgentState({ config: { maxParallelTools: 1 }, tools: start.tools }),
+  initialAgentState({ config: { toolCalls: { maxParallel: 1 } }, tools: start.tools }),
   asked,
   wants("search", "search"),
 );

@@ -10,6 +10,7 @@ import {
   verifySession,
   type Agent,
   type AgentConfig,
+  type AgentConfigChange,
   type AgentEffect,
   type AgentInput,
   type AgentState,
@@ -38,7 +39,7 @@ export type OpenedAs = Store & {
   readonly clock?: Clock;
   /** Makes the ids of messages. */
   readonly ids?: (prefix: string) => string;
-  readonly limits?: Partial<AgentConfig>;
+  readonly limits?: AgentConfigChange;
   /** Who is asked before a tool runs. */
   readonly policy?: AgentConfig["approval"]["policy"];
   readonly owner?: string;

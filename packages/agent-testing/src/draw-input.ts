@@ -1,7 +1,9 @@
 import { effectsAt, type AgentEffect } from "@moora/agent-core-effects";
 import {
+  configGroups,
   openCallOf,
   type AgentConfig,
+  type AgentConfigChange,
   type AgentInput,
   type AgentState,
   type InputOf,
@@ -296,19 +298,19 @@ export function drawTools(choose: Choose): Readonly<Record<string, ToolDefinitio
 }
 
 /** A few fields of a configuration, small enough for its limits to be reached. */
-export function drawConfigChange(choose: Choose): Partial<AgentConfig> {
-  const all: readonly [Partial<AgentConfig>, ...Partial<AgentConfig>[]] = [
-    { maxSteps: 1 + choose(6) },
-    { maxRetries: choose(3) },
-    { reflectEveryNSteps: choose(3) },
-    { reflectAboveInputTokens: choose(300) },
-    { minAnswerLength: choose(10) },
-    { parallelTools: choose(2) === 0 },
-    { maxParallelTools: 1 + choose(3) },
-    { maxCallsPerTurn: 1 + choose(3) },
-    { maxToolAttempts: 1 + choose(3) },
-    { maxLlmAttempts: 1 + choose(3) },
-    { blacklistedTools: choose(2) === 0 ? ["plain"] : [] },
+export function drawConfigChange(choose: Choose): AgentConfigChange {
+  const all: readonly [AgentConfigChange, ...AgentConfigChange[]] = [
+    { limits: { maxSteps: 1 + choose(6) } },
+    { retries: { maxAnswerRetries: choose(3) } },
+    { reflection: { everyNSteps: choose(3) } },
+    { reflection: { aboveInputTokens: choose(300) } },
+    { limits: { minAnswerLength: choose(10) } },
+    { toolCalls: { parallel: choose(2) === 0 } },
+    { toolCalls: { maxParallel: 1 + choose(3) } },
+    { toolCalls: { maxPerTurn: 1 + choose(3) } },
+    { retries: { maxToolAttempts: 1 + choose(3) } },
+    { retries: { maxLlmAttempts: 1 + choose(3) } },
+    { toolCalls: { blacklist: choose(2) === 0 ? ["plain"] : [] } },
     {
       approval: {
         policy: "always",
@@ -326,7 +328,7 @@ export function drawConfigChange(choose: Choose): Partial<AgentConfig> {
       },
     },
     { budget: { maxTokens: 1 + choose(2000), maxTotalTokens: 1 + choose(4000) } },
-    { initialContextWindowSize: 1 + choose(6), expandContextWindowSize: 1 + choose(4) },
+    { window: { initialSize: 1 + choose(6), expandBy: 1 + choose(4) } },
     { interjection: oneOf(choose, ["queue", "restart", "reject"]) },
     { systemPrompt: drawText(choose) },
     {
@@ -345,5 +347,15 @@ export function drawConfigChange(choose: Choose): Partial<AgentConfig> {
 }
 
 /** A whole draw: several changes on top of each other. */
-export const drawConfig = (choose: Choose): Partial<AgentConfig> =>
-  Object.assign({}, ...Array.from({ length: choose(6) }, () => drawConfigChange(choose)));
+export const drawConfig = (choose: Choose): AgentConfigChange =>
+  Array.from({ length: choose(6) }, () => drawConfigChange(choose)).reduce(mergeChanges, {});
+
+const mergeChanges = (all: AgentConfigChange, change: AgentConfigChange): AgentConfigChange => ({
+  ...all,
+  ...change,
+  ...Object.fromEntries(
+    configGroups
+      .filter((group) => change[group] !== undefined)
+      .map((group) => [group, { ...all[group], ...change[group] }]),
+  ),
+});

@@ -44,12 +44,12 @@ describe("the way in for scenarios", () => {
 
   it("shows effects and requests, in a provider's own words when asked", async () => {
     const hangs = { name: "hangs", call: () => new Promise<never>(() => undefined) };
-    await using session = await open({ store: memoryLog(), llm: hangs, limits: { maxSteps: 3 } });
+    await using session = await open({ store: memoryLog(), llm: hangs, limits: { limits: { maxSteps: 3 } } });
     await session.dispatch(said);
     expect(effects(session.state)).toMatchObject([{ type: "call-llm", key: "plan/1/1/1" }]);
     expect(request(session.state)?.messages).toHaveLength(1);
     expect(request(session.state, ({ messages }) => ({ count: messages.length }))).toEqual({ count: 1 });
-    expect(session.state.config.maxSteps).toBe(3);
+    expect(session.state.config.limits.maxSteps).toBe(3);
     expect(await session.cancel()).toMatchObject({ status: "accepted" });
     expect(effects(session.state)).toEqual([]);
     expect(request(session.state)).toBeUndefined();

@@ -43,24 +43,24 @@ const transcripts: Readonly<
   "three tools at once": { script: [call("search", "search", "search")] },
   "eight tools in a row of slots": {
     script: [call(...Array.from({ length: 8 }, () => "search"))],
-    config: { maxParallelTools: 2 },
+    config: { toolCalls: { maxParallel: 2 } },
   },
-  "tools one by one": { script: [call("search", "search")], config: { parallelTools: false } },
+  "tools one by one": { script: [call("search", "search")], config: { toolCalls: { parallel: false } } },
   "an approval": { script: [call("pay")] },
   "an approval beside tools": { script: [call("search", "pay", "search")] },
   "unknown and blacklisted tools": {
     script: [call("none", "search", "probe")],
-    config: { blacklistedTools: ["probe"] },
+    config: { toolCalls: { blacklist: ["probe"] } },
   },
   "a retry": { script: [fails("server"), call("search"), fails("rate-limit", { retryAfterMs: 0 })] },
   "a cut stream": { script: [fails("interrupted", { partial: "It is" })] },
   "a reflection": {
     script: [call("search"), answers("All is known."), call("search"), answers("Still.")],
-    config: { reflectEveryNSteps: 1 },
+    config: { reflection: { everyNSteps: 1 } },
   },
   "low confidence": { script: [answers("perhaps", { confidence: 0.1 }), answers("Summary.")] },
   "a cut turn": { script: [callsTools([{ name: "search" }], { finish: "length" })] },
-  "an answer that is too short": { script: [answers("4")], config: { minAnswerLength: 5 } },
+  "an answer that is too short": { script: [answers("4")], config: { limits: { minAnswerLength: 5 } } },
   "a context that is too long": { script: [call("search"), fails("context-length"), answers("Summary.")] },
   "a state of one's own": { script: [call("search")], config: { graph } },
   "many steps": { script: Array.from({ length: 10 }, () => call("search")) },
@@ -78,7 +78,7 @@ function begin(name: string): Run {
   let calls = 0;
   const llm = new MockLlmCaller(() => script[(calls += 1) - 1] ?? answers("That is all there is."));
   const own = "graph" in config ? { states: { Check: () => "Ok" } } : {};
-  const agent = defineAgent({ llm, tools, config: { retryDelayMs: 0, ...config }, ...own });
+  const agent = defineAgent({ llm, tools, config: { retries: { delayMs: 0 }, ...config }, ...own });
   return { agent, llm, session: startSession(agent, { clock: still, onApproval: () => "approve" }) };
 }
 

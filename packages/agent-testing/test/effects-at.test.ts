@@ -97,7 +97,7 @@ describe("what an agent wants done", () => {
   });
 
   it("is a summary while it reflects", () => {
-    const reflecting = givenAgent({ config: { reflectEveryNSteps: 1 }, tools: { search: tool() } })(
+    const reflecting = givenAgent({ config: { reflection: { everyNSteps: 1 } }, tools: { search: tool() } })(
       asked("q"),
       one,
       succeeded("1"),

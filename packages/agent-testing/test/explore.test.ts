@@ -1,7 +1,8 @@
 import {
+  changeConfig,
   controlEdges,
   initialAgentState,
-  type AgentConfig,
+  type AgentConfigChange,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import { describe, expect, it } from "vitest";
@@ -22,7 +23,7 @@ describe("a small world", () => {
   });
 
   it("is complete only when the depth has cut off nothing", () => {
-    const agent = { config: { ...config, maxLlmAttempts: 1 }, tools: {} };
+    const agent = { config: changeConfig(config, { retries: { maxLlmAttempts: 1 } }), tools: {} };
     const options: ExploreOptions = { crashes: false, outcomes: [{ answer: "Yes." }, { failure: "auth" }] };
     const whole = explore(agent, { ...options, depth: 8 });
     expect(whole).toMatchObject({ complete: true, cutOff: undefined });
@@ -93,10 +94,10 @@ describe("edges that were never walked", () => {
     expect(unwalked).not.toContain("Planning --HumanApprovalRequired--> WaitingForHuman");
   });
 
-  const always: Partial<AgentConfig> = { approval: { policy: "always" } };
+  const always: AgentConfigChange = { approval: { policy: "always" } };
   const agents: readonly {
     readonly name: string;
-    readonly config?: Partial<AgentConfig>;
+    readonly config?: AgentConfigChange;
     readonly tools: Readonly<Record<string, ToolDefinition>>;
     readonly options?: ExploreOptions;
   }[] = [
@@ -106,21 +107,29 @@ describe("edges that were never walked", () => {
     { name: "that always asks, with two tools", config: always, tools: { pay: tool, search: safe } },
     {
       name: "that takes one call after the other",
-      config: { parallelTools: false },
+      config: { toolCalls: { parallel: false } },
       tools: { a: safe, b: safe },
     },
     {
       name: "whose tool is blacklisted",
-      config: { blacklistedTools: ["pay"] },
+      config: { toolCalls: { blacklist: ["pay"] } },
       tools: { pay: tool, search: safe },
     },
-    { name: "that reflects at every step", config: { reflectEveryNSteps: 1 }, tools: { search: safe } },
-    { name: "of a single step", config: { maxSteps: 1 }, tools: { search: safe } },
+    {
+      name: "that reflects at every step",
+      config: { reflection: { everyNSteps: 1 } },
+      tools: { search: safe },
+    },
+    { name: "of a single step", config: { limits: { maxSteps: 1 } }, tools: { search: safe } },
     { name: "with a budget", config: { budget: { maxTokens: 100 } }, tools: { search: safe } },
-    { name: "that wants long answers", config: { minAnswerLength: 20, maxRetries: 1 }, tools: {} },
+    {
+      name: "that wants long answers",
+      config: { limits: { minAnswerLength: 20 }, retries: { maxAnswerRetries: 1 } },
+      tools: {},
+    },
     {
       name: "that types its answers",
-      config: { answerSchema: '{"type":"object"}', maxRetries: 1 },
+      config: { answerSchema: '{"type":"object"}', retries: { maxAnswerRetries: 1 } },
       tools: {},
     },
     {
@@ -143,7 +152,7 @@ describe("edges that were never walked", () => {
   it.each(agents)(
     "never leave out an edge that was walked: an agent $name",
     ({ config: own, tools, options }) => {
-      const agent = { config: { ...config, ...own }, tools };
+      const agent = { config: changeConfig(config, own ?? {}), tools };
       const report = explore(agent, { depth: 8, ...options });
       expect(report.failure).toBeUndefined();
       // At depth 0 nothing is walked yet: all that can be is left.

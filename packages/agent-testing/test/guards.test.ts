@@ -64,7 +64,13 @@ describe("a restart", () => {
   });
 
   it("does not renew the limit of steps (L11)", () => {
-    const ended = withTool({}, { maxSteps: 1 })(asked("q"), oneCall, opened(), started("1"), succeeded("1"));
+    const ended = withTool({}, { limits: { maxSteps: 1 } })(
+      asked("q"),
+      oneCall,
+      opened(),
+      started("1"),
+      succeeded("1"),
+    );
     expect(ended.state.reActContext.control).toMatchObject({ failure: { kind: "MaxSteps" } });
   });
 });

@@ -169,7 +169,7 @@ describe("the prefix of a request is stable", () => {
     requestOf(transcript).messages.map((message) => JSON.stringify(message));
 
   it("through a long loop and into the next ones", () => {
-    let transcript = agent({ maxSteps: 200, initialContextWindowSize: 500 })(asked("q"));
+    let transcript = agent({ limits: { maxSteps: 200 }, window: { initialSize: 500 } })(asked("q"));
     let before = messagesOf(transcript);
     for (let step = 1; step <= 40; step += 1) {
       transcript = transcript.and(
@@ -204,9 +204,7 @@ describe("what a request leaves out", () => {
     const inputs: AgentInput[] = [];
     for (let loop = 1; loop <= count; loop += 1)
       inputs.push(asked(`question ${loop}`, `m${loop}`), answered(`plan/${loop}/1/1`, `answer ${loop}`));
-    return givenAgent({ config: { initialContextWindowSize: window, expandContextWindowSize: 100 } })(
-      ...inputs,
-    );
+    return givenAgent({ config: { window: { initialSize: window, expandBy: 100 } } })(...inputs);
   };
 
   it("is what no longer fits the window, which is cut to half at a user message", () => {
@@ -256,7 +254,7 @@ describe("what a request leaves out", () => {
   });
 
   it("is what a summary stands for; user messages stay", () => {
-    const summed = agent({ reflectEveryNSteps: 2 })(
+    const summed = agent({ reflection: { everyNSteps: 2 } })(
       asked("q"),
       callsOf(1, 1),
       succeeded("1", "first"),
@@ -271,7 +269,7 @@ describe("what a request leaves out", () => {
   });
 
   it("is the older summary where a newer one stands for it, too", () => {
-    const agentOfTwo = agent({ reflectEveryNSteps: 1 });
+    const agentOfTwo = agent({ reflection: { everyNSteps: 1 } });
     const twice = agentOfTwo(
       asked("q"),
       callsOf(1, 1),
@@ -289,7 +287,7 @@ describe("what a request leaves out", () => {
 
 describe("the request of a reflection", () => {
   const reflecting = agent({
-    reflectEveryNSteps: 1,
+    reflection: { everyNSteps: 1 },
     models: { default: "big", reflect: "small" },
     systemPrompt: "S",
   })(
@@ -342,7 +340,11 @@ describe("what a request says beside its messages", () => {
   it("the model of a reflection is that of the task type where none is named for it", () => {
     const reflect = (models: object): string =>
       requestOf(
-        agent({ models, taskType: "code", reflectEveryNSteps: 1 })(asked("q"), callsOf(1, 1), succeeded("1")),
+        agent({ models, taskType: "code", reflection: { everyNSteps: 1 } })(
+          asked("q"),
+          callsOf(1, 1),
+          succeeded("1"),
+        ),
       ).model;
     expect(reflect({ default: "big", code: "coder" })).toBe("coder");
     expect(reflect({ default: "big" })).toBe("big");
@@ -351,15 +353,15 @@ describe("what a request says beside its messages", () => {
   it("system prompt, settings, parallel calls and the schema of the answer, as they are", () => {
     const settings = { temperature: 0, stop: ["x"], providerOptions: { openai: { a: [1] } } };
     const answerSchema = '{"type":"object","required":["a"]}';
-    expect(planOf({ systemPrompt: "Be brief.", settings, parallelTools: false, answerSchema })).toMatchObject(
-      {
-        purpose: "plan",
-        system: "Be brief.",
-        settings,
-        parallelToolCalls: false,
-        answerSchema: { type: "object", required: ["a"] },
-      },
-    );
+    expect(
+      planOf({ systemPrompt: "Be brief.", settings, toolCalls: { parallel: false }, answerSchema }),
+    ).toMatchObject({
+      purpose: "plan",
+      system: "Be brief.",
+      settings,
+      parallelToolCalls: false,
+      answerSchema: { type: "object", required: ["a"] },
+    });
     expect(planOf({})).not.toHaveProperty("answerSchema");
   });
 
@@ -382,10 +384,10 @@ describe("what a request says beside its messages", () => {
   });
 
   it("no tools on the last step, and a note that says so", () => {
-    const last = planOf({ maxSteps: 2 }, callsOf(1, 1), succeeded("1"));
+    const last = planOf({ limits: { maxSteps: 2 } }, callsOf(1, 1), succeeded("1"));
     expect(last.toolChoice).toBe("none");
     expect(last.messages.at(-1)).toMatchObject({ role: "note", text: expect.stringMatching(/last step/) });
-    expect(planOf({ maxSteps: 2 }).toolChoice).toBe("auto");
+    expect(planOf({ limits: { maxSteps: 2 } }).toolChoice).toBe("auto");
   });
 
   it("nothing at all where no model is to be called", () => {

@@ -18,7 +18,7 @@ const configured = (config: object): AgentInput => ({ type: "agent-configured", 
 
 describe("a probe that never comes through", () => {
   it("leaves the outcome unknown when the attempts are used up, and the model reads it", () => {
-    const begun = withTool({ probe: true }, { maxToolAttempts: 2 })(
+    const begun = withTool({ probe: true }, { retries: { maxToolAttempts: 2 } })(
       asked("q"),
       oneCall,
       started("1"),
@@ -31,7 +31,7 @@ describe("a probe that never comes through", () => {
 
 describe("a summary that never comes through", () => {
   it("is given up after so many crashes, and everything is kept", () => {
-    const reflecting = withTool({}, { reflectEveryNSteps: 1, maxLlmAttempts: 1 })(
+    const reflecting = withTool({}, { reflection: { everyNSteps: 1 }, retries: { maxLlmAttempts: 1 } })(
       asked("q"),
       oneCall,
       started("1"),
@@ -57,7 +57,7 @@ describe("a human's word", () => {
     const asks = withTool({ approval: "always" })(
       asked("q"),
       oneCall,
-      configured({ blacklistedTools: ["work"] }),
+      configured({ toolCalls: { blacklist: ["work"] } }),
     );
     const ended = asks.and(decided("1", { modified: '{"a":1}' }));
     expect(ended.call("1")?.result).toMatchObject({ isSuccess: false, code: "blacklisted" });
@@ -123,7 +123,7 @@ describe("a state that was stored by a host without prices", () => {
     });
     const begun = givenAgent({ ...state, usage })(asked("q"));
     const ownUsage = { ...begun.state, reActContext: { ...begun.state.reActContext, usage } };
-    const again = givenAgent(ownUsage)(configured({ minAnswerLength: 5 }), {
+    const again = givenAgent(ownUsage)(configured({ limits: { minAnswerLength: 5 } }), {
       ...answered("plan/1/1/1", "No."),
       usage,
       messageId: "msg_1_1_1",

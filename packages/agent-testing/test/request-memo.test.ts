@@ -119,7 +119,7 @@ describe("the memo of a request never shows", () => {
   });
 
   it("and what it gave before does not change afterwards", () => {
-    let state = after(initialAgentState({ config: { maxSteps: 99 } }), asked("q"));
+    let state = after(initialAgentState({ config: { limits: { maxSteps: 99 } } }), asked("q"));
     const given: [ReturnType<typeof llmRequestAt>, string][] = [];
     for (let loop = 1; loop <= 30; loop += 1) {
       const request = llmRequestAt(state);

@@ -76,24 +76,28 @@ describe("tools", () => {
       "ParallelActing --ToolFailure--> Observing",
     ));
   it("runs one after the other without parallelTools", () => {
-    const serial = withTools({ parallelTools: false });
+    const serial = withTools({ toolCalls: { parallel: false } });
     serial(asked("q"), three).shows("Acting", "tool/1/1");
     serial(asked("q"), three, succeeded("1")).shows("Acting", "tool/2/1");
   });
   it("keeps to the slots", () =>
-    withTools({ maxParallelTools: 2 })(asked("q"), three, succeeded("2")).shows(
+    withTools({ toolCalls: { maxParallel: 2 } })(asked("q"), three, succeeded("2")).shows(
       "ParallelActing",
       "tool/1/1",
       "tool/3/1",
     ));
   it("refuses blacklisted calls each for itself", () => {
     const mixed = callsMade(P1, { 1: { name: "pay" }, 2: { name: "search" } });
-    const state = withTools({ blacklistedTools: ["pay"] })(asked("q"), mixed).shows("Acting", "tool/2/1");
+    const state = withTools({ toolCalls: { blacklist: ["pay"] } })(asked("q"), mixed).shows(
+      "Acting",
+      "tool/2/1",
+    );
     expect(state.call("1")?.result).toMatchObject({ isSuccess: false, code: "blacklisted" });
   });
   it("plans again when all are blacklisted", () =>
     expect(
-      withTools({ blacklistedTools: ["search"] })(asked("q"), one).shows("Planning", "plan/1/2/1").walk,
+      withTools({ toolCalls: { blacklist: ["search"] } })(asked("q"), one).shows("Planning", "plan/1/2/1")
+        .walk,
     ).toContain("Planning --ToolBlacklisted--> Planning"));
   it("does not run the calls of a cut turn, and ends after three", () => {
     const cut = (n: number) => callsMade(`plan/1/${n}/1`, { [n]: { name: "search" } }, { cut: true });
@@ -103,7 +107,7 @@ describe("tools", () => {
     );
   });
   it("runs the first of too many calls", () => {
-    const state = withTools({ maxCallsPerTurn: 2 })(asked("q"), three).shows(
+    const state = withTools({ toolCalls: { maxPerTurn: 2 } })(asked("q"), three).shows(
       "ParallelActing",
       "tool/1/1",
       "tool/2/1",
@@ -209,7 +213,7 @@ describe("reflection", () => {
       succeeded(String(i + 1)),
     ]).flat();
   it("comes every n steps and hides what it covers", () => {
-    const g = withTools({ reflectEveryNSteps: 2 });
+    const g = withTools({ reflection: { everyNSteps: 2 } });
     g(asked("q"), ...steps(2)).shows("Reflecting", "reflect/1/2/1");
     const after = g(asked("q"), ...steps(2), summarised("reflect/1/2/1", "all known")).shows(
       "Planning",
@@ -219,7 +223,7 @@ describe("reflection", () => {
   });
   it("keeps everything when it fails", () =>
     expect(
-      withTools({ reflectEveryNSteps: 2 })(
+      withTools({ reflection: { everyNSteps: 2 } })(
         asked("q"),
         ...steps(2),
         callFailed("reflect/1/2/1", "server", { retryable: true }),
@@ -255,7 +259,7 @@ describe("whatever happens meanwhile", () => {
   it("a cancel ends the loop", () =>
     withTools()(asked("q"), callsMade(P1, { 1: { name: "pay" } }), cancelled()).shows("Error"));
   it("steps have a limit", () => {
-    const state = withTools({ maxSteps: 2 })(
+    const state = withTools({ limits: { maxSteps: 2 } })(
       asked("q"),
       callsMade(P1, { 1: { name: "search" } }),
       succeeded("1"),

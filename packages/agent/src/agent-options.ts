@@ -1,5 +1,6 @@
 import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects";
-import { defaultAgentConfig } from "@moora/agent-core-state-machine";
+import { isObject } from "./check-options.ts";
+import { configPathOf } from "./config-fields.ts";
 import type { AgentOptions } from "./define-agent.ts";
 
 /** A row that is missing here does not compile. */
@@ -11,7 +12,7 @@ const optionNames: Readonly<Record<keyof AgentOptions<unknown>, true>> = {
   config: true,
   states: true,
   predicates: true,
-  limits: true,
+  runLimits: true,
   prices: true,
   name: true,
   version: true,
@@ -25,7 +26,7 @@ export function checkAgentOptions(options: unknown): void {
   for (const name of Object.keys(options))
     if (!known.includes(name)) refuse(`Unknown option "${name}".${optionHint(name, known)}`);
   checkLlm(options["llm"]);
-  for (const name of ["config", "states", "predicates", "limits"])
+  for (const name of ["config", "states", "predicates", "runLimits"])
     if (options[name] !== undefined && !isObject(options[name]))
       refuse(`${name} must be an object, got ${shownValue(options[name])}.`);
   for (const name of ["systemPrompt", "name", "version"])
@@ -33,10 +34,12 @@ export function checkAgentOptions(options: unknown): void {
       refuse(`${name} must be a string, got ${shownValue(options[name])}.`);
 }
 
-const optionHint = (name: string, known: readonly string[]): string =>
-  Object.hasOwn(defaultAgentConfig, name)
-    ? ` It is a field of config: config: { ${name}: ... }.`
-    : didYouMean(name, known) || ` Known options: ${known.join(", ")}.`;
+function optionHint(name: string, known: readonly string[]): string {
+  const path = configPathOf(name);
+  if (path === undefined) return didYouMean(name, known) || ` Known options: ${known.join(", ")}.`;
+  const field = path.toReversed().reduce<string>((value, key) => `{ ${key}: ${value} }`, "...");
+  return ` It is a field of config: config: ${field}.`;
+}
 
 function checkLlm(llm: unknown): void {
   const fix = 'Give a model, such as llm: openai("gpt-5.5").';
@@ -44,6 +47,3 @@ function checkLlm(llm: unknown): void {
   const isCaller = typeof llm === "object" && llm !== null && "call" in llm && typeof llm.call === "function";
   if (!isCaller) refuse(`llm must be an LlmCaller, got ${shownValue(llm)}. ${fix}`);
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,8 @@
+import { didYouMean, nearest } from "@moora/agent-core-effects";
 import {
   agentConfigSchema,
   approvalSchema,
+  configGroups,
   budgetSchema,
   graphSchema,
   settingsSchema,
@@ -16,12 +18,34 @@ const nestedFields: Readonly<Record<string, readonly string[]>> = {
   approval: Object.keys(approvalSchema.shape),
   "approval.policy": ["above", "tools", "predicate"],
   budget: Object.keys(budgetSchema.shape),
+  ...Object.fromEntries(
+    configGroups.map((group) => [group, Object.keys(agentConfigSchema.shape[group].shape)]),
+  ),
   graph: Object.keys(graphSchema.shape),
 };
 
 /** The names of the fields that the object at a path of a configuration has. */
-export const knownFieldsAt = (path: Path): readonly string[] =>
+const knownFieldsAt = (path: Path): readonly string[] =>
   path.length === 0 ? Object.keys(agentConfigSchema.shape) : (nestedFields[path.join(".")] ?? []);
+
+/** Each field of a configuration and of its groups, by its name: `limits`, and `maxSteps` as `limits.maxSteps`. */
+const pathsByName: ReadonlyMap<string, Path> = new Map([
+  ...configGroups.flatMap((group) =>
+    Object.keys(agentConfigSchema.shape[group].shape).map((name): [string, Path] => [name, [group, name]]),
+  ),
+  ...Object.keys(agentConfigSchema.shape).map((name): [string, Path] => [name, [name]]),
+]);
+
+/** Where a configuration has the field of this name, in a group or beside the groups; undefined for an unknown name. */
+export const configPathOf = (name: string): Path | undefined => pathsByName.get(name);
+
+/** ` Did you mean "limits.maxSteps"?` for an unknown field at a path of a configuration, or nothing. */
+export function configFieldHint(path: Path): string {
+  const name = String(path.at(-1));
+  if (path.length > 1) return didYouMean(name, knownFieldsAt(path.slice(0, -1)));
+  const meant = nearest(name, [...pathsByName.keys()]);
+  return meant === undefined ? "" : ` Did you mean "${pathsByName.get(meant)?.join(".")}"?`;
+}
 
 /**
  * The path of the first field that a configuration has and its schema does not. `parsed` is the configuration without such

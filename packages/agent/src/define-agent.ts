@@ -12,6 +12,7 @@ import {
   defaultAgentConfig,
   initialAgentState,
   type AgentConfig,
+  type AgentConfigChange,
   type AgentState,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
@@ -19,7 +20,7 @@ import type { JsonObject, LlmCaller } from "@moora/llm";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { checkAgentOptions } from "./agent-options.ts";
 import { answerCheck, type AnswerCheck } from "./answer-check.ts";
-import { checkedConfig, checkedLimits, checkModels, checkNames } from "./validate-config.ts";
+import { checkedConfig, checkedRunLimits, mergedConfig, checkModels, checkNames } from "./validate-config.ts";
 import { graphWith, handlersOf, type States } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import { toolRegistry } from "./tool-registry.ts";
@@ -32,16 +33,16 @@ export interface AgentOptions<Schema> {
   readonly systemPrompt?: string;
   /**
    * The schema of answers: a Standard Schema or a JSON Schema. The model reads it, each answer is checked, one that does not
-   * fit is asked for again `config.maxRetries` times, and the answer has the schema's type. Default: any text.
+   * fit is asked for again `config.retries.maxAnswerRetries` times, and the answer has the schema's type. Default: any text.
    */
   readonly answer?: Schema;
-  readonly config?: Partial<AgentConfig>;
+  readonly config?: AgentConfigChange;
   /** Handlers of the states of `config.graph`, by name. */
   readonly states?: States;
   /** Predicates that an approval policy names. */
   readonly predicates?: Readonly<Record<string, ApprovalPredicate>>;
   /** Limits of the runner. Defaults: 120,000 ms for a tool, 100,000 characters of a result. */
-  readonly limits?: Partial<RunLimits>;
+  readonly runLimits?: Partial<RunLimits>;
   /** What models cost: then usage has a cost, and a budget can have a `maxCost`. Takes the place of `config.prices`. */
   readonly prices?: PriceList;
   /** Written into the header of every log. Default: "agent", "0". */
@@ -56,7 +57,7 @@ export interface Agent<Answer = string> {
   readonly config: AgentConfig;
   readonly tools: Readonly<Record<string, ToolDefinition>>;
   readonly parts: AgentParts;
-  readonly limits: RunLimits;
+  readonly runLimits: RunLimits;
   /** The answer in its own type, from the text that the model gave. Rejects for a text that does not fit. */
   answerOf(text: string): Promise<Answer>;
 }
@@ -77,8 +78,7 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
   const states = handlersOf(options.states);
   if (prices !== undefined) checkPrices(prices);
   const config = checkedConfig({
-    ...defaultAgentConfig,
-    ...options.config,
+    ...mergedConfig(defaultAgentConfig, options.config ?? {}),
     ...(options.systemPrompt === undefined ? {} : { systemPrompt: options.systemPrompt }),
     ...(answers === undefined ? {} : { answerSchema: JSON.stringify(answers.json) }),
     ...(prices === undefined ? {} : { prices }),
@@ -91,7 +91,7 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
     version: options.version ?? "0",
     config,
     tools: tools.definitions,
-    limits: checkedLimits(options.limits),
+    runLimits: checkedRunLimits(options.runLimits),
     parts: {
       llm: options.llm,
       tools: tools.byName,

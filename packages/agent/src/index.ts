@@ -5,6 +5,7 @@ export type {
   AgentAttachment,
   AgentChange,
   AgentConfig,
+  AgentConfigChange,
   ModelSettings,
   AgentFailure,
   AgentInput,

@@ -23,7 +23,7 @@ export interface PerformOptions extends Partial<Pick<EffectHost, "signal" | "not
  * `ask` there is no reviewer, and questions are rejected; with it they wait for a decision that you apply.
  */
 export function performWith(
-  { parts, limits }: Pick<Agent<unknown>, "parts" | "limits">,
+  { parts, runLimits: limits }: Pick<Agent<unknown>, "parts" | "runLimits">,
   { sessionId = "local", clock = systemClock, signal, notify, ask }: PerformOptions = {},
 ): (effect: AgentEffect, state: AgentState) => AsyncIterable<AgentInput> {
   const host: EffectHost = {

@@ -1,5 +1,6 @@
 import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects";
 import type { ModelPrice } from "@moora/agent-core-state-machine";
+import { isObject } from "./check-options.ts";
 
 export type { ModelPrice, PriceList } from "@moora/agent-core-state-machine";
 
@@ -35,6 +36,3 @@ function checkPrice(price: unknown, place: string): void {
       refuse(`${place}.${name} must be a number of at least 0, got ${shownValue(amount)}.`);
   }
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

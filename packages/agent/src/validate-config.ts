@@ -11,12 +11,16 @@ import {
 } from "@moora/agent-core-effects";
 import {
   agentConfigSchema,
+  changeConfig,
+  configGroups,
   graphProblems,
   jsonCopy,
   type AgentConfig,
+  type AgentConfigChange,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { knownFieldsAt, unknownFieldOf } from "./config-fields.ts";
+import { isObject } from "./check-options.ts";
+import { configFieldHint, unknownFieldOf } from "./config-fields.ts";
 import type { Agent } from "./define-agent.ts";
 import { checkPrices } from "./price-list.ts";
 
@@ -32,7 +36,8 @@ export function checkedConfig(config: AgentConfig): AgentConfig {
   }
   const parsed = agentConfigSchema.safeParse(copied.copy);
   const unknown = unknownFieldOf(copied.copy, parsed.success ? parsed.data : undefined);
-  if (unknown !== undefined) return refuseUnknown("config", unknown, knownFieldsAt(unknown.slice(0, -1)));
+  if (unknown !== undefined)
+    return refuse(`${fieldPath("config", unknown)}: unknown field.${configFieldHint(unknown)}`);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return refuse(issue === undefined ? "config is invalid." : fieldProblem("config", copied.copy, issue));
@@ -41,16 +46,21 @@ export function checkedConfig(config: AgentConfig): AgentConfig {
   return problem === undefined ? parsed.data : refuse(`config.graph: ${problem}`);
 }
 
-const refuseUnknown = (place: string, path: readonly (string | number)[], known: readonly string[]): never =>
-  refuse(`${fieldPath(place, path)}: unknown field.${didYouMean(String(path.at(-1)), known)}`);
+/** The configuration with a change. Throws `BuildError` for a group that is not an object: its value would be lost. */
+export function mergedConfig(config: AgentConfig, change: AgentConfigChange): AgentConfig {
+  for (const group of configGroups)
+    if (change[group] !== undefined && !isObject(change[group]))
+      refuse(`config.${group} must be an object, got ${shownValue(change[group])}.`);
+  return changeConfig(config, change);
+}
 
 /** Throws `BuildError` for a change after which the configuration could not work with the code of an agent. */
 export function checkConfigChange(
   { parts: { states, predicates }, tools }: Pick<Agent<unknown>, "parts" | "tools">,
   config: AgentConfig,
-  change: Partial<AgentConfig>,
+  change: AgentConfigChange,
 ): void {
-  const changed = checkedConfig({ ...config, ...change });
+  const changed = checkedConfig(mergedConfig(config, change));
   checkNames(changed, { states, predicates, tools });
   checkModels(changed);
   if (change.prices !== undefined) checkPrices(change.prices);
@@ -67,16 +77,17 @@ export interface NamedCode {
 export function checkNames(config: AgentConfig, code: NamedCode): void {
   checkStates(config, code);
   checkPolicy(config, code);
-  const { toolChoice, blacklistedTools } = config;
+  const { toolChoice } = config;
+  const { blacklist } = config.toolCalls;
   const tools = Object.keys(code.tools);
-  blacklistedTools.forEach((name, index) =>
-    checkName(name, tools, `config.blacklistedTools[${index}]`, "a tool of this agent"),
+  blacklist.forEach((name, index) =>
+    checkName(name, tools, `config.toolCalls.blacklist[${index}]`, "a tool of this agent"),
   );
   if (typeof toolChoice === "string") return;
   checkName(toolChoice.name, tools, "config.toolChoice.name", "a tool of this agent");
-  if (blacklistedTools.includes(toolChoice.name))
+  if (blacklist.includes(toolChoice.name))
     refuse(
-      `config.toolChoice.name is "${toolChoice.name}", which config.blacklistedTools forbids. Remove one of them.`,
+      `config.toolChoice.name is "${toolChoice.name}", which config.toolCalls.blacklist forbids. Remove one of them.`,
     );
 }
 
@@ -134,16 +145,17 @@ const limitNames: Readonly<Record<keyof RunLimits, true>> = {
 const longestResult = 8_000_000;
 
 /** The limits with their defaults. Throws `BuildError` for an unknown one and for what is not a positive integer. */
-export function checkedLimits(given: Partial<RunLimits> = {}): RunLimits {
+export function checkedRunLimits(given: Partial<RunLimits> = {}): RunLimits {
   const limits = { ...defaultRunLimits, ...given };
   for (const [name, limit] of Object.entries(limits)) {
-    if (!Object.hasOwn(limitNames, name)) refuseUnknown("limits", [name], Object.keys(limitNames));
+    if (!Object.hasOwn(limitNames, name))
+      refuse(`runLimits.${name}: unknown field.${didYouMean(name, Object.keys(limitNames))}`);
     if (!Number.isSafeInteger(limit) || limit < 1)
-      refuse(`limits.${name} must be a positive integer, got ${shownValue(limit)}.`);
+      refuse(`runLimits.${name} must be a positive integer, got ${shownValue(limit)}.`);
   }
   if (limits.maxResultLength > longestResult)
     refuse(
-      `limits.maxResultLength must be at most ${longestResult}, so that a result fits a log, got ${limits.maxResultLength}.`,
+      `runLimits.maxResultLength must be at most ${longestResult}, so that a result fits a log, got ${limits.maxResultLength}.`,
     );
   return limits;
 }

@@ -8,6 +8,7 @@ import {
   startSession,
   type Agent,
   type AgentConfig,
+  type AgentConfigChange,
   type AgentToolOptions,
   type Tool,
 } from "../src/index.ts";
@@ -25,14 +26,14 @@ const asTool = (agent: Agent<unknown>, more: Partial<AgentToolOptions> = {}): To
 const agentOf = (
   script: MockScript,
   tools: readonly Tool[] = [],
-  config: Partial<AgentConfig> = {},
+  config: AgentConfigChange = {},
 ): Agent & { readonly llm: MockLlmCaller } => {
   const llm = new MockLlmCaller(script);
   return { ...defineAgent({ llm, tools, config }), llm };
 };
 
 /** One who asks the tool once, and then answers. */
-const callerOf = (tool: Tool, config: Partial<AgentConfig> = {}): ReturnType<typeof agentOf> =>
+const callerOf = (tool: Tool, config: AgentConfigChange = {}): ReturnType<typeof agentOf> =>
   agentOf([asks(tool.name), answers("So it is.", { usage })], [tool], config);
 
 /** What the caller got for its call. */
@@ -73,7 +74,9 @@ describe("an agent as a tool", () => {
       isSuccess: false,
       error: expect.stringMatching(/^LlmError: .*No such key/),
     });
-    const endless = agentOf(() => callsTools([{ name: "look" }]), [toolOf("look")], { maxSteps: 2 });
+    const endless = agentOf(() => callsTools([{ name: "look" }]), [toolOf("look")], {
+      limits: { maxSteps: 2 },
+    });
     expect(await resultOf(asTool(endless))).toMatchObject({
       isSuccess: false,
       error: expect.stringMatching(/^AgentFailed: /),
@@ -204,7 +207,9 @@ describe("what a sub-agent spends", () => {
   });
 
   it("counts where it fails as well (K04)", async () => {
-    const busy = agentOf(() => callsTools([{ name: "look" }], { usage }), [toolOf("look")], { maxSteps: 2 });
+    const busy = agentOf(() => callsTools([{ name: "look" }], { usage }), [toolOf("look")], {
+      limits: { maxSteps: 2 },
+    });
     const { state } = await runTask(callerOf(asTool(busy)), "q");
     expect(state.usage).toMatchObject({ inputTokens: 120, outputTokens: 40 });
   });
@@ -213,7 +218,7 @@ describe("what a sub-agent spends", () => {
   const spent = async (own: AgentConfig["budget"], callers: AgentConfig["budget"]) => {
     const child = agentOf(() => callsTools([{ name: "look" }], { usage }), [toolOf("look")], {
       budget: own,
-      maxSteps: 50,
+      limits: { maxSteps: 50 },
     });
     const caller = callerOf(asTool(child), { budget: callers });
     const failure = await failureOf(runTask(caller, "q"));
@@ -264,7 +269,9 @@ describe("what a sub-agent spends", () => {
   });
 
   it("is limited at every depth (K04)", async () => {
-    const leaf = agentOf(() => callsTools([{ name: "look" }], { usage }), [toolOf("look")], { maxSteps: 50 });
+    const leaf = agentOf(() => callsTools([{ name: "look" }], { usage }), [toolOf("look")], {
+      limits: { maxSteps: 50 },
+    });
     const middle = agentOf([asks("leaf"), answers("never")], [asTool(leaf, { name: "leaf" })]);
     const root = callerOf(asTool(middle, { name: "middle" }), { budget: { maxTokens: 160 } });
     expect(await failureOf(runTask(root, "q"))).toMatchObject({ reason: "BudgetExceeded" });

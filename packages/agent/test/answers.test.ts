@@ -109,7 +109,9 @@ describe("an answer that does not fit", () => {
       Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`field_${index}`, z.number()])),
     );
     const llm = new MockLlmCaller([answers("{}"), answers("{}")]);
-    await failureOf(runTask(defineAgent({ llm, answer: long, config: { maxRetries: 1 } }), "q"));
+    await failureOf(
+      runTask(defineAgent({ llm, answer: long, config: { retries: { maxAnswerRetries: 1 } } }), "q"),
+    );
     expect(note(llm, 1)).toContain("the JSON Schema of this request");
     expect(note(llm, 1).length).toBeLessThan(2_000);
   });
@@ -121,7 +123,12 @@ describe("an answer that does not fit", () => {
       answers("no"),
       answers(`warm ${"x".repeat(5_000)}`),
     ]);
-    const agent = defineAgent({ llm, answer: weather, tools: [toolOf("look")], config: { maxRetries: 2 } });
+    const agent = defineAgent({
+      llm,
+      answer: weather,
+      tools: [toolOf("look")],
+      config: { retries: { maxAnswerRetries: 2 } },
+    });
     const error = await failureOf(runTask(agent, "q"));
     expect(error).toBeInstanceOf(AgentError);
     expect(error).toMatchObject({ kind: "AgentFailed", reason: "AnswerInvalid" });
@@ -165,7 +172,7 @@ describe("a schema in config.answerSchema alone", () => {
 
   it("ends in the same error where no answer fits", async () => {
     const llm = new MockLlmCaller(() => answers("three"));
-    const agent = defineAgent({ llm, config: { answerSchema, maxRetries: 0 } });
+    const agent = defineAgent({ llm, config: { answerSchema, retries: { maxAnswerRetries: 0 } } });
     expect(await failureOf(startSession(agent).ask("1+2?"))).toMatchObject({
       reason: "AnswerInvalid",
       message:

@@ -10,7 +10,7 @@ import {
   startSession,
   toolReply,
   type Agent,
-  type AgentConfig,
+  type AgentConfigChange,
   type PriceList,
   type StateDecision,
   type Tool,
@@ -24,7 +24,7 @@ const agentOf = (
   script: MockScript,
   options: {
     readonly tools?: readonly Tool[];
-    readonly config?: Partial<AgentConfig>;
+    readonly config?: AgentConfigChange;
     readonly prices?: PriceList;
   } = {},
 ): Agent & { readonly llm: MockLlmCaller } => {
@@ -36,7 +36,7 @@ const researcher = (agent: Agent): Tool =>
   agentTool(agent, { name: "research", description: "Looks things up." });
 
 /** Calls the researcher so many times in one turn, and answers. */
-const lead = (calls: number, agent: Agent, config: Partial<AgentConfig>) =>
+const lead = (calls: number, agent: Agent, config: AgentConfigChange) =>
   agentOf(
     ({ messages }) =>
       messages.some(({ role }) => role === "assistant")
@@ -147,7 +147,7 @@ describe("the price list of an agent", () => {
 });
 
 describe("one answer", () => {
-  const limits = async (config: Partial<AgentConfig>, prices?: PriceList) => {
+  const limits = async (config: AgentConfigChange, prices?: PriceList) => {
     const look = defineTool({
       name: "look",
       description: "Looks.",
@@ -256,7 +256,7 @@ describe("the usage of work that ended without an answer", () => {
 });
 
 describe("tools that the handler of a custom state calls", () => {
-  const checking = (child: Agent, config: Partial<AgentConfig>, calls: number, sideBySide: boolean) =>
+  const checking = (child: Agent, config: AgentConfigChange, calls: number, sideBySide: boolean) =>
     defineAgent({
       llm: new MockLlmCaller(() => answers("done", tokens(95))),
       tools: [researcher(child)],

@@ -9,6 +9,7 @@ import {
   initialStateOf,
   runTask,
   type AgentConfig,
+  type AgentConfigChange,
   type PriceList,
 } from "../src/index.ts";
 import { failureOf, toolOf } from "./support.ts";
@@ -38,34 +39,39 @@ const refusedWith = (text: string): unknown =>
     message: expect.stringContaining(text),
   });
 
-describe("a limit that is none (K04)", () => {
+describe("an invalid limit is refused (K04)", () => {
   const positive = [
-    "maxSteps",
-    "maxParallelTools",
-    "maxCallsPerTurn",
-    "maxToolAttempts",
-    "maxLlmAttempts",
-    "initialContextWindowSize",
-    "expandContextWindowSize",
+    "limits.maxSteps",
+    "toolCalls.maxParallel",
+    "toolCalls.maxPerTurn",
+    "retries.maxToolAttempts",
+    "retries.maxLlmAttempts",
+    "window.initialSize",
+    "window.expandBy",
   ];
   const counts = [
-    "maxRetries",
-    "reflectEveryNSteps",
-    "reflectAboveInputTokens",
-    "minAnswerLength",
-    "retryDelayMs",
-    "maxRetryDelayMs",
+    "retries.maxAnswerRetries",
+    "reflection.everyNSteps",
+    "reflection.aboveInputTokens",
+    "limits.minAnswerLength",
+    "retries.delayMs",
+    "retries.maxDelayMs",
   ];
   const never = [Number.NaN, Number.POSITIVE_INFINITY, -1, "10", 1.5, null];
+  const withField = (path: string, value: unknown): object => {
+    const [group = "", name = ""] = path.split(".");
+    return { config: { [group]: { [name]: value } } };
+  };
 
-  it.each(positive)("config.%s is a whole number above 0", (name) => {
-    for (const limit of [...never, 0]) expect(define({ config: { [name]: limit } })).toEqual(refused(name));
-    expect(define({ config: { [name]: 1 } })).not.toBeInstanceOf(Error);
+  it.each(positive)("config.%s must be a positive integer", (path) => {
+    for (const limit of [...never, 0])
+      expect(define(withField(path, limit))).toEqual(refusedWith(`config.${path}`));
+    expect(define(withField(path, 1))).not.toBeInstanceOf(Error);
   });
 
-  it.each(counts)("config.%s is a whole number, or 0", (name) => {
-    for (const limit of never) expect(define({ config: { [name]: limit } })).toEqual(refused(name));
-    expect(define({ config: { [name]: 0 } })).not.toBeInstanceOf(Error);
+  it.each(counts)("config.%s must be a positive integer or 0", (path) => {
+    for (const limit of never) expect(define(withField(path, limit))).toEqual(refusedWith(`config.${path}`));
+    expect(define(withField(path, 0))).not.toBeInstanceOf(Error);
   });
 
   it.each(["maxTokens", "maxTotalTokens"])("config.budget.%s is a whole number above 0", (name) => {
@@ -85,15 +91,16 @@ describe("a limit that is none (K04)", () => {
   });
 
   it.each(["toolTimeoutMs", "maxResultLength", "llmFirstChunkTimeoutMs", "llmIdleTimeoutMs"])(
-    "limits.%s is a whole number above 0",
+    "runLimits.%s must be a positive integer",
     (name) => {
-      for (const limit of [...never, 0]) expect(define({ limits: { [name]: limit } })).toEqual(refused(name));
-      expect(define({ limits: { [name]: 1 } })).not.toBeInstanceOf(Error);
+      for (const limit of [...never, 0])
+        expect(define({ runLimits: { [name]: limit } })).toEqual(refused(name));
+      expect(define({ runLimits: { [name]: 1 } })).not.toBeInstanceOf(Error);
     },
   );
 
-  it("limits.maxResultLength is what a log can keep", () =>
-    expect(define({ limits: { maxResultLength: 9_000_000 } })).toEqual(refused("fits a log")));
+  it("runLimits.maxResultLength is at most what a log can keep", () =>
+    expect(define({ runLimits: { maxResultLength: 9_000_000 } })).toEqual(refused("fits a log")));
 
   it("a price is an amount", () => {
     for (const price of [Number.NaN, Number.POSITIVE_INFINITY, -1, "1"])
@@ -143,7 +150,7 @@ describe("what can never work is refused when the agent is defined", () => {
     [
       "an unknown field",
       { config: { maxStep: 3 } },
-      /^config\.maxStep: unknown field\. Did you mean "maxSteps"\?$/,
+      /^config\.maxStep: unknown field\. Did you mean "limits\.maxSteps"\?$/,
     ],
     ["an unknown policy", { config: { approval: { policy: "perhaps" } } }, /config\.approval\.policy/],
     [
@@ -200,17 +207,20 @@ describe("a name in a policy that matches no tool is refused, with the nearest o
       'config.approval.policy.tools[1]: "refnd" is not a tool of this agent. Did you mean "refund"?',
     ],
     [
-      { blacklistedTools: ["Refund"] },
-      'config.blacklistedTools[0]: "Refund" is not a tool of this agent. Did you mean "refund"?',
+      { toolCalls: { blacklist: ["Refund"] } },
+      'config.toolCalls.blacklist[0]: "Refund" is not a tool of this agent. Did you mean "refund"?',
     ],
-    [{ blacklistedTools: ["nope"] }, 'config.blacklistedTools[0]: "nope" is not a tool of this agent.'],
+    [
+      { toolCalls: { blacklist: ["nope"] } },
+      'config.toolCalls.blacklist[0]: "nope" is not a tool of this agent.',
+    ],
     [
       { toolChoice: { name: "serch" } },
       'config.toolChoice.name: "serch" is not a tool of this agent. Did you mean "search"?',
     ],
     [
-      { toolChoice: { name: "search" }, blacklistedTools: ["search"] },
-      'config.toolChoice.name is "search", which config.blacklistedTools forbids. Remove one of them.',
+      { toolChoice: { name: "search" }, toolCalls: { blacklist: ["search"] } },
+      'config.toolChoice.name is "search", which config.toolCalls.blacklist forbids. Remove one of them.',
     ],
     [
       { approval: { policy: { predicate: "bigRefund" } } },
@@ -229,7 +239,10 @@ describe("a name in a policy that matches no tool is refused, with the nearest o
   );
 
   it.each<[string, object]>([
-    ["names of its tools", { approval: { policy: { tools: ["refund"] } }, blacklistedTools: ["search"] }],
+    [
+      "names of its tools",
+      { approval: { policy: { tools: ["refund"] } }, toolCalls: { blacklist: ["search"] } },
+    ],
     ["a table with models for other tasks", { models: { default: "small", research: "big" } }],
     ["a model for summaries only", { models: { reflect: "small" } }],
     ["a task type without a model, beside a default", { models: { default: "small" }, taskType: "mail" }],
@@ -248,9 +261,14 @@ describe("what is put where something else is expected is refused, with the plac
       'Unknown option "systemprompt". Did you mean "systemPrompt"?',
     ],
     [
+      "a group of config",
+      { llm, limits: { maxSteps: 3 } },
+      'Unknown option "limits". It is a field of config: config: { limits: ... }.',
+    ],
+    [
       "a field of config",
       { llm, maxSteps: 3 },
-      'Unknown option "maxSteps". It is a field of config: config: { maxSteps: ... }.',
+      'Unknown option "maxSteps". It is a field of config: config: { limits: { maxSteps: ... } }.',
     ],
     [
       "an option of another library",
@@ -306,13 +324,13 @@ describe("what is put where something else is expected is refused, with the plac
     ],
     [
       "a misspelt limit",
-      { llm, limits: { toolTimeout: 5 } },
-      'limits.toolTimeout: unknown field. Did you mean "toolTimeoutMs"?',
+      { llm, runLimits: { toolTimeout: 5 } },
+      'runLimits.toolTimeout: unknown field. Did you mean "toolTimeoutMs"?',
     ],
     [
       "a limit of 0",
-      { llm, limits: { toolTimeoutMs: 0 } },
-      "limits.toolTimeoutMs must be a positive integer, got 0.",
+      { llm, runLimits: { toolTimeoutMs: 0 } },
+      "runLimits.toolTimeoutMs must be a positive integer, got 0.",
     ],
   ])("%s", (_, options, message) => {
     const defined = (): unknown => Reflect.apply(defineAgent, undefined, [options]);
@@ -361,8 +379,12 @@ describe("what is put where something else is expected is refused, with the plac
     ],
     [{ interjection: "wait" }, 'config.interjection must be "queue", "restart" or "reject", got "wait".'],
     [{ models: { default: 5 } }, "config.models.default must be a string, got 5."],
-    [{ maxSteps: "10" }, 'config.maxSteps must be a finite number, got "10".'],
-    [{ parallelTools: "no" }, 'config.parallelTools must be true or false, got "no".'],
+    [{ limits: 5 }, "config.limits must be an object, got 5."],
+    [{ window: null }, "config.window must be an object, got null."],
+    [{ retries: { maxRetry: 5 } }, "config.retries.maxRetry: unknown field."],
+    [{ maxParalel: 5 }, 'config.maxParalel: unknown field. Did you mean "toolCalls.maxParallel"?'],
+    [{ limits: { maxSteps: "10" } }, 'config.limits.maxSteps must be a finite number, got "10".'],
+    [{ toolCalls: { parallel: "no" } }, 'config.toolCalls.parallel must be true or false, got "no".'],
   ])("a field of config at any depth: %j", (config, message) =>
     expect(define({ config })).toEqual(refusedWith(message)),
   );
@@ -394,24 +416,24 @@ describe("an agent is a value", () => {
       llm,
       tools: [toolOf("a")],
       systemPrompt: "Be brief.",
-      config: { maxSteps: 3 },
+      config: { limits: { maxSteps: 3 } },
     });
     expect(initialStateOf(agent)).toEqual(initialStateOf(agent));
     expect(JSON.parse(JSON.stringify(initialStateOf(agent)))).toEqual(initialStateOf(agent));
     expect(agent).toMatchObject({
       name: "agent",
       version: "0",
-      config: { systemPrompt: "Be brief.", maxSteps: 3 },
+      config: { systemPrompt: "Be brief.", limits: { maxSteps: 3 } },
     });
   });
 
   it("that does not change when what it was made of does", () => {
     const stop = ["x"];
-    const config: Partial<AgentConfig> = { settings: { stop }, blacklistedTools: stop };
+    const config: AgentConfigChange = { settings: { stop }, toolCalls: { blacklist: stop } };
     const agent = defineAgent({ llm, config, tools: [toolOf("x"), toolOf("y")] });
     stop.push("y");
     expect(agent.config.settings).toEqual({ stop: ["x"] });
-    expect(agent.config.blacklistedTools).toEqual(["x"]);
+    expect(agent.config.toolCalls.blacklist).toEqual(["x"]);
   });
 
   it("has the systemPrompt that is given over that of its config", () =>
@@ -471,7 +493,7 @@ describe("the type of an answer", () => {
     const agent = defineAgent({
       llm: new MockLlmCaller(() => answers("no")),
       answer: weather,
-      config: { maxRetries: 2 },
+      config: { retries: { maxAnswerRetries: 2 } },
     });
     const error = await failureOf(runTask(agent, "How is it?"));
     expect(error).toBeInstanceOf(AgentError);
@@ -532,7 +554,7 @@ describe("what a call costs", () => {
       llm: spending,
       answer: z.object({}),
       prices: { default: { input: 1_000, output: 0 } },
-      config: { budget: { maxCost: 2 }, maxRetries: 99 },
+      config: { budget: { maxCost: 2 }, retries: { maxAnswerRetries: 99 } },
     });
     const error = await failureOf(runTask(agent, "q"));
     expect(error).toMatchObject({ kind: "AgentFailed", reason: "BudgetExceeded", usage: { cost: 2 } });

@@ -5,7 +5,7 @@ import {
   defineAgent,
   runTask,
   type Agent,
-  type AgentConfig,
+  type AgentConfigChange,
   type AgentEvent,
   type AgentRun,
   type RunResult,
@@ -87,8 +87,8 @@ describe("a task is awaited", () => {
     rows: { Planning: { LlmFinalAnswer: "Check" }, Check: { Ok: "Done" } },
     terminals: [],
   };
-  it.each<[string, string, Partial<AgentConfig>]>([
-    ["AgentFailed", "MaxSteps", { maxSteps: 1, toolChoice: "required" }],
+  it.each<[string, string, AgentConfigChange]>([
+    ["AgentFailed", "MaxSteps", { limits: { maxSteps: 1 }, toolChoice: "required" }],
     ["AgentFailed", "BudgetExceeded", { budget: { maxTokens: 1 } }],
     ["AgentFailed", "Truncated", {}],
     ["InvalidTransition", "InvalidTransition", { graph }],

@@ -6,7 +6,7 @@ import {
   defineTool,
   startSession,
   type Agent,
-  type AgentConfig,
+  type AgentConfigChange,
   type AgentEvent,
   type Session,
   type StartOptions,
@@ -52,7 +52,7 @@ export function scene(
     options = {},
   }: {
     readonly tools?: readonly Tool[];
-    readonly config?: Partial<AgentConfig>;
+    readonly config?: AgentConfigChange;
     readonly options?: StartOptions;
   } = {},
 ): Scene {

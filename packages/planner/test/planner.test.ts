@@ -289,7 +289,7 @@ describe("the port", () => {
     const agent = defineAgent({
       llm: planner(),
       tools: [calculatorTool()],
-      config: { reflectEveryNSteps: 5 },
+      config: { reflection: { everyNSteps: 5 } },
     });
     const { answer, state, trace } = await runTask(agent, task);
     expect(trace.forState("Reflecting")).not.toEqual([]);

@@ -34,7 +34,7 @@ function planRequest(state: AgentState, control: ControlOf<"Planning">): LlmRequ
     messages: messagesAt(state),
     tools,
     toolChoice: tools.length === 0 ? "auto" : toolChoiceOf(state),
-    parallelToolCalls: config.parallelTools,
+    parallelToolCalls: config.toolCalls.parallel,
     ...(answerSchema === undefined ? {} : { answerSchema }),
     settings: settingsOf(state, control),
   };

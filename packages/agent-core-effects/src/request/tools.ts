@@ -3,7 +3,7 @@ import type { LlmTool } from "@moora/llm";
 import { jsonObjectOf } from "./json-object.ts";
 
 interface OfferedTools {
-  readonly blacklisted: readonly string[];
+  readonly blacklist: readonly string[];
   readonly tools: readonly LlmTool[];
 }
 
@@ -14,16 +14,17 @@ const memo = new WeakMap<AgentState["tools"], OfferedTools>();
  * The tools that the model is offered, in the order they were given: all but the blacklisted ones. They change only with
  * the configuration, so that the beginning of a request stays the same. A schema that cannot be read allows any object.
  */
-export function toolsAt({ tools, config: { blacklistedTools } }: AgentState): readonly LlmTool[] {
+export function toolsAt({ tools, config }: AgentState): readonly LlmTool[] {
+  const { blacklist } = config.toolCalls;
   const known = memo.get(tools);
-  if (known !== undefined && known.blacklisted === blacklistedTools) return known.tools;
+  if (known !== undefined && known.blacklist === blacklist) return known.tools;
   const offered = Object.entries(tools)
-    .filter(([name]) => !blacklistedTools.includes(name))
+    .filter(([name]) => !blacklist.includes(name))
     .map(([name, { description, schema }]) => ({
       name,
       description,
       schema: jsonObjectOf(schema) ?? { type: "object" },
     }));
-  memo.set(tools, { blacklisted: blacklistedTools, tools: offered });
+  memo.set(tools, { blacklist, tools: offered });
   return offered;
 }

@@ -27,7 +27,7 @@ export function callToolOfHandler(
   const tool = host.parts.tools.get(name);
   if (tool === undefined)
     return { isSuccess: false, error: `Unknown tool "${truncated(name, 100)}".`, code: "unknown-tool" };
-  if (state.config.blacklistedTools.includes(name))
+  if (state.config.toolCalls.blacklist.includes(name))
     return {
       isSuccess: false,
       error: `The tool ${name} is blacklisted and was not run.`,

@@ -15,12 +15,15 @@ const offered = ({ state }: World): readonly string[] =>
 
 describe("the tools of a request", () => {
   it("leave out those on the blacklist", () =>
-    expect(offered(planning({ config: { blacklistedTools: ["delete"] } }))).toEqual(["read", "write"]));
+    expect(offered(planning({ config: { toolCalls: { blacklist: ["delete"] } } }))).toEqual([
+      "read",
+      "write",
+    ]));
 
   it("stay the same object while the configuration stays, so that the prefix of requests is stable", async () => {
     const world = planning({
       script: [callsTools([{ name: "read" }]), answers("ok")],
-      config: { blacklistedTools: ["delete"] },
+      config: { toolCalls: { blacklist: ["delete"] } },
     });
     await world.settle();
     const [first, second] = world.llm.requests;
@@ -30,16 +33,16 @@ describe("the tools of a request", () => {
   it("change with the blacklist", () => {
     const world = planning();
     expect(offered(world)).toEqual(["read", "delete", "write"]);
-    world.apply({ type: "agent-configured", config: { blacklistedTools: ["read"] }, timestamp: 1 });
+    world.apply({ type: "agent-configured", config: { toolCalls: { blacklist: ["read"] } }, timestamp: 1 });
     expect(offered(world)).toEqual(["delete", "write"]);
-    world.apply({ type: "agent-configured", config: { blacklistedTools: [] }, timestamp: 2 });
+    world.apply({ type: "agent-configured", config: { toolCalls: { blacklist: [] } }, timestamp: 2 });
     expect(offered(world)).toEqual(["read", "delete", "write"]);
   });
 
   it("a call of one that was not offered is refused all the same", async () => {
     const world = planning({
       script: [callsTools([{ name: "delete" }]), answers("ok")],
-      config: { blacklistedTools: ["delete"] },
+      config: { toolCalls: { blacklist: ["delete"] } },
     });
     await world.settle();
     expect(world.results).toMatchObject([{ isError: true }]);
@@ -49,7 +52,9 @@ describe("the tools of a request", () => {
     "the choice %j does not force a tool that is not offered",
     (toolChoice) => {
       const blacklistedTools = toolChoice === "required" ? ["read", "delete", "write"] : ["delete"];
-      expect(llmRequestAt(planning({ config: { toolChoice, blacklistedTools } }).state)).toMatchObject({
+      expect(
+        llmRequestAt(planning({ config: { toolChoice, toolCalls: { blacklist: blacklistedTools } } }).state),
+      ).toMatchObject({
         toolChoice: "auto",
       });
     },

@@ -64,7 +64,10 @@ describe("a model call", () => {
   });
 
   it("has another idempotency key when it is made again after a failure", async () => {
-    const world = new World({ script: [fails("server"), answers("Hi.")], config: { retryDelayMs: 0 } });
+    const world = new World({
+      script: [fails("server"), answers("Hi.")],
+      config: { retries: { delayMs: 0 } },
+    });
     await world.say("q").settle();
     expect(world.llm.options.map(({ idempotencyKey }) => idempotencyKey)).toEqual([
       "session/plan/1/1/1",
@@ -232,7 +235,7 @@ describe("a caller that breaks its promises", () => {
     ["a turn beyond all size", turnOf([{ type: "text", text: "x".repeat(17_000_000) }])],
   ])("is asked again, for a log could not keep %s", async (_, outcome) => {
     const calls = vi.fn<LlmCaller["call"]>(async () => outcome);
-    const world = new World({ parts: caller(calls), config: { retryDelayMs: 0, maxLlmAttempts: 2 } });
+    const world = new World({ parts: caller(calls), config: { retries: { delayMs: 0, maxLlmAttempts: 2 } } });
     await world.say("q").settle();
     expect(calls).toHaveBeenCalledTimes(2);
     expect(failureOf(world)).toMatchObject({ kind: "malformed" });
@@ -268,7 +271,7 @@ describe("a reflection", () => {
   it("becomes a summary, and streams nothing", async () => {
     const world = new World({
       script: [callsTools([{ name: "none" }]), answers("All is known."), answers("Done.")],
-      config: { reflectEveryNSteps: 1 },
+      config: { reflection: { everyNSteps: 1 } },
     });
     await world.say("q").settle();
     expect(world.llm.requests[1]?.purpose).toBe("reflect");
@@ -282,7 +285,7 @@ describe("a reflection", () => {
     for (const broken of [fails("server"), untyped("null")]) {
       const world = new World({
         script: [callsTools([{ name: "none" }]), broken, answers("Done.")],
-        config: { reflectEveryNSteps: 1 },
+        config: { reflection: { everyNSteps: 1 } },
       });
       await world.say("q").settle();
       expect(world.state.transcript.some(({ type }) => type === "summary")).toBe(false);

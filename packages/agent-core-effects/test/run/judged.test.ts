@@ -131,7 +131,7 @@ describe("an answer", () => {
     new World({
       script: [answers("four"), answers("4")],
       parts: { answerProblem: problem },
-      config: { maxRetries: 1 },
+      config: { retries: { maxAnswerRetries: 1 } },
     }).say("2+2?");
   const says = (answer: string): string | undefined => (answer === "4" ? undefined : "not a digit.");
 

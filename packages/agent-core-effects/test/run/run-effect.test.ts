@@ -81,7 +81,7 @@ describe("a wait", () => {
   const waiting = async (retryAfterMs: number): Promise<World> => {
     const world = new World({
       script: [fails("rate-limit", { retryAfterMs }), answers("4")],
-      config: { maxRetryDelayMs: 2 ** 40 },
+      config: { retries: { maxDelayMs: 2 ** 40 } },
     });
     await world.say("2+2?").perform("plan/1/1/1");
     return world;

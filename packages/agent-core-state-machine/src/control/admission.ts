@@ -69,7 +69,7 @@ export function runAgain(edit: StateEdit, call: OpenCall): void {
 }
 
 export const isBlacklisted = ({ config }: StateEdit, { name }: ToolCallRecord): boolean =>
-  config.blacklistedTools.includes(name);
+  config.toolCalls.blacklist.includes(name);
 
 /** Fails a call of a tool that is not allowed. One that had begun before it was forbidden has an unknown outcome. */
 export function refuseBlacklisted(
@@ -109,7 +109,7 @@ interface Slots {
 }
 
 function freeSlots(edit: StateEdit, calls: readonly OpenCall[], nameOf: (call: OpenCall) => string): Slots {
-  let free = edit.config.parallelTools ? edit.config.maxParallelTools : 1;
+  let free = edit.config.toolCalls.parallel ? edit.config.toolCalls.maxParallel : 1;
   const running = new Map<string, number>();
   const take = (name: string): void => {
     free -= 1;

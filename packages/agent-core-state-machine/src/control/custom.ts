@@ -28,7 +28,7 @@ export function enterCustom(edit: StateEdit, name: string, event: string): undef
 export function interruptHandler(edit: StateEdit, control: ControlOf<"Custom">): FiredEvent | undefined {
   const { name, attempt } = control;
   const policy = replayOf(edit.config, name);
-  if (policy !== "once" && attempt < edit.config.maxToolAttempts) {
+  if (policy !== "once" && attempt < edit.config.retries.maxToolAttempts) {
     edit.setContext({ control: { ...control, attempt: attempt + 1, started: false } });
     return undefined;
   }

@@ -28,7 +28,7 @@ export function settleUnknown(edit: StateEdit, call: OpenCall): void {
   const tool = toolOf(edit, recordOf(edit, call.id)?.name ?? "");
   const mayProbe = call.status.type !== "probing" && tool?.probe === true;
   const unknown = { ...call, mayHaveRun: true };
-  if (mayProbe && call.attempt < edit.config.maxToolAttempts)
+  if (mayProbe && call.attempt < edit.config.retries.maxToolAttempts)
     return replaceCall(edit, { ...unknown, attempt: call.attempt + 1, status: { type: "probing" } });
   if (tool?.onUnknown === "ask") return replaceCall(edit, withQuestion(edit, unknown, "outcome"));
   failAsUnknown(edit, call.id, "It was interrupted.");
@@ -36,11 +36,11 @@ export function settleUnknown(edit: StateEdit, call: OpenCall): void {
 
 /** A probe that was interrupted is made again; one that never comes through leaves the outcome unknown. */
 export function interruptProbe(edit: StateEdit, call: OpenCall): void {
-  if (call.attempt >= edit.config.maxToolAttempts) return interruptCall(edit, call, "unknown");
+  if (call.attempt >= edit.config.retries.maxToolAttempts) return interruptCall(edit, call, "unknown");
   replaceCall(edit, { ...call, attempt: call.attempt + 1 });
 }
 
 function runAgainOrGiveUp(edit: StateEdit, call: OpenCall): void {
-  if (call.attempt < edit.config.maxToolAttempts) return runAgain(edit, call);
+  if (call.attempt < edit.config.retries.maxToolAttempts) return runAgain(edit, call);
   failCall(edit, call.id, "crash-loop", wording.crashLoop(call.attempt, call.mayHaveRun));
 }

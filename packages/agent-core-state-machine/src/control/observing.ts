@@ -8,7 +8,7 @@ export const enterObserving: EnterState = (edit) => {
 type Read = Parameters<EnterState>[0];
 
 export const reflectsBySteps = ({ config, reActContext }: Read): boolean =>
-  config.reflectEveryNSteps > 0 && reActContext.step % config.reflectEveryNSteps === 0;
+  config.reflection.everyNSteps > 0 && reActContext.step % config.reflection.everyNSteps === 0;
 
 const reflectsByTokens = ({ config, reActContext }: Read): boolean =>
-  config.reflectAboveInputTokens > 0 && reActContext.inputTokens > config.reflectAboveInputTokens;
+  config.reflection.aboveInputTokens > 0 && reActContext.inputTokens > config.reflection.aboveInputTokens;

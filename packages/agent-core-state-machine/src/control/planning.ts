@@ -20,7 +20,7 @@ export const enterPlanning: EnterState = (edit, { event }) => {
   awaitUsageOfCalls(edit);
   for (const id of unansweredIds(edit)) abandonCall(edit, id, "The agent moved on without it.");
   const { step } = edit.reActContext;
-  const stepLimit = appendQueued(edit) ? step + edit.config.maxSteps : edit.reActContext.stepLimit;
+  const stepLimit = appendQueued(edit) ? step + edit.config.limits.maxSteps : edit.reActContext.stepLimit;
   if (step >= stepLimit) return { event: "MaxSteps" };
   if (budgetExceeded(edit)) return { event: "BudgetExceeded" };
   if (step + 1 === stepLimit && hasTools(edit)) edit.addEntry({ type: "note", text: wording.lastStep });

@@ -26,7 +26,7 @@ export const reflectTaskType = "reflect";
 /** A summary is worth a call where it would hide something and can be paid, and did not fail too often in this loop. */
 export function maySummarize(edit: StateEdit, since: number): boolean {
   const { config, reActContext } = edit;
-  if (reActContext.summariesFailed > config.maxRetries) return false;
+  if (reActContext.summariesFailed > config.retries.maxAnswerRetries) return false;
   return canCompress(edit, since) && !budgetExceeded(edit);
 }
 
@@ -47,10 +47,10 @@ export function finishReflection(edit: StateEdit, summarised: boolean): FiredEve
 
 /** Counts a failed summary. One that is itself too long for the model is not tried again in this loop. */
 export function countFailedSummary(edit: StateEdit, failureKind: string): void {
-  const { maxRetries } = edit.config;
+  const { maxAnswerRetries } = edit.config.retries;
   const { summariesFailed } = edit.reActContext;
   edit.setContext({
-    summariesFailed: failureKind === "context-length" ? maxRetries + 1 : summariesFailed + 1,
+    summariesFailed: failureKind === "context-length" ? maxAnswerRetries + 1 : summariesFailed + 1,
   });
 }
 

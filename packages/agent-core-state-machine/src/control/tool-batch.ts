@@ -35,5 +35,5 @@ export function advanceBatch(edit: StateEdit, decision?: ToolCallDecision["type"
 function humanEvent(edit: StateEdit, open: number, decision: ToolCallDecision["type"] | undefined): string {
   if (open === 0) return decision === "answered" || decision === "worked" ? "HumanAnswered" : "HumanRejected";
   if (open === 1) return decision === "modified" ? "HumanModified" : "HumanApproved";
-  return edit.config.parallelTools ? "HumanApprovedParallel" : "HumanApproved";
+  return edit.config.toolCalls.parallel ? "HumanApprovedParallel" : "HumanApproved";
 }

@@ -20,7 +20,7 @@ const enqueue = (edit: StateEdit, entry: ContextEntry): void =>
 
 export const contextWindowExpanded: InputHandler<ExpandContextWindowInput> = (state) => {
   if (!isLoopRunning(state)) return "no-loop";
-  const contextWindowSize = state.reActContext.contextWindowSize + state.config.expandContextWindowSize;
+  const contextWindowSize = state.reActContext.contextWindowSize + state.config.window.expandBy;
   return (edit) => edit.setContext({ contextWindowSize, widen: true });
 };
 

@@ -76,18 +76,18 @@ export const historyReflected: InputHandler<HistoryReflectedInput> = (state, { k
 
 /** An answer without content is asked for once more only: models that are silent twice stay silent. */
 function canRetry(edit: StateEdit, control: ControlOf<"Planning">, { failure }: LlmCallFailedInput): boolean {
-  const most = failure.kind === "empty" ? 2 : edit.config.maxLlmAttempts;
+  const most = failure.kind === "empty" ? 2 : edit.config.retries.maxLlmAttempts;
   return failure.retryable && control.failures + 1 < most;
 }
 
 function retryLater(edit: StateEdit, control: ControlOf<"Planning">, { failure }: LlmCallFailedInput): void {
-  const { retryDelayMs, maxRetryDelayMs } = edit.config;
-  const delay = failure.retryAfterMs ?? retryDelayMs * 2 ** control.failures;
+  const { delayMs, maxDelayMs } = edit.config.retries;
+  const delay = failure.retryAfterMs ?? delayMs * 2 ** control.failures;
   edit.setContext({
     control: {
       ...nextRequest(edit, control),
       failures: control.failures + 1,
-      retryAt: edit.timestamp + Math.min(delay, maxRetryDelayMs),
+      retryAt: edit.timestamp + Math.min(delay, maxDelayMs),
     },
   });
 }
@@ -126,7 +126,7 @@ export function interruptLlmCall(edit: StateEdit): void {
   if (control.type !== "Reflecting" && control.type !== "Planning") return;
   closeStreamedMessage(edit, "");
   const interruptions = control.interruptions + 1;
-  const isLast = interruptions >= edit.config.maxLlmAttempts;
+  const isLast = interruptions >= edit.config.retries.maxLlmAttempts;
   if (control.type === "Reflecting") {
     edit.setContext({
       control: { ...control, attempt: control.attempt + 1, started: false, interruptions },

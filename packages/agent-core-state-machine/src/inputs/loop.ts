@@ -16,7 +16,7 @@ export function isLoopRunning({ config, reActContext: { control } }: AgentState)
 export function openLoop(edit: StateEdit, entry: ContextEntry): void {
   const { reActContext: last, config, timestamp } = edit;
   edit.setContext({
-    contextWindowSize: config.initialContextWindowSize,
+    contextWindowSize: config.window.initialSize,
     toolCallIds: [],
     loop: last.loop + 1,
     step: 0,

@@ -51,8 +51,8 @@ function ignoredReasonOfCalls(
 function confidenceTooLow({ config, reActContext }: StateEdit, { confidence }: ReActObservedInput): boolean {
   return (
     confidence !== undefined &&
-    confidence < config.confidenceThreshold &&
-    reActContext.retryCount < config.maxRetries
+    confidence < config.limits.minConfidence &&
+    reActContext.retryCount < config.retries.maxAnswerRetries
   );
 }
 
@@ -63,7 +63,7 @@ function dropTurn(edit: StateEdit, input: ReActObservedInput): void {
   edit.setContext({ retryCount: retryCount + 1 });
   edit.addEntry({
     type: "note",
-    text: wording.lowConfidence(confidence ?? 0, edit.config.confidenceThreshold),
+    text: wording.lowConfidence(confidence ?? 0, edit.config.limits.minConfidence),
   });
   move(edit, { event: "LowConfidence" });
 }
@@ -124,16 +124,15 @@ function continueLoop(edit: StateEdit, cut: boolean): void {
 
 /** Gives the calls that will not run their results; returns whether one of them was blacklisted. */
 function refuseCalls(edit: StateEdit, ids: readonly string[], cut: boolean): boolean {
-  const { blacklistedTools, maxCallsPerTurn } = edit.config;
+  const { blacklist, maxPerTurn } = edit.config.toolCalls;
   let anyBlacklisted = false;
   ids.forEach((id, index) => {
     const name = recordOf(edit, id)?.name ?? "";
-    if (blacklistedTools.includes(name)) {
+    if (blacklist.includes(name)) {
       anyBlacklisted = true;
       failCall(edit, id, "blacklisted", wording.blacklisted(name));
     } else if (cut) failCall(edit, id, "cut", wording.cutTurn);
-    else if (index >= maxCallsPerTurn)
-      failCall(edit, id, "too-many-calls", wording.tooManyCalls(maxCallsPerTurn));
+    else if (index >= maxPerTurn) failCall(edit, id, "too-many-calls", wording.tooManyCalls(maxPerTurn));
   });
   return anyBlacklisted;
 }
@@ -144,13 +143,13 @@ function eventForCalls(edit: StateEdit, open: readonly string[]): string {
     return record !== undefined && needsHuman(edit, record);
   });
   if (asks) return "HumanApprovalRequired";
-  return open.length === 1 || !edit.config.parallelTools ? "LlmToolCall" : "LlmParallelToolCalls";
+  return open.length === 1 || !edit.config.toolCalls.parallel ? "LlmToolCall" : "LlmParallelToolCalls";
 }
 
 function complete(edit: StateEdit, problem: string | undefined): void {
   edit.setContext({ truncatedCount: 0 });
   const { queued, retryCount } = edit.reActContext;
-  const mayRetry = retryCount < edit.config.maxRetries;
+  const mayRetry = retryCount < edit.config.retries.maxAnswerRetries;
   if (queued.some((entry) => entry.type === "message")) return move(edit, { event: "UserInterjected" });
   if (problem !== undefined && !mayRetry)
     return move(edit, {
@@ -159,12 +158,12 @@ function complete(edit: StateEdit, problem: string | undefined): void {
     });
   if (problem !== undefined) return retryAnswer(edit, "AnswerInvalid", wording.answerInvalid(problem));
   if (mayRetry && isTooShort(edit))
-    return retryAnswer(edit, "AnswerTooShort", wording.answerTooShort(edit.config.minAnswerLength));
+    return retryAnswer(edit, "AnswerTooShort", wording.answerTooShort(edit.config.limits.minAnswerLength));
   move(edit, { event: "LlmFinalAnswer" });
 }
 
 const isTooShort = (edit: StateEdit): boolean =>
-  textIn(lastTurn(edit)?.parts ?? []).trim().length < edit.config.minAnswerLength;
+  textIn(lastTurn(edit)?.parts ?? []).trim().length < edit.config.limits.minAnswerLength;
 
 function retryAnswer(edit: StateEdit, event: string, note: string): void {
   edit.setContext({ retryCount: edit.reActContext.retryCount + 1 });

@@ -1,3 +1,4 @@
+import { changeConfig } from "../agent-config.ts";
 import { applyPolicy, isBlacklisted, refuseBlacklisted, waitsForStart } from "../control/admission.ts";
 import { failAsUnknown, failCall, openCallOf, openCallsOf, recordOf, toolOf } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
@@ -85,7 +86,7 @@ function leaveState(edit: StateEdit, fired: FiredEvent | undefined): void {
 type Configuration = Pick<AgentState, "config" | "tools">;
 
 const configured = (state: Configuration, { config, tools }: AgentConfiguredInput): Configuration => ({
-  config: { ...state.config, ...config },
+  config: config === undefined ? state.config : changeConfig(state.config, config),
   tools: tools ?? state.tools,
 });
 
@@ -99,8 +100,8 @@ const requestPart = ({ config, tools }: Configuration): unknown => [
   config.settings,
   config.toolChoice,
   config.answerSchema,
-  config.parallelTools,
-  config.blacklistedTools,
+  config.toolCalls.parallel,
+  config.toolCalls.blacklist,
   Object.entries(tools).map(([name, { description, schema }]) => [name, description, schema]),
 ];
 

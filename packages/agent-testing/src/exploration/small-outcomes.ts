@@ -34,10 +34,10 @@ export interface SmallWorld {
 /** An answer, a call of each tool, of two tools at once, two failures, and what the agent's own limits distinguish. */
 export function outcomesFor({ config, tools }: ExploredAgent): readonly SmallOutcome[] {
   const names = Object.keys(tools);
-  const answer = "That is the answer to it.".padEnd(config.minAnswerLength, ".");
+  const answer = "That is the answer to it.".padEnd(config.limits.minAnswerLength, ".");
   return [
     { answer },
-    ...(config.minAnswerLength > 0 ? [{ answer: "" }] : []),
+    ...(config.limits.minAnswerLength > 0 ? [{ answer: "" }] : []),
     ...(config.answerSchema === null ? [] : [{ answer, problem: "It does not fit." }]),
     ...names.map((name) => ({ calls: [name] })),
     ...(names.length === 0 ? [] : [{ calls: [names[0] ?? "", names.at(-1) ?? ""] }]),

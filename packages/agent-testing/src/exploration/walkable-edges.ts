@@ -121,11 +121,11 @@ export function walkableEdges(agent: ExploredAgent, world: SmallWorld): readonly
 function abilitiesOf(agent: ExploredAgent, world: SmallWorld): Abilities {
   const { config, tools } = agent;
   const { outcomes, messages, crashes, cancels, tokens } = world;
-  const mayRetry = config.maxRetries > 0;
+  const mayRetry = config.retries.maxAnswerRetries > 0;
   const turns = outcomes.map((outcome) => openCalls(agent, outcome));
   const asking = turns.filter((names) => names.some((name) => asksHuman(agent, name)));
   const free = turns.filter((names) => names.length > 0 && !asking.includes(names));
-  const isParallel = (names: readonly string[]): boolean => names.length > 1 && config.parallelTools;
+  const isParallel = (names: readonly string[]): boolean => names.length > 1 && config.toolCalls.parallel;
   const asked = asking.flat().filter((name) => asksHuman(agent, name));
   const questions = asked.some((name) => tools[name]?.asksHuman === true);
   const answersIn = outcomes.filter((outcome) => "answer" in outcome);
@@ -135,9 +135,10 @@ function abilitiesOf(agent: ExploredAgent, world: SmallWorld): Abilities {
   const calls = turns.some((names) => names.length > 0);
   return {
     answers: answersIn.length > 0,
-    shortAnswers: mayRetry && answersIn.some(({ answer }) => answer.trim().length < config.minAnswerLength),
+    shortAnswers:
+      mayRetry && answersIn.some(({ answer }) => answer.trim().length < config.limits.minAnswerLength),
     invalidAnswers: mayRetry && invalid,
-    lowConfidence: mayRetry && outcomes.some((outcome) => isBelow(outcome, config.confidenceThreshold)),
+    lowConfidence: mayRetry && outcomes.some((outcome) => isBelow(outcome, config.limits.minConfidence)),
     blacklistedOnly: outcomes.some(
       (outcome, index) => "calls" in outcome && outcome.calls.length > 0 && turns[index]?.length === 0,
     ),
@@ -148,13 +149,14 @@ function abilitiesOf(agent: ExploredAgent, world: SmallWorld): Abilities {
     questions,
     unknownOutcomes: turns.flat().some((name) => isAskedAbout(agent, name)),
     several: turns.some(isParallel),
-    retries: config.maxLlmAttempts > 1 && outcomes.some((it) => "failure" in it && it.retryable === true),
+    retries:
+      config.retries.maxLlmAttempts > 1 && outcomes.some((it) => "failure" in it && it.retryable === true),
     failures: crashes || outcomes.some((outcome) => "failure" in outcome) || (invalid && !mayRetry),
     contextExceeded: fails("context-length") && (calls || messages > 0),
     interjections: messages > 0 && config.interjection === "queue",
     budget: tokens > 0 || config.budget.maxCost === 0 || config.budget.maxTotalCost === 0,
-    reflectsBySteps: config.reflectEveryNSteps > 0,
-    manySteps: calls || config.maxRetries >= config.maxSteps,
+    reflectsBySteps: config.reflection.everyNSteps > 0,
+    manySteps: calls || config.retries.maxAnswerRetries >= config.limits.maxSteps,
     cancels,
     rowsToCalls: Object.values(config.graph.rows).some((row) =>
       Object.values(row).some((to) => to === "Acting" || to === "ParallelActing"),
@@ -165,7 +167,9 @@ function abilitiesOf(agent: ExploredAgent, world: SmallWorld): Abilities {
 /** The calls of an outcome that are not refused at once. */
 const openCalls = ({ config }: ExploredAgent, outcome: SmallOutcome): readonly string[] =>
   "calls" in outcome
-    ? outcome.calls.filter((name) => !config.blacklistedTools.includes(name)).slice(0, config.maxCallsPerTurn)
+    ? outcome.calls
+        .filter((name) => !config.toolCalls.blacklist.includes(name))
+        .slice(0, config.toolCalls.maxPerTurn)
     : [];
 
 const asksHuman = (agent: ExploredAgent, name: string): boolean => {

@@ -114,7 +114,7 @@ export function checkLimits(before: AgentState, state: AgentState): void {
   );
   const calls = openCallsOf(context.control);
   const running = runningAt(state);
-  const most = config.parallelTools ? config.maxParallelTools : 1;
+  const most = config.toolCalls.parallel ? config.toolCalls.maxParallel : 1;
   assertLaw(
     running <= most || running <= runningAt(before),
     "L11",
@@ -123,7 +123,7 @@ export function checkLimits(before: AgentState, state: AgentState): void {
   assertLaw(new Set(calls.map((call) => call.id)).size === calls.length, "L11", () => "a call is open twice");
   for (const { id, attempt, questions } of calls) {
     assertLaw(recordOf(state, id)?.result === null, "L11", () => `the open call ${id} has a result`);
-    const mostAttempts = Math.max(config.maxToolAttempts, attemptOf(before, id)) + questions;
+    const mostAttempts = Math.max(config.retries.maxToolAttempts, attemptOf(before, id)) + questions;
     assertLaw(attempt <= mostAttempts, "L11", () => `call ${id} is at attempt ${attempt}`);
   }
 }

@@ -1,4 +1,4 @@
-import type { AgentConfig, Decision } from "@moora/agent";
+import type { AgentConfigChange, Decision } from "@moora/agent";
 import type { ToolOutcome } from "@moora/agent-core-effects";
 import type { LlmFailureKind } from "@moora/llm";
 import type { ModelAnswerKind } from "./model-answer.ts";
@@ -86,7 +86,7 @@ export interface SimulatedSession {
   /** Whether the `onApproval` of the first host approves whatever is asked. Default: false, it has none. */
   readonly approvesAll?: boolean;
   /** Fields of the configuration, over those of the agent. Default: none. */
-  readonly config?: Partial<AgentConfig>;
+  readonly config?: AgentConfigChange;
   readonly actions: readonly SimAction[];
 }
 

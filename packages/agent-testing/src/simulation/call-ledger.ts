@@ -139,7 +139,11 @@ function checkRecorded(
 /** V16: what runs obeys the policy of the agent that runs it. */
 function checkPolicy(run: ToolRun, record: ToolCallRecord | undefined, { config, tools }: BeginView): void {
   const { name, toolCallId: id } = run;
-  check(!config.blacklistedTools.includes(name), "V16", () => `call ${id} ran the blacklisted tool ${name}`);
+  check(
+    !config.toolCalls.blacklist.includes(name),
+    "V16",
+    () => `call ${id} ran the blacklisted tool ${name}`,
+  );
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (tool === undefined || record === undefined) return;
   check(

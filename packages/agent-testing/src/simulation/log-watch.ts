@@ -115,9 +115,9 @@ export class LogWatch {
       (input) => input.type === "llm-call-started" && input.key.startsWith(`plan/${loop}/${step}/`),
     ).length;
     check(
-      started >= next.config.maxLlmAttempts,
+      started >= next.config.retries.maxLlmAttempts,
       "V18",
-      () => `a model call is given up after ${started} of ${next.config.maxLlmAttempts} attempts`,
+      () => `a model call is given up after ${started} of ${next.config.retries.maxLlmAttempts} attempts`,
     );
   }
 

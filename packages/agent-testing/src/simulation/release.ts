@@ -1,6 +1,6 @@
-import type { Agent, AgentConfig, Tool } from "@moora/agent";
+import type { Agent, AgentConfigChange, Tool } from "@moora/agent";
 import { defineTool } from "@moora/agent-core-effects";
-import type { ToolDefinition } from "@moora/agent-core-state-machine";
+import { changeConfig, type ToolDefinition } from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
 import type { Choose } from "../draw-input.ts";
 import { oneOf } from "./choices.ts";
@@ -12,7 +12,7 @@ type Fields = Pick<ToolDefinition, "risk" | "approval" | "replay">;
 export type Release =
   | { readonly change: "tool-removed" | "tool-added" | "schema" | "description"; readonly tool: string }
   | { readonly change: "risk" | "tool-approval" | "replay"; readonly tool: string; readonly fields: Fields }
-  | { readonly change: ConfigChange; readonly config: Partial<AgentConfig> }
+  | { readonly change: ConfigChange; readonly config: AgentConfigChange }
   /** Back to the agent that the simulation was given. */
   | { readonly change: "rollback" };
 
@@ -132,7 +132,7 @@ function drawConfig(
   { config }: Agent<unknown>,
   tools: readonly string[],
   choose: Choose,
-): Partial<AgentConfig> {
+): AgentConfigChange {
   switch (change) {
     case "prompt":
       return { systemPrompt: `You are release ${choose(1_000)}.` };
@@ -143,16 +143,16 @@ function drawConfig(
     case "approval-loosened":
       return { approval: { ...config.approval, policy: "never" } };
     case "blacklist":
-      return { blacklistedTools: tools.length === 0 ? [] : [oneOf(choose, tools)] };
+      return { toolCalls: { blacklist: tools.length === 0 ? [] : [oneOf(choose, tools)] } };
     case "budget":
       return { budget: { maxTokens: 200 + choose(2_000) } };
     case "limits":
-      return oneOf<() => Partial<AgentConfig>>(choose, [
-        () => ({ maxSteps: 1 + choose(6) }),
-        () => ({ maxParallelTools: 1 + choose(3) }),
-        () => ({ parallelTools: false }),
-        () => ({ maxToolAttempts: 1 + choose(3) }),
-        () => ({ maxLlmAttempts: 2 + choose(3) }),
+      return oneOf<() => AgentConfigChange>(choose, [
+        () => ({ limits: { maxSteps: 1 + choose(6) } }),
+        () => ({ toolCalls: { maxParallel: 1 + choose(3) } }),
+        () => ({ toolCalls: { parallel: false } }),
+        () => ({ retries: { maxToolAttempts: 1 + choose(3) } }),
+        () => ({ retries: { maxLlmAttempts: 2 + choose(3) } }),
       ])();
     case "model":
       return { models: { default: `model-${choose(1_000)}` } };
@@ -166,7 +166,7 @@ export function released(
   release: Release,
 ): Agent<unknown> | undefined {
   if (release.change === "rollback") return original;
-  if ("config" in release) return { ...agent, config: { ...agent.config, ...release.config } };
+  if ("config" in release) return { ...agent, config: changeConfig(agent.config, release.config) };
   const tools = new Map(agent.parts.tools);
   const tool = tools.get(release.tool);
   if (release.change === "tool-added") tools.set(release.tool, addedTool(release.tool));

@@ -1,3 +1,4 @@
+import { changeConfig } from "@moora/agent-core-state-machine";
 import type { Agent } from "@moora/agent";
 import type { Dialects } from "../laws/request-laws.ts";
 import type { SimAction, SimulatedSession } from "./action.ts";
@@ -89,4 +90,4 @@ async function finish(world: SimWorld, invariants: Invariants): Promise<void> {
 }
 
 const configured = (agent: Agent<unknown>, { config }: Pick<SimulatedSession, "config">): Agent<unknown> =>
-  config === undefined ? agent : { ...agent, config: { ...agent.config, ...config } };
+  config === undefined ? agent : { ...agent, config: changeConfig(agent.config, config) };

@@ -1,3 +1,4 @@
+import { changeConfig } from "@moora/agent-core-state-machine";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { simulate } from "../../src/index.ts";
 import { payingAgent } from "../paying-agent.ts";
@@ -52,8 +53,10 @@ describe("a simulation finds a defect that is planted in the reducer", () => {
     },
     {
       defect: "a blacklisted tool runs",
-      plant: transitionWith(({ config }) => ({ config: { ...config, blacklistedTools: [] } })),
-      agent: { ...shopAgent, config: { ...shopAgent.config, blacklistedTools: ["mail"] } },
+      plant: transitionWith(({ config }) => ({
+        config: changeConfig(config, { toolCalls: { blacklist: [] } }),
+      })),
+      agent: { ...shopAgent, config: changeConfig(shopAgent.config, { toolCalls: { blacklist: ["mail"] } }) },
       found: /V16.*blacklisted/,
     },
     {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AgentConfig } from "@moora/agent";
+import type { AgentConfigChange } from "@moora/agent";
 import { simulateActions, type ModelAnswer, type SimAction } from "../../src/index.ts";
 import { payingAgent } from "../paying-agent.ts";
 import { shopAgent } from "../shop-agent.ts";
@@ -19,7 +19,7 @@ const callsFor = (...calls: readonly (readonly [name: string, args: object])[]):
 
 const pay = callsFor(["pay", { euros: 1 }]);
 const book = callsFor(["book", {}]);
-const always: Partial<AgentConfig> = { approval: { policy: "always" } };
+const always: AgentConfigChange = { approval: { policy: "always" } };
 
 const failureToLine = (failure: unknown): string => (failure instanceof Error ? String(failure) : "none");
 
@@ -67,7 +67,7 @@ describe("a call that had begun to run is never reported as one that did not run
 
 describe("what runs obeys the policy of the agent that runs it", () => {
   it("a keyed call that a crash interrupted does not run again when its tool is blacklisted", async () => {
-    const config = { blacklistedTools: ["pay"] };
+    const config = { toolCalls: { blacklist: ["pay"] } };
     const release: SimAction = { type: "release", release: { change: "blacklist", config } };
     expect(await failureOf(payingAgent("keyed"), [message, pay, release, crash])).toBe("none");
   });
@@ -78,7 +78,7 @@ describe("what runs obeys the policy of the agent that runs it", () => {
   });
 
   it("an open approval does not run a tool that is blacklisted in between", async () => {
-    const config = { blacklistedTools: ["pay"] };
+    const config = { toolCalls: { blacklist: ["pay"] } };
     const release: SimAction = { type: "release", release: { change: "blacklist", config } };
     const decide: SimAction = { type: "decide", decision: "approve" };
     const actions: readonly SimAction[] = [message, pay, release, crash, { type: "take-up" }, decide];
@@ -96,7 +96,7 @@ describe("a model call", () => {
   it("is given up only after as many attempts as the configuration allows, whatever releases come", async () => {
     const limit = (maxToolAttempts: number): SimAction => ({
       type: "release",
-      release: { change: "limits", config: { maxToolAttempts } },
+      release: { change: "limits", config: { retries: { maxToolAttempts } } },
     });
     const actions: readonly SimAction[] = [message, limit(2), crash, { type: "take-up" }, limit(1), crash];
     expect(await failureOf(payingAgent("keyed"), actions)).toBe("none");

@@ -1,5 +1,6 @@
 import {
-  agentConfigSchema,
+  agentConfigChangeSchema,
+  changeConfig,
   defaultAgentConfig,
   initialAgentState,
   toolsSchema,
@@ -54,7 +55,7 @@ export function textToHeader(text: string): SessionHeader {
     throw unsupported(`This release reads logs of format ${logFormat}, this one says ${String(format)}.`);
   const agent = fieldsOf(stored["agent"]);
   const parent = fieldsOf(stored["parent"]);
-  const config = agentConfigSchema.safeParse({ ...defaultAgentConfig, ...fieldsOf(stored["config"]) });
+  const config = agentConfigChangeSchema.safeParse(fieldsOf(stored["config"]));
   const tools = toolsSchema.safeParse(stored["tools"]);
   if (!config.success || !tools.success)
     throw unsupported(
@@ -65,7 +66,8 @@ export function textToHeader(text: string): SessionHeader {
     format: logFormat,
     ...(typeof incarnation === "string" ? { incarnation } : {}),
     agent: { name: String(agent["name"]), version: String(agent["version"]) },
-    config: config.data,
+    // A field that an older release did not have gets its default.
+    config: changeConfig(defaultAgentConfig, config.data),
     tools: tools.data,
     ...(typeof id === "string" && typeof seq === "number" ? { parent: { id, seq } } : {}),
   };

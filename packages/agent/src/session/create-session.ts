@@ -172,7 +172,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     const name = recordOf(state, question.toolCallId)?.name ?? "";
     const digestOfChange = (parameters: string): string =>
       callDigest(state, { sessionId: identity, digestOf }, question.toolCallId, name, parameters);
-    const { maxResultLength } = agent.limits;
+    const { maxResultLength } = agent.runLimits;
     const timestamp = clock.now();
     return parsed(decisionToInput(question, decision, { by, timestamp, digestOfChange, maxResultLength }));
   };
@@ -221,7 +221,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     checkSettlement(settlement);
     checkOptionalText("by", by);
     const timestamp = clock.now();
-    const result = settlementToResult(settlement, agent.limits.maxResultLength, timestamp);
+    const result = settlementToResult(settlement, agent.runLimits.maxResultLength, timestamp);
     const asked = resultToDecision(machine.current(), toolCallId, result);
     if (asked !== undefined) return await decide(asked.question, asked.decision, by);
     return await offer(parsed({ type: "tool-call-completed", toolCallId, result, timestamp }));

@@ -86,7 +86,7 @@ const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
 
 /** The reducer, the effects and the runner of an agent, wired together. */
 export function agentMachine(
-  { parts, limits }: Pick<Agent<unknown>, "parts" | "limits">,
+  { parts, runLimits: limits }: Pick<Agent<unknown>, "parts" | "runLimits">,
   base: MachineBase,
   hooks: MachineHooks,
 ): AgentMachine {

@@ -1,6 +1,6 @@
 import { MooraError } from "@moora/agent-core-effects";
 import type {
-  AgentConfig,
+  AgentConfigChange,
   AgentInput,
   AgentState,
   IgnoredReason,
@@ -55,7 +55,7 @@ export interface Session<Answer = string> {
    * the configuration is that of the agent that opens it. Rejects with `InputRefused` for what is not an object, and with
    * `BuildError` for a change that could not work, as `defineAgent` throws it.
    */
-  configure(config: Partial<AgentConfig>): Promise<Receipt>;
+  configure(config: AgentConfigChange): Promise<Receipt>;
   /** Adds a note of the application's for the model to read with its next request, while a loop runs. */
   note(text: string): Promise<Receipt>;
   /** Answers a question. Rejects for changed arguments that do not fit the tool's schema; the question stays open. */
@@ -67,7 +67,7 @@ export interface Session<Answer = string> {
   /**
    * Hands in the result of an open tool call from outside of its tool: a service that finished the work calls back. A call
    * that runs is then over, and a question about its outcome is answered. Ignored as `not-open` for any other call. The
-   * result is cut to `limits.maxResultLength`.
+   * result is cut to `runLimits.maxResultLength`.
    */
   settle(toolCallId: string, settlement: Settlement, by?: string): Promise<Receipt>;
   cancel(reason?: string): Promise<Receipt>;

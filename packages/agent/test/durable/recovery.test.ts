@@ -1,3 +1,4 @@
+import { changeConfig } from "@moora/agent-core-state-machine";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, hangs, MockLlmCaller } from "@moora/llm/testing";
 import type { LlmCaller, LlmRequest } from "@moora/llm";
@@ -259,7 +260,7 @@ describe("a session that is removed while a tool and a model are at work (D08)",
 describe("limits across restarts (L11)", () => {
   it("a model that repeats one call for ever stops at the same step, wherever its host dies (K01)", async () => {
     const budget = { maxTokens: 38 };
-    for (const config of [{ maxSteps: 4 }, { budget }]) {
+    for (const config of [{ limits: { maxSteps: 4 } }, { budget }]) {
       const endless = Array.from({ length: 50 }, () => [call("pay")]);
       for (let seq = 2; ; seq += 1) {
         using counter = new Counter();
@@ -285,7 +286,7 @@ describe("limits across restarts (L11)", () => {
         await quiet(second);
         expect(second.current().reActContext.control).toMatchObject({
           type: "Error",
-          failure: { kind: "maxSteps" in config ? "MaxSteps" : "BudgetExceeded" },
+          failure: { kind: "limits" in config ? "MaxSteps" : "BudgetExceeded" },
         });
         expect(counter.effects, `after ${seq}`).toBe(4);
         await second.close();
@@ -303,7 +304,7 @@ describe("limits across restarts (L11)", () => {
       name: "held",
       llm: scripted([many]),
       tools: [tool],
-      config: { maxCallsPerTurn: 32, maxParallelTools: 4 },
+      config: { toolCalls: { maxPerTurn: 32, maxParallel: 4 } },
     });
     const life = new Life();
     const session = await openSession(agent, {
@@ -346,7 +347,8 @@ describe("a session that is taken up by an agent that has changed", () => {
       execute: () => "",
     });
   const llm = new MockLlmCaller(() => answers("Hello."));
-  const first = () => defineAgent({ name: "ada", llm, tools: [search("Finds.")], config: { maxSteps: 7 } });
+  const first = () =>
+    defineAgent({ name: "ada", llm, tools: [search("Finds.")], config: { limits: { maxSteps: 7 } } });
   /** The same, with the fields of its configuration and its tools put together the other way round. */
   const rewritten = (): Agent => {
     const turned = <Fields extends object>(fields: Fields): Fields =>
@@ -361,17 +363,17 @@ describe("a session that is taken up by an agent that has changed", () => {
     ["whose fields stand in another order is the same", rewritten, []],
     [
       "with another limit is configured anew",
-      () => ({ ...first(), config: { ...first().config, maxSteps: 8 } }),
+      () => ({ ...first(), config: changeConfig(first().config, { limits: { maxSteps: 8 } }) }),
       ["agent-configured"],
     ],
     [
       "with another tool is configured anew",
-      () => defineAgent({ name: "ada", llm, tools: [search("Seeks.")], config: { maxSteps: 7 } }),
+      () => defineAgent({ name: "ada", llm, tools: [search("Seeks.")], config: { limits: { maxSteps: 7 } } }),
       ["agent-configured"],
     ],
     [
       "with one tool less is configured anew",
-      () => defineAgent({ name: "ada", llm, config: { maxSteps: 7 } }),
+      () => defineAgent({ name: "ada", llm, config: { limits: { maxSteps: 7 } } }),
       ["agent-configured"],
     ],
   ])("%s", async (_, next, expected) => {

@@ -8,7 +8,7 @@ import {
   defineTool,
   startSession,
   type Agent,
-  type AgentConfig,
+  type AgentConfigChange,
   type StateContext,
   type StateDefinition,
   type StateHandler,
@@ -122,7 +122,7 @@ describe("the handler of a custom state that a crash interrupts", () => {
     const hangs = (): Agent =>
       defineAgent({
         llm: new MockLlmCaller(() => answers("ok")),
-        config: { graph: { states: ["Charge"], rows, terminals: [] }, maxToolAttempts: 2 },
+        config: { graph: { states: ["Charge"], rows, terminals: [] }, retries: { maxToolAttempts: 2 } },
         states: { Charge: { replay: "safe", handle: never } },
       });
     const world = new Restarts();
@@ -219,7 +219,7 @@ describe("a handler that calls a tool", () => {
   const callingAgent = (
     handle: StateHandler,
     tools: readonly Tool[],
-    config: Partial<AgentConfig> = {},
+    config: AgentConfigChange = {},
   ): Agent =>
     defineAgent({
       llm: new MockLlmCaller(() => answers("ok")),
@@ -235,7 +235,7 @@ describe("a handler that calls a tool", () => {
       outcomes.push(await callTool("charge", { euros: 9 }));
       return "Charged";
     };
-    const agent = callingAgent(handle, [chargeTool(charges)], { blacklistedTools: ["charge"] });
+    const agent = callingAgent(handle, [chargeTool(charges)], { toolCalls: { blacklist: ["charge"] } });
     const session = await new Restarts().open(agent);
     await session.ask("go");
     expect(charges).toEqual([]);

@@ -25,7 +25,7 @@ describe("a model call that is made again", () => {
     const seen = new Set<string>();
     for (const maxSteps of [5, 6, 7]) {
       const llm = new MockLlmCaller([hangs("Hello wo")]);
-      const session = await world.open(defineAgent({ llm, config: { maxSteps } }));
+      const session = await world.open(defineAgent({ llm, config: { limits: { maxSteps } } }));
       if (seen.size === 0) session.ask("go").then(undefined, () => undefined);
       await turns();
       seen.add(JSON.stringify([llm.options[0]?.idempotencyKey, llm.requests[0]]));
@@ -54,7 +54,7 @@ describe("a model call that is made again", () => {
     const session = await new Restarts().open(defineAgent({ llm }));
     session.ask("go").then(undefined, () => undefined);
     await turns();
-    for (const maxSteps of [51, 52, 53, 54]) await session.configure({ maxSteps });
+    for (const maxSteps of [51, 52, 53, 54]) await session.configure({ limits: { maxSteps } });
     expect(session.current().reActContext.control).toMatchObject({ type: "Planning", attempt: 1 });
     for (const systemPrompt of ["a", "b", "c", "d", "e"]) await session.configure({ systemPrompt });
     await turns();

@@ -1,10 +1,17 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { defineAgent, defineTool, type Agent, type AgentConfig, type Tool } from "../../src/index.ts";
+import {
+  defineAgent,
+  defineTool,
+  type Agent,
+  type AgentConfig,
+  type AgentConfigChange,
+  type Tool,
+} from "../../src/index.ts";
 import { callsThenAnswers, never, questionOf, Restarts, resultOf, turns } from "./restarts.ts";
 
 const approvalAlways = { approval: { policy: "always" as const } };
-const blacklist = { blacklistedTools: ["pay"] };
+const blacklist = { toolCalls: { blacklist: ["pay"] } };
 
 /** Hangs at its first attempt and works at its second. */
 const pay = (ran: string[], more: object = {}): Tool =>
@@ -20,7 +27,7 @@ const pay = (ran: string[], more: object = {}): Tool =>
     },
   });
 
-const agentWith = (tools: readonly Tool[], config: Partial<AgentConfig> = {}, calls = ["pay"]): Agent =>
+const agentWith = (tools: readonly Tool[], config: AgentConfigChange = {}, calls = ["pay"]): Agent =>
   defineAgent({ llm: callsThenAnswers(...calls.map((name) => ({ name }))), tools, config });
 
 describe("a policy that is tightened between two processes", () => {
@@ -71,7 +78,7 @@ describe("a policy that is tightened between two processes", () => {
     await turns();
     await first.decide(questionOf(first), "approve");
     await turns();
-    const next = await world.open(agentWith([pay(ran)], { ...approvalAlways, maxSteps: 9 }));
+    const next = await world.open(agentWith([pay(ran)], { ...approvalAlways, limits: { maxSteps: 9 } }));
     expect(ran).toEqual(["pay 1", "pay 2"]);
     await next.close();
   });
@@ -88,7 +95,7 @@ describe("a policy that is tightened between two processes", () => {
       },
     });
     const world = new Restarts();
-    const one = { maxParallelTools: 1 };
+    const one = { toolCalls: { maxParallel: 1 } };
     await world.crash(agentWith([send, pay(ran)], one, ["send", "pay"]));
     const next = await world.open(agentWith([send, pay(ran)], { ...one, ...config }, ["send", "pay"]));
     expect(ran).toEqual(["send"]);

@@ -9,7 +9,7 @@ import {
   openSession,
   type Agent,
   type Tool,
-  type AgentConfig,
+  type AgentConfigChange,
 } from "../../src/index.ts";
 import { callsThenAnswers, never, questionOf, Restarts, resultOf, textOf, turns } from "./restarts.ts";
 
@@ -31,7 +31,7 @@ const pay = (options: Partial<Parameters<typeof defineTool>[0]> = {}): Tool =>
     ...options,
   });
 
-const agentWith = (tools: readonly Tool[], config: Partial<AgentConfig> = {}): Agent =>
+const agentWith = (tools: readonly Tool[], config: AgentConfigChange = {}): Agent =>
   defineAgent({ llm: callsThenAnswers({ name: "pay", arguments: { euros: 9 } }), tools, config });
 
 /** No sentence about a call that began may say that it did not run. */

@@ -400,7 +400,7 @@ describe("a decision that is too large", () => {
     const agent = defineAgent({
       llm,
       tools: [askHuman({ answer: z.string() })],
-      limits: { maxResultLength: 200 },
+      runLimits: { maxResultLength: 200 },
     });
     const onApproval = (): Decision => ({ answer: "because ".repeat(1_000) });
     const { state } = await runTask(agent, "Ask me.", { onApproval });

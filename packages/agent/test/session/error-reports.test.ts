@@ -142,18 +142,21 @@ describe("an error that nothing listens for", () => {
   });
 });
 
-/** A state whose configuration throws when `armed` says so and `field` is read: as a bug of the reducer would. */
-function trapped(state: AgentState, field: keyof AgentState["config"], armed: () => boolean): AgentState {
-  const config = { ...state.config };
-  const value = config[field];
-  Object.defineProperty(config, field, {
+/** A copy of an object that throws when `armed` returns true and `field` is read: as a bug of the reducer would. */
+function trapped<Value extends object>(
+  object: Value,
+  field: keyof Value & string,
+  armed: () => boolean,
+): Value {
+  const copy = { ...object };
+  const value = copy[field];
+  return Object.defineProperty(copy, field, {
     enumerable: true,
     get() {
       if (armed()) throw new TypeError(`The field ${field} cannot be read.`);
       return value;
     },
   });
-  return { ...state, config };
 }
 
 const idle = (agent: ReturnType<typeof defineAgent>): AgentState => {
@@ -165,7 +168,9 @@ describe("an exception in the reducer for an input of an effect", () => {
   const broken = (armed: () => boolean) => {
     const llm = new MockLlmCaller((_, call) => answers(`answer ${call + 1}`));
     const agent = defineAgent({ llm });
-    const session = startSession(agent, { state: trapped(idle(agent), "maxRetries", armed) });
+    const { config, ...state } = idle(agent);
+    const retries = trapped(config.retries, "maxAnswerRetries", armed);
+    const session = startSession(agent, { state: { ...state, config: { ...config, retries } } });
     return { session, reports: reportsOf(session) };
   };
 
@@ -175,7 +180,7 @@ describe("an exception in the reducer for an input of an effect", () => {
     isArmed = true;
     const error = await failureOf(session.ask("2+2?"));
     expect(error).toBeInstanceOf(AgentError);
-    expect(error).toMatchObject({ message: "The field maxRetries cannot be read." });
+    expect(error).toMatchObject({ message: "The field maxAnswerRetries cannot be read." });
     expect(reports).toEqual([{ source: "transition", error: expect.any(TypeError), key: "plan/1/1/1" }]);
     isArmed = false;
     expect(session.current().reActContext.control.type).toBe("Error");
@@ -195,7 +200,10 @@ const inCheck = (method: "onInput" | "subscribe", arm: (set: (armed: boolean) =>
   let isArmed = false;
   const llm = new MockLlmCaller((_, call) => answers(`answer ${call + 1}`));
   const agent = defineAgent({ llm, config: { graph }, states: { Check: () => "Ok" } });
-  const session = startSession(agent, { state: trapped(idle(agent), "graph", () => isArmed) });
+  const { config, ...state } = idle(agent);
+  const session = startSession(agent, {
+    state: { ...state, config: trapped(config, "graph", () => isArmed) },
+  });
   session[method](() => {
     if (session.current().reActContext.control.type === "Custom") arm((armed) => (isArmed = armed));
   });

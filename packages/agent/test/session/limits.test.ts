@@ -38,7 +38,7 @@ describe("a model that is too busy (F05)", () => {
 
   it("waits twice as long each time, up to the cap, and no more often than allowed", async () => {
     const { session, clock, llm } = scene(() => fails("server"), {
-      config: { retryDelayMs: 100, maxRetryDelayMs: 350, maxLlmAttempts: 4 },
+      config: { retries: { delayMs: 100, maxDelayMs: 350, maxLlmAttempts: 4 } },
     });
     const failed = failureOf(session.ask("q"));
     for (const [calls, wait] of [
@@ -138,7 +138,7 @@ describe("a model that repeats one call for ever (K01)", () => {
       (_, call) => (call < 5 ? callsTools([{ name: "work" }]) : answers("Done.")),
       {
         tools: [toolOf("work", work)],
-        config: { maxSteps: 5 },
+        config: { limits: { maxSteps: 5 } },
       },
     );
     expect(await failureOf(session.ask("q"))).toMatchObject({ kind: "AgentFailed", reason: "MaxSteps" });
@@ -177,7 +177,7 @@ describe("a thousand calls in one turn (K03)", () => {
       [callsTools(Array.from({ length: 1_000 }, () => ({ name: "work" }))), answers("Done.")],
       {
         tools: [toolOf("work", work)],
-        config: { maxCallsPerTurn: 32, maxParallelTools: 4 },
+        config: { toolCalls: { maxPerTurn: 32, maxParallel: 4 } },
       },
     );
     await session.ask("q");

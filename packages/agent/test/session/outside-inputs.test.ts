@@ -88,7 +88,7 @@ describe("the application", () => {
     const owner = await world.open(agent);
     const poster = await world.open(agent, { access: "post" });
     await expect(poster.note("x")).rejects.toMatchObject({ code: "NotOwner" });
-    await expect(poster.configure({ maxSteps: 3 })).rejects.toMatchObject({ code: "NotOwner" });
+    await expect(poster.configure({ limits: { maxSteps: 3 } })).rejects.toMatchObject({ code: "NotOwner" });
     await poster.close();
     await owner.close();
   });
@@ -133,7 +133,7 @@ describe("the application", () => {
       defineAgent({
         llm: callsThenAnswers({ name: "ship" }),
         tools: [toolOf("ship", never, { onUnknown })],
-        limits: { maxResultLength: 200 },
+        runLimits: { maxResultLength: 200 },
       });
     const running = await new Restarts().open(agent("report"));
     await running.send("go");
@@ -163,14 +163,14 @@ describe("the application", () => {
 
 describe("a configuration that could not work with the agent", () => {
   it.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
-    ["a tool that does not exist", { blacklistedTools: ["pya"] }, /blacklistedTools\[0\].*"pya"/],
+    ["a tool that does not exist", { toolCalls: { blacklist: ["pya"] } }, /toolCalls\.blacklist\[0\].*"pya"/],
     [
       "a row that leads nowhere",
       { graph: { states: [], rows: { Planning: { X: "Nowhere" } }, terminals: [] } },
       /graph/,
     ],
     ["an unknown field", { maxStep: 3 }, /config\.maxStep: unknown field.*maxSteps/],
-    ["a limit out of range", { maxSteps: 0 }, /config\.maxSteps/],
+    ["a limit out of range", { limits: { maxSteps: 0 } }, /config\.limits\.maxSteps/],
   ])("is refused, and changes nothing: %s", async (_, change, message) => {
     const { session } = scene([answers("ok")], { tools: [toolOf("pay")] });
     const before = session.current().config;

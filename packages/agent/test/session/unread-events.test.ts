@@ -48,7 +48,7 @@ describe("the events of a run that nothing reads", () => {
     };
     const { session } = scene(script, {
       tools: [toolOf("look"), toolOf("pay", () => "paid", { approval: "always" })],
-      config: { maxSteps: 1_000 },
+      config: { limits: { maxSteps: 1_000 } },
     });
     const run = session.ask("go");
     await settled();

@@ -128,7 +128,7 @@ describe("a fork within a batch of calls", () => {
     const agent = defineAgent({
       llm: callsThenAnswers({ name: "pay" }, { name: "ship" }),
       tools,
-      config: { parallelTools: false },
+      config: { toolCalls: { parallel: false } },
     });
     await world.crash(agent);
     const closedNow = async (as: string): Promise<AgentState> => {

@@ -1,4 +1,4 @@
-import type { AgentConfig, AgentState } from "@moora/agent-core-state-machine";
+import type { AgentConfigChange, AgentState } from "@moora/agent-core-state-machine";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { rerunSession, type Agent } from "../../src/index.ts";
@@ -23,7 +23,7 @@ async function recorded(): Promise<Scene> {
   return scene;
 }
 
-const another = (counter: Counter, other: Script, changes: Partial<AgentConfig> = {}): Agent =>
+const another = (counter: Counter, other: Script, changes: AgentConfigChange = {}): Agent =>
   countingAgent({ counter, life: new Life(), deeds: new Set() }, scripted(other), { ...config, ...changes });
 
 const lastOf = async ({ log }: Scene): Promise<number> => (await recordsOf(log())).length;
@@ -105,7 +105,7 @@ describe("a run that is run again", () => {
     const scene = await recorded();
     using counter = new Counter();
     const { state, differences } = await rerunSession(
-      another(counter, script, { maxSteps: 1 }),
+      another(counter, script, { limits: { maxSteps: 1 } }),
       scene.log(),
       "ada",
       { from: 0 },

@@ -3,6 +3,7 @@ import {
   defineAgent,
   type Agent,
   type AgentConfig,
+  type AgentConfigChange,
   type OnApproval,
   type PriceList,
   type StateDefinition,
@@ -37,7 +38,7 @@ interface Parts {
   readonly task: string;
   readonly preset?: BuilderPreset;
   /** The changes of the configuration, in the order of the calls. */
-  readonly changes: readonly Partial<AgentConfig>[];
+  readonly changes: readonly AgentConfigChange[];
   readonly tools: readonly Tool[];
   readonly handlers: readonly (readonly [state: string, handler: StateHandler | StateDefinition])[];
   readonly llm?: LlmCaller;
@@ -163,10 +164,10 @@ export class AgentBuilder {
   }
 
   /**
-   * Any fields of the configuration. Fields replace earlier values; models, settings, budget, approval, blacklistedTools and
-   * graph are merged with them.
+   * Any fields of the configuration. Fields replace earlier values; models, settings, budget, approval, the blacklist of tools
+   * and graph are merged with them.
    */
-  config(change: Partial<AgentConfig>): AgentBuilder {
+  config(change: AgentConfigChange): AgentBuilder {
     return this.#with({ changes: [...this.#parts.changes, change] });
   }
 
@@ -185,17 +186,17 @@ export class AgentBuilder {
 
   /** Calls of this tool are rejected; the model reads the reason. */
   blacklistTool(name: string): AgentBuilder {
-    return this.config({ blacklistedTools: [name] });
+    return this.config({ toolCalls: { blacklist: [name] } });
   }
 
   /** The maximum number of steps, each with one model call. Default: 50. */
   maxSteps(maxSteps: number): AgentBuilder {
-    return this.config({ maxSteps });
+    return this.config({ limits: { maxSteps } });
   }
 
   /** Whether the calls of one turn run in parallel. Default: true. */
   parallelTools(parallelTools: boolean): AgentBuilder {
-    return this.config({ parallelTools });
+    return this.config({ toolCalls: { parallel: parallelTools } });
   }
 
   /** When a call needs approval. If a function throws, the call needs approval. Default: "never". */

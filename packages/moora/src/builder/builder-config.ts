@@ -1,32 +1,38 @@
-import { defaultAgentConfig, type AgentConfig } from "@moora/agent-core-state-machine";
+import {
+  changeConfig,
+  defaultAgentConfig,
+  type AgentConfig,
+  type AgentConfigChange,
+} from "@moora/agent-core-state-machine";
 
 /** The name of a set of limits that replace the defaults of `defineAgent`. */
 export type BuilderPreset = "hybrid";
 
-const presets: Readonly<Record<BuilderPreset, Partial<AgentConfig>>> = {
-  hybrid: { maxSteps: 15, reflectEveryNSteps: 5, minAnswerLength: 20 },
+const presets: Readonly<Record<BuilderPreset, AgentConfigChange>> = {
+  hybrid: { limits: { maxSteps: 15, minAnswerLength: 20 }, reflection: { everyNSteps: 5 } },
 };
 
 export const presetNames: readonly string[] = Object.keys(presets);
 
 /** The defaults of `defineAgent`, with the fields of the preset. */
-export const presetConfig = (preset?: BuilderPreset): AgentConfig => ({
-  ...defaultAgentConfig,
-  ...(preset === undefined ? {} : presets[preset]),
-});
+export const presetConfig = (preset?: BuilderPreset): AgentConfig =>
+  preset === undefined ? defaultAgentConfig : changeConfig(defaultAgentConfig, presets[preset]);
 
 /**
  * Merges a change into a configuration. Models, settings, budget, approval, the blacklist and the graph are merged, so that
  * setting one limit does not remove another; other fields are replaced.
  */
-export const mergeConfig = (config: AgentConfig, change: Partial<AgentConfig>): AgentConfig => ({
-  ...config,
-  ...change,
+export const mergeConfig = (config: AgentConfig, change: AgentConfigChange): AgentConfig => ({
+  ...changeConfig(config, change),
   models: { ...config.models, ...change.models },
   settings: { ...config.settings, ...change.settings },
   budget: { ...config.budget, ...change.budget },
   approval: { ...config.approval, ...change.approval },
-  blacklistedTools: unique(config.blacklistedTools, change.blacklistedTools),
+  toolCalls: {
+    ...config.toolCalls,
+    ...change.toolCalls,
+    blacklist: unique(config.toolCalls.blacklist, change.toolCalls?.blacklist),
+  },
   graph: mergeGraph(config.graph, change.graph),
 });
 

@@ -42,7 +42,7 @@ export class SyncRunner {
 
   /** Throws `LlmError` for a model without `callSync`. */
   constructor(agent: Agent, { clock = systemClock, newId, onApproval }: SyncRunnerHost) {
-    const { parts, limits } = agent;
+    const { parts, runLimits: limits } = agent;
     if (parts.llm.callSync === undefined)
       throw new AgentError("LlmError", `The model ${parts.llm.name} has no callSync: use run().`, {
         reason: "NotSynchronous",

@@ -34,7 +34,7 @@ export async function optionsToAgent(
     config: {
       ...recorded,
       ...(setsPolicy && { approval: { policy: textToPolicy(options.text("approve")) } }),
-      ...(maxSteps !== undefined && { maxSteps }),
+      ...(maxSteps !== undefined && { limits: { ...recorded?.limits, maxSteps } }),
       ...(maxTokens !== undefined && { budget: { maxTokens } }),
     },
   });

@@ -61,16 +61,16 @@ describe("the defaults of a builder", () => {
   });
 
   it("are the limits of the hybrid machine when the preset is chosen", () => {
-    expect(builder.preset("hybrid").build().agent.config).toEqual({
-      ...defineAgent({ llm }).config,
-      maxSteps: 15,
-      reflectEveryNSteps: 5,
-      minAnswerLength: 20,
-    });
+    expect(builder.preset("hybrid").build().agent.config).toEqual(
+      defineAgent({
+        llm,
+        config: { limits: { maxSteps: 15, minAnswerLength: 20 }, reflection: { everyNSteps: 5 } },
+      }).config,
+    );
   });
 
   it("give way to fields that are set, before the preset is chosen or after", () => {
-    const change = { maxSteps: 4, reflectEveryNSteps: 0, minAnswerLength: 1 };
+    const change = { limits: { maxSteps: 4, minAnswerLength: 1 }, reflection: { everyNSteps: 0 } };
     expect(builder.config(change).preset("hybrid").build().agent.config).toMatchObject(change);
     expect(builder.preset("hybrid").config(change).build().agent.config).toMatchObject(change);
   });
@@ -99,10 +99,9 @@ describe("the methods of a builder", () => {
     expect(config).toMatchObject({
       systemPrompt: "Be brief.",
       taskType: "research",
-      maxSteps: 7,
-      parallelTools: false,
+      limits: { maxSteps: 7 },
+      toolCalls: { parallel: false, blacklist: ["delete_file"] },
       budget: { maxTokens: 900 },
-      blacklistedTools: ["delete_file"],
       approval: { policy: { above: "medium" } },
     });
   });
@@ -118,7 +117,7 @@ describe("the methods of a builder", () => {
       .model("big")
       .config({
         budget: { maxCost: 2 },
-        blacklistedTools: ["current_time"],
+        toolCalls: { blacklist: ["current_time"] },
         models: { reflect: "small" },
         approval: { policy: "always", expiresAfterMs: 60_000 },
       })
@@ -126,7 +125,7 @@ describe("the methods of a builder", () => {
       .build().agent;
     expect(config).toMatchObject({
       budget: { maxTokens: 900, maxCost: 2 },
-      blacklistedTools: ["delete_file", "current_time"],
+      toolCalls: { blacklist: ["delete_file", "current_time"] },
       models: { default: "big", reflect: "small" },
       approval: { policy: { tools: ["weather"] }, expiresAfterMs: 60_000 },
     });
@@ -135,7 +134,7 @@ describe("the methods of a builder", () => {
   it("does not change the builder that it is called on", () => {
     const withTool = builder.tool(weatherTool()).maxSteps(3);
     expect(Object.keys(builder.build().agent.tools)).toEqual([]);
-    expect(builder.build().agent.config.maxSteps).toBe(50);
+    expect(builder.build().agent.config.limits.maxSteps).toBe(50);
     expect(Object.keys(withTool.build().agent.tools)).toEqual(["weather"]);
   });
 });

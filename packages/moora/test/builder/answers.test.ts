@@ -41,7 +41,7 @@ describe.each(Object.values(chatProfiles))("an agent with a tool and a typed ans
 
 describe("the answer of a builder", () => {
   const sum = z.object({ sum: z.number() }).refine(({ sum: found }) => found > 0, "The sum is above 0.");
-  const builder = new AgentBuilder(task).config({ minAnswerLength: 0 });
+  const builder = new AgentBuilder(task).config({ limits: { minAnswerLength: 0 } });
 
   it("is requested again until it fits, and run resolves with its text", async () => {
     const llm = new MockLlmCaller([answers('{"sum":-1}'), answers('{"sum":3}')]);
@@ -51,7 +51,11 @@ describe("the answer of a builder", () => {
 
   it("fails the run if it never fits", async () => {
     const llm = new MockLlmCaller(() => answers("three"));
-    const engine = builder.llm(llm).answer(sum).config({ maxRetries: 1 }).build();
+    const engine = builder
+      .llm(llm)
+      .answer(sum)
+      .config({ retries: { maxAnswerRetries: 1 } })
+      .build();
     expect(await errorOf(engine.run())).toMatchObject({ kind: "AgentFailed", reason: "AnswerInvalid" });
     expect(llm.callCount).toBe(2);
   });

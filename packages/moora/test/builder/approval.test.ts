@@ -153,7 +153,7 @@ describe("a changed call", () => {
     const session = startSession(builder.build().agent);
     for await (const event of session.ask(task)) {
       if (event.type !== "ApprovalRequested") continue;
-      await session.configure({ blacklistedTools: ["delete_file"] });
+      await session.configure({ toolCalls: { blacklist: ["delete_file"] } });
       await session.decide(event, { approve: { path: "/b" } });
     }
     expect(deleted).toEqual([]);

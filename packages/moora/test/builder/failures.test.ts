@@ -122,7 +122,10 @@ describe("a synchronous run", () => {
 
   it("runs a retry that is due immediately", () => {
     const llm = new MockLlmCaller([fails("server"), answers(answer)]);
-    const engine = new AgentBuilder(task).llm(llm).config({ retryDelayMs: 0 }).build({ clock: standing });
+    const engine = new AgentBuilder(task)
+      .llm(llm)
+      .config({ retries: { delayMs: 0 } })
+      .build({ clock: standing });
     expect(engine.runSync()).toBe(answer);
     expect(llm.callCount).toBe(2);
   });

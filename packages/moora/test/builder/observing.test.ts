@@ -121,7 +121,12 @@ describe("reflection", () => {
 
   it("can be turned off", async () => {
     const llm = traveller();
-    await hybridBuilder(task).llm(llm).tool(weatherTool()).config({ reflectEveryNSteps: 0 }).build().run();
+    await hybridBuilder(task)
+      .llm(llm)
+      .tool(weatherTool())
+      .config({ reflection: { everyNSteps: 0 } })
+      .build()
+      .run();
     expect(llm.requests.map(({ purpose }) => purpose)).not.toContain("reflect");
     expect(llm.callCount).toBe(6);
   });

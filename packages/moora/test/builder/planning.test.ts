@@ -36,7 +36,11 @@ describe("the limits of planning", () => {
 
   it("agent_config_respected: maxSteps 2 fails with MaxSteps after exactly two model calls", async () => {
     const llm = forever();
-    const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).config({ maxSteps: 2 }).build();
+    const engine = hybridBuilder(task)
+      .llm(llm)
+      .tool(weatherTool())
+      .config({ limits: { maxSteps: 2 } })
+      .build();
     expect(await errorOf(engine.run())).toMatchObject({ kind: "AgentFailed", reason: "MaxSteps" });
     expect(llm.callCount).toBe(2);
     expect(engine.memory().step).toBe(2);
@@ -55,7 +59,7 @@ describe("the limits of planning", () => {
     const engine = hybridBuilder(task)
       .llm(llm)
       .tool(weatherTool())
-      .config({ maxSteps: 200, reflectEveryNSteps: 0 })
+      .config({ limits: { maxSteps: 200 }, reflection: { everyNSteps: 0 } })
       .build();
     expect(await errorOf(engine.run())).toMatchObject({ kind: "AgentFailed", reason: "MaxSteps" });
     expect(llm.callCount).toBe(200);
@@ -85,7 +89,7 @@ describe("the limits of planning", () => {
       .llm(llm)
       .tool(weatherTool())
       .maxTokens(150)
-      .config({ retryDelayMs: 0 })
+      .config({ retries: { delayMs: 0 } })
       .build();
     const error = await errorOf(engine.run());
     expect(error.reason).toBe("BudgetExceeded");
@@ -146,7 +150,10 @@ describe("turns of low quality", () => {
 
   it("accepts a turn of low confidence after the last retry", async () => {
     const llm = new MockLlmCaller(() => answers(answer, { confidence: 0.1 }));
-    const engine = hybridBuilder(task).llm(llm).config({ maxRetries: 2 }).build();
+    const engine = hybridBuilder(task)
+      .llm(llm)
+      .config({ retries: { maxAnswerRetries: 2 } })
+      .build();
     expect(await engine.run()).toBe(answer);
     expect(llm.callCount).toBe(3);
   });

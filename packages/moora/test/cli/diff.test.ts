@@ -46,7 +46,7 @@ describe("diff", () => {
     expect(out).toContain("Messages, calls and answers are the same.\n");
     expect(code).toBe(0);
     const all = await cli("diff", "ada", "bob", "--all");
-    expect(all.out).toContain("config.maxSteps");
+    expect(all.out).toContain("config.limits.maxSteps");
     expect(all.code).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
 import { answers, callsTools, MockLlmCaller, type ScriptedToolCall } from "@moora/llm/testing";
 import type { LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
-import { defineAgent, type Agent, type AgentConfig, type AgentOptions } from "../../../src/index.ts";
+import { defineAgent, type Agent, type AgentConfigChange, type AgentOptions } from "../../../src/index.ts";
 import { toolsOf, type World } from "./counting-tools.ts";
 
 /** What a model does: calls, or an outcome, for each of its turns since the user spoke; after that it answers. */
@@ -41,7 +41,7 @@ function turnsIn({ messages }: LlmRequest): number {
 /** What an agent may have beside its model, its tools and its configuration. */
 export interface Extras extends Pick<
   AgentOptions<undefined>,
-  "predicates" | "limits" | "prices" | "systemPrompt" | "states"
+  "predicates" | "runLimits" | "prices" | "systemPrompt" | "states"
 > {
   /** The tools that it has; default: all. */
   readonly tools?: readonly string[];
@@ -53,7 +53,7 @@ export interface Extras extends Pick<
 export function countingAgent(
   world: World,
   llm: LlmCaller,
-  config: Partial<AgentConfig> = {},
+  config: AgentConfigChange = {},
   { tools, answerProblem, ...extras }: Extras = {},
 ): Agent {
   const agent = defineAgent({

@@ -6,7 +6,7 @@ import {
   stateAt,
   verifySession,
   type Agent,
-  type AgentConfig,
+  type AgentConfigChange,
   type DurableSession,
   type OpenOptions,
 } from "../../../src/index.ts";
@@ -34,7 +34,7 @@ export interface SceneOptions {
 
 export function sceneOf(
   script: Script = [],
-  config: Partial<AgentConfig> = {},
+  config: AgentConfigChange = {},
   { log, llm = scripted(script) }: SceneOptions = {},
 ): Scene {
   const storage = new MemoryStorage();

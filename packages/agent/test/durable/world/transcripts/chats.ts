@@ -104,7 +104,7 @@ export const chats: readonly Transcript[] = [
       taskType: "calculation",
       models: { default: "small", calculation: "large", reflect: "tiny" },
       settings: { temperature: 0.2, maxOutputTokens: 1_000, stop: ["END"] },
-      reflectEveryNSteps: 1,
+      reflection: { everyNSteps: 1 },
     },
   }),
   inLoops("no tools at all", [[[call("look")], answersOnce("Then without.")]], {

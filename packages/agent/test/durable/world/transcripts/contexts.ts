@@ -13,7 +13,7 @@ const internal = (name: string, given: object | string = {}) => ({
   arguments: typeof given === "string" ? given : JSON.stringify(given),
 });
 
-const window = (size: number) => ({ initialContextWindowSize: size, expandContextWindowSize: size });
+const window = (size: number) => ({ window: { initialSize: size, expandBy: size } });
 
 const work = (steps: number) => Array.from({ length: steps }, (_, index) => [call("pay", index + 1)]);
 
@@ -53,13 +53,13 @@ export const contexts: readonly Transcript[] = [
         [internal("load_tool_results", { ids: ["1"] })],
       ],
     ],
-    { config: { reflectEveryNSteps: 1, maxSteps: 8 } },
+    { config: { reflection: { everyNSteps: 1 }, limits: { maxSteps: 8 } } },
   ),
   inLoops(
     "the model brings back numbers for ids",
     [[[call("pay")], [internal("load_tool_results", { ids: [1, 99] })]]],
     {
-      config: { reflectEveryNSteps: 1, maxSteps: 6 },
+      config: { reflection: { everyNSteps: 1 }, limits: { maxSteps: 6 } },
     },
   ),
   inLoops(
@@ -74,27 +74,29 @@ export const contexts: readonly Transcript[] = [
         ],
       ],
     ],
-    { config: { reflectEveryNSteps: 1, maxSteps: 6 } },
+    { config: { reflection: { everyNSteps: 1 }, limits: { maxSteps: 6 } } },
   ),
   inLoops(
     "a call of its own and one of the agent's in one turn",
     [[[call("pay")], [internal("find_tool_calls", { text: "" }), call("look", 3)]]],
-    { config: { reflectEveryNSteps: 1, maxSteps: 6 } },
+    { config: { reflection: { everyNSteps: 1 }, limits: { maxSteps: 6 } } },
   ),
-  inLoops("a summary every two steps", [work(9)], { config: { reflectEveryNSteps: 2, maxSteps: 20 } }),
+  inLoops("a summary every two steps", [work(9)], {
+    config: { reflection: { everyNSteps: 2 }, limits: { maxSteps: 20 } },
+  }),
   inLoops("a summary of a summary", [work(3), work(3)], {
     says: ["One.", "Two."],
-    config: { reflectEveryNSteps: 1 },
+    config: { reflection: { everyNSteps: 1 } },
   }),
   inLoops("a summary that says nothing", [work(2)], {
-    config: { reflectEveryNSteps: 1 },
+    config: { reflection: { everyNSteps: 1 } },
     reflects: answers("  "),
   }),
   inLoops("a summary when there is much to read", [[reading(1, 50), reading(2, 150), reading(3, 20)]], {
-    config: { reflectAboveInputTokens: 100 },
+    config: { reflection: { aboveInputTokens: 100 } },
   }),
   inLoops("a summary in every loop", [work(2), work(2), work(2)], {
     says: ["One.", "Two.", "Three."],
-    config: { reflectEveryNSteps: 2 },
+    config: { reflection: { everyNSteps: 2 } },
   }),
 ];

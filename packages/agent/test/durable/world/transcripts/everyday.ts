@@ -23,14 +23,14 @@ export const everyday: readonly Transcript[] = [
     decide: ({ about }) => (about === "outcome" ? { outcome: "failed", reason: "Leave it." } : "approve"),
   }),
   transcript("a call that can be probed", [[call("ship")]], {
-    config: { maxToolAttempts: 9 },
+    config: { retries: { maxToolAttempts: 9 } },
     mayBeUnknown: false,
   }),
   transcript("two steps", [[call("look"), call("pay")], [call("pay", 2)]]),
   transcript("three parallel calls", [[call("look"), call("pay"), call("send")]]),
   transcript("eight parallel calls", [Array.from({ length: 8 }, (_, index) => call("pay", index))]),
   transcript("one call at a time", [[call("look"), call("pay"), call("ship")]], {
-    config: { parallelTools: false },
+    config: { toolCalls: { parallel: false } },
     mayBeUnknown: false,
   }),
   transcript("an approval", [[call("pay")]], { config: asks("pay") }),
@@ -49,7 +49,7 @@ export const everyday: readonly Transcript[] = [
     // What is not known is not known to be harmless either.
     { mayBeUnknown: true },
   ),
-  transcript("a reflection", [[call("look"), call("pay")]], { config: { reflectEveryNSteps: 1 } }),
+  transcript("a reflection", [[call("look"), call("pay")]], { config: { reflection: { everyNSteps: 1 } } }),
   transcript("a state of its own", [[call("look")]], {
     config: lookFirst,
     extras: {
@@ -60,7 +60,9 @@ export const everyday: readonly Transcript[] = [
     [tries(fails("rate-limit", { retryAfterMs: 2_000 }), calls([call("look")]))],
   ]),
   transcript("a limit of steps", [[call("look")], [call("look", 2)], [call("look", 3)]], {
-    config: { maxSteps: 2 },
+    config: { limits: { maxSteps: 2 } },
   }),
-  transcript("low confidence", [answers("Perhaps.", { confidence: 0.1 })], { config: { maxRetries: 1 } }),
+  transcript("low confidence", [answers("Perhaps.", { confidence: 0.1 })], {
+    config: { retries: { maxAnswerRetries: 1 } },
+  }),
 ];

@@ -15,7 +15,7 @@ export const failures: readonly Transcript[] = [
   inLoops("busy for no time", [[tries(fails("rate-limit", { retryAfterMs: 0 }), looks)]]),
   inLoops("broken to the end", [[fails("server")]], { says }),
   inLoops("broken in the second step", [[looks, fails("connection")]], { says }),
-  inLoops("two tries only", [[fails("timeout")]], { says, config: { maxLlmAttempts: 2 } }),
+  inLoops("two tries only", [[fails("timeout")]], { says, config: { retries: { maxLlmAttempts: 2 } } }),
   inLoops("the wrong key", [[fails("auth", { message: "This key is not known." })]], { says }),
   inLoops("no money", [[fails("billing")]], { says }),
   inLoops("a request that is refused as invalid", [[fails("invalid-request")]], { says }),
@@ -24,7 +24,7 @@ export const failures: readonly Transcript[] = [
   inLoops("a filter", [[fails("content-filter", { partial: "The way to" })]], { says }),
   inLoops("silent once", [[tries(fails("empty"), answersOnce("Sorry: here it is."))]]),
   inLoops("silent twice", [[fails("empty")]], { says }),
-  inLoops("an answer without a part", [[answers("")]], { says, config: { maxSteps: 3 } }),
+  inLoops("an answer without a part", [[answers("")]], { says, config: { limits: { maxSteps: 3 } } }),
   inLoops("a malformed answer", [[tries(fails("malformed"), answersOnce("Well-formed."))]]),
   inLoops("a stream that breaks off", [
     [tries(fails("interrupted", { partial: "As I was say" }), answersOnce("As I was saying: yes."))],
@@ -46,7 +46,7 @@ export const failures: readonly Transcript[] = [
   }),
   inLoops("too long, and nothing to leave out", [[fails("context-length")]], { says }),
   inLoops("a summary that fails", [[looks, [call("pay")]]], {
-    config: { reflectEveryNSteps: 1 },
+    config: { reflection: { everyNSteps: 1 } },
     reflects: fails("server"),
   }),
   inLoops("an answer that is cut off", [[answers("It is as I s", { finish: "length" })]], { says }),

@@ -63,7 +63,7 @@ export const inFlight: readonly Transcript[] = [
     deeds: ["One.", "Two.", "Three."].map((text) => speaks(text, runs("hold"))),
   }),
   inLoops("a message on the last step, queued", [[[call("look")], answersAfter(more)]], {
-    config: { maxSteps: 2 },
+    config: { limits: { maxSteps: 2 } },
     deeds: [speaks(more, (view) => view.reActContext.step === 2 && thinks(view))],
   }),
   inLoops("a message before the first word, restarting", [[hangs()]], {
@@ -106,7 +106,7 @@ export const inFlight: readonly Transcript[] = [
     [[answers("1")], [answers("2")], [answers("3")], [[held("wider")]]],
     {
       says: ["One?", "Two?", "Three?", "Four?"],
-      config: { initialContextWindowSize: 4, expandContextWindowSize: 4 },
+      config: { window: { initialSize: 4, expandBy: 4 } },
       deeds: [
         tells(
           "wider",

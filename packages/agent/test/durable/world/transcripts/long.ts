@@ -21,12 +21,12 @@ export const long: readonly Transcript[] = [
     ]),
     {
       says: upTo(40).map((n) => `Q${n}`),
-      config: { reflectEveryNSteps: 4 },
+      config: { reflection: { everyNSteps: 4 } },
       extras: { tools: ["look", "pay"] },
     },
   ),
   inLoops("sixty steps", [upTo(60).map((n) => [call("pay", n)])], {
-    config: { maxSteps: 80 },
+    config: { limits: { maxSteps: 80 } },
     extras: { tools: ["pay"] },
   }),
 ];

@@ -32,7 +32,7 @@ export const stopping: readonly Transcript[] = [
   }),
   inLoops("cancelled while calls wait for their turn", [[[held, call("pay"), call("look")]]], {
     says,
-    config: { maxParallelTools: 1 },
+    config: { toolCalls: { maxParallel: 1 } },
     deeds: [cancels(runs("hold"))],
   }),
   inLoops("cancelled while humans are asked", [[[call("pay"), call("edit")]]], {
@@ -53,7 +53,7 @@ export const stopping: readonly Transcript[] = [
   }),
   inLoops("cancelled while it reflects", [[[call("look")]]], {
     says,
-    config: { reflectEveryNSteps: 1 },
+    config: { reflection: { everyNSteps: 1 } },
     reflects: hangs(),
     deeds: [cancels(reflects)],
   }),

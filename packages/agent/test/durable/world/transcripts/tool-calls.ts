@@ -31,7 +31,7 @@ export const toolCalls: readonly Transcript[] = [
   inLoops("three steps of three calls", [
     [many("pay", 3), many("look", 3), [call("pay", 4), call("look", 4), call("pay", 5)]],
   ]),
-  inLoops("five calls, two at a time", [[many("pay", 5)]], { config: { maxParallelTools: 2 } }),
+  inLoops("five calls, two at a time", [[many("pay", 5)]], { config: { toolCalls: { maxParallel: 2 } } }),
   inLoops("a tool that runs alone", [[[...many("single", 3), call("look")]]]),
   inLoops("a tool that throws", [[[call("throw"), call("look")]]]),
   inLoops("all calls of a turn fail", [[[call("throw"), call("miss"), call("throw", 2)]]]),
@@ -39,7 +39,7 @@ export const toolCalls: readonly Transcript[] = [
   inLoops("a tool that gives a file", [[[call("picture"), call("picture", 2)]]]),
   inLoops("a tool that gives what is not JSON", [[[call("hidden")]]]),
   inLoops("a result that is cut", [[[call("big", 50)], [call("big", 5)]]], {
-    extras: { limits: { maxResultLength: 100 } },
+    extras: { runLimits: { maxResultLength: 100 } },
   }),
   inLoops("a tool that takes too long", [[[call("slow"), call("look")]]], {
     deeds: [{ name: "wait", when: runs("slow"), act: ({ clock }) => clock.advance(6_000) }],

@@ -3,6 +3,7 @@ import { answers, MockLlmCaller, type MockStep, type ScriptedToolCall } from "@m
 import type {
   Agent,
   AgentConfig,
+  AgentConfigChange,
   Decision,
   DurableSession,
   Question,
@@ -64,7 +65,7 @@ type Play = Step | ((asked: Asked) => Step | Promise<Step>);
 export type Loops = readonly (readonly Play[])[];
 
 export interface Manner extends Partial<Omit<Transcript, "name" | "agent">> {
-  readonly config?: Partial<AgentConfig>;
+  readonly config?: AgentConfigChange;
   readonly extras?: Extras;
   /** How a model answers that is asked for a summary. */
   readonly reflects?: Play;
