@@ -1,5 +1,5 @@
 // A tool that asks first. The approval binds to exactly what was shown; the model reads what was decided, and why.
-// Run it: node --conditions=@moora/source examples/approval.ts
+// Run it: node_modules/.bin/node --conditions=@moora/source examples/approval.ts
 import { defineAgent, defineTool, runTask } from "@moora/agent";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { z } from "zod";

@@ -1,5 +1,5 @@
-// An agent without a runner: the state goes in, effects come out, inputs go back. Everything else is up to you.
-// Run it: node --conditions=@moora/source examples/by-hand.ts
+// An agent without a runner: effects are computed from the state, and their results are dispatched as inputs.
+// Run it: node_modules/.bin/node --conditions=@moora/source examples/by-hand.ts
 import {
   agentTransition,
   defineAgent,
@@ -31,7 +31,7 @@ let state = agentTransition(userMessage("What is 2 + 2?"))(initialStateOf(agent)
 for (let open = Object.values(effectsAt(state)); open[0]; open = Object.values(effectsAt(state))) {
   console.log("wants", open.map((effect) => effect.key).join(", "));
   for await (const input of perform(open[0], state)) {
-    console.log("  told", input.type);
+    console.log("  input", input.type);
     state = agentTransition(input)(state);
   }
 }

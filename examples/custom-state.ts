@@ -1,5 +1,5 @@
-// A state of one's own: every answer is checked before it is given. The rows are data, the handler is code.
-// Run it: node --conditions=@moora/source examples/custom-state.ts
+// A custom state: every answer is checked before it is given. The rows are data, the handler is code.
+// Run it: node_modules/.bin/node --conditions=@moora/source examples/custom-state.ts
 import { defineAgent, memoryAt, runTask } from "@moora/agent";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 

@@ -1,6 +1,6 @@
 // A batch of three tools, killed with SIGKILL at twelve instants: before and after the intent of each call, and before and
 // after its result is on record. After each kill another process takes the session up. Nothing is lost, nothing doubled.
-// Run it: node --conditions=@moora/source examples/kill-and-resume.ts
+// Run it: node_modules/.bin/node --conditions=@moora/source examples/kill-and-resume.ts
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// A session in React: the view is an external store, the rest is a list and a form.
+// A session in React: the view is an external store, shown as a list and a form.
 import { startSession, type Agent } from "@moora/agent";
 import { useState, useSyncExternalStore, type JSX } from "react";
 
@@ -8,8 +8,8 @@ export function Chat({ agent }: { readonly agent: Agent }): JSX.Element {
   return (
     <form
       action={(form) => {
-        const said = form.get("said");
-        if (typeof said === "string") void chat.send(said);
+        const text = form.get("message");
+        if (typeof text === "string") void chat.send(text);
       }}
     >
       <ul>
@@ -19,7 +19,7 @@ export function Chat({ agent }: { readonly agent: Agent }): JSX.Element {
           </li>
         ))}
       </ul>
-      <input name="said" aria-label="Message" />
+      <input name="message" aria-label="Message" />
       <button>Send</button>
     </form>
   );

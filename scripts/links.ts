@@ -9,7 +9,9 @@ import { root } from "./workspace.ts";
 /** The address under which the files of this repository are shown, by their path. */
 const repository = /^https:\/\/github\.com\/moora-ai\/moora\/(?:blob|tree)\/main\//;
 
-const pages = globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: root }).toSorted();
+const pages = globSync(["*.md", "docs/**/*.md", "packages/*/README.md", "examples/*.md", "bench/*.md"], {
+  cwd: root,
+}).toSorted();
 
 const textOf = (page: string): string =>
   readFileSync(join(root, page), "utf8").replaceAll(/^```.*?^```/gms, "");

@@ -1,11 +1,14 @@
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { ProtocolServer, type ScriptedAnswer, type ServerDialect } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
+import { messagesDialect } from "../packages/llm-anthropic/test/support/messages-dialect.ts";
+import { responsesDialect } from "../packages/llm-openai/test/support/responses-dialect.ts";
 import { root } from "../scripts/workspace.ts";
 
-/** What each example says last. An example without a line here fails. */
-const lastWords: Readonly<Record<string, RegExp>> = {
+/** The last line that each example prints. An example that is not listed fails. */
+const lastLines: Readonly<Record<string, RegExp>> = {
   "approval.ts": /^I have refunded 50 euros for order 7\.$/,
   "by-hand.ts": /^2 \+ 2 is 4\.$/,
   "kill-and-resume.ts":
@@ -13,21 +16,147 @@ const lastWords: Readonly<Record<string, RegExp>> = {
   "custom-state.ts": /^It is 12\. \(step 2\)$/,
 };
 
-const examples = readdirSync(join(root, "examples")).filter((name) => name.endsWith(".ts"));
+/** An example that calls a provider: its key, and what the provider answers and receives in the test. */
+interface ProviderExample {
+  readonly file: string;
+  readonly key: string;
+  readonly baseURL: string;
+  readonly dialect: ServerDialect;
+  readonly answers: readonly ScriptedAnswer[];
+  readonly output: readonly string[];
+  readonly models: readonly string[];
+}
+
+const usage = {
+  inputTokens: 100,
+  outputTokens: 20,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
+
+const providerExamples: readonly ProviderExample[] = [
+  {
+    file: "basic-agent.ts",
+    key: "OPENAI_API_KEY",
+    baseURL: "OPENAI_BASE_URL",
+    dialect: responsesDialect,
+    answers: [
+      { calls: [{ name: "weather", arguments: ['{"city":', '"Oslo"}'] }], usage },
+      { text: ["Yes, ", "take one."], usage },
+    ],
+    output: ['[weather {"city":"Oslo"}]', "Yes, take one.", "2 steps, 200 input tokens, 40 output tokens"],
+    models: ["gpt-5.5", "gpt-5.5"],
+  },
+  {
+    file: "multi-tool-agent.ts",
+    key: "OPENAI_API_KEY",
+    baseURL: "OPENAI_BASE_URL",
+    dialect: responsesDialect,
+    answers: [
+      { calls: [{ name: "calculator", arguments: ['{"expression":"12.5% * 640"}'] }] },
+      { text: ["It is 80."] },
+      { text: ["It is Sunday."] },
+    ],
+    output: ["calculation: It is 80.", "general: It is Sunday."],
+    models: ["gpt-5.5-mini", "gpt-5.5-mini", "gpt-5.5"],
+  },
+  {
+    file: "anthropic-agent.ts",
+    key: "ANTHROPIC_API_KEY",
+    baseURL: "ANTHROPIC_BASE_URL",
+    dialect: messagesDialect,
+    answers: [
+      { calls: [{ name: "calculator", arguments: ['{"expression":"12.5% * 640"}'] }] },
+      { text: ["It is 80."] },
+      { text: ["That is 160."] },
+    ],
+    output: ["> What is 12.5% of 640?", "It is 80.", "> And twice that?", "That is 160."],
+    models: ["claude-sonnet-5-5", "claude-sonnet-5-5", "claude-sonnet-5-5"],
+  },
+];
+
+const programs = globSync("examples/*.ts", { cwd: root }).map((path) => basename(path));
+const isProviderExample = (name: string): boolean => providerExamples.some(({ file }) => file === name);
 
 describe("every example", () => {
-  it.each(examples)("%s runs to its last words", async (name) => {
-    const { code, output } = await run(join(root, "examples", name));
+  it.each(programs.filter((name) => !isProviderExample(name)))("%s runs to its last line", async (name) => {
+    const { code, output } = await run(name);
     expect(code, output).toBe(0);
-    expect(output.trim().split("\n").at(-1)).toMatch(
-      lastWords[name] ?? /^this example has no line in the test$/,
-    );
+    expect(output.trim().split("\n").at(-1)).toMatch(lastLines[name] ?? /^this example is not listed$/);
+  });
+
+  it.each(globSync("examples/*.{ts,tsx}", { cwd: root }).map((path) => basename(path)))(
+    "%s has a row in the list of examples, with a sentence",
+    (name) => {
+      const rows = readFileSync(join(root, "examples/README.md"), "utf8").split("\n");
+      const row = rows.find((line) => line.includes(`](${name})`));
+      expect(row).toMatch(/\) +\| [A-Z].*\. +\|/);
+    },
+  );
+
+  it.each(globSync("examples/*.ts", { cwd: root }))("%s is listed with a command that runs it", (path) => {
+    const list = readFileSync(join(root, "examples/README.md"), "utf8");
+    expect(list).toContain(`node_modules/.bin/node --conditions=@moora/source ${path}\``);
   });
 });
 
-const run = (file: string): Promise<{ code: number | null; output: string }> =>
+describe("an example that calls a provider", () => {
+  it.each(providerExamples)("$file says which key to set, and calls nothing without it", async (example) => {
+    const { code, output } = await run(example.file, { [example.key]: "" });
+    expect(code).toBe(2);
+    expect(output).toMatch(
+      new RegExp(`^Set ${example.key} to an API key of \\w+, then run this example again\\.$`, "m"),
+    );
+  });
+
+  it.each(providerExamples)(
+    "$file runs with the SDK against the protocol of the provider",
+    async (example) => {
+      const server = new ProtocolServer(example.dialect);
+      try {
+        const url = await server.listen();
+        server.serve(...example.answers.map((answer) => ({ type: "answer", answer }) as const));
+        const { code, output } = await run(example.file, {
+          [example.key]: "some-key",
+          [example.baseURL]: url,
+        });
+        expect(code, output).toBe(0);
+        for (const line of example.output) expect(output.split("\n")).toContain(line);
+        const bodies = server.bodies.map((body): { model: string; tools: { name: string }[] } =>
+          JSON.parse(body),
+        );
+        expect(bodies.map(({ model }) => model)).toEqual(example.models);
+        expect(bodies.flatMap(({ tools }) => tools.map(({ name }) => name))).not.toContain("delete_file");
+      } finally {
+        await server.close();
+      }
+    },
+  );
+
+  it.each(providerExamples)("$file prints why the provider refused it", async (example) => {
+    const server = new ProtocolServer(example.dialect);
+    try {
+      const url = await server.listen();
+      server.serve({ type: "error-response", status: 401, error: "auth" });
+      const { code, output } = await run(example.file, { [example.key]: "some-key", [example.baseURL]: url });
+      expect(code, output).toBe(1);
+      expect(output).toMatch(/^LlmError \(auth\): /m);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+const run = (
+  name: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; output: string }> =>
   new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--conditions=@moora/source", file], { cwd: root });
+    const child = spawn(process.execPath, ["--conditions=@moora/source", join(root, "examples", name)], {
+      cwd: root,
+      env: { ...process.env, ...variables },
+    });
     let output = "";
     child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
     child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
