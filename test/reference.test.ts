@@ -1,0 +1,167 @@
+import { defaultAgentConfig } from "@moora/agent-core-state-machine";
+import { describe, expect, it } from "vitest";
+import { Declarations, type DeclaredField } from "./reference/declarations.ts";
+import { observedDefaults } from "./reference/observed-defaults.ts";
+import { codeIn, tablesOf } from "./reference/tables.ts";
+
+/** docs/configuration.md and docs/errors.md list what the packages declare: no more, no less, with the real defaults. */
+const declarations = new Declarations();
+
+interface OptionTable {
+  readonly type: string;
+  readonly entry: string;
+  readonly rows: readonly OptionRow[];
+  readonly fields: readonly DeclaredField[];
+}
+
+interface OptionRow {
+  readonly name: string;
+  readonly type: string;
+  readonly unit: string;
+  readonly byDefault: string;
+  readonly meaning: string;
+}
+
+const optionTables: readonly OptionTable[] = tablesOf("docs/configuration.md").map(({ subject, rows }) => {
+  const [, type = "", entry = ""] = /^fields of (\w+), (\S+)$/.exec(subject) ?? [];
+  return {
+    type,
+    entry,
+    rows: rows.map(([name = "", written = "", unit = "", byDefault = "", meaning = ""]) => ({
+      name: codeIn(name) ?? name,
+      type: codeIn(written) ?? written,
+      unit,
+      byDefault,
+      meaning,
+    })),
+    fields:
+      type === "AgentConfig" ? declarations.flatFieldsOf(entry, type) : declarations.fieldsOf(entry, type),
+  };
+});
+
+const described: readonly string[] = [
+  "AgentOptions",
+  "RunLimits",
+  "AgentConfig",
+  "ModelPrice",
+  "ToolOptions",
+  "AskHumanOptions",
+  "AgentToolOptions",
+  "StartOptions",
+  "TaskOptions",
+  "OpenOptions",
+  "ForkOptions",
+  "RerunOptions",
+  "SqliteOptions",
+  "JsonlOptions",
+  "PostgresOptions",
+  "ConnectionOptions",
+  "OpenAiChatOptions",
+  "ChatProfile",
+  "AnthropicOptions",
+];
+
+describe("the reference of the configuration", () => {
+  it("has a table for each type of options", () => {
+    expect(optionTables.map(({ type }) => type)).toEqual(described);
+  });
+
+  it.each(optionTables)("lists the options of $type", ({ rows, fields, type }) => {
+    const inherited = type === "OpenAiChatOptions" || type === "AnthropicOptions" ? connectionFields() : [];
+    const own = fields.map(({ name }) => name).filter((name) => !inherited.includes(name));
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(own.toSorted());
+  });
+
+  it.each(optionTables)("gives the types of $type", ({ rows, fields }) => {
+    for (const { name, type } of rows)
+      expect(normalized(type), name).toBe(
+        normalized(fields.find((field) => field.name === name)?.type ?? ""),
+      );
+  });
+
+  it.each(optionTables)(
+    "gives a unit to every number of $type, and a meaning to every option",
+    ({ rows }) => {
+      for (const { name, type, unit, meaning } of rows) {
+        if (type === "number") expect(unit, name).not.toBe("");
+        if (name.endsWith("Ms")) expect(unit, name).toBe("ms");
+        expect(meaning, name).toMatch(/^[A-Z`].*\.$/);
+      }
+    },
+  );
+
+  it.each(optionTables)("gives the defaults of $type", async ({ type, rows, fields }) => {
+    for (const row of rows) {
+      const field = fields.find(({ name }) => name === row.name);
+      if (type !== "AgentConfig")
+        expect(row.byDefault === "required", row.name).toBe(field?.isOptional === false);
+      const shown = codeIn(row.byDefault);
+      const expected = await defaultOf(type, row.name);
+      if (expected !== undefined) expect(shown, row.name).toBe(expected);
+      else if (shown !== undefined) expect(field?.documentation, row.name).toMatch(defaultIn(shown));
+    }
+  });
+});
+
+const connectionFields = (): readonly string[] =>
+  declarations.fieldsOf("@moora/llm/adapter", "ConnectionOptions").map(({ name }) => name);
+
+/** The types as text, with the members of unions in order. */
+const normalized = (type: string): string =>
+  type
+    .replaceAll(/[;\s]+(?=\})/g, " ")
+    .split(" | ")
+    .toSorted()
+    .join(" | ");
+
+/** The default that the running code has, as the page writes it; undefined where none is observed. */
+async function defaultOf(type: string, name: string): Promise<string | undefined> {
+  const observe = observedDefaults[type]?.[name];
+  if (observe !== undefined) return written(await observe());
+  if (type !== "AgentConfig") return undefined;
+  const value = name
+    .split(".")
+    .reduce<unknown>((whole, key) => Reflect.get(Object(whole), key), defaultAgentConfig);
+  return value === undefined ? undefined : written(value);
+}
+
+const written = (value: unknown): string =>
+  typeof value === "number" ? value.toLocaleString("en-US") : JSON.stringify(value);
+
+/** What a doc comment says where the default is not observed: `Default: 5,000.` */
+const defaultIn = (shown: string): RegExp =>
+  new RegExp(`[Dd]efaults?:? \`?${RegExp.escape(shown.replaceAll('"', ""))}\`?`);
+
+const unions: readonly (readonly [string, () => readonly string[]])[] = [
+  ["AgentErrorKind", () => declarations.membersOf("@moora/agent", "AgentErrorKind")],
+  ["SessionErrorCode", () => declarations.membersOf("@moora/agent", "SessionErrorCode")],
+  ["LogErrorCode", () => declarations.membersOf("@moora/event-log", "LogErrorCode")],
+  ["LlmFailureKind", () => declarations.membersOf("@moora/llm", "LlmFailureKind")],
+  ["IgnoredReason", () => declarations.membersOf("@moora/agent", "IgnoredReason")],
+  ["ErrorReportSource", () => declarations.membersOf("@moora/agent", "ErrorReportSource")],
+  [
+    "InputRefused",
+    () => [
+      ...declarations.fieldMembersOf("@moora/agent-core-state-machine", "InputProblem", "code"),
+      ...declarations.fieldMembersOf("@moora/agent", "DecisionProblem", "code"),
+      "not-allowed",
+    ],
+  ],
+];
+
+describe("the reference of errors", () => {
+  const tables = tablesOf("docs/errors.md");
+  const firstCells = (subject: string): readonly string[] =>
+    (tables.find((table) => table.subject === `members of ${subject}`)?.rows ?? []).map(
+      ([name = ""]) => codeIn(name) ?? name,
+    );
+
+  it.each(unions)("lists the members of %s", (subject, members) => {
+    expect(firstCells(subject).toSorted()).toEqual(members().toSorted());
+  });
+
+  it("lists the codes of failed tool calls that the reducer gives", () => {
+    const codes = declarations.membersOf("@moora/agent-core-state-machine", "FailureCode");
+    expect(firstCells("codes of failed calls")).toEqual(expect.arrayContaining([...codes]));
+  });
+});

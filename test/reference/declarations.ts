@@ -1,0 +1,130 @@
+import { join } from "node:path";
+import ts from "typescript-5";
+import { root } from "../../scripts/workspace.ts";
+
+/** One field of a declared type. `documentation` is its doc comment as text. */
+export interface DeclaredField {
+  readonly name: string;
+  readonly type: string;
+  readonly isOptional: boolean;
+  readonly documentation: string;
+}
+
+/** The source file of each entry whose types the reference pages describe. */
+const entryFiles: Readonly<Record<string, string>> = {
+  "@moora/agent": "agent/src/index.ts",
+  "@moora/agent-core-effects": "agent-core-effects/src/index.ts",
+  "@moora/agent-core-state-machine": "agent-core-state-machine/src/index.ts",
+  "@moora/event-log": "event-log/src/index.ts",
+  "@moora/event-log/jsonl": "event-log/src/jsonl.ts",
+  "@moora/event-log/sqlite": "event-log/src/sqlite.ts",
+  "@moora/event-log-postgres": "event-log-postgres/src/index.ts",
+  "@moora/llm": "llm/src/index.ts",
+  "@moora/llm/adapter": "llm/src/adapter.ts",
+  "@moora/llm-anthropic": "llm-anthropic/src/index.ts",
+  "@moora/llm-openai": "llm-openai/src/index.ts",
+};
+
+const fileOf = (entry: string): string =>
+  join(root, "packages", entryFiles[entry] ?? `${entry} is not listed`);
+
+const printed = ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope;
+
+/** The types that the packages export, as the compiler sees them. */
+export class Declarations {
+  readonly #program: ts.Program;
+  readonly #checker: ts.TypeChecker;
+
+  constructor() {
+    const { config } = ts.readConfigFile(join(root, "tsconfig.json"), (path) => ts.sys.readFile(path));
+    const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
+    this.#program = ts.createProgram(Object.keys(entryFiles).map(fileOf), options);
+    this.#checker = this.#program.getTypeChecker();
+  }
+
+  /** The fields of an exported object type. */
+  fieldsOf(entry: string, name: string): readonly DeclaredField[] {
+    return this.#typeOf(entry, name)
+      .getProperties()
+      .map((symbol) => this.#fieldOf(symbol, symbol.name));
+  }
+
+  /** The same, with the fields of objects within it in place of the objects: `limits.maxSteps`. */
+  flatFieldsOf(entry: string, name: string): readonly DeclaredField[] {
+    return this.#flatFieldsIn(this.#typeOf(entry, name), "");
+  }
+
+  /** The members of an exported union of strings. */
+  membersOf(entry: string, name: string): readonly string[] {
+    return this.#literalsIn(this.#typeOf(entry, name));
+  }
+
+  /** The members of a field that is a union of strings. */
+  fieldMembersOf(entry: string, name: string, field: string): readonly string[] {
+    const type = this.#typeOf(entry, name);
+    const symbol = type.getProperty(field);
+    if (symbol === undefined) throw new Error(`${name} has no field ${field}.`);
+    return this.#literalsIn(this.#checker.getTypeOfSymbol(symbol));
+  }
+
+  #typeOf(entry: string, name: string): ts.Type {
+    const file = this.#program.getSourceFile(fileOf(entry));
+    const module = file && this.#checker.getSymbolAtLocation(file);
+    const found = module && this.#checker.getExportsOfModule(module).find((symbol) => symbol.name === name);
+    if (found === undefined) throw new Error(`${entry} does not export ${name}.`);
+    const symbol = found.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(found) : found;
+    return this.#checker.getDeclaredTypeOfSymbol(symbol);
+  }
+
+  #literalsIn(type: ts.Type): readonly string[] {
+    const members = type.isUnion() ? type.types : [type];
+    return members.map((member) => {
+      if (!member.isStringLiteral()) throw new Error("The type is not a union of strings.");
+      return member.value;
+    });
+  }
+
+  #flatFieldsIn(type: ts.Type, path: string): readonly DeclaredField[] {
+    return type.getProperties().flatMap((symbol) => {
+      const name = `${path}${symbol.name}`;
+      const own = this.#ownTypeOf(symbol);
+      return this.#isGroup(own) ? this.#flatFieldsIn(own, `${name}.`) : [this.#fieldOf(symbol, name)];
+    });
+  }
+
+  #fieldOf(symbol: ts.Symbol, name: string): DeclaredField {
+    const documentation = ts.displayPartsToString(symbol.getDocumentationComment(this.#checker));
+    return { name, type: this.#print(symbol), isOptional: isOptional(symbol), documentation };
+  }
+
+  #ownTypeOf(symbol: ts.Symbol): ts.Type {
+    const type = this.#checker.getTypeOfSymbol(symbol);
+    return isOptional(symbol) ? this.#checker.getNonNullableType(type) : type;
+  }
+
+  /** Whether a type is an object with fields: not a list, a dictionary or a function. */
+  #isGroup(type: ts.Type): boolean {
+    const isObject = (type.flags & ts.TypeFlags.Object) !== 0 && !this.#checker.isArrayType(type);
+    const isCallable = type.getCallSignatures().length > 0;
+    return (
+      isObject && !isCallable && type.getProperties().length > 0 && type.getStringIndexType() === undefined
+    );
+  }
+
+  /** A union of strings by its members, any other type as it is written where that is known. */
+  #print(symbol: ts.Symbol): string {
+    const type = this.#ownTypeOf(symbol);
+    const members = type.isUnion() ? type.types : [];
+    if (members.length > 0 && members.every((member) => member.isStringLiteral()))
+      return members.map((member) => this.#checker.typeToString(member)).join(" | ");
+    const declaration = symbol.valueDeclaration;
+    const written =
+      declaration !== undefined && ts.isPropertySignature(declaration)
+        ? declaration.type?.getText()
+        : undefined;
+    const text = written ?? this.#checker.typeToString(type, undefined, printed);
+    return text.replaceAll("readonly ", "").replaceAll(/\s+/g, " ");
+  }
+}
+
+const isOptional = (symbol: ts.Symbol): boolean => (symbol.flags & ts.SymbolFlags.Optional) !== 0;
