@@ -8,7 +8,7 @@ import { graphToMermaid } from "@moora/agent-core-state-machine";
 import { root } from "../scripts/workspace.ts";
 
 /** Programs of the documentation: every `ts` fence is a module that compiles and runs. */
-const pages = globSync(["README.md", "ARCHITECTURE.md", "docs/*.md", "packages/*/README.md"], {
+const pages = globSync(["*.md", "docs/*.md", "packages/*/README.md", "examples/*.md", "bench/*.md"], {
   cwd: root,
 }).toSorted();
 const folder = mkdtempSync(join(root, ".fences-"));
@@ -78,8 +78,8 @@ describe("the documentation", () => {
   });
 
   it("shows the control graph as it is", () => {
-    const readme = readFileSync(join(root, "README.md"), "utf8");
-    expect(readme).toContain(`\`\`\`mermaid\n${graphToMermaid()}\n\`\`\``);
+    const architecture = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
+    expect(architecture).toContain(`\`\`\`mermaid\n${graphToMermaid()}\n\`\`\``);
   });
 
   it("speaks of no path of a machine", () => {

@@ -39,6 +39,9 @@ const optionTables: readonly OptionTable[] = tablesOf("docs/configuration.md").m
   };
 });
 
+/** Types of which every field may be left out where they are options. */
+const partial: readonly string[] = ["AgentConfig", "RunLimits"];
+
 const described: readonly string[] = [
   "AgentOptions",
   "RunLimits",
@@ -85,7 +88,7 @@ describe("the reference of the configuration", () => {
       for (const { name, type, unit, meaning } of rows) {
         if (type === "number") expect(unit, name).not.toBe("");
         if (name.endsWith("Ms")) expect(unit, name).toBe("ms");
-        expect(meaning, name).toMatch(/^[A-Z`].*\.$/);
+        expect(meaning, name).toMatch(/^[A-Z0-9`].*\.$/);
       }
     },
   );
@@ -130,7 +133,7 @@ const written = (value: unknown): string =>
 
 /** What a doc comment says where the default is not observed: `Default: 5,000.` */
 const defaultIn = (shown: string): RegExp =>
-  new RegExp(`[Dd]efaults?:? \`?${RegExp.escape(shown.replaceAll('"', ""))}\`?`);
+  new RegExp(`[Dd]efaults?:? ["\`]?${RegExp.escape(shown.replaceAll('"', ""))}["\`]?`);
 
 const unions: readonly (readonly [string, () => readonly string[]])[] = [
   ["AgentErrorKind", () => declarations.membersOf("@moora/agent", "AgentErrorKind")],
@@ -158,6 +161,30 @@ describe("the reference of errors", () => {
 
   it.each(unions)("lists the members of %s", (subject, members) => {
     expect(firstCells(subject).toSorted()).toEqual(members().toSorted());
+  });
+
+  it("lists the exported classes", async () => {
+    const modules: readonly object[] = await Promise.all([
+      import("@moora/agent"),
+      import("@moora/agent-core-effects"),
+      import("@moora/agent-core-state-machine"),
+      import("@moora/agent-testing"),
+      import("@moora/event-log"),
+      import("@moora/event-log-postgres"),
+      import("@moora/llm"),
+      import("@moora/llm-anthropic"),
+      import("@moora/llm-openai"),
+      import("@moora/moorex"),
+      import("@moora/planner"),
+      import("@moora/tools"),
+      import("moora"),
+    ]);
+    const classes = modules
+      .flatMap((module): readonly unknown[] => Object.values(module))
+      .filter((value) => typeof value === "function")
+      .filter((value) => Object.prototype.isPrototypeOf.call(Error.prototype, value.prototype ?? {}))
+      .map(({ name }) => name);
+    expect(firstCells("exported classes").toSorted()).toEqual([...new Set(classes)].toSorted());
   });
 
   it("lists the codes of failed tool calls that the reducer gives", () => {

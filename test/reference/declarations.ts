@@ -93,7 +93,9 @@ export class Declarations {
   }
 
   #fieldOf(symbol: ts.Symbol, name: string): DeclaredField {
-    const documentation = ts.displayPartsToString(symbol.getDocumentationComment(this.#checker));
+    const documentation = ts
+      .displayPartsToString(symbol.getDocumentationComment(this.#checker))
+      .replaceAll(/\s+/g, " ");
     return { name, type: this.#print(symbol), isOptional: isOptional(symbol), documentation };
   }
 

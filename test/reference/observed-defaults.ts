@@ -83,14 +83,14 @@ export const observedDefaults: Readonly<Record<string, Observations>> = {
     version: () => agent.version,
   },
   RunLimits: {
-    toolTimeoutMs: () => agent.limits.toolTimeoutMs,
-    maxResultLength: () => agent.limits.maxResultLength,
+    toolTimeoutMs: () => agent.runLimits.toolTimeoutMs,
+    maxResultLength: () => agent.runLimits.maxResultLength,
   },
   ToolOptions: {
     risk: () => (asks("low") && !asks("medium") ? "low" : "higher"),
     replay: () => (outcomeAfterCrash() === "outcome-unknown" ? "once" : "safe"),
     onUnknown: () => (outcomeAfterCrash() === "outcome-unknown" ? "report" : "ask"),
-    timeoutMs: () => agent.limits.toolTimeoutMs,
+    timeoutMs: () => agent.runLimits.toolTimeoutMs,
     maxParallel: () => agent.config.toolCalls.maxParallel,
   },
   OpenOptions: {
