@@ -67,6 +67,19 @@ export class Declarations {
     return this.#literalsIn(this.#checker.getTypeOfSymbol(symbol));
   }
 
+  /**
+   * The literals that code takes where an option of this name is left out: `const { name = 1 } = options`, or
+   * `options.name ?? 1`. Those of the entry's own file, else of its package.
+   */
+  literalDefaultsOf(entry: string, name: string): readonly unknown[] {
+    const own = this.#program.getSourceFile(fileOf(entry));
+    const inOwn = own === undefined ? [] : literalDefaultsIn(own, name);
+    if (inOwn.length > 0) return inOwn;
+    const folder = `${join(root, "packages", (entryFiles[entry] ?? "").split("/", 1).join(""), "src")}/`;
+    const files = this.#program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(folder));
+    return files.flatMap((file) => literalDefaultsIn(file, name));
+  }
+
   #typeOf(entry: string, name: string): ts.Type {
     const file = this.#program.getSourceFile(fileOf(entry));
     const module = file && this.#checker.getSymbolAtLocation(file);
@@ -130,3 +143,33 @@ export class Declarations {
 }
 
 const isOptional = (symbol: ts.Symbol): boolean => (symbol.flags & ts.SymbolFlags.Optional) !== 0;
+
+function literalDefaultsIn(file: ts.SourceFile, name: string): readonly unknown[] {
+  const found: unknown[] = [];
+  const visit = (node: ts.Node): void => {
+    const literal = literalOf(defaultIn(node, name));
+    if (literal !== undefined) found.push(literal);
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+/** The expression that a node gives for an option of this name where it is left out. */
+function defaultIn(node: ts.Node, name: string): ts.Expression | undefined {
+  if (ts.isBindingElement(node) && ts.isIdentifier(node.name))
+    return (node.propertyName ?? node.name).getText() === name ? node.initializer : undefined;
+  if (!ts.isBinaryExpression(node) || node.operatorToken.kind !== ts.SyntaxKind.QuestionQuestionToken)
+    return undefined;
+  const last = ts.isBinaryExpression(node.left) ? node.left.right : node.left;
+  return ts.isPropertyAccessExpression(last) && last.name.text === name ? node.right : undefined;
+}
+
+/** The value of a literal; undefined for another expression. */
+function literalOf(expression: ts.Expression | undefined): unknown {
+  if (expression === undefined) return undefined;
+  if (expression.kind === ts.SyntaxKind.TrueKeyword) return true;
+  if (expression.kind === ts.SyntaxKind.FalseKeyword) return false;
+  if (ts.isNumericLiteral(expression)) return Number(expression.text.replaceAll("_", ""));
+  return ts.isStringLiteral(expression) ? expression.text : undefined;
+}
