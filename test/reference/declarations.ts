@@ -28,8 +28,6 @@ const entryFiles: Readonly<Record<string, string>> = {
 const fileOf = (entry: string): string =>
   join(root, "packages", entryFiles[entry] ?? `${entry} is not listed`);
 
-const printed = ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope;
-
 /** The types that the packages export, as the compiler sees them. */
 export class Declarations {
   readonly #program: ts.Program;
@@ -137,7 +135,7 @@ export class Declarations {
       declaration !== undefined && ts.isPropertySignature(declaration)
         ? declaration.type?.getText()
         : undefined;
-    const text = written ?? this.#checker.typeToString(type, undefined, printed);
+    const text = written ?? this.#checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation);
     return text.replaceAll("readonly ", "").replaceAll(/\s+/g, " ");
   }
 }
