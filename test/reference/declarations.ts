@@ -23,6 +23,7 @@ const entryFiles: Readonly<Record<string, string>> = {
   "@moora/llm/adapter": "llm/src/adapter.ts",
   "@moora/llm-anthropic": "llm-anthropic/src/index.ts",
   "@moora/llm-openai": "llm-openai/src/index.ts",
+  moora: "moora/src/index.ts",
 };
 
 const fileOf = (entry: string): string =>
@@ -44,6 +45,7 @@ export class Declarations {
   fieldsOf(entry: string, name: string): readonly DeclaredField[] {
     return this.#typeOf(entry, name)
       .getProperties()
+      .filter(isPublic)
       .map((symbol) => this.#fieldOf(symbol, symbol.name));
   }
 
@@ -139,6 +141,9 @@ export class Declarations {
     return text.replaceAll("readonly ", "").replaceAll(/\s+/g, " ");
   }
 }
+
+/** Not a private member, and not one whose key is a symbol. */
+const isPublic = ({ name }: ts.Symbol): boolean => !name.startsWith("#") && !name.startsWith("__");
 
 const isOptional = (symbol: ts.Symbol): boolean => (symbol.flags & ts.SymbolFlags.Optional) !== 0;
 
