@@ -34,4 +34,15 @@ export class LogError extends Error {
     this.code = code;
     this.seq = options.seq;
   }
+  /** What may be logged or sent: the message and the cause's, without a stack. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    const { name, code, message, seq, cause } = this;
+    return {
+      name,
+      code,
+      message,
+      ...(seq === undefined ? {} : { seq }),
+      ...(cause instanceof Error ? { cause: cause.message } : {}),
+    };
+  }
 }

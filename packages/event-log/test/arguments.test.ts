@@ -31,3 +31,21 @@ describe("a log refuses what is not a path, with InvalidOption", () => {
     );
   });
 });
+
+it("an error of a log is JSON with its message, its record and the message of its cause", () => {
+  const cause = new Error("EIO");
+  expect(
+    JSON.parse(JSON.stringify(new LogError("LogWrite", "The log could not append.", { cause }))),
+  ).toEqual({
+    name: "LogError",
+    code: "LogWrite",
+    message: "The log could not append.",
+    cause: "EIO",
+  });
+  expect(JSON.parse(JSON.stringify(new LogError("LogCorrupt", "Record 3 is damaged.", { seq: 3 })))).toEqual({
+    name: "LogError",
+    code: "LogCorrupt",
+    message: "Record 3 is damaged.",
+    seq: 3,
+  });
+});

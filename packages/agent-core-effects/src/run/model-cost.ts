@@ -38,7 +38,8 @@ const limitsCost = ({ budget }: AgentConfig): boolean =>
 /** Why a call must not go on: a cost limit cannot be kept for a model without a price. Undefined where it can. */
 export function missingPrice({ config }: AgentState, ...models: readonly string[]): CallFailure | undefined {
   if (!limitsCost(config) || priceOf(config.prices, ...models) !== undefined) return undefined;
-  const [model = ""] = models;
-  const message = `The budget limits costs, but the model ${JSON.stringify(model)} has no price: add it to \`prices\`, or a price named "default".`;
+  const model = models.find((name) => name !== "");
+  const which = model === undefined ? "the model" : `the model ${JSON.stringify(model)}`;
+  const message = `The budget limits costs, but ${which} has no price: add it to \`prices\`, or a price named "default".`;
   return { kind: "NoPrice", message, retryable: false };
 }

@@ -323,4 +323,15 @@ describe("what a call cost", () => {
       failure: { kind: "NoPrice", message: expect.stringContaining('"big"') },
     });
   });
+
+  it("fails the loop after the call where a cost limit depends on it and the model has no name", async () => {
+    const world = new World({
+      script: [answers("Hi.", { model: "", usage: { inputTokens: 3 } })],
+      config: { prices: { other: { input: 1, output: 1 } }, budget: { maxCost: 5 } },
+    });
+    await world.say("q").settle();
+    expect(world.state.reActContext.control).toMatchObject({
+      failure: { kind: "NoPrice", message: expect.stringContaining("but the model has no price") },
+    });
+  });
 });
