@@ -1,8 +1,18 @@
-/** One accepted input with the state before and after it. */
-export interface Step<State, Input> {
+/**
+ * One accepted input with the state before and after it. `detail` is what `detailedTransition` returned beside the state;
+ * undefined for a plain `transition`.
+ */
+export interface Step<State, Input, Detail = undefined> {
   readonly input: Input;
   readonly before: State;
   readonly after: State;
+  readonly detail: Detail;
+}
+
+/** What `detailedTransition` returns: the next state, and any data about how it was reached. */
+export interface Transitioned<State, Detail> {
+  readonly state: State;
+  readonly detail: Detail;
 }
 
 /** `applied` counts the inputs of this dispatch that changed the state; `state` is the state after them. */
@@ -11,6 +21,7 @@ export interface DispatchResult<State> {
   readonly state: State;
 }
 
+/** Gives inputs to the machine as one atomic batch. */
 export type Dispatch<State, Input> = (...inputs: readonly Input[]) => Promise<DispatchResult<State>>;
 
 /**
@@ -23,23 +34,64 @@ export interface EffectRun<State, Input> {
   cancel?(): void;
 }
 
-/** What `commit` found in its way: inputs that others appended first, or nothing. */
-export type CommitResult<Input> = { readonly before: readonly Input[] } | undefined | void;
+/** An input that is durable already, and its position. */
+export interface CommittedInput<Input, Position = undefined> {
+  readonly input: Input;
+  readonly position?: Position;
+}
 
-export interface MoorexDefinition<State, Input, Effect> {
+/**
+ * What `commit` returns. `positions`, or nothing: the steps are durable; one position for each step, in order. `before`, if
+ * it is not empty: the steps are not durable, since these inputs were committed first.
+ */
+export type CommitResult<Input, Position = undefined> =
+  | { readonly before: readonly CommittedInput<Input, Position>[] }
+  | { readonly positions: readonly Position[] }
+  | undefined
+  | void;
+
+/** What every machine is made of, apart from its transition. */
+export interface BaseDefinition<State, Input, Effect, Detail, Position> {
   initial(): State;
-  /** Pure, total, synchronous. The same reference means that the input did not apply. */
-  transition(input: Input): (state: State) => State;
   /** Pure. The key is the identity of an effect. */
   effectsAt(state: State): Readonly<Record<string, Effect>>;
   runEffect(effect: Effect, state: State, key: string): EffectRun<State, Input>;
   /** Makes steps durable before anyone sees them. See I5. */
-  commit?(steps: readonly Step<State, Input>[]): CommitResult<Input> | Promise<CommitResult<Input>>;
+  commit?(
+    steps: readonly Step<State, Input, Detail>[],
+  ): CommitResult<Input, Position> | Promise<CommitResult<Input, Position>>;
   /**
    * Hears every notice, before the subscribers, from creation on: also those of inputs that effects of the initial state
    * dispatch while the machine is being created, which no subscriber can hear.
    */
-  onNotice?(notice: MoorexNotice<State, Input, Effect>): void;
+  onNotice?(notice: MoorexNotice<State, Input, Effect, Detail, Position>): void;
+}
+
+/** What a machine is made of. `Position` is what `commit` returns for each input. */
+export interface MoorexDefinition<State, Input, Effect, Position = undefined> extends BaseDefinition<
+  State,
+  Input,
+  Effect,
+  undefined,
+  Position
+> {
+  /** Pure, total, synchronous. The same reference means that the input did not apply. */
+  transition(input: Input): (state: State) => State;
+}
+
+/**
+ * What a machine is made of whose transition returns more than the next state. The detail of each step is passed to
+ * `commit` and is part of the notice of the step.
+ */
+export interface DetailedDefinition<
+  State,
+  Input,
+  Effect,
+  Detail,
+  Position = undefined,
+> extends BaseDefinition<State, Input, Effect, Detail, Position> {
+  /** Pure, total, synchronous. The same reference as `state` means that the input did not apply; its detail is dropped. */
+  detailedTransition(input: Input): (state: State) => Transitioned<State, Detail>;
 }
 
 /**
@@ -49,11 +101,21 @@ export interface MoorexDefinition<State, Input, Effect> {
  */
 export type ErrorSource = "transition" | "effectsAt" | "subscriber" | "commit" | "dispatch";
 
-/** What a machine reports to `onNotice` and to its subscribers. */
-export type MoorexNotice<State, Input, Effect> =
+/**
+ * What a machine reports to `onNotice` and to its subscribers. `position` is what `commit` returned for the input,
+ * undefined where it returned none.
+ */
+export type MoorexNotice<State, Input, Effect, Detail = undefined, Position = undefined> =
   | { readonly type: "input-received"; readonly input: Input }
   | { readonly type: "input-ignored"; readonly input: Input; readonly state: State }
-  | { readonly type: "state-updated"; readonly input: Input; readonly before: State; readonly state: State }
+  | {
+      readonly type: "state-updated";
+      readonly input: Input;
+      readonly before: State;
+      readonly state: State;
+      readonly detail: Detail;
+      readonly position: Position | undefined;
+    }
   | { readonly type: "effect-started"; readonly key: string; readonly effect: Effect }
   | { readonly type: "effect-completed"; readonly key: string; readonly effect: Effect }
   | { readonly type: "effect-failed"; readonly key: string; readonly effect: Effect; readonly error: unknown }
@@ -69,13 +131,14 @@ export type MoorexNotice<State, Input, Effect> =
       readonly key?: string;
     };
 
-export interface Moorex<State, Input, Effect> {
-  /** One atomic batch. Rejects when `transition` or `commit` throws, and after `stop`; each is a notice as well. */
+/** A running machine. Its methods can be passed on by themselves. */
+export interface Moorex<State, Input, Effect, Detail = undefined, Position = undefined> {
+  /** One atomic batch. Rejects when the transition or `commit` throws, and after `stop`; each is a notice as well. */
   dispatch: Dispatch<State, Input>;
   /** The newest committed state. */
   current(): State;
   /** Calls back with every notice from now on. Returns a function that unsubscribes. */
-  subscribe(listener: (notice: MoorexNotice<State, Input, Effect>) => void): () => void;
+  subscribe(listener: (notice: MoorexNotice<State, Input, Effect, Detail, Position>) => void): () => void;
   /** Resolves when no input waits, no commit runs and no effect runs. */
   settled(): Promise<void>;
   /** Aborts what runs and takes no more inputs; what a commit already made durable is still published. */

@@ -1,29 +1,30 @@
-import type { Dispatch, EffectRun, MoorexNotice } from "./definition.ts";
+import type { Dispatch, EffectRun } from "./definition.ts";
 
-/** One run of one key. `live` until it ended or the state stopped wanting it; only a live run may touch the state. */
+/** One run of one key. */
 export interface Run<Effect> {
   readonly key: string;
   readonly effect: Effect;
   readonly controller: AbortController;
-  live: boolean;
-  /** Whether an accepted input of this run may have retired it: then its end is a completion, not a cancellation. */
-  answered: boolean;
+  /**
+   * `answered`: an accepted input of this run may have retired it, so that its end is a completion and not a cancellation.
+   * `over`: it ended, or the state stopped wanting it; it may not touch the state anymore.
+   */
+  phase: "running" | "answered" | "over";
   cancel: (() => void) | undefined;
 }
 
-export interface EffectRuns<State, Effect> {
-  readonly size: number;
-  /** Ends the runs that `wanted` does not name; a key that finished and is wanted no more may start again later. */
-  retire(wanted: Readonly<Record<string, Effect>>): void;
-  /** Starts what `wanted` names, less what runs and what has finished. */
-  start(wanted: Readonly<Record<string, Effect>>, state: State): void;
-  stop(): void;
-}
+/** What happened to a run. */
+export type RunNotice<Effect> =
+  | { readonly type: "effect-started"; readonly key: string; readonly effect: Effect }
+  | { readonly type: "effect-completed"; readonly key: string; readonly effect: Effect }
+  | { readonly type: "effect-failed"; readonly key: string; readonly effect: Effect; readonly error: unknown }
+  | { readonly type: "effect-canceled"; readonly key: string; readonly effect: Effect };
 
-interface Options<State, Input, Effect> {
+interface RunOptions<State, Input, Effect> {
   readonly runEffect: (effect: Effect, state: State, key: string) => EffectRun<State, Input>;
   readonly dispatchOf: (run: Run<Effect>) => Dispatch<State, Input>;
-  readonly emit: (notice: MoorexNotice<State, Input, Effect>) => void;
+  readonly emit: (notice: RunNotice<Effect>) => void;
+  /** Called after each run that ended. */
   readonly onEnd: () => void;
 }
 
@@ -32,84 +33,84 @@ const noLongerWanted: DOMException = new DOMException("The state no longer wants
 const stopped: DOMException = new DOMException("The machine was stopped.", "ShutdownError");
 
 /** Keeps I1 to I3: the running keys are the wanted keys less the finished ones. */
-export function effectRuns<State, Input, Effect>({
-  runEffect,
-  dispatchOf,
-  emit,
-  onEnd,
-}: Options<State, Input, Effect>): EffectRuns<State, Effect> {
-  const running = new Map<string, Run<Effect>>();
-  const finished = new Set<string>();
+export class EffectRuns<State, Input, Effect> {
+  readonly #options: RunOptions<State, Input, Effect>;
+  readonly #running = new Map<string, Run<Effect>>();
+  readonly #finished = new Set<string>();
 
-  const end = (run: Run<Effect>, notice: MoorexNotice<State, Input, Effect>): void => {
-    run.live = false;
-    running.delete(run.key);
-    emit(notice);
-    onEnd();
-  };
+  constructor(options: RunOptions<State, Input, Effect>) {
+    this.#options = options;
+  }
 
-  const completed = (run: Run<Effect>): void => {
-    if (!run.live) return;
-    finished.add(run.key);
-    end(run, { type: "effect-completed", key: run.key, effect: run.effect });
-  };
+  get size(): number {
+    return this.#running.size;
+  }
 
-  const failed = (run: Run<Effect>, error: unknown): void => {
-    if (!run.live) return;
-    finished.add(run.key);
-    end(run, { type: "effect-failed", key: run.key, effect: run.effect, error });
-  };
-
-  const canceled = (run: Run<Effect>, reason: DOMException): void => {
-    end(run, { type: "effect-canceled", key: run.key, effect: run.effect });
-    run.controller.abort(reason);
-    try {
-      run.cancel?.();
-    } catch (error) {
-      emit({ type: "effect-failed", key: run.key, effect: run.effect, error });
+  /** Ends the runs that `wanted` does not name; a key that finished and is not wanted may start again later. */
+  retire(wanted: Readonly<Record<string, Effect>>): void {
+    for (const key of this.#finished) if (!Object.hasOwn(wanted, key)) this.#finished.delete(key);
+    for (const run of this.#running.values()) {
+      const wasAnswered = run.phase === "answered";
+      run.phase = "running";
+      if (Object.hasOwn(wanted, run.key)) continue;
+      if (wasAnswered) this.#end(run, { type: "effect-completed", key: run.key, effect: run.effect });
+      else this.#cancel(run, noLongerWanted);
     }
-  };
+  }
 
-  const begin = (key: string, effect: Effect, state: State): void => {
+  /** Starts what `wanted` names, except what runs and what has finished. */
+  start(wanted: Readonly<Record<string, Effect>>, state: State): void {
+    for (const key of Object.keys(wanted)) {
+      const effect = wanted[key];
+      if (effect === undefined || this.#running.has(key) || this.#finished.has(key)) continue;
+      this.#start(key, effect, state);
+    }
+  }
+
+  stop(): void {
+    for (const run of this.#running.values()) this.#cancel(run, stopped);
+  }
+
+  #start(key: string, effect: Effect, state: State): void {
+    const { emit, runEffect, dispatchOf } = this.#options;
     const controller = new AbortController();
-    const run: Run<Effect> = { key, effect, controller, live: true, answered: false, cancel: undefined };
-    running.set(key, run);
+    const run: Run<Effect> = { key, effect, controller, phase: "running", cancel: undefined };
+    this.#running.set(key, run);
     emit({ type: "effect-started", key, effect });
     try {
       const work = runEffect(effect, state, key);
       run.cancel = work.cancel?.bind(work);
       work.start(dispatchOf(run), controller.signal).then(
-        () => completed(run),
-        (error: unknown) => failed(run, error),
+        () => this.#finish(run, { type: "effect-completed", key, effect }),
+        (error: unknown) => this.#finish(run, { type: "effect-failed", key, effect, error }),
       );
     } catch (error) {
-      failed(run, error);
+      this.#finish(run, { type: "effect-failed", key, effect, error });
     }
-  };
+  }
 
-  return {
-    get size() {
-      return running.size;
-    },
-    retire(wanted) {
-      for (const key of finished) if (!Object.hasOwn(wanted, key)) finished.delete(key);
-      for (const run of running.values()) {
-        const { answered } = run;
-        run.answered = false;
-        if (Object.hasOwn(wanted, run.key)) continue;
-        if (answered) end(run, { type: "effect-completed", key: run.key, effect: run.effect });
-        else canceled(run, noLongerWanted);
-      }
-    },
-    start(wanted, state) {
-      for (const key of Object.keys(wanted)) {
-        const effect = wanted[key];
-        if (effect === undefined || running.has(key) || finished.has(key)) continue;
-        begin(key, effect, state);
-      }
-    },
-    stop() {
-      for (const run of running.values()) canceled(run, stopped);
-    },
-  };
+  /** A run ended by itself. */
+  #finish(run: Run<Effect>, notice: RunNotice<Effect>): void {
+    if (run.phase === "over") return;
+    this.#finished.add(run.key);
+    this.#end(run, notice);
+  }
+
+  #cancel(run: Run<Effect>, reason: DOMException): void {
+    const { key, effect } = run;
+    this.#end(run, { type: "effect-canceled", key, effect });
+    run.controller.abort(reason);
+    try {
+      run.cancel?.();
+    } catch (error) {
+      this.#options.emit({ type: "effect-failed", key, effect, error });
+    }
+  }
+
+  #end(run: Run<Effect>, notice: RunNotice<Effect>): void {
+    run.phase = "over";
+    this.#running.delete(run.key);
+    this.#options.emit(notice);
+    this.#options.onEnd();
+  }
 }

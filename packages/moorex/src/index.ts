@@ -1,6 +1,9 @@
 export { createMoorex } from "./create-moorex.ts";
 export type {
+  BaseDefinition,
   CommitResult,
+  CommittedInput,
+  DetailedDefinition,
   Dispatch,
   DispatchResult,
   EffectRun,
@@ -9,4 +12,5 @@ export type {
   MoorexDefinition,
   MoorexNotice,
   Step,
+  Transitioned,
 } from "./definition.ts";

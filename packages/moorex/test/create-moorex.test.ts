@@ -1,5 +1,11 @@
 import { describe, expect, it, vi } from "vitest";
-import { createMoorex, type Dispatch, type MoorexNotice } from "../src/index.ts";
+import {
+  createMoorex,
+  type CommitResult,
+  type Dispatch,
+  type MoorexDefinition,
+  type MoorexNotice,
+} from "../src/index.ts";
 
 /** A machine whose state says which keys it wants and what was said to it; effects settle by hand. */
 interface State {
@@ -31,7 +37,7 @@ const transition =
 function machine(
   options: {
     readonly wanted?: readonly string[];
-    readonly commit?: Parameters<typeof createMoorex<State, Input, string>>[0]["commit"];
+    readonly commit?: MoorexDefinition<State, Input, string>["commit"];
     readonly effectsAt?: (state: State) => Record<string, string>;
     readonly throwOnRun?: string;
   } = {},
@@ -325,8 +331,8 @@ describe("I5: commit", () => {
 
   it("applies and publishes what others appended first, then transitions the batch again", () => {
     const commit = vi
-      .fn<() => { before: Input[] } | undefined>()
-      .mockReturnValueOnce({ before: [{ say: "foreign" }] })
+      .fn<() => CommitResult<Input>>()
+      .mockReturnValueOnce({ before: [{ input: { say: "foreign" } }] })
       .mockReturnValueOnce(undefined);
     const { moorex, notices } = machine({ commit });
     void moorex.dispatch({ say: "mine" });
@@ -338,8 +344,8 @@ describe("I5: commit", () => {
 
   it("drops the answer of a run that a foreign input retired, and reconciles all the same", async () => {
     const commit = vi
-      .fn<() => Promise<{ before: Input[] } | undefined>>()
-      .mockResolvedValueOnce({ before: [{ want: ["b"] }] })
+      .fn<() => Promise<CommitResult<Input>>>()
+      .mockResolvedValueOnce({ before: [{ input: { want: ["b"] } }] })
       .mockResolvedValue(undefined);
     const { moorex, runs, keys } = machine({ wanted: ["a"], commit });
     expect(await at(runs, 0).dispatch({ say: "answer" })).toMatchObject({ applied: 0 });

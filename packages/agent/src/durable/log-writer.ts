@@ -80,7 +80,7 @@ export function logWriter({ handle, start, runsEffects }: LogWriterOptions): Log
   const applyForeign = (records: readonly LogRecord[]): CommitResult<AgentInput> => {
     const before = inputsOf(records, unacknowledged);
     for (const record of records) advanceTo(record);
-    return { before };
+    return { before: before.map((input) => ({ input })) };
   };
 
   const settleConflict = (): Commit =>
