@@ -1,43 +1,15 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
-import {
-  checkedChain,
-  LogError,
-  maxRecordLength,
-  type ChainHead,
-  type LogRecord,
-  type MaybePromise,
-} from "@moora/event-log";
-import type { CommitResult } from "@moora/moorex";
-import type { CommittedStep } from "../session/machine.ts";
+import { checkedChain, LogError, type ChainHead, type LogRecord, type MaybePromise } from "@moora/event-log";
+import type { CommitResult, CommittedInput } from "@moora/moorex";
+import type { InputLedger, PendingStep } from "../session/machine.ts";
+import { PendingInput } from "../session/pending-input.ts";
+import { appendable, appendInTurn, longestAppend, stepsToRecords } from "./appends.ts";
 import type { LogHandle } from "./log-handle.ts";
 import { attempt, andFinally, andThen } from "./maybe-promise.ts";
 import { SessionError } from "./session-error.ts";
-import { inputToBody, inputToRecord, recordToInput } from "./session-record.ts";
+import { recordToInput } from "./session-record.ts";
 
-type Commit = MaybePromise<CommitResult<AgentInput>>;
-
-/**
- * The end of a log as one session knows it. Writes what the session accepts, and finds what others appended: on a
- * conflict, or when the log says that there is something new.
- */
-export interface LogWriter {
-  readonly at: ChainHead;
-  /** Throws `RecordTooLong` for an input that no log takes. */
-  check(input: AgentInput): void;
-  /**
-   * Makes steps durable, in one append unless they are longer than a log takes at once; returns what precedes them in the log: inputs of others, and own ones whose append had
-   * been reported as failed. Throws `StaleWriter` when another owner took over.
-   */
-  commit(steps: readonly CommittedStep[]): Commit;
-  /** What others appended since. Offer it to the session as it is, and say so with `taken`. */
-  pull(): MaybePromise<readonly AgentInput[]>;
-  /** What was pulled is part of the session now, or never will be. */
-  taken(inputs: readonly AgentInput[]): void;
-  /** Whether an input that was pulled has become part of the session by another way in the meantime. */
-  knows(input: AgentInput): boolean;
-  /** Where an input stands in the log. */
-  placeOf(input: AgentInput): ChainHead | undefined;
-}
+type Commit = MaybePromise<CommitResult<PendingInput, ChainHead>>;
 
 export interface LogWriterOptions {
   readonly handle: LogHandle;
@@ -46,179 +18,171 @@ export interface LogWriterOptions {
   readonly runsEffects: boolean;
 }
 
-export function logWriter({ handle, start, runsEffects }: LogWriterOptions): LogWriter {
-  let head = start;
-  const places = new WeakMap<AgentInput, ChainHead>();
-  const fromLog = new WeakSet<AgentInput>();
+/**
+ * The end of a log as one session knows it. Writes what the session accepts, and finds what others appended: on a
+ * conflict, or when the log reports that there is something new.
+ */
+export class LogWriter implements InputLedger {
+  readonly #handle: LogHandle;
+  readonly #runsEffects: boolean;
+  #head: ChainHead;
   /** Inputs of unacknowledged appends (outcome unknown), by the digests of their records. */
-  const unacknowledged = new Map<string, AgentInput>();
-  /** Whether the last append failed so that the log has to be looked at before the next one. */
-  let failed = false;
-  let committing: Promise<void> | undefined;
+  readonly #unacknowledged = new Map<string, PendingInput>();
+  /** Whether the last append failed so that the log has to be read before the next one. */
+  #mustReopen = false;
+  #committing: Promise<void> | undefined;
 
-  const advanceTo = ({ seq, digest }: ChainHead): void => {
-    if (seq > head.seq) head = { seq, digest };
-  };
+  constructor({ handle, start, runsEffects }: LogWriterOptions) {
+    this.#handle = handle;
+    this.#head = start;
+    this.#runsEffects = runsEffects;
+  }
 
-  /** The inputs of records that follow the head. Those among `own` come back as what they were. */
-  const inputsOf = (
+  /** The newest record that is part of the session. */
+  get head(): ChainHead {
+    return this.#head;
+  }
+
+  /** Throws `RecordTooLong` for an input that no log takes. */
+  check(pending: PendingInput): void {
+    // An input that was read from the log fits into it.
+    if (pending.position !== undefined) return;
+    const { length } = pending.body;
+    const longest = longestAppend(this.#handle);
+    if (length > longest) throw tooLong(pending.input, length, longest);
+  }
+
+  /**
+   * Makes steps durable, in one append unless they are longer than a log takes at once. Returns their positions, or what
+   * precedes them in the log: inputs of others, and own ones whose append had been reported as failed. Throws
+   * `StaleWriter` when another owner took over.
+   */
+  commit(steps: readonly PendingStep[]): Commit {
+    const own = steps.filter(({ input }) => input.position === undefined);
+    if (own.length === 0) return this.#acknowledge(steps, []);
+    const commit = this.#mustReopen
+      ? this.#appendAfterReopen(steps)
+      : this.#append(steps, (error) => this.#retryOnce(steps, error));
+    this.#committing = andFinally(commit, () => (this.#committing = undefined));
+    return commit;
+  }
+
+  /** What others appended since. Dispatch it to the session as it is, then call `skipTo`. */
+  pull(): MaybePromise<readonly PendingInput[]> {
+    // Own appends are reported by the log as well: asking where it ends costs less than reading nothing.
+    return andThen(this.#handle.log.head(), (seq) => (seq <= this.#head.seq ? [] : this.#readNew()));
+  }
+
+  /** Continues after these inputs of the log: they are part of the session now, or never will be. */
+  skipTo(inputs: readonly PendingInput[]): void {
+    for (const { position } of inputs) if (position !== undefined) this.#advanceTo(position);
+  }
+
+  #advanceTo({ seq, digest }: ChainHead): void {
+    if (seq > this.#head.seq) this.#head = { seq, digest };
+  }
+
+  /**
+   * What is new in the log. A commit under way finds out by itself what precedes it, and may be among it. Own inputs whose
+   * append was not acknowledged are for the next commit to settle, in their order: here they count as inputs of others.
+   */
+  #readNew(): MaybePromise<readonly PendingInput[]> {
+    const unread = (records: readonly LogRecord[]): readonly PendingInput[] =>
+      this.#inputsOf(records.filter(({ seq }) => seq > this.#head.seq)).map(({ input }) => input);
+    return andThen(this.#handle.log.read(this.#head.seq), (records) =>
+      this.#committing === undefined ? unread(records) : this.#committing.then(() => unread(records)),
+    );
+  }
+
+  /** The inputs of records that follow the head. Those among `own` are the inputs that this session dispatched. */
+  #inputsOf(
     records: readonly LogRecord[],
-    own?: ReadonlyMap<string, AgentInput>,
-  ): readonly AgentInput[] =>
-    checkedChain(head, records).map((record) => {
-      const input = own?.get(record.digest) ?? recordToInput(record);
-      if (runsEffects && input.type === "session-opened" && !unacknowledged.has(record.digest))
-        throw new SessionError("StaleWriter", `The session was taken over by ${input.owner}.`, {
-          owner: input.owner,
-          seq: record.seq,
-        });
-      places.set(input, { seq: record.seq, digest: record.digest });
-      return input;
+    own?: ReadonlyMap<string, PendingInput>,
+  ): readonly CommittedInput<PendingInput, ChainHead>[] {
+    return checkedChain(this.#head, records).map(({ seq, digest, body }) => {
+      const position = { seq, digest };
+      const pending = own?.get(digest) ?? new PendingInput(recordToInput({ seq, body }), position);
+      if (this.#runsEffects && !this.#unacknowledged.has(digest)) checkOwner(pending.input, seq);
+      return { input: pending, position };
     });
+  }
 
-  /** What stands after the head goes before the batch, which is then transitioned and offered again. */
-  const applyForeign = (records: readonly LogRecord[]): CommitResult<AgentInput> => {
-    const before = inputsOf(records, unacknowledged);
-    for (const record of records) advanceTo(record);
-    return { before: before.map((input) => ({ input })) };
-  };
+  /** What follows the head precedes the batch, which is then transitioned and committed again. */
+  #takeForeign(records: readonly LogRecord[]): CommitResult<PendingInput, ChainHead> {
+    const before = this.#inputsOf(records, this.#unacknowledged);
+    for (const record of records) this.#advanceTo(record);
+    return { before };
+  }
 
-  const settleConflict = (): Commit =>
-    andThen(handle.log.read(head.seq), (records) => {
-      if (records.length > 0) return applyForeign(records);
-      throw new LogError("Conflict", "The log ends before what this session has accepted.", {
-        seq: head.seq,
-      });
-    });
-
-  const acknowledge = (steps: readonly CommittedStep[], records: readonly LogRecord[]): undefined => {
-    steps.forEach(({ input }, index) => {
-      const record = records[index];
-      if (record !== undefined) places.set(input, { seq: record.seq, digest: record.digest });
-    });
-    advanceTo(records.at(-1) ?? head);
-    unacknowledged.clear();
-    return undefined;
-  };
-
-  const longest = (): number => handle.log.maxRecordLength ?? maxRecordLength;
-
-  const append = (steps: readonly CommittedStep[], onFailure: (error: unknown) => Commit): Commit => {
-    const records = recordsOf(head, steps);
+  #append(steps: readonly PendingStep[], onFailure: (error: unknown) => Commit): Commit {
+    const own = steps.filter(({ input }) => input.position === undefined);
+    const records = stepsToRecords(this.#head, own);
     const markUnacknowledged = (): void =>
-      steps.forEach(({ input }, index) => unacknowledged.set(records[index]?.digest ?? "", input));
-    const parts = appendable(records, longest());
-    // A later part that fails leaves the earlier ones in the log: they are found as own inputs of an append in doubt.
+      own.forEach(({ input }, index) => this.#unacknowledged.set(records[index]?.digest ?? "", input));
+    const parts = appendable(records, longestAppend(this.#handle));
+    // A later part that fails leaves the earlier ones in the log: they are found as unacknowledged own inputs.
     if (parts.length > 1) markUnacknowledged();
     return attempt(
-      () => appendInTurn(handle, parts),
-      () => acknowledge(steps, records),
+      () => appendInTurn(this.#handle, parts),
+      () => this.#acknowledge(steps, records),
       (error) => {
-        if (error instanceof LogError && error.code === "Conflict") return settleConflict();
-        failed = true;
+        if (error instanceof LogError && error.code === "Conflict") return this.#settleConflict();
+        this.#mustReopen = true;
         markUnacknowledged();
         return onFailure(error);
       },
     );
-  };
+  }
 
-  const rethrow = (error: unknown): never => {
+  /** The positions of steps: `records` are those of the steps that were not in the log before. */
+  #acknowledge(
+    steps: readonly PendingStep[],
+    records: readonly LogRecord[],
+  ): CommitResult<PendingInput, ChainHead> {
+    const appended = records.values();
+    const positions = steps.map(({ input }) => {
+      if (input.position !== undefined) return input.position;
+      const { seq, digest } = appended.next().value ?? this.#head;
+      return { seq, digest };
+    });
+    for (const position of positions) this.#advanceTo(position);
+    if (records.length > 0) this.#unacknowledged.clear();
+    return { positions };
+  }
+
+  #settleConflict(): Commit {
+    const { seq } = this.#head;
+    return andThen(this.#handle.log.read(seq), (records) => {
+      if (records.length > 0) return this.#takeForeign(records);
+      throw new LogError("Conflict", "The log ends before what this session has accepted.", { seq });
+    });
+  }
+
+  /** Stores refuse to continue after a failed write until the session is opened again: done once, and at once. */
+  #retryOnce(steps: readonly PendingStep[], error: unknown): Commit {
+    if (error instanceof LogError && error.code === "LogWrite") return this.#appendAfterReopen(steps);
     throw error;
-  };
+  }
 
-  /** After a failed append: opens the log again and looks what is in it, before anything else is written. */
-  const appendAfterReopen = (steps: readonly CommittedStep[]): Commit =>
-    andThen(handle.renew(), () =>
-      andThen(handle.log.read(head.seq), (records) => {
-        failed = false;
-        return records.length > 0 ? applyForeign(records) : append(steps, rethrow);
+  /** After a failed append: opens the log again and reads what it contains, before anything else is written. */
+  #appendAfterReopen(steps: readonly PendingStep[]): Commit {
+    return andThen(this.#handle.renew(), () =>
+      andThen(this.#handle.log.read(this.#head.seq), (records) => {
+        this.#mustReopen = false;
+        if (records.length > 0) return this.#takeForeign(records);
+        return this.#append(steps, (error) => {
+          throw error;
+        });
       }),
     );
-
-  /** Stores refuse to go on after a failed write until the session is opened again: done once, and at once. */
-  const retryOnce =
-    (steps: readonly CommittedStep[]) =>
-    (error: unknown): Commit =>
-      error instanceof LogError && error.code === "LogWrite" ? appendAfterReopen(steps) : rethrow(error);
-
-  const unseen = (records: readonly LogRecord[]): readonly AgentInput[] => {
-    const inputs = inputsOf(records.filter(({ seq }) => seq > head.seq));
-    for (const input of inputs) fromLog.add(input);
-    return inputs;
-  };
-
-  /**
-   * What is new in the log. A commit under way finds out by itself what it has in its way, and may be among it. Own
-   * inputs that were in doubt are for the next commit to settle, in their order: here they count as inputs of others.
-   */
-  const readNew = (): MaybePromise<readonly AgentInput[]> =>
-    andThen(handle.log.read(head.seq), (records) =>
-      committing === undefined ? unseen(records) : committing.then(() => unseen(records)),
-    );
-
-  return {
-    get at() {
-      return head;
-    },
-    check(input) {
-      const { length } = inputToBody(input);
-      if (length > longest()) throw tooLong(input, length, longest());
-    },
-    commit(steps) {
-      const own = steps.filter(({ input }) => !fromLog.has(input));
-      if (own.length === 0) {
-        for (const { input } of steps) advanceTo(places.get(input) ?? head);
-        return undefined;
-      }
-      const commit = failed ? appendAfterReopen(own) : append(own, retryOnce(own));
-      committing = andFinally(commit, () => (committing = undefined));
-      return commit;
-    },
-    pull: () =>
-      // Own appends are heard of as well: asking where the log ends costs less than reading nothing.
-      andThen(handle.log.head(), (seq) => (seq <= head.seq ? [] : readNew())),
-    taken(inputs) {
-      for (const input of inputs) advanceTo(places.get(input) ?? head);
-    },
-    knows: (input) => fromLog.has(input) && (places.get(input)?.seq ?? 0) <= head.seq,
-    placeOf: (input) => places.get(input),
-  };
-}
-
-function recordsOf(head: ChainHead, steps: readonly CommittedStep[]): readonly LogRecord[] {
-  const records: LogRecord[] = [];
-  let last = head;
-  for (const { input, step } of steps) {
-    const record = inputToRecord(last, input, step.changes);
-    records.push(record);
-    last = record;
   }
-  return records;
 }
 
-/** The records in parts that a log takes at once. */
-function appendable(records: readonly LogRecord[], longest: number): readonly (readonly LogRecord[])[] {
-  const parts: LogRecord[][] = [];
-  let length = Number.POSITIVE_INFINITY;
-  for (const record of records) {
-    length += record.body.length;
-    if (length > longest) {
-      parts.push([]);
-      length = record.body.length;
-    }
-    parts.at(-1)?.push(record);
-  }
-  return parts;
-}
-
-function appendInTurn(
-  handle: LogHandle,
-  [part, ...later]: readonly (readonly LogRecord[])[],
-): MaybePromise<void> {
-  const [first] = part ?? [];
-  if (part === undefined || first === undefined) return undefined;
-  const appended = handle.log.append(first.seq - 1, part);
-  return later.length === 0 ? appended : andThen(appended, () => appendInTurn(handle, later));
+/** Throws `StaleWriter` for the input with which another owner took the session over. */
+function checkOwner(input: AgentInput, seq: number): void {
+  if (input.type !== "session-opened") return;
+  const { owner } = input;
+  throw new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner, seq });
 }
 
 const tooLong = ({ type }: AgentInput, length: number, longest: number): SessionError =>

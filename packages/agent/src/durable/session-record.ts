@@ -11,25 +11,13 @@ const changesDigestLength = 11;
 export const digestOfChanges = (changes: readonly AgentChange[]): string =>
   digestOf(canonicalJson(changes)).slice(0, changesDigestLength);
 
-/** The bodies of inputs, which are needed before a transition and again for every attempt to append. */
-const bodies = new WeakMap<AgentInput, string>();
-
-/** The body of an input's record. */
-export function inputToBody(input: AgentInput): string {
-  const known = bodies.get(input);
-  if (known !== undefined) return known;
-  const body = JSON.stringify(input);
-  bodies.set(input, body);
-  return body;
-}
-
-/** The record of an accepted input, chained to the head before it. */
+/** The record of an accepted input, chained to the head before it. `body` is the JSON text of the input, if it is known. */
 export function inputToRecord(
   head: ChainHead,
   input: AgentInput,
   changes: readonly AgentChange[],
+  body: string = JSON.stringify(input),
 ): LogRecord {
-  const body = inputToBody(input);
   const changesDigest = digestOfChanges(changes);
   return { seq: head.seq + 1, body, changesDigest, digest: recordDigest(head.digest, body, changesDigest) };
 }

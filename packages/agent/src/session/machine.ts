@@ -1,6 +1,5 @@
 import {
   runProgram,
-  effectsAt,
   programOf,
   type AgentEffect,
   type AskHumanEffect,
@@ -9,31 +8,30 @@ import {
   type Progress,
 } from "@moora/agent-core-effects";
 import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
-import { digestOf } from "@moora/event-log";
+import { digestOf, type ChainHead, type MaybePromise } from "@moora/event-log";
 import {
   createMoorex,
   type CommitResult,
+  type DetailedDefinition,
   type EffectRun,
   type Moorex,
   type MoorexNotice,
+  type Step,
 } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
-import type { ErrorReport } from "../error-reports.ts";
+import { MachineErrors, type MachineErrorHooks } from "./machine-errors.ts";
+import { PendingInput } from "./pending-input.ts";
+import { RunningEffects } from "./running-effects.ts";
 
-/** An accepted input, and what it did in full. */
-export interface CommittedStep {
-  readonly input: AgentInput;
-  readonly step: AgentStep;
-}
+/** A transition that is to be stored, with everything that it changed. */
+export type PendingStep = Step<AgentState, PendingInput, AgentStep>;
 
-/** Where inputs go before anyone sees them, and where they stand there. */
+/** Where inputs go before anyone sees them. */
 export interface InputLedger {
-  commit(steps: readonly CommittedStep[]): CommitResult<AgentInput> | Promise<CommitResult<AgentInput>>;
+  /** Makes steps durable, and returns their positions; or what comes before them. */
+  commit(steps: readonly PendingStep[]): MaybePromise<CommitResult<PendingInput, ChainHead>>;
   /** Throws for an input that can never be stored. */
-  check(input: AgentInput): void;
-  /** Whether an input has become part of the state in another way. */
-  knows(input: AgentInput): boolean;
-  placeOf(input: AgentInput): { readonly seq: number } | undefined;
+  check(pending: PendingInput): void;
 }
 
 /** What a machine is made on: where it begins, what it may do, and where its inputs go before anyone sees them. */
@@ -45,28 +43,32 @@ export interface MachineBase {
   /** How many inputs led there. */
   readonly seq: number;
   readonly clock: Clock;
-  /** Whether this host runs effects; otherwise it only looks on and posts. */
+  /** Whether this host runs effects; otherwise it only reads and posts. */
   readonly runsEffects: boolean;
-  /** Whether it may start new ones just now; what runs continues. Default: yes. */
+  /** Whether it may start new ones now; what runs continues. Default: yes. */
   readonly startsEffects?: () => boolean;
   readonly ledger?: InputLedger;
 }
 
-export interface MachineHooks {
+/** An input that became part of the session, and what it changed. */
+export interface PublishedStep {
+  readonly input: AgentInput;
+  readonly step: AgentStep;
+  readonly seq: number;
+  /** Its position in the log; undefined in memory. */
+  readonly position: ChainHead | undefined;
+}
+
+export interface MachineHooks extends MachineErrorHooks {
   readonly notify: (notice: Progress) => void;
   readonly ask: (effect: AskHumanEffect) => Promise<AgentInput | undefined>;
   /** Each accepted input, when its state has become the current one. */
-  readonly published: (input: AgentInput, stepped: AgentStep, seq: number) => void;
-  /** Inputs were not made durable; `key` names an effect whose input is kept, to be written again. */
-  readonly commitFailed: (error: unknown, key: string | undefined) => void;
-  /** An exception that no caller hears of. */
-  readonly failed: (report: ErrorReport) => void;
-  /** An exception left the loop without an effect that would continue it. */
-  readonly broken: (error: unknown) => void;
+  readonly published: (published: PublishedStep) => void;
 }
 
+/** The reducer, the effects and the runner of an agent, wired together. */
 export interface AgentMachine extends Pick<
-  Moorex<AgentState, AgentInput, AgentEffect>,
+  Moorex<AgentState, PendingInput, AgentEffect>,
   "dispatch" | "current" | "settled" | "stop"
 > {
   /** The sequence number of the newest input that became part of the current state. */
@@ -75,172 +77,130 @@ export interface AgentMachine extends Pick<
   drained(): Promise<void>;
 }
 
-const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
-  "call-llm": true,
-  "call-tool": true,
-  "probe-tool": true,
-  "run-state": true,
-  "ask-human": false,
-  "wait-until": false,
-};
-
-/** The reducer, the effects and the runner of an agent, wired together. */
 export function agentMachine(
-  { parts, runLimits: limits }: Pick<Agent<unknown>, "parts" | "runLimits">,
+  agent: Pick<Agent<unknown>, "parts" | "runLimits">,
   base: MachineBase,
   hooks: MachineHooks,
 ): AgentMachine {
-  const { id, identity = id, clock, ledger } = base;
-  /** What each transition did, for those states that are on their way to be seen. */
-  const made = new Map<AgentState, AgentStep>();
-  /** Inputs that became part of the state: a failed append may have come through, and brings its inputs again. */
-  const taken = new WeakSet<AgentInput>();
-  const running = new Map<string, AgentEffect>();
-  let onDrained: (() => void)[] = [];
-  let seq = base.seq;
-
-  const hostBase = {
-    parts,
-    limits,
-    sessionId: identity,
-    clock,
-    digestOf,
-    notify: hooks.notify,
-    ask: hooks.ask,
+  const wiring = new MachineWiring(agent, base, hooks);
+  const moorex = createMoorex(wiring.definition((input) => dispatchLate(input)));
+  /** After `stop` there is nothing to count the input for. */
+  function dispatchLate(input: AgentInput): void {
+    moorex.dispatch(new PendingInput(input)).catch(() => undefined);
+  }
+  return {
+    dispatch: moorex.dispatch,
+    current: moorex.current,
+    settled: moorex.settled,
+    stop: moorex.stop,
+    seq: () => wiring.seq,
+    drained: () => wiring.running.drained(),
   };
+}
 
-  /** From outside of the effect: the state does not want it anymore. After `stop` there is nothing to count it for. */
-  const dispatchLate = (input: AgentInput): void => void moorex.dispatch(input).catch(() => undefined);
+type Notice = MoorexNotice<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead>;
 
-  const runEffect = (effect: AgentEffect, state: AgentState): EffectRun<AgentState, AgentInput> => ({
-    start(dispatch, signal) {
-      const host: EffectHost = {
-        ...hostBase,
-        signal,
-        dispatchNow: (input) => void dispatch(input),
-        dispatchLate,
-      };
-      return runProgram(programOf(effect, state, host), async (...inputs) => {
-        const { applied } = await dispatch(...inputs);
-        return applied > 0 || inputs.some((input) => taken.has(input));
-      });
-    },
-  });
+/** The functions of which the runner is made. */
+class MachineWiring {
+  readonly running: RunningEffects;
+  readonly #base: MachineBase;
+  readonly #hooks: MachineHooks;
+  readonly #errors: MachineErrors;
+  /** The parts of an effect's host that all effects share. */
+  readonly #hostBase: Omit<EffectHost, "signal">;
+  #seq: number;
 
-  const isWorking = (): boolean => [...running.values()].some(({ type }) => isWork[type]);
+  constructor(
+    { parts, runLimits: limits }: Pick<Agent<unknown>, "parts" | "runLimits">,
+    base: MachineBase,
+    hooks: MachineHooks,
+  ) {
+    const { id, identity: sessionId = id, clock } = base;
+    const { notify, ask } = hooks;
+    this.running = new RunningEffects(base);
+    this.#base = base;
+    this.#hooks = hooks;
+    this.#errors = new MachineErrors(hooks);
+    this.#hostBase = { parts, limits, sessionId, clock, digestOf, notify, ask };
+    this.#seq = base.seq;
+  }
 
-  const ended = (key: string): void => {
-    running.delete(key);
-    if (onDrained.length === 0 || isWorking()) return;
-    for (const emit of onDrained.splice(0)) emit();
-  };
+  get seq(): number {
+    return this.#seq;
+  }
 
-  const wantedAt = (state: AgentState): Readonly<Record<string, AgentEffect>> => {
-    if (!base.runsEffects) return {};
-    const wanted = effectsAt(state);
-    if (base.startsEffects === undefined || base.startsEffects()) return wanted;
-    return Object.fromEntries(Object.entries(wanted).filter(([key]) => running.has(key)));
-  };
+  /** `dispatchLate` dispatches for an effect that the state does not want anymore. */
+  definition(
+    dispatchLate: (input: AgentInput) => void,
+  ): DetailedDefinition<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead> {
+    const { initial, ledger } = this.#base;
+    return {
+      initial: () => initial,
+      detailedTransition: (pending) => (state) => {
+        const detail = this.#step(pending, state);
+        return { state: detail.state, detail };
+      },
+      effectsAt: (state) => this.running.wantedAt(state),
+      runEffect: (effect, state) => this.#runEffect(effect, state, dispatchLate),
+      onNotice: (notice) => this.#onNotice(notice),
+      ...(ledger === undefined ? {} : { commit: (steps) => ledger.commit(steps) }),
+    };
+  }
 
-  const report = errorReporter(hooks);
-  const onNotice = (notice: Notice): void => {
+  #step(pending: PendingInput, state: AgentState): AgentStep {
+    if (this.#isAccepted(pending)) return { state, moves: [], changes: [] };
+    const stepped = step(pending.input)(state);
+    if (stepped.state !== state) this.#base.ledger?.check(pending);
+    return stepped;
+  }
+
+  /** Whether an input has become part of the session in another way: its failed append had come through after all. */
+  #isAccepted({ seq, position }: PendingInput): boolean {
+    return seq !== undefined || (position !== undefined && position.seq <= this.#seq);
+  }
+
+  #runEffect(
+    effect: AgentEffect,
+    state: AgentState,
+    dispatchLate: (input: AgentInput) => void,
+  ): EffectRun<AgentState, PendingInput> {
+    return {
+      start: (dispatch, signal) => {
+        const dispatchNow = (input: AgentInput): void => void dispatch(new PendingInput(input));
+        const host: EffectHost = { ...this.#hostBase, signal, dispatchNow, dispatchLate };
+        return runProgram(programOf(effect, state, host), async (...inputs) => {
+          const pending = inputs.map((input) => new PendingInput(input));
+          await dispatch(...pending);
+          return pending.some(({ seq }) => seq !== undefined);
+        });
+      },
+    };
+  }
+
+  #onNotice(notice: Notice): void {
     switch (notice.type) {
-      case "state-updated": {
-        taken.add(notice.input);
-        seq = ledger?.placeOf(notice.input)?.seq ?? seq + 1;
-        const stepped = made.get(notice.state);
-        made.delete(notice.state);
-        if (stepped !== undefined) hooks.published(notice.input, stepped, seq);
-        return;
-      }
+      case "state-updated":
+        return this.#publish(notice);
       case "error-caught":
-        return report.caught(notice);
+        return this.#errors.caught(notice);
       case "effect-started":
-        running.set(notice.key, notice.effect);
-        return;
+        return this.running.add(notice.key, notice.effect);
       case "effect-failed":
-        report.effectFailed(notice);
-        return ended(notice.key);
+        this.#errors.effectFailed(notice);
+        return this.running.remove(notice.key);
       case "effect-completed":
       case "effect-canceled":
-        return ended(notice.key);
+        return this.running.remove(notice.key);
       case "input-received":
       case "input-ignored":
         return;
     }
-  };
+  }
 
-  const moorex = createMoorex<AgentState, AgentInput, AgentEffect>({
-    onNotice,
-    initial: () => base.initial,
-    transition: (input) => (state) => {
-      if (ledger !== undefined && (taken.has(input) || ledger.knows(input))) return state;
-      const stepped = step(input)(state);
-      if (stepped.state === state) return state;
-      ledger?.check(input);
-      made.set(stepped.state, stepped);
-      return stepped.state;
-    },
-    effectsAt: wantedAt,
-    runEffect,
-    ...(ledger === undefined
-      ? {}
-      : {
-          commit: (steps) => {
-            const committed = steps.map(({ input, after }) => {
-              const stepped = made.get(after);
-              if (stepped === undefined) throw new Error("A state is to be logged that no transition made.");
-              return { input, step: stepped };
-            });
-            made.clear();
-            for (const { step: stepped } of committed) made.set(stepped.state, stepped);
-            return ledger.commit(committed);
-          },
-        }),
-  });
-
-  return {
-    dispatch: moorex.dispatch,
-    current: moorex.current,
-    seq: () => seq,
-    settled: moorex.settled,
-    stop: moorex.stop,
-    drained: () => (isWorking() ? new Promise((resolve) => onDrained.push(resolve)) : Promise.resolve()),
-  };
-}
-
-type Notice = MoorexNotice<AgentState, AgentInput, AgentEffect>;
-type Caught = Extract<Notice, { type: "error-caught" }>;
-type Failed = Extract<Notice, { type: "effect-failed" }>;
-
-/** Passes on what no caller hears of: an input from outside that throws or is not stored rejects to its caller. */
-function errorReporter({ commitFailed, failed, broken }: Omit<MachineHooks, "notify" | "ask" | "published">) {
-  /** The last exception of the reducer: an effect that fails with it was reported already. */
-  let ofTransition: unknown;
-  return {
-    caught({ source, error, key }: Caught): void {
-      switch (source) {
-        case "commit":
-          return commitFailed(error, key);
-        case "transition":
-          if (key === undefined) return;
-          ofTransition = error;
-          // The effect hears of it, and dispatches that it failed.
-          return failed({ source, error, key });
-        case "effectsAt":
-          failed({ source, error });
-          return broken(error);
-        case "subscriber":
-          failed({ source: "projection", error });
-          return broken(error);
-        case "dispatch":
-          return;
-      }
-    },
-    /** A question stays open for `decide`; any other effect that fails leaves nothing that would answer it. */
-    effectFailed({ key, error, effect }: Failed): void {
-      if (error !== ofTransition) failed({ source: "effect", error, key });
-      if (effect.type !== "ask-human") broken(error);
-    },
-  };
+  #publish({ input: pending, detail, position }: Extract<Notice, { type: "state-updated" }>): void {
+    const seq = position?.seq ?? this.#seq + 1;
+    this.#seq = seq;
+    pending.acceptAs(seq);
+    this.#hooks.published({ input: pending.input, step: detail, seq, position });
+  }
 }

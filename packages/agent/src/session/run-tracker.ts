@@ -14,23 +14,6 @@ import { serialQueue } from "./serial-queue.ts";
 import { earlyAnswerOf, loopEndOf, type LoopEnd } from "./loop-end.ts";
 import { recentMoves } from "./recent-moves.ts";
 
-/** The runs of a session that are not over. */
-export interface RunTracker<Answer> {
-  /** A run that waits for the answer to this message. */
-  add(messageId: string, run: RunControl<Answer>): void;
-  /** A run that waits for the end of the loop under way. */
-  join(run: RunControl<Answer>): void;
-  /** Follows one transition: emits its moves, and ends the runs that it answers. */
-  follow(input: AgentInput, step: AgentStep): void;
-  /** Emits an event to the runs under way, and to the listeners of the session. */
-  emit(event: AgentEvent<Answer>): void;
-  failAll(error: AgentError): void;
-  fail(run: RunControl<Answer>, error: AgentError): void;
-  readonly isWatched: boolean;
-  /** The moves of the session, as far back as they are kept. */
-  trace(): Trace;
-}
-
 export interface RunTrackerHost<Answer> {
   readonly emit: (event: AgentEvent<Answer>) => void;
   /** Hears what goes wrong while events are emitted. */
@@ -45,132 +28,153 @@ export interface RunTrackerHost<Answer> {
  */
 type Progress = "queued" | "seen" | "joined";
 
-export function runTracker<Answer>(
-  agent: Agent<Answer>,
-  { emit: emitToListeners, onError, onOpen }: RunTrackerHost<Answer>,
-): RunTracker<Answer> {
-  const waiting = new Map<RunControl<Answer>, string>();
-  const active = new Map<RunControl<Answer>, Progress>();
-  const moves = recentMoves();
-  /** An answer may take time to be checked: what happens meanwhile is emitted after it. */
-  const emitInOrder = serialQueue(onError);
+/** The runs of a session that are not over. */
+export class RunTracker<Answer> {
+  readonly #agent: Pick<Agent<Answer>, "answerOf">;
+  readonly #host: RunTrackerHost<Answer>;
+  readonly #waiting = new Map<RunControl<Answer>, string>();
+  readonly #active = new Map<RunControl<Answer>, Progress>();
+  readonly #moves = recentMoves();
+  /** Checking an answer may take time: what happens meanwhile is emitted after it. */
+  readonly #emitInOrder: (work: () => void | Promise<void>) => void;
 
-  const emit = (event: AgentEvent<Answer>): void => {
-    const runs = [...active.keys()];
-    emitInOrder(() => {
-      emitToListeners(event);
+  constructor(agent: Pick<Agent<Answer>, "answerOf">, host: RunTrackerHost<Answer>) {
+    this.#agent = agent;
+    this.#host = host;
+    this.#emitInOrder = serialQueue(host.onError);
+  }
+
+  /** Whether something iterates over the events of a run under way. */
+  get isWatched(): boolean {
+    return [...this.#active.keys()].some((run) => run.isWatched);
+  }
+
+  /** Adds a run that waits for the answer to this message. */
+  add(messageId: string, run: RunControl<Answer>): void {
+    this.#waiting.set(run, messageId);
+    this.#reportOpen();
+  }
+
+  /** Adds a run that waits for the end of the loop under way. */
+  join(run: RunControl<Answer>): void {
+    this.#active.set(run, "joined");
+    this.#reportOpen();
+  }
+
+  /** Follows one transition: emits its moves, and ends the runs that it answers. */
+  follow(input: AgentInput, step: AgentStep): void {
+    const messageId = input.type === "user-message-received" ? input.messageId : undefined;
+    for (const move of step.moves) {
+      if (move.event === "Start" && messageId !== undefined) this.#activate(messageId);
+      this.#followMove(move, input, step);
+    }
+    if (messageId !== undefined) this.#activate(messageId);
+    this.#reportOpen();
+  }
+
+  /** Emits an event to the runs under way, and to the listeners of the session. */
+  emit(event: AgentEvent<Answer>): void {
+    const runs = [...this.#active.keys()];
+    this.#emitInOrder(() => {
+      this.#host.emit(event);
       for (const run of runs) run.emit(event);
     });
-  };
+  }
 
-  const activate = (messageId: string): void => {
-    for (const [run, id] of waiting) {
+  failAll(error: AgentError): void {
+    for (const run of [...this.#active.keys(), ...this.#waiting.keys()]) run.fail(error);
+    this.#active.clear();
+    this.#waiting.clear();
+    this.#reportOpen();
+  }
+
+  fail(run: RunControl<Answer>, error: AgentError): void {
+    this.#waiting.delete(run);
+    this.#active.delete(run);
+    run.fail(error);
+    this.#reportOpen();
+  }
+
+  /** The moves of the session, as far back as they are kept. */
+  trace(): Trace {
+    return this.#moves.all();
+  }
+
+  #reportOpen(): void {
+    this.#host.onOpen?.(this.#active.size > 0 || this.#waiting.size > 0);
+  }
+
+  #activate(messageId: string): void {
+    for (const [run, id] of this.#waiting) {
       if (id !== messageId) continue;
-      waiting.delete(run);
-      active.set(run, "queued");
+      this.#waiting.delete(run);
+      this.#active.set(run, "queued");
     }
-  };
+  }
+
+  #followMove(move: ControlMove, input: AgentInput, { state, moves }: AgentStep): void {
+    this.#moves.add(move);
+    this.emit(moveToEvent(move));
+    if (isEnd(move, state)) return this.#endLoop(state, move === moves.at(-1));
+    if (isAnswer(move, input))
+      this.#endRuns(
+        this.#take((progress) => progress === "seen"),
+        earlyAnswerOf(this.#agent, move, state, this.#moves.ofLoop()),
+      );
+    if (takesIn(move)) this.#markSeen();
+  }
 
   /** A plan takes in what was queued: the next answer is given by a model that has seen it. */
-  const markSeen = (): void => {
-    for (const [run, progress] of active) if (progress === "queued") active.set(run, "seen");
-  };
+  #markSeen(): void {
+    for (const [run, progress] of this.#active) if (progress === "queued") this.#active.set(run, "seen");
+  }
 
-  const taken = (isTaken: (progress: Progress) => boolean): readonly RunControl<Answer>[] => {
-    const runs = [...active].flatMap(([run, progress]) => (isTaken(progress) ? [run] : []));
-    for (const run of runs) active.delete(run);
+  /** Removes and returns the runs that are this far. */
+  #take(isTaken: (progress: Progress) => boolean): readonly RunControl<Answer>[] {
+    const runs = [...this.#active].flatMap(([run, progress]) => (isTaken(progress) ? [run] : []));
+    for (const run of runs) this.#active.delete(run);
     return runs;
-  };
-
-  const endRuns = (
-    runs: readonly RunControl<Answer>[],
-    end: LoopEnd<Answer> | Promise<LoopEnd<Answer>>,
-  ): void => {
-    const emitEnd = (result: LoopEnd<Answer>): void => {
-      const failed = result instanceof AgentError;
-      emitToListeners(
-        failed
-          ? { type: "Error", error: result }
-          : { type: "FinalAnswer", answer: result.answer, text: result.text },
-      );
-      for (const run of runs) {
-        if (failed) run.fail(result);
-        else run.succeed(result);
-      }
-    };
-    emitInOrder(() => (isPromise(end) ? end.then(emitEnd) : emitEnd(end)));
-  };
+  }
 
   /** Ends the runs of a loop that is over. Messages that no request had go along with the next loop, where one opens. */
-  const endLoop = (state: AgentState, isLast: boolean): void => {
-    const trace = moves.ofLoop();
+  #endLoop(state: AgentState, isLast: boolean): void {
+    const trace = this.#moves.ofLoop();
     if (!isLast) {
       const error = new AgentError("Cancelled", "The user wrote again.", { state, trace });
-      return endRuns(
-        taken((progress) => progress !== "queued"),
+      return this.#endRuns(
+        this.#take((progress) => progress !== "queued"),
         error,
       );
     }
-    if (state.reActContext.control.type !== "Error") {
-      const unseen = taken((progress) => progress === "queued");
-      if (unseen.length > 0) emitInOrder(() => unseen.forEach((run) => run.fail(unanswered(state, trace))));
-    }
-    endRuns(
-      taken(() => true),
-      loopEndOf(agent, state, trace),
+    if (state.reActContext.control.type !== "Error") this.#failUnseen(state, trace);
+    this.#endRuns(
+      this.#take(() => true),
+      loopEndOf(this.#agent, state, trace),
     );
-  };
+  }
 
-  const followMove = (move: ControlMove, input: AgentInput, { state, moves: made }: AgentStep): void => {
-    moves.add(move);
-    emit(moveToEvent(move));
-    if (isEnd(move, state)) return endLoop(state, move === made.at(-1));
-    if (isAnswer(move, input))
-      endRuns(
-        taken((progress) => progress === "seen"),
-        earlyAnswerOf(agent, move, state, moves.ofLoop()),
-      );
-    if (takesIn(move)) markSeen();
-  };
+  #failUnseen(state: AgentState, trace: Trace): void {
+    const unseen = this.#take((progress) => progress === "queued");
+    if (unseen.length === 0) return;
+    this.#emitInOrder(() => {
+      for (const run of unseen) run.fail(unanswered(state, trace));
+    });
+  }
 
-  const changed = (): void => onOpen?.(active.size > 0 || waiting.size > 0);
+  #endRuns(runs: readonly RunControl<Answer>[], end: LoopEnd<Answer> | Promise<LoopEnd<Answer>>): void {
+    const emitEnd = (result: LoopEnd<Answer>): void => this.#emitEnd(runs, result);
+    this.#emitInOrder(() => (isPromise(end) ? end.then(emitEnd) : emitEnd(end)));
+  }
 
-  return {
-    add(messageId, run) {
-      waiting.set(run, messageId);
-      changed();
-    },
-    join(run) {
-      active.set(run, "joined");
-      changed();
-    },
-    follow(input, step) {
-      const messageId = input.type === "user-message-received" ? input.messageId : undefined;
-      for (const move of step.moves) {
-        if (move.event === "Start" && messageId !== undefined) activate(messageId);
-        followMove(move, input, step);
-      }
-      if (messageId !== undefined) activate(messageId);
-      changed();
-    },
-    emit,
-    failAll(error) {
-      for (const run of [...active.keys(), ...waiting.keys()]) run.fail(error);
-      active.clear();
-      waiting.clear();
-      changed();
-    },
-    fail(run, error) {
-      waiting.delete(run);
-      active.delete(run);
-      run.fail(error);
-      changed();
-    },
-    get isWatched() {
-      return [...active.keys()].some((run) => run.isWatched);
-    },
-    trace: moves.all,
-  };
+  #emitEnd(runs: readonly RunControl<Answer>[], result: LoopEnd<Answer>): void {
+    if (result instanceof AgentError) {
+      this.#host.emit({ type: "Error", error: result });
+      for (const run of runs) run.fail(result);
+    } else {
+      this.#host.emit({ type: "FinalAnswer", answer: result.answer, text: result.text });
+      for (const run of runs) run.succeed(result);
+    }
+  }
 }
 
 const isEnd = ({ to }: ControlMove, { config }: AgentState): boolean =>

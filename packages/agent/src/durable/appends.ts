@@ -1,0 +1,49 @@
+import { maxRecordLength, type ChainHead, type LogRecord, type MaybePromise } from "@moora/event-log";
+import type { PendingStep } from "../session/machine.ts";
+import type { LogHandle } from "./log-handle.ts";
+import { andThen } from "./maybe-promise.ts";
+import { inputToRecord } from "./session-record.ts";
+
+/** The length of the longest append that a log takes, in characters. */
+export const longestAppend = ({ log }: LogHandle): number => log.maxRecordLength ?? maxRecordLength;
+
+/** The records of steps, each chained to the one before it. */
+export function stepsToRecords(head: ChainHead, steps: readonly PendingStep[]): readonly LogRecord[] {
+  const records: LogRecord[] = [];
+  let last = head;
+  for (const { input: pending, detail } of steps) {
+    const record = inputToRecord(last, pending.input, detail.changes, pending.body);
+    records.push(record);
+    last = record;
+  }
+  return records;
+}
+
+/** The records in parts that a log takes at once. */
+export function appendable(
+  records: readonly LogRecord[],
+  longest: number,
+): readonly (readonly LogRecord[])[] {
+  const parts: LogRecord[][] = [];
+  let length = Number.POSITIVE_INFINITY;
+  for (const record of records) {
+    length += record.body.length;
+    if (length > longest) {
+      parts.push([]);
+      length = record.body.length;
+    }
+    parts.at(-1)?.push(record);
+  }
+  return parts;
+}
+
+/** Appends the parts one after the other. */
+export function appendInTurn(
+  handle: LogHandle,
+  [part, ...later]: readonly (readonly LogRecord[])[],
+): MaybePromise<void> {
+  const [first] = part ?? [];
+  if (part === undefined || first === undefined) return undefined;
+  const appended = handle.log.append(first.seq - 1, part);
+  return later.length === 0 ? appended : andThen(appended, () => appendInTurn(handle, later));
+}

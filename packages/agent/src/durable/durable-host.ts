@@ -1,0 +1,243 @@
+import { AgentError } from "@moora/agent-core-effects";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { LogError, type Lease } from "@moora/event-log";
+import type { Agent } from "../define-agent.ts";
+import { hostSession, type HostedSession, type SessionBase } from "../session/create-session.ts";
+import type { PublishedStep } from "../session/machine.ts";
+import { PendingInput } from "../session/pending-input.ts";
+import type { Session } from "../session/session.ts";
+import { randomId } from "../user-message.ts";
+import type { DurableOptions, SessionInfo } from "./durable-session.ts";
+import { GracefulClose } from "./graceful-close.ts";
+import type { LeaseKeeper } from "./lease-keeper.ts";
+import { LogFollower } from "./log-follower.ts";
+import { LogWriter } from "./log-writer.ts";
+import { andThen } from "./maybe-promise.ts";
+import { RetriedLedger } from "./retried-ledger.ts";
+import { patienceMs } from "./retries.ts";
+import { SessionError } from "./session-error.ts";
+import { identityOf } from "./session-header.ts";
+import { SessionLifecycle } from "./session-lifecycle.ts";
+import { snapshotKeeper, type SnapshotKeeper } from "./snapshot-keeper.ts";
+
+/** Errors of a log that do not change when it is asked again. */
+const finalCodes: ReadonlySet<string> = new Set([
+  "Conflict",
+  "LogCorrupt",
+  "LogRemoved",
+  "UnsupportedVersion",
+]);
+
+const isFinal = (error: unknown): error is SessionError | LogError =>
+  error instanceof SessionError || (error instanceof LogError && finalCodes.has(error.code));
+
+/** Runs a session on its log: writes to it, follows it, and gives it up when it is closed or lost. */
+export class DurableHost<Answer> {
+  readonly #options: DurableOptions;
+  readonly #writer: LogWriter;
+  readonly #ledger: RetriedLedger;
+  readonly #lifecycle: SessionLifecycle;
+  readonly #hosted: HostedSession<Answer>;
+  /** Undefined where no snapshots are kept. */
+  readonly #snapshots: SnapshotKeeper | undefined;
+  readonly #follower: LogFollower;
+  readonly #closing: GracefulClose;
+  #lease: LeaseKeeper | undefined;
+  #lastError: unknown;
+
+  constructor(agent: Agent<Answer>, options: DurableOptions) {
+    const { handle, found, access, clock } = options;
+    this.#options = options;
+    this.#lastError = found.stoppedBy;
+    this.#writer = new LogWriter({ handle, start: found.head, runsEffects: access === "run" });
+    this.#lifecycle = new SessionLifecycle(access === "run" ? "opening" : "open");
+    this.#ledger = new RetriedLedger({
+      ledger: this.#writer,
+      clock,
+      // The inputs of effects stay in front of the queue: an empty batch commits them again.
+      again: () => this.#hosted.dispatch(),
+      onLongFailure: () => this.#hosted.failRuns(notWritten(this.#lastError, this.#hosted.state())),
+    });
+    this.#hosted = hostSession(agent, this.#sessionBase());
+    this.#snapshots = access === "run" && options.snapshots !== false ? this.#newSnapshotKeeper() : undefined;
+    this.#follower = new LogFollower({ handle, clock, pull: () => this.#pull() });
+    this.#closing = new GracefulClose({
+      clock,
+      onBegin: () => this.#lifecycle.drain(),
+      drained: () => this.#hosted.drained(),
+      shutDown: () => this.#shutDown(),
+    });
+  }
+
+  get session(): Session<Answer> {
+    return this.#hosted.session;
+  }
+
+  info(): SessionInfo {
+    const { handle, access, found } = this.#options;
+    return {
+      id: handle.log.id,
+      access: this.#lifecycle.lost === undefined ? access : "read",
+      owner: this.#hosted.state().owner,
+      seq: this.#writer.head.seq,
+      leaseUntil: this.#lease?.until,
+      lastError: this.#lastError,
+      snapshotIgnored: found.snapshotIgnored,
+    };
+  }
+
+  /** Applies what is new in the log. */
+  refresh(): Promise<void> {
+    return this.#follower.refresh();
+  }
+
+  /** Begins to run: the first of these inputs is the `session-opened` of this host. */
+  async becomeOwner(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void> {
+    this.#lease = lease;
+    await this.#hosted.dispatch(...inputs.map((input) => new PendingInput(input)));
+  }
+
+  /** Reports an error of the log or of the lease after which the session continues. */
+  reportLogError(error: unknown): void {
+    this.#lastError = error;
+    this.#hosted.report({ source: "log", error });
+  }
+
+  /** Ends the session because it can no longer follow its log, or because another owner took it over. */
+  lose(error: SessionError | LogError | AgentError): void {
+    if (!this.#lifecycle.lose(error)) return;
+    this.#detach();
+    this.#lease?.close().catch((cause: unknown) => this.reportLogError(cause));
+    if (error instanceof AgentError) return this.#hosted.stop(error);
+    this.reportLogError(error);
+    const kind = error.code === "LogCorrupt" ? "LogCorrupt" : "Conflict";
+    const about = { reason: error.code, state: this.#hosted.state(), cause: error };
+    this.#hosted.stop(new AgentError(kind, error.message, about));
+  }
+
+  /** Gives the session up; a second call does not wait for running tools. */
+  close(graceMs: number): Promise<void> {
+    return this.#closing.close(this.#options.access === "run" ? graceMs : 0);
+  }
+
+  async #shutDown(): Promise<void> {
+    // While the session still takes inputs: the record that confirms a snapshot is one.
+    if (this.#lifecycle.savesSnapshot) await this.#snapshots?.save();
+    this.#lifecycle.close();
+    this.#detach();
+    await this.#hosted.session.close();
+    // An append that is under way ends, and what it made durable is published.
+    await this.#hosted.session.settled();
+    await this.#follower.idle();
+    await this.#lease?.close().catch((error: unknown) => this.reportLogError(error));
+  }
+
+  #detach(): void {
+    this.#follower.stop();
+    this.#ledger.stop();
+  }
+
+  #sessionBase(): SessionBase {
+    const { handle, found, access, clock, onApproval, onError, newId = randomId } = this.#options;
+    const { id } = handle.log;
+    return {
+      id,
+      clock,
+      newId,
+      onApproval,
+      onError,
+      identity: identityOf(id, found.header),
+      initial: found.state,
+      seq: found.head.seq,
+      runsEffects: access === "run",
+      // No effect of the restored state is started before its broken-off work was dealt with.
+      startsEffects: () => this.#lifecycle.startsEffects,
+      ledger: this.#ledger,
+      refuses: () => this.#refusal(),
+      refusesHost: () => this.#hostRefusal(),
+      judgesDeadlines: () => access === "run" || andThen(handle.log.currentLease(), isOver(clock)),
+      onPublished: (published) => this.#published(published),
+      onBroken: (error) => this.lose(error),
+      onCommitFailed: (error, key) => this.#commitFailed(error, key),
+    };
+  }
+
+  #refusal(): Error | undefined {
+    const { access, found } = this.#options;
+    if (this.#lifecycle.lost !== undefined || access !== "read") return this.#lifecycle.lost;
+    return found.stoppedBy ?? new SessionError("ReadOnly", "This session was opened to be read only.");
+  }
+
+  #hostRefusal(): Error | undefined {
+    if (this.#options.access !== "post") return undefined;
+    const message = "Only the process that runs the session may configure it or add notes.";
+    return new SessionError("NotOwner", message);
+  }
+
+  #published({ input, step: { state }, position }: PublishedStep): void {
+    // While this session is opening, that of another one would have made it stale.
+    if (input.type === "session-opened") this.#lifecycle.open();
+    if (position !== undefined) this.#snapshots?.reached({ state, at: position }, input);
+  }
+
+  #commitFailed(error: unknown, key: string | undefined): void {
+    this.#lastError = error;
+    if (isFinal(error)) return this.lose(error);
+    // Without a key only inputs from outside were not stored, which their callers hear of.
+    if (!this.#lifecycle.isLive || key === undefined) return;
+    this.#hosted.report({ source: "log", error, key });
+    this.#ledger.failed();
+  }
+
+  /** Applies what others appended. False if the log could not be read. */
+  async #pull(): Promise<boolean> {
+    if (!this.#lifecycle.isLive) return true;
+    try {
+      const inputs = await this.#writer.pull();
+      if (!this.#lifecycle.isLive) return true;
+      if (inputs.length > 0)
+        await this.#hosted.dispatch(...inputs).catch((error: unknown) => this.#halt(error));
+      this.#writer.skipTo(inputs);
+      return true;
+    } catch (error) {
+      if (isFinal(error)) this.lose(error);
+      if (!this.#lifecycle.isLive) return true;
+      this.reportLogError(error);
+      return false;
+    }
+  }
+
+  /** The reducer threw for what others appended: this session cannot follow its log any further, and reports it. */
+  #halt(error: unknown): void {
+    if (!this.#lifecycle.isLive) return;
+    this.#hosted.report({ source: "transition", error });
+    const message = "An input of the log could not be applied.";
+    this.lose(new AgentError("AgentFailed", message, { reason: "InternalError", cause: error }));
+  }
+
+  #newSnapshotKeeper(): SnapshotKeeper {
+    const { handle, found, clock } = this.#options;
+    return snapshotKeeper({
+      handle,
+      found,
+      confirm: (seq, digest) =>
+        this.#hosted.dispatch(
+          new PendingInput({ type: "snapshot-taken", seq, digest, timestamp: clock.now() }),
+        ),
+      onError: (error) => this.reportLogError(error),
+    });
+  }
+}
+
+/** Whether the lease is free, so that no owner reports the deadlines of the session. */
+const isOver =
+  (clock: DurableOptions["clock"]) =>
+  (lease: Lease | undefined): boolean =>
+    lease === undefined || lease.until <= clock.now();
+
+const notWritten = (cause: unknown, state: AgentState): AgentError =>
+  new AgentError(
+    "MemoryError",
+    `The log could not be written for ${patienceMs} ms. What is not stored is written when the log can be written again.`,
+    { state, cause },
+  );

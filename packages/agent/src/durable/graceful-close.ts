@@ -1,0 +1,48 @@
+import type { Clock } from "@moora/agent-core-effects";
+
+export interface CloseOptions {
+  readonly clock: Clock;
+  /** Called once, when the session is closed: nothing new may start. */
+  readonly onBegin: () => void;
+  /** Resolves when no work runs. */
+  readonly drained: () => Promise<void>;
+  /** Ends what still runs. */
+  readonly shutDown: () => Promise<void>;
+}
+
+/** Closes a session once: waits for running work as long as it may, then ends it. A second call stops the waiting. */
+export class GracefulClose {
+  readonly #options: CloseOptions;
+  #closing: { readonly done: Promise<void>; readonly hurry: () => void } | undefined;
+
+  constructor(options: CloseOptions) {
+    this.#options = options;
+  }
+
+  /** Waits for up to `graceMs`; 0 does not wait. Resolves when the session is closed. */
+  close(graceMs: number): Promise<void> {
+    this.#closing?.hurry();
+    this.#closing ??= this.#begin(graceMs);
+    return this.#closing.done;
+  }
+
+  #begin(graceMs: number): { readonly done: Promise<void>; readonly hurry: () => void } {
+    const hurry = Promise.withResolvers<void>();
+    return { hurry: hurry.resolve, done: this.#run(graceMs, hurry.promise) };
+  }
+
+  async #run(graceMs: number, hurry: Promise<void>): Promise<void> {
+    const { onBegin, shutDown } = this.#options;
+    onBegin();
+    if (graceMs > 0) await this.#wait(graceMs, hurry);
+    await shutDown();
+  }
+
+  async #wait(graceMs: number, hurry: Promise<void>): Promise<void> {
+    const { clock, drained } = this.#options;
+    const late = Promise.withResolvers<void>();
+    const cancelTimer = clock.after(graceMs, late.resolve);
+    await Promise.race([drained(), late.promise, hurry]);
+    cancelTimer();
+  }
+}

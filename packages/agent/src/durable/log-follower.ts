@@ -1,0 +1,64 @@
+import type { Clock } from "@moora/agent-core-effects";
+import type { LogHandle } from "./log-handle.ts";
+import { retries, type Retries } from "./retries.ts";
+
+export interface FollowerOptions {
+  readonly handle: LogHandle;
+  readonly clock: Clock;
+  /** Applies what is new in the log. False if that failed and is to be tried again. */
+  readonly pull: () => Promise<boolean>;
+}
+
+interface Pulling {
+  readonly type: "pulling";
+  readonly done: Promise<void>;
+  /** Whether something may have been appended since the pull began. */
+  isRequestedAgain: boolean;
+}
+
+/** Pulls what is new in a log, one pull at a time: when the log reports something, on request, and after a failure. */
+export class LogFollower {
+  readonly #pull: () => Promise<boolean>;
+  readonly #retry: Retries;
+  readonly #stopWatching: () => void;
+  #phase: { readonly type: "idle" } | Pulling = { type: "idle" };
+
+  constructor({ handle, clock, pull }: FollowerOptions) {
+    this.#pull = pull;
+    this.#retry = retries({ clock, again: () => void this.refresh(), keepsAlive: false });
+    this.#stopWatching = handle.log.watch(() => void this.refresh());
+  }
+
+  /** Resolves when everything is applied that the log contains now. */
+  refresh(): Promise<void> {
+    if (this.#phase.type === "pulling") {
+      this.#phase.isRequestedAgain = true;
+      return this.#phase.done;
+    }
+    const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+    const phase: Pulling = { type: "pulling", done, isRequestedAgain: false };
+    this.#phase = phase;
+    this.#pullAll(phase).then(resolve, reject);
+    return done;
+  }
+
+  /** Resolves when no pull is under way. */
+  async idle(): Promise<void> {
+    if (this.#phase.type === "pulling") await this.#phase.done;
+  }
+
+  stop(): void {
+    this.#stopWatching();
+    this.#retry.stop();
+  }
+
+  async #pullAll(phase: Pulling): Promise<void> {
+    do {
+      phase.isRequestedAgain = false;
+      if (await this.#pull()) this.#retry.succeeded();
+      else this.#retry.failed();
+    } while (phase.isRequestedAgain);
+    // At once, not when `done` is settled: what is requested in between would be missed.
+    this.#phase = { type: "idle" };
+  }
+}

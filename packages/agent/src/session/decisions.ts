@@ -1,0 +1,98 @@
+import { callDigest } from "@moora/agent-core-effects";
+import {
+  expiryWaitKey,
+  openCallOf,
+  recordOf,
+  type AgentInput,
+  type AgentState,
+} from "@moora/agent-core-state-machine";
+import { digestOf } from "@moora/event-log";
+import type { Decision, Question } from "../agent-event.ts";
+import { decisionProblem, type DecisionProblem } from "../decision-problem.ts";
+import { decisionToInput, fixedDecision } from "../decision-to-input.ts";
+import type { Agent } from "../define-agent.ts";
+import type { SessionBase } from "./create-session.ts";
+import { parsed } from "./parse-or-refuse.ts";
+import { checkOptionalText, checkQuestion, checkSettlement, checkText } from "./session-arguments.ts";
+import { InputRefused, type Receipt } from "./session.ts";
+import { resultToDecision, settlementToResult, type Settlement } from "./settlement.ts";
+
+export interface DecisionsHost {
+  readonly state: () => AgentState;
+  readonly dispatch: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
+}
+
+type DecisionsBase = Pick<SessionBase, "id" | "identity" | "clock" | "judgesDeadlines">;
+
+type QuestionRef = Pick<Question, "toolCallId" | "digest">;
+
+/** Answers the questions of a session, and settles its tool calls, from outside. */
+export class Decisions {
+  readonly #agent: Pick<Agent<unknown>, "parts" | "runLimits">;
+  readonly #base: DecisionsBase;
+  readonly #host: DecisionsHost;
+
+  constructor(agent: Pick<Agent<unknown>, "parts" | "runLimits">, base: DecisionsBase, host: DecisionsHost) {
+    this.#agent = agent;
+    this.#base = base;
+    this.#host = host;
+  }
+
+  async decide(question: QuestionRef, value: Decision, by = "user"): Promise<Receipt> {
+    checkQuestion(question);
+    checkOptionalText("by", by);
+    const decision = fixedDecision(value);
+    const problem = await this.problemOf(question, decision);
+    if (problem !== undefined) throw new InputRefused(problem);
+    return await this.dispatch(this.toInput(question, decision, by));
+  }
+
+  async settle(toolCallId: string, settlement: Settlement, by = "application"): Promise<Receipt> {
+    checkText("toolCallId", toolCallId);
+    checkSettlement(settlement);
+    checkOptionalText("by", by);
+    const timestamp = this.#base.clock.now();
+    const result = settlementToResult(settlement, this.#agent.runLimits.maxResultLength, timestamp);
+    const asked = resultToDecision(this.#host.state(), toolCallId, result);
+    if (asked !== undefined) return await this.decide(asked.question, asked.decision, by);
+    return await this.#host.dispatch(parsed({ type: "tool-call-completed", toolCallId, result, timestamp }));
+  }
+
+  /** Dispatches a decision. A deadline that has passed becomes an input first: the reducer then judges the decision. */
+  async dispatch(input: AgentInput): Promise<Receipt> {
+    const { clock, judgesDeadlines } = this.#base;
+    const { dispatch, state } = this.#host;
+    const key = passedDeadline(input, state(), clock.now());
+    const judges = key !== undefined && (await (judgesDeadlines?.() ?? true));
+    if (!judges) return await dispatch(input);
+    return await dispatch({ type: "deadline-passed", key, timestamp: clock.now() }, input);
+  }
+
+  problemOf(
+    { toolCallId }: QuestionRef,
+    decision: Decision,
+  ): DecisionProblem | undefined | Promise<DecisionProblem | undefined> {
+    return decisionProblem(this.#agent.parts, this.#host.state(), toolCallId, decision);
+  }
+
+  toInput({ toolCallId, digest }: QuestionRef, decision: Decision, by: string): AgentInput {
+    const { id, identity: sessionId = id, clock } = this.#base;
+    const state = this.#host.state();
+    const name = recordOf(state, toolCallId)?.name ?? "";
+    const digestOfChange = (parameters: string): string =>
+      callDigest(state, { sessionId, digestOf }, toolCallId, name, parameters);
+    const { maxResultLength } = this.#agent.runLimits;
+    const timestamp = clock.now();
+    const about = { by, timestamp, digestOfChange, maxResultLength };
+    return parsed(decisionToInput({ toolCallId, digest }, decision, about));
+  }
+}
+
+/** The key of the deadline that a decision comes after, though nothing has closed its question yet. */
+function passedDeadline(input: AgentInput, state: AgentState, now: number): string | undefined {
+  if (input.type !== "tool-call-decided") return undefined;
+  const call = openCallOf(state.reActContext.control, input.toolCallId);
+  if (call?.status.type !== "asking") return undefined;
+  const { due, digest } = call.status;
+  return due !== null && due <= now && digest === input.digest ? expiryWaitKey(call, call.status) : undefined;
+}

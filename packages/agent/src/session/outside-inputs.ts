@@ -1,0 +1,69 @@
+import type { AgentError } from "@moora/agent-core-effects";
+import {
+  ignoredReason,
+  inputTraits,
+  recordOf,
+  type AgentInput,
+  type AgentState,
+} from "@moora/agent-core-state-machine";
+import type { SessionBase } from "./create-session.ts";
+import type { AgentMachine } from "./machine.ts";
+import { parsed } from "./parse-or-refuse.ts";
+import { PendingInput } from "./pending-input.ts";
+import { InputRefused, type Receipt } from "./session.ts";
+
+/** Dispatches inputs from outside of the session and makes their receipts. */
+export class OutsideInputs {
+  readonly #base: Pick<SessionBase, "refuses" | "refusesHost">;
+  readonly #dispatch: AgentMachine["dispatch"];
+  #stopped: AgentError | undefined;
+
+  constructor(base: Pick<SessionBase, "refuses" | "refusesHost">, dispatch: AgentMachine["dispatch"]) {
+    this.#base = base;
+    this.#dispatch = dispatch;
+  }
+
+  /** The error with which every call rejects; undefined while the session takes inputs. */
+  get stopped(): AgentError | undefined {
+    return this.#stopped;
+  }
+
+  /** From now on every call rejects with this error. */
+  stop(error: AgentError): void {
+    this.#stopped ??= error;
+  }
+
+  /** Dispatches inputs as one batch; the receipt is that of the last one. */
+  async dispatch(...inputs: readonly AgentInput[]): Promise<Receipt> {
+    const pending = inputs.map((input) => new PendingInput(input));
+    const last = pending.at(-1);
+    if (last === undefined) return { status: "ignored", reason: "nothing-new" };
+    const refusal = this.#base.refuses?.() ?? this.#stopped;
+    if (refusal !== undefined) throw refusal;
+    const { state } = await this.#dispatch(...pending);
+    return last.seq === undefined ? ignored(last.input, state) : { status: "accepted", seq: last.seq };
+  }
+
+  /** Dispatches an input that only the application that runs the session may dispatch. */
+  async dispatchOfHost(value: unknown): Promise<Receipt> {
+    const input = parsed(value);
+    const refusal = this.#base.refusesHost?.();
+    if (refusal !== undefined) throw refusal;
+    return await this.dispatch(input);
+  }
+}
+
+/** Throws `InputRefused` for an input that only the runner of a session may dispatch. */
+export function checkAccess(input: AgentInput): void {
+  const { access } = inputTraits[input.type];
+  if (access === "anyone") return;
+  const message = `Only the ${access === "host" ? "application that runs the session" : "runner of the session"} may dispatch ${input.type}.`;
+  throw new InputRefused({ code: "not-allowed", path: "type", message });
+}
+
+function ignored(input: AgentInput, state: AgentState): Receipt {
+  const reason = ignoredReason(input)(state) ?? "nothing-new";
+  const decidedBy =
+    input.type === "tool-call-decided" ? recordOf(state, input.toolCallId)?.decision?.by : undefined;
+  return { status: "ignored", reason, ...(decidedBy === undefined ? {} : { decidedBy }) };
+}

@@ -1,0 +1,54 @@
+import { effectsAt, type AgentEffect } from "@moora/agent-core-effects";
+import type { AgentState } from "@moora/agent-core-state-machine";
+import type { MachineBase } from "./machine.ts";
+
+const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
+  "call-llm": true,
+  "call-tool": true,
+  "probe-tool": true,
+  "run-state": true,
+  "ask-human": false,
+  "wait-until": false,
+};
+
+/** The effects that run now, and those that this host may run for a state. */
+export class RunningEffects {
+  readonly #base: Pick<MachineBase, "runsEffects" | "startsEffects">;
+  readonly #running = new Map<string, AgentEffect>();
+  #onDrained: (() => void)[] = [];
+
+  constructor(base: Pick<MachineBase, "runsEffects" | "startsEffects">) {
+    this.#base = base;
+  }
+
+  /** The effects of a state, as far as this host runs them; only those that run already where it starts none. */
+  wantedAt(state: AgentState): Readonly<Record<string, AgentEffect>> {
+    const { runsEffects, startsEffects } = this.#base;
+    if (!runsEffects) return {};
+    const wanted = effectsAt(state);
+    if (startsEffects === undefined || startsEffects()) return wanted;
+    return Object.fromEntries(Object.entries(wanted).filter(([key]) => this.#running.has(key)));
+  }
+
+  add(key: string, effect: AgentEffect): void {
+    this.#running.set(key, effect);
+  }
+
+  remove(key: string): void {
+    this.#running.delete(key);
+    if (this.#onDrained.length === 0 || this.#isWorking) return;
+    for (const resolve of this.#onDrained.splice(0)) resolve();
+  }
+
+  /** Resolves when all work that runs now has ended: models, tools and states, not waits and questions. */
+  drained(): Promise<void> {
+    if (!this.#isWorking) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onDrained.push(resolve);
+    });
+  }
+
+  get #isWorking(): boolean {
+    return [...this.#running.values()].some(({ type }) => isWork[type]);
+  }
+}

@@ -1,0 +1,112 @@
+import { AgentError } from "@moora/agent-core-effects";
+import type { Agent } from "../define-agent.ts";
+import { checkConfigChange } from "../validate-config.ts";
+import type { SessionBase } from "./create-session.ts";
+import type { Decisions } from "./decisions.ts";
+import type { AgentMachine } from "./machine.ts";
+import { messageSender, type Saying } from "./messages.ts";
+import { checkAccess, type OutsideInputs } from "./outside-inputs.ts";
+import { parsed } from "./parse-or-refuse.ts";
+import { questionsAt } from "./questions.ts";
+import { checkedListener, checkFields, checkOptionalText, checkText } from "./session-arguments.ts";
+import type { SessionOutput } from "./session-output.ts";
+import type { Receipt, Session } from "./session.ts";
+
+/** The parts of a session that its methods use. */
+export interface SessionParts<Answer> {
+  readonly base: Pick<SessionBase, "id" | "clock" | "newId">;
+  readonly output: SessionOutput<Answer>;
+  readonly machine: AgentMachine;
+  readonly outside: OutsideInputs;
+  readonly decisions: Decisions;
+  readonly stop: (error: AgentError) => void;
+}
+
+/** The session as applications see it, and `ask` with the control of the run. */
+export function sessionMethods<Answer>(
+  agent: Agent<Answer>,
+  parts: SessionParts<Answer>,
+): { readonly session: Session<Answer>; readonly ask: Saying<Answer>["ask"] } {
+  const { base, output, machine, outside, decisions } = parts;
+  const { runs, overlay, questions } = output;
+  const cancel = (reason?: string): Promise<Receipt> => cancelLoop(parts, reason);
+  const messages = messageSender<Answer>({
+    newId: base.newId,
+    clock: base.clock,
+    state: machine.current,
+    overlay,
+    runs,
+    cancel,
+    offer: (...inputs) => outside.dispatch(...inputs),
+    open: questions.events,
+  });
+  const close = async (): Promise<void> => closeSession(parts);
+
+  const session: Session<Answer> = {
+    id: base.id,
+    ask: (content) => messages.ask(content).run,
+    running() {
+      const control = messages.running();
+      if (control !== undefined && outside.stopped !== undefined) runs.fail(control, outside.stopped);
+      return control?.run;
+    },
+    send: messages.send,
+    dispatch: async (value) => {
+      const input = parsed(value);
+      checkAccess(input);
+      return await (input.type === "tool-call-decided" ? decisions.dispatch(input) : outside.dispatch(input));
+    },
+    ...hostMethods(agent, parts),
+    decide: (question, decision, by) => decisions.decide(question, decision, by),
+    settle: (toolCallId, settlement, by) => decisions.settle(toolCallId, settlement, by),
+    cancel,
+    questions: () => questionsAt(machine.current()),
+    current: () => overlay.viewOf(machine.current()),
+    seq: machine.seq,
+    subscribe: (listener) => output.changes.add(checkedListener(listener)),
+    onEvent: (listener) => questions.listen(output.events, checkedListener(listener)),
+    onInput: (listener) => output.inputs.add(checkedListener(listener)),
+    onError: (listener) => output.errors.listen(checkedListener(listener)),
+    trace: () => runs.trace(),
+    settled: machine.settled,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+  return { session, ask: messages.ask };
+}
+
+/** What only the application that runs the session may do. */
+const hostMethods = (
+  agent: Agent<unknown>,
+  { base, machine, outside }: Pick<SessionParts<never>, "base" | "machine" | "outside">,
+): Pick<Session, "configure" | "note"> => ({
+  configure: async (config) => {
+    checkFields("config", config);
+    checkConfigChange(agent, machine.current().config, config);
+    return await outside.dispatchOfHost({ type: "agent-configured", config, timestamp: base.clock.now() });
+  },
+  note: async (text) => {
+    checkText("text", text);
+    return await outside.dispatchOfHost({ type: "context-note-added", text, timestamp: base.clock.now() });
+  },
+});
+
+/** Cancels the loop; what was streamed of its answer so far is kept with the input. */
+async function cancelLoop<Answer>(
+  { base, output, machine, outside }: SessionParts<Answer>,
+  reason: string | undefined,
+): Promise<Receipt> {
+  checkOptionalText("reason", reason);
+  const partial = output.overlay.partialAt(machine.current());
+  return await outside.dispatch({
+    type: "re-act-cancelled",
+    ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
+    ...(partial === "" ? {} : { partial }),
+    timestamp: base.clock.now(),
+  });
+}
+
+function closeSession<Answer>({ output, machine, stop }: SessionParts<Answer>): void {
+  const about = { reason: "SessionClosed", state: machine.current(), trace: output.runs.trace() };
+  stop(new AgentError("Cancelled", "The session was closed.", about));
+}

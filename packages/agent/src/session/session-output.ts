@@ -1,0 +1,76 @@
+import type { Progress } from "@moora/agent-core-effects";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import type { AgentEvent } from "../agent-event.ts";
+import type { Agent } from "../define-agent.ts";
+import { errorReports, type ErrorReports } from "../error-reports.ts";
+import { keepAlive } from "../keep-alive.ts";
+import { listeners, type Listeners } from "../listeners.ts";
+import type { SessionBase } from "./create-session.ts";
+import { noticeToEvent, transitionToEvents } from "./events.ts";
+import type { PublishedStep } from "./machine.ts";
+import { openQuestions, type OpenQuestions, type QuestionsHost } from "./open-questions.ts";
+import { RunTracker } from "./run-tracker.ts";
+import { streamingOverlay, type StreamingOverlay } from "./streaming.ts";
+
+/** What a reviewer needs: the questions that are open, and a way to answer them. */
+export interface Reviews {
+  readonly questions: QuestionsHost["current"];
+  readonly decide: QuestionsHost["decide"];
+}
+
+type OutputBase = Pick<SessionBase, "id" | "initial" | "ledger" | "onError" | "runsEffects">;
+
+/** What a session reports: to its listeners, and to the runs under way. */
+export class SessionOutput<Answer> {
+  readonly errors: ErrorReports;
+  readonly events: Listeners<[AgentEvent<Answer>]>;
+  readonly changes: Listeners<[]>;
+  readonly inputs: Listeners<[AgentInput, AgentState, number]>;
+  readonly overlay: StreamingOverlay = streamingOverlay();
+  readonly runs: RunTracker<Answer>;
+  readonly questions: OpenQuestions<Answer>;
+  /** Where effects run, the effect of a question reports it. */
+  readonly #runsEffects: boolean;
+
+  constructor(agent: Agent<Answer>, base: OutputBase, reviews: Reviews) {
+    const { id, onError, runsEffects, ledger, initial } = base;
+    this.errors = errorReports(id, onError);
+    const listenerFailed = (error: unknown): void => this.errors.report({ source: "listener", error });
+    this.events = listeners(listenerFailed);
+    this.changes = listeners(listenerFailed);
+    this.inputs = listeners(listenerFailed);
+    this.runs = new RunTracker(agent, {
+      emit: this.events.emit,
+      onError: (error) => this.errors.report({ source: "projection", error }),
+      // An answer to a question may come from another process.
+      onOpen: ledger === undefined ? undefined : keepAlive(),
+    });
+    this.questions = openQuestions({
+      initial,
+      current: reviews.questions,
+      decide: reviews.decide,
+      emit: (event) => this.runs.emit(event),
+      isShown: () => this.events.size > 0 || this.changes.size > 0 || this.runs.isWatched,
+      report: this.errors.report,
+    });
+    this.#runsEffects = runsEffects;
+  }
+
+  /** Reports the progress of an effect. */
+  progress(notice: Progress): void {
+    if (notice.type === "llm-text") {
+      this.overlay.add(notice);
+      this.changes.emit();
+    }
+    this.runs.emit(noticeToEvent(notice));
+  }
+
+  /** Reports an input that became part of the session. */
+  published({ input, step, seq }: PublishedStep): void {
+    this.inputs.emit(input, step.state, seq);
+    for (const event of transitionToEvents(input, step)) this.runs.emit(event);
+    this.runs.follow(input, step);
+    if (!this.#runsEffects) this.questions.announce(step.state);
+    this.changes.emit();
+  }
+}
