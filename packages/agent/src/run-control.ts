@@ -7,89 +7,89 @@ import { EventBuffer } from "./event-buffer.ts";
 export class RunControl<Answer = string> {
   /** What the application gets. */
   readonly run: AgentRun<Answer>;
-  private readonly outcome = Promise.withResolvers<RunResult<Answer>>();
-  private readonly readers = new Set<EventReader<Answer>>();
-  private early: EventBuffer<Answer> | undefined = new EventBuffer();
-  private ended = false;
-  private onEnd: (() => void) | undefined;
-  private onUnwatched: (() => void) | undefined;
-  private readonly openQuestions: () => readonly ApprovalRequested[];
+  readonly #outcome = Promise.withResolvers<RunResult<Answer>>();
+  readonly #readers = new Set<EventReader<Answer>>();
+  #early: EventBuffer<Answer> | undefined = new EventBuffer();
+  #ended = false;
+  #onEnd: (() => void) | undefined;
+  #onUnwatched: (() => void) | undefined;
+  readonly #openQuestions: () => readonly ApprovalRequested[];
 
   constructor(
     cancel: (reason?: string) => void,
     openQuestions: () => readonly ApprovalRequested[] = () => [],
   ) {
-    this.openQuestions = openQuestions;
-    this.outcome.promise.catch(() => undefined);
-    this.run = new ControlledRun({ cancel, result: () => this.result(), events: () => this.events() });
+    this.#openQuestions = openQuestions;
+    this.#outcome.promise.catch(() => undefined);
+    this.run = new ControlledRun({ cancel, result: () => this.#result(), events: () => this.#events() });
   }
 
   /** Whether something iterates over the events, and so can answer what is asked. */
   get isWatched(): boolean {
-    return this.readers.size > 0;
+    return this.#readers.size > 0;
   }
 
   /** Calls `ended` once, when the run is over, and `unwatched` whenever its last iterator was left. */
   observe({ ended, unwatched }: { readonly ended: () => void; readonly unwatched: () => void }): void {
-    if (this.ended) return ended();
-    this.onEnd = ended;
-    this.onUnwatched = unwatched;
+    if (this.#ended) return ended();
+    this.#onEnd = ended;
+    this.#onUnwatched = unwatched;
   }
 
   emit(event: AgentEvent<Answer>): void {
-    if (this.ended) return;
-    this.early?.push(event);
-    for (const reader of this.readers) reader.push(event);
+    if (this.#ended) return;
+    this.#early?.push(event);
+    for (const reader of this.#readers) reader.push(event);
   }
 
   succeed(result: RunResult<Answer>): void {
-    if (this.ended) return;
+    if (this.#ended) return;
     this.emit({ type: "FinalAnswer", answer: result.answer, text: result.text });
-    this.finish();
-    this.outcome.resolve(result);
+    this.#finish();
+    this.#outcome.resolve(result);
   }
 
   fail(error: AgentError): void {
-    if (this.ended) return;
+    if (this.#ended) return;
     this.emit({ type: "Error", error });
-    this.finish();
-    this.outcome.reject(error);
+    this.#finish();
+    this.#outcome.reject(error);
   }
 
   /** The promise of the result, for a caller that waits for it. */
-  private result(): Promise<RunResult<Answer>> {
+  #result(): Promise<RunResult<Answer>> {
     // Deferred, so that the code after this call can still create an iterator that receives everything.
-    queueMicrotask(() => (this.early = undefined));
-    return this.outcome.promise;
+    queueMicrotask(() => (this.#early = undefined));
+    return this.#outcome.promise;
   }
 
-  private events(): AsyncIterator<AgentEvent<Answer>, undefined> {
+  #events(): AsyncIterator<AgentEvent<Answer>, undefined> {
     const reader = new EventReader<Answer>(() => {
-      if (this.readers.delete(reader) && this.readers.size === 0) this.onUnwatched?.();
+      if (this.#readers.delete(reader) && this.#readers.size === 0) this.#onUnwatched?.();
     });
-    for (const event of this.unread()) reader.push(event);
-    this.early = undefined;
-    if (this.ended) reader.end();
-    else this.readers.add(reader);
+    for (const event of this.#unread()) reader.push(event);
+    this.#early = undefined;
+    if (this.#ended) reader.end();
+    else this.#readers.add(reader);
     return reader;
   }
 
   /** What a new iterator receives first: the open questions, and the events that were buffered for it. */
-  private unread(): readonly AgentEvent<Answer>[] {
-    const buffered = this.early?.unread ?? [];
-    if (this.ended) return buffered;
+  #unread(): readonly AgentEvent<Answer>[] {
+    const buffered = this.#early?.unread ?? [];
+    if (this.#ended) return buffered;
     const isBuffered = (question: ApprovalRequested): boolean =>
       buffered.some((event) => event.type === "ApprovalRequested" && isSameQuestion(event, question));
-    return [...this.openQuestions().filter((question) => !isBuffered(question)), ...buffered];
+    return [...this.#openQuestions().filter((question) => !isBuffered(question)), ...buffered];
   }
 
-  private finish(): void {
-    this.ended = true;
-    for (const reader of this.readers) reader.end();
-    this.readers.clear();
-    this.onEnd?.();
-    this.onEnd = undefined;
-    this.onUnwatched = undefined;
+  #finish(): void {
+    this.#ended = true;
+    for (const reader of this.#readers) reader.end();
+    this.#readers.clear();
+    this.#onEnd?.();
+    this.#onEnd = undefined;
+    this.#onUnwatched = undefined;
   }
 }
 
@@ -142,37 +142,37 @@ const isSameQuestion = (one: ApprovalRequested, other: ApprovalRequested): boole
 
 /** An iterator over events, at the pace of its reader. */
 class EventReader<Answer> implements AsyncIterator<AgentEvent<Answer>, undefined> {
-  private readonly unread = new EventBuffer<Answer>();
-  private waiting: ((result: IteratorResult<AgentEvent<Answer>, undefined>) => void)[] = [];
-  private over = false;
-  private readonly onReturn: () => void;
+  readonly #unread = new EventBuffer<Answer>();
+  #waiting: ((result: IteratorResult<AgentEvent<Answer>, undefined>) => void)[] = [];
+  #over = false;
+  readonly #onReturn: () => void;
 
   constructor(onReturn: () => void) {
-    this.onReturn = onReturn;
+    this.#onReturn = onReturn;
   }
 
   push(event: AgentEvent<Answer>): void {
-    const waiting = this.waiting.shift();
-    if (waiting === undefined) this.unread.push(event);
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) this.#unread.push(event);
     else waiting({ done: false, value: event });
   }
 
   end(): void {
-    this.over = true;
-    for (const waiting of this.waiting.splice(0)) waiting({ done: true, value: undefined });
+    this.#over = true;
+    for (const waiting of this.#waiting.splice(0)) waiting({ done: true, value: undefined });
   }
 
   next(): Promise<IteratorResult<AgentEvent<Answer>, undefined>> {
-    const event = this.unread.shift();
+    const event = this.#unread.shift();
     if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    if (this.over) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve) => void this.waiting.push(resolve));
+    if (this.#over) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => void this.#waiting.push(resolve));
   }
 
   return(): Promise<IteratorResult<AgentEvent<Answer>, undefined>> {
-    this.onReturn();
+    this.#onReturn();
     this.end();
-    this.unread.clear();
+    this.#unread.clear();
     return Promise.resolve({ done: true, value: undefined });
   }
 }

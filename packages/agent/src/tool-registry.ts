@@ -14,18 +14,18 @@ import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-sta
 
 /** Tools by name. Names are those that every provider takes, each of them once, and none that every object has. */
 export class ToolRegistry {
-  private readonly tools = new Map<string, Tool>();
+  readonly #tools = new Map<string, Tool>();
 
   get size(): number {
-    return this.tools.size;
+    return this.#tools.size;
   }
 
   get byName(): ReadonlyMap<string, Tool> {
-    return this.tools;
+    return this.#tools;
   }
 
   get definitions(): Readonly<Record<string, ToolDefinition>> {
-    return Object.fromEntries([...this.tools].map(([name, { definition }]) => [name, definition]));
+    return Object.fromEntries([...this.#tools].map(([name, { definition }]) => [name, definition]));
   }
 
   /**
@@ -36,24 +36,24 @@ export class ToolRegistry {
     checkTool(tool, place);
     const { name } = tool;
     checkToolName(name);
-    if (this.tools.has(name)) refuse(`${place}: the tool name "${name}" is taken. Register each tool once.`);
+    if (this.#tools.has(name)) refuse(`${place}: the tool name "${name}" is taken. Register each tool once.`);
     if (internalTools.some((internal) => internal.name === name))
       refuse(`${place}: the tool name "${name}" is reserved for an internal tool. Choose another name.`);
     const parsed = toolDefinitionSchema.safeParse(tool.definition);
     const issue = parsed.error?.issues[0];
     if (issue !== undefined)
       refuse(`${place}: ${fieldProblem(`${name}.definition`, tool.definition, issue)}`);
-    this.tools.set(name, tool);
+    this.#tools.set(name, tool);
     return this;
   }
 
   has(name: string): boolean {
-    return this.tools.has(name);
+    return this.#tools.has(name);
   }
 
   /** What the model reads: the name, the description and the JSON Schema of the input of each tool. */
   schemas(): readonly { readonly name: string; readonly description: string; readonly schema: string }[] {
-    return [...this.tools.values()].map(({ name, definition: { description, schema } }) => ({
+    return [...this.#tools.values()].map(({ name, definition: { description, schema } }) => ({
       name,
       description,
       schema,
@@ -62,11 +62,11 @@ export class ToolRegistry {
 
   /** Runs a tool outside of any agent. Rejects with `ToolError` for an unknown name or a failed call. */
   async execute(name: string, parameters: string, context: Partial<ToolContext> = {}): Promise<string> {
-    const tool = this.tools.get(name);
+    const tool = this.#tools.get(name);
     if (tool === undefined)
       throw new AgentError(
         "ToolError",
-        `Unknown tool ${shownValue(name)}.${didYouMean(name, [...this.tools.keys()])}`,
+        `Unknown tool ${shownValue(name)}.${didYouMean(name, [...this.#tools.keys()])}`,
         { reason: "unknown-tool" },
       );
     const outcome: ToolOutcome = await tool.run(parameters, { ...aloneContext(), ...context });
