@@ -1,6 +1,6 @@
 import { fault, type Fault } from "./fault.ts";
 
-const machine = "packages/moorex/src/create-moorex.ts";
+const machine = "packages/moorex/src/machine.ts";
 const runs = "packages/moorex/src/effect-runs.ts";
 const durable = "packages/agent/src/durable";
 const moorexTests = ["packages/moorex/test/create-moorex.test.ts"];
@@ -13,8 +13,8 @@ export const runnerFaults: readonly Fault[] = [
     "an input is acknowledged before it is appended",
     {
       file: machine,
-      text: "markHandled(new Promise((resolve) => (batch.settle = resolve)))",
-      replacement: "Promise.resolve({ applied: inputs.length, state })",
+      text: "return resultOf(batch);",
+      replacement: "return Promise.resolve({ applied: inputs.length, state: this.#committed.state });",
     },
     moorexTests,
     /I5: commit/,
@@ -24,8 +24,8 @@ export const runnerFaults: readonly Fault[] = [
     "a state is published before it is appended",
     {
       file: machine,
-      text: "return processLater(group, draft, answer);",
-      replacement: "return settle(draft);",
+      text: "return this.#processLater(group, draft, answer);",
+      replacement: "return void this.#finish(draft, undefined);",
     },
     moorexTests,
     /I5: commit > keeps the state from being seen before it is durable/,
@@ -35,8 +35,8 @@ export const runnerFaults: readonly Fault[] = [
     "an owner that was taken over goes on to append",
     {
       file: `${durable}/log-writer.ts`,
-      text: "!unacknowledged.has(record.digest)",
-      replacement: "record.seq < 0",
+      text: "!this.#unacknowledged.has(digest)",
+      replacement: "seq < 0",
     },
     [`${durableTests}/interleavings.test.ts`],
     /two concurrent resumes of one session/,
@@ -79,8 +79,8 @@ export const runnerFaults: readonly Fault[] = [
     "a finished effect starts again while it is still wanted",
     {
       file: runs,
-      text: "running.has(key) || finished.has(key)",
-      replacement: "running.has(key)",
+      text: "this.#running.has(key) || this.#finished.has(key)",
+      replacement: "this.#running.has(key)",
     },
     moorexTests,
     /I2: a finished key > does not start again while it is still wanted/,
@@ -91,12 +91,12 @@ export const runnerFaults: readonly Fault[] = [
     changes: [
       {
         file: machine,
-        text: "if (run !== undefined && !run.live) return Promise.resolve({ applied: 0, state });",
+        text: 'if (run?.phase === "over") return this.#notApplied();',
         replacement: "",
       },
       {
-        file: "packages/moorex/src/batch.ts",
-        text: "batch.run !== undefined && (!batch.run.live || lost.has(batch.run))",
+        file: "packages/moorex/src/group.ts",
+        text: 'batch.run !== undefined && (batch.run.phase === "over" || lost.has(batch.run))',
         replacement: "batch.run !== undefined && lost.has(batch.run)",
       },
     ],
@@ -108,8 +108,8 @@ export const runnerFaults: readonly Fault[] = [
     "what an effect told is lost when the log fails",
     {
       file: machine,
-      text: "else deferred.push(batch);",
-      replacement: "else settleBatch(batch, Promise.resolve({ applied: 0, state }));",
+      text: "this.#queue.defer(batch);",
+      replacement: "settleBatch(batch, this.#notApplied());",
     },
     moorexTests,
     /I5: commit > that fails keeps an effect's own input/,
@@ -119,8 +119,8 @@ export const runnerFaults: readonly Fault[] = [
     "a batch is not transitioned again after what others appended",
     {
       file: machine,
-      text: "if (result === undefined || result.before.length === 0) return settle(draft);",
-      replacement: "if (result !== undefined) takeOver(result.before);\n      return settle(draft);",
+      text: "this.#applyForeign(result.before);\n      return false;",
+      replacement: "this.#applyForeign(result.before);",
     },
     moorexTests,
     /I5: commit > applies and publishes what others appended first, then transitions the batch again/,
@@ -129,9 +129,9 @@ export const runnerFaults: readonly Fault[] = [
     44,
     "a session that opens runs its tools before it has said so",
     {
-      file: `${durable}/durable-session.ts`,
-      text: "startsEffects: () => opened && !draining,",
-      replacement: "startsEffects: () => !draining,",
+      file: `${durable}/session-lifecycle.ts`,
+      text: 'return this.#phase.type === "open";',
+      replacement: 'return this.#phase.type === "open" || this.#phase.type === "opening";',
     },
     [`${durableTests}/kills.test.ts`],
     /a process on memory that dies at any instant/,
@@ -140,9 +140,9 @@ export const runnerFaults: readonly Fault[] = [
     45,
     "the snapshot of a state is said to stand for the newest record",
     {
-      file: `${durable}/durable-session.ts`,
-      text: "snapshots.reached({ state, at }, input)",
-      replacement: "snapshots.reached({ state, at: head.at }, input)",
+      file: `${durable}/durable-host.ts`,
+      text: "reached({ state, at: position }, input)",
+      replacement: "reached({ state, at: this.#writer.head }, input)",
     },
     [`${durableTests}/snapshots.test.ts`],
     /a snapshot > that is saved while a group of inputs is taken in stands for its own record/,
@@ -162,7 +162,7 @@ export const runnerFaults: readonly Fault[] = [
     103,
     "inputs that are too long for one append are not split",
     {
-      file: `${durable}/log-writer.ts`,
+      file: `${durable}/appends.ts`,
       text: "if (length > longest) {",
       replacement: "if (length === Number.POSITIVE_INFINITY) {",
     },

@@ -114,7 +114,7 @@ export const sessionFaults: readonly Fault[] = [
     81,
     "every caller may dispatch every input",
     {
-      file: `${session}/create-session.ts`,
+      file: `${session}/session-methods.ts`,
       text: "checkAccess(input);",
       replacement: "",
     },
@@ -126,7 +126,7 @@ export const sessionFaults: readonly Fault[] = [
     "an input that no log takes is not refused before it is appended",
     {
       file: `${session}/machine.ts`,
-      text: "ledger?.check(input);",
+      text: "if (stepped.state !== state) this.#base.ledger?.check(pending);",
       replacement: "",
     },
     [`${tests}/durable/long-records.test.ts`],
@@ -136,7 +136,7 @@ export const sessionFaults: readonly Fault[] = [
     83,
     "a poster reports a deadline although a live owner is there",
     {
-      file: `${durable}/durable-session.ts`,
+      file: `${durable}/durable-host.ts`,
       text: "andThen(handle.log.currentLease(), isOver(clock))",
       replacement: "true",
     },
@@ -147,7 +147,7 @@ export const sessionFaults: readonly Fault[] = [
     84,
     "a decision after its deadline is taken",
     {
-      file: `${session}/create-session.ts`,
+      file: `${session}/decisions.ts`,
       text: "due !== null && due <= now",
       replacement: "due !== null && due < 0",
     },
@@ -192,10 +192,10 @@ export const sessionFaults: readonly Fault[] = [
     96,
     "a message that cannot be stored fails the runs of other messages",
     {
-      file: `${durable}/durable-session.ts`,
-      text: "if (closed || key === undefined) return;",
+      file: `${durable}/durable-host.ts`,
+      text: "if (!this.#lifecycle.isLive || key === undefined) return;",
       replacement:
-        "if (key === undefined) hosted.failRuns(notWritten(error, hosted.state()));\n      if (closed || key === undefined) return;",
+        "if (key === undefined) this.#hosted.failRuns(notWritten(error, this.#hosted.state()));\n      if (!this.#lifecycle.isLive || key === undefined) return;",
     },
     [`${tests}/durable/unwritable.test.ts`],
     /a message that cannot be stored > fails its own run alone/,
@@ -215,8 +215,8 @@ export const sessionFaults: readonly Fault[] = [
     98,
     "a poster may configure a session that another process runs",
     {
-      file: `${durable}/durable-session.ts`,
-      text: "refusesHost: () => hostRefusal(),",
+      file: `${durable}/durable-host.ts`,
+      text: "refusesHost: () => this.#hostRefusal(),",
       replacement: "",
     },
     [`${tests}/session/outside-inputs.test.ts`],
@@ -237,8 +237,8 @@ export const sessionFaults: readonly Fault[] = [
     104,
     "a result that the application hands in is kept at any length",
     {
-      file: `${session}/create-session.ts`,
-      text: "agent.runLimits.maxResultLength",
+      file: `${session}/decisions.ts`,
+      text: "this.#agent.runLimits.maxResultLength",
       replacement: "Number.MAX_SAFE_INTEGER",
     },
     [`${tests}/session/outside-inputs.test.ts`],
