@@ -78,8 +78,8 @@ export const effectFaults: readonly Fault[] = [
     "a stream that was cut off counts as a whole answer",
     {
       file: "packages/llm/src/stream-guard.ts",
-      text: 'return this.#isComplete ? undefined : (this.#fault ?? { type: "cut", empty: !this.#receivedBytes });',
-      replacement: "return this.#isComplete ? undefined : this.#fault;",
+      text: 'return this.#fault ?? { type: "cut", empty: !this.#hasReached("receiving") };',
+      replacement: "return this.#fault;",
     },
     ["packages/llm/test/stream-guard.test.ts", "packages/llm-openai/test/chat-conformance.test.ts"],
     /is cut when it ends before its last event|an answer that is cut .* after any event is a retryable failure/,

@@ -45,6 +45,10 @@ export async function readStream<Event>(
   return guard.fault();
 }
 
+/** How far a stream is, in this order. `receiving`: bytes of the answer arrived. `complete`: its last event arrived. */
+const phases = ["unsent", "sent", "answered", "receiving", "complete"] as const;
+type Phase = (typeof phases)[number];
+
 class StreamGuard<Event> {
   readonly #limits: StreamLimits;
   readonly #onEvent: (event: Event) => boolean;
@@ -57,10 +61,7 @@ class StreamGuard<Event> {
   #fault: StreamFault | undefined;
   #iterator: AsyncIterator<Event> | undefined;
   #interrupt: (() => void) | undefined;
-  #sent = false;
-  #answered = false;
-  #receivedBytes = false;
-  #isComplete = false;
+  #phase: Phase = "unsent";
 
   constructor(limits: StreamLimits, onEvent: (event: Event) => boolean) {
     this.#limits = limits;
@@ -85,7 +86,7 @@ class StreamGuard<Event> {
     this.#fault ??=
       error instanceof SyntaxError
         ? { type: "unreadable", error }
-        : { type: "broken", error, sent: this.#sent, answered: this.#answered };
+        : { type: "broken", error, sent: this.#hasReached("sent"), answered: this.#hasReached("answered") };
   }
 
   end(): void {
@@ -96,12 +97,22 @@ class StreamGuard<Event> {
   }
 
   fault(): StreamFault | undefined {
-    return this.#isComplete ? undefined : (this.#fault ?? { type: "cut", empty: !this.#receivedBytes });
+    if (this.#phase === "complete") return undefined;
+    return this.#fault ?? { type: "cut", empty: !this.#hasReached("receiving") };
+  }
+
+  #hasReached(phase: Phase): boolean {
+    return phases.indexOf(this.#phase) >= phases.indexOf(phase);
+  }
+
+  /** A client that sends its request again does not make the stream begin anew. */
+  #advanceTo(phase: Phase): void {
+    if (!this.#hasReached(phase)) this.#phase = phase;
   }
 
   #handleEvent(event: Event): boolean {
     try {
-      this.#isComplete = this.#onEvent(event) || this.#isComplete;
+      if (this.#onEvent(event)) this.#advanceTo("complete");
     } catch (error) {
       this.#fault ??= { type: "unreadable", error };
       return false;
@@ -111,11 +122,11 @@ class StreamGuard<Event> {
   }
 
   #restartTimer(): void {
-    this.#receivedBytes = true;
+    this.#advanceTo("receiving");
     // Bytes that arrive after the end must not start the timer again.
     if (this.#controller.signal.aborted) return;
     const { idleTimeoutMs } = this.#limits;
-    this.#silence.start(this.#isComplete ? Math.min(maxDrainMs, idleTimeoutMs) : idleTimeoutMs);
+    this.#silence.start(this.#phase === "complete" ? Math.min(maxDrainMs, idleTimeoutMs) : idleTimeoutMs);
   }
 
   #stop(cause: StreamFault): void {
@@ -135,8 +146,8 @@ class StreamGuard<Event> {
 
   #fetch(): typeof globalThis.fetch {
     return guardedFetch(this.#limits.fetch ?? globalThis.fetch.bind(globalThis), {
-      onSent: () => void (this.#sent = true),
-      onStream: () => void (this.#answered = true),
+      onSent: () => this.#advanceTo("sent"),
+      onStream: () => this.#advanceTo("answered"),
       onBytes: () => this.#restartTimer(),
       onRefused: (fault) => void (this.#fault = this.#fault?.type === "aborted" ? this.#fault : fault),
     });
