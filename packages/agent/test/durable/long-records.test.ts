@@ -132,3 +132,17 @@ describe("inputs that are longer together than one append may be", () => {
     expect(said).toEqual(["firs", `1${long.slice(0, 3)}`, "next"]);
   });
 });
+
+describe("an input that is in the log already", () => {
+  it("becomes part of a session whose own log handle would not take it", async () => {
+    const log = memoryLog();
+    const short = withSessions(log, () => ({ maxRecordLength: 1_000 }));
+    const session = await openSession(answering("noted"), { log: short, id: "ada" });
+    const poster = await openSession(answering(), { log, id: "ada", access: "post" });
+    expect(await poster.send("x".repeat(1_000))).toMatchObject({ status: "accepted" });
+    await session.refresh();
+    expect(session.current().messages).toMatchObject([{ content: "x".repeat(1_000) }, {}]);
+    expect(await failureOf(session.send("y".repeat(1_000)))).toMatchObject({ code: "RecordTooLong" });
+    await Promise.all([session.close(), poster.close()]);
+  });
+});
