@@ -133,8 +133,8 @@ export const runnerFaults: readonly Fault[] = [
       text: 'return this.#phase.type === "open";',
       replacement: 'return this.#phase.type === "open" || this.#phase.type === "opening";',
     },
-    [`${durableTests}/kills.test.ts`],
-    /a process on memory that dies at any instant/,
+    [`${durableTests}/opening.test.ts`],
+    /a session that is opened to run > starts nothing before the log contains that its owner runs it/,
   ),
   fault(
     45,

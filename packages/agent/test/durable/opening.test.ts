@@ -1,0 +1,20 @@
+import { memoryLog } from "@moora/event-log";
+import { hangs, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { defineAgent, openSession } from "../../src/index.ts";
+import { settled } from "../support.ts";
+
+describe("a session that is opened to run", () => {
+  it("starts nothing before the log contains that its owner runs it", async () => {
+    const agent = defineAgent({ llm: new MockLlmCaller(() => hangs()) });
+    const options = { log: memoryLog(), id: "ada" };
+    await (await openSession(agent, options)).close();
+    await using poster = await openSession(agent, { ...options, access: "post" });
+    await poster.send("Hello.");
+    const { seq } = poster.info();
+    await using session = await openSession(agent, options);
+    await settled();
+    const inputs = await session.history(seq);
+    expect(inputs.map(({ input }) => input.type)).toEqual(["session-opened", "llm-call-started"]);
+  });
+});
