@@ -125,7 +125,7 @@ export type MoorexNotice<State, Input, Effect, Detail = undefined, Position = un
       readonly source: ErrorSource;
       readonly error: unknown;
       /**
-       * The effect whose input it was; after a failed commit, one whose input is kept and offered again. Absent where only
+       * The effect whose input it was; after a failed commit, one whose input is kept and committed again. Absent where only
        * inputs from outside are concerned: their dispatches reject.
        */
       readonly key?: string;

@@ -22,7 +22,7 @@ export interface MessageHost<Answer> {
   readonly state: () => AgentState;
   readonly overlay: StreamingOverlay;
   readonly runs: RunTracker<Answer>;
-  readonly offer: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
+  readonly dispatch: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
   readonly cancel: Session["cancel"];
   /** The questions that are open now, for those who iterate over a run. */
   readonly open: () => readonly ApprovalRequested[];
@@ -43,7 +43,7 @@ export function messageSender<Answer>({
   state,
   overlay,
   runs,
-  offer,
+  dispatch,
   cancel,
   open,
 }: MessageHost<Answer>): Saying<Answer> {
@@ -56,8 +56,8 @@ export function messageSender<Answer>({
     const restarts = state().config.interjection === "restart" && partial !== "";
     const { timestamp } = input;
     return restarts && ignoredReason(input)(state()) === undefined
-      ? offer({ type: "re-act-cancelled", reason: "The user wrote again.", partial, timestamp }, input)
-      : offer(input);
+      ? dispatch({ type: "re-act-cancelled", reason: "The user wrote again.", partial, timestamp }, input)
+      : dispatch(input);
   };
 
   /** Its cancel ends the loop. A cancel that cannot be stored ends the run alone; one that comes too late does nothing. */

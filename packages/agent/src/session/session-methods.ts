@@ -37,7 +37,7 @@ export function sessionMethods<Answer>(
     overlay,
     runs,
     cancel,
-    offer: (...inputs) => outside.dispatch(...inputs),
+    dispatch: (...inputs) => outside.dispatch(...inputs),
     open: questions.events,
   });
   const close = async (): Promise<void> => closeSession(parts);
