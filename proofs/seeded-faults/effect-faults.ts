@@ -177,8 +177,8 @@ export const effectFaults: readonly Fault[] = [
     "a tool speaks after its call was called off",
     {
       file: `${effects}/run/call-tool.ts`,
-      text: "if (!signal.aborted) yield* tellResult(effect, outcome, host);",
-      replacement: "yield* tellResult(effect, outcome, host);",
+      text: "if (!signal.aborted) yield* dispatchResult(effect, outcome, host);",
+      replacement: "yield* dispatchResult(effect, outcome, host);",
     },
     [`${tests}/run/called-off.test.ts`],
     /tells nothing more > a tool that is called off as it starts/,

@@ -135,6 +135,7 @@ export type {
   TurnEntry,
   TurnPart,
 } from "./state.ts";
+export { wording } from "./wording.ts";
 export { traceOf } from "./trace.ts";
 export type { Trace } from "./trace.ts";
 export {

@@ -1,27 +1,45 @@
-import { budgetLeftAt, recordOf, type AgentState } from "@moora/agent-core-state-machine";
+import { budgetLeftAt, recordOf, type AgentState, type Spending } from "@moora/agent-core-state-machine";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import type { ToolContext } from "../tool/define-tool.ts";
 import type { EffectHost } from "./host.ts";
 
-/** The context of a tool call. `late` is aborted when its time is up. */
+/** What distinguishes the context of one call from that of another. */
+export interface CallDetails {
+  readonly toolCallId: string;
+  readonly attempt: number;
+  readonly approvedBy?: string | undefined;
+  readonly budgetLeft: Spending | undefined;
+}
+
+/** The context of a call that the model made. `late` is aborted when its time is up. */
 export function callContext(
   effect: CallToolEffect | ProbeToolEffect,
   state: AgentState,
-  { sessionId, signal, notify }: EffectHost,
+  host: EffectHost,
   late: AbortSignal,
 ): ToolContext {
   const { toolCallId, attempt } = effect;
-  const decision = recordOf(state, toolCallId)?.decision;
+  const approvedBy = recordOf(state, toolCallId)?.decision?.by;
   const reserved = effect.type === "call-tool" ? effect.budget : undefined;
   const budgetLeft = reserved ?? budgetLeftAt(state);
+  return contextOf({ toolCallId, attempt, approvedBy, budgetLeft }, state, host, late);
+}
+
+/** The context of any call. Progress that is reported after its end is dropped. */
+export function contextOf(
+  { toolCallId, attempt, approvedBy, budgetLeft }: CallDetails,
+  { config }: AgentState,
+  { sessionId, signal, notify }: EffectHost,
+  late: AbortSignal,
+): ToolContext {
   let joined: AbortSignal | undefined;
   return {
     toolCallId,
     attempt,
     idempotencyKey: `${sessionId}/${toolCallId}`,
-    ...(decision === undefined ? {} : { approvedBy: decision.by }),
+    ...(approvedBy === undefined ? {} : { approvedBy }),
     ...(budgetLeft === undefined ? {} : { budgetLeft }),
-    prices: state.config.prices,
+    prices: config.prices,
     /** Joined when it is asked for: most tools never look, and a joined signal costs more than their call. */
     get signal() {
       return (joined ??= AbortSignal.any([signal, late]));

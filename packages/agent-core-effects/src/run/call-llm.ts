@@ -26,7 +26,7 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectH
     ));
   const outcome = readOutcome(yield* waitFor(outcomeOf(effect, request, host)), host.parts.llm.name);
   if (signal.aborted) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);
-  yield* tellOutcome(effect, state, host, { outcome, asked, calledAt });
+  yield* dispatchOutcome(effect, state, host, { outcome, asked, calledAt });
 }
 
 interface Called {
@@ -35,7 +35,7 @@ interface Called {
   readonly calledAt: number;
 }
 
-function* tellOutcome(
+function* dispatchOutcome(
   effect: CallLlmEffect,
   state: AgentState,
   host: EffectHost,
@@ -45,7 +45,7 @@ function* tellOutcome(
   const usage = usageOfOutcome(state, outcome, asked);
   const unpriced = outcome.ok ? missingPrice(state, outcome.model, asked) : undefined;
   if (outcome.ok && unpriced === undefined)
-    return yield* tellAnswer(effect, state, host, { ...called, outcome, usage });
+    return yield* dispatchAnswer(effect, state, host, { ...called, outcome, usage });
   const failed = outcome.ok ? unpriced && { failure: unpriced, partial: "" } : outcome;
   if (failed !== undefined)
     yield* dispatch(assertLoggable(toFailedInput(effect, failed, usage, host.clock.now())));
@@ -56,7 +56,7 @@ interface Answered extends Called {
   readonly usage: UsageReport | undefined;
 }
 
-function* tellAnswer(
+function* dispatchAnswer(
   effect: CallLlmEffect,
   state: AgentState,
   host: EffectHost,

@@ -4,8 +4,10 @@ import { isPromise } from "../is-promise.ts";
 import { truncated } from "../truncate.ts";
 import { invalid, type Tool } from "../tool/define-tool.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
+import { unknownTool } from "../tool/unknown-tool.ts";
 import type { EffectHost } from "./host.ts";
 import { callContext } from "./call-context.ts";
+import { usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
 import { withTimeout } from "./with-timeout.ts";
 import { assertLoggable } from "./assert-loggable.ts";
@@ -18,9 +20,9 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   const tool = host.parts.tools.get(effect.name);
   const problem = recordOf(state, toolCallId)?.problem;
   if (tool === undefined || problem !== undefined)
-    return yield* tellResult(
+    return yield* dispatchResult(
       effect,
-      problem === undefined ? unknownTool(effect.name, host) : invalid(problem),
+      problem === undefined ? unknownTool(effect.name, host.parts.tools) : invalid(problem),
       host,
     );
   const intended = yield* dispatch({
@@ -31,7 +33,7 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   });
   if (!intended || signal.aborted) return;
   const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));
-  if (!signal.aborted) yield* tellResult(effect, outcome, host);
+  if (!signal.aborted) yield* dispatchResult(effect, outcome, host);
 }
 
 /** Asks the tool for the outcome of an interrupted call, and dispatches the answer. */
@@ -44,12 +46,12 @@ export function* probeTool(
   const tool = host.parts.tools.get(effect.name);
   const found = yield* waitFor(probeOutcome(tool, effect, state, host));
   if (host.signal.aborted) return;
-  if (found !== "not-run" && found !== "unknown") return yield* tellResult(effect, found, host);
+  if (found !== "not-run" && found !== "unknown") return yield* dispatchResult(effect, found, host);
   const timestamp = host.clock.now();
   yield* dispatch({ type: "tool-call-interrupted", toolCallId, attempt, outcome: found, timestamp });
 }
 
-function* tellResult(
+function* dispatchResult(
   { toolCallId, key }: CallToolEffect | ProbeToolEffect,
   outcome: ToolOutcome,
   { clock, limits }: EffectHost,
@@ -86,10 +88,7 @@ function reportLateUsage(
   late: AbortSignal,
 ): void {
   void running.then(({ usage }) => {
-    if (!signal.aborted && !late.aborted) return;
-    const counted = validUsage(usage);
-    const used = counted === undefined ? {} : { usage: counted };
-    dispatchLate?.({ type: "usage-reported", key, ...used, timestamp: clock.now() });
+    if (signal.aborted || late.aborted) dispatchLate?.(usageReported(key, validUsage(usage), clock.now()));
   });
 }
 
@@ -114,20 +113,6 @@ async function probeOutcome(
   return typeof outcome !== "string" && !outcome.isSuccess && outcome.code === "timeout"
     ? "unknown"
     : outcome;
-}
-
-const maxNames = 20;
-
-function unknownTool(name: string, { parts }: Pick<EffectHost, "parts">): ToolOutcome {
-  const names = [...parts.tools.keys()];
-  const listed = names.slice(0, maxNames).join(", ");
-  const rest = names.length > maxNames ? `, and ${names.length - maxNames} more` : "";
-  const known = names.length === 0 ? "There are no tools." : `There are: ${listed}${rest}.`;
-  return {
-    isSuccess: false,
-    error: `There is no tool ${truncated(name, 100)}. ${known}`,
-    code: "unknown-tool",
-  };
 }
 
 /** A result that fits: cut to the limit with a mark that says how long the whole was. */

@@ -1,9 +1,10 @@
-import type { AgentState } from "@moora/agent-core-state-machine";
+import { wording, type AgentState } from "@moora/agent-core-state-machine";
 import { errorText } from "../error-text.ts";
 import { isPromise } from "../is-promise.ts";
-import { truncated } from "../truncate.ts";
 import { invalid, type Tool, type ToolContext } from "../tool/define-tool.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
+import { unknownTool } from "../tool/unknown-tool.ts";
+import { contextOf } from "./call-context.ts";
 import type { EffectHost } from "./host.ts";
 import type { HandlerSpending } from "./handler-spending.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -25,14 +26,9 @@ export function callToolOfHandler(
 ): ToolOutcome | Promise<ToolOutcome> {
   const { name, input } = call;
   const tool = host.parts.tools.get(name);
-  if (tool === undefined)
-    return { isSuccess: false, error: `Unknown tool "${truncated(name, 100)}".`, code: "unknown-tool" };
+  if (tool === undefined) return unknownTool(name, host.parts.tools);
   if (state.config.toolCalls.blacklist.includes(name))
-    return {
-      isSuccess: false,
-      error: `The tool ${name} is blacklisted and was not run.`,
-      code: "blacklisted",
-    };
+    return { isSuccess: false, error: wording.blacklisted(name), code: "blacklisted" };
   if (call.attempt > 1 && (tool.definition.replay ?? "once") === "once")
     return {
       isSuccess: false,
@@ -51,21 +47,10 @@ function runOf(
   state: AgentState,
   spending: HandlerSpending,
 ): ToolOutcome | Promise<ToolOutcome> {
-  const { sessionId, signal, notify } = host;
   const { budgetLeft, settle } = spending.reserve(tool);
   const late = new AbortController();
-  let joined: AbortSignal | undefined;
-  const outcome = outcomeOf(tool, parameters, {
-    toolCallId,
-    ...(budgetLeft === undefined ? {} : { budgetLeft }),
-    idempotencyKey: `${sessionId}/${toolCallId}`,
-    attempt,
-    get signal() {
-      return (joined ??= AbortSignal.any([signal, late.signal]));
-    },
-    prices: state.config.prices,
-    progress: (text) => notify({ type: "tool-progress", toolCallId, text }),
-  });
+  const context = contextOf({ toolCallId, attempt, budgetLeft }, state, host, late.signal);
+  const outcome = outcomeOf(tool, parameters, context);
   return isPromise(outcome) ? finished(outcome.then(settle), tool, host, late) : settle(outcome);
 }
 

@@ -70,6 +70,47 @@ describe("a state of the host's own", () => {
     expect(JSON.stringify(world.state.transcript.at(-1))).toContain(words);
   });
 
+  it.each(["its time is up", "the loop is cancelled"])(
+    "hears nothing more of a tool that its handler called after %s",
+    async (end) => {
+      const reports: (() => void)[] = [];
+      const returns: ((text: string) => void)[] = [];
+      const slow = defineTool({
+        name: "slow",
+        description: "Works.",
+        input: z.object({}),
+        timeoutMs: 10,
+        execute: (_, { progress }) => {
+          reports.push(() => progress("working"));
+          return new Promise<string>((resolve) => returns.push(resolve));
+        },
+      });
+      const handler: StateHandler = async (_, { callTool }) => {
+        await callTool("slow", {});
+        return "Ok";
+      };
+      const world = new World({
+        script: [answers("4")],
+        tools: [slow],
+        config: { graph },
+        parts: { states: { Checking: handler } },
+      });
+      await world.say("2+2?").perform("plan/1/1/1");
+      const cancel = new AbortController();
+      const running = world.perform("state/1/1/1", cancel.signal);
+      await vi.waitFor(() => expect(reports).toHaveLength(1));
+      const progress = (): number => world.notices.filter(({ type }) => type === "tool-progress").length;
+      reports[0]?.();
+      expect(progress()).toBe(1);
+      if (end === "its time is up") world.clock.advance(10);
+      else cancel.abort();
+      reports[0]?.();
+      expect(progress()).toBe(1);
+      returns[0]?.("done");
+      await running;
+    },
+  );
+
   it("ends the loop where it has no handler", async () => {
     expect((await checking()).state.reActContext.control).toMatchObject({
       failure: { kind: "InvalidTransition", event: "NoHandlerForState" },
