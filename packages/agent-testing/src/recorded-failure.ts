@@ -1,31 +1,10 @@
 import type { InputOf } from "@moora/agent-core-state-machine";
-import type { LlmFailureKind, LlmOutcome } from "@moora/llm";
+import type { LlmOutcome } from "@moora/llm";
 
-const kinds: Readonly<Record<LlmFailureKind, true>> = {
-  auth: true,
-  billing: true,
-  "rate-limit": true,
-  overloaded: true,
-  server: true,
-  timeout: true,
-  connection: true,
-  interrupted: true,
-  aborted: true,
-  "invalid-request": true,
-  "context-length": true,
-  refusal: true,
-  "content-filter": true,
-  empty: true,
-  malformed: true,
-  unknown: true,
-};
-
-const isKind = (kind: string): kind is LlmFailureKind => Object.hasOwn(kinds, kind);
-
-/** The outcome of a model call that is recorded as failed. */
+/** The outcome of a model call that is recorded as failed. A missing price is not a failure of the model. */
 export const recordedFailure = ({ failure, partial = "" }: InputOf<"llm-call-failed">): LlmOutcome => ({
   ok: false,
-  failure: { ...failure, kind: isKind(failure.kind) ? failure.kind : "unknown" },
+  failure: { ...failure, kind: failure.kind === "NoPrice" ? "unknown" : failure.kind },
   partial,
 });
 

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "@moora/llm";
+import { isJsonObject } from "@moora/llm/internal";
 
 /** The schema of answers as providers take it: with an object at its root. */
 export interface AnswerSchema {
@@ -18,10 +19,10 @@ export function answerSchemaOf(schema: JsonObject): AnswerSchema {
 
 function wrapped(schema: JsonObject): JsonObject {
   const { $defs = {}, definitions, ...root } = schema;
-  const name = freeName(isObject($defs) ? $defs : {});
+  const name = freeName(isJsonObject($defs) ? $defs : {});
   const isRecursive = pointsOutside(root) || pointsOutside($defs) || pointsOutside(definitions ?? null);
   const own = isRecursive ? { [name]: moved(root, name) } : {};
-  const defs: Json = isObject($defs) ? { ...own, ...objectOf(moved($defs, name)) } : own;
+  const defs: Json = isJsonObject($defs) ? { ...own, ...objectOf(moved($defs, name)) } : own;
   return {
     type: "object",
     properties: { value: isRecursive ? { $ref: `#/$defs/${name}` } : root },
@@ -43,7 +44,7 @@ const isOutside = (ref: Json | undefined): ref is string =>
   typeof ref === "string" && ref.startsWith("#") && !/^#\/(\$defs|definitions)\//.test(ref);
 
 const pointsOutside = (schema: Json): boolean =>
-  isObject(schema) || Array.isArray(schema)
+  isJsonObject(schema) || Array.isArray(schema)
     ? Object.entries(schema).some(([key, field]) =>
         key === "$ref" ? isOutside(field) : pointsOutside(field),
       )
@@ -52,7 +53,7 @@ const pointsOutside = (schema: Json): boolean =>
 /** The same schema with references to the root as references to its definition. */
 function moved(schema: Json, name: string): Json {
   if (Array.isArray(schema)) return schema.map((one: Json) => moved(one, name));
-  if (!isObject(schema)) return schema;
+  if (!isJsonObject(schema)) return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([key, field]) => [
       key,
@@ -61,7 +62,4 @@ function moved(schema: Json, name: string): Json {
   );
 }
 
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const objectOf = (value: Json): JsonObject => (isObject(value) ? value : {});
+const objectOf = (value: Json): JsonObject => (isJsonObject(value) ? value : {});

@@ -1,15 +1,8 @@
 import type { JsonObject } from "@moora/llm";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
 
-/** The object that a JSON text says, or undefined where it says anything else. */
+/** The object that a JSON text contains; undefined for any other text. */
 export function jsonObjectOf(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = textToJson(text);
+  return isJsonObject(value) ? value : undefined;
 }
-
-/** For what `JSON.parse` gave: there an object is either an array or a JSON object. */
-const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -25,7 +25,7 @@ export function callContext(
   return contextOf({ toolCallId, attempt, approvedBy, budgetLeft }, state, host, late);
 }
 
-/** The context of any call. Progress that is reported after its end is dropped. */
+/** The context of any call. Progress that is reported after its abort or its time-out is dropped. */
 export function contextOf(
   { toolCallId, attempt, approvedBy, budgetLeft }: CallDetails,
   { config }: AgentState,

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "@moora/llm";
+import { isJsonObject } from "@moora/llm/internal";
 import type { Choose } from "../draw-input.ts";
 import { oneOf } from "./choices.ts";
 import type { Constants } from "./constants.ts";
@@ -13,7 +14,7 @@ export function drawJson(
   constants: Constants = noConstants,
   depth: number = 0,
 ): Json {
-  if (!isObject(schema)) return drawAny(choose);
+  if (!isJsonObject(schema)) return drawAny(choose);
   if (schema["const"] !== undefined) return schema["const"];
   for (const key of ["enum", "examples"]) {
     const values = schema[key];
@@ -44,12 +45,14 @@ function drawTyped(schema: JsonObject, choose: Choose, constants: Constants, dep
     case "null":
       return null;
     default:
-      return isObject(schema["properties"]) ? drawObject(schema, choose, constants, depth) : drawAny(choose);
+      return isJsonObject(schema["properties"])
+        ? drawObject(schema, choose, constants, depth)
+        : drawAny(choose);
   }
 }
 
 function drawObject(schema: JsonObject, choose: Choose, constants: Constants, depth: number): Json {
-  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
+  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const required = isList(schema["required"]) ? schema["required"] : [];
   const drawn: Record<string, Json> = {};
   for (const [name, property] of Object.entries(properties))
@@ -90,8 +93,5 @@ function drawString(schema: JsonObject, constants: readonly string[], choose: Ch
 }
 
 const drawAny = (choose: Choose): Json => oneOf<Json>(choose, ["text", 1, true, null, [], {}]);
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isList = (value: unknown): value is readonly Json[] => Array.isArray(value) && value.length > 0;
