@@ -2,7 +2,6 @@ import {
   answerMessageId,
   askKey,
   isLoopRunning,
-  openCallsOf,
   planKey,
   probeKey,
   recordOf,
@@ -12,27 +11,71 @@ import {
   waitsAt,
   type AgentState,
   type ControlOf,
+  type ControlType,
   type OpenCall,
 } from "@moora/agent-core-state-machine";
 import type { AgentEffect, CallLlmEffect, RunStateEffect } from "./effect.ts";
 
+type Effects = Record<string, AgentEffect>;
+
+/** Adds what a control state of one type wants done. */
+type AddEffects<Type extends ControlType> = EffectsMethod<Type>["add"];
+
+// The type of a method, which a table can be indexed with and called for any control state.
+interface EffectsMethod<Type extends ControlType> {
+  add(effects: Effects, state: AgentState, control: ControlOf<Type>): void;
+}
+
+const nothing = (): void => undefined;
+
+/** What each type of control state wants done. */
+const effectsOf: { readonly [Type in ControlType]: AddEffects<Type> } = {
+  Idle: nothing,
+  Planning: (effects, state, control) => {
+    if (control.retryAt === null) add(effects, planEffect(state, control));
+    addWaits(effects, state);
+  },
+  WaitingForHuman: addCalls,
+  Acting: addCalls,
+  ParallelActing: addCalls,
+  Observing: nothing,
+  Reflecting: (effects, state, control) => add(effects, reflectEffect(state, control)),
+  Done: nothing,
+  Error: nothing,
+  Custom: (effects, state, control) => {
+    if (isLoopRunning(state)) add(effects, stateEffect(state, control));
+    addCalls(effects, state, control);
+  },
+};
+
 /** Everything the agent wants done now, by key. Equal keys mean equal effects. Costs the open work, not the history. */
 export function effectsAt(state: AgentState): Readonly<Record<string, AgentEffect>> {
   // Without a prototype the record is a dictionary from the start: its keys are new each time.
-  const wanted: Record<string, AgentEffect> = Object.create(null);
+  const effects: Effects = Object.create(null);
   const { control } = state.reActContext;
-  const add = (effect: AgentEffect): void => {
-    wanted[effect.key] = effect;
-  };
-  if (control.type === "Planning" && control.retryAt === null) add(planEffect(state, control));
-  if (control.type === "Reflecting") add(reflectEffect(state, control));
-  if (control.type === "Custom" && isLoopRunning(state)) add(stateEffect(state, control));
-  for (const call of openCallsOf(control)) {
+  const addEffects: AddEffects<ControlType> = effectsOf[control.type];
+  addEffects(effects, state, control);
+  return effects;
+}
+
+function add(effects: Effects, effect: AgentEffect): void {
+  effects[effect.key] = effect;
+}
+
+function addCalls(
+  effects: Effects,
+  state: AgentState,
+  { calls }: { readonly calls: readonly OpenCall[] },
+): void {
+  for (const call of calls) {
     const effect = callEffect(state, call);
-    if (effect !== undefined) add(effect);
+    if (effect !== undefined) add(effects, effect);
   }
-  for (const { key, due } of waitsAt(state)) add({ type: "wait-until", key, due });
-  return wanted;
+  addWaits(effects, state);
+}
+
+function addWaits(effects: Effects, state: AgentState): void {
+  for (const { key, due } of waitsAt(state)) add(effects, { type: "wait-until", key, due });
 }
 
 function planEffect({ reActContext: context }: AgentState, control: ControlOf<"Planning">): CallLlmEffect {
