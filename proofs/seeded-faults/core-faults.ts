@@ -164,7 +164,7 @@ export const coreFaults: readonly Fault[] = [
     "a step more than the limit",
     {
       file: `${core}/control/planning.ts`,
-      text: 'if (step >= stepLimit) return { event: "MaxSteps" };',
+      text: 'if (step >= stepLimit) return failed("MaxSteps");',
       replacement: 'if (step > stepLimit) return { event: "MaxSteps" };',
     },
     [...transcripts, "packages/moora/test/builder/planning.test.ts"],

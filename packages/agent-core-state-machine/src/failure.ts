@@ -61,3 +61,16 @@ export type LoopFailureKind = (typeof loopFailureKinds)[number];
 const loopKinds: ReadonlySet<string> = new Set(loopFailureKinds);
 
 export const isLoopFailureKind = (kind: string): kind is LoopFailureKind => loopKinds.has(kind);
+
+const messages: Partial<Readonly<Record<LoopFailureKind, string>>> = {
+  MaxSteps: "The loop reached its limit of model calls.",
+  BudgetExceeded: "The budget is spent.",
+  Cancelled: "The task was cancelled.",
+};
+
+/** The failure of a loop that ends by itself. `otherwise` is its message where the kind has none of its own. */
+export const loopFailure = (kind: LoopFailureKind, otherwise = ""): AgentFailure => ({
+  source: "loop",
+  kind,
+  message: messages[kind] ?? otherwise,
+});

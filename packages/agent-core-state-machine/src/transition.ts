@@ -1,5 +1,5 @@
 import { changeConfig, type AgentConfig, type AgentConfigChange } from "./agent-config.ts";
-import { move } from "./control/move.ts";
+import { moveBy } from "./control/move.ts";
 import { StateEdit, type AgentChange, type ControlMove } from "./state-edit.ts";
 import { initialAgentState } from "./initial.ts";
 import type { AgentInput, InputOf, InputType } from "./input.ts";
@@ -113,7 +113,7 @@ export const fire =
   (state: AgentState): AgentStep => {
     const edit = new StateEdit(state, true);
     edit.timestamp = state.updatedAt;
-    move(edit, { event });
+    moveBy(edit, { event });
     return { state: edit.finished(), moves: edit.moves, changes: edit.changes ?? [] };
   };
 

@@ -1,14 +1,14 @@
 import type { StateEdit } from "../state-edit.ts";
 import { admitCalls, applyPolicy } from "./admission.ts";
 import { callIdsOf, callsOnEntry, lastTurn, openCallsOf, someSucceeded } from "./calls.ts";
-import type { EnterState, FiredEvent } from "./enter.ts";
+import type { AnyFiredEvent, EnterState, FiredEvent } from "./enter.ts";
 
 /** Takes the calls over; lets those run that may, unless an event leaves the state at once. */
-function moveCalls(
+function moveCalls<Fired extends AnyFiredEvent>(
   edit: StateEdit,
   type: "Acting" | "ParallelActing" | "WaitingForHuman",
-  eventOf: (edit: StateEdit) => FiredEvent | undefined,
-): FiredEvent | undefined {
+  eventOf: (edit: StateEdit) => Fired | undefined,
+): Fired | undefined {
   edit.setContext({ control: { type, calls: callsOnEntry(edit) } });
   applyPolicy(edit);
   const event = eventOf(edit);
@@ -16,9 +16,11 @@ function moveCalls(
   return event;
 }
 
+type AskingEvent = "OutcomeUnknown" | "HumanApprovalRequired";
+
 /** The event with which a state of running calls gives way to one that waits for a person, if a call asks. */
-export function askingEvent(edit: StateEdit): string | undefined {
-  let event: string | undefined;
+export function askingEvent(edit: StateEdit): AskingEvent | undefined {
+  let event: AskingEvent | undefined;
   for (const { status } of openCallsOf(edit.reActContext.control)) {
     if (status.type !== "asking") continue;
     if (status.about === "outcome") return "OutcomeUnknown";
@@ -27,8 +29,10 @@ export function askingEvent(edit: StateEdit): string | undefined {
   return event;
 }
 
+type ActingEvent = FiredEvent<"Acting" | "ParallelActing">;
+
 /** What follows in a state of running calls: a question, the end of the batch, or nothing yet. */
-export function actingEvent(edit: StateEdit): FiredEvent | undefined {
+export function actingEvent(edit: StateEdit): ActingEvent | undefined {
   const asking = askingEvent(edit);
   if (asking !== undefined) return { event: asking };
   if (openCallsOf(edit.reActContext.control).length > 0) return undefined;
@@ -40,7 +44,9 @@ const isSettledBy = (edit: StateEdit, from: string): boolean =>
   edit.config.graph.states.includes(from) && callIdsOf(lastTurn(edit)).length > 0;
 
 const entering =
-  (type: "Acting" | "ParallelActing"): EnterState =>
+  (
+    type: "Acting" | "ParallelActing",
+  ): ((...entry: Parameters<EnterState<"Acting">>) => ActingEvent | undefined) =>
   (edit, _, from) => {
     if (callsOnEntry(edit).length === 0) {
       edit.setContext({ control: { type, calls: [] } });
@@ -51,11 +57,11 @@ const entering =
     return moveCalls(edit, type, actingEvent);
   };
 
-export const enterActing: EnterState = entering("Acting");
-export const enterParallelActing: EnterState = entering("ParallelActing");
+export const enterActing: EnterState<"Acting"> = entering("Acting");
+export const enterParallelActing: EnterState<"ParallelActing"> = entering("ParallelActing");
 
 /** Calls that need no approval run while the others wait for their reviewer. */
-export const enterWaitingForHuman: EnterState = (edit) =>
+export const enterWaitingForHuman: EnterState<"WaitingForHuman"> = (edit) =>
   moveCalls(edit, "WaitingForHuman", () => {
     if (askingEvent(edit) !== undefined) return undefined;
     return { event: openCallsOf(edit.reActContext.control).length === 0 ? "HumanRejected" : "HumanApproved" };

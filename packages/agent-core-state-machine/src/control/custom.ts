@@ -25,7 +25,10 @@ export function enterCustom(edit: StateEdit, name: string, event: string): undef
  * What becomes of a handler that was interrupted after it had started. By the replay policy of its state: `safe` and
  * `keyed` run again, `once` never does. Gives the event that leaves the state where it does not run again.
  */
-export function interruptHandler(edit: StateEdit, control: ControlOf<"Custom">): FiredEvent | undefined {
+export function interruptHandler(
+  edit: StateEdit,
+  control: ControlOf<"Custom">,
+): FiredEvent<"Custom"> | undefined {
   const { name, attempt } = control;
   const policy = replayOf(edit.config, name);
   if (policy !== "once" && attempt < edit.config.retries.maxToolAttempts) {
@@ -38,7 +41,7 @@ export function interruptHandler(edit: StateEdit, control: ControlOf<"Custom">):
 const replayOf = ({ graph: { replay } }: AgentConfig, name: string): "safe" | "keyed" | "once" =>
   (replay !== undefined && Object.hasOwn(replay, name) ? replay[name] : undefined) ?? "once";
 
-const interrupted = (name: string, why: string): FiredEvent => ({
+const interrupted = (name: string, why: string): FiredEvent<"Custom"> => ({
   event: "HandlerInterrupted",
   detail: `The handler of the state ${name} was interrupted ${why}; it may have had its effect.`,
 });
@@ -48,7 +51,7 @@ const interrupted = (name: string, why: string): FiredEvent => ({
  * now. Gives the event that leaves a state whose loop runs and whose handler must not run anymore: the state has become
  * terminal, or the handler was interrupted before and its policy does not let it run again.
  */
-export function reconsiderState(edit: StateEdit, before: AgentConfig): FiredEvent | undefined {
+export function reconsiderState(edit: StateEdit, before: AgentConfig): FiredEvent<"Custom"> | undefined {
   const { control } = edit.reActContext;
   if (control.type !== "Custom") return undefined;
   const { name, attempt, started } = control;

@@ -1,20 +1,20 @@
 import type { StateEdit } from "../state-edit.ts";
-import { isLoopFailureKind, type AgentFailure, type LoopFailureKind } from "../failure.ts";
+import { isLoopFailureKind, loopFailure, type AgentFailure } from "../failure.ts";
 import { hasNotRun, type AgentState, type ContextEntry } from "../state.ts";
 import { textIn } from "../turn-parts.ts";
 import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { wording } from "../wording.ts";
 import { callIdsOf, failCall, lastTurn, mayHaveRun, openCallOf, recordOf, unansweredIds } from "./calls.ts";
-import type { EnterState, FiredEvent } from "./enter.ts";
+import type { AnyFiredEvent, EnterState } from "./enter.ts";
 import { closeStreamedMessage } from "./streamed-message.ts";
 
-export const enterDone: EnterState = (edit) => {
+export const enterDone: EnterState<"Done"> = (edit) => {
   closeOpenWork(edit);
   edit.setContext({ control: { type: "Done", answer: answerAt(edit) } });
   return undefined;
 };
 
-export const enterError: EnterState = (edit, fired, from) => {
+export const enterError: EnterState<"Error"> = (edit, fired, from) => {
   const failure = fired.failure ?? failureOf(fired, from);
   closeOpenWork(edit);
   edit.setContext({ control: { type: "Error", failure } });
@@ -24,16 +24,11 @@ export const enterError: EnterState = (edit, fired, from) => {
 /** The text of the newest turn of the loop: what the model said last. */
 export const answerAt = (state: AgentState): string => textIn(lastTurn(state)?.parts ?? []);
 
-const messages: Partial<Readonly<Record<LoopFailureKind, string>>> = {
-  MaxSteps: "The loop reached its limit of model calls.",
-  BudgetExceeded: "The budget is spent.",
-  Cancelled: "The task was cancelled.",
-};
-
-function failureOf({ event, detail }: FiredEvent, from: string): AgentFailure {
+/** The failure of an event that a row of the user leads to Error. */
+function failureOf({ event, detail }: AnyFiredEvent, from: string): AgentFailure {
   const said = detail === undefined ? "" : ` ${detail}`;
   const message = `The event ${event} ended the loop in ${from}.${said}`;
-  if (isLoopFailureKind(event)) return { source: "loop", kind: event, message: messages[event] ?? message };
+  if (isLoopFailureKind(event)) return loopFailure(event, message);
   return { source: "event", kind: event, message, from };
 }
 

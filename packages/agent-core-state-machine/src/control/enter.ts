@@ -1,16 +1,47 @@
 import type { StateEdit } from "../state-edit.ts";
 import type { AgentFailure } from "../failure.ts";
-import type { Control } from "./control.ts";
+import type { Control, ControlType } from "./control.ts";
+import type { BuiltInState, transitionTable } from "./transition-table.ts";
 
 /** An event on its way along an edge; `failure` is the failure of an Error state, `detail` describes the event. */
-export interface FiredEvent {
+export interface AnyFiredEvent {
   readonly event: string;
   readonly failure?: AgentFailure;
   readonly detail?: string;
 }
 
+/** The rows of the table for a state. A custom state fires any event, and is cancelled like every state that waits. */
+type RowsOf<State extends ControlType> = State extends BuiltInState
+  ? (typeof transitionTable)[State]
+  : { readonly [event: string]: string; readonly Cancelled: "Error" };
+
+type EventOf<Rows> = keyof Rows & string;
+
+/** The events of these rows that lead to Error. */
+type FailingEventOf<Rows> = {
+  [Event in keyof Rows]: Rows[Event] extends "Error" ? Event & string : never;
+}[keyof Rows];
+
+type FiredFrom<Rows> =
+  | {
+      readonly event: Exclude<EventOf<Rows>, FailingEventOf<Rows>>;
+      readonly failure?: never;
+      readonly detail?: string;
+    }
+  | { readonly event: FailingEventOf<Rows>; readonly failure: AgentFailure; readonly detail?: string };
+
+/**
+ * An event that fires from a state: one of its rows in the transition table, with the failure if it leads to Error. From one
+ * of several states: an event that each of them has. From a custom state: any event.
+ */
+export type FiredEvent<State extends ControlType> = FiredFrom<RowsOf<State>>;
+
 /** Builds the data of a state that is entered from another; a returned event fires at once, without one the state rests. */
-export type EnterState = (edit: StateEdit, fired: FiredEvent, from: string) => FiredEvent | undefined;
+export type EnterState<State extends ControlType> = (
+  edit: StateEdit,
+  fired: AnyFiredEvent,
+  from: string,
+) => FiredEvent<State> | undefined;
 
 /** The name of a control state as the table and the user know it. */
 export const controlName = (control: Control): string =>

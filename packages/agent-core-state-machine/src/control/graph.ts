@@ -1,5 +1,5 @@
 import type { ControlGraph } from "../config.ts";
-import { builtInStates, nextStateName, transitionTable } from "./transition-table.ts";
+import { builtInStates, isBuiltInState, nextStateName, transitionTable } from "./transition-table.ts";
 
 export interface ControlEdge {
   readonly from: string;
@@ -49,7 +49,7 @@ export function graphProblems(graph: ControlGraph): readonly string[] {
   const known = new Set<string>([...builtInStates, ...graph.states]);
   const problems: string[] = [];
   for (const name of graph.states) {
-    if ((builtInStates as readonly string[]).includes(name) || name === "Custom")
+    if (isBuiltInState(name) || name === "Custom")
       problems.push(`The state ${name} is built in; choose another name.`);
     if (graph.states.indexOf(name) !== graph.states.lastIndexOf(name))
       problems.push(`The state ${name} is defined twice.`);

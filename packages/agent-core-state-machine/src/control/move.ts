@@ -3,16 +3,17 @@ import type { AgentFailure } from "../failure.ts";
 import { enterActing, enterParallelActing, enterWaitingForHuman } from "./acting.ts";
 import { enterCustom } from "./custom.ts";
 import { enterDone, enterError } from "./done-and-error.ts";
-import { controlName, type EnterState, type FiredEvent } from "./enter.ts";
+import { controlName, type AnyFiredEvent, type EnterState, type FiredEvent } from "./enter.ts";
 import { enterObserving } from "./observing.ts";
 import { enterPlanning } from "./planning.ts";
 import { enterReflecting } from "./reflecting.ts";
-import { nextStateName, type BuiltInState } from "./transition-table.ts";
+import type { ControlType } from "./control.ts";
+import { isBuiltInState, nextStateName, type BuiltInState } from "./transition-table.ts";
 
 /** More moves than this on one input are a cycle in a user's rows: no built-in path has more than five. */
 export const maxMovesPerInput = 64;
 
-const enter: Readonly<Record<BuiltInState, EnterState>> = {
+const enter: { readonly [State in BuiltInState]: EnterState<State> } = {
   Idle: () => undefined,
   Planning: enterPlanning,
   WaitingForHuman: enterWaitingForHuman,
@@ -24,14 +25,17 @@ const enter: Readonly<Record<BuiltInState, EnterState>> = {
   Error: enterError,
 };
 
-const isBuiltIn = (name: string): name is BuiltInState => Object.hasOwn(enter, name);
-
 /** States of the user's own may lead to each other so often without a plan between them. */
 export const maxEntriesWithoutPlan = 1_000;
 
-/** Fires an event and follows the edges until a state rests. A pair without a row ends the loop as InvalidTransition. */
-export function move(edit: StateEdit, first: FiredEvent): void {
-  let fired: FiredEvent | undefined = first;
+/** Fires an event of the table from a state: `move<"Planning">(edit, { event: "LlmFinalAnswer" })`. */
+export const move: <State extends ControlType>(edit: StateEdit, fired: FiredEvent<State>) => void = moveBy;
+
+/**
+ * Fires any event and follows the edges until a state rests. A pair without a row ends the loop as InvalidTransition.
+ */
+export function moveBy(edit: StateEdit, first: AnyFiredEvent): void {
+  let fired: AnyFiredEvent | undefined = first;
   let from = controlName(edit.reActContext.control);
   for (let moves = 0; fired !== undefined; moves += 1) {
     const to = nextStateName(edit.config.graph, from, fired.event);
@@ -41,15 +45,19 @@ export function move(edit: StateEdit, first: FiredEvent): void {
       return;
     }
     record(edit, from, fired.event, to);
-    fired = isBuiltIn(to) ? enter[to](edit, fired, from) : enterCustom(edit, to, fired.event);
+    fired = isBuiltInState(to) ? enter[to](edit, fired, from) : enterCustom(edit, to, fired.event);
     from = to;
   }
 }
 
 const isOneTooMany = ({ reActContext }: StateEdit, to: string): boolean =>
-  !isBuiltIn(to) && reActContext.entriesSincePlan >= maxEntriesWithoutPlan;
+  !isBuiltInState(to) && reActContext.entriesSincePlan >= maxEntriesWithoutPlan;
 
-const brokenGraph = (from: string, { event, detail }: FiredEvent, to: string | undefined): AgentFailure => {
+const brokenGraph = (
+  from: string,
+  { event, detail }: AnyFiredEvent,
+  to: string | undefined,
+): AgentFailure => {
   if (to !== undefined)
     return {
       source: "graph",

@@ -1,11 +1,11 @@
 import type { EnterState } from "./enter.ts";
 
-export const enterObserving: EnterState = (edit) => {
+export const enterObserving: EnterState<"Observing"> = (edit) => {
   edit.setContext({ control: { type: "Observing" } });
   return { event: reflectsBySteps(edit) || reflectsByTokens(edit) ? "NeedsReflection" : "Continue" };
 };
 
-type Read = Parameters<EnterState>[0];
+type Read = Parameters<EnterState<"Observing">>[0];
 
 export const reflectsBySteps = ({ config, reActContext }: Read): boolean =>
   config.reflection.everyNSteps > 0 && reActContext.step % config.reflection.everyNSteps === 0;

@@ -1,19 +1,20 @@
 import type { StateEdit } from "../state-edit.ts";
 import { budgetExceeded, outputLimitAt } from "../budget.ts";
+import { loopFailure } from "../failure.ts";
 import { modelFor } from "../model-for.ts";
 import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { wording } from "../wording.ts";
 import { abandonCall, unansweredIds } from "./calls.ts";
 import type { ControlOf } from "./control.ts";
-import type { EnterState } from "./enter.ts";
+import type { EnterState, FiredEvent } from "./enter.ts";
 import { windowOnEntry } from "./window.ts";
 
 /** Fixes the next request of the model: takes in what was queued, counts the step, cuts the window. */
-export const enterPlanning: EnterState = (edit, { event }) => {
+export const enterPlanning: EnterState<"Planning"> = (edit, { event }) => {
   const { control } = edit.reActContext;
   if (event === "LlmRetry" && control.type === "Planning") {
     // What the attempts so far used counts, also where they failed.
-    if (budgetExceeded(edit)) return { event: "BudgetExceeded" };
+    if (budgetExceeded(edit)) return failed("BudgetExceeded");
     edit.setContext({ control: { ...control, retryAt: null } });
     return undefined;
   }
@@ -21,8 +22,8 @@ export const enterPlanning: EnterState = (edit, { event }) => {
   for (const id of unansweredIds(edit)) abandonCall(edit, id, "The agent moved on without it.");
   const { step } = edit.reActContext;
   const stepLimit = appendQueued(edit) ? step + edit.config.limits.maxSteps : edit.reActContext.stepLimit;
-  if (step >= stepLimit) return { event: "MaxSteps" };
-  if (budgetExceeded(edit)) return { event: "BudgetExceeded" };
+  if (step >= stepLimit) return failed("MaxSteps");
+  if (budgetExceeded(edit)) return failed("BudgetExceeded");
   if (step + 1 === stepLimit && hasTools(edit)) edit.addEntry({ type: "note", text: wording.lastStep });
   edit.setContext({
     ...windowOnEntry(edit),
@@ -33,6 +34,11 @@ export const enterPlanning: EnterState = (edit, { event }) => {
   });
   return undefined;
 };
+
+const failed = (event: "MaxSteps" | "BudgetExceeded"): FiredEvent<"Planning"> => ({
+  event,
+  failure: loopFailure(event),
+});
 
 /** A model call that was not made yet; its answer is limited by what the budget leaves now. */
 export const newLlmCall = (edit: StateEdit, taskType: string) => ({

@@ -2,7 +2,7 @@ import { budgetExceeded } from "../budget.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { AgentState } from "../state.ts";
 import type { ControlOf } from "./control.ts";
-import type { EnterState, FiredEvent } from "./enter.ts";
+import type { AnyFiredEvent, EnterState, FiredEvent } from "./enter.ts";
 import { reflectsBySteps } from "./observing.ts";
 import { newLlmCall } from "./planning.ts";
 import { halvedWindow } from "./window.ts";
@@ -10,7 +10,7 @@ import { halvedWindow } from "./window.ts";
 type Cause = ControlOf<"Reflecting">["cause"];
 
 /** Fixes what the summary will cover. Where there is nothing to cover, reflection is over at once. */
-export const enterReflecting: EnterState = (edit, fired) => {
+export const enterReflecting: EnterState<"Reflecting"> = (edit, fired) => {
   const cause = causeOf(edit, fired);
   const { loopStart, windowStart } = edit.reActContext;
   const since = cause === "tokens" || cause === "context-exceeded" ? windowStart : loopStart;
@@ -30,14 +30,14 @@ export function maySummarize(edit: StateEdit, since: number): boolean {
   return canCompress(edit, since) && !budgetExceeded(edit);
 }
 
-function causeOf(edit: StateEdit, { event }: FiredEvent): Cause {
+function causeOf(edit: StateEdit, { event }: AnyFiredEvent): Cause {
   if (event === "LowConfidence") return "low-confidence";
   if (event === "ContextExceeded") return "context-exceeded";
   return reflectsBySteps(edit) ? "steps" : "tokens";
 }
 
 /** What follows from a summary, or from none: retries begin anew, or the window shrinks. */
-export function finishReflection(edit: StateEdit, summarised: boolean): FiredEvent {
+export function finishReflection(edit: StateEdit, summarised: boolean): FiredEvent<"Reflecting"> {
   const { control } = edit.reActContext;
   const cause = control.type === "Reflecting" ? control.cause : undefined;
   if (cause === "steps" || cause === "tokens") edit.setContext({ retryCount: 0 });

@@ -3,6 +3,7 @@ import type { ToolCallDecision } from "../state.ts";
 import { actingEvent, askingEvent } from "./acting.ts";
 import { admitCalls } from "./admission.ts";
 import { openCallsOf } from "./calls.ts";
+import type { FiredEvent } from "./enter.ts";
 import { move } from "./move.ts";
 
 /**
@@ -14,12 +15,14 @@ export function advanceBatch(edit: StateEdit, decision?: ToolCallDecision["type"
   switch (control.type) {
     case "WaitingForHuman": {
       if (askingEvent(edit) !== undefined) return admitCalls(edit);
-      return move(edit, { event: humanEvent(edit, openCallsOf(control).length, decision) });
+      return move<"WaitingForHuman">(edit, {
+        event: humanEvent(edit, openCallsOf(control).length, decision),
+      });
     }
     case "Acting":
     case "ParallelActing": {
       const fired = actingEvent(edit);
-      return fired === undefined ? admitCalls(edit) : move(edit, fired);
+      return fired === undefined ? admitCalls(edit) : move<"Acting" | "ParallelActing">(edit, fired);
     }
     case "Idle":
     case "Planning":
@@ -32,7 +35,11 @@ export function advanceBatch(edit: StateEdit, decision?: ToolCallDecision["type"
   }
 }
 
-function humanEvent(edit: StateEdit, open: number, decision: ToolCallDecision["type"] | undefined): string {
+function humanEvent(
+  edit: StateEdit,
+  open: number,
+  decision: ToolCallDecision["type"] | undefined,
+): Exclude<FiredEvent<"WaitingForHuman">["event"], "Cancelled"> {
   if (open === 0) return decision === "answered" || decision === "worked" ? "HumanAnswered" : "HumanRejected";
   if (open === 1) return decision === "modified" ? "HumanModified" : "HumanApproved";
   return edit.config.toolCalls.parallel ? "HumanApprovedParallel" : "HumanApproved";

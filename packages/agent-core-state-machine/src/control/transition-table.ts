@@ -68,17 +68,11 @@ type EventsOf<Rows> = { [State in keyof Rows]: keyof Rows[State] }[keyof Rows];
 /** An event on an edge of the built-in table; a custom state may emit any other word. */
 export type ControlEvent = EventsOf<typeof transitionTable>;
 
-export const builtInStates: readonly BuiltInState[] = [
-  "Idle",
-  "Planning",
-  "WaitingForHuman",
-  "Acting",
-  "ParallelActing",
-  "Observing",
-  "Reflecting",
-  "Done",
-  "Error",
-];
+/** Whether a name is that of a state that every agent has. */
+export const isBuiltInState = (name: string): name is BuiltInState => Object.hasOwn(transitionTable, name);
+
+/** The control states that every agent has, in the order of the table. */
+export const builtInStates: readonly BuiltInState[] = Object.keys(transitionTable).filter(isBuiltInState);
 
 const builtInRows: Readonly<Record<string, Readonly<Record<string, string>>>> = transitionTable;
 

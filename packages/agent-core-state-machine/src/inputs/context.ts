@@ -63,7 +63,7 @@ export const stateHandled: InputHandler<StateHandledInput> = (state, { key, even
   return (edit) => {
     edit.addToolUsage(usage);
     if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });
-    move(edit, note === undefined ? { event } : { event, detail: note });
+    move<"Custom">(edit, note === undefined ? { event } : { event, detail: note });
   };
 };
 

@@ -15,7 +15,7 @@ export const deadlinePassed: InputHandler<DeadlinePassedInput> = (state, { key }
 function endWait(edit: StateEdit, wait: Wait): void {
   switch (wait.type) {
     case "retry":
-      return move(edit, { event: "LlmRetry" });
+      return move<"Planning">(edit, { event: "LlmRetry" });
     case "expiry":
       return expireQuestion(edit, wait.call);
     case "reminder":

@@ -53,7 +53,7 @@ export const llmCallFailed: InputHandler<LlmCallFailedInput> = (state, input) =>
 
 function failReflection(edit: StateEdit, { failure }: LlmCallFailedInput): void {
   countFailedSummary(edit, failure.kind);
-  move(edit, finishReflection(edit, false));
+  move<"Reflecting">(edit, finishReflection(edit, false));
 }
 
 function failPlan(edit: StateEdit, control: ControlOf<"Planning">, input: LlmCallFailedInput): void {
@@ -70,7 +70,7 @@ export const historyReflected: InputHandler<HistoryReflectedInput> = (state, { k
     edit.addUsage(usage);
     const text = summary.trim();
     if (text !== "") edit.addEntry({ type: "summary", text, since: control.since, until: control.covers });
-    move(edit, finishReflection(edit, text !== ""));
+    move<"Reflecting">(edit, finishReflection(edit, text !== ""));
   };
 };
 
@@ -109,14 +109,15 @@ const nextRequest = (edit: StateEdit, control: ControlOf<"Planning">): ControlOf
 
 function contextExceeded(edit: StateEdit, input: LlmCallFailedInput): void {
   const { windowStart, loopStart } = edit.reActContext;
-  if (maySummarize(edit, windowStart) || windowStart < loopStart) move(edit, { event: "ContextExceeded" });
+  if (maySummarize(edit, windowStart) || windowStart < loopStart)
+    move<"Planning">(edit, { event: "ContextExceeded" });
   else failLoop(edit, input);
 }
 
 function failLoop(edit: StateEdit, { failure: { kind, message } }: LlmCallFailedInput): void {
   const failure: AgentFailure =
     kind === "NoPrice" ? { source: "loop", kind, message } : { source: "model", kind, message };
-  move(edit, { event: "FatalError", failure });
+  move<"Planning">(edit, { event: "FatalError", failure });
   if (kind === "refusal" || kind === "content-filter") withholdLoop(edit);
 }
 
@@ -131,13 +132,13 @@ export function interruptLlmCall(edit: StateEdit): void {
     edit.setContext({
       control: { ...control, attempt: control.attempt + 1, started: false, interruptions },
     });
-    if (isLast) move(edit, finishReflection(edit, false));
+    if (isLast) move<"Reflecting">(edit, finishReflection(edit, false));
     return;
   }
   edit.setContext({ control: { ...nextAttempt(control), interruptions } });
   if (!isLast) return;
   const message = `The model call was interrupted ${interruptions} times.`;
-  move(edit, { event: "FatalError", failure: { source: "model", kind: "interrupted", message } });
+  move<"Planning">(edit, { event: "FatalError", failure: { source: "model", kind: "interrupted", message } });
 }
 
 /** The request of the open model call has changed: it gives way to one with the new request, under another key. */

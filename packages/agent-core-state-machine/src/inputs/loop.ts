@@ -1,3 +1,4 @@
+import type { ControlType } from "../control/control.ts";
 import { move } from "../control/move.ts";
 import { closeStreamedMessage, streamedMessage } from "../control/streamed-message.ts";
 import type { StateEdit } from "../state-edit.ts";
@@ -35,8 +36,11 @@ export function openLoop(edit: StateEdit, entry: ContextEntry): void {
     startedAt: timestamp,
     control: { type: "Idle" },
   });
-  move(edit, { event: "Start" });
+  move<"Idle">(edit, { event: "Start" });
 }
+
+/** The states in which a running loop waits for something. */
+type Resting = Exclude<ControlType, "Idle" | "Observing" | "Done" | "Error">;
 
 /** Ends the running loop: each open call gets its result, and what was said so far is kept for the model to know. */
 export function cancelLoop(edit: StateEdit, reason: string | undefined, partial: string): void {
@@ -55,6 +59,6 @@ export function cancelLoop(edit: StateEdit, reason: string | undefined, partial:
   awaitUsageOfModel(edit);
   awaitUsageOfHandler(edit);
   const message = reason ?? "The task was cancelled.";
-  move(edit, { event: "Cancelled", failure: { source: "loop", kind: "Cancelled", message } });
+  move<Resting>(edit, { event: "Cancelled", failure: { source: "loop", kind: "Cancelled", message } });
   edit.addEntry({ type: "note", text: wording.cancelled(reason) });
 }

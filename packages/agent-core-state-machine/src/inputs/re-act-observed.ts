@@ -65,7 +65,7 @@ function dropTurn(edit: StateEdit, input: ReActObservedInput): void {
     type: "note",
     text: wording.lowConfidence(confidence ?? 0, edit.config.limits.minConfidence),
   });
-  move(edit, { event: "LowConfidence" });
+  move<"Planning">(edit, { event: "LowConfidence" });
 }
 
 const textOf = (edit: StateEdit, { turn }: ReActObservedInput): string =>
@@ -111,15 +111,18 @@ function continueLoop(edit: StateEdit, cut: boolean): void {
   edit.setContext({ truncatedCount });
   if (truncatedCount >= maxTruncatedTurns) {
     const message = `${truncatedCount} turns in a row were cut off at the token limit.`;
-    return move(edit, { event: "FatalError", failure: { source: "loop", kind: "Truncated", message } });
+    return move<"Planning">(edit, {
+      event: "FatalError",
+      failure: { source: "loop", kind: "Truncated", message },
+    });
   }
   const open = unansweredIds(edit);
-  if (open.length > 0) return move(edit, { event: eventForCalls(edit, open) });
-  if (anyBlacklisted) return move(edit, { event: "ToolBlacklisted" });
+  if (open.length > 0) return move<"Planning">(edit, { event: eventForCalls(edit, open) });
+  if (anyBlacklisted) return move<"Planning">(edit, { event: "ToolBlacklisted" });
   if (ids.length === 0 && turn?.parts.some((part) => part.type === "internal-call"))
-    return move(edit, { event: "ContextChanged" });
+    return move<"Planning">(edit, { event: "ContextChanged" });
   if (ids.length === 0) edit.addEntry({ type: "note", text: wording.nothingToDo });
-  move(edit, { event: "AnswerInvalid" });
+  move<"Planning">(edit, { event: "AnswerInvalid" });
 }
 
 /** Gives the calls that will not run their results; returns whether one of them was blacklisted. */
@@ -137,7 +140,9 @@ function refuseCalls(edit: StateEdit, ids: readonly string[], cut: boolean): boo
   return anyBlacklisted;
 }
 
-function eventForCalls(edit: StateEdit, open: readonly string[]): string {
+type CallsEvent = "HumanApprovalRequired" | "LlmToolCall" | "LlmParallelToolCalls";
+
+function eventForCalls(edit: StateEdit, open: readonly string[]): CallsEvent {
   const asks = open.some((id) => {
     const record = recordOf(edit, id);
     return record !== undefined && needsHuman(edit, record);
@@ -150,23 +155,24 @@ function complete(edit: StateEdit, problem: string | undefined): void {
   edit.setContext({ truncatedCount: 0 });
   const { queued, retryCount } = edit.reActContext;
   const mayRetry = retryCount < edit.config.retries.maxAnswerRetries;
-  if (queued.some((entry) => entry.type === "message")) return move(edit, { event: "UserInterjected" });
+  if (queued.some((entry) => entry.type === "message"))
+    return move<"Planning">(edit, { event: "UserInterjected" });
   if (problem !== undefined && !mayRetry)
-    return move(edit, {
+    return move<"Planning">(edit, {
       event: "FatalError",
       failure: { source: "loop", kind: "AnswerInvalid", message: problem },
     });
   if (problem !== undefined) return retryAnswer(edit, "AnswerInvalid", wording.answerInvalid(problem));
   if (mayRetry && isTooShort(edit))
     return retryAnswer(edit, "AnswerTooShort", wording.answerTooShort(edit.config.limits.minAnswerLength));
-  move(edit, { event: "LlmFinalAnswer" });
+  move<"Planning">(edit, { event: "LlmFinalAnswer" });
 }
 
 const isTooShort = (edit: StateEdit): boolean =>
   textIn(lastTurn(edit)?.parts ?? []).trim().length < edit.config.limits.minAnswerLength;
 
-function retryAnswer(edit: StateEdit, event: string, note: string): void {
+function retryAnswer(edit: StateEdit, event: "AnswerInvalid" | "AnswerTooShort", note: string): void {
   edit.setContext({ retryCount: edit.reActContext.retryCount + 1 });
   edit.addEntry({ type: "note", text: note });
-  move(edit, { event });
+  move<"Planning">(edit, { event });
 }

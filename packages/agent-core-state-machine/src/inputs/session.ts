@@ -60,7 +60,7 @@ function interruptIfStarted(edit: StateEdit, call: OpenCall | undefined): void {
 function interruptStartedHandler(edit: StateEdit): void {
   const { control } = edit.reActContext;
   const fired = control.type === "Custom" && control.started ? interruptHandler(edit, control) : undefined;
-  if (fired !== undefined) move(edit, fired);
+  if (fired !== undefined) move<"Custom">(edit, fired);
 }
 
 export const agentConfigured: InputHandler<AgentConfiguredInput> = (state, input) => {
@@ -77,10 +77,10 @@ export const agentConfigured: InputHandler<AgentConfiguredInput> = (state, input
   };
 };
 
-function leaveState(edit: StateEdit, fired: FiredEvent | undefined): void {
+function leaveState(edit: StateEdit, fired: FiredEvent<"Custom"> | undefined): void {
   if (fired === undefined) return;
   awaitUsageOfHandler(edit);
-  move(edit, fired);
+  move<"Custom">(edit, fired);
 }
 
 type Configuration = Pick<AgentState, "config" | "tools">;
