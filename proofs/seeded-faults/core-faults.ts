@@ -165,7 +165,7 @@ export const coreFaults: readonly Fault[] = [
     {
       file: `${core}/control/planning.ts`,
       text: 'if (step >= stepLimit) return failed("MaxSteps");',
-      replacement: 'if (step > stepLimit) return { event: "MaxSteps" };',
+      replacement: 'if (step > stepLimit) return failed("MaxSteps");',
     },
     [...transcripts, "packages/moora/test/builder/planning.test.ts"],
     /steps have a limit|agent_config_respected/,

@@ -24,7 +24,7 @@ export type { ControlEdge } from "./control/graph.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { builtInStates, nextStateName, transitionTable } from "./control/transition-table.ts";
 export type { BuiltInState, ControlEvent } from "./control/transition-table.ts";
-export { waitsAt } from "./control/waits.ts";
+export { waitAt, waitsAt } from "./control/waits.ts";
 export type { Wait } from "./control/waits.ts";
 export type { AgentChange, ControlMove } from "./state-edit.ts";
 export { defaultAgentConfig } from "./default-config.ts";

@@ -37,6 +37,7 @@ export interface MadeTurn {
   readonly confidence?: number;
   readonly cut?: boolean;
   readonly usage?: Partial<AgentUsage>;
+  /** Default: an id that is made from the key of the call. */
   readonly messageId?: string;
   readonly at?: number;
 }
@@ -87,7 +88,7 @@ function observed(
   key: string,
   parts: readonly TurnPart[],
   observation: InputOf<"re-act-observed">["observation"],
-  { confidence, cut, usage, messageId = `msg_${key.split("/").slice(1, 3).join("_")}`, at = 1 }: MadeTurn,
+  { confidence, cut, usage, messageId = `answer-${key}`, at = 1 }: MadeTurn,
 ): InputOf<"re-act-observed"> {
   return {
     type: "re-act-observed",

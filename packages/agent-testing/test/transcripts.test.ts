@@ -39,7 +39,7 @@ describe("a question and its answer", () => {
     expect(done.memory.finalAnswer).toBe("hello");
     expect(done.state.messages.map((message) => [message.id, message.content])).toEqual([
       ["m-hi", "hi"],
-      ["msg_1_1", "hello"],
+      ["answer-plan/1/1/1", "hello"],
     ]);
   });
   it("opens the next loop with the next message", () => {

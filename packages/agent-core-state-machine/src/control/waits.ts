@@ -21,6 +21,10 @@ export function waitsAt({ reActContext: context }: AgentState): readonly Wait[] 
   return openCallsOf(control).flatMap(waitsOf);
 }
 
+/** The open wait with this key. Keys are identities: what a wait is about is found in the state, not in its key. */
+export const waitAt = (state: AgentState, key: string): Wait | undefined =>
+  waitsAt(state).find((wait) => wait.key === key);
+
 function waitsOf(call: OpenCall): readonly Wait[] {
   const { status } = call;
   if (status.type !== "asking") return [];

@@ -1,14 +1,14 @@
 import { dueIn, replaceCall } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
 import { move } from "../control/move.ts";
-import { waitsAt, type Wait } from "../control/waits.ts";
+import { waitAt, type Wait } from "../control/waits.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { InputHandler } from "./input-handler.ts";
 import type { DeadlinePassedInput } from "../input.ts";
 import { expireQuestion } from "./tool-call-decided.ts";
 
 export const deadlinePassed: InputHandler<DeadlinePassedInput> = (state, { key }) => {
-  const wait = waitsAt(state).find((open) => open.key === key);
+  const wait = waitAt(state, key);
   return wait === undefined ? "wrong-key" : (edit) => endWait(edit, wait);
 };
 

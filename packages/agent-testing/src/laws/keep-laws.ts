@@ -85,10 +85,7 @@ export function keepLaws({
       checkMoves(before, next, stepped.moves);
       checkAnswer(input, effects, wanted);
       keys.follow(next, wanted);
-      requests.follow(
-        next,
-        Object.keys(wanted).find((key) => key.startsWith("plan/") || key.startsWith("reflect/")) ?? "",
-      );
+      requests.follow(next, Object.values(wanted).find(({ type }) => type === "call-llm")?.key ?? "");
       applied.push(input);
       checkLate(applied.slice(-(thorough ? lateAnswers : 3)), next);
       abandoned.push(...settledWithout(input, before, next));

@@ -27,6 +27,9 @@ export class LogWatch {
   private writer = "";
   /** Calls whose results the application has handed in. */
   readonly outsideResults: Set<string> = new Set();
+  /** The step whose model call was started last, and how many attempts of it were. */
+  private startedCall = { loop: 0, step: 0 };
+  private startedAttempts = 0;
   private readonly requests = new Map<string, LlmRequest>();
   private readonly store: EventLog;
   private readonly id: string;
@@ -102,18 +105,24 @@ export class LogWatch {
     const next = this.keeper.apply(input);
     if (next === before) return next;
     this.calls.follow(input, before, next);
+    this.countAttempts(input, before);
     this.checkAttempts(before, next);
     return next;
   }
 
+  private countAttempts({ type }: AgentInput, { reActContext: { control, loop, step } }: AgentState): void {
+    if (type !== "llm-call-started" || control.type !== "Planning") return;
+    const isSameCall = loop === this.startedCall.loop && step === this.startedCall.step;
+    this.startedAttempts = isSameCall ? this.startedAttempts + 1 : 1;
+    this.startedCall = { loop, step };
+  }
+
   /** V18: a model call is given up as interrupted only after as many attempts as the configuration allows. */
   private checkAttempts(before: AgentState, next: AgentState): void {
-    const { control, loop, step } = next.reActContext;
+    const { control } = next.reActContext;
     if (control.type !== "Error" || control.failure.kind !== "interrupted") return;
     if (before.reActContext.control.type === "Error") return;
-    const started = this.keeper.inputs.filter(
-      (input) => input.type === "llm-call-started" && input.key.startsWith(`plan/${loop}/${step}/`),
-    ).length;
+    const started = this.startedAttempts;
     check(
       started >= next.config.retries.maxLlmAttempts,
       "V18",

@@ -7,6 +7,7 @@ import {
   openCallsOf,
   recordOf,
   stateKey,
+  waitAt,
   type AgentInput,
   type AgentState,
   type OpenCall,
@@ -91,15 +92,17 @@ function answersOfCalls(
   later: readonly AgentInput[],
 ): readonly AgentInput[] {
   const replay = beginReplay(state);
-  const answers: AgentInput[] = [];
+  const answers: { readonly input: AgentInput; readonly about: string | undefined }[] = [];
   const open = new Set(calls.map(({ id }) => id));
   let settled = 0;
+  let after = state;
   for (const input of later) {
     if (input.type === "re-act-cancelled") break;
-    const about = callOf(input);
+    const about = callOf(after, input);
     if (replay.apply(input) === undefined) continue;
-    if (input.type === "session-opened" || (about !== undefined && open.has(about))) answers.push(input);
-    const after = replay.state();
+    if (input.type === "session-opened" || (about !== undefined && open.has(about)))
+      answers.push({ input, about });
+    after = replay.state();
     for (const id of open) {
       if (openCallOf(after.reActContext.control, id) !== undefined) continue;
       if (recordOf(after, id)?.result !== null) settled = answers.length;
@@ -107,16 +110,17 @@ function answersOfCalls(
     }
     if (open.size === 0) break;
   }
-  return answers.slice(0, settled).filter((input) => !open.has(callOf(input) ?? ""));
+  return answers
+    .slice(0, settled)
+    .flatMap(({ input, about }) => (about !== undefined && open.has(about) ? [] : [input]));
 }
 
-/** The call that an input is about; waits say so in their keys. */
-const callOf = (input: AgentInput): string | undefined =>
-  "toolCallId" in input
-    ? input.toolCallId
-    : input.type === "deadline-passed"
-      ? /^wait\/ask\/([^/]+)\//.exec(input.key)?.[1]
-      : undefined;
+/** The call that an input is about, given the state that the input comes to. */
+function callOf(state: AgentState, input: AgentInput): string | undefined {
+  if ("toolCallId" in input) return input.toolCallId;
+  const wait = input.type === "deadline-passed" ? waitAt(state, input.key) : undefined;
+  return wait === undefined || wait.type === "retry" ? undefined : wait.call.id;
+}
 
 /** Whether an input is part of the story of the one model call or handler that is open. Attempts are counted by openings. */
 const isOfKeyedWork = ({ type }: AgentInput): boolean =>

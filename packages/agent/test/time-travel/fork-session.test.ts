@@ -106,6 +106,21 @@ describe("a fork within a batch of calls", () => {
     for (const { key } of again) expect(keys.has(key)).toBe(false);
   });
 
+  it("that reuses takes the expiry of a question from the record, whatever the id of the call is", async () => {
+    const approval = { policy: { tools: ["pay"] }, expiresAfterMs: 10_000 } as const;
+    const scene = sceneOf([[call("look"), call("pay")]], { approval });
+    await told(scene, ["Please."], () => scene.clock.advance(10_000));
+    const renamed = (input: AgentInput): AgentInput =>
+      JSON.parse(JSON.stringify(input).replaceAll('"2"', '"pay/2"').replaceAll("/2/", "/pay/2/"));
+    const last = (await recordsOf(scene.log())).length;
+    await forkSession(scene.log(), "ada", last, { as: "renamed", open: "close", edit: renamed });
+    const inputs = await inputsOf(scene, "renamed");
+    const asked = inputs.findIndex(({ type }) => type === "deadline-passed");
+    expect(inputs[asked]).toMatchObject({ key: "wait/ask/pay/2/1/expiry" });
+    const forked = await forkSession(scene.log(), "renamed", asked, { as: "fork", open: "reuse" });
+    expect(forked.state.toolCalls["pay/2"]?.result).toMatchObject({ code: "expired" });
+  });
+
   it("that closes settles each open call, and says of each question who closed it", async () => {
     const scene = await recorded();
     const seq = await withinBatch(scene);
