@@ -30,32 +30,7 @@ export type { AgentChange, ControlMove } from "./state-edit.ts";
 export { defaultAgentConfig } from "./default-config.ts";
 export { initialAgentState } from "./initial.ts";
 export type { InitialAgentOptions } from "./initial.ts";
-export {
-  addContextNoteInputSchema,
-  snapshotTakenInputSchema,
-  addToolCallsToContextInputSchema,
-  agentConfiguredInputSchema,
-  agentEventSchema,
-  deadlinePassedInputSchema,
-  expandContextWindowInputSchema,
-  historyReflectedInputSchema,
-  llmCallFailedInputSchema,
-  llmCallStartedInputSchema,
-  llmChunkInputSchema,
-  llmMessageCompleteInputSchema,
-  llmMessageStartedInputSchema,
-  reActCancelledInputSchema,
-  reActObservedInputSchema,
-  sessionOpenedInputSchema,
-  stateHandledInputSchema,
-  stateHandlerStartedInputSchema,
-  usageReportedInputSchema,
-  toolCallDecidedInputSchema,
-  toolCallInterruptedInputSchema,
-  toolCallResultInputSchema,
-  toolCallStartedInputSchema,
-  userMessageInputSchema,
-} from "./input.ts";
+export { agentEventSchema, inputSchemas } from "./input.ts";
 export type {
   AddContextNoteInput,
   SnapshotTakenInput,

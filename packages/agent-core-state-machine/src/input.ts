@@ -11,47 +11,8 @@ const text = z.string();
 const usage = z.exactOptional(usageReportSchema);
 const key = z.exactOptional(z.string());
 
-export const userMessageInputSchema = z.object({
-  type: z.literal("user-message-received"),
-  messageId: id,
-  content: text,
-  attachments: z.exactOptional(z.array(agentAttachmentSchema)),
-  timestamp,
-});
-
-/** The intent to call a model, durable before the call is made. */
-export const llmCallStartedInputSchema = z.object({
-  type: z.literal("llm-call-started"),
-  key: text,
-  timestamp,
-});
-
-export const llmMessageStartedInputSchema = z.object({
-  type: z.literal("llm-message-started"),
-  messageId: id,
-  key,
-  timestamp,
-});
-
-/** A notice to viewers: `text` stands at `offset` of the message. The reducer ignores it, no log keeps it. */
-export const llmChunkInputSchema = z.object({
-  type: z.literal("llm-chunk-received"),
-  messageId: id,
-  text,
-  offset: z.number(),
-  timestamp,
-});
-
-export const llmMessageCompleteInputSchema = z.object({
-  type: z.literal("llm-message-completed"),
-  messageId: id,
-  content: text,
-  key,
-  timestamp,
-});
-
 /** `parameters` is JSON text as the model wrote it; `digest` binds a decision to exactly these bytes. */
-export const observedToolCallSchema = z.object({
+const observedToolCallSchema = z.object({
   name: text,
   parameters: text,
   calledAt: z.number(),
@@ -63,209 +24,210 @@ export const observedToolCallSchema = z.object({
 });
 
 /** What the model came to: tools to be called, or an answer; `problem` says why an answer does not fit its schema. */
-export const observationSchema = z.discriminatedUnion("type", [
+const observationSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("continue-re-act"), toolCalls: z.record(id, observedToolCallSchema) }),
   z.object({ type: z.literal("complete-re-act"), problem: z.exactOptional(text) }),
 ]);
 
-export const reActObservedInputSchema = z.object({
-  type: z.literal("re-act-observed"),
-  calledLlmAt: z.number(),
-  observation: observationSchema,
-  key,
-  turn: z.exactOptional(observedTurnSchema),
-  messageId: z.exactOptional(id),
-  usage,
-  confidence: z.exactOptional(z.number()),
-  finish: z.exactOptional(
-    z.object({ unified: z.enum(["stop", "tool-calls", "length", "other"]), raw: text }),
-  ),
-  timestamp,
-});
-
-export const llmCallFailedInputSchema = z.object({
-  type: z.literal("llm-call-failed"),
-  key: text,
-  failure: z.object({
-    /** A failure of the model, or `NoPrice`: the budget limits costs, and the model has no price. */
-    kind: z.enum([...modelFailureKinds, "NoPrice"]),
-    message: text,
-    retryable: z.boolean(),
-    retryAfterMs: z.exactOptional(z.number().check(z.nonnegative())),
+/** The schema of each type of input. */
+export const inputSchemas = {
+  "user-message-received": z.object({
+    type: z.literal("user-message-received"),
+    messageId: id,
+    content: text,
+    attachments: z.exactOptional(z.array(agentAttachmentSchema)),
+    timestamp,
   }),
-  usage,
-  /** The text that had been streamed. */
-  partial: z.exactOptional(text),
-  timestamp,
-});
+  /** The intent to call a model, durable before the call is made. */
+  "llm-call-started": z.object({
+    type: z.literal("llm-call-started"),
+    key: text,
+    timestamp,
+  }),
+  "llm-message-started": z.object({
+    type: z.literal("llm-message-started"),
+    messageId: id,
+    key,
+    timestamp,
+  }),
+  /** A notice to viewers: `text` stands at `offset` of the message. The reducer ignores it, no log keeps it. */
+  "llm-chunk-received": z.object({
+    type: z.literal("llm-chunk-received"),
+    messageId: id,
+    text,
+    offset: z.number(),
+    timestamp,
+  }),
+  "llm-message-completed": z.object({
+    type: z.literal("llm-message-completed"),
+    messageId: id,
+    content: text,
+    key,
+    timestamp,
+  }),
+  "re-act-observed": z.object({
+    type: z.literal("re-act-observed"),
+    calledLlmAt: z.number(),
+    observation: observationSchema,
+    key,
+    turn: z.exactOptional(observedTurnSchema),
+    messageId: z.exactOptional(id),
+    usage,
+    confidence: z.exactOptional(z.number()),
+    finish: z.exactOptional(
+      z.object({ unified: z.enum(["stop", "tool-calls", "length", "other"]), raw: text }),
+    ),
+    timestamp,
+  }),
+  "llm-call-failed": z.object({
+    type: z.literal("llm-call-failed"),
+    key: text,
+    failure: z.object({
+      /** A failure of the model, or `NoPrice`: the budget limits costs, and the model has no price. */
+      kind: z.enum([...modelFailureKinds, "NoPrice"]),
+      message: text,
+      retryable: z.boolean(),
+      retryAfterMs: z.exactOptional(z.number().check(z.nonnegative())),
+    }),
+    usage,
+    /** The text that had been streamed. */
+    partial: z.exactOptional(text),
+    timestamp,
+  }),
+  "history-reflected": z.object({
+    type: z.literal("history-reflected"),
+    key: text,
+    summary: text,
+    usage,
+    timestamp,
+  }),
+  /** The intent to run a tool, durable before it runs. */
+  "tool-call-started": z.object({
+    type: z.literal("tool-call-started"),
+    toolCallId: id,
+    attempt: z.number(),
+    timestamp,
+  }),
+  "tool-call-completed": z.object({
+    type: z.literal("tool-call-completed"),
+    toolCallId: id,
+    result: toolCallResultSchema,
+    key,
+    /** What models used that the tool called itself. */
+    usage,
+    timestamp,
+  }),
+  "tool-call-interrupted": z.object({
+    type: z.literal("tool-call-interrupted"),
+    toolCallId: id,
+    attempt: z.number(),
+    outcome: z.enum(["unknown", "not-run"]),
+    timestamp,
+  }),
+  /**
+   * What a person decided. About an approval: `approved`, `rejected`, `modified`. About a question of the agent: `answered`,
+   * `rejected`. About an unknown outcome: `run-again`, `worked` with its result, `failed`, `unknown`.
+   */
+  "tool-call-decided": z.object({
+    type: z.literal("tool-call-decided"),
+    toolCallId: id,
+    digest: text,
+    by: text,
+    reason: z.exactOptional(text),
+    decision: z.discriminatedUnion("type", [
+      z.object({ type: z.literal("approved") }),
+      z.object({ type: z.literal("rejected") }),
+      z.object({ type: z.literal("modified"), parameters: text, digest: z.exactOptional(text) }),
+      z.object({ type: z.literal("answered"), content: text }),
+      z.object({ type: z.literal("run-again") }),
+      z.object({ type: z.literal("worked"), content: text }),
+      z.object({ type: z.literal("failed") }),
+      z.object({ type: z.literal("unknown") }),
+    ]),
+    timestamp,
+  }),
+  /** The time that a wait was for has come. The key decides, the timestamp is only recorded. */
+  "deadline-passed": z.object({
+    type: z.literal("deadline-passed"),
+    key: text,
+    timestamp,
+  }),
+  "re-act-cancelled": z.object({
+    type: z.literal("re-act-cancelled"),
+    reason: z.exactOptional(text),
+    partial: z.exactOptional(text),
+    timestamp,
+  }),
+  /** A host takes the conversation up: whatever had started under the one before is interrupted. */
+  "session-opened": z.object({
+    type: z.literal("session-opened"),
+    owner: text,
+    timestamp,
+  }),
+  /** `config` is merged field by field, `tools` replaces all tools. */
+  "agent-configured": z.object({
+    type: z.literal("agent-configured"),
+    config: z.exactOptional(agentConfigChangeSchema),
+    tools: z.exactOptional(toolsSchema),
+    timestamp,
+  }),
+  /** The intent to run the handler of a custom state, durable before it runs. */
+  "state-handler-started": z.object({
+    type: z.literal("state-handler-started"),
+    key: text,
+    timestamp,
+  }),
+  "state-handled": z.object({
+    type: z.literal("state-handled"),
+    key: text,
+    event: text,
+    /** For the model to read. */
+    note: z.exactOptional(text),
+    /** What the tools used that the handler called. */
+    usage: z.exactOptional(usage),
+    timestamp,
+  }),
+  "context-window-expanded": z.object({
+    type: z.literal("context-window-expanded"),
+    timestamp,
+  }),
+  /** Puts calls of earlier loops, with their results, before the model again. */
+  "history-tool-calls-added": z.object({
+    type: z.literal("history-tool-calls-added"),
+    toolCallIds: z.array(id).check(z.minLength(1)),
+    timestamp,
+  }),
+  "context-note-added": z.object({
+    type: z.literal("context-note-added"),
+    text,
+    timestamp,
+  }),
+  /** What work used that ended without an answer: it was cancelled, or its request was replaced. */
+  "usage-reported": z.object({
+    type: z.literal("usage-reported"),
+    key: text,
+    usage,
+    timestamp,
+  }),
+  /**
+   * The owner is about to save a snapshot of the state after record `seq`; `digest` is that of the snapshot's body. It binds
+   * the snapshot to the chain: one that no such record names is not trusted.
+   */
+  "snapshot-taken": z.object({
+    type: z.literal("snapshot-taken"),
+    seq: z.int().check(z.positive()),
+    digest: text,
+    timestamp,
+  }),
+};
 
-export const historyReflectedInputSchema = z.object({
-  type: z.literal("history-reflected"),
-  key: text,
-  summary: text,
-  usage,
-  timestamp,
-});
+/** The union takes at least one schema and any number of others. */
+function unionOf({ "user-message-received": first, ...others }: typeof inputSchemas) {
+  return z.discriminatedUnion("type", [first, ...Object.values(others)]);
+}
 
-/** The intent to run a tool, durable before it runs. */
-export const toolCallStartedInputSchema = z.object({
-  type: z.literal("tool-call-started"),
-  toolCallId: id,
-  attempt: z.number(),
-  timestamp,
-});
-
-export const toolCallResultInputSchema = z.object({
-  type: z.literal("tool-call-completed"),
-  toolCallId: id,
-  result: toolCallResultSchema,
-  key,
-  /** What models used that the tool called itself. */
-  usage,
-  timestamp,
-});
-
-export const toolCallInterruptedInputSchema = z.object({
-  type: z.literal("tool-call-interrupted"),
-  toolCallId: id,
-  attempt: z.number(),
-  outcome: z.enum(["unknown", "not-run"]),
-  timestamp,
-});
-
-/**
- * What a person decided. About an approval: `approved`, `rejected`, `modified`. About a question of the agent: `answered`,
- * `rejected`. About an unknown outcome: `run-again`, `worked` with its result, `failed`, `unknown`.
- */
-export const toolCallDecidedInputSchema = z.object({
-  type: z.literal("tool-call-decided"),
-  toolCallId: id,
-  digest: text,
-  by: text,
-  reason: z.exactOptional(text),
-  decision: z.discriminatedUnion("type", [
-    z.object({ type: z.literal("approved") }),
-    z.object({ type: z.literal("rejected") }),
-    z.object({ type: z.literal("modified"), parameters: text, digest: z.exactOptional(text) }),
-    z.object({ type: z.literal("answered"), content: text }),
-    z.object({ type: z.literal("run-again") }),
-    z.object({ type: z.literal("worked"), content: text }),
-    z.object({ type: z.literal("failed") }),
-    z.object({ type: z.literal("unknown") }),
-  ]),
-  timestamp,
-});
-
-/** The time that a wait was for has come. The key decides, the timestamp is only recorded. */
-export const deadlinePassedInputSchema = z.object({
-  type: z.literal("deadline-passed"),
-  key: text,
-  timestamp,
-});
-
-export const reActCancelledInputSchema = z.object({
-  type: z.literal("re-act-cancelled"),
-  reason: z.exactOptional(text),
-  partial: z.exactOptional(text),
-  timestamp,
-});
-
-/** A host takes the conversation up: whatever had started under the one before is interrupted. */
-export const sessionOpenedInputSchema = z.object({
-  type: z.literal("session-opened"),
-  owner: text,
-  timestamp,
-});
-
-/** `config` is merged field by field, `tools` replaces all tools. */
-export const agentConfiguredInputSchema = z.object({
-  type: z.literal("agent-configured"),
-  config: z.exactOptional(agentConfigChangeSchema),
-  tools: z.exactOptional(toolsSchema),
-  timestamp,
-});
-
-/** The intent to run the handler of a custom state, durable before it runs. */
-export const stateHandlerStartedInputSchema = z.object({
-  type: z.literal("state-handler-started"),
-  key: text,
-  timestamp,
-});
-
-export const stateHandledInputSchema = z.object({
-  type: z.literal("state-handled"),
-  key: text,
-  event: text,
-  /** For the model to read. */
-  note: z.exactOptional(text),
-  /** What the tools used that the handler called. */
-  usage: z.exactOptional(usage),
-  timestamp,
-});
-
-export const expandContextWindowInputSchema = z.object({
-  type: z.literal("context-window-expanded"),
-  timestamp,
-});
-
-/** Puts calls of earlier loops, with their results, before the model again. */
-export const addToolCallsToContextInputSchema = z.object({
-  type: z.literal("history-tool-calls-added"),
-  toolCallIds: z.array(id).check(z.minLength(1)),
-  timestamp,
-});
-
-export const addContextNoteInputSchema = z.object({
-  type: z.literal("context-note-added"),
-  text,
-  timestamp,
-});
-
-/** What work used that ended without an answer: it was cancelled, or its request was replaced. */
-export const usageReportedInputSchema = z.object({
-  type: z.literal("usage-reported"),
-  key: text,
-  usage,
-  timestamp,
-});
-
-/**
- * The owner is about to save a snapshot of the state after record `seq`; `digest` is that of the snapshot's body. It binds
- * the snapshot to the chain: one that no such record names is not trusted.
- */
-export const snapshotTakenInputSchema = z.object({
-  type: z.literal("snapshot-taken"),
-  seq: z.int().check(z.positive()),
-  digest: text,
-  timestamp,
-});
-
-/** Every input that there is. */
-export const agentEventSchema = z.discriminatedUnion("type", [
-  userMessageInputSchema,
-  llmCallStartedInputSchema,
-  llmMessageStartedInputSchema,
-  llmChunkInputSchema,
-  llmMessageCompleteInputSchema,
-  reActObservedInputSchema,
-  llmCallFailedInputSchema,
-  historyReflectedInputSchema,
-  toolCallStartedInputSchema,
-  toolCallResultInputSchema,
-  toolCallInterruptedInputSchema,
-  toolCallDecidedInputSchema,
-  deadlinePassedInputSchema,
-  reActCancelledInputSchema,
-  sessionOpenedInputSchema,
-  agentConfiguredInputSchema,
-  stateHandlerStartedInputSchema,
-  stateHandledInputSchema,
-  expandContextWindowInputSchema,
-  addToolCallsToContextInputSchema,
-  addContextNoteInputSchema,
-  usageReportedInputSchema,
-  snapshotTakenInputSchema,
-]);
+/** The schema of all inputs. */
+export const agentEventSchema = unionOf(inputSchemas);
 
 export type AgentInput = Immutable<z.infer<typeof agentEventSchema>>;
 export type InputType = AgentInput["type"];
