@@ -28,12 +28,15 @@ export const nodeCheck = {
 } as const;
 
 /**
- * The same library for Node, as `dist/node.js`, with the used parts of some packages inside. Node loads a package as a
+ * The same library for Node, under other names, with the used parts of some packages inside. Node loads a package as a
  * whole, where a bundler takes only the used parts: of `zod/mini` that is a tenth, and the rest takes Node 40 ms.
  */
-export const nodeLibrary = (packages: readonly string[]): UserConfig =>
+export const nodeLibrary = (
+  entry: Readonly<Record<string, string>>,
+  packages: readonly string[],
+): UserConfig =>
   library({
-    entry: { node: "src/index.ts" },
+    entry: { ...entry },
     platform: "node",
     banner: {
       js: `// Contains parts of ${packages.join(" and ")}; their licenses are in these packages.\n${nodeCheck.js}`,

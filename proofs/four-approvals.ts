@@ -1,5 +1,6 @@
 /** Four calls that wait for a person: all 24 orders of all 16 combinations of decisions, each contradicted at once. */
-import { initialAgentState, recordOf, type AgentInput } from "@moora/agent-core-state-machine";
+import { initialAgentState, type AgentInput } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { asked, callsMade, decided, started, succeeded } from "@moora/agent-testing";
 import { proveEveryOrder } from "./parts/every-order.ts";
 

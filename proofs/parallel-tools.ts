@@ -1,5 +1,6 @@
 /** Five tools at once: in all 120 orders, with all 1,024 combinations of outcomes. */
-import { initialAgentState, recordOf } from "@moora/agent-core-state-machine";
+import { initialAgentState } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { asked, callsMade, failed, interrupted, started, succeeded } from "@moora/agent-testing";
 import { proveEveryOrder } from "./parts/every-order.ts";
 

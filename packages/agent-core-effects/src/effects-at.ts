@@ -1,19 +1,21 @@
 import {
-  answerMessageId,
-  askKey,
   isLoopRunning,
-  planKey,
-  probeKey,
-  recordOf,
-  reflectKey,
-  stateKey,
-  toolKey,
   waitsAt,
   type AgentState,
   type ControlOf,
   type ControlType,
   type OpenCall,
 } from "@moora/agent-core-state-machine";
+import {
+  answerMessageId,
+  askKey,
+  planKey,
+  probeKey,
+  recordOf,
+  reflectKey,
+  stateKey,
+  toolKey,
+} from "@moora/agent-core-state-machine/internal";
 import type { AgentEffect, CallLlmEffect, RunStateEffect } from "./effect.ts";
 
 type Effects = Record<string, AgentEffect>;

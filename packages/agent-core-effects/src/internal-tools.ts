@@ -1,10 +1,9 @@
 import {
-  callIdsOf,
-  recordOf,
   type AddToolCallsToContextInput,
   type AgentState,
   type ExpandContextWindowInput,
 } from "@moora/agent-core-state-machine";
+import { callIdsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject, LlmTool } from "@moora/llm";
 import { hidesEntriesAt } from "./request/messages.ts";
 import { truncated } from "./truncate.ts";

@@ -3,7 +3,8 @@ import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { answers, callsTools, fails } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { defineTool, internalTools, llmRequestAt } from "../src/index.ts";
+import { defineTool, llmRequestAt } from "../src/index.ts";
+import { internalTools } from "../src/internal.ts";
 import { World, type WorldOptions } from "./world.ts";
 
 const search = defineTool({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { truncated } from "../src/index.ts";
+import { truncated } from "../src/internal.ts";
 import { truncatedToBytes } from "../src/truncate.ts";
 
 const alphabet = ["a", "é", "世", "😀", "👩‍👩‍👧"];

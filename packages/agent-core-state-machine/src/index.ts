@@ -1,30 +1,17 @@
 export type { AgentAttachment, AgentMessage, AgentMessageStatus, Json } from "@moora/agent-webui-protocol";
 export { agentMessageSchema } from "@moora/agent-webui-protocol";
-export {
-  agentConfigChangeSchema,
-  agentConfigSchema,
-  approvalPolicySchema,
-  approvalSchema,
-  budgetSchema,
-  graphSchema,
-  riskSchema,
-  settingsSchema,
-} from "./config.ts";
-export { changeConfig, configGroups } from "./agent-config.ts";
+export { agentConfigSchema } from "./config.ts";
 export type { AgentConfig, AgentConfigChange, ModelSettings } from "./agent-config.ts";
 export type { Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config.ts";
-export { callIdsOf, openCallOf, needsHuman, openCallsOf, recordOf, toolOf } from "./control/calls.ts";
-export { controlSchema } from "./control/control.ts";
 export type { Control, ControlOf, ControlType, OpenCall, OpenCallStatus } from "./control/control.ts";
 export { modelFailureKinds } from "./failure.ts";
 export type { AgentFailure } from "./failure.ts";
 export { controlName } from "./control/enter.ts";
 export { controlEdges, graphProblems, graphToMermaid } from "./control/graph.ts";
 export type { ControlEdge } from "./control/graph.ts";
-export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
-export { builtInStates, nextStateName, transitionTable } from "./control/transition-table.ts";
+export { builtInStates, transitionTable } from "./control/transition-table.ts";
 export type { BuiltInState, ControlEvent } from "./control/transition-table.ts";
-export { waitAt, waitsAt } from "./control/waits.ts";
+export { waitsAt } from "./control/waits.ts";
 export type { Wait } from "./control/waits.ts";
 export type { AgentChange, ControlMove } from "./state-edit.ts";
 export { defaultAgentConfig } from "./default-config.ts";
@@ -60,42 +47,24 @@ export type {
   ToolCallStartedInput,
   UserMessageInput,
 } from "./input.ts";
-export { llmCallKey } from "./inputs/llm-call.ts";
 export { isLoopRunning } from "./inputs/loop.ts";
 export type { IgnoredReason } from "./inputs/input-handler.ts";
-export { jsonCopy, maxJsonDepth, maxJsonItems, maxJsonLength } from "./json-copy.ts";
 export type { JsonProblem } from "./json-copy.ts";
 export { inputTraits } from "./input-traits.ts";
 export type { InputAccess, InputTraits } from "./input-traits.ts";
-export {
-  answerMessageId,
-  askKey,
-  expiryWaitKey,
-  planKey,
-  probeKey,
-  reflectKey,
-  stateKey,
-  toolKey,
-} from "./keys.ts";
-export { memoryAt, observationOf, taskAt } from "./memory.ts";
+export { memoryAt } from "./memory.ts";
 export type { AgentMemory, MemoryCall, MemoryStep } from "./memory.ts";
-export { messagePosition } from "./message-index.ts";
-export { parseState, stateVersion } from "./migrate.ts";
+export { parseState } from "./migrate.ts";
 export type { ParsedState } from "./migrate.ts";
-export { parseInput, parseStoredInput } from "./parse-input.ts";
+export { parseInput } from "./parse-input.ts";
 export type { InputProblem, ParsedInput } from "./parse-input.ts";
 export {
   hasNotRun,
   agentStateSchema,
-  contextEntrySchema,
-  observedTurnSchema,
   reActContextSchema,
-  toolCallDecisionSchema,
   toolCallRecordSchema,
   toolCallResultSchema,
   toolDefinitionSchema,
-  toolsSchema,
-  turnPartSchema,
 } from "./state.ts";
 export type {
   AgentState,
@@ -110,7 +79,6 @@ export type {
   TurnEntry,
   TurnPart,
 } from "./state.ts";
-export { wording } from "./wording.ts";
 export { traceOf } from "./trace.ts";
 export type { Trace } from "./trace.ts";
 export {
@@ -123,10 +91,5 @@ export {
   ignoredReason,
 } from "./transition.ts";
 export type { AgentStep, AgentTransitionOptions, Replay } from "./transition.ts";
-export { budgetLeftAt, cappedBudget, reservationOf } from "./budget.ts";
-export { modelFor } from "./model-for.ts";
-export { costAt, modelPriceSchema, priceListSchema, priceOf } from "./prices.ts";
 export type { ModelPrice, PriceList } from "./prices.ts";
-export { reflectTaskType } from "./control/reflecting.ts";
-export { addAgentUsage, noAgentUsage, totalTokens, usageReportSchema, usageSchema } from "./usage.ts";
 export type { AgentUsage, Spending, UsageReport } from "./usage.ts";

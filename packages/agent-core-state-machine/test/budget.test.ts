@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cappedBudget } from "../src/index.ts";
+import { cappedBudget } from "../src/internal.ts";
 
 describe("a budget that is capped to what its caller may spend", () => {
   it("is the smaller amount of both, for a loop; what is limited in total stays", () => {

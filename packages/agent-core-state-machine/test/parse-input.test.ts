@@ -1,14 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  jsonCopy,
-  maxJsonDepth,
-  maxJsonItems,
-  maxJsonLength,
-  parseInput,
-  parseState,
-  initialAgentState,
-  agentTransition,
-} from "../src/index.ts";
+import { parseInput, parseState, initialAgentState, agentTransition } from "../src/index.ts";
+import { maxJsonDepth, jsonCopy, maxJsonItems, maxJsonLength } from "../src/internal.ts";
 
 const good = { type: "user-message-received", messageId: "m", content: "hi", timestamp: 1 };
 const problemOf = (value: unknown) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { maxJsonDepth, parseInput, parseState, parseStoredInput } from "../src/index.ts";
+import { parseInput, parseState } from "../src/index.ts";
+import { maxJsonDepth, parseStoredInput } from "../src/internal.ts";
 
 const message = { type: "user-message-received", messageId: "m", content: "q", timestamp: 1 };
 const configured = (config: unknown) => ({ type: "agent-configured", config, timestamp: 1 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import {
-  changeConfig,
   builtInStates,
   controlEdges,
   controlName,
@@ -8,13 +7,11 @@ import {
   graphProblems,
   graphToMermaid,
   initialAgentState,
-  maxEntriesWithoutPlan,
-  maxMovesPerInput,
-  nextStateName,
   replay,
   transitionTable,
   type ControlGraph,
 } from "../src/index.ts";
+import { changeConfig, maxEntriesWithoutPlan, maxMovesPerInput, nextStateName } from "../src/internal.ts";
 import { answered, asked, restingIn, start } from "./walk.ts";
 
 const events = [

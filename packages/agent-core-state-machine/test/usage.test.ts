@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { changeConfig, agentTransition, replay, type AgentInput } from "../src/index.ts";
+import { agentTransition, replay, type AgentInput } from "../src/index.ts";
+import { changeConfig } from "../src/internal.ts";
 import { asked, start, succeeded, wants } from "./walk.ts";
 
 const planned: AgentInput = {

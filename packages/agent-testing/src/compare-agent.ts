@@ -3,13 +3,12 @@ import { effectsAt, llmRequestAt, type AgentEffect } from "@moora/agent-core-eff
 import {
   agentTransition,
   initialAgentState,
-  llmCallKey,
-  toolOf,
   type AgentInput,
   type AgentState,
   type InputOf,
   type ObservedToolCall,
 } from "@moora/agent-core-state-machine";
+import { llmCallKey, toolOf } from "@moora/agent-core-state-machine/internal";
 
 /** Where an agent wants something else than was recorded. `a` is what was recorded, `b` what the agent wants now. */
 export interface AgentDifference extends Difference {

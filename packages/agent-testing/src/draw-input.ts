@@ -1,7 +1,5 @@
 import { effectsAt, type AgentEffect } from "@moora/agent-core-effects";
 import {
-  configGroups,
-  openCallOf,
   type AgentConfig,
   type AgentConfigChange,
   type AgentInput,
@@ -10,6 +8,7 @@ import {
   type ToolDefinition,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
+import { configGroups, openCallOf } from "@moora/agent-core-state-machine/internal";
 
 /** A source of choices: a whole number from 0 up to, not including, `count`. */
 export type Choose = (count: number) => number;

@@ -2,13 +2,13 @@ import { llmRequestAt } from "@moora/agent-core-effects";
 import {
   initialAgentState,
   memoryAt,
-  recordOf,
   type AgentInput,
   type AgentMemory,
   type AgentState,
   type InitialAgentOptions,
   type ToolCallRecord,
 } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmRequest } from "@moora/llm";
 import { keepLaws, type LawsOptions } from "./laws/keep-laws.ts";
 import { notShown } from "./shown.ts";

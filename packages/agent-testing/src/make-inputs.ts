@@ -1,11 +1,11 @@
 import {
-  noAgentUsage,
   type AgentInput,
   type AgentUsage,
   type InputOf,
   type LlmCallFailedInput,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
+import { noAgentUsage } from "@moora/agent-core-state-machine/internal";
 
 /**
  * A message of the user. Default of its id: made from the text. Like all inputs made here it happens in the first

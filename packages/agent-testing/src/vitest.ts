@@ -1,6 +1,10 @@
 /** Matchers for vitest: `expect.extend(agentMatchers)` once, in a test or a set-up file. */
-import type { AgentInput, AgentState, InitialAgentOptions } from "@moora/agent-core-state-machine";
-import { initialAgentState } from "@moora/agent-core-state-machine";
+import {
+  type AgentInput,
+  type AgentState,
+  type InitialAgentOptions,
+  initialAgentState,
+} from "@moora/agent-core-state-machine";
 import type { LlmRequest } from "@moora/llm";
 // oxlint-disable-next-line no-empty-named-blocks require-module-specifiers -- the module that is extended below
 import type {} from "vitest";

@@ -1,10 +1,10 @@
 import {
-  changeConfig,
   controlEdges,
   initialAgentState,
   type AgentConfigChange,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
+import { changeConfig } from "@moora/agent-core-state-machine/internal";
 import { describe, expect, it } from "vitest";
 import { explore, type ExploreOptions, type Invariant } from "../src/index.ts";
 import { payingAgent } from "./paying-agent.ts";

@@ -1,4 +1,5 @@
-import { llmRequestAt, reflectionPrompt } from "@moora/agent-core-effects";
+import { llmRequestAt } from "@moora/agent-core-effects";
+import { reflectionPrompt } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { describe, expect, it } from "vitest";

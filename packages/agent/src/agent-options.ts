@@ -1,4 +1,4 @@
-import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects";
+import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { isObject } from "./check-options.ts";
 import { configPathOf } from "./config-fields.ts";
 import type { AgentOptions } from "./define-agent.ts";

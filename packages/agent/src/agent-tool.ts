@@ -1,7 +1,6 @@
 import {
   AgentError,
   defineTool,
-  refuse,
   toolReply,
   type Clock,
   type Tool,
@@ -9,7 +8,9 @@ import {
   type ToolOptions,
   type ToolReply,
 } from "@moora/agent-core-effects";
-import { cappedBudget, traceOf, type AgentState, type Spending } from "@moora/agent-core-state-machine";
+import { refuse } from "@moora/agent-core-effects/internal";
+import { traceOf, type AgentState, type Spending } from "@moora/agent-core-state-machine";
+import { cappedBudget } from "@moora/agent-core-state-machine/internal";
 import { digestOf, type EventLog } from "@moora/event-log";
 import type { JsonObject } from "@moora/llm";
 import type { AgentRun } from "./agent-run.ts";

@@ -1,11 +1,6 @@
-import {
-  after,
-  AgentError,
-  schemaCheckOf,
-  type CheckedValue,
-  type StandardSchema,
-} from "@moora/agent-core-effects";
-import { maxJsonItems } from "@moora/agent-core-state-machine";
+import { AgentError, type CheckedValue, type StandardSchema } from "@moora/agent-core-effects";
+import { after, schemaCheckOf } from "@moora/agent-core-effects/internal";
+import { maxJsonItems } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import { hasMoreItemsThan, isJsonObject } from "@moora/llm/internal";
 import { answerProblemText, lastAnswerText } from "./answer-failure.ts";

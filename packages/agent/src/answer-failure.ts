@@ -1,4 +1,4 @@
-import { truncated } from "@moora/agent-core-effects";
+import { truncated } from "@moora/agent-core-effects/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { answerTextAt } from "./answer-text-at.ts";
 

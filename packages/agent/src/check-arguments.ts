@@ -1,4 +1,4 @@
-import { refuse, shownValue } from "@moora/agent-core-effects";
+import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { checkLogOptions, isObject, type OptionForms } from "./check-options.ts";
 import { SessionError } from "./durable/session-error.ts";
 import type { OpenOptions } from "./open-session.ts";

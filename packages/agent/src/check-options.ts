@@ -1,4 +1,4 @@
-import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects";
+import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { SessionError } from "./durable/session-error.ts";
 
 /** What an option must be. "any": another check, or none, applies. */

@@ -1,13 +1,12 @@
-import { didYouMean, nearest } from "@moora/agent-core-effects";
+import { didYouMean, nearest } from "@moora/agent-core-effects/internal";
+import { agentConfigSchema, type Json } from "@moora/agent-core-state-machine";
 import {
-  agentConfigSchema,
   approvalSchema,
   configGroups,
   budgetSchema,
   graphSchema,
   settingsSchema,
-  type Json,
-} from "@moora/agent-core-state-machine";
+} from "@moora/agent-core-state-machine/internal";
 
 type Path = readonly (string | number)[];
 

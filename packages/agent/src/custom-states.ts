@@ -1,4 +1,5 @@
-import { didYouMean, refuse, shownValue, type StateHandler } from "@moora/agent-core-effects";
+import { type StateHandler } from "@moora/agent-core-effects";
+import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import type { ControlGraph, ToolDefinition } from "@moora/agent-core-state-machine";
 
 /** A custom state's handler with what may happen to it after a crash. */

@@ -1,5 +1,7 @@
-import { after, schemaCheckOf, shownValue, type AgentParts } from "@moora/agent-core-effects";
-import { maxJsonItems, recordOf, toolOf, type AgentState } from "@moora/agent-core-state-machine";
+import { type AgentParts } from "@moora/agent-core-effects";
+import { after, schemaCheckOf, shownValue } from "@moora/agent-core-effects/internal";
+import { type AgentState } from "@moora/agent-core-state-machine";
+import { maxJsonItems, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import { hasMoreItemsThan } from "@moora/llm/internal";
 import type { Decision } from "./agent-event.ts";
 import { decidedText } from "./decision-to-input.ts";

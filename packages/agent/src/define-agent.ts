@@ -1,6 +1,4 @@
 import {
-  refuse,
-  shownValue,
   type AgentParts,
   type ApprovalPredicate,
   type OutputOf,
@@ -8,6 +6,7 @@ import {
   type StandardSchema,
   type Tool,
 } from "@moora/agent-core-effects";
+import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import {
   defaultAgentConfig,
   initialAgentState,

@@ -1,4 +1,4 @@
-import { isPromise } from "@moora/agent-core-effects";
+import { isPromise } from "@moora/agent-core-effects/internal";
 
 /** A set of callbacks. One that throws, or returns a promise that rejects, does not keep the others from hearing. */
 export interface Listeners<Args extends readonly unknown[]> {

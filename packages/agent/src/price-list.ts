@@ -1,4 +1,4 @@
-import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects";
+import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import type { ModelPrice } from "@moora/agent-core-state-machine";
 import { isObject } from "./check-options.ts";
 

@@ -1,15 +1,12 @@
+import { AgentError, type Tool, type ToolContext, type ToolOutcome } from "@moora/agent-core-effects";
 import {
-  AgentError,
   checkToolName,
   didYouMean,
   fieldProblem,
   internalTools,
   refuse,
   shownValue,
-  type Tool,
-  type ToolContext,
-  type ToolOutcome,
-} from "@moora/agent-core-effects";
+} from "@moora/agent-core-effects/internal";
 import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
 
 /** Tools by name. Names are those that every provider takes, each of them once, and none that every object has. */

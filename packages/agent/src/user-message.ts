@@ -1,4 +1,4 @@
-import { shownValue } from "@moora/agent-core-effects";
+import { shownValue } from "@moora/agent-core-effects/internal";
 import type { AgentAttachment, UserMessageInput } from "@moora/agent-core-state-machine";
 import { InputRefused } from "./session/session.ts";
 

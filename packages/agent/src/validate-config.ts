@@ -1,24 +1,18 @@
 import {
   defaultRunLimits,
-  didYouMean,
-  fieldPath,
-  fieldProblem,
-  refuse,
-  shownValue,
   type ApprovalPredicate,
   type RunLimits,
   type StateHandler,
 } from "@moora/agent-core-effects";
+import { didYouMean, fieldPath, fieldProblem, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import {
   agentConfigSchema,
-  changeConfig,
-  configGroups,
   graphProblems,
-  jsonCopy,
   type AgentConfig,
   type AgentConfigChange,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
+import { changeConfig, configGroups, jsonCopy } from "@moora/agent-core-state-machine/internal";
 import { isObject } from "./check-options.ts";
 import { configFieldHint, unknownFieldOf } from "./config-fields.ts";
 import type { Agent } from "./define-agent.ts";

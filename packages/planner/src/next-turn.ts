@@ -1,4 +1,4 @@
-import { internalTools } from "@moora/agent-core-effects";
+import { internalTools } from "@moora/agent-core-effects/internal";
 import type { LlmRequest, LlmTool } from "@moora/llm";
 import { answerJson } from "./answer-json.ts";
 import { answerTo } from "./answer.ts";

@@ -1,10 +1,5 @@
-import {
-  modelFor,
-  reflectTaskType,
-  toolOf,
-  type AgentState,
-  type ControlOf,
-} from "@moora/agent-core-state-machine";
+import { type AgentState, type ControlOf } from "@moora/agent-core-state-machine";
+import { modelFor, reflectTaskType, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmRequest, LlmSettings, LlmTool, LlmToolChoice } from "@moora/llm";
 import { internalTools, wantsInternalTools } from "../internal-tools.ts";
 import { jsonObjectOf } from "./json-object.ts";

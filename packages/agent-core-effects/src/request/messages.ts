@@ -1,11 +1,10 @@
 import {
-  messagePosition,
-  recordOf,
   type AgentMessage,
   type AgentState,
   type ContextEntry,
   type ToolCallRecord,
 } from "@moora/agent-core-state-machine";
+import { messagePosition, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmContent, LlmMessage } from "@moora/llm";
 import { isVisible, hiddenBySummaries } from "./entries.ts";
 import { loadedCallsToMessage, turnToMessage } from "./turn-to-message.ts";

@@ -1,13 +1,11 @@
+import { type AgentState, type ContextEntry, type ControlOf } from "@moora/agent-core-state-machine";
 import {
   callIdsOf,
   messagePosition,
   observationOf,
   recordOf,
   taskAt,
-  type AgentState,
-  type ContextEntry,
-  type ControlOf,
-} from "@moora/agent-core-state-machine";
+} from "@moora/agent-core-state-machine/internal";
 import type { LlmMessage } from "@moora/llm";
 import { hiddenBySummaries, isVisible } from "./entries.ts";
 import { truncated } from "../truncate.ts";

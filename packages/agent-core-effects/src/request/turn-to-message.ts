@@ -1,11 +1,10 @@
 import {
-  maxJsonItems,
-  recordOf,
   type AgentState,
   type ToolCallRecord,
   type TurnEntry,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
+import { maxJsonItems, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmMessage, LlmPart, LlmToolResult } from "@moora/llm";
 import { hasMoreItemsThan } from "@moora/llm/internal";
 import { jsonObjectOf } from "./json-object.ts";

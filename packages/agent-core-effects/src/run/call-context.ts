@@ -1,4 +1,5 @@
-import { budgetLeftAt, recordOf, type AgentState, type Spending } from "@moora/agent-core-state-machine";
+import { type AgentState, type Spending } from "@moora/agent-core-state-machine";
+import { budgetLeftAt, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import type { ToolContext } from "../tool/define-tool.ts";
 import type { EffectHost } from "./host.ts";

@@ -1,4 +1,5 @@
-import { recordOf, type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
+import { type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import { isPromise } from "../is-promise.ts";
 import { truncated } from "../truncate.ts";

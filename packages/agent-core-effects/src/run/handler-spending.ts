@@ -1,13 +1,11 @@
+import { type AgentState, type AgentUsage, type Spending } from "@moora/agent-core-state-machine";
 import {
   addAgentUsage,
   budgetLeftAt,
   noAgentUsage,
   reservationOf,
   totalTokens,
-  type AgentState,
-  type AgentUsage,
-  type Spending,
-} from "@moora/agent-core-state-machine";
+} from "@moora/agent-core-state-machine/internal";
 import type { Tool } from "../tool/define-tool.ts";
 import type { ToolOutcome } from "../tool/tool-reply.ts";
 import { validUsage } from "./valid-usage.ts";

@@ -1,4 +1,5 @@
-import { wording, type AgentState } from "@moora/agent-core-state-machine";
+import { type AgentState } from "@moora/agent-core-state-machine";
+import { wording } from "@moora/agent-core-state-machine/internal";
 import { errorText } from "../error-text.ts";
 import { isPromise } from "../is-promise.ts";
 import { invalid, type Tool, type ToolContext } from "../tool/define-tool.ts";

@@ -1,11 +1,10 @@
 import {
-  costAt,
-  priceOf,
   type AgentConfig,
   type AgentState,
   type LlmCallFailedInput,
   type UsageReport,
 } from "@moora/agent-core-state-machine";
+import { costAt, priceOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmOutcome, LlmUsage } from "@moora/llm";
 import { amount, validTokens, withoutZeros } from "./valid-usage.ts";
 

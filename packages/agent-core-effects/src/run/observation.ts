@@ -1,7 +1,4 @@
 import {
-  needsHuman,
-  recordOf,
-  toolOf,
   type AgentInput,
   type AgentState,
   type LlmCallFailedInput,
@@ -10,6 +7,7 @@ import {
   type ObservedToolCall,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
+import { needsHuman, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmOutcome } from "@moora/llm";
 import type { CallLlmEffect } from "../effect.ts";
 import { answerInternalCall, isInternalTool } from "../internal-tools.ts";

@@ -1,4 +1,4 @@
-import { jsonCopy, maxJsonItems } from "@moora/agent-core-state-machine";
+import { jsonCopy, maxJsonItems } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import { endOfJsonString, hasMoreItemsThan, isJsonObject } from "@moora/llm/internal";
 import { errorText } from "../error-text.ts";

@@ -1,4 +1,4 @@
-import { maxJsonItems } from "@moora/agent-core-state-machine";
+import { maxJsonItems } from "@moora/agent-core-state-machine/internal";
 import { errorText } from "../error-text.ts";
 import { truncated } from "../truncate.ts";
 import { foreignKind, toJsonOf, type ForeignKind } from "./foreign-kind.ts";

@@ -1,4 +1,4 @@
-import { wording } from "@moora/agent-core-state-machine";
+import { wording } from "@moora/agent-core-state-machine/internal";
 import { truncated } from "../truncate.ts";
 import type { ToolOutcome } from "./tool-reply.ts";
 

@@ -5,12 +5,12 @@ import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import * as z from "zod";
 import {
   defineTool,
-  isStandardSchema,
   type StandardSchema,
   type Tool,
   type ToolInput,
   type ToolOutput,
 } from "../../src/index.ts";
+import { isStandardSchema } from "../../src/internal.ts";
 import { alone, runAlone } from "./run-alone.ts";
 
 const citySchema = {

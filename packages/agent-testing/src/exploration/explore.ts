@@ -1,12 +1,6 @@
 import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
-import {
-  initialAgentState,
-  recordOf,
-  step,
-  toolOf,
-  type AgentInput,
-  type AgentState,
-} from "@moora/agent-core-state-machine";
+import { initialAgentState, step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import { digestOf } from "@moora/event-log";
 import { checkAnswer, checkFirstLate, checkLate, settledWithout } from "../laws/effect-laws.ts";
 import { checkRequest, type Dialects } from "../laws/request-laws.ts";

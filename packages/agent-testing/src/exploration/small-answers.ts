@@ -1,13 +1,12 @@
 import { effectsAt, type AgentEffect } from "@moora/agent-core-effects";
 import {
   isLoopRunning,
-  noAgentUsage,
-  openCallOf,
   type AgentInput,
   type AgentState,
   type InputOf,
   type TurnPart,
 } from "@moora/agent-core-state-machine";
+import { noAgentUsage, openCallOf } from "@moora/agent-core-state-machine/internal";
 import type { SmallOutcome, SmallWorld } from "./small-outcomes.ts";
 
 /** Every input that can come next, right and wrong ones. All in one millisecond: time decides nothing. */

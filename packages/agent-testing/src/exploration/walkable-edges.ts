@@ -1,11 +1,11 @@
 import {
   controlEdges,
-  needsHuman,
   type ControlEdge,
   type ToolCallRecord,
   type transitionTable,
+  initialAgentState,
 } from "@moora/agent-core-state-machine";
-import { initialAgentState } from "@moora/agent-core-state-machine";
+import { needsHuman } from "@moora/agent-core-state-machine/internal";
 import type { ExploredAgent, SmallOutcome, SmallWorld } from "./small-outcomes.ts";
 
 /** What an agent can do in a small world, as far as its data shows. */

@@ -2,11 +2,10 @@ import { effectsAt, llmRequestAt, type AgentEffect } from "@moora/agent-core-eff
 import {
   agentTransition,
   inputTraits,
-  openCallsOf,
-  recordOf,
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
+import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { assertLaw } from "./law-broken.ts";
 
 type Effects = Readonly<Record<string, AgentEffect>>;

@@ -3,16 +3,13 @@ import {
   agentTransition,
   controlName,
   isLoopRunning,
-  nextStateName,
-  openCallOf,
-  openCallsOf,
   parseState,
-  recordOf,
   ignoredReason,
   type AgentInput,
   type AgentState,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
+import { nextStateName, openCallOf, openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { assertLaw, firstDifference } from "./law-broken.ts";
 import { checkRequest } from "./request-laws.ts";
 

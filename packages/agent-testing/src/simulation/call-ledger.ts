@@ -1,7 +1,4 @@
 import {
-  openCallOf,
-  openCallsOf,
-  recordOf,
   type AgentConfig,
   type AgentInput,
   type AgentState,
@@ -9,6 +6,7 @@ import {
   type ToolCallRecord,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
+import { openCallOf, openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { check } from "./invariant-broken.ts";
 import type { ToolRun } from "./pending.ts";
 

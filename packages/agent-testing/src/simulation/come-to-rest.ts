@@ -1,5 +1,6 @@
 import type { LlmOutcome } from "@moora/llm";
-import { isLoopRunning, openCallsOf } from "@moora/agent-core-state-machine";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
+import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { simulatedOrigin } from "../laws/request-laws.ts";
 import { check } from "./invariant-broken.ts";
 import type { Pending } from "./pending.ts";

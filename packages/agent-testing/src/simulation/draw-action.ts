@@ -1,5 +1,5 @@
 import type { Decision, Question } from "@moora/agent";
-import { openCallsOf } from "@moora/agent-core-state-machine";
+import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { SimAction } from "./action.ts";
 import { oneOf, weighted } from "./choices.ts";
 import { drawModelAnswer, drawToolAnswer } from "./draw-answer.ts";

@@ -1,12 +1,7 @@
 import { readSession } from "@moora/agent";
 import { effectsAt } from "@moora/agent-core-effects";
-import {
-  initialAgentState,
-  isLoopRunning,
-  openCallsOf,
-  replay,
-  type AgentState,
-} from "@moora/agent-core-state-machine";
+import { initialAgentState, isLoopRunning, replay, type AgentState } from "@moora/agent-core-state-machine";
+import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { firstDifference } from "../laws/law-broken.ts";
 import { check } from "./invariant-broken.ts";
 import { isWanted, type ToolRun } from "./pending.ts";

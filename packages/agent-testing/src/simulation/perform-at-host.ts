@@ -1,4 +1,5 @@
-import { openCallsOf, type InputType } from "@moora/agent-core-state-machine";
+import { type InputType } from "@moora/agent-core-state-machine";
+import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { SimAction } from "./action.ts";
 import { reviewer } from "./call-ledger.ts";
 import { publicInputs } from "./log-watch.ts";

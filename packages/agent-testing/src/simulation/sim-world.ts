@@ -3,10 +3,10 @@ import { effectsAt, type Tool, type ToolContext } from "@moora/agent-core-effect
 import {
   controlName,
   initialAgentState,
-  openCallsOf,
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
+import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { LogError, type EventLog } from "@moora/event-log";
 import type { Dialects } from "../laws/request-laws.ts";
 import { InvariantBroken } from "./invariant-broken.ts";

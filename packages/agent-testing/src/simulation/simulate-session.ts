@@ -1,4 +1,4 @@
-import { changeConfig } from "@moora/agent-core-state-machine";
+import { changeConfig } from "@moora/agent-core-state-machine/internal";
 import type { Agent } from "@moora/agent";
 import type { Dialects } from "../laws/request-laws.ts";
 import type { SimAction, SimulatedSession } from "./action.ts";

@@ -1,4 +1,4 @@
-import { changeConfig } from "@moora/agent-core-state-machine";
+import { changeConfig } from "@moora/agent-core-state-machine/internal";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { simulate } from "../../src/index.ts";
 import { payingAgent } from "../paying-agent.ts";

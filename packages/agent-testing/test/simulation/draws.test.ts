@@ -1,5 +1,5 @@
 import { defineAgent, defineTool, toolReply, type Agent } from "@moora/agent";
-import { recordOf } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import * as z from "zod";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-import { isPromise } from "@moora/agent-core-effects";
+import { isPromise } from "@moora/agent-core-effects/internal";
 import type { MaybePromise } from "@moora/event-log";
 
 /** Goes on with a value at once where it is there, so that a local log costs no promise. */

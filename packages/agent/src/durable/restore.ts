@@ -1,4 +1,5 @@
-import { beginReplay, stateVersion, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { beginReplay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { stateVersion } from "@moora/agent-core-state-machine/internal";
 import {
   chainStart,
   type ChainHead,

@@ -1,4 +1,5 @@
-import { isPromise, type Clock } from "@moora/agent-core-effects";
+import { type Clock } from "@moora/agent-core-effects";
+import { isPromise } from "@moora/agent-core-effects/internal";
 import type { ChainHead, MaybePromise } from "@moora/event-log";
 import type { CommitResult } from "@moora/moorex";
 import type { InputLedger, PendingStep } from "../session/machine.ts";

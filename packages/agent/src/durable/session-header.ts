@@ -1,13 +1,11 @@
 import {
-  agentConfigChangeSchema,
-  changeConfig,
   defaultAgentConfig,
   initialAgentState,
-  toolsSchema,
   type AgentConfig,
   type AgentState,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
+import { agentConfigChangeSchema, changeConfig, toolsSchema } from "@moora/agent-core-state-machine/internal";
 import { textToJson } from "@moora/llm/internal";
 import type { Agent } from "../define-agent.ts";
 import { SessionError } from "./session-error.ts";

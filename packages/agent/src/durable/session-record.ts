@@ -1,4 +1,5 @@
-import { parseStoredInput, type AgentChange, type AgentInput } from "@moora/agent-core-state-machine";
+import { type AgentChange, type AgentInput } from "@moora/agent-core-state-machine";
+import { parseStoredInput } from "@moora/agent-core-state-machine/internal";
 import { recordDigest, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
 import { textToJson } from "@moora/llm/internal";
 import { canonicalJson } from "./canonical-json.ts";

@@ -1,11 +1,6 @@
-import { callDigest } from "@moora/agent-core-effects";
-import {
-  expiryWaitKey,
-  openCallOf,
-  recordOf,
-  type AgentInput,
-  type AgentState,
-} from "@moora/agent-core-state-machine";
+import { callDigest } from "@moora/agent-core-effects/internal";
+import { type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { expiryWaitKey, openCallOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { digestOf } from "@moora/event-log";
 import type { Decision, Question } from "../agent-event.ts";
 import { decisionProblem, type DecisionProblem } from "../decision-problem.ts";

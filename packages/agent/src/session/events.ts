@@ -1,13 +1,12 @@
 import type { Progress } from "@moora/agent-core-effects";
 import {
-  answerMessageId,
-  recordOf,
   type AgentChange,
   type AgentInput,
   type AgentState,
   type AgentStep,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
+import { answerMessageId, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { AgentEvent } from "../agent-event.ts";
 
 /** What a transition did apart from its moves, as events. */

@@ -2,10 +2,10 @@ import type { AgentError } from "@moora/agent-core-effects";
 import {
   ignoredReason,
   inputTraits,
-  recordOf,
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine/internal";
 import type { SessionBase } from "./create-session.ts";
 import type { AgentMachine } from "./machine.ts";
 import { parsed } from "./parse-or-refuse.ts";

@@ -1,5 +1,4 @@
-import type { AskHumanEffect } from "@moora/agent-core-effects";
-import { effectsAt } from "@moora/agent-core-effects";
+import { type AskHumanEffect, effectsAt } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import type { Question } from "../agent-event.ts";
 

@@ -1,4 +1,5 @@
-import { AgentError, isPromise } from "@moora/agent-core-effects";
+import { AgentError } from "@moora/agent-core-effects";
+import { isPromise } from "@moora/agent-core-effects/internal";
 import {
   type AgentInput,
   type AgentState,

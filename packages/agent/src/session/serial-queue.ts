@@ -1,4 +1,4 @@
-import { isPromise } from "@moora/agent-core-effects";
+import { isPromise } from "@moora/agent-core-effects/internal";
 
 /**
  * Runs one piece of work after the other: while one takes time, those that come after it wait. `onError` hears what one

@@ -1,4 +1,4 @@
-import { shownValue } from "@moora/agent-core-effects";
+import { shownValue } from "@moora/agent-core-effects/internal";
 import { InputRefused } from "./session.ts";
 
 // Hosts without types may give anything to the methods of a session. Each of these checks throws `InputRefused` with the

@@ -1,5 +1,6 @@
-import { truncated } from "@moora/agent-core-effects";
-import { openCallOf, type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
+import { truncated } from "@moora/agent-core-effects/internal";
+import { type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
+import { openCallOf } from "@moora/agent-core-state-machine/internal";
 import type { OutcomeDecision, Question } from "../agent-event.ts";
 import { decidedText } from "../decision-to-input.ts";
 

@@ -1,5 +1,6 @@
 import type { Progress } from "@moora/agent-core-effects";
-import { messagePosition, type AgentState } from "@moora/agent-core-state-machine";
+import { type AgentState } from "@moora/agent-core-state-machine";
+import { messagePosition } from "@moora/agent-core-state-machine/internal";
 import type { SessionView } from "./session.ts";
 
 /** The chunks of the message that is being written, laid over the state. */

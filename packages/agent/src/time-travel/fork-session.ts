@@ -1,4 +1,4 @@
-import { shownValue } from "@moora/agent-core-effects";
+import { shownValue } from "@moora/agent-core-effects/internal";
 import {
   beginReplay,
   isLoopRunning,

@@ -1,17 +1,19 @@
 import {
   beginReplay,
   inputTraits,
-  llmCallKey,
   isLoopRunning,
+  type AgentInput,
+  type AgentState,
+  type OpenCall,
+} from "@moora/agent-core-state-machine";
+import {
+  llmCallKey,
   openCallOf,
   openCallsOf,
   recordOf,
   stateKey,
   waitAt,
-  type AgentInput,
-  type AgentState,
-  type OpenCall,
-} from "@moora/agent-core-state-machine";
+} from "@moora/agent-core-state-machine/internal";
 
 /** Work that inputs name by its key: a model call, the handler of a custom state. */
 const keyedWork: ReadonlySet<string | undefined> = new Set(["model-call", "handler"]);

@@ -1,4 +1,4 @@
-import { callDigest } from "@moora/agent-core-effects";
+import { callDigest } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState, InputOf, ObservedToolCall } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
 

@@ -1,5 +1,6 @@
 import type { Tool, ToolOutcome } from "@moora/agent-core-effects";
-import { hasNotRun, recordOf, type AgentState, type ToolCallRecord } from "@moora/agent-core-state-machine";
+import { hasNotRun, type AgentState, type ToolCallRecord } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine/internal";
 import type { Decision } from "../agent-event.ts";
 import { canonicalJson } from "../durable/canonical-json.ts";
 

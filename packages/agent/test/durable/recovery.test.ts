@@ -1,4 +1,4 @@
-import { changeConfig } from "@moora/agent-core-state-machine";
+import { changeConfig } from "@moora/agent-core-state-machine/internal";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, hangs, MockLlmCaller } from "@moora/llm/testing";
 import type { LlmCaller, LlmRequest } from "@moora/llm";

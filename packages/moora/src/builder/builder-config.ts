@@ -1,9 +1,9 @@
 import {
-  changeConfig,
   defaultAgentConfig,
   type AgentConfig,
   type AgentConfigChange,
 } from "@moora/agent-core-state-machine";
+import { changeConfig } from "@moora/agent-core-state-machine/internal";
 
 /** The name of a set of limits that replace the defaults of `defineAgent`. */
 export type BuilderPreset = "hybrid";

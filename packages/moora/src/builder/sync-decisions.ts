@@ -8,7 +8,8 @@ import {
   type OnApproval,
   type Question,
 } from "@moora/agent";
-import { callDigest, isPromise, type AskHumanEffect, type EffectHost } from "@moora/agent-core-effects";
+import { type AskHumanEffect, type EffectHost } from "@moora/agent-core-effects";
+import { callDigest, isPromise } from "@moora/agent-core-effects/internal";
 
 /**
  * Decides a question without waiting. Returns inputs, of which the first that applies counts: the decision of the host, and

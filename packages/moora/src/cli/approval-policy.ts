@@ -1,5 +1,5 @@
 import type { AgentConfig } from "@moora/agent";
-import { nearest } from "@moora/agent-core-effects";
+import { nearest } from "@moora/agent-core-effects/internal";
 import { UsageError } from "./usage-error.ts";
 
 type Policy = AgentConfig["approval"]["policy"];

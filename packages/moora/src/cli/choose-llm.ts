@@ -1,4 +1,4 @@
-import { nearest } from "@moora/agent-core-effects";
+import { nearest } from "@moora/agent-core-effects/internal";
 import type { LlmCaller } from "@moora/llm";
 import type { CliHost } from "./cli-host.ts";
 import type { GivenOptions } from "./options.ts";

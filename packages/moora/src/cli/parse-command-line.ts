@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { nearest } from "@moora/agent-core-effects";
+import { nearest } from "@moora/agent-core-effects/internal";
 import { GivenOptions, isOptionName, optionNames, optionRow, type OptionName } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -1,4 +1,4 @@
-import { nearest } from "@moora/agent-core-effects";
+import { nearest } from "@moora/agent-core-effects/internal";
 import manifest from "../../package.json" with { type: "json" };
 import { errorToFailure } from "./cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "./cli-host.ts";

@@ -1,5 +1,5 @@
 import type { AgentTerminal } from "./terminal/agent-terminal.ts";
-import { nearest } from "@moora/agent-core-effects";
+import { nearest } from "@moora/agent-core-effects/internal";
 
 /** A line of a chat. `text` is the message, or the output of a command. */
 export interface ChatLine {

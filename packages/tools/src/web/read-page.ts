@@ -1,5 +1,5 @@
 import { TextDecoder } from "node:util";
-import { truncated } from "@moora/agent-core-effects";
+import { truncated } from "@moora/agent-core-effects/internal";
 import { isBinary } from "../files/file-text.ts";
 import { FetchRefused } from "./fetch-refused.ts";
 import { getPage, type GetOptions, type Page } from "./get-page.ts";

@@ -1,6 +1,7 @@
 import { effectsAt, stateAt, type AgentState, type AgentUsage, type Question } from "@moora/agent";
 import { effectToQuestion } from "@moora/agent";
-import { controlName, openCallsOf, recordOf, type OpenCall } from "@moora/agent-core-state-machine";
+import { controlName, type OpenCall } from "@moora/agent-core-state-machine";
+import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import { oneLine } from "../terminal/one-line.ts";

@@ -1,5 +1,6 @@
 import type { AgentState, Question, Session } from "@moora/agent";
-import { isLoopRunning, openCallOf, openCallsOf, toolOf } from "@moora/agent-core-state-machine";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
+import { openCallOf, openCallsOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { Screen } from "../terminal/screen.ts";
 import type { QuestionPrompt } from "./question-prompt.ts";
 

@@ -1,5 +1,5 @@
 import { InputRefused, type Decision, type DurableSession, type Question, type Receipt } from "@moora/agent";
-import { toolOf } from "@moora/agent-core-state-machine";
+import { toolOf } from "@moora/agent-core-state-machine/internal";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type ExitCode } from "../cli-host.ts";
 import type { Command } from "../command.ts";

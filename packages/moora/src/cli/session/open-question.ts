@@ -1,5 +1,5 @@
 import type { AgentState, Question } from "@moora/agent";
-import { recordOf } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import { oneLine } from "../terminal/one-line.ts";

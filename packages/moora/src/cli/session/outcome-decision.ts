@@ -1,5 +1,5 @@
 import type { Decision } from "@moora/agent";
-import { nearest } from "@moora/agent-core-effects";
+import { nearest } from "@moora/agent-core-effects/internal";
 import type { GivenOptions } from "../options.ts";
 import { UsageError } from "../usage-error.ts";
 

@@ -1,5 +1,5 @@
 import { defineAgent, type Agent, type AgentState, type Tool } from "@moora/agent";
-import { isPromise, schemaCheckOf } from "@moora/agent-core-effects";
+import { isPromise, schemaCheckOf } from "@moora/agent-core-effects/internal";
 import type { ToolDefinition } from "@moora/agent-core-state-machine";
 import type { LlmCaller } from "@moora/llm";
 import { textToJson } from "@moora/llm/internal";

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Agent, AgentState } from "@moora/agent";
-import { isLoopRunning, openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine";
+import { isLoopRunning } from "@moora/agent-core-state-machine";
+import { openCallsOf, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { EventLog } from "@moora/event-log";
 import type { GivenOptions } from "../options.ts";
 import type { Screen } from "../terminal/screen.ts";

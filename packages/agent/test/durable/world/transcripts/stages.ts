@@ -1,4 +1,4 @@
-import { openCallsOf, recordOf } from "@moora/agent-core-state-machine";
+import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { SessionView } from "../../../../src/index.ts";
 
 /** Whether a conversation has come to a certain stage, at which it stays until somebody does something. */

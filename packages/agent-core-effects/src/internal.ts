@@ -1,0 +1,12 @@
+/** What the other packages of this repository share. Not a public API: anything here may change in any release. */
+export { refuse } from "./errors/build-error.ts";
+export { fieldPath, fieldProblem, shownValue } from "./field-problem.ts";
+export { internalTools } from "./internal-tools.ts";
+export { after, isPromise } from "./is-promise.ts";
+export { didYouMean, nearest } from "./nearest.ts";
+export { reflectionPrompt } from "./request/reflection.ts";
+export { callDigest } from "./run/observation.ts";
+export { schemaCheckOf } from "./tool/schema-check.ts";
+export { isStandardSchema } from "./tool/standard-schema.ts";
+export { checkToolName } from "./tool/tool-definition.ts";
+export { truncated } from "./truncate.ts";

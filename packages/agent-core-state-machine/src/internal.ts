@@ -1,0 +1,36 @@
+/** What the other packages of this repository share. Not a public API: anything here may change in any release. */
+export { changeConfig, configGroups } from "./agent-config.ts";
+export { budgetLeftAt, cappedBudget, reservationOf } from "./budget.ts";
+export {
+  agentConfigChangeSchema,
+  approvalSchema,
+  budgetSchema,
+  graphSchema,
+  settingsSchema,
+} from "./config.ts";
+export { callIdsOf, needsHuman, openCallOf, openCallsOf, recordOf, toolOf } from "./control/calls.ts";
+export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
+export { reflectTaskType } from "./control/reflecting.ts";
+export { nextStateName } from "./control/transition-table.ts";
+export { waitAt } from "./control/waits.ts";
+export { llmCallKey } from "./inputs/llm-call.ts";
+export { jsonCopy, maxJsonDepth, maxJsonItems, maxJsonLength } from "./json-copy.ts";
+export {
+  answerMessageId,
+  askKey,
+  expiryWaitKey,
+  planKey,
+  probeKey,
+  reflectKey,
+  stateKey,
+  toolKey,
+} from "./keys.ts";
+export { observationOf, taskAt } from "./memory.ts";
+export { messagePosition } from "./message-index.ts";
+export { stateVersion } from "./migrate.ts";
+export { modelFor } from "./model-for.ts";
+export { parseStoredInput } from "./parse-input.ts";
+export { costAt, priceOf } from "./prices.ts";
+export { toolsSchema } from "./state.ts";
+export { addAgentUsage, noAgentUsage, totalTokens } from "./usage.ts";
+export { wording } from "./wording.ts";
