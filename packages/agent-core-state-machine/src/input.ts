@@ -6,7 +6,6 @@ import { observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.t
 import { usageReportSchema } from "./usage.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
-const timestamp = z.number();
 const text = z.string();
 const usage = z.exactOptional(usageReportSchema);
 const key = z.exactOptional(z.string());
@@ -29,44 +28,32 @@ const observationSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("complete-re-act"), problem: z.exactOptional(text) }),
 ]);
 
+/** The schema of one type of input: what it has beside its type and the time at which it happened. */
+const input = <const Type extends string, Fields extends z.core.$ZodShape>(type: Type, fields: Fields) =>
+  z.object({ type: z.literal(type), ...fields, timestamp: z.number() });
+
 /** The schema of each type of input. */
 export const inputSchemas = {
-  "user-message-received": z.object({
-    type: z.literal("user-message-received"),
+  "user-message-received": input("user-message-received", {
     messageId: id,
     content: text,
     attachments: z.exactOptional(z.array(agentAttachmentSchema)),
-    timestamp,
   }),
   /** The intent to call a model, durable before the call is made. */
-  "llm-call-started": z.object({
-    type: z.literal("llm-call-started"),
-    key: text,
-    timestamp,
-  }),
-  "llm-message-started": z.object({
-    type: z.literal("llm-message-started"),
-    messageId: id,
-    key,
-    timestamp,
-  }),
+  "llm-call-started": input("llm-call-started", { key: text }),
+  "llm-message-started": input("llm-message-started", { messageId: id, key }),
   /** A notice to viewers: `text` stands at `offset` of the message. The reducer ignores it, no log keeps it. */
-  "llm-chunk-received": z.object({
-    type: z.literal("llm-chunk-received"),
+  "llm-chunk-received": input("llm-chunk-received", {
     messageId: id,
     text,
     offset: z.number(),
-    timestamp,
   }),
-  "llm-message-completed": z.object({
-    type: z.literal("llm-message-completed"),
+  "llm-message-completed": input("llm-message-completed", {
     messageId: id,
     content: text,
     key,
-    timestamp,
   }),
-  "re-act-observed": z.object({
-    type: z.literal("re-act-observed"),
+  "re-act-observed": input("re-act-observed", {
     calledLlmAt: z.number(),
     observation: observationSchema,
     key,
@@ -77,10 +64,8 @@ export const inputSchemas = {
     finish: z.exactOptional(
       z.object({ unified: z.enum(["stop", "tool-calls", "length", "other"]), raw: text }),
     ),
-    timestamp,
   }),
-  "llm-call-failed": z.object({
-    type: z.literal("llm-call-failed"),
+  "llm-call-failed": input("llm-call-failed", {
     key: text,
     failure: z.object({
       /** A failure of the model, or `NoPrice`: the budget limits costs, and the model has no price. */
@@ -92,44 +77,31 @@ export const inputSchemas = {
     usage,
     /** The text that had been streamed. */
     partial: z.exactOptional(text),
-    timestamp,
   }),
-  "history-reflected": z.object({
-    type: z.literal("history-reflected"),
+  "history-reflected": input("history-reflected", {
     key: text,
     summary: text,
     usage,
-    timestamp,
   }),
   /** The intent to run a tool, durable before it runs. */
-  "tool-call-started": z.object({
-    type: z.literal("tool-call-started"),
-    toolCallId: id,
-    attempt: z.number(),
-    timestamp,
-  }),
-  "tool-call-completed": z.object({
-    type: z.literal("tool-call-completed"),
+  "tool-call-started": input("tool-call-started", { toolCallId: id, attempt: z.number() }),
+  "tool-call-completed": input("tool-call-completed", {
     toolCallId: id,
     result: toolCallResultSchema,
     key,
     /** What models used that the tool called itself. */
     usage,
-    timestamp,
   }),
-  "tool-call-interrupted": z.object({
-    type: z.literal("tool-call-interrupted"),
+  "tool-call-interrupted": input("tool-call-interrupted", {
     toolCallId: id,
     attempt: z.number(),
     outcome: z.enum(["unknown", "not-run"]),
-    timestamp,
   }),
   /**
    * What a person decided. About an approval: `approved`, `rejected`, `modified`. About a question of the agent: `answered`,
    * `rejected`. About an unknown outcome: `run-again`, `worked` with its result, `failed`, `unknown`.
    */
-  "tool-call-decided": z.object({
-    type: z.literal("tool-call-decided"),
+  "tool-call-decided": input("tool-call-decided", {
     toolCallId: id,
     digest: text,
     by: text,
@@ -144,80 +116,45 @@ export const inputSchemas = {
       z.object({ type: z.literal("failed") }),
       z.object({ type: z.literal("unknown") }),
     ]),
-    timestamp,
   }),
   /** The time that a wait was for has come. The key decides, the timestamp is only recorded. */
-  "deadline-passed": z.object({
-    type: z.literal("deadline-passed"),
-    key: text,
-    timestamp,
-  }),
-  "re-act-cancelled": z.object({
-    type: z.literal("re-act-cancelled"),
+  "deadline-passed": input("deadline-passed", { key: text }),
+  "re-act-cancelled": input("re-act-cancelled", {
     reason: z.exactOptional(text),
     partial: z.exactOptional(text),
-    timestamp,
   }),
   /** A host takes the conversation up: whatever had started under the one before is interrupted. */
-  "session-opened": z.object({
-    type: z.literal("session-opened"),
-    owner: text,
-    timestamp,
-  }),
+  "session-opened": input("session-opened", { owner: text }),
   /** `config` is merged field by field, `tools` replaces all tools. */
-  "agent-configured": z.object({
-    type: z.literal("agent-configured"),
+  "agent-configured": input("agent-configured", {
     config: z.exactOptional(agentConfigChangeSchema),
     tools: z.exactOptional(toolsSchema),
-    timestamp,
   }),
   /** The intent to run the handler of a custom state, durable before it runs. */
-  "state-handler-started": z.object({
-    type: z.literal("state-handler-started"),
-    key: text,
-    timestamp,
-  }),
-  "state-handled": z.object({
-    type: z.literal("state-handled"),
+  "state-handler-started": input("state-handler-started", { key: text }),
+  "state-handled": input("state-handled", {
     key: text,
     event: text,
     /** For the model to read. */
     note: z.exactOptional(text),
     /** What the tools used that the handler called. */
     usage: z.exactOptional(usage),
-    timestamp,
   }),
-  "context-window-expanded": z.object({
-    type: z.literal("context-window-expanded"),
-    timestamp,
-  }),
+  "context-window-expanded": input("context-window-expanded", {}),
   /** Puts calls of earlier loops, with their results, before the model again. */
-  "history-tool-calls-added": z.object({
-    type: z.literal("history-tool-calls-added"),
+  "history-tool-calls-added": input("history-tool-calls-added", {
     toolCallIds: z.array(id).check(z.minLength(1)),
-    timestamp,
   }),
-  "context-note-added": z.object({
-    type: z.literal("context-note-added"),
-    text,
-    timestamp,
-  }),
+  "context-note-added": input("context-note-added", { text }),
   /** What work used that ended without an answer: it was cancelled, or its request was replaced. */
-  "usage-reported": z.object({
-    type: z.literal("usage-reported"),
-    key: text,
-    usage,
-    timestamp,
-  }),
+  "usage-reported": input("usage-reported", { key: text, usage }),
   /**
    * The owner is about to save a snapshot of the state after record `seq`; `digest` is that of the snapshot's body. It binds
    * the snapshot to the chain: one that no such record names is not trusted.
    */
-  "snapshot-taken": z.object({
-    type: z.literal("snapshot-taken"),
+  "snapshot-taken": input("snapshot-taken", {
     seq: z.int().check(z.positive()),
     digest: text,
-    timestamp,
   }),
 };
 

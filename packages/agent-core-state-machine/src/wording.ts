@@ -1,19 +1,5 @@
-const maxNames = 20;
-
-/** The names of the tools that a call could have meant, the first of them if there are many. */
-function knownTools(names: readonly string[]): string {
-  const more = names.length > maxNames ? `, and ${names.length - maxNames} more` : "";
-  return names.length === 0
-    ? "There are no tools."
-    : `There are: ${names.slice(0, maxNames).join(", ")}${more}.`;
-}
-
-/**
- * The sentences with which the reducer and the runner of a call answer the model, in one place: a change here changes what
- * models read.
- */
+/** Every sentence with which the reducer answers the model, in one place: a change here changes what models read. */
 export const wording = {
-  unknownTool: (name: string, names: readonly string[]) => `There is no tool ${name}. ${knownTools(names)}`,
   blacklisted: (name: string) => `The tool ${name} is not allowed here and was not run.`,
   cutTurn:
     "Not run: the turn was cut off at the token limit before the model had finished it. Make shorter calls.",

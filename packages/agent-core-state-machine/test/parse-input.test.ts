@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseInput, parseState, initialAgentState, agentTransition } from "../src/index.ts";
+import { parseInput, parseState, initialAgentState, agentTransition, inputSchemas } from "../src/index.ts";
 import { maxJsonDepth, jsonCopy, maxJsonItems, maxJsonLength } from "../src/internal.ts";
 
 const good = { type: "user-message-received", messageId: "m", content: "hi", timestamp: 1 };
@@ -138,6 +138,12 @@ describe("parseInput", () => {
         },
       });
     expect(Reflect.ownKeys(Object.prototype)).toEqual(before);
+  });
+});
+
+describe("the table of input schemas", () => {
+  it.each(Object.entries(inputSchemas))("has the schema of %s under its name", (type, schema) => {
+    expect([...schema.shape.type.def.values]).toEqual([type]);
   });
 });
 

@@ -1,10 +1,17 @@
-import { wording } from "@moora/agent-core-state-machine/internal";
 import { truncated } from "../truncate.ts";
 import type { ToolOutcome } from "./tool-reply.ts";
 
-/** The outcome of a call of a tool that the agent does not have. */
-export const unknownTool = (name: string, tools: ReadonlyMap<string, unknown>): ToolOutcome => ({
-  isSuccess: false,
-  error: wording.unknownTool(truncated(name, 100), [...tools.keys()]),
-  code: "unknown-tool",
-});
+const maxNames = 20;
+
+/** The outcome of a call of a tool that the agent does not have. The model reads which tools there are. */
+export function unknownTool(name: string, tools: ReadonlyMap<string, unknown>): ToolOutcome {
+  const names = [...tools.keys()];
+  const more = names.length > maxNames ? `, and ${names.length - maxNames} more` : "";
+  const known =
+    names.length === 0 ? "There are no tools." : `There are: ${names.slice(0, maxNames).join(", ")}${more}.`;
+  return {
+    isSuccess: false,
+    error: `There is no tool ${truncated(name, 100)}. ${known}`,
+    code: "unknown-tool",
+  };
+}

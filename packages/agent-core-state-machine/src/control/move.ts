@@ -31,9 +31,7 @@ export const maxEntriesWithoutPlan = 1_000;
 /** Fires an event of the table from a state: `move<"Planning">(edit, { event: "LlmFinalAnswer" })`. */
 export const move: <State extends ControlType>(edit: StateEdit, fired: FiredEvent<State>) => void = moveBy;
 
-/**
- * Fires any event and follows the edges until a state rests. A pair without a row ends the loop as InvalidTransition.
- */
+/** Fires any event and follows the edges until a state rests. A pair without a row ends the loop as InvalidTransition. */
 export function moveBy(edit: StateEdit, first: AnyFiredEvent): void {
   let fired: AnyFiredEvent | undefined = first;
   let from = controlName(edit.reActContext.control);
