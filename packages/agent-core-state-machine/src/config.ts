@@ -103,12 +103,18 @@ const fields = {
   graph: graphSchema,
 };
 
+/** The schema of a whole configuration. */
 export const agentConfigSchema = z.object(fields);
 
+/** How much harm a call of a tool can do. */
 export type Risk = z.infer<typeof riskSchema>;
+/** Which calls a person has to approve: all, none, those of some tools, those above a risk, or those that a named predicate picks. */
 export type ApprovalPolicy = Immutable<z.infer<typeof approvalPolicySchema>>;
+/** Who is asked before a call runs, and when a question is repeated, escalated and expires. */
 export type Approval = Immutable<z.infer<typeof approvalSchema>>;
+/** The most that one loop, or the whole conversation, may spend. Costs are in the unit of the price list. */
 export type Budget = Immutable<z.infer<typeof budgetSchema>>;
+/** The states and rows that a user adds to the control graph. These rows take precedence over the built-in ones. */
 export type ControlGraph = Immutable<z.infer<typeof graphSchema>>;
 
 type Shape = Readonly<Record<string, z.ZodMiniType>>;

@@ -3,6 +3,7 @@ import { defaultAgentConfig } from "./default-config.ts";
 import type { AgentState, ReActContext, ToolDefinition } from "./state.ts";
 import { noAgentUsage } from "./usage.ts";
 
+/** What an agent begins with. Default: the default configuration, and no tools. */
 export interface InitialAgentOptions {
   /** Fields that differ from the defaults of a chat. */
   readonly config?: AgentConfigChange;

@@ -166,32 +166,58 @@ function unionOf({ "user-message-received": first, ...others }: typeof inputSche
 /** The schema of all inputs. */
 export const agentEventSchema = unionOf(inputSchemas);
 
+/** A fact that the reducer folds. Plain JSON; `timestamp` is in milliseconds since 1970. */
 export type AgentInput = Immutable<z.infer<typeof agentEventSchema>>;
+/** The type of an input. */
 export type InputType = AgentInput["type"];
 /** The input of a given type. */
 export type InputOf<Type extends InputType> = Extract<AgentInput, { type: Type }>;
 
+/** A message of the user. It starts a loop, or is handled as `interjection` says while one runs. */
 export type UserMessageInput = InputOf<"user-message-received">;
+/** The intent to call the model, which is durable before the call is made. */
 export type LlmCallStartedInput = InputOf<"llm-call-started">;
+/** The model has begun to stream a message. */
 export type LlmMessageStartedInput = InputOf<"llm-message-started">;
+/** A piece of text for viewers. The reducer ignores it, and no log contains it. */
 export type LlmChunkInput = InputOf<"llm-chunk-received">;
+/** The text that the model streams is complete; its turn is not. */
 export type LlmMessageCompleteInput = InputOf<"llm-message-completed">;
+/** The model has completed a turn: it calls tools, or answers. */
 export type ReActObservedInput = InputOf<"re-act-observed">;
+/** A model call failed. The reducer decides whether there is another attempt. */
 export type LlmCallFailedInput = InputOf<"llm-call-failed">;
+/** The model has summarized a part of the conversation. */
 export type HistoryReflectedInput = InputOf<"history-reflected">;
+/** The intent to run a tool, which is durable before it runs. */
 export type ToolCallStartedInput = InputOf<"tool-call-started">;
+/** A call has its result. */
 export type ToolCallResultInput = InputOf<"tool-call-completed">;
+/** A call ended without a result. `outcome` says whether it may have had its effect. */
 export type ToolCallInterruptedInput = InputOf<"tool-call-interrupted">;
+/** A person has decided about a call, or answered its question. */
 export type ToolCallDecidedInput = InputOf<"tool-call-decided">;
+/** The time has come that a wait was for. */
 export type DeadlinePassedInput = InputOf<"deadline-passed">;
+/** The running loop is cancelled. */
 export type ReActCancelledInput = InputOf<"re-act-cancelled">;
+/** A process has become the owner of the session: work that was under way is interrupted. */
 export type SessionOpenedInput = InputOf<"session-opened">;
+/** The configuration or the tools were changed. */
 export type AgentConfiguredInput = InputOf<"agent-configured">;
+/** The intent to run the handler of a custom state, which is durable before it runs. */
 export type StateHandlerStartedInput = InputOf<"state-handler-started">;
+/** What work used that ended without an answer. */
 export type UsageReportedInput = InputOf<"usage-reported">;
+/** The handler of a custom state has decided which event leaves the state. */
 export type StateHandledInput = InputOf<"state-handled">;
+/** More of the conversation is shown to the model. */
 export type ExpandContextWindowInput = InputOf<"context-window-expanded">;
+/** Calls of earlier loops are shown to the model again, with their results. */
 export type AddToolCallsToContextInput = InputOf<"history-tool-calls-added">;
+/** The application adds a note for the model, which the next request contains. */
 export type AddContextNoteInput = InputOf<"context-note-added">;
+/** The owner of a session is about to save a snapshot. */
 export type SnapshotTakenInput = InputOf<"snapshot-taken">;
+/** A tool call as the model made it. `parameters` is JSON text. */
 export type ObservedToolCall = Immutable<z.infer<typeof observedToolCallSchema>>;

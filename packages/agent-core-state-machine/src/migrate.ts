@@ -10,6 +10,7 @@ const migrations: Readonly<
   Record<number, (state: Readonly<Record<string, unknown>>) => Record<string, unknown>>
 > = {};
 
+/** The result of `parseState`: a state, or why the value is not one that this release reads. */
 export type ParsedState =
   | { readonly ok: true; readonly state: AgentState }
   | {

@@ -8,6 +8,7 @@ export interface InputProblem {
   readonly message: string;
 }
 
+/** The result of `parseInput`: a copy of the input, or what is wrong with the value. */
 export type ParsedInput =
   | { readonly ok: true; readonly input: AgentInput }
   | { readonly ok: false; readonly problem: InputProblem };

@@ -15,7 +15,9 @@ export const modelPriceSchema = z.object({
 /** By the name of the model that answered, else by the name it was asked for; `default` for all others. */
 export const priceListSchema = z.record(z.string(), modelPriceSchema);
 
+/** The prices of a model for a million tokens, in any one unit. Cached input and cache writes default to `input`. */
 export type ModelPrice = Immutable<z.infer<typeof modelPriceSchema>>;
+/** Prices by the name of the model that answered, else by the name that was asked for; `default` is for all others. */
 export type PriceList = Immutable<z.infer<typeof priceListSchema>>;
 
 /** The price of the first of these names that has one, else the default; undefined where there is none. */

@@ -219,13 +219,23 @@ export const agentStateSchema = z.object({
   unreportedUsage: z.array(z.string()),
 });
 
+/** What the reducer knows of a tool. `schema` is JSON text. */
 export type ToolDefinition = Immutable<z.infer<typeof toolDefinitionSchema>>;
+/** The result of a call. `code` is stable and for programs, `error` is what the model reads. */
 export type ToolCallResult = Immutable<z.infer<typeof toolCallResultSchema>>;
+/** What was decided about a call, by whom, when and why. `expired`: the time for it passed. */
 export type ToolCallDecision = Immutable<z.infer<typeof toolCallDecisionSchema>>;
+/** A tool call: its name, its parameters as JSON text, and its result, which is null while the call is open. */
 export type ToolCallRecord = Immutable<z.infer<typeof toolCallRecordSchema>>;
+/** A piece of a turn, in the order in which the model made it. */
 export type TurnPart = Immutable<z.infer<typeof turnPartSchema>>;
+/** A turn of the model as an input contains it, with what its provider needs to read it again. */
 export type ObservedTurn = Immutable<z.infer<typeof observedTurnSchema>>;
+/** One entry of the transcript, which requests to the model are made from. */
 export type ContextEntry = Immutable<z.infer<typeof contextEntrySchema>>;
+/** A turn of the model in the transcript. */
 export type TurnEntry = Extract<ContextEntry, { type: "turn" }>;
+/** The working memory of the newest loop. */
 export type ReActContext = Immutable<z.infer<typeof reActContextSchema>>;
+/** A whole agent: its conversation, its configuration and its control state. Plain JSON that is never changed in place. */
 export type AgentState = Immutable<z.infer<typeof agentStateSchema>>;

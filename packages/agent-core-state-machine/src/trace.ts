@@ -11,6 +11,7 @@ export interface Trace {
   toText(): string;
 }
 
+/** The trace of these moves. */
 export const traceOf = (entries: readonly ControlMove[]): Trace => ({
   entries,
   length: entries.length,

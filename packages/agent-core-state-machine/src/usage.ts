@@ -11,6 +11,7 @@ export const usageSchema = z.object({
   cost: z.exactOptional(z.number()),
 });
 
+/** What model calls have used: tokens by kind, and the cost where prices are known. */
 export type AgentUsage = Immutable<z.infer<typeof usageSchema>>;
 
 /** What one call used, as an input reports it: an amount that is left out is zero. */
@@ -23,6 +24,7 @@ export const usageReportSchema = z.object({
   cost: z.exactOptional(z.number()),
 });
 
+/** What work reports that it used. An amount that is missing counts as 0. */
 export type UsageReport = Immutable<z.infer<typeof usageReportSchema>>;
 
 /** An amount that may be spent or is reserved. Without a limit there is no amount. */
@@ -31,6 +33,7 @@ export const spendingSchema = z.object({
   cost: z.exactOptional(z.number()),
 });
 
+/** An amount of tokens, of cost, or of both, that may be spent or is reserved. Without a limit there is no amount. */
 export type Spending = Immutable<z.infer<typeof spendingSchema>>;
 
 export const noAgentUsage: AgentUsage = {

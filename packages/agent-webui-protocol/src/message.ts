@@ -29,6 +29,9 @@ export const agentMessageSchema = z.object({
   attachments: z.exactOptional(z.array(agentAttachmentSchema)),
 });
 
+/** A file of a message or a tool result: its media type and a URL, which may be a data URL. */
 export type AgentAttachment = Immutable<z.infer<typeof agentAttachmentSchema>>;
+/** What is unusual about a message; without one it is complete. */
 export type AgentMessageStatus = z.infer<typeof agentMessageStatusSchema>;
+/** One message of a conversation, as viewers see it. */
 export type AgentMessage = Immutable<z.infer<typeof agentMessageSchema>>;

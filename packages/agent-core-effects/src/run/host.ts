@@ -58,6 +58,7 @@ export interface Clock {
   after(ms: number, callback: () => void, options?: TimerOptions): () => void;
 }
 
+/** How a timer of a clock behaves. */
 export interface TimerOptions {
   /** Whether a process stays alive until the timer is due. Default: true. */
   readonly keepsAlive?: boolean;
@@ -73,6 +74,7 @@ export interface RunLimits {
   readonly llmIdleTimeoutMs?: number;
 }
 
+/** The limits of a runner that sets none. */
 export const defaultRunLimits: RunLimits = { toolTimeoutMs: 120_000, maxResultLength: 100_000 };
 
 /** What viewers are shown while an effect runs; nothing of it is kept. `messageId` names the attempt of the model call. */

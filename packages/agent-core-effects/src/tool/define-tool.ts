@@ -35,6 +35,7 @@ export interface ToolContext {
 /** What a probe found: the call did not run, its outcome cannot be known, or what it returned. */
 export type ProbeOutcome = "not-run" | "unknown" | { readonly output: unknown };
 
+/** What `defineTool` makes a tool of: its schema, its `execute`, and what may happen around a call. */
 export interface ToolOptions<Schema, Input, Output = unknown> {
   /** 1 to 64 letters, digits, `_` or `-`. */
   readonly name: string;

@@ -18,6 +18,7 @@ export interface SchemaCheck<Output> {
   check(value: unknown): CheckedValue<Output> | Promise<CheckedValue<Output>>;
 }
 
+/** A value that fits a schema, as the schema gives it, or what is wrong with it. */
 export type CheckedValue<Output> =
   | { readonly ok: true; readonly value: Output }
   | { readonly ok: false; readonly problem: string };

@@ -16,10 +16,12 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
+/** What a Standard Schema makes of a value: the value, or what is wrong with it. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
+/** One thing that a Standard Schema finds wrong with a value. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;

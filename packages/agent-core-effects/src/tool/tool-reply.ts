@@ -28,6 +28,7 @@ export function toolReply(reply: ToolReply): ToolReply {
   return made;
 }
 
+/** What a call of a tool resulted in: content for the model, or an error with a stable code. */
 export type ToolOutcome = (
   | { readonly isSuccess: true; readonly content: string; readonly files?: readonly AgentAttachment[] }
   | { readonly isSuccess: false; readonly error: string; readonly code: string }

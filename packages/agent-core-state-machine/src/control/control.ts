@@ -101,9 +101,13 @@ export const controlSchema = z.discriminatedUnion("type", [
   }),
 ]);
 
+/** How far an open call is: queued, running, probing for a lost outcome, or asking a person. */
 export type OpenCallStatus = Immutable<z.infer<typeof openCallStatusSchema>>;
+/** A tool call of the present turn that has no result yet. */
 export type OpenCall = Immutable<z.infer<typeof openCallSchema>>;
+/** Where the agent is in its control graph, with the data of that state. */
 export type Control = Immutable<z.infer<typeof controlSchema>>;
+/** The type of a control state. All custom states have the type `Custom`. */
 export type ControlType = Control["type"];
 /** A control state of a given type, with its data. */
 export type ControlOf<Type extends ControlType> = Extract<Control, { type: Type }>;

@@ -1,6 +1,7 @@
 import type { ControlGraph } from "../config.ts";
 import { builtInStates, isBuiltInState, nextStateName, transitionTable } from "./transition-table.ts";
 
+/** An edge of the control graph: `event` leads from one state to another. */
 export interface ControlEdge {
   readonly from: string;
   readonly event: string;
