@@ -124,7 +124,11 @@ export const inputSchemas = {
     partial: z.exactOptional(text),
   }),
   /** A host takes the conversation up: whatever had started under the one before is interrupted. */
-  "session-opened": input("session-opened", { owner: text }),
+  "session-opened": input("session-opened", {
+    owner: text,
+    /** The version of the agent that writes the records from here on. */
+    agentVersion: z.exactOptional(text),
+  }),
   /** `config` is merged field by field, `tools` replaces all tools. */
   "agent-configured": input("agent-configured", {
     config: z.exactOptional(agentConfigChangeSchema),

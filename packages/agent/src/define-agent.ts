@@ -44,8 +44,9 @@ export interface AgentOptions<Schema> {
   readonly runLimits?: Partial<RunLimits>;
   /** What models cost: then usage has a cost, and a budget can have a `maxCost`. Takes the place of `config.prices`. */
   readonly prices?: PriceList;
-  /** Written into the header of every log. Default: "agent", "0". */
+  /** Written into the header of every log; an agent with another name cannot open the session. Default: "agent". */
   readonly name?: string;
+  /** The release of your agent. A log records it each time the session is opened. Default: "0". */
   readonly version?: string;
 }
 

@@ -168,13 +168,13 @@ function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void
 
 /** What a host says when it takes a session up: itself, and how its agent differs from the one that was here before. */
 function opening(
-  { config, tools }: Agent<unknown>,
+  { version, config, tools }: Agent<unknown>,
   { state }: RestoredSession,
   owner: string,
   clock: Clock,
 ): readonly AgentInput[] {
   const timestamp = clock.now();
-  const opened = parsed({ type: "session-opened", owner, timestamp });
+  const opened = parsed({ type: "session-opened", owner, agentVersion: version, timestamp });
   const same = isSameJson(state.config, config) && isSameJson(state.tools, tools);
   return same ? [opened] : [opened, parsed({ type: "agent-configured", config, tools, timestamp })];
 }

@@ -384,6 +384,20 @@ describe("a session that is taken up by an agent that has changed", () => {
     const { inputs } = await readSession(log, "ada");
     expect(inputs.slice(before).map(({ type }) => type)).toEqual(["session-opened", ...expected]);
   });
+
+  it("records which version of the agent wrote which records", async () => {
+    const log = memoryLog();
+    for (const version of ["1.4.0", "1.5.0"]) {
+      const agent = defineAgent({ name: "ada", version, llm });
+      await (await openSession(agent, { log, id: "ada" })).close();
+    }
+    const { header, inputs } = await readSession(log, "ada");
+    expect(header.agent).toEqual({ name: "ada", version: "1.4.0" });
+    expect(inputs.flatMap((input) => (input.type === "session-opened" ? [input.agentVersion] : []))).toEqual([
+      "1.4.0",
+      "1.5.0",
+    ]);
+  });
 });
 
 describe("an older release and a newer one that take turns a hundred times (L05)", () => {
