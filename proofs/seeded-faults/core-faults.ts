@@ -197,7 +197,7 @@ export const coreFaults: readonly Fault[] = [
     "a question never expires",
     {
       file: `${core}/inputs/deadline-passed.ts`,
-      text: "return expireQuestion(edit, wait.call);",
+      text: "return expireQuestion(edit, wait.call, wait.status);",
       replacement: "return undefined;",
     },
     [...transcripts, ...approvals],

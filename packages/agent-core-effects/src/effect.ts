@@ -1,6 +1,4 @@
-import type { OpenCallStatus, Spending } from "@moora/agent-core-state-machine";
-
-type Asking = Extract<OpenCallStatus, { type: "asking" }>;
+import type { AskingStatus, Spending } from "@moora/agent-core-state-machine";
 
 /** A model call. `requestKey` is the same for the same request, also when it is made again after a crash. */
 export interface CallLlmEffect {
@@ -35,7 +33,7 @@ export interface AskHumanEffect {
   readonly type: "ask-human";
   readonly key: string;
   readonly toolCallId: string;
-  readonly about: Asking["about"];
+  readonly about: AskingStatus["about"];
   readonly name: string;
   readonly parameters: string;
   readonly digest: string;

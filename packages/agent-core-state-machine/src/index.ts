@@ -3,7 +3,14 @@ export { agentMessageSchema } from "@moora/agent-webui-protocol";
 export { agentConfigSchema } from "./config.ts";
 export type { AgentConfig, AgentConfigChange, ModelSettings } from "./agent-config.ts";
 export type { Approval, ApprovalPolicy, Budget, ControlGraph, Risk } from "./config.ts";
-export type { Control, ControlOf, ControlType, OpenCall, OpenCallStatus } from "./control/control.ts";
+export type {
+  AskingStatus,
+  Control,
+  ControlOf,
+  ControlType,
+  OpenCall,
+  OpenCallStatus,
+} from "./control/control.ts";
 export { modelFailureKinds } from "./failure.ts";
 export type { AgentFailure } from "./failure.ts";
 export { controlName } from "./control/enter.ts";

@@ -1,4 +1,4 @@
-import type { ControlOf, OpenCall } from "./control/control.ts";
+import type { AskingStatus, ControlOf, OpenCall } from "./control/control.ts";
 import type { ReActContext } from "./state.ts";
 
 /**
@@ -15,9 +15,7 @@ export const toolKey = ({ id, attempt }: OpenCall): string => `tool/${id}/${atte
 
 export const probeKey = ({ id, attempt }: OpenCall): string => `probe/${id}/${attempt}`;
 
-type Asking = Extract<OpenCall["status"], { type: "asking" }>;
-
-export const askKey = ({ id, attempt }: OpenCall, { question, reminder }: Asking): string =>
+export const askKey = ({ id, attempt }: OpenCall, { question, reminder }: AskingStatus): string =>
   `ask/${id}/${question}/${attempt}/${reminder}`;
 
 export const stateKey = (context: ReActContext, { entry, attempt }: ControlOf<"Custom">): string =>
@@ -28,15 +26,15 @@ export const retryWaitKey = (context: ReActContext, control: ControlOf<"Planning
   `wait/${planKey(context, control)}`;
 
 /** The wait after which a question counts as rejected. */
-export const expiryWaitKey = ({ id }: OpenCall, { question }: Asking): string =>
+export const expiryWaitKey = ({ id }: OpenCall, { question }: AskingStatus): string =>
   `wait/ask/${id}/${question}/expiry`;
 
 /** The wait after which a question is shown again. */
-export const reminderWaitKey = ({ id }: OpenCall, { question, reminder }: Asking): string =>
+export const reminderWaitKey = ({ id }: OpenCall, { question, reminder }: AskingStatus): string =>
   `wait/ask/${id}/${question}/reminder/${reminder + 1}`;
 
 /** The wait after which a question is put before others. */
-export const escalationWaitKey = ({ id }: OpenCall, { question }: Asking): string =>
+export const escalationWaitKey = ({ id }: OpenCall, { question }: AskingStatus): string =>
   `wait/ask/${id}/${question}/escalation`;
 
 /** The id of the message that a plan streams into. */

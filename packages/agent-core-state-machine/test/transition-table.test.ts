@@ -98,6 +98,22 @@ describe("the graph", () => {
 
   it("that can work is taken", () => expect(graphProblems(graph)).toEqual([]));
 
+  it.each([
+    [
+      "AnswerTooShort",
+      { source: "event", message: "The event AnswerTooShort ended the loop in Planning.", from: "Planning" },
+    ],
+    ["AnswerInvalid", { source: "loop", message: "The event AnswerInvalid ended the loop in Planning." }],
+    ["Cancelled", { source: "loop", message: "The task was cancelled." }],
+  ])("that leads %s to Error gives the failure of that event", (event, failure) => {
+    const rows = { Planning: { [event]: "Error" } };
+    const planning = replay([asked], initialAgentState({ config: { graph: { ...noGraph, rows } } }));
+    expect(fire(event)(planning).state.reActContext.control).toEqual({
+      type: "Error",
+      failure: { ...failure, kind: event },
+    });
+  });
+
   it("that goes in a circle ends in SafetyCapExceeded, after the limit of moves", () => {
     const circle = initialAgentState({
       config: {

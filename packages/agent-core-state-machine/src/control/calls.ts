@@ -10,9 +10,7 @@ import type {
 } from "../state.ts";
 import { callIdsIn } from "../turn-parts.ts";
 import { wording } from "../wording.ts";
-import type { Control, OpenCall, OpenCallStatus } from "./control.ts";
-
-type Asking = Extract<OpenCallStatus, { type: "asking" }>;
+import type { AskingStatus, Control, OpenCall } from "./control.ts";
 
 export const openCallsOf = (control: Control): readonly OpenCall[] =>
   "calls" in control ? control.calls : [];
@@ -89,10 +87,10 @@ function policyAsks(policy: ApprovalPolicy, call: ToolCallRecord, tool: ToolDefi
 }
 
 /** The call with one more question to a person. Without a stamped digest, the call's own text stands in for it. */
-export function withQuestion(edit: StateEdit, call: OpenCall, about: Asking["about"]): OpenCall {
+export function withQuestion(edit: StateEdit, call: OpenCall, about: AskingStatus["about"]): OpenCall {
   const record = recordOf(edit, call.id);
   const question = call.questions + 1;
-  const status: Asking = {
+  const status: AskingStatus = {
     type: "asking",
     about,
     question,

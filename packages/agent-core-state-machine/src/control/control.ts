@@ -105,6 +105,8 @@ export const controlSchema = z.discriminatedUnion("type", [
 export type OpenCallStatus = Immutable<z.infer<typeof openCallStatusSchema>>;
 /** A tool call of the present turn that has no result yet. */
 export type OpenCall = Immutable<z.infer<typeof openCallSchema>>;
+/** The status of a call that asks a person. */
+export type AskingStatus = Extract<OpenCallStatus, { type: "asking" }>;
 /** Where the agent is in its control graph, with the data of that state. */
 export type Control = Immutable<z.infer<typeof controlSchema>>;
 /** The type of a control state. All custom states have the type `Custom`. */

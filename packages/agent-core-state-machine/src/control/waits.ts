@@ -1,7 +1,7 @@
 import { escalationWaitKey, expiryWaitKey, reminderWaitKey, retryWaitKey } from "../keys.ts";
 import type { AgentState } from "../state.ts";
 import { openCallsOf } from "./calls.ts";
-import type { OpenCall } from "./control.ts";
+import type { AskingStatus, OpenCall } from "./control.ts";
 
 /** Something that happens at a time: `due` is in milliseconds since 1970. */
 export type Wait =
@@ -10,7 +10,9 @@ export type Wait =
       readonly type: "expiry" | "reminder" | "escalation";
       readonly key: string;
       readonly due: number;
+      /** The call that asks, and its question. */
       readonly call: OpenCall;
+      readonly status: AskingStatus;
     };
 
 /** Everything that is waited for, in a fixed order. */
@@ -30,10 +32,10 @@ function waitsOf(call: OpenCall): readonly Wait[] {
   if (status.type !== "asking") return [];
   const { due, remindAt, escalateAt } = status;
   const waits: Wait[] = [];
-  if (due !== null) waits.push({ type: "expiry", key: expiryWaitKey(call, status), due, call });
+  if (due !== null) waits.push({ type: "expiry", key: expiryWaitKey(call, status), due, call, status });
   if (remindAt !== null)
-    waits.push({ type: "reminder", key: reminderWaitKey(call, status), due: remindAt, call });
+    waits.push({ type: "reminder", key: reminderWaitKey(call, status), due: remindAt, call, status });
   if (escalateAt !== null)
-    waits.push({ type: "escalation", key: escalationWaitKey(call, status), due: escalateAt, call });
+    waits.push({ type: "escalation", key: escalationWaitKey(call, status), due: escalateAt, call, status });
   return waits;
 }

@@ -1,5 +1,5 @@
 import { dueIn, replaceCall } from "../control/calls.ts";
-import type { OpenCall } from "../control/control.ts";
+import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { move } from "../control/move.ts";
 import { waitAt, type Wait } from "../control/waits.ts";
 import type { StateEdit } from "../state-edit.ts";
@@ -17,25 +17,21 @@ function endWait(edit: StateEdit, wait: Wait): void {
     case "retry":
       return move<"Planning">(edit, { event: "LlmRetry" });
     case "expiry":
-      return expireQuestion(edit, wait.call);
+      return expireQuestion(edit, wait.call, wait.status);
     case "reminder":
-      return remind(edit, wait.call);
+      return remind(edit, wait.call, wait.status);
     case "escalation":
-      return escalate(edit, wait.call);
+      return escalate(edit, wait.call, wait.status);
   }
 }
 
-function remind(edit: StateEdit, call: OpenCall): void {
-  const { status } = call;
-  if (status.type !== "asking") return;
+function remind(edit: StateEdit, call: OpenCall, status: AskingStatus): void {
   const remindAt = dueIn(edit, edit.config.approval.remindAfterMs);
   replaceCall(edit, { ...call, status: { ...status, reminder: status.reminder + 1, remindAt } });
 }
 
 /** Shown again, to others; an escalation happens once for each question. */
-function escalate(edit: StateEdit, call: OpenCall): void {
-  const { status } = call;
-  if (status.type !== "asking") return;
+function escalate(edit: StateEdit, call: OpenCall, status: AskingStatus): void {
   const reminder = status.reminder + 1;
   replaceCall(edit, { ...call, status: { ...status, reminder, escalateAt: null, escalated: true } });
 }

@@ -1,6 +1,6 @@
 import { isBlacklisted, refuseBlacklisted, runAgain } from "../control/admission.ts";
 import { failAsUnknown, failCall, openCallOf, recordOf, replaceCall, settleCall } from "../control/calls.ts";
-import type { OpenCall, OpenCallStatus } from "../control/control.ts";
+import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecidedInput } from "../input.ts";
@@ -9,10 +9,9 @@ import { wording } from "../wording.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
 type Decision = ToolCallDecidedInput["decision"];
-type About = Extract<OpenCallStatus, { type: "asking" }>["about"];
 
 /** The decisions that answer each kind of question. */
-const offered: Readonly<Record<About, readonly Decision["type"][]>> = {
+const offered: Readonly<Record<AskingStatus["about"], readonly Decision["type"][]>> = {
   approval: ["approved", "rejected", "modified"],
   outcome: ["run-again", "worked", "failed", "unknown"],
   answer: ["answered", "rejected"],
@@ -90,10 +89,8 @@ function modified(
 }
 
 /** A question without an answer in time: an approval counts as rejected, an outcome as unknown. */
-export function expireQuestion(edit: StateEdit, call: OpenCall): void {
-  if (call.status.type !== "asking") return;
+export function expireQuestion(edit: StateEdit, call: OpenCall, { about }: AskingStatus): void {
   const decision: ToolCallDecision = { type: "expired", by: "deadline", decidedAt: edit.timestamp };
-  const { about } = call.status;
   if (about === "outcome") failAsUnknown(edit, call.id, wording.unreported, { decision });
   else
     failCall(edit, call.id, "expired", about === "answer" ? wording.unanswered : wording.expired, {
