@@ -1,8 +1,9 @@
 import type { UserConfig } from "tsdown";
-import { library } from "../../tsdown.shared.ts";
+import { library, sharedChunk } from "../../tsdown.shared.ts";
 
 const config: UserConfig = library({
   entry: { index: "src/index.ts", internal: "src/internal.ts" },
+  outputOptions: sharedChunk,
 });
 
 export default config;

@@ -1,8 +1,11 @@
 import type { UserConfig } from "tsdown";
-import { library, nodeLibrary } from "../../tsdown.shared.ts";
+import { library, nodeLibrary, sharedChunk } from "../../tsdown.shared.ts";
 
 const config: UserConfig[] = [
-  library({ entry: { index: "src/index.ts", internal: "src/internal.ts" } }),
+  library({
+    entry: { index: "src/index.ts", internal: "src/internal.ts" },
+    outputOptions: sharedChunk,
+  }),
   nodeLibrary({ node: "src/index.ts", "node-internal": "src/internal.ts" }, [
     "zod/mini",
     "@moora/agent-webui-protocol",
