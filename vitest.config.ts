@@ -4,7 +4,7 @@ import projects from "./vitest.workspace.ts";
 
 const source = "@moora/source";
 
-/** Where the counts of a run go, for whoever wants to add them up. */
+/** The file for the counts of a run, so that a script can add them up. */
 const report = process.env["MOORA_TEST_REPORT"];
 
 export default defineConfig({

@@ -81,7 +81,7 @@ function driven(steps: number): void {
     for (const input of syncInputs(programOf(effect, state, host))) state = agentTransition(input)(state);
 }
 
-/** The floor: the loop that everybody writes first. */
+/** The floor: the loop of a first prototype. */
 async function byHand(steps: number): Promise<void> {
   const llm = model(steps);
   const messages: LlmMessage[] = [{ role: "user", content: [{ type: "text", text: "go" }] }];

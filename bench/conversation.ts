@@ -7,7 +7,7 @@ export function conversation(count: number): readonly AgentInput[] {
     inputs.push({
       type: "user-message-received",
       messageId: `m${loop}`,
-      content: "Go on, please.",
+      content: "Continue, please.",
       timestamp: loop,
     });
     for (let step = 1; step <= 50; step += 1) {

@@ -74,7 +74,7 @@ const directory = mkdtempSync(join(tmpdir(), "moora-bench-"));
 let ids = 0;
 const fresh = (): string => `session-${(ids += 1)}`;
 
-/** What work costs when nobody else is in its way: the fastest of some samples. */
+/** The cost without interference from other processes: the fastest of some samples. */
 const fastest = (samples: readonly number[]): number => Math.min(...samples);
 
 async function msOf(work: () => unknown): Promise<number> {
@@ -205,7 +205,7 @@ async function opening(): Promise<void> {
         return fastest(samples);
       };
       const without = await open();
-      // Whoever runs a session leaves a snapshot when it is closed.
+      // The owner of a session saves a snapshot when it is closed.
       await (await openSession(agent, { log, id: "one" })).close();
       rows.push([
         `${name}, ${count.toLocaleString("en")} records`,

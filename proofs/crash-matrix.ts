@@ -35,7 +35,7 @@ const stores = storeNames.filter((store) => (one?.[0] ?? options.stores).split("
 /** What is recorded with a death of its own is not killed once more. */
 const candidates = recordings.filter(({ death }) => death === undefined);
 
-/** So many of them, evenly over the whole corpus; on the stores behind a driver 40 are taken where nobody says. */
+/** The number of cases, spread evenly over the whole corpus; the default for stores behind a driver is 40. */
 function chosenFor(store: StoreName): readonly Recording[] {
   if (one !== undefined) return candidates.filter(({ name }) => name === one[1]);
   const wish = options.transcripts ?? (store === "jsonl" ? "all" : "40");
@@ -63,7 +63,7 @@ async function bundledChild(): Promise<{ readonly code: string; readonly bundle:
 }
 
 const { code, bundle } = await bundledChild();
-/** What one case came to is not kept: it is no proof of its transcript. */
+/** The result of a single case is not kept: it does not prove its transcript. */
 const file = one === undefined ? join(root, ".prove", `crash-matrix-${code}.jsonl`) : undefined;
 const progress = new Progress(file, options.fresh);
 

@@ -57,7 +57,7 @@ await prove({
   },
 });
 
-/** Answers how many inputs changed something. */
+/** Returns the number of inputs that changed something. */
 function offerToReducer(choose: Choose, offers: number): number {
   const from = initialAgentState({ config: drawConfig(choose), tools: drawTools(choose) });
   const keeper: LawKeeper = keepLaws({ from, replays: false, thoroughly: (count) => count % 40 === 0 });

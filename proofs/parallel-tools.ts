@@ -21,7 +21,7 @@ await proveEveryOrder({
   outcomes: [
     (id) => [succeeded(id, `found ${id}`)],
     (id) => [failed(id, `no ${id}`)],
-    // Nobody knows what came of it, so it runs again.
+    // Its outcome is unknown, so it runs again.
     (id) => [interrupted(id, "unknown"), started(id, 2), succeeded(id, `found ${id} in the end`)],
     // It ends three times, and the first counts.
     (id) => [succeeded(id, `found ${id} once`), failed(id, "late"), succeeded(id, "later")],

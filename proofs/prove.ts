@@ -1,9 +1,9 @@
 /**
- * Every proof, one after the other, and a table of what they came to.
+ * Every proof, one after the other, and a table of the results.
  *
  *   prove.ts [--short] [--only WORDS] [--fresh] [--seed N]
  *
- * A run that was broken off goes on where it stopped, as long as the code is the same. `--short` proves a sample.
+ * An interrupted run continues where it stopped, as long as the code is the same. `--short` proves a sample.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
 
 interface Proof {
   readonly name: string;
-  /** What its script is told for the whole proof beside the seed, and for the sample; undefined leaves it out. */
+  /** The arguments of its script for the whole proof, without the seed, and for the sample; undefined leaves it out. */
   readonly whole: readonly string[];
   readonly short: readonly string[] | undefined;
   readonly takes?: "seed";
@@ -59,13 +59,13 @@ process.exitCode = rows.every(({ failures }) => failures === 0) ? 0 : 1;
 
 /** Runs a script, shows what it says, and reads its last line. One that ends without a summary has failed. */
 async function concluded({ name, takes, isFresh }: Proof, args: readonly string[]): Promise<Conclusion> {
-  const told = [
+  const scriptArgs = [
     ...args,
     ...(takes === "seed" ? ["--seed", options.seed] : []),
     ...((options.fresh || options.short) && isFresh !== true ? ["--fresh"] : []),
   ];
   const script = join(import.meta.dirname, `${name}.ts`);
-  const child = spawn(process.execPath, ["--conditions=@moora/source", script, ...told], {
+  const child = spawn(process.execPath, ["--conditions=@moora/source", script, ...scriptArgs], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let said = "";

@@ -1,5 +1,5 @@
 /**
- * The tests are tested (O01): faults that somebody might make, one at a time, in a copy of the workspace; each has to be
+ * The tests are tested (O01): faults that a programmer might make, one at a time, in a copy of the workspace; each has to be
  * noticed by a test whose name says what is broken. `--only N`: one of them.
  */
 import { parseArgs } from "node:util";

@@ -14,7 +14,7 @@ const allDialects = providerDialects();
 /** What servers would say costs a quarter of a session; the proof of reachable states asks them about every request. */
 const asksServers = (run: number): boolean => run % 8 === 0;
 
-/** Injected faults make errors by the million. Their stacks say nothing: a failure is told by its seed and its story. */
+/** Injected faults make errors by the million. Their stacks say nothing: a failure is identified by its seed and its story. */
 Error.stackTraceLimit = 0;
 
 await prove({

@@ -50,8 +50,6 @@ const rules: readonly WordRule[] = [
   // People are not abstractions.
   { words: "whoever|whomever|whosoever|whatever one", better: "caller, owner, process, user" },
   { words: "anybody|nobody|somebody|everybody|anybodys", better: "caller, owner, process, user" },
-  // A negation says what it negates.
-  { words: "is none|are none|was none|were none", better: "is invalid, is not a" },
   // No filler.
   { words: "simply|just|obviously|of course", better: "nothing" },
   // American spelling.
@@ -85,9 +83,18 @@ const rules: readonly WordRule[] = [
   },
 ];
 
-/** What is not written in this form, whatever the words are. */
-const forms: readonly { readonly form: RegExp; readonly better: string }[] = [
-  // "There is no log", "is no longer" and "is no more than" are plain English; "this is no log" is not.
+interface Form {
+  readonly form: RegExp;
+  readonly better: string;
+}
+
+/** Forms that are not written, with any words. */
+const forms: readonly Form[] = [
+  // "If there is none", "there is no log", "is no longer" and "is no more than" are plain English.
+  {
+    form: /(?<!\b(?:there|here)(?:\s|\*|\/\/)+)\b(?:is|are|was|were)(?:\s|\*|\/\/)+none\b/gi,
+    better: "is invalid, is not a",
+  },
   {
     form: /(?<!\b(?:there|here)(?:\s|\*|\/\/)+)\b(?:is|are|was|were)(?:\s|\*|\/\/)+no(?:\s|\*|\/\/)+(?!longer|more|less|other|need\b)[a-z]+/gi,
     better: "is not a, is invalid, there is no",
@@ -104,21 +111,53 @@ const forms: readonly { readonly form: RegExp; readonly better: string }[] = [
 const allowed: readonly Exception[] = [
   { path: "scripts/language.ts", text: "", reason: "the list itself" },
   { path: "test/language.test.ts", text: "", reason: "examples of findings" },
+  { path: "docs/glossary.md", text: "tell, send an event", reason: "names the word that is not used" },
+  ...exceptions("a message to the model, in golden logs", [
+    ["packages/agent-core-effects/src/request/", '"Go on."'],
+    ["packages/agent-testing/", '"Go on."'],
+    ["packages/agent/test/durable/world/transcripts/", '"Go on."'],
+    ["packages/agent-core-state-machine/src/wording.ts", "go on only with what you are sure of"],
+    ["packages/agent-core-state-machine/src/wording.ts", "Nobody approved this call in time."],
+    ["packages/agent-core-state-machine/src/wording.ts", "Nobody answered this question in time."],
+    ["packages/agent-core-state-machine/src/wording.ts", "Nobody reported its outcome in time."],
+    ["packages/agent/test/restarts/", "Nobody reported its outcome in time."],
+    ["packages/agent/test/session/", "Nobody approved this call in time."],
+    ["packages/moora/test/builder/", "Nobody approved this call in time."],
+  ]),
+  ...exceptions("words of users", [
+    ["packages/planner/src/filler.ts", "don't"],
+    ["packages/planner/src/request-to-clauses.ts", "afterwards"],
+    ["packages/planner/src/words.ts", ""],
+    ["packages/planner/test/", ""],
+    ["packages/moora/test/cli/usage.test.ts", "--colour"],
+  ]),
 ];
+
+function exceptions(
+  reason: string,
+  places: readonly (readonly [path: string, text: string])[],
+): readonly Exception[] {
+  return places.map(([path, text]) => ({ path, text, reason }));
+}
 
 const between = String.raw`(?:\s|\*|//)+`;
 
-/** Finds words of rules in text, also where they are parts of an identifier. */
+/** Finds words and phrases of rules in text, also where an identifier contains them. */
 export function wordFinder(wordRules: readonly WordRule[]): (text: string) => readonly Hit[] {
-  const single = new Map<string, string>();
-  const phrases: { readonly form: RegExp; readonly better: string }[] = [...forms];
-  for (const { words, better } of wordRules)
-    for (const word of words.split("|"))
-      if (word.includes(" "))
-        phrases.push({ form: new RegExp(`\\b${word.replaceAll(" ", between)}\\b`, "gi"), better });
-      else single.set(word, better);
-  return (text) => [...singleHits(text, single), ...phrases.flatMap((phrase) => phraseHits(text, phrase))];
+  const byWords = new Map(
+    wordRules.flatMap(({ words, better }) => words.split("|").map((word) => [word, better] as const)),
+  );
+  const phrases = [...byWords].filter(([word]) => word.includes(" ")).map(phraseForm);
+  return (text) => [
+    ...wordHits(text, byWords),
+    ...[...forms, ...phrases].flatMap((phrase) => phraseHits(text, phrase)),
+  ];
 }
+
+const phraseForm = ([words, better]: readonly [string, string]): Form => ({
+  form: new RegExp(`\\b${words.replaceAll(" ", between)}\\b`, "gi"),
+  better,
+});
 
 export interface Hit {
   readonly index: number;
@@ -126,14 +165,22 @@ export interface Hit {
   readonly better: string;
 }
 
-function* singleHits(text: string, better: ReadonlyMap<string, string>): Generator<Hit> {
+/** Words by themselves, and pairs of words that an identifier joins. */
+function* wordHits(text: string, better: ReadonlyMap<string, string>): Generator<Hit> {
+  let before = "";
+  let end = -1;
   for (const { 0: word, index } of text.matchAll(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g)) {
-    const instead = better.get(word.toLowerCase());
+    const pair = `${before} ${word.toLowerCase()}`;
+    const joined = index === end ? better.get(pair) : undefined;
+    if (joined !== undefined) yield { index: index - before.length, word: pair, better: joined };
+    before = word.toLowerCase();
+    end = index + word.length;
+    const instead = better.get(before);
     if (instead !== undefined) yield { index, word, better: instead };
   }
 }
 
-const phraseHits = (text: string, { form, better }: { form: RegExp; better: string }): readonly Hit[] =>
+const phraseHits = (text: string, { form, better }: Form): readonly Hit[] =>
   [...text.matchAll(form)].map(({ 0: found, index }) => ({
     index,
     word: found.replaceAll(/(?:\s|\*|\/\/)+/g, " "),

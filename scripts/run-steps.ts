@@ -1,13 +1,13 @@
 import { spawnSync } from "node:child_process";
 
-/** One thing that has to hold, and the command that says so. */
+/** A check: the command exits with 0 when it passes. */
 export interface Step {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** Runs every step, also after a failure, and tells at the end how each went. Exits with 1 when one failed. */
+/** Runs every step, also after a failure, and prints the result and the seconds of each at the end. Sets the exit code to 1 if one failed. */
 export function runSteps(steps: readonly Step[]): void {
   const rows: string[] = [];
   let failures = 0;

@@ -22,6 +22,10 @@ describe("the check of the language", () => {
     ]);
   });
 
+  it("finds a phrase that is a part of an identifier", () => {
+    expect(wordsIn("goOn(whatStandsFor, cameTo)")).toEqual(["1 go on", "1 stands for", "1 came to"]);
+  });
+
   it("finds no word in a longer one", () => {
     expect(wordsIn("intellect, bearer, roommate, adjust, Cancelled, jointly")).toEqual([]);
   });

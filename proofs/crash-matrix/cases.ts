@@ -3,7 +3,7 @@ import type { Death } from "../../packages/agent/test/durable/world/mortal-log.t
 
 /**
  * Where a process dies. `a`: before the record of this number is written. `b`: right after, where it is an intent, so that
- * nothing that was intended is done yet. `c`: when the tool of this number has done its work, and not told it. `d`: right
+ * nothing that was intended is done yet. `c`: when the tool of this number has done its work, and not reported it. `d`: right
  * after any other record.
  */
 export type Phase = "a" | "b" | "c" | "d";

@@ -1,4 +1,4 @@
-/** A process that runs a transcript and kills itself at the moment that it is told. */
+/** A process that runs a transcript and kills itself at the moment given by its arguments. */
 import { Counter } from "../../packages/agent/test/durable/world/counter.ts";
 import { Life, type Death } from "../../packages/agent/test/durable/world/mortal-log.ts";
 import { runProcess } from "../../packages/agent/test/durable/world/processes.ts";

@@ -20,14 +20,14 @@ export type Ground = Pick<Place, "store" | "url">;
 const shelter = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** A folder of its own in which one session lives and dies. */
-class Room implements AsyncDisposable {
-  readonly folder: string = mkdtempSync(join(shelter, "moora-crash-"));
+class CaseFolder implements AsyncDisposable {
+  readonly path: string = mkdtempSync(join(shelter, "moora-crash-"));
   readonly place: Place;
   #log: EventLog | undefined;
 
   constructor({ store, url }: Ground) {
-    this.place = { store, url, folder: this.folder };
-    mkdirSync(join(this.folder, "sessions"));
+    this.place = { store, url, folder: this.path };
+    mkdirSync(join(this.path, "sessions"));
   }
 
   async log(): Promise<EventLog> {
@@ -36,7 +36,7 @@ class Room implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#log?.close();
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.path, { recursive: true, force: true });
   }
 }
 
@@ -49,15 +49,15 @@ export interface Unbroken {
 }
 
 export async function unbroken(ground: Ground, id: string, transcript: Transcript): Promise<Unbroken> {
-  await using room = new Room(ground);
-  using counter = new Counter(counterFile(room.folder));
-  const log = await room.log();
+  await using folder = new CaseFolder(ground);
+  using counter = new Counter(counterFile(folder.path));
+  const log = await folder.log();
   const lived = await takenUp({ log, id, counter, clock: new VirtualClock() }, transcript);
   const { inputs } = await readSession(log, id);
   return { lived, inputs, works: counter.runs.length };
 }
 
-/** What came of one death: whether the process really died, and what was lost. */
+/** The result of one death: whether the process really died, and what was lost. */
 export interface Outcome {
   readonly killed: boolean;
   readonly losses: readonly string[];
@@ -75,16 +75,16 @@ export async function killed(
   { death }: Case,
   { lived: whole }: Unbroken,
 ): Promise<Outcome> {
-  await using room = new Room(ground);
-  const orders: Orders = { ...room.place, transcript: transcript.name, id, death };
+  await using folder = new CaseFolder(ground);
+  const orders: Orders = { ...folder.place, transcript: transcript.name, id, death };
   const end = await lane.run(orders);
-  using counter = new Counter(counterFile(room.folder));
-  const ran = await takenUp({ log: await room.log(), id, counter, clock: new VirtualClock() }, transcript);
+  using counter = new Counter(counterFile(folder.path));
+  const ran = await takenUp({ log: await folder.log(), id, counter, clock: new VirtualClock() }, transcript);
   return { killed: end === "killed", losses: lossesOf(ran, whole, transcript) };
 }
 
 /** Lets one child live to its end, so that its compiled code is kept for all that are killed. */
 export async function warmUp(ground: Ground, lane: Lane, transcript: Transcript): Promise<void> {
-  await using room = new Room(ground);
-  await lane.run({ ...room.place, transcript: transcript.name, id: "warm-up", death: { work: 0 } });
+  await using folder = new CaseFolder(ground);
+  await lane.run({ ...folder.place, transcript: transcript.name, id: "warm-up", death: { work: 0 } });
 }

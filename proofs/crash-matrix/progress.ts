@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 
-/** What came of all deaths of one transcript on one store. */
+/** The results of all deaths of one transcript on one store. */
 export interface Row {
   readonly store: string;
   readonly transcript: string;
@@ -9,7 +9,7 @@ export interface Row {
   readonly failures: readonly string[];
 }
 
-/** Rows that are done, kept in a file, where there is one, so that a proof that was broken off goes on where it was. */
+/** Rows that are done, kept in a file, where there is one, so that an interrupted proof continues where it stopped. */
 export class Progress {
   readonly #file: string | undefined;
   readonly rows: Row[];

@@ -116,7 +116,7 @@ export const onPath = (name: string): string | undefined =>
 /** The Node of the system. */
 export function systemNode(bundle: string): Engine | Missing {
   const executable = onPath("node");
-  if (executable === undefined) return { name: "Node of the system", why: "There is none." };
+  if (executable === undefined) return { name: "Node of the system", why: "It is not installed." };
   return nodeEngine(`Node ${versionOf(executable)} of the system`, executable, bundle);
 }
 

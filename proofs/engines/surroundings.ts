@@ -23,7 +23,7 @@ const surroundings: readonly (readonly [unknown, readonly string[]])[] = [
   [Object.prototype, ["toLocaleString"]],
 ];
 
-/** Runs something while all of that throws; tells what was asked for all the same, also where the error was swallowed. */
+/** Runs something while all of that throws; returns what was accessed nevertheless, also where the error was swallowed. */
 export function withoutSurroundings<Result>(run: () => Result): {
   readonly result: Result;
   readonly touched: readonly string[];
@@ -39,14 +39,14 @@ export function withoutSurroundings<Result>(run: () => Result): {
   }
 }
 
-/** Answers how to put it back. */
-function takenAway(owner: object, name: string, tell: () => void): () => void {
+/** Replaces a property by one that throws. Returns a function that restores it. */
+function takenAway(owner: object, name: string, onAccess: () => void): () => void {
   const own = Object.getOwnPropertyDescriptor(owner, name);
   if (own?.configurable !== true) return () => undefined;
   Object.defineProperty(owner, name, {
     configurable: true,
     get() {
-      tell();
+      onAccess();
       throw new Error(`${name} was asked for.`);
     },
   });

@@ -1,4 +1,4 @@
-/** Calls that end in every order and in every way: the orders of one combination of outcomes come to the same request. */
+/** Calls that end in every order and in every way: the orders of one combination of outcomes result in the same request. */
 import { llmRequestAt } from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { keepLaws, requestProblems } from "@moora/agent-testing";
@@ -11,7 +11,7 @@ export interface EveryOrder {
   /** What leads to the calls. */
   readonly opening: readonly AgentInput[];
   readonly callIds: readonly string[];
-  /** What may come of a call. */
+  /** The possible outcomes of a call. */
   readonly outcomes: readonly ((callId: string) => readonly AgentInput[])[];
   /** What is wrong with a call at the end whose outcome had this index. */
   complaint?(state: AgentState, callId: string, outcome: number): string | undefined;

@@ -77,7 +77,7 @@ const hostileValues: readonly (() => unknown)[] = [
 
 const pick = <T>(choose: Choose, items: readonly T[]): T | undefined => items[choose(items.length)];
 
-/** A copy of an input with some harm in it; a few are left whole, and a few are no input at all. */
+/** A copy of an input with some harm in it; a few are left whole, and a few are not inputs at all. */
 export function harmed(input: object, choose: Choose): unknown {
   const dice = choose(20);
   if (dice === 0) return pick(choose, hostileValues)?.();

@@ -1,4 +1,4 @@
-/** Proofs that consist of very many cases: in chunks, on every processor, to be gone on with after an interruption. */
+/** Proofs that consist of very many cases: in chunks, on every processor, resumable after an interruption. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 import { root } from "../../scripts/workspace.ts";
 
-/** What a number of cases came to. */
+/** The result of a number of cases. */
 export interface Tally {
   readonly cases: number;
   /** One line each, with what reproduces it. */
@@ -140,8 +140,8 @@ function startOf(proof: ChunkedProof, seed: number, goal: number, fresh: boolean
   if (fresh) return start;
   try {
     const saved: Progress = JSON.parse(readFileSync(fileOf(proof), "utf8"));
-    const goesOn = saved.version === version && saved.seed === seed && saved.goal === goal;
-    return goesOn && saved.tally.failures.length === 0 ? saved : start;
+    const continues = saved.version === version && saved.seed === seed && saved.goal === goal;
+    return continues && saved.tally.failures.length === 0 ? saved : start;
   } catch {
     return start;
   }

@@ -32,7 +32,7 @@ const tools = [
   defineTool({ name: "book", description: "Books.", onUnknown: "ask", input: z.object({}), execute }),
   defineTool({
     name: "ship",
-    description: "Ships, and knows afterwards whether it did.",
+    description: "Ships, and can be asked later whether it did.",
     input: z.object({}),
     execute,
     probe: () => "unknown",

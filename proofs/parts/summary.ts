@@ -1,4 +1,4 @@
-/** What a proof came to, as its last line says it. */
+/** The result of a proof, as its last line says it. */
 export interface Summary {
   readonly proof: string;
   readonly cases: number;

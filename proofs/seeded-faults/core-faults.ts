@@ -7,7 +7,7 @@ const guards = ["packages/agent-testing/test/guards.test.ts"];
 const approvals = ["packages/agent/test/session/approvals.test.ts"];
 const limits = ["packages/agent/test/session/limits.test.ts"];
 
-/** Faults of the pure core: a call without its result or with two, a refusal that is none, a limit that does not hold. */
+/** Faults of the pure core: a call without its result or with two, a refusal without effect, a limit that does not hold. */
 export const coreFaults: readonly Fault[] = [
   fault(
     11,
@@ -146,7 +146,7 @@ export const coreFaults: readonly Fault[] = [
       replacement: "state.tools[name];",
     },
     guards,
-    /a call of a tool that bears the name of what every object has > asks nobody and finds no tool/,
+    /a call of a tool whose name is a property of every object > asks no question and finds no tool/,
   ),
   fault(
     29,
@@ -157,7 +157,7 @@ export const coreFaults: readonly Fault[] = [
       replacement: "",
     },
     [...limits, ...transcripts],
-    /gives up when it makes no sense|is asked once only/,
+    /gives up when a retry cannot help|is asked once only/,
   ),
   fault(
     46,
@@ -201,7 +201,7 @@ export const coreFaults: readonly Fault[] = [
       replacement: "return undefined;",
     },
     [...transcripts, ...approvals],
-    /humans > expires|a question that nobody answers.* expires once/,
+    /humans > expires|an unanswered question.* expires once/,
   ),
   fault(
     50,
@@ -212,7 +212,7 @@ export const coreFaults: readonly Fault[] = [
       replacement: "for (const entry of queued.slice(0, 1)) edit.addEntry(entry);",
     },
     ["packages/agent/test/session/interjections.test.ts", ...transcripts],
-    /fifty messages that nobody waits for/,
+    /fifty messages without a waiting caller/,
   ),
   fault(
     51,

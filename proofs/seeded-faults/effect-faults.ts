@@ -44,7 +44,7 @@ export const effectFaults: readonly Fault[] = [
       },
     ],
     tests: [`${tests}/run/call-tool.test.ts`],
-    caughtBy: /the call of a tool > is told before the tool runs/,
+    caughtBy: /the call of a tool > is recorded before the tool runs/,
   },
   fault(
     13,
@@ -137,7 +137,7 @@ export const effectFaults: readonly Fault[] = [
       replacement: "",
     },
     [`${tests}/tool/tool-reply.test.ts`],
-    /\{then: fn\} is no JSON, and nothing calls it/,
+    /\{then: fn\} is not JSON, and nothing calls it/,
   ),
   fault(
     57,
@@ -148,18 +148,18 @@ export const effectFaults: readonly Fault[] = [
       replacement: "",
     },
     [`${tests}/tool/parse-arguments.test.ts`],
-    /malformed arguments.* say where a key stands for the second time/,
+    /malformed arguments.* say where a key occurs for the second time/,
   ),
   fault(
     58,
-    "a summary stands for what the user said, too",
+    "a summary replaces what the user said, too",
     {
       file: `${effects}/request/entries.ts`,
       text: '(entry.type === "message" || hidden.every(',
       replacement: '(entry.type !== "summary" && hidden.every(',
     },
     ["packages/agent-testing/test/llm-request.test.ts"],
-    /is what a summary stands for; user messages stay/,
+    /leaves out what a summary replaces; user messages stay/,
   ),
   fault(
     59,
@@ -181,7 +181,7 @@ export const effectFaults: readonly Fault[] = [
       replacement: "yield* dispatchResult(effect, outcome, host);",
     },
     [`${tests}/run/called-off.test.ts`],
-    /tells nothing more > a tool that is called off as it starts/,
+    /dispatches nothing more > a tool that is called off as it starts/,
   ),
   fault(
     61,

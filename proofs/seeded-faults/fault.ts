@@ -5,7 +5,7 @@ export interface Change {
   readonly replacement: string;
 }
 
-/** A fault that somebody might make, and the tests that have to notice. */
+/** A fault that a programmer might make, and the tests that have to notice. */
 export interface Fault {
   /** Its number in scenario O01; those above 30 are ours. */
   readonly number: number;

@@ -75,7 +75,7 @@ export const logFaults: readonly Fault[] = [
   ),
   fault(
     32,
-    "a handle goes on after a failed write",
+    "a handle continues after a failed write",
     {
       file: `${jsonl}/session-file.ts`,
       text: "this.#failure = error;",
@@ -97,7 +97,7 @@ export const logFaults: readonly Fault[] = [
   ),
   fault(
     34,
-    "appends of several processes are not serialised",
+    "appends of several processes are not serialized",
     {
       file: `${jsonl}/directory.ts`,
       text: "this.#lock.tryHold(name, use)",
@@ -119,7 +119,7 @@ export const logFaults: readonly Fault[] = [
   ),
   fault(
     36,
-    "a lease is given to whoever asks",
+    "a lease is given to every process that asks",
     {
       file: "packages/event-log/src/lease.ts",
       text: "return isHeld ? current : { owner: claim.owner, until };",

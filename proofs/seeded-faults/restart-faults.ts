@@ -40,7 +40,7 @@ export const restartFaults: readonly Fault[] = [
       replacement: "!call",
     },
     [`${tests}/words-about-calls.test.ts`],
-    /arguments that the code of the next release refuses are no proof/,
+    /arguments that the code of the next release refuses do not prove/,
   ),
   fault(
     73,
@@ -109,7 +109,7 @@ export const restartFaults: readonly Fault[] = [
   },
   fault(
     89,
-    "an outcome that nobody reports in time counts as a call that did not run",
+    "an outcome that is not reported in time counts as a call that did not run",
     {
       file: `${core}/inputs/tool-call-decided.ts`,
       text: 'if (about === "outcome") failAsUnknown',

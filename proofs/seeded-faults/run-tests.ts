@@ -102,7 +102,7 @@ function resultsIn(report: string, tree: string): readonly TestResult[] {
 
 function readReport(report: string): Report {
   try {
-    // The runner wrote it just now.
+    // The runner wrote it.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return JSON.parse(readFileSync(report, "utf8")) as Report;
   } catch {

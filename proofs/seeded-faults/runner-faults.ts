@@ -32,7 +32,7 @@ export const runnerFaults: readonly Fault[] = [
   ),
   fault(
     5,
-    "an owner that was taken over goes on to append",
+    "an owner that was taken over continues to append",
     {
       file: `${durable}/log-writer.ts`,
       text: "!this.#unacknowledged.has(digest)",
@@ -105,7 +105,7 @@ export const runnerFaults: readonly Fault[] = [
   },
   fault(
     42,
-    "what an effect told is lost when the log fails",
+    "what an effect dispatched is lost when the log fails",
     {
       file: machine,
       text: "this.#queue.defer(batch);",
@@ -138,14 +138,14 @@ export const runnerFaults: readonly Fault[] = [
   ),
   fault(
     45,
-    "the snapshot of a state is said to stand for the newest record",
+    "the snapshot of a state is labeled with the newest record",
     {
       file: `${durable}/durable-host.ts`,
       text: "reached({ state, at: position }, input)",
       replacement: "reached({ state, at: this.#writer.head }, input)",
     },
     [`${durableTests}/snapshots.test.ts`],
-    /a snapshot > that is saved while a group of inputs is taken in stands for its own record/,
+    /a snapshot > that is saved while a group of inputs is applied belongs to its own record/,
   ),
   fault(
     102,

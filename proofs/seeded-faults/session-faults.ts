@@ -152,7 +152,7 @@ export const sessionFaults: readonly Fault[] = [
       replacement: "due !== null && due < 0",
     },
     [`${tests}/durable/people.test.ts`],
-    /comes too late for a question of a session that nobody runs|a late click hears it/,
+    /comes too late for a question of a session without an owner|a late click is refused/,
   ),
   fault(
     85,

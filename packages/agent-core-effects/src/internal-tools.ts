@@ -46,7 +46,7 @@ export const isInternalTool = (name: string): boolean => internalTools.some((too
 export const wantsInternalTools = (state: AgentState): boolean =>
   state.reActContext.windowStart > 0 || hidesEntriesAt(state);
 
-/** What an internal call comes to: an answer for the model, and what has to happen to its context. */
+/** The result of an internal call: an answer for the model, and the input that changes its context. */
 export interface InternalAnswer {
   readonly isError: boolean;
   readonly content: string;

@@ -10,7 +10,7 @@ export const isPromise = <Value>(value: Value | Promise<Value>): value is Promis
     "then" in value &&
     typeof value.then === "function");
 
-/** Goes on with a value now, or when it is there. */
+/** Continues with a value now, or when it is there. */
 export const after = <From, To>(
   value: From | Promise<From>,
   toResult: (value: From) => To | Promise<To>,

@@ -20,8 +20,8 @@ export function truncatedToBytes(text: string, limitBytes: number): string {
   if (text.length * 3 <= limitBytes) return text;
   if (unitsThatFit(text, limitBytes) === text.length) return text;
   const digest = limitBytes < minForNote ? undefined : textDigest(text);
-  const room = limitBytes - encoder.encode(noteOf(text, limitBytes, digest)).length;
-  return room < 0 ? "" : cutAt(text, unitsThatFit(text, room), digest);
+  const available = limitBytes - encoder.encode(noteOf(text, limitBytes, digest)).length;
+  return available < 0 ? "" : cutAt(text, unitsThatFit(text, available), digest);
 }
 
 const encoder = new TextEncoder();

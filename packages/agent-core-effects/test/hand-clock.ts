@@ -5,7 +5,7 @@ export class HandClock implements Clock {
   #now = 1_000;
   readonly #timers = new Set<{ readonly due: number; readonly callback: () => void }>();
 
-  /** The longest time that anybody asked to be called back after. */
+  /** The longest delay of a callback so far. */
   longest = 0;
 
   now(): number {

@@ -35,7 +35,7 @@ async function talked(count: number, options: WorldOptions = {}): Promise<World>
 }
 
 /** The same conversation with another model from here on. */
-const goOn = (world: World, options: WorldOptions): World =>
+const continueIn = (world: World, options: WorldOptions): World =>
   new World({ tools: [search], state: world.state, ...options });
 
 describe("the internal tools", () => {
@@ -69,7 +69,7 @@ describe("the internal tools", () => {
   });
 
   it("load_older_messages brings back what no longer fitted, and the turn keeps the call with its answer", async () => {
-    const world = goOn(await talked(4), {
+    const world = continueIn(await talked(4), {
       script: [callsTools([{ name: "load_older_messages" }]), answers("Seen.")],
     });
     await world.say("What was the first thing?").settle();
@@ -82,7 +82,7 @@ describe("the internal tools", () => {
   });
 
   it("find_tool_calls finds calls by name, arguments and results, newest first", async () => {
-    const world = goOn(await talked(4), {
+    const world = continueIn(await talked(4), {
       script: [
         callsTools([
           { name: "find_tool_calls", arguments: { text: "thing" } },
@@ -156,7 +156,7 @@ describe("the internal tools", () => {
   });
 
   it("load_tool_results brings results back, each once, in a round of their own", async () => {
-    const world = goOn(await talked(4), {
+    const world = continueIn(await talked(4), {
       script: [
         callsTools([
           { name: "load_tool_results", arguments: { ids: ["1", "1", 2, "99", "__proto__", null] } },
@@ -180,7 +180,7 @@ describe("the internal tools", () => {
     async (levels) => {
       const nested = `{"ids":${"[".repeat(levels)}${"]".repeat(levels)},"text":"x"}`;
       const calls = internalTools.map(({ name }) => ({ name, arguments: nested }));
-      const world = goOn(await talked(4), { script: [callsTools(calls), answers("Seen.")] });
+      const world = continueIn(await talked(4), { script: [callsTools(calls), answers("Seen.")] });
       await world.say("Load it.").settle();
       const results = world.results.slice(-3);
       expect(results.every(({ isError }) => isError)).toBe(levels > 128);
@@ -190,7 +190,7 @@ describe("the internal tools", () => {
   );
 
   it("load_tool_results fails where no id is a finished call", async () => {
-    const world = goOn(await talked(4), {
+    const world = continueIn(await talked(4), {
       script: [
         callsTools([
           { name: "load_tool_results", arguments: { ids: [] } },
@@ -212,7 +212,7 @@ describe("the internal tools", () => {
       tools: [search],
     });
     await refused.say("bad").settle();
-    const world = goOn(refused, {
+    const world = continueIn(refused, {
       script: [
         callsTools([
           { name: "find_tool_calls", arguments: { text: "poison" } },
@@ -230,7 +230,7 @@ describe("the internal tools", () => {
   });
 
   it("work in one turn with other calls, and the order of results is that of the calls", async () => {
-    const world = goOn(await talked(4), {
+    const world = continueIn(await talked(4), {
       script: [
         callsTools([
           { name: "search", arguments: { for: "a" } },
@@ -249,7 +249,7 @@ describe("the internal tools", () => {
   });
 
   it("are part of the log: what is replayed sends the same request", async () => {
-    const world = goOn(await talked(4), {
+    const world = continueIn(await talked(4), {
       script: [callsTools([{ name: "load_older_messages" }]), answers("Seen.")],
     });
     const from: AgentState = world.state;

@@ -98,7 +98,7 @@ export class World {
       if (next === undefined) return this;
       await this.perform(next.key);
     }
-    throw new Error("It never comes to rest.");
+    throw new Error("It never settles.");
   }
 
   /** The results of all calls in the last request, in their order. */

@@ -41,6 +41,6 @@ export const escalationWaitKey = ({ id }: OpenCall, { question }: AskingStatus):
 export const answerMessageId = (context: ReActContext, { attempt }: ControlOf<"Planning">): string =>
   attempt === 1 ? `msg_${context.loop}_${context.step}` : `msg_${context.loop}_${context.step}_${attempt}`;
 
-/** Ids that no host may take: answers, calls that exist in a request only, and the name that is no key of a record. */
+/** Ids that no host may take: answers, calls that exist in a request only, and the name that cannot be a key of a record. */
 export const isReservedId = (id: string): boolean =>
   id === "__proto__" || /^(?:msg_\d+_\d+(?:_\d+)?$|internal\/|loaded\/)/.test(id);

@@ -1,7 +1,7 @@
 import { agentEventSchema, type AgentInput } from "./input.ts";
 import { isStorable, jsonCopy, pathToText, type JsonProblem } from "./json-copy.ts";
 
-/** Why a value is no input: what `jsonCopy` refuses, an unknown type, or a field that does not fit. */
+/** Why a value is not an input: what `jsonCopy` refuses, an unknown type, or a field that does not fit. */
 export interface InputProblem {
   readonly code: JsonProblem["code"] | "unknown-type" | "wrong-shape";
   readonly path: string;
@@ -22,7 +22,7 @@ export function parseInput(value: unknown): ParsedInput {
   return "problem" in copied ? { ok: false, problem: copied.problem } : shaped(copied.copy);
 }
 
-/** The same for a value that `JSON.parse` has just made and that has no other owner: it is not copied. */
+/** The same for a value that `JSON.parse` returned and that has no other owner: it is not copied. */
 export const parseStoredInput = (value: unknown): ParsedInput =>
   isStorable(value) ? shaped(value) : parseInput(value);
 

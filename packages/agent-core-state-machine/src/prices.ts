@@ -20,7 +20,7 @@ export type ModelPrice = Immutable<z.infer<typeof modelPriceSchema>>;
 /** Prices by the name of the model that answered, else by the name that was asked for; `default` is for all others. */
 export type PriceList = Immutable<z.infer<typeof priceListSchema>>;
 
-/** The price of the first of these names that has one, else the default; undefined where there is none. */
+/** The price of the first of these names that has one, else the default; undefined where neither exists. */
 export function priceOf(prices: PriceList, ...models: readonly string[]): ModelPrice | undefined {
   const name = [...models, "default"].find((model) => Object.hasOwn(prices, model));
   return name === undefined ? undefined : prices[name];

@@ -96,7 +96,7 @@ describe("parseInput", () => {
     expect(jsonCopy(small, 1_001_000)).toHaveProperty("copy");
   });
 
-  it("takes what is just inside its limits", () => {
+  it("accepts what is exactly at its limits", () => {
     expect(jsonCopy(Array(maxJsonItems).fill(0))).toHaveProperty("copy");
     expect(jsonCopy(Array(maxJsonItems + 1).fill(0))).toHaveProperty("problem");
     expect(jsonCopy(nested(maxJsonDepth))).toHaveProperty("copy");

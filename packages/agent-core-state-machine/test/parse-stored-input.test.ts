@@ -22,7 +22,7 @@ const deepAnswer = (depth: number) => ({
   turn: { origin: "", parts: [], raw: { deep: nested(depth) } },
 });
 
-describe("an input that was just read", () => {
+describe("an input that was read from a log", () => {
   it.each<[string, unknown]>([
     ["a message", message],
     ["a number with a fraction, true, null and a list", deepAnswer(1)],
@@ -36,7 +36,7 @@ describe("an input that was just read", () => {
     ["a lone surrogate", { ...message, content: "\ud800" }, "ill-formed-string"],
     ["a lone surrogate in a key", configured({ "\ud800": 1 }), "ill-formed-string"],
     ["-0", { ...message, timestamp: -0 }, "not-json"],
-    ["a number that is none", { ...message, timestamp: Number.NaN }, "not-json"],
+    ["a number that is not finite", { ...message, timestamp: Number.NaN }, "not-json"],
     ["a key that would change a prototype", configured(JSON.parse('{"__proto__":1}')), "hostile-key"],
     ["more depth than may be", deepAnswer(maxJsonDepth), "too-deep"],
     ["an unknown type", { type: "later" }, "unknown-type"],

@@ -12,7 +12,7 @@ import {
 import { answered, asked, restingIn, start, succeeded, wants } from "./walk.ts";
 
 describe("the memory view", () => {
-  it("tells the loop in the hybrid machine's words", () => {
+  it("shows the loop in the words of the hybrid machine", () => {
     const memory = memoryAt(replay([asked, wants("search", "search"), succeeded], start));
     expect(memory).toMatchObject({
       task: "q",
@@ -94,7 +94,7 @@ describe("the two carriers", () => {
     for (const { state, text } of seen) expect(JSON.stringify(state)).toBe(text);
   });
 
-  it("tell the same changes", () => {
+  it("report the same changes", () => {
     const fold = beginReplay(start, { changes: true });
     let state = start;
     for (const input of inputs) {

@@ -23,7 +23,7 @@ describe("what a tool used", () => {
     expect(reActContext.inputTokens).toBe(30);
   });
 
-  it("counts once, however often it is told", () => {
+  it("counts once, however often it is dispatched", () => {
     const once = replay([asked, wants("search", "search"), used], start);
     expect(agentTransition(used)(once)).toBe(once);
   });

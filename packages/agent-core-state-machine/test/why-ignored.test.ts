@@ -96,7 +96,7 @@ describe("an input that does not apply changes nothing and says why", () => {
     ["wrong-key", "a result is that of another attempt", acting, completedAs("tool/1/9")],
     ["wrong-key", "a result comes before its call has a slot", oneSlot, completedAs("tool/2/1", "2")],
     ["wrong-key", "a run ends whose probe is asked", probing, completedAs("tool/1/1")],
-    ["not-asking", "a call is decided that asks nobody", acting, approved],
+    ["not-asking", "a call is decided that has no question", acting, approved],
     ["not-open", "a call is decided that has its result", replanning, approved],
   ])("%s: %s", (reason, _, state, input) => {
     expect(ignoredReason(input)(state)).toBe(reason);
@@ -111,7 +111,7 @@ describe("an input that does not apply changes nothing and says why", () => {
     expect(ignoredReason(observed)(planning)).toBe("turn-mismatch");
   });
 
-  it("unknown-input: nobody knows its type", () => {
+  it("unknown-input: its type is unknown", () => {
     const unknown = JSON.parse('{"type":"constructor","timestamp":1}') as AgentInput;
     expect(ignoredReason(unknown)(planning)).toBe("unknown-input");
   });

@@ -21,7 +21,7 @@ export interface Transcript {
   readonly walk: readonly string[];
   readonly request: LlmRequest | undefined;
   call(id: string): ToolCallRecord | undefined;
-  /** Goes on from here. */
+  /** Continues from here. */
   and(...inputs: readonly AgentInput[]): Transcript;
   /** Holds when control is in this state and exactly these effects are wanted, in any order. */
   shows(control: string, ...effectKeys: readonly string[]): Transcript;

@@ -19,7 +19,7 @@ export {
   opened,
   started,
   succeeded,
-  summarised,
+  summarized,
   timePassed,
 } from "./make-inputs.ts";
 export type { MadeCall, MadeTurn } from "./make-inputs.ts";

@@ -218,7 +218,7 @@ export const decided = (
 });
 
 /** A reflection ends with a summary. */
-export const summarised = (key: string, summary: string, at = 1): AgentInput => ({
+export const summarized = (key: string, summary: string, at = 1): AgentInput => ({
   type: "history-reflected",
   key,
   summary,

@@ -13,7 +13,7 @@ export const shownBy = (state: AgentState): Shown => ({
   wants: Object.keys(effectsAt(state)).toSorted(),
 });
 
-/** What is another than it should be, in words; undefined where a state shows just this. */
+/** The difference between a state and what it should show, as text; undefined if there is no difference. */
 export function notShown(state: AgentState, control: string, keys: readonly string[]): string | undefined {
   const shown = shownBy(state);
   const expected = keys.toSorted();

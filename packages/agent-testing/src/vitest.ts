@@ -16,7 +16,7 @@ import { notShown } from "./shown.ts";
 
 /** What these matchers add to `expect`. */
 export interface AgentMatchers<R = unknown> {
-  /** Of a state or a transcript: control is in this state, and just these effects are wanted, in any order. */
+  /** For a state or a transcript: control is in this state, and exactly these effects are wanted, in any order. */
   toShow(control: string, ...effectKeys: readonly string[]): R;
   /** Of a list of inputs: each of them, applied in turn, keeps every law. */
   toKeepLaws(agent?: InitialAgentOptions | AgentState): R;

@@ -62,7 +62,7 @@ describe("the way in for scenarios", () => {
     expect(effects(session.state)).toMatchObject([{ type: "ask-human" }]);
   });
 
-  it("refuses what is no input, with a code and a path", async () => {
+  it("refuses what is not an input, with a code and a path", async () => {
     await using session = await open({ store: "memory", llm: llm() });
     await expect(session.dispatch({ type: "user-message-received", content: 7 })).rejects.toMatchObject({
       code: "wrong-shape",

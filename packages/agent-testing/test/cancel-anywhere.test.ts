@@ -34,7 +34,7 @@ const graph = {
   terminals: [],
 };
 
-/** What happens when nobody cancels; the model answers at last in each. */
+/** What happens without a cancel; the model answers at last in each. */
 const transcripts: Readonly<
   Record<string, { readonly script: readonly MockStep[]; readonly config?: object }>
 > = {
@@ -72,7 +72,7 @@ interface Run {
   readonly session: Session;
 }
 
-/** A session of a transcript; whoever is asked approves. */
+/** A session of a transcript; every question is approved. */
 function begin(name: string): Run {
   const { script, config = {} } = transcripts[name] ?? { script: [] };
   let calls = 0;

@@ -75,9 +75,9 @@ describe("a restart", () => {
   });
 });
 
-describe("a call of a tool that bears the name of what every object has", () => {
+describe("a call of a tool whose name is a property of every object", () => {
   it.each(["toString", "constructor", "hasOwnProperty", "valueOf", "__proto__"])(
-    "asks nobody and finds no tool: %s (E10)",
+    "asks no question and finds no tool: %s (E10)",
     (name) => {
       const call = callsMade(plan, { 1: { name } });
       const acts = withTool({}, { approval: { policy: "always" } })(asked("q"), call);

@@ -76,7 +76,7 @@ describe("a recorded session", () => {
     await expect(replayLog(join(folder, "nowhere.jsonl"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("that comes to something else is told by its first different record", async () => {
+  it("that has another result is reported by its first different record", async () => {
     const file = join(folder, "differs.jsonl");
     writeFileSync(file, await otherwise());
     const error = await replayLog(file).catch((thrown: unknown) => thrown);

@@ -32,7 +32,7 @@ function conversation(seed: number, length: number): Conversation {
 }
 
 /** Everything that is computed from a state, at every step. */
-function told({ initial, inputs }: Conversation): readonly string[] {
+function derivedTexts({ initial, inputs }: Conversation): readonly string[] {
   let state = initial;
   const lines = inputs.map((input) => {
     const parsed = parseInput(input);
@@ -76,7 +76,7 @@ describe("the world (A03)", () => {
   });
 
   it("is not asked while transcripts are folded and effects and requests computed", () => {
-    const before = conversations.map(told);
+    const before = conversations.map(derivedTexts);
     const touched: string[] = [];
     const trap = (name: string) => () => {
       touched.push(name);
@@ -95,7 +95,7 @@ describe("the world (A03)", () => {
     let after: readonly (readonly string[])[] = [];
     let thrown: unknown;
     try {
-      after = conversations.map(told);
+      after = conversations.map(derivedTexts);
     } catch (error) {
       thrown = error;
     }
@@ -140,7 +140,7 @@ describe("what was given is left as it was (A04)", () => {
     expect(accepted).toBeGreaterThanOrEqual(100_000);
   });
 
-  it("and says so itself: neither state nor input is another one afterwards", () => {
+  it("and says so itself: neither state nor input is another one after that", () => {
     for (const { initial, inputs } of conversations) {
       let state = initial;
       for (const input of inputs) {

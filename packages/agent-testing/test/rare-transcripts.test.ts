@@ -115,7 +115,7 @@ describe("results that arrive out of order", () => {
 });
 
 describe("a state that was stored by a host without prices", () => {
-  it("goes on, and its calls cost nothing so far", () => {
+  it("continues, and its calls cost nothing so far", () => {
     const { cost: _, ...usage } = initialAgentState().usage;
     const state = initialAgentState({
       config: { budget: { maxCost: 1, maxTotalCost: 1 } },

@@ -32,7 +32,10 @@ function begun(choose: Choose): { state: AgentState; inputs: AgentInput[] } {
   return { state: initialAgentState({ config: drawConfig(choose), tools: drawTools(choose) }), inputs: [] };
 }
 
-const goOn = ({ state, inputs }: ReturnType<typeof begun>, choose: Choose): ReturnType<typeof begun> => {
+const continueFrom = (
+  { state, inputs }: ReturnType<typeof begun>,
+  choose: Choose,
+): ReturnType<typeof begun> => {
   const input = drawInput(state, inputs, choose);
   return { state: agentTransition(input)(state), inputs: [...inputs, input] };
 };
@@ -43,7 +46,7 @@ describe("the memo of a request never shows", () => {
       const choose = seededChoose(seed);
       let at = begun(choose);
       for (let count = 0; count < 25; count += 1) {
-        at = goOn(at, choose);
+        at = continueFrom(at, choose);
         checkMemo(at.state, `seed ${seed}, step ${count}`);
       }
     }
@@ -55,7 +58,7 @@ describe("the memo of a request never shows", () => {
       const choose = seededChoose(50_000 + seed);
       let at = begun(choose);
       for (let count = 0; count < 200; count += 1) {
-        at = goOn(at, choose);
+        at = continueFrom(at, choose);
         if (choose(5) > 0) continue;
         checked += 1;
         checkMemo(at.state, `seed ${seed}, step ${count}`);
@@ -70,7 +73,7 @@ describe("the memo of a request never shows", () => {
       let branches = [begun(choose)];
       for (let count = 0; count < 40; count += 1) {
         const from = branches[choose(branches.length)] ?? begun(choose);
-        const next = goOn(from, choose);
+        const next = continueFrom(from, choose);
         checkMemo(next.state, `seed ${seed}, step ${count}`);
         checkMemo(from.state, `seed ${seed}, step ${count}, the branch it came from`);
         branches = [...branches, next].slice(-6);
@@ -118,7 +121,7 @@ describe("the memo of a request never shows", () => {
     checkMemo({ ...state, toolCalls: { 1: record } }, "again");
   });
 
-  it("and what it gave before does not change afterwards", () => {
+  it("and what it gave before does not change later", () => {
     let state = after(initialAgentState({ config: { limits: { maxSteps: 99 } } }), asked("q"));
     const given: [ReturnType<typeof llmRequestAt>, string][] = [];
     for (let loop = 1; loop <= 30; loop += 1) {

@@ -34,7 +34,7 @@ export const shopAgent: Agent = defineAgent({
     defineTool({ name: "book", description: "Books.", onUnknown: "ask", input: z.object({}), execute }),
     defineTool({
       name: "ship",
-      description: "Ships, and knows afterwards whether it did.",
+      description: "Ships, and can be asked later whether it did.",
       input: z.object({}),
       execute,
       probe: () => "unknown",

@@ -16,7 +16,7 @@ import {
   opened,
   started,
   succeeded,
-  summarised,
+  summarized,
   timePassed,
 } from "../src/index.ts";
 
@@ -52,7 +52,7 @@ describe("tools", () => {
   const one = callsMade(P1, { 1: { name: "search" } });
   const three = callsMade(P1, { 1: { name: "search" }, 2: { name: "search" }, 3: { name: "search" } });
   it("acts on one call", () => withTools()(asked("q"), one).shows("Acting", "tool/1/1"));
-  it("goes on planning with its result", () => {
+  it("continues to plan with its result", () => {
     const next = withTools()(asked("q"), one, started("1"), succeeded("1", "found")).shows(
       "Planning",
       "plan/1/2/1",
@@ -195,7 +195,7 @@ describe("the model fails", () => {
       .and(answered("plan/1/1/2", "ok"))
       .shows("Done");
   });
-  it("gives up when it makes no sense", () => given(asked("q"), callFailed(P1, "auth")).shows("Error"));
+  it("gives up when a retry cannot help", () => given(asked("q"), callFailed(P1, "auth")).shows("Error"));
   it("withholds what was refused", () => {
     const next = given(asked("bad"), callFailed(P1, "refusal"))
       .shows("Error")
@@ -215,7 +215,7 @@ describe("reflection", () => {
   it("comes every n steps and hides what it covers", () => {
     const g = withTools({ reflection: { everyNSteps: 2 } });
     g(asked("q"), ...steps(2)).shows("Reflecting", "reflect/1/2/1");
-    const after = g(asked("q"), ...steps(2), summarised("reflect/1/2/1", "all known")).shows(
+    const after = g(asked("q"), ...steps(2), summarized("reflect/1/2/1", "all known")).shows(
       "Planning",
       "plan/1/3/1",
     );

@@ -29,7 +29,7 @@ export interface Question {
   /** May the call run; what was its outcome; or the call is itself a question to the person. */
   readonly about: AskHumanEffect["about"];
   readonly name: string;
-  /** The arguments, parsed; text where they are no JSON. */
+  /** The arguments, parsed; text where they are not JSON. */
   readonly parameters: unknown;
   readonly digest: string;
   /** When it expires, in milliseconds since 1970, or null: an approval is then rejected, an outcome unknown. */

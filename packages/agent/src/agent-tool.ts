@@ -182,13 +182,13 @@ async function endOf<Answer>(
   task: string,
   signal: AbortSignal,
 ): Promise<LoopEnd<Answer>> {
-  const wasTold = session.current().messages.some(({ role }) => role === "user");
-  let run = wasTold ? session.running() : session.ask(task);
+  const hasTask = session.current().messages.some(({ role }) => role === "user");
+  let run = hasTask ? session.running() : session.ask(task);
   while (run !== undefined) {
     const end = await runToEnd(run);
     // A log that could not be written is tried again: the loop continues, and its end is what counts.
-    const goesOn = end instanceof AgentError && end.kind === "MemoryError" && !signal.aborted;
-    run = goesOn ? session.running() : undefined;
+    const continues = end instanceof AgentError && end.kind === "MemoryError" && !signal.aborted;
+    run = continues ? session.running() : undefined;
     if (run === undefined) return end;
   }
   return await loopEndOf(agent, session.current(), traceOf([]));

@@ -16,7 +16,7 @@ type Found = DecisionProblem | undefined;
 
 /**
  * Why a decision cannot be taken: changed arguments that do not fit the tool, an answer that does not fit its schema,
- * more than `maxJsonItems` keys and items, or what is no decision at all. Undefined when it can be; known at once where
+ * more than `maxJsonItems` keys and items, or not a decision at all. Undefined when it can be; known at once where
  * the schemas answer at once.
  */
 export function decisionProblem(

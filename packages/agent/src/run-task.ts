@@ -46,7 +46,7 @@ export function runTask<Answer>(
       // After the current listeners were notified.
       queueMicrotask(() => void session.close());
     },
-    // Whoever went through the events was the one to ask.
+    // The consumer of the events was the one to ask.
     unwatched() {
       if (onApproval !== undefined) return;
       for (const question of session.questions())

@@ -13,7 +13,7 @@ import { randomId } from "./user-message.ts";
 export interface StartOptions {
   /** Default: a new random id. */
   readonly id?: string;
-  /** A state to go on from, of the same agent. What was broken off in it is resumed by the policy of its tool. */
+  /** A state to continue from, of the same agent. What was broken off in it is resumed by the policy of its tool. */
   readonly state?: AgentState;
   readonly clock?: Clock;
   /** Answers questions at once; without it they wait for `decide`. */

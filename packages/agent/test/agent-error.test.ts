@@ -42,7 +42,7 @@ const thrownBy = (call: () => unknown): unknown => {
 const failed = async (): Promise<AgentError> => {
   const error = await failureOf(runTask(failing(), secret));
   if (error instanceof AgentError) return error;
-  throw new Error("It is no AgentError.");
+  throw new Error("It is not an AgentError.");
 };
 
 describe("an AgentError that is logged or sent", () => {

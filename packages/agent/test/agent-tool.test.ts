@@ -40,7 +40,7 @@ const callerOf = (tool: Tool, config: AgentConfigChange = {}): ReturnType<typeof
 const resultOf = async (tool: Tool): Promise<unknown> =>
   (await runTask(callerOf(tool), "q")).state.toolCalls["1"]?.result;
 
-/** Everything that can go on by itself has done so, three agents deep. */
+/** Waits until nothing can continue by itself, three agents deep. */
 const settledDeeply = async (): Promise<void> => {
   for (let turn = 0; turn < 9; turn += 1) await settled();
 };
@@ -104,7 +104,7 @@ describe("what a sub-agent asks of a human", () => {
       [callsTools([{ name: "pay" }]), answers("I tried.")],
       [toolOf("pay", () => "paid", { approval: "always" })],
     );
-  /** What its own call came to, as its second request shows it. */
+  /** The result of its own call, as its second request shows it. */
   const paid = async (more: Partial<AgentToolOptions>): Promise<string> => {
     const child = payer();
     await runTask(callerOf(asTool(child, more)), "q");
@@ -116,7 +116,7 @@ describe("what a sub-agent asks of a human", () => {
     expect(await paid({ onApproval: () => "approve" })).toContain("paid");
   });
 
-  it("is rejected where nobody answers, so that it never hangs", async () => {
+  it("is rejected where no reviewer can answer, so that it never hangs", async () => {
     expect(await paid({})).toContain("No reviewer is available.");
   });
 });
@@ -141,7 +141,7 @@ describe("a cancel", () => {
     return { root, clock, signals, late, asked };
   };
 
-  it("of the root leaves every level idle, and late results come to nobody (I02)", async () => {
+  it("of the root leaves every level idle, and late results change nothing (I02)", async () => {
     const { root, clock, signals, late, asked } = deep();
     const session = startSession(root, { clock });
     const run = session.ask("q");
@@ -153,7 +153,7 @@ describe("a cancel", () => {
     expect(signals[0]?.reason).toMatchObject({ name: "AbortError" });
     await session.settled();
     const ended = session.current();
-    for (const tell of late) tell("late");
+    for (const finish of late) finish("late");
     await settledDeeply();
     expect(session.current()).toBe(ended);
     expect(asked()).toEqual([1, 1, 1]);
@@ -161,7 +161,7 @@ describe("a cancel", () => {
     await session.close();
   });
 
-  it("comes with a time-out, too, and the caller goes on", async () => {
+  it("comes with a time-out, too, and the caller continues", async () => {
     const { root, clock, signals, asked } = deep();
     const run = runTask(root, "q", { clock });
     await settledDeeply();
@@ -188,7 +188,7 @@ describe("a cancel", () => {
 });
 
 describe("a host that shuts down", () => {
-  it("ends a sub-agent in memory, which nobody could take up", async () => {
+  it("ends a sub-agent in memory, which no process could resume", async () => {
     const child = agentOf([hangs("So far")]);
     const session = startSession(callerOf(asTool(child)));
     void session.ask("q");
@@ -214,7 +214,7 @@ describe("what a sub-agent spends", () => {
     expect(state.usage).toMatchObject({ inputTokens: 120, outputTokens: 40 });
   });
 
-  /** A sub-agent that would go on for ever, under a caller with this budget. */
+  /** A sub-agent that would never end, under a caller with this budget. */
   const spent = async (own: AgentConfig["budget"], callers: AgentConfig["budget"]) => {
     const child = agentOf(() => callsTools([{ name: "look" }], { usage }), [toolOf("look")], {
       budget: own,

@@ -245,12 +245,7 @@ describe("a task that cannot be sent rejects with a sentence about the task", ()
       "InputRefused",
       "Invalid task: content.content: must be a string, got 7.",
     ],
-    [
-      "attachments that are none",
-      { content: "a", attachments: 7 },
-      "InputRefused",
-      "Invalid task: attachments",
-    ],
+    ["invalid attachments", { content: "a", attachments: 7 }, "InputRefused", "Invalid task: attachments"],
     ["blank text", " \n", "blank", "The task must not be blank. Pass text or attachments."],
   ])("%s", async (_, task, reason, message) => {
     const error = await problemOf(() => runTask(agent, untyped(task)));

@@ -39,7 +39,7 @@ const refusedWith = (text: string): unknown =>
     message: expect.stringContaining(text),
   });
 
-describe("an invalid limit is refused (K04)", () => {
+describe("an invalid limit (K04)", () => {
   const positive = [
     "limits.maxSteps",
     "toolCalls.maxParallel",
@@ -143,7 +143,7 @@ describe("what can never work is refused when the agent is defined", () => {
     ],
     ["a hostile name", { tools: [{ ...toolOf("a"), name: "__proto__" }] }, /^Invalid tool name "__proto__"/],
     [
-      "a tool written by hand with a limit that is none",
+      "a tool written by hand with an invalid limit",
       { tools: [{ ...toolOf("a"), definition: { description: "", schema: "{}", timeoutMs: 0 } }] },
       /^tools\[0\]: a\.definition\.timeoutMs must be greater than 0, got 0\.$/,
     ],
@@ -175,16 +175,16 @@ describe("what can never work is refused when the agent is defined", () => {
       /^states\.Check: "Check" is not a state of config\.graph\.$/,
     ],
     ["a row that leads nowhere", graph({ rows: { Planning: { X: "Gone" } } }), /leads to no state/],
-    ["a row from nowhere", graph({ rows: { Gone: { X: "Done" } } }), /is no state/],
+    ["a row from nowhere", graph({ rows: { Gone: { X: "Done" } } }), /is not a state/],
     ["a row out of an end", graph({ rows: { Done: { X: "Planning" } } }), /where every loop ends/],
     [
       "a state that nothing leads to",
       { ...graph({ states: ["Lost"], rows: { Lost: { X: "Done" } } }), states: { Lost: handler } },
       /No row leads to the state Lost/,
     ],
-    ["a terminal that is no state", graph({ terminals: ["Gone"] }), /terminal state Gone is not defined/],
+    ["a terminal that is not a state", graph({ terminals: ["Gone"] }), /terminal state Gone is not defined/],
     ["a built-in state once more", graph({ states: ["Planning"] }), /is built in/],
-    ["settings that are no JSON", { config: { settings: { seed: Number.NaN } } }, /config\.settings\.seed/],
+    ["settings that are not JSON", { config: { settings: { seed: Number.NaN } } }, /config\.settings\.seed/],
     ["settings with code", { config: { settings: { hook: () => 1 } } }, /config\.settings\.hook/],
     ["a lone surrogate in the system prompt", { systemPrompt: "a\ud800" }, /config\.systemPrompt/],
   ])("%s", (_, options, message) => expect(define(options)).toEqual(refused(message)));
@@ -443,13 +443,13 @@ describe("an agent is a value", () => {
 });
 
 describe("the type of an answer", () => {
-  const weather = z.object({ celsius: z.number(), sky: z.enum(["clear", "grey"]) });
+  const weather = z.object({ celsius: z.number(), sky: z.enum(["clear", "overcast"]) });
 
   it("is that of its schema", async () => {
     const typed = new MockLlmCaller([answers('{"celsius":21,"sky":"clear"}')]);
     const agent = defineAgent({ llm: typed, answer: weather });
     const { answer, text } = await runTask(agent, "How is it in Oslo?");
-    expectTypeOf(answer).toEqualTypeOf<{ celsius: number; sky: "clear" | "grey" }>();
+    expectTypeOf(answer).toEqualTypeOf<{ celsius: number; sky: "clear" | "overcast" }>();
     expect(answer).toEqual({ celsius: 21, sky: "clear" });
     expect(text).toBe('{"celsius":21,"sky":"clear"}');
     expect(typed.requests[0]?.answerSchema).toMatchObject({ type: "object", required: ["celsius", "sky"] });
@@ -481,10 +481,10 @@ describe("the type of an answer", () => {
     const again = new MockLlmCaller([
       answers("about 20"),
       answers('{"celsius":"warm"}'),
-      answers('{"celsius":20,"sky":"grey"}'),
+      answers('{"celsius":20,"sky":"overcast"}'),
     ]);
     const { answer } = await runTask(defineAgent({ llm: again, answer: weather }), "How is it?");
-    expect(answer).toEqual({ celsius: 20, sky: "grey" });
+    expect(answer).toEqual({ celsius: 20, sky: "overcast" });
     expect(JSON.stringify(again.requests[1]?.messages.at(-1))).toContain("The answer is not JSON.");
     expect(JSON.stringify(again.requests[2]?.messages.at(-1))).toContain("celsius: ");
   });
@@ -548,7 +548,7 @@ describe("what a call costs", () => {
     expect(await cost({ other: { input: 1, output: 1 } }, "toString")).toBe(0);
   });
 
-  it("counts towards the budget, and the call that reaches it is the last", async () => {
+  it("counts against the budget, and the call that reaches it is the last", async () => {
     const spending = new MockLlmCaller(() => answers("no", { usage: { inputTokens: 1_000 } }));
     const agent = defineAgent({
       llm: spending,

@@ -24,7 +24,7 @@ async function byHand(agent: Agent, said: string, options: PerformOptions = {}):
 }
 
 describe("a loop of one's own", () => {
-  it("comes to the same end as a session", async () => {
+  it("has the same result as a session", async () => {
     const llm = new MockLlmCaller([callsTools([{ name: "a" }, { name: "b" }]), answers("Done.")]);
     const state = await byHand(
       defineAgent({ llm, tools: [toolOf("a"), toolOf("b", async () => "later")] }),
@@ -44,7 +44,7 @@ describe("a loop of one's own", () => {
     expect((await running).reActContext.control.type).toBe("Done");
   });
 
-  it("rejects what nobody can be asked, and does not go in a circle", async () => {
+  it("rejects a question without a reviewer, and does not loop", async () => {
     const pay = vi.fn();
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
     const agent = defineAgent({
@@ -60,7 +60,7 @@ describe("a loop of one's own", () => {
     expect(pay).not.toHaveBeenCalled();
   });
 
-  it("puts questions before whoever it is told to ask", async () => {
+  it("passes questions to the given approval handler", async () => {
     const ask = vi.fn();
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }])]);
     const agent = defineAgent({ llm, tools: [toolOf("pay")], config: { approval: { policy: "always" } } });
@@ -75,7 +75,7 @@ describe("a loop of one's own", () => {
     expect(state.reActContext.control.type).toBe("WaitingForHuman");
   });
 
-  it("can be called off, and tells viewers what is made", async () => {
+  it("can be canceled, and reports to viewers what is streamed", async () => {
     const cancel = new AbortController();
     const notify = vi.fn(() => cancel.abort());
     const agent = defineAgent({ llm: new MockLlmCaller([answers("one two three")]) });
@@ -84,7 +84,7 @@ describe("a loop of one's own", () => {
     const [effect] = Object.values(effectsAt(state));
     const types: string[] = [];
     if (effect !== undefined) for await (const { type } of perform(effect, state)) types.push(type);
-    // What the answer cost is known, though nobody wants it anymore.
+    // The cost of the answer is known, though the answer is no longer wanted.
     expect(types).toEqual(["llm-call-started", "usage-reported"]);
     expect(notify).toHaveBeenCalledTimes(1);
   });

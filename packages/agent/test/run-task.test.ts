@@ -18,7 +18,7 @@ beforeEach(() => void process.on("unhandledRejection", unhandled));
 afterEach(async () => {
   await settled();
   process.off("unhandledRejection", unhandled);
-  if (unhandled.mock.calls.length > 0) throw new Error("A rejection was nobody's.");
+  if (unhandled.mock.calls.length > 0) throw new Error("A rejection was not handled.");
 });
 
 const four = (): Agent => defineAgent({ llm: new MockLlmCaller([answers("It is 4.")]) });
@@ -30,7 +30,7 @@ const typesOf = async (run: AgentRun): Promise<readonly string[]> => {
 const all = ["StateStarted", "LlmToken", "LlmToken", "LlmToken", "StateStarted", "FinalAnswer"];
 
 describe("a task is awaited", () => {
-  it("and comes to an answer, with what it took", async () => {
+  it("and ends with an answer, with its usage", async () => {
     const result = await runTask(four(), "2+2?");
     expectTypeOf(result).toEqualTypeOf<RunResult>();
     expect(result).toMatchObject({ answer: "It is 4.", text: "It is 4.", steps: 1 });
@@ -110,15 +110,15 @@ describe("a task is awaited", () => {
 
   it.each([
     ["a blank one", "  ", "blank"],
-    ["one that is no text", JSON.parse("7"), "InputRefused"],
+    ["one that is not text", JSON.parse("7"), "InputRefused"],
     ["nothing", JSON.parse("null"), "InputRefused"],
-    ["files that are none", { content: "see", attachments: [{ url: 7 }] } as never, "InputRefused"],
+    ["invalid files", { content: "see", attachments: [{ url: 7 }] } as never, "InputRefused"],
   ])("but not %s", async (_, task, reason) => {
     const error = await failureOf(runTask(four(), task));
     expect(error).toMatchObject({ kind: "AgentFailed", reason });
   });
 
-  it("and that nobody awaits it hurts nobody, when it fails as well", async () => {
+  it("and is not awaited causes no unhandled rejection, also when it fails", async () => {
     const llm = new MockLlmCaller([fails("auth")]);
     void runTask(defineAgent({ llm }), "q");
     void runTask(four(), "2+2?");
@@ -142,7 +142,7 @@ describe("a task is gone through", () => {
     expect(await later).toBe("It is 4.");
   });
 
-  it("after its end, with all its events, where nobody awaited it", async () => {
+  it("after its end, with all its events, where it was not awaited", async () => {
     const llm = new MockLlmCaller([answers("It is 4.")]);
     const run = runTask(defineAgent({ llm }), "2+2?");
     await vi.waitFor(() => expect(llm.callCount).toBe(1));
@@ -151,7 +151,7 @@ describe("a task is gone through", () => {
     expect(await typesOf(run)).toEqual([]);
   });
 
-  it("after it was awaited, without the events that nobody asked for in time", async () => {
+  it("after it was awaited, without the events that were not consumed in time", async () => {
     const run = runTask(four(), "2+2?");
     await run;
     expect(await typesOf(run)).toEqual([]);
@@ -184,7 +184,7 @@ describe("a task is gone through", () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("until somebody leaves early; it goes on without him", async () => {
+  it("until a consumer stops early; it continues without it", async () => {
     const run = runTask(four(), "2+2?");
     for await (const event of run) {
       expect(event.type).toBe("StateStarted");
@@ -287,7 +287,7 @@ describe("a task that has to ask", () => {
   };
   const resultOf = ({ state }: RunResult): unknown => state.toolCalls["1"]?.result;
 
-  it("and has nobody to ask rejects, and never hangs", async () => {
+  it("and has no reviewer rejects, and never hangs", async () => {
     const { agent, paid } = paying();
     expect(resultOf(await runTask(agent, "Pay."))).toMatchObject({
       code: "rejected",
@@ -306,7 +306,7 @@ describe("a task that has to ask", () => {
     expect(paid).toEqual(["paid"]);
   });
 
-  it("asks whoever goes through its events", async () => {
+  it("asks the consumer of its events", async () => {
     const { agent, paid } = paying();
     for await (const event of runTask(agent, "Pay."))
       if (event.type === "ApprovalRequested") await event.decide("approve");
@@ -363,7 +363,7 @@ describe("a task leaves nothing behind", () => {
 });
 
 describe("the events of a task", () => {
-  it("tell every step of a tool call in its order", async () => {
+  it("report every step of a tool call in its order", async () => {
     const work = toolOf("work", (_, { progress }) => (progress("half"), "ok"));
     const llm = new MockLlmCaller([
       callsTools([{ name: "work" }], { reasoning: "hm", text: "Well.", warnings: ["no seed"] }),

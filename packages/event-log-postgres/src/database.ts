@@ -75,7 +75,7 @@ export class Database {
     }
   }
 
-  /** Passes a connection to `use`, and destroys it afterwards instead of returning it to the pool. */
+  /** Passes a connection to `use`, and destroys it after that instead of returning it to the pool. */
   async keepClient(use: (client: PostgresClient) => Promise<void>): Promise<void> {
     await this.#withClient(use, true);
   }

@@ -67,7 +67,7 @@ describe("a pool", () => {
     const held = await pool.connect();
     await expect((async () => log.open("a"))()).rejects.toMatchObject({ code: "LogBusy" });
     held.release();
-    expect(await log.open("nobody")).toBeUndefined();
+    expect(await log.open("unknown")).toBeUndefined();
     await log.close();
     expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
     expect(pool.listenerCount("error")).toBe(listeners);

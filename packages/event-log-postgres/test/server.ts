@@ -34,7 +34,7 @@ export class PostgresServer implements AsyncDisposable {
     if (isRoot)
       for (const path of [directory, join(directory, "data")])
         chownSync(path, unprivilegedId, unprivilegedId);
-    initialise(directory);
+    initialize(directory);
     const server = new PostgresServer(directory, await freePort());
     await server.#waitUntilReady();
     return server;
@@ -80,7 +80,7 @@ export const urlAt = (port: number): string => `postgres://postgres@127.0.0.1:${
 
 const logIn = (directory: string): string => join(directory, "log");
 
-function initialise(directory: string): void {
+function initialize(directory: string): void {
   const { status, stderr } = spawnSync(
     join(directory, "native/bin/initdb"),
     ["-D", join(directory, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],

@@ -132,7 +132,7 @@ describe("(B02) a cut inside a character of four bytes", () => {
 describe("remains of an append that was never acknowledged", () => {
   const remains: readonly (readonly [string, Buffer])[] = [
     ["half a line", Buffer.from('{"seq":4,"changesDigest":"c","dig')],
-    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x80, 0xc3])],
+    ["bytes that are not text", Buffer.from([0xff, 0xfe, 0x80, 0xc3])],
     ["a sector of NUL", Buffer.alloc(512)],
     ["much NUL", Buffer.alloc(100_000)],
     ["one brace", Buffer.from("{")],

@@ -115,10 +115,7 @@ describe("(B06) a batch is not appended if any of its statements fails", () => {
 
 describe("a damaged database", () => {
   it.each([
-    [
-      "that is not a database",
-      "this is no database, but it is long enough to be taken for one. ".repeat(100),
-    ],
+    ["that is not a database", "this is not a database, but long enough to be taken for one. ".repeat(100)],
     ["of zeros", "\0".repeat(8_192)],
   ])("%s is LogCorrupt when it is opened", (_what, text) => {
     using temporary = new TemporaryDirectory();
@@ -238,7 +235,7 @@ describe("(L02) a database of a newer format", () => {
   });
 });
 
-/** A database and its write-ahead log, which is empty when there is none. */
+/** A database and its write-ahead log, empty when the file does not exist. */
 const bytesOf = (file: string): { readonly main: Buffer; readonly wal: Buffer } => ({
   main: readFileSync(file),
   wal: existsSync(`${file}-wal`) ? readFileSync(`${file}-wal`) : Buffer.alloc(0),

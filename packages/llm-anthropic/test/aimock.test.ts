@@ -87,7 +87,7 @@ describe("the Messages API against a mock of the provider", () => {
   });
 
   it("is interrupted when the server closes the connection", async () => {
-    const content = "a rather long answer that never comes to its end";
+    const content = "a rather long answer that never reaches its end";
     mock.on({ userMessage: "cut" }, { content }, { truncateAfterChunks: 4, latency: 2 });
     const outcome = await caller().call(requestOf("cut"));
     expect(outcome).toMatchObject({ ok: false, failure: { kind: "interrupted", retryable: true } });

@@ -99,7 +99,7 @@ describe.each(callers)("%s against a mock of the provider", (_, callerOf) => {
   });
 
   it("is interrupted when the server closes the connection", async () => {
-    const content = "a rather long answer that never comes to its end";
+    const content = "a rather long answer that never reaches its end";
     mock.on({ userMessage: "cut" }, { content }, { truncateAfterChunks: 4, latency: 2 });
     const outcome = await callerOf().call(requestOf("cut"));
     expect(outcome).toMatchObject({ ok: false, failure: { kind: "interrupted", retryable: true } });

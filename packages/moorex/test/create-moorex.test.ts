@@ -131,7 +131,7 @@ describe("I2: a finished key", () => {
     expect(keys()).toEqual(["a", "a"]);
   });
 
-  it("counts as finished when it failed, and the failure is told", async () => {
+  it("counts as finished when it failed, and the failure is reported", async () => {
     const { moorex, runs, notices, keys } = machine({ wanted: ["a"] });
     await at(runs, 0).end(new Error("broken"));
     void moorex.dispatch({ say: "x" });
@@ -184,7 +184,7 @@ describe("I3: an old run", () => {
     expect(commits).toEqual([1, 2]);
   });
 
-  it("that retired itself by its answer is told as completed and not aborted", () => {
+  it("that retired itself by its answer is reported as completed and not aborted", () => {
     const { runs, notices } = machine({ wanted: ["a"] });
     void at(runs, 0).dispatch({ say: "done", drop: "a" });
     expect(notices.at(-1)).toMatchObject({ type: "effect-completed", key: "a" });
@@ -192,7 +192,7 @@ describe("I3: an old run", () => {
   });
 });
 
-describe("I3: a run whose progress and whose retirement by somebody else go together in one group", () => {
+describe("I3: a run whose progress and whose retirement by another input are in one group", () => {
   const groupOf = async (last: { readonly want: readonly string[] } | { readonly no: 1 }) => {
     let release = (): void => undefined;
     const { moorex, runs, notices } = machine({
@@ -211,7 +211,7 @@ describe("I3: a run whose progress and whose retirement by somebody else go toge
     return { runs, notices };
   };
 
-  it("is canceled and aborted, and one that answered beside it is told as completed", async () => {
+  it("is canceled and aborted, and one that answered beside it is reported as completed", async () => {
     const { runs, notices } = await groupOf({ want: [] });
     expect(at(runs, 0).signal.aborted).toBe(true);
     expect(at(runs, 1).signal.aborted).toBe(false);
@@ -221,7 +221,7 @@ describe("I3: a run whose progress and whose retirement by somebody else go toge
     ]);
   });
 
-  it("goes on where nobody retired it", async () => {
+  it("continues where nothing retired it", async () => {
     const { runs, notices } = await groupOf({ no: 1 });
     expect(at(runs, 0).signal.aborted).toBe(false);
     expect(notices.at(-1)).toMatchObject({ type: "effect-completed", key: "b" });
@@ -235,7 +235,7 @@ describe("I4: inputs", () => {
     expect(moorex.current().said).toEqual(["a"]);
   });
 
-  it("that change nothing are told as ignored and keep the reference", async () => {
+  it("that change nothing are reported as ignored and keep the reference", async () => {
     const { moorex, notices } = machine();
     const before = moorex.current();
     expect(await moorex.dispatch({ no: 1 })).toEqual({ applied: 0, state: before });
@@ -412,7 +412,7 @@ describe("I5: commit", () => {
   });
 });
 
-describe("I6: whoever throws", () => {
+describe("I6: code that throws", () => {
   it("a transition rejects its own batch as a whole and nothing else", async () => {
     const { moorex, notices } = machine();
     await expect(moorex.dispatch({ say: "a" }, { say: "throw" })).rejects.toThrow("a bad transition");
@@ -436,7 +436,7 @@ describe("I6: whoever throws", () => {
     expect(keys()).toEqual(["a"]);
     expect(notices.at(-1)).toMatchObject({ type: "error-caught", source: "effectsAt" });
     broken = false;
-    void moorex.dispatch({ say: "go on" });
+    void moorex.dispatch({ say: "continue" });
     expect(keys()).toEqual(["a", "b"]);
   });
 

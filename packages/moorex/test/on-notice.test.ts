@@ -115,7 +115,7 @@ describe("stop", () => {
     ]);
   });
 
-  it("answers the dispatch of an effect whose commit fails afterwards", async () => {
+  it("answers the dispatch of an effect whose commit fails after that", async () => {
     const commit = Promise.withResolvers<void>();
     const answered = vi.fn();
     const moorex = createMoorex<number, "up", string>({

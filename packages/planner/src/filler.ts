@@ -47,7 +47,7 @@ export class Filler {
 
   /** The evidence for a tool, minus the evidence against it: pieces with a distinctive form that no argument accepts. */
   get evidence(): number {
-    return this.#spoken - this.#pool.tellingLeft * 1.2;
+    return this.#spoken - this.#pool.distinctiveLeft * 1.2;
   }
 
   /** The values of these arguments in the request. */

@@ -33,7 +33,7 @@ export class MentionPool {
   }
 
   /** The number of remaining mentions with a distinctive form. */
-  get tellingLeft(): number {
+  get distinctiveLeft(): number {
     return this.left(...distinctiveKinds).length;
   }
 

@@ -37,18 +37,18 @@ function sentenceToClauses(
   let text = "";
   let isLater = /^(?:then|after that|afterwards|finally|next)\b/i.test(sentence);
   for (let index = 0; index < pieces.length; index += 2) {
-    const joint = pieces[index - 1] ?? "";
+    const separator = pieces[index - 1] ?? "";
     const piece = pieces[index] ?? "";
     const current =
       text === "" ? undefined : routed(clauseOf(text, isLater), done.at(-1) ?? before, profiles);
     const own = current === undefined ? undefined : ownWork(clauseOf(piece), current, profiles);
     if (current === undefined || own === undefined) {
-      text += joint + piece;
+      text += separator + piece;
       continue;
     }
     done.push(current);
     text = piece;
-    isLater = /then|after/i.test(joint);
+    isLater = /then|after/i.test(separator);
   }
   if (text.trim() !== "") done.push(routed(clauseOf(text, isLater), done.at(-1) ?? before, profiles));
   return done;

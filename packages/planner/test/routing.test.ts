@@ -160,7 +160,7 @@ describe("schemas of all kinds", () => {
     { type: "object", properties: { x: { type: "string", pattern: "(" } }, required: ["x"] },
     { type: "object", properties: { x: { anyOf: "no" } } },
     { type: "object", properties: { x: { enum: [] } }, required: ["x"] },
-  ])("a schema that makes no sense does no harm: %j", (schema) => {
+  ])("an unusable schema does no harm: %j", (schema) => {
     const tools = [{ name: "gadget", description: "", schema }];
     expect(() => plannedFor('gadget "x"', tools)).not.toThrow();
   });

@@ -17,14 +17,14 @@ import { loadedCallsToMessage, turnToMessage } from "./turn-to-message.ts";
 export function messagesAt(state: AgentState): readonly LlmMessage[] {
   const { messages } = lineageAt(state);
   const last = messages.at(-1);
-  return last !== undefined && isAnswer(last) ? [...messages, goOn] : messages.slice();
+  return last !== undefined && isAnswer(last) ? [...messages, continueNote] : messages.slice();
 }
 
 /** Whether the window holds what the model does not see, behind a summary or withheld: then there is something to load. */
 export const hidesEntriesAt = (state: AgentState): boolean => lineageAt(state).hidesEntries;
 
 /** Between two turns without calls, and after the last one: a state of the user's own may plan again without a word. */
-const goOn: LlmMessage = { role: "note", text: "Go on." };
+const continueNote: LlmMessage = { role: "note", text: "Go on." };
 
 const isAnswer = (message: LlmMessage): boolean =>
   message.role === "assistant" && message.results.length === 0;
@@ -132,7 +132,7 @@ function addMessage(messages: LlmMessage[], leading: LlmMessage[], message: LlmM
     return;
   }
   if (last === undefined) return void messages.push(message, ...leading);
-  if (message.role === "assistant" && isAnswer(last)) messages.push(goOn);
+  if (message.role === "assistant" && isAnswer(last)) messages.push(continueNote);
   messages.push(message);
 }
 

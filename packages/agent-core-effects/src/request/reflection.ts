@@ -16,7 +16,7 @@ export const reflectionPrompt =
 /** Characters of one result that a reflection reads: the records stay, this is about what matters in them. */
 const maxResultLength = 8_000;
 
-/** One message: the order, the task, and the part of the history that the summary will stand for. */
+/** One message: the order, the task, and the part of the history that the summary will replace. */
 export function reflectionMessages(
   state: AgentState,
   control: ControlOf<"Reflecting">,

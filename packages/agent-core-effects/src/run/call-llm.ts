@@ -67,11 +67,9 @@ function* dispatchAnswer(
   if (effect.purpose === "reflect")
     return void (yield* dispatch(assertLoggable(toReflectedInput(effect, outcome, usage, clock.now()))));
   const turn = numberedTurn(state, outcome, host, clock.now());
-  const judgement = yield* checkTurn(state, turn, parts);
+  const check = yield* checkTurn(state, turn, parts);
   if (signal.aborted) return yield* reportUsage(effect.key, usage, host);
-  yield* dispatch(
-    ...toObservedInput(effect, outcome, turn, judgement, { usage, calledAt, now: clock.now() }),
-  );
+  yield* dispatch(...toObservedInput(effect, outcome, turn, check, { usage, calledAt, now: clock.now() }));
 }
 
 /** A caller promises not to reject; one that does anyway has failed, and the agent continues. */
@@ -101,7 +99,7 @@ function callOptions(effect: CallLlmEffect, host: EffectHost): LlmCallOptions {
 }
 
 /**
- * Tells viewers what is being made, until the call is no longer wanted. The first text opens its message; half of a
+ * Reports to viewers what is being made, until the call is no longer wanted. The first text opens its message; half of a
  * surrogate pair waits for the rest.
  */
 function chunkReporter(

@@ -19,8 +19,8 @@ export function* checkTurn(
 ): EffectProgram<TurnCheck> {
   const calls = new Map<string, CallCheck>();
   for (const call of turn.calls) {
-    const judgement = yield* judgedCall(state, call, parts);
-    if (judgement !== undefined) calls.set(call.id, judgement);
+    const check = yield* judgedCall(state, call, parts);
+    if (check !== undefined) calls.set(call.id, check);
   }
   const isAnswer = turn.calls.length === 0 && !turn.parts.some((part) => part.type === "internal-call");
   const problem = isAnswer ? yield* answerProblem(answerText(turn.parts), parts) : undefined;

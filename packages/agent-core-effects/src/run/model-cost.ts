@@ -34,7 +34,7 @@ export const usageOfOutcome = (
 const limitsCost = ({ budget }: AgentConfig): boolean =>
   budget.maxCost !== undefined || budget.maxTotalCost !== undefined;
 
-/** Why a call must not go on: a cost limit cannot be kept for a model without a price. Undefined where it can. */
+/** Why a call must not continue: a cost limit cannot be kept for a model without a price. Undefined where it can. */
 export function missingPrice({ config }: AgentState, ...models: readonly string[]): CallFailure | undefined {
   if (!limitsCost(config) || priceOf(config.prices, ...models) !== undefined) return undefined;
   const model = models.find((name) => name !== "");

@@ -23,7 +23,7 @@ export interface NumberedCall extends Omit<ObservedToolCall, keyof CallCheck> {
   readonly id: string;
 }
 
-/** A turn before it is judged: its parts with our ids, and the inputs that its internal calls came to. */
+/** A turn before it is checked: its parts with our ids, and the inputs that its internal calls resulted in. */
 export interface NumberedTurn {
   readonly parts: readonly TurnPart[];
   readonly calls: readonly NumberedCall[];
@@ -101,14 +101,14 @@ export function toObservedInput(
   effect: CallLlmEffect,
   outcome: Answered,
   turn: NumberedTurn,
-  judgement: TurnCheck,
+  check: TurnCheck,
   about: { readonly usage: UsageReport; readonly calledAt: number; readonly now: number },
 ): readonly AgentInput[] {
   const { parts, calls, before, origin, raw } = turn;
   const internal = parts.some((part) => part.type === "internal-call");
   const toolCalls: Record<string, ObservedToolCall> = {};
-  for (const { id, ...call } of calls) toolCalls[id] = { ...call, ...judgement.calls.get(id) };
-  const { problem } = judgement;
+  for (const { id, ...call } of calls) toolCalls[id] = { ...call, ...check.calls.get(id) };
+  const { problem } = check;
   return [
     ...before,
     {

@@ -44,7 +44,7 @@ const lengthOf = (part: LlmPart): number => {
 };
 
 function text(value: string, what: string): string {
-  if (typeof value !== "string") throw new UnloggableInput(`The ${what} of the turn is no text.`);
+  if (typeof value !== "string") throw new UnloggableInput(`The ${what} of the turn is not text.`);
   return value.toWellFormed();
 }
 

@@ -41,4 +41,4 @@ export function askHuman({
 }
 
 /** No host executes a question. One that does gives the model no answer. */
-const unasked = (): ToolReply => toolReply({ content: "Nobody was asked.", isError: true });
+const unasked = (): ToolReply => toolReply({ content: "No reviewer was asked.", isError: true });

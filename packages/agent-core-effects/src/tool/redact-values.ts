@@ -2,7 +2,7 @@
 const shortestKnown = 4;
 
 /** Characters of a longer value that distinguish it from any other text. */
-const telling = 8;
+const revealingLength = 8;
 
 /** Values that are looked for in one message, at most. */
 const mostValues = 1_000;
@@ -18,7 +18,9 @@ export function redactValues(message: string, value: unknown): string {
     shown = shown.replaceAll(JSON.stringify(text), "(hidden)").replaceAll(`"${text}"`, "(hidden)");
     if (text.length >= shortestKnown) shown = shown.replaceAll(text, "(hidden)");
   }
-  const shows = values.some((text) => text.length > telling && shown.includes(text.slice(0, telling)));
+  const shows = values.some(
+    (text) => text.length > revealingLength && shown.includes(text.slice(0, revealingLength)),
+  );
   return shows ? "This value does not fit." : shown;
 }
 

@@ -24,7 +24,7 @@ const turnOf = (
 const untyped = (json: string): never => JSON.parse(json) as never;
 
 describe("a model call", () => {
-  it("is told before it is made, and not made when what was told did not apply", async () => {
+  it("is recorded before it is made, and not made when its record did not apply", async () => {
     const world = new World({ script: [answers("Hi.")] });
     const running = world.say("q").perform(plan);
     expect(world.inputs.at(-1)).toMatchObject({ type: "llm-call-started", key: plan });
@@ -82,7 +82,7 @@ describe("a model call", () => {
     expect(world.llm.options[0]).toMatchObject({ firstChunkTimeoutMs: 11, idleTimeoutMs: 12 });
   });
 
-  it("tells the warnings of the caller", async () => {
+  it("records the warnings of the caller", async () => {
     const world = new World({ script: [answers("Hi.", { warnings: ["no seed here"] })] });
     await world.say("q").perform(plan);
     expect(world.notices).toContainEqual({ type: "llm-warning", text: "no seed here" });
@@ -192,8 +192,8 @@ describe("a caller that breaks its promises", () => {
       /^broken$/,
     ],
     ["rejects", () => Promise.reject(new Error("broken")), /^broken$/],
-    ["rejects with what is no error", () => Promise.reject({ code: 5 }), /^\{"code":5\}$/],
-  ])("fails the call, and the agent goes on: it %s", async (_, call, message) => {
+    ["rejects with a value that is not an error", () => Promise.reject({ code: 5 }), /^\{"code":5\}$/],
+  ])("fails the call, and the agent continues: it %s", async (_, call, message) => {
     const world = new World({ parts: caller(call) });
     await world.say("q").settle();
     expect(failureOf(world)).toMatchObject({ kind: "unknown", message: expect.stringMatching(message) });
@@ -215,10 +215,10 @@ describe("a caller that breaks its promises", () => {
   const deep = JSON.parse(`${"[".repeat(500)}${"]".repeat(500)}`);
   it.each<[string, LlmOutcome]>([
     ["a part of no known type", turnOf(untyped('[{"type":"song"}]'))],
-    ["a text that is none", turnOf(untyped('[{"type":"text","text":7}]'))],
+    ["a text that is not a string", turnOf(untyped('[{"type":"text","text":7}]'))],
     ["a call without a name", turnOf(untyped('[{"type":"tool-call","id":"1","arguments":"{}"}]'))],
     [
-      "arguments that are no text",
+      "arguments that are not text",
       turnOf(untyped('[{"type":"tool-call","id":"1","name":"a","arguments":{}}]')),
     ],
     [

@@ -25,7 +25,7 @@ async function working(made: Tool, options: WorldOptions = {}): Promise<World> {
 const resultOf = (world: World, id = "1"): unknown => world.state.toolCalls[id]?.result;
 
 describe("the call of a tool", () => {
-  it("is told before the tool runs, and not run when what was told did not apply", async () => {
+  it("is recorded before the tool runs, and not run when its record did not apply", async () => {
     const execute = vi.fn(() => "ok");
     const world = await working(tool(execute));
     const early = world.state;
@@ -69,7 +69,7 @@ describe("the call of a tool", () => {
     expect(seen[0]?.signal).toBeInstanceOf(AbortSignal);
   });
 
-  it("names nobody where nobody had to approve", async () => {
+  it("names no approver where no approval was needed", async () => {
     const seen: ToolContext[] = [];
     await (await working(tool((context) => void seen.push(context)))).settle();
     expect(seen[0]).not.toHaveProperty("approvedBy");
@@ -85,12 +85,12 @@ describe("the call of a tool", () => {
     const world = await working(made);
     const cancel = new AbortController();
     const running = world.perform("tool/1/1", cancel.signal);
-    const told = (): unknown => world.notices.filter(({ type }) => type === "tool-progress");
-    await vi.waitFor(() => expect(told()).toHaveLength(1));
+    const progressNotices = (): unknown => world.notices.filter(({ type }) => type === "tool-progress");
+    await vi.waitFor(() => expect(progressNotices()).toHaveLength(1));
     cancel.abort();
     await running;
     late();
-    expect(told()).toEqual([{ type: "tool-progress", toolCallId: "1", text: "half" }]);
+    expect(progressNotices()).toEqual([{ type: "tool-progress", toolCallId: "1", text: "half" }]);
   });
 
   it("fails for a tool that is not there, and names those that are (E10)", async () => {
@@ -122,7 +122,7 @@ describe("the call of a tool", () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  it("fails when a tool written by hand throws, rejects or gives what is no outcome", async () => {
+  it("fails when a tool written by hand throws, rejects or gives an invalid outcome", async () => {
     const runs: Tool["run"][] = [
       () => {
         throw new Error("no");
@@ -193,7 +193,7 @@ describe("a tool that takes its time", () => {
     expect(resultOf(world)).toMatchObject({ code: "timeout" });
   });
 
-  it("and ignores its signal speaks to nobody when the call is no longer wanted (G05)", async () => {
+  it("and ignores its signal reports nothing when the call is no longer wanted (G05)", async () => {
     let finish: (result: string) => void = () => undefined;
     let given: AbortSignal | undefined;
     const made = tool(({ signal }) => {
@@ -219,7 +219,7 @@ describe("a tool that takes its time", () => {
     expect(world.clock.pending).toBe(0);
   });
 
-  it("and rejects after its time is up is nobody's unhandled rejection", async () => {
+  it("and rejects after its time is up causes no unhandled rejection", async () => {
     let fail: (error: Error) => void = () => undefined;
     const made = tool(() => new Promise((_, reject) => (fail = reject)), { timeoutMs: 5 });
     const world = await working(made);
@@ -306,7 +306,7 @@ describe("a probe", () => {
     ["does not know", probed(() => "unknown")],
     ["throws", probed(() => JSON.parse("{"))],
     ["rejects", probed(() => Promise.reject(new Error("no")))],
-    ["says what is no outcome", probed(() => "perhaps")],
+    ["gives an invalid outcome", probed(() => "perhaps")],
     ["says nothing", probed(() => undefined)],
     ["is written by hand and throws", { ...probed(() => "unknown"), probe: () => JSON.parse("{") }],
   ])("that %s leaves the outcome unknown, and nothing runs", async (_, made) => {
@@ -351,23 +351,25 @@ describe("a probe", () => {
 });
 
 describe("what a tool used", () => {
-  const usageTold = async (usage: object): Promise<unknown> => {
+  const recordedUsage = async (usage: object): Promise<unknown> => {
     const world = await working(tool(() => toolReply({ content: "ok", usage })));
     await world.perform("tool/1/1");
-    const told = world.inputs.at(-1);
-    return told?.type === "tool-call-completed" ? told.usage : "nothing was told";
+    const last = world.inputs.at(-1);
+    return last?.type === "tool-call-completed" ? last.usage : "no result";
   };
 
-  it("is told with its result, also with an error", async () => {
-    expect(await usageTold({ inputTokens: 5, cost: 0.5 })).toEqual({ inputTokens: 5, cost: 0.5 });
+  it("is recorded with its result, also with an error", async () => {
+    expect(await recordedUsage({ inputTokens: 5, cost: 0.5 })).toEqual({ inputTokens: 5, cost: 0.5 });
     const failing = tool(() => toolReply({ content: "no", isError: true, usage: { outputTokens: 3 } }));
     const world = await working(failing);
     await world.perform("tool/1/1");
     expect(world.inputs.at(-1)).toMatchObject({ result: { isSuccess: false }, usage: { outputTokens: 3 } });
   });
 
-  it("is nothing where it is no amount", async () => {
-    expect(await usageTold({ inputTokens: Number.NaN, outputTokens: -1, cost: 0, odd: 7 })).toBeUndefined();
+  it("is left out where it is not an amount", async () => {
+    expect(
+      await recordedUsage({ inputTokens: Number.NaN, outputTokens: -1, cost: 0, odd: 7 }),
+    ).toBeUndefined();
   });
 });
 

@@ -10,13 +10,13 @@ const graph = {
   terminals: [],
 };
 
-/** Runs an effect that is called off from within, and tells what it told after that. */
-async function toldAfter(world: World, key: string, cancel: AbortController): Promise<readonly string[]> {
-  let told = world.inputs.length;
-  cancel.signal.addEventListener("abort", () => (told = world.inputs.length));
+/** Runs an effect that is called off from within, and returns the types of the inputs that it dispatched after that. */
+async function inputsAfter(world: World, key: string, cancel: AbortController): Promise<readonly string[]> {
+  let before = world.inputs.length;
+  cancel.signal.addEventListener("abort", () => (before = world.inputs.length));
   await world.perform(key, cancel.signal).catch(() => undefined);
   expect(cancel.signal.aborted).toBe(true);
-  return world.inputs.slice(told).map(({ type }) => type);
+  return world.inputs.slice(before).map(({ type }) => type);
 }
 
 const begun = async (options: WorldOptions): Promise<World> => {
@@ -25,7 +25,7 @@ const begun = async (options: WorldOptions): Promise<World> => {
   return world;
 };
 
-describe("an effect that is called off while code of the host is at work tells nothing more", () => {
+describe("an effect that is called off while code of the host is at work dispatches nothing more", () => {
   it("a model call whose answer is being checked", async () => {
     const cancel = new AbortController();
     const answerProblem = async (): Promise<string | undefined> => {
@@ -33,7 +33,7 @@ describe("an effect that is called off while code of the host is at work tells n
       return undefined;
     };
     const world = new World({ script: [answers("a")], parts: { answerProblem } }).say("q");
-    expect(await toldAfter(world, "plan/1/1/1", cancel)).toEqual([]);
+    expect(await inputsAfter(world, "plan/1/1/1", cancel)).toEqual([]);
   });
 
   it("a tool that is called off as it starts", async () => {
@@ -48,7 +48,7 @@ describe("an effect that is called off while code of the host is at work tells n
       },
     });
     const world = await begun({ script: [callsTools([{ name: "hasty" }])], tools: [hasty] });
-    expect(await toldAfter(world, "tool/1/1", cancel)).toEqual([]);
+    expect(await inputsAfter(world, "tool/1/1", cancel)).toEqual([]);
     expect(world.clock.pending).toBe(0);
   });
 
@@ -67,7 +67,7 @@ describe("an effect that is called off while code of the host is at work tells n
     const world = await begun({ script: [callsTools([{ name: "ship" }])], tools: [ship] });
     world.apply({ type: "tool-call-started", toolCallId: "1", attempt: 1, timestamp: 1 });
     world.apply({ type: "session-opened", owner: "host", timestamp: 1 });
-    expect(await toldAfter(world, "probe/1/2", cancel)).toEqual([]);
+    expect(await inputsAfter(world, "probe/1/2", cancel)).toEqual([]);
   });
 
   it.each([
@@ -85,7 +85,7 @@ describe("an effect that is called off while code of the host is at work tells n
       return handle();
     };
     const world = await begun({ script: [answers("a")], config: { graph }, parts: { states: { Checking } } });
-    expect(await toldAfter(world, "state/1/1/1", cancel)).toEqual([]);
+    expect(await inputsAfter(world, "state/1/1/1", cancel)).toEqual([]);
   });
 
   it("a wait, before it has begun", async () => {
@@ -96,9 +96,9 @@ describe("an effect that is called off while code of the host is at work tells n
       failure: { kind: "server", message: "Down.", retryable: true },
       timestamp: world.clock.now(),
     });
-    const told = world.inputs.length;
+    const before = world.inputs.length;
     await world.perform("wait/plan/1/1/2", AbortSignal.abort());
-    expect(world.inputs.slice(told)).toEqual([]);
+    expect(world.inputs.slice(before)).toEqual([]);
     expect(world.clock.pending).toBe(0);
   });
 });

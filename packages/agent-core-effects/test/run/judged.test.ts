@@ -44,19 +44,19 @@ describe("whether a human is asked", () => {
     ["rejects", () => Promise.reject(new Error("no"))],
     ["forgets to answer", odd(undefined)],
     ["answers with something else", odd(0)],
-  ])("is yes where the predicate %s", async (_, ask) => {
+  ])("is needed where the predicate %s", async (_, ask) => {
     const world = await paying(predicate(ask)).settle();
     expect(world.keys).toEqual(["ask/1/1/1/0"]);
   });
 
-  it("is yes where the predicate is missing", async () => {
+  it("is needed where the predicate is missing", async () => {
     expect((await paying(predicate()).settle()).keys).toEqual(["ask/1/1/1/0"]);
   });
 
   it.each<[string, ApprovalPredicate]>([
     ["says no", () => false],
     ["says no later", async () => false],
-  ])("is no where the predicate %s", async (_, ask) => {
+  ])("is not needed where the predicate %s", async (_, ask) => {
     expect((await paying(predicate(ask)).settle()).state.reActContext.control.type).toBe("Done");
   });
 
@@ -66,7 +66,7 @@ describe("whether a human is asked", () => {
     expect(ask.mock.calls).toEqual([[{ name: "pay", parameters: '{"sum":5}' }]]);
   });
 
-  it("is no for arguments that cannot run, under every policy", async () => {
+  it("is not needed for arguments that cannot run, under every policy", async () => {
     const ask = vi.fn(() => true);
     for (const options of [predicate(ask), { config: { approval: { policy: "always" as const } } }])
       for (const bad of [{ sum: "five" }, {}, [1]]) {
@@ -77,7 +77,7 @@ describe("whether a human is asked", () => {
     expect(ask).not.toHaveBeenCalled();
   });
 
-  it("is no for a tool that nobody knows", async () => {
+  it("is not needed for an unknown tool", async () => {
     const world = await paying({ ...predicate(() => true), tools: [] }).settle();
     expect(world.state.toolCalls["1"]?.result).toMatchObject({ code: "unknown-tool" });
   });

@@ -35,7 +35,7 @@ describe("the calls of a session are numbered, whatever ids a provider gives", (
     expect(callsIn(world)).toEqual(["1", "2"]);
   });
 
-  it("one id in five turns stands for five calls, each with its result right after its turn (E02)", async () => {
+  it("one id in five turns names five calls, each with its result right after its turn (E02)", async () => {
     const turns = [1, 2, 3, 4, 5].map((n) => callsTools([{ id: "same", name: "echo", arguments: { n } }]));
     const world = await new World({ script: [...turns, answers("Done.")], tools: [echo] }).say("q").settle();
     expect(callsIn(world)).toEqual(["1", "2", "3", "4", "5"]);
@@ -101,7 +101,7 @@ describe("the calls of a session are numbered, whatever ids a provider gives", (
     expect(world.state.reActContext.control.type).toBe("Done");
   });
 
-  it("a call keeps its arguments as the model wrote them, and shows {} for what is no object", async () => {
+  it("a call keeps its arguments as the model wrote them, and shows {} for what is not an object", async () => {
     const texts = ['{ "n" : 1 }', "[1]", "{bad", ""];
     const turn = callsTools(texts.map((text) => ({ name: "echo", arguments: text })));
     const world = await new World({ script: [turn, answers("Done.")], tools: [echo] }).say("q").settle();

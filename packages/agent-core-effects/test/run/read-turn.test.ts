@@ -58,17 +58,17 @@ describe("a call that failed", () => {
 });
 
 describe("an effect whose driver has waited in vain", () => {
-  it("tells a model that rejects as failed, to whoever takes its inputs one by one", async () => {
+  it("yields the failure of a model that rejects, also when its inputs are taken one by one", async () => {
     const llm = { name: "own", call: () => Promise.reject(new Error("no")) };
     const world = new World({ parts: { llm } }).say("q");
     const effect = effectsAt(world.state)[plan];
     if (effect === undefined) throw new Error("There is no plan.");
-    const told: unknown[] = [];
-    for await (const input of inputsOf(programOf(effect, world.state, world.host))) told.push(input);
-    expect(told[1]).toMatchObject({ type: "llm-call-failed", failure: { message: "no" } });
+    const inputs: unknown[] = [];
+    for await (const input of inputsOf(programOf(effect, world.state, world.host))) inputs.push(input);
+    expect(inputs[1]).toMatchObject({ type: "llm-call-failed", failure: { message: "no" } });
   });
 
-  it("tells the failure as its own", () => {
+  it("reports the failure as its own", () => {
     const world = new World({ parts: { llm: { name: "own", call: () => new Promise(() => undefined) } } });
     const effect = effectsAt(world.say("q").state)[plan];
     if (effect === undefined) throw new Error("There is no plan.");

@@ -62,8 +62,8 @@ describe("a state of the host's own", () => {
     ],
     ["rejects", () => Promise.reject(new Error("out of order")), "out of order"],
     ["says nothing", () => JSON.parse("null"), "null"],
-    ["says what is no event", () => JSON.parse("7"), "undefined"],
-    ["says an event that is no text", () => JSON.parse('{"event":7}'), "function"],
+    ["gives something that is not an event", () => JSON.parse("7"), "undefined"],
+    ["gives an event that is not text", () => JSON.parse('{"event":7}'), "function"],
   ])("is left by HandlerFailed, with a note for the model, where it %s", async (_, handler, words) => {
     const world = await checking(handler);
     expect(world.keys).toEqual(["plan/1/2/1"]);
@@ -160,7 +160,7 @@ describe("a wait", () => {
     expect(world.keys).toEqual(["plan/1/1/2"]);
   });
 
-  it("leaves no timer when it is called off, and tells nothing", async () => {
+  it("leaves no timer when it is called off, and dispatches nothing", async () => {
     const world = await waiting(2_000);
     const cancel = new AbortController();
     const running = world.perform(key, cancel.signal);
@@ -180,7 +180,7 @@ describe("a question", () => {
     return await new World({ script, tools: [pay], config, ...host }).say("Pay.").settle();
   };
 
-  it("is put before whoever answers for the host, and waits for a decision", async () => {
+  it("is passed to the approval handler of the host, and waits for a decision", async () => {
     const ask = vi.fn();
     const world = await asking({ host: { ask } });
     await world.perform("ask/1/1/1/0");
@@ -213,17 +213,17 @@ describe("the drivers", () => {
   const types = (inputs: readonly { readonly type: string }[]): readonly string[] =>
     inputs.map(({ type }) => type);
 
-  it("drive: tells each batch and goes on with what came of it", async () => {
+  it("runProgram: dispatches each batch and continues with the resulting state", async () => {
     const world = await acting(add(async () => "3"));
-    const told: string[] = [];
+    const dispatched: string[] = [];
     await runProgram(runAt(world), async (...inputs) => {
-      told.push(...types(inputs));
+      dispatched.push(...types(inputs));
       return world.apply(...inputs);
     });
-    expect(told).toEqual(["tool-call-started", "tool-call-completed"]);
+    expect(dispatched).toEqual(["tool-call-started", "tool-call-completed"]);
   });
 
-  it("drive: rejects when telling does, and the effect does nothing more", async () => {
+  it("runProgram: rejects when dispatching does, and the effect does nothing more", async () => {
     const execute = vi.fn(() => "3");
     const world = await acting(add(execute));
     await expect(runProgram(runAt(world), () => Promise.reject(new Error("stopped")))).rejects.toThrow(
@@ -244,7 +244,7 @@ describe("the drivers", () => {
     expect(await inputs.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("inputsOf: whoever stops taking them leaves nothing behind", async () => {
+  it("inputsOf: leaves nothing behind when no more inputs are taken", async () => {
     const execute = vi.fn(() => "3");
     const world = await acting(add(execute));
     for await (const input of inputsOf(runAt(world))) {
@@ -255,11 +255,11 @@ describe("the drivers", () => {
     expect(world.clock.pending).toBe(0);
   });
 
-  it("inputsOf: tells a failed wait to the effect", async () => {
-    const told: unknown[] = [];
+  it("inputsOf: passes a failed wait to the effect", async () => {
+    const inputs: unknown[] = [];
     for await (const input of inputsOf(runAt(await acting(add(() => Promise.reject(new Error("no")))))))
-      told.push(input);
-    expect(told[1]).toMatchObject({ result: { isSuccess: false, error: "no" } });
+      inputs.push(input);
+    expect(inputs[1]).toMatchObject({ result: { isSuccess: false, error: "no" } });
   });
 
   it("inputsNow: gives them all where nothing is waited for", async () => {

@@ -44,7 +44,7 @@ const tools: Readonly<Record<string, Tool>> = {
 };
 
 describe.each(Object.entries(tools))("a tool whose input is %s", (_, tool) => {
-  it("tells the model the JSON Schema, without the name of its dialect", () => {
+  it("gives the model the JSON Schema, without the name of its dialect", () => {
     const schema = JSON.parse(tool.definition.schema);
     expect(schema).toMatchObject(citySchema);
     expect(schema).not.toHaveProperty("$schema");
@@ -256,7 +256,7 @@ describe("what cannot be a tool throws when it is defined", () => {
       "The input of the tool fine is a zod 3 schema, which gives no JSON Schema. Use zod 4.",
     ],
     [
-      "an object that is no JSON Schema",
+      "an object that is not a JSON Schema",
       { input: { city: "string" } },
       "The input of the tool fine is not a JSON Schema.",
     ],
@@ -338,7 +338,7 @@ describe("a probe", () => {
     ["not-run", "not-run", "not-run"],
     ["unknown", "unknown", "unknown"],
     ["an output", { output: { id: 4 } }, { isSuccess: true, content: '{"id":4}' }],
-  ])("tells %s", async (_, found, outcome) => {
+  ])("reports %s", async (_, found, outcome) => {
     expect(await probed(() => found).probe?.("{}", alone())).toEqual(outcome);
     expect(await probed(async () => found).probe?.("{}", alone())).toEqual(outcome);
   });

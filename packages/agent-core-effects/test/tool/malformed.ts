@@ -1,4 +1,4 @@
-/** A text that is no JSON object as a tool wants it, and what is wrong with it. */
+/** A text that is not the JSON object that a tool expects, and what is wrong with it. */
 export interface Malformed {
   readonly what: string;
   readonly text: string;

@@ -27,7 +27,7 @@ const errorOf = async (
 };
 
 describe("a schema that refuses without saying why", () => {
-  it("is told as a misfit", async () => {
+  it("is reported as a misfit", async () => {
     expect(await errorOf(() => ({ issues: [] }), {})).toBe("It does not fit the schema.");
   });
 });
@@ -49,7 +49,7 @@ describe("a schema that shows the beginning of a value in words of its own (E11)
 });
 
 describe("a JSON Schema whose only complaint is about what stands within", () => {
-  it("is told all the same", async () => {
+  it("is reported all the same", async () => {
     const tool = defineTool({
       name: "never",
       description: "Takes nothing.",

@@ -52,7 +52,7 @@ describe("malformed arguments (E08)", () => {
     });
   });
 
-  it("say where a key stands for the second time", async () =>
+  it("say where a key occurs for the second time", async () =>
     expect(await runAlone(tool, '{"city":"Oslo","days":1,"city":"Rome"}')).toMatchObject({
       error: 'The key "city" stands twice, at offset 24. You sent: {"city":"Oslo","days":1,"city":"Rome"}',
     }));

@@ -65,7 +65,7 @@ const tools: Readonly<Record<string, Tool>> = {
 const texts = ["hunter2-secret", 'quo"ted\\secret', "zwölf Geheimnisse", "s3cr", "x".repeat(3_000)];
 
 describe.each(Object.entries(tools))("arguments that do not fit the schema of %s (E11)", (_, tool) => {
-  it.each(texts)("are told by their path, without the value %j", async (secret) => {
+  it.each(texts)("are named by their path, without the value %j", async (secret) => {
     const outcome = await runAlone(tool, {
       pin: 41_111_111,
       mode: secret,

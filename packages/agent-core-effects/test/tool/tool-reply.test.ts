@@ -51,7 +51,7 @@ describe("what a tool returns, now or later", () => {
     });
   });
 
-  it("{then: fn} is no JSON, and nothing calls it (J02)", async () => {
+  it("{then: fn} is not JSON, and nothing calls it (J02)", async () => {
     const thenable = { then: () => expect.unreachable() };
     expect(
       await runAlone(
@@ -203,7 +203,7 @@ describe("what a tool returns, now or later", () => {
       expect(outcome).toEqual({ isSuccess: false, code: "tool-error", error: "no such file" });
   });
 
-  it("a reply whose content is no text, or whose files are no JSON, is an error", async () => {
+  it("a reply whose content is not text, or whose files are not JSON, is an error", async () => {
     const untyped = JSON.parse('{"content":7}');
     expect(
       await runAlone(
@@ -245,7 +245,7 @@ describe("what a tool throws, now or later", () => {
     ["an error of its own kind", new RangeError("too far"), "too far"],
     ["an error without a message", new TypeError(), "TypeError"],
     ["the reason of an abort", new DOMException("gone", "AbortError"), "gone"],
-    ["a text", "just text", "just text"],
+    ["a text", "plain text", "plain text"],
     ["an empty text", "", "It failed without a message."],
     ["undefined", undefined, "undefined"],
     ["a number", 7, "7"],

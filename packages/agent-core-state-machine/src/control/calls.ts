@@ -44,7 +44,7 @@ export const unansweredIds = (state: AgentState): readonly string[] =>
 export const someSucceeded = (state: AgentState): boolean =>
   callIdsOf(lastTurn(state)).some((id) => recordOf(state, id)?.result?.isSuccess === true);
 
-/** The calls that a state takes over on entry: those of the state before, or those just made. */
+/** The calls that a state takes over on entry: those of the state before, or the new ones. */
 export const callsOnEntry = (edit: StateEdit): readonly OpenCall[] => {
   const { control } = edit.reActContext;
   return "calls" in control ? control.calls : unansweredIds(edit).map(newOpenCall);

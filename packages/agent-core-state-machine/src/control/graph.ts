@@ -58,7 +58,7 @@ export function graphProblems(graph: ControlGraph): readonly string[] {
   for (const terminal of graph.terminals)
     if (!graph.states.includes(terminal)) problems.push(`The terminal state ${terminal} is not defined.`);
   for (const [from, row] of Object.entries(graph.rows)) {
-    if (!known.has(from)) problems.push(`A row starts at ${from}, which is no state.`);
+    if (!known.has(from)) problems.push(`A row starts at ${from}, which is not a state.`);
     if (from === "Done" || from === "Error" || graph.terminals.includes(from))
       problems.push(`A row starts at ${from}, where every loop ends.`);
     for (const [event, to] of Object.entries(row)) {

@@ -41,7 +41,7 @@ export function finishReflection(edit: StateEdit, summarised: boolean): FiredEve
   const { control } = edit.reActContext;
   const cause = control.type === "Reflecting" ? control.cause : undefined;
   if (cause === "steps" || cause === "tokens") edit.setContext({ retryCount: 0 });
-  if (cause === "context-exceeded" && !summarised) edit.setContext(halvedWindow(edit) ?? {});
+  if (cause === "context-exceeded" && !summarized) edit.setContext(halvedWindow(edit) ?? {});
   return { event: "ReflectDone" };
 }
 

@@ -6,7 +6,7 @@ import type { AgentState } from "../state.ts";
 import type { LlmMessageCompleteInput, LlmMessageStartedInput } from "../input.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
-/** The plan that the model is called for, or why there is none. A `key`, where it is given, must be that of the call. */
+/** The plan that the model is called for, or why there is no plan. A `key`, where it is given, must be that of the call. */
 export function openPlan(
   { reActContext: context }: AgentState,
   key: string | undefined,

@@ -21,7 +21,7 @@ export function firstDifference(a: unknown, b: unknown, path = "$"): string | un
     return `${path}: ${shown(a)} and ${shown(b)}`;
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
     if (Object.hasOwn(a, key) !== Object.hasOwn(b, key)) return `${path}.${key} is missing on one side`;
-    // Where both are the same, as most of two states that follow each other is, no path is spelt out.
+    // Where both are the same, as most of two states that follow each other is, no path is computed.
     if (Object.is(a[key], b[key])) continue;
     const difference = firstDifference(a[key], b[key], `${path}.${key}`);
     if (difference !== undefined) return difference;

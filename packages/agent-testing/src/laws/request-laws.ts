@@ -75,7 +75,7 @@ function checkPrefix(last: Asked, { request, config, tools }: Asked): void {
     );
   }
   const { messages } = last.request;
-  const kept = messages.filter((message, index) => !isTrailingGoOn(messages, index, message));
+  const kept = messages.filter((message, index) => !isTrailingContinueNote(messages, index, message));
   const broken = kept.findIndex((message, index) => !sameMessage(message, request.messages[index]));
   assertLaw(broken === -1, "L7", () => `message ${broken} of the last request is another one in this`);
 }
@@ -84,8 +84,11 @@ const sameMessage = (a: LlmMessage, b: LlmMessage | undefined): boolean =>
   a === b || JSON.stringify(a) === JSON.stringify(b);
 
 /** The one message without an entry in the transcript; what follows the answer may take its place. */
-const isTrailingGoOn = (messages: readonly LlmMessage[], index: number, message: LlmMessage): boolean =>
-  index === messages.length - 1 && message.role === "note" && message.text === "Go on.";
+const isTrailingContinueNote = (
+  messages: readonly LlmMessage[],
+  index: number,
+  message: LlmMessage,
+): boolean => index === messages.length - 1 && message.role === "note" && message.text === "Go on.";
 
 /** What may change the beginning of a request: the window, a summary, something withheld. */
 function horizonAt({ transcript, reActContext: { windowStart, seen } }: AgentState): string {

@@ -40,7 +40,7 @@ function addNumbersIn(text: string, numbers: Set<number>): void {
 
 const bounds = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 
-/** The bounds of safe integers mean "any whole number": they are no constants of the agent. */
+/** The bounds of safe integers mean "any whole number": they are not constants of the agent. */
 const isOwn = (value: number): boolean => Math.abs(value) < Number.MAX_SAFE_INTEGER;
 
 function addFromSchema(schema: Json, numbers: Set<number>, strings: Set<string>): void {

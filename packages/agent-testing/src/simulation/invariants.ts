@@ -55,7 +55,7 @@ function checkUnderWay(world: SimWorld): void {
   check(underWay === wanted, "V3", () => `${wanted} effects are wanted, ${underWay} are under way`);
 }
 
-/** What has to hold at the end, when faults have stopped and everything came to rest: V1, V2, V6, V14. */
+/** Checks what must hold at the end, when faults have stopped and everything is settled: V1, V2, V6, V14. */
 export async function checkEnd(world: SimWorld): Promise<void> {
   const { header, inputs: log } = await readSession(world.store, sessionId);
   const state = replay(log, initialAgentState(header));

@@ -25,7 +25,7 @@ export const oversizedText: string = "\u0001".repeat(Math.ceil(longestRecord / 6
 
 interface SetFault {
   readonly how: WriteFault;
-  /** Whether the append that fails is the next one that holds a decision, not just the next one. */
+  /** Whether the append that fails is the next one with a decision, instead of the next one. */
   readonly onDecision: boolean;
 }
 

@@ -2,7 +2,7 @@ import { changeConfig } from "@moora/agent-core-state-machine/internal";
 import type { Agent } from "@moora/agent";
 import type { Dialects } from "../laws/request-laws.ts";
 import type { SimAction, SimulatedSession } from "./action.ts";
-import { comeToRest, takesMessage } from "./come-to-rest.ts";
+import { settleSession, takesMessage } from "./settle-session.ts";
 import { checkEnd, checkStep, type Invariants } from "./invariants.ts";
 import { check, InvariantBroken } from "./invariant-broken.ts";
 import { performAction } from "./perform-action.ts";
@@ -78,7 +78,7 @@ export async function simulateSession(
 
 /** Everything that follows when the faults have stopped. */
 async function finish(world: SimWorld, invariants: Invariants): Promise<void> {
-  await comeToRest(world);
+  await settleSession(world);
   checkStep(world, invariants);
   await checkEnd(world);
   await takesMessage(world);

@@ -36,7 +36,7 @@ export class Page {
 
   /**
    * What a block shows, as the run printed it. With MOORA_UPDATE_PAGES in the environment, the page is rewritten to show
-   * just that.
+   * that.
    */
   shown(info: string, printed: string): string {
     if (process.env["MOORA_UPDATE_PAGES"] !== undefined) {

@@ -6,7 +6,7 @@ import { shopAgent } from "../shop-agent.ts";
 import { deniesCancelledRun, takesForgedDecision, takesLateResult } from "./defects.ts";
 import { transitionWith, type Plant } from "./plant.ts";
 
-/** The defect that the reducer has just now. */
+/** The defect that the reducer has at present. */
 const planted = vi.hoisted((): { plant: Plant | undefined } => ({ plant: undefined }));
 
 vi.mock("@moora/agent-core-state-machine", async (importOriginal) => {

@@ -142,12 +142,12 @@ describe("a record that no log takes", () => {
     expect(await failureOf(payingAgent("keyed"), [oversized, message], { asyncAppends: true })).toBe("none");
   });
 
-  it("is the result of a tool: the session comes to rest and accepts messages", async () => {
+  it("is the result of a tool: the session settles and accepts messages", async () => {
     const oversized: SimAction = { type: "tool-answers", answer: { kind: "oversized" } };
     expect(await failureOf(payingAgent("keyed"), [message, pay, oversized, message])).toBe("none");
   });
 
-  it("is an answer of the model: the session comes to rest and accepts messages", async () => {
+  it("is an answer of the model: the session settles and accepts messages", async () => {
     const oversized: SimAction = { type: "model-answers", answer: { kind: "oversized" } };
     expect(await failureOf(payingAgent("keyed"), [message, oversized, message])).toBe("none");
   });

@@ -51,7 +51,7 @@ describe("arguments are drawn from schemas and constants", () => {
     expect(report.failure, report.toText()).toBeUndefined();
   });
 
-  it("numbers stay within the bounds of the schema, and come to them", async () => {
+  it("numbers stay within the bounds of the schema, and reach them", async () => {
     const bounded = seenBy({ type: "number", minimum: 50, maximum: 500 });
     const values = await bounded();
     expect(Math.min(...values)).toBe(50);

@@ -14,7 +14,7 @@ export const inputsAfter = async ({ log }: LogHandle, seq: number): Promise<read
 
 /**
  * Calls back with every input after a sequence number, each once, in order: first those of the log, then those that
- * become part of the session. Answers how to stop.
+ * become part of the session. Returns a function that stops it.
  */
 export async function followLog(
   handle: LogHandle,

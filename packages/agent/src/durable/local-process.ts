@@ -26,7 +26,7 @@ export interface LocalProcess {
   readonly mark: string;
 }
 
-/** The process that runs this code; undefined where there are none, as in a browser. */
+/** The process that runs this code; undefined without processes, as in a browser. */
 export const localProcess = (): LocalProcess | undefined => (known ??= inspected());
 
 let known: LocalProcess | undefined;

@@ -1,7 +1,7 @@
 import { isPromise } from "@moora/agent-core-effects/internal";
 import type { MaybePromise } from "@moora/event-log";
 
-/** Goes on with a value at once where it is there, so that a local log costs no promise. */
+/** Continues with a value at once where it is there, so that a local log costs no promise. */
 export const andThen = <From, To>(
   value: MaybePromise<From>,
   next: (value: From) => MaybePromise<To>,

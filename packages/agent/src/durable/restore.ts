@@ -32,7 +32,7 @@ export interface RestoredSession {
 /** What a snapshot was made by: another version of the state's form is not read. */
 export const snapshotVersion: string = `state-${stateVersion}`;
 
-/** What opening and closing a session append: alone, these records are no reason for another snapshot. */
+/** What opening and closing a session append: alone, these records do not cause another snapshot. */
 const bookkeeping: ReadonlySet<AgentInput["type"]> = new Set([
   "session-opened",
   "agent-configured",

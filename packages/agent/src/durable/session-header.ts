@@ -45,7 +45,7 @@ export const identityOf = (id: string, { incarnation }: Pick<SessionHeader, "inc
 
 export const headerToText = (header: SessionHeader): string => JSON.stringify(header);
 
-/** Throws `UnsupportedVersion` for a newer format, and for what is no header. */
+/** Throws `UnsupportedVersion` for a newer format, and for what is not a header. */
 export function textToHeader(text: string): SessionHeader {
   const stored = fieldsOf(textToJson(text));
   const { format, incarnation } = stored;

@@ -36,7 +36,7 @@ export interface Saying<Answer> {
   readonly send: Session<Answer>["send"];
 }
 
-/** What a user says to a session, with and without waiting for what comes of it; and waiting without saying anything. */
+/** What a user says to a session, with and without waiting for the result; and waiting without saying anything. */
 export function messageSender<Answer>({
   newId,
   clock,

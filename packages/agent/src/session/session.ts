@@ -17,7 +17,7 @@ export type Receipt =
   | { readonly status: "accepted"; readonly seq: number }
   | { readonly status: "ignored"; readonly reason: IgnoredReason; readonly decidedBy?: string };
 
-/** The state, and over it what is being streamed just now. The same object until something changes. */
+/** The state, and over it what is being streamed at present. The same object until something changes. */
 export type SessionView = AgentState & {
   /** The text so far of the message that the model is writing, null when it writes none. */
   readonly streaming: { readonly messageId: string; readonly text: string } | null;

@@ -30,7 +30,7 @@ export interface SessionRef {
   readonly seq?: number;
 }
 
-/** Compares two runs record by record, and the states that they came to. */
+/** Compares two runs record by record, and their final states. */
 export async function diffSessions(a: SessionRef, b: SessionRef): Promise<SessionDiff> {
   for (const ref of [a, b]) checkLogOptions("diffSessions", ref, forms);
   const [left, right] = [await programOf(a), await programOf(b)];

@@ -80,7 +80,7 @@ function closed(call: OpenCall, timestamp: number): AgentInput {
   return { type: "tool-call-completed", toolCallId, result, timestamp };
 }
 
-/** What a session went on to say of the work that is open in a state: of its calls, or of its one model call or handler. */
+/** What a session recorded later about the work that is open in a state: of its calls, or of its one model call or handler. */
 export function answersOf(state: AgentState, later: readonly AgentInput[]): readonly AgentInput[] {
   if (!isLoopRunning(state)) return [];
   const calls = openCallsOf(state.reActContext.control);

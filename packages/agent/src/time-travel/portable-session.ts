@@ -57,7 +57,9 @@ export function parsePortable(text: string): PortableSession {
   const [first, ...rest] = lines.map(lineToObject);
   const { mark: found, id, header } = first ?? {};
   if (found !== mark || typeof id !== "string" || typeof header !== "string")
-    throw new LogError("LogCorrupt", "This is no session of Moora's, or not from its beginning.", { seq: 0 });
+    throw new LogError("LogCorrupt", "This is not a portable session, or its beginning is missing.", {
+      seq: 0,
+    });
   const records = rest.map(objectToRecord);
   checkedChain(chainStart(header), records);
   if (seal !== sealOf(lines)) throw cutOff(records.length);
@@ -87,7 +89,7 @@ function lineToObject(line: string, index: number): Line {
     const value: unknown = JSON.parse(line);
     if (typeof value === "object" && value !== null) return { ...value };
   } catch {
-    // Told below, with its place.
+    // Reported below, with its place.
   }
   throw new LogError("LogCorrupt", `Line ${index + 1} of this session cannot be read.`, { seq: index });
 }
@@ -100,5 +102,5 @@ function objectToRecord({ seq, body, changesDigest, digest }: Line, index: numbe
     typeof digest === "string"
   )
     return { seq, body, changesDigest, digest };
-  throw new LogError("LogCorrupt", `Line ${index + 2} of this session is no record.`, { seq: index + 1 });
+  throw new LogError("LogCorrupt", `Line ${index + 2} of this session is not a record.`, { seq: index + 1 });
 }

@@ -10,7 +10,7 @@ import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 
-/** The log of a session that has to be there. Rejects with `SessionUnknown`, and with `InvalidOption` for what is no log. */
+/** The log of a session that must exist. Rejects with `SessionUnknown`, and with `InvalidOption` for what is not a log. */
 export async function sessionLog(log: EventLog, id: string): Promise<SessionLog> {
   checkIsLog(log);
   const found = await log.open(id);

@@ -110,6 +110,6 @@ function decisionOf({ decision, parameters, result }: ToolCallRecord): RecordedD
     case "unknown":
       return { by, decision: { outcome: type, ...(reason === undefined ? {} : { reason }) } };
     case "expired":
-      return { by, decision: { reject: "Nobody answered in time." } };
+      return { by, decision: { reject: "No answer arrived in time." } };
   }
 }

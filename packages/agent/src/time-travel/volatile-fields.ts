@@ -21,7 +21,7 @@ const bookkeeping: ReadonlySet<string> = new Set([
   "digest",
 ]);
 
-/** Fields whose keys are not ours, or are no bookkeeping: nothing in there is left out. */
+/** Fields whose keys are not ours, or that are not bookkeeping: nothing in them is left out. */
 const whole: ReadonlySet<string> = new Set(["config", "tools", "raw", "attachments", "files"]);
 
 type Rename = (messageId: string) => string;
@@ -30,13 +30,13 @@ type Rename = (messageId: string) => string;
 function comparable(value: unknown, rename: Rename): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => comparable(item, rename));
-  const essence: [string, unknown][] = [];
+  const compared: [string, unknown][] = [];
   for (const [key, field] of Object.entries(value)) {
     if (bookkeeping.has(key)) continue;
-    if (key === "messageId" && typeof field === "string") essence.push([key, rename(field)]);
-    else essence.push([key, whole.has(key) ? field : comparable(field, rename)]);
+    if (key === "messageId" && typeof field === "string") compared.push([key, rename(field)]);
+    else compared.push([key, whole.has(key) ? field : comparable(field, rename)]);
   }
-  return Object.fromEntries(essence);
+  return Object.fromEntries(compared);
 }
 
 /** What of a state says what happened. */

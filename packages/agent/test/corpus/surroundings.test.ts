@@ -18,7 +18,7 @@ describe("without clocks, chance, locales and the network", () => {
     },
   );
 
-  it("whoever asks for one of them is found out, also where the error is swallowed", () => {
+  it("an access to one of them is found, also where the error is swallowed", () => {
     const swallowed = (ask: () => unknown): unknown => {
       try {
         return ask();
@@ -32,7 +32,7 @@ describe("without clocks, chance, locales and the network", () => {
     expect(result).toEqual(touched.map((name) => new Error(`${name} was asked for.`)));
   });
 
-  it("they are back afterwards, and after an error", () => {
+  it("they are back after that, and after an error", () => {
     expect(() =>
       withoutSurroundings(() => {
         throw new RangeError("It broke.");

@@ -117,7 +117,7 @@ describe("three hosts of one session on a network that breaks", () => {
   );
 });
 
-/** Tries until the network lets it through; time goes on meanwhile. */
+/** Retries until the network lets it through, and advances the clock. */
 async function untilDone<Result>(work: () => Promise<Result>, clock: VirtualClock): Promise<Result> {
   for (;;) {
     try {

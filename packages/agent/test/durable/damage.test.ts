@@ -56,7 +56,7 @@ const damages = [
 const full = { durability: "full" } as const;
 const corrupt = (seq: number) => ({ code: "LogCorrupt", seq });
 
-/** What came of opening a session, and of going on in it. */
+/** The result of opening a session and of continuing it. */
 async function outcomeOf(log: EventLog, access: "run" | "post" | "read"): Promise<string> {
   try {
     const session = await openSession(agent, { log, id: "ada", access });

@@ -25,7 +25,7 @@ const said: Pick<Transcript, "says" | "decide"> = { says: ["Do it all."], decide
 const agentOf = (counter: Counter): Agent =>
   countingAgent({ counter, life: new Life(), deeds: new Set() }, scripted(script));
 
-/** A conversation on a disk that fails, healed when somebody has noticed. */
+/** A conversation on a disk that fails, healed when the failure was reported. */
 async function livedThrough(place: Place, fault: FileFault) {
   using counter = new Counter();
   const clock = new VirtualClock();
@@ -89,7 +89,7 @@ describe("(B06) a disk that fails at any of its calls", () => {
     ["once", false],
     ["until it is mended", true],
   ])(
-    "%s: failures have a name, nobody sees more than is stored, and the conversation ends as without",
+    "%s: failures have a name, no process sees more than is stored, and the conversation ends as without",
     async (_, isSticky) => {
       using unharmed = new Place();
       const whole = await livedThrough(unharmed, {

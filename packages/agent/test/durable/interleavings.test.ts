@@ -29,7 +29,7 @@ const endOf = (session: DurableSession) => ({
 });
 
 describe("three parallel calls with two approvals", () => {
-  it("are answered one at a time, the second first: what may run runs, and the turn goes on after the last", async () => {
+  it("are answered one at a time, the second first: what may run runs, and the turn continues after the last", async () => {
     const scene = sceneOf([[call("look"), call("pay"), call("ship")]], asking("pay", "ship"));
     const session = await begun(scene);
     expect(scene.counter.runs.map(({ tool }) => tool)).toEqual(["look"]);
@@ -54,7 +54,7 @@ describe("three parallel calls with two approvals", () => {
 });
 
 describe("the same approval", () => {
-  it("is answered twice at once from two processes: the first wins, the other is told who was first", async () => {
+  it("is answered twice at once from two processes: the first wins, the other one gets the name of the first", async () => {
     const scene = sceneOf([[call("pay")]], asking("pay"));
     const session = await begun(scene);
     const [ada, bob] = [await scene.post(), await scene.post()];
@@ -130,7 +130,7 @@ describe("a malformed answer, then the right one", () => {
 });
 
 describe("two concurrent resumes of one session", () => {
-  it("end with one who runs it: the other is told who does, and every call runs once", async () => {
+  it("end with one owner: the other one gets its name, and every call runs once", async () => {
     const scene = sceneOf([[call("pay"), call("send")]], asking("pay", "send"));
     await (await begun(scene)).close();
     const opened = await Promise.allSettled([
@@ -141,7 +141,7 @@ describe("two concurrent resumes of one session", () => {
     const [session, ...others] = opened.flatMap((result) =>
       result.status === "fulfilled" ? [result.value] : [],
     );
-    if (session === undefined) throw new Error("Nobody runs the session.");
+    if (session === undefined) throw new Error("The session has no owner.");
     expect(others).toEqual([]);
     const owner = session.current().owner;
     for (const result of opened)
@@ -153,14 +153,14 @@ describe("two concurrent resumes of one session", () => {
     await session.close();
   });
 
-  it("of one name end with the last one: the first is told that it was taken over", async () => {
+  it("of one name end with the last one: the first learns that it was taken over", async () => {
     const scene = sceneOf([[call("pay"), call("send")]], asking("pay", "send"));
     await (await begun(scene)).close();
     const both = await Promise.all([scene.open({ owner: "worker" }), scene.open({ owner: "worker" })]);
     await Promise.all(both.map((session) => session.refresh()));
     const running = both.filter((session) => session.info().access === "run");
     const [session] = running;
-    if (session === undefined) throw new Error("Nobody runs the session.");
+    if (session === undefined) throw new Error("The session has no owner.");
     expect(running).toHaveLength(1);
     const stale = both.find((other) => other !== session);
     expect(stale?.info()).toMatchObject({

@@ -14,7 +14,7 @@ const talker = (): Agent => defineAgent({ llm: new MockLlmCaller(() => answers("
 /** The lease that is in force. */
 const leaseIn = async (log: EventLog): Promise<string> => {
   const session = await log.open("ada");
-  const lease = await session?.lease({ owner: "nobody", now: 0, ttlMs: 1 });
+  const lease = await session?.lease({ owner: "other", now: 0, ttlMs: 1 });
   return lease?.owner ?? "";
 };
 
@@ -39,7 +39,7 @@ async function ownHolder() {
 
 describe("a process that was killed", () => {
   it.each([undefined, "worker 1"])(
-    "does not keep the next one of its machine from going on at once, whatever its name (owner %s)",
+    "does not keep the next one of its machine from continuing at once, whatever its name (owner %s)",
     async (owner) => {
       using place = new Place();
       await using killed = new Script("hang", place.path);
@@ -190,7 +190,7 @@ describe("two hosts of one name", () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  it("that open it at the same time come to an end, and one runs it", async () => {
+  it("that open it at the same time all end, and one runs it", async () => {
     const log = memoryLog();
     const clock = new VirtualClock();
     const open = () => openSession(talker(), { log, id: "ada", owner: "worker", clock });

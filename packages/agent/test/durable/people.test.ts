@@ -11,7 +11,7 @@ import { VirtualClock } from "./world/virtual-clock.ts";
 const day = 86_400_000;
 const asking = (...tools: readonly string[]) => ({ approval: { policy: { tools } } });
 
-/** Says it, comes to rest with its questions open, and closes: nobody is there any more. */
+/** Sends it, settles with its questions open, and closes: no process is left. */
 async function asked(scene: Scene): Promise<readonly Question[]> {
   const session = await scene.open();
   await session.send("Please.");
@@ -20,7 +20,7 @@ async function asked(scene: Scene): Promise<readonly Question[]> {
   return session.questions();
 }
 
-/** Opens the session, lets it come to rest, and closes it. */
+/** Opens the session, waits until it is settled, and closes it. */
 async function restarted(scene: Scene): Promise<DurableSession> {
   const session = await scene.open();
   await quiet(session);
@@ -38,7 +38,7 @@ const one = (questions: readonly Question[]): Question => {
 const ran = ({ counter }: Scene): readonly string[] => counter.runs.map(({ tool }) => tool);
 
 describe("a question that waits for days", () => {
-  it("is the same after every restart, and is answered by whoever comes: who, when and why are kept", async () => {
+  it("is the same after every restart, and any reviewer can answer it: who, when and why are recorded", async () => {
     const scene = sceneOf([[call("pay")]], asking("pay"));
     const question = one(await asked(scene));
     for (let restart = 0; restart < 5; restart += 1) {
@@ -81,7 +81,7 @@ describe("a question that waits for days", () => {
     await checkSound(session, scene.log());
   });
 
-  it("expires once after seven days, though nobody runs it; the model is told, and a late click hears it (H08)", async () => {
+  it("expires once after seven days without an owner; the model learns it, and a late click is refused (H08)", async () => {
     const llm = scripted([[call("pay")]]);
     const config = { approval: { policy: { tools: ["pay"] }, expiresAfterMs: 7 * day } };
     const scene = sceneOf([], config, { llm });
@@ -384,7 +384,7 @@ describe("a person whose clock is ahead", () => {
     await Promise.all([person.close(), owner.close()]);
   });
 
-  it("comes too late for a question of a session that nobody runs", async () => {
+  it("comes too late for a question of a session without an owner", async () => {
     const scene = sceneOf([[call("pay")]], expiring);
     const question = one(await asked(scene));
     await scene.clock.advance(2 * day);

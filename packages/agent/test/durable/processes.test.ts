@@ -57,14 +57,14 @@ async function hostHere({ storage, counter }: Shared, tool: string, clock?: Cloc
 }
 
 describe.each(stores)("the same approval, on %s", (store) => {
-  it("answered twice at once from two processes, is given once: the other is told who was first (H04)", async () => {
+  it("answered twice at once from two processes, is recorded once: the other process learns who was first (H04)", async () => {
     await using shared = sharedOn(store);
     const session = await hostHere(shared, "asked");
     await session.send("Please.");
     await quiet(session);
     const people = [shared.child("decide", "bob"), shared.child("decide", "eve")];
     for (const person of people) await person.said("ready");
-    for (const person of people) person.tell("go");
+    for (const person of people) person.send("go");
     const receipts = await Promise.all(people.map((person) => person.said("receipt")));
     await session.refresh();
     await quiet(session);
@@ -80,7 +80,7 @@ describe.each(stores)("the same approval, on %s", (store) => {
 });
 
 describe.each(stores)("an owner that is stopped in the middle of a tool, on %s (D04)", (store) => {
-  it("finds itself taken over when it goes on: its result is refused, nothing runs twice, and the log is one", async () => {
+  it("finds itself taken over when it continues: its result is refused, nothing runs twice, and the log is one", async () => {
     await using shared = sharedOn(store);
     const child = shared.child("run", "there");
     await child.said("working");
@@ -94,7 +94,7 @@ describe.each(stores)("an owner that is stopped in the middle of a tool, on %s (
     }
     const ended = session.current();
     child.signal("SIGCONT");
-    child.tell("finish");
+    child.send("finish");
     expect(await child.said("refused")).toBe("StaleWriter");
     expect(await child.ended()).toBe(0);
     await session.refresh();
@@ -106,7 +106,7 @@ describe.each(stores)("an owner that is stopped in the middle of a tool, on %s (
 });
 
 describe.each(stores)("a host that is asked to end in the middle of a tool, on %s (C12)", (store) => {
-  it("ends at once and cleanly, starts nothing more, and the next one goes on", async () => {
+  it("ends at once and cleanly, starts nothing more, and the next one continues", async () => {
     await using shared = sharedOn(store);
     const child = shared.child("run", "there", "keyed");
     await child.said("working");
@@ -116,7 +116,7 @@ describe.each(stores)("a host that is asked to end in the middle of a tool, on %
     expect(shared.counter.runs).toHaveLength(1);
     const { state } = await stateAt(shared.storage.open(), "ada");
     expect(state.toolCalls["1"]?.result).toBeNull();
-    // The lease was given back: nobody has to wait for its end.
+    // The lease was released: no process has to wait for its end.
     const session = await hostHere(shared, "keyed");
     await quiet(session);
     expect(session.current().reActContext.control.type).toBe("Done");
@@ -131,7 +131,7 @@ describe("a tool that ends its process (C06)", () => {
     ["keyed", 3, "crash-loop"],
     ["once", 1, "outcome-unknown"],
   ])(
-    "%s: is tried %i times, then the model is told, and the session takes a new message",
+    "%s: is tried %i times, then the model gets the error, and the session accepts a new message",
     async (tool, tries, code) => {
       await using shared = sharedOn("sqlite");
       let deaths = 0;

@@ -65,7 +65,7 @@ describe("a tool that runs once and takes ten minutes, under a lease of thirty s
     return { log, runs, open, session };
   };
 
-  it("is left alone as long as its owner gives signs of life: who else wants to run it is told who does", async () => {
+  it("is left alone as long as its owner gives signs of life: another process that wants to run it learns who does", async () => {
     const clock = new VirtualClock();
     const { log, runs, open, session } = await begun(clock);
     for (let minute = 0; minute < 10; minute += 1) {
@@ -111,7 +111,7 @@ describe("a tool that runs once and takes ten minutes, under a lease of thirty s
   });
 });
 
-describe("five keyed tools at once, of which three have told their results (C08)", () => {
+describe("five keyed tools at once, of which three have recorded their results (C08)", () => {
   it.each(storeNames)(
     "only the other two run again after a crash, under the same keys, on %s",
     async (store) => {
@@ -194,7 +194,7 @@ describe("a model that dies with its host after ten of forty words (C10)", () =>
   });
 });
 
-describe("a session that somebody runs (D02)", () => {
+describe("a session that has an owner (D02)", () => {
   it.each(storeNames)(
     "is busy to another who wants to run it, and open to who reads; nothing is written, on %s",
     async (store) => {

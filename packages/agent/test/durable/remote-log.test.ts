@@ -62,7 +62,7 @@ describe("what comes while an append is under way", () => {
     await session.close();
   });
 
-  it("is seen by nobody before it is durable (V7)", async () => {
+  it("is visible only when it is durable (V7)", async () => {
     const { near, gates, open } = sceneOf();
     const session = await open();
     const gate = gates.hold("append", "back");
@@ -77,7 +77,7 @@ describe("what comes while an append is under way", () => {
     await session.close();
   });
 
-  it("is not taken for somebody else's when the log is looked at in the meantime", async () => {
+  it("is not taken for the input of another process when the log is read in the meantime", async () => {
     const { near, gates, open } = sceneOf();
     const session = await open();
     const seen: number[] = [];
@@ -114,7 +114,7 @@ describe("an append that breaks", () => {
   });
 
   it.each(["there", "back"] as const)(
-    "on its way %s, and the log stays away: who waits is told so, and the work goes on when it is back",
+    "on its way %s, and the log stays away: waiting callers get an error, and the work continues when it is back",
     async (way) => {
       const { near, gates, clock, counter, open } = sceneOf([[call("send")]]);
       const session = await open();
@@ -167,13 +167,13 @@ describe("an append that breaks", () => {
 });
 
 describe("a session that is closed while an append is under way", () => {
-  it("waits for it, and its snapshot is of the record that it stands for", async () => {
+  it("waits for it, and its snapshot belongs to its own record", async () => {
     const { near, gates, open, clock } = sceneOf([], new MockLlmCaller(() => hangs()));
     const session = await open();
     await session.send("Think.");
     await until(() => session.info().seq >= 3);
     const gate = gates.hold("append", "back");
-    const noting = session.dispatch(noted("Just in time."));
+    const noting = session.dispatch(noted("In time."));
     await gate.reached;
     const closed = session.close();
     await turn();

@@ -74,8 +74,8 @@ describe.each(["memory", "jsonl", "sqlite", "memory behind a network"] as const)
       await quietUnderWay(owner);
       const [one, two] = [await open("post"), await open("post")];
       const reader = await open("post");
-      const told: number[] = [];
-      await reader.follow(0, (seq) => told.push(seq));
+      const seqs: number[] = [];
+      await reader.follow(0, (seq) => seqs.push(seq));
       const posters = [
         { name: "owner", session: owner },
         { name: "one", session: one },
@@ -83,8 +83,8 @@ describe.each(["memory", "jsonl", "sqlite", "memory behind a network"] as const)
       ];
       const count = 150;
       const receipts = await postAll(posters, count, random);
-      const everybody = [owner, one, two, reader];
-      for (const session of everybody) await session.refresh();
+      const sessions = [owner, one, two, reader];
+      for (const session of sessions) await session.refresh();
       const notes = notesOf(owner);
       expect(receipts.size).toBe(3 * count);
       expect(new Set(notes)).toEqual(new Set(receipts.keys()));
@@ -94,9 +94,9 @@ describe.each(["memory", "jsonl", "sqlite", "memory behind a network"] as const)
         expect(notes.filter((text) => text.startsWith(poster.name))).toEqual(
           Array.from({ length: count }, (_, index) => `${poster.name} ${index}`),
         );
-      for (const session of everybody) await checkSound(session, storage.open());
-      expect(told).toEqual(Array.from({ length: owner.info().seq }, (_, index) => index + 1));
-      for (const session of everybody) await session.close();
+      for (const session of sessions) await checkSound(session, storage.open());
+      expect(seqs).toEqual(Array.from({ length: owner.info().seq }, (_, index) => index + 1));
+      for (const session of sessions) await session.close();
     },
   );
 });

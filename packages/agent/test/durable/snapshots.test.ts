@@ -78,8 +78,8 @@ const unusable: readonly (readonly [string, string, (snapshot: Snapshot) => Snap
     (snapshot) => ({ ...forged(snapshot), seq: snapshot.seq - 1 }),
   ],
   ["of no record", "snapshot", (snapshot) => ({ ...forged(snapshot), seq: 0 })],
-  ["that is no JSON", "snapshot", (snapshot) => withBody(snapshot, "{")],
-  ["that is no state", "snapshot", (snapshot) => withBody(snapshot, "{}")],
+  ["that is not JSON", "snapshot", (snapshot) => withBody(snapshot, "{")],
+  ["that is not a state", "snapshot", (snapshot) => withBody(snapshot, "{}")],
 ];
 
 describe("a snapshot that the log does not confirm", () => {
@@ -295,7 +295,7 @@ describe("a snapshot", () => {
     await session.close();
   });
 
-  it("that is saved while a group of inputs is taken in stands for its own record", async () => {
+  it("that is saved while a group of inputs is applied belongs to its own record", async () => {
     const near = memoryLog(new MemoryStorage());
     const scene = sceneOf(
       [],
@@ -333,7 +333,7 @@ describe("a snapshot", () => {
     expect((await inputsOf(scene.log())).filter(({ type }) => type === "snapshot-taken")).toEqual([]);
   });
 
-  it("is the owner's to confirm: nobody else may post the record that does", async () => {
+  it("is confirmed by the owner only: another process cannot post the record that does", async () => {
     const { scene } = await closedSession();
     const poster = await scene.post();
     const confirming = poster.dispatch({ type: "snapshot-taken", seq: 1, digest: "d", timestamp: 1 });

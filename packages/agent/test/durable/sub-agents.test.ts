@@ -51,7 +51,7 @@ const endOf = (life: Life): void => {
 
 const said = { says: ["Have it paid."], decide: () => "approve" as const };
 /** A sub-agent that waits for a deed. */
-const held: Script = [[{ name: "hold", arguments: { text: "told" } }]];
+const held: Script = [[{ name: "hold", arguments: { text: "finished" } }]];
 const payScript: Script = [[call("pay", 1)], [call("pay", 2), call("look", 3)]];
 
 interface Household {
@@ -104,15 +104,15 @@ const childIdIn = async (log: EventLog): Promise<string> => {
   return ids[0] ?? "";
 };
 
-interface Came {
+interface FinalStates {
   readonly caller: AgentState;
   readonly child: AgentState;
   readonly seqs: { readonly caller: number; readonly child: number };
   readonly childId: string;
 }
 
-/** What both came to, from their logs; both are sound. */
-async function cameTo({ log }: House): Promise<Came> {
+/** The final states of both, from their logs; both are sound. */
+async function finalStatesOf({ log }: House): Promise<FinalStates> {
   const childId = await childIdIn(log);
   for (const id of ["ada", childId]) expect(await verifySession(log, id)).toMatchObject({ ok: true });
   const [caller, child] = [await stateAt(log, "ada"), await stateAt(log, childId)];
@@ -124,13 +124,13 @@ async function cameTo({ log }: House): Promise<Came> {
   };
 }
 
-/** How many results the caller has been told. */
+/** How many results the caller has recorded. */
 const resultsIn = async ({ log }: House): Promise<number> =>
   (await readSession(log, "ada")).inputs.filter(({ type }) => type === "tool-call-completed").length;
 
 /** One result, the same as ever, and every deed of the sub-agent done once. */
-async function expectWhole(house: House, whole: Came, asks: number, at: string): Promise<void> {
-  const { caller, child } = await cameTo(house);
+async function expectWhole(house: House, whole: FinalStates, asks: number, at: string): Promise<void> {
+  const { caller, child } = await finalStatesOf(house);
   const content = whole.child.messages.at(-1)?.content;
   expect(caller.toolCalls["1"]?.result, at).toMatchObject({ isSuccess: true, content });
   expect(caller.reActContext.control.type, at).toBe("Done");
@@ -148,17 +148,17 @@ const deathsUpTo = (last: number): readonly Extract<Death, { readonly seq: numbe
   ]);
 
 /** A house over a fresh storage, and what happens there undisturbed. */
-const wholeOf = async (log: EventLog): Promise<{ readonly whole: Came; readonly asks: number }> => {
+const wholeOf = async (log: EventLog): Promise<{ readonly whole: FinalStates; readonly asks: number }> => {
   using counter = new Counter();
   const house = { log, clock: new VirtualClock(), counter };
   await run(house);
   expect(counter.effects).toBe(3);
-  return { whole: await cameTo(house), asks: counter.asks };
+  return { whole: await finalStatesOf(house), asks: counter.asks };
 };
 
 describe.each(storeNames)("a sub-agent on %s whose process dies at any instant", (store) => {
   it.each(["child", "caller"] as const)(
-    "of the %s: it goes on with the same session, and its caller gets one result (I01)",
+    "of the %s: it continues with the same session, and its caller gets one result (I01)",
     async (who) => {
       await using undisturbed = storageOf(store);
       const { whole, asks } = await wholeOf(undisturbed.open());
@@ -177,7 +177,7 @@ describe.each(storeNames)("a sub-agent on %s whose process dies at any instant",
   );
 });
 
-/** Everything that can go on without the clock has done so. */
+/** Waits until nothing can continue without the clock. */
 const rest = async (): Promise<void> => {
   for (let turns = 0; turns < 30; turns += 1) await turn();
 };
@@ -189,7 +189,7 @@ const homely = (counter: Counter): House => ({
 });
 
 describe("a sub-agent in a log", () => {
-  it("may die at each of its calls of the log, and with a deed done but not told (I01)", async () => {
+  it("may die at each of its calls of the log, and with a deed done but not recorded (I01)", async () => {
     const { whole, asks } = await wholeOf(memoryLog(new MemoryStorage()));
     const deaths = Array.from({ length: 30 }, (_, index): Death => ({ call: index + 1 }));
     for (const death of [...deaths, { work: 1 }, { work: 2 }, { work: 3 }]) {
@@ -214,18 +214,18 @@ describe("a sub-agent in a log", () => {
     const house = homely(counter);
     const household = { script: [fails("auth", { message: "No such key." })] };
     await run(house, pairOf(), household);
-    const { seqs, caller } = await cameTo(house);
+    const { seqs, caller } = await finalStatesOf(house);
     expect(caller.toolCalls["1"]?.result).toMatchObject({ error: expect.stringMatching(/^LlmError: /) });
-    const told = (await readSession(house.log, "ada")).inputs.findIndex(
+    const resultIndex = (await readSession(house.log, "ada")).inputs.findIndex(
       ({ type }) => type === "tool-call-completed",
     );
-    expect(told).toBeLessThan(seqs.caller);
+    expect(resultIndex).toBeLessThan(seqs.caller);
 
     using again = new Counter();
     const other = homely(again);
-    await run(other, pairOf({ caller: { seq: told + 1, when: "before" } }), household);
+    await run(other, pairOf({ caller: { seq: resultIndex + 1, when: "before" } }), household);
     await run(other, pairOf(), household);
-    expect((await cameTo(other)).caller.toolCalls["1"]?.result).toMatchObject({ isSuccess: false });
+    expect((await finalStatesOf(other)).caller.toolCalls["1"]?.result).toMatchObject({ isSuccess: false });
     expect(again.asks).toBe(counter.asks);
   });
 });
@@ -236,24 +236,24 @@ describe("a sub-agent in the middle of its work", () => {
     const session = await open(house, pairOf(), { script: held, deeds });
     await session.send("Have it done.");
     await rest();
-    expect(effectsAt((await cameTo(house)).child)).toHaveProperty("tool/1/1");
+    expect(effectsAt((await finalStatesOf(house)).child)).toHaveProperty("tool/1/1");
     return session;
   };
 
-  it("is only left by a host that shuts down, and the next one goes on with it", async () => {
+  it("is left open by a host that shuts down, and the next one continues it", async () => {
     using counter = new Counter();
     const house = homely(counter);
     const deeds = new Set<string>();
     const session = await waiting(house, deeds);
     await session.close();
     await rest();
-    const left = await cameTo(house);
+    const left = await finalStatesOf(house);
     expect(isLoopRunning(left.child)).toBe(true);
     expect(house.clock.timers).toBe(0);
 
-    deeds.add("told");
+    deeds.add("finished");
     await run(house, pairOf(), { script: held, deeds });
-    const { caller, child, childId } = await cameTo(house);
+    const { caller, child, childId } = await finalStatesOf(house);
     expect(childId).toBe(left.childId);
     expect(child.messages.filter(({ role }) => role === "user")).toHaveLength(1);
     expect(caller.toolCalls["1"]?.result).toMatchObject({ isSuccess: true });
@@ -266,24 +266,24 @@ describe("a sub-agent in the middle of its work", () => {
     const session = await waiting(house, deeds);
     await session.cancel("Enough.");
     await rest();
-    const { caller, child } = await cameTo(house);
+    const { caller, child } = await finalStatesOf(house);
     expect([caller, child].map(isLoopRunning)).toEqual([false, false]);
     expect([caller, child].map(effectsAt)).toEqual([{}, {}]);
     expect(child.reActContext.control).toMatchObject({ type: "Error", failure: { kind: "Cancelled" } });
-    deeds.add("told");
+    deeds.add("finished");
     await rest();
-    expect((await cameTo(house)).caller).toEqual(caller);
+    expect((await finalStatesOf(house)).caller).toEqual(caller);
     await session.close();
     expect(house.clock.timers).toBe(0);
   });
 
-  it("is cancelled when its time is up, and its caller goes on", async () => {
+  it("is cancelled when its time is up, and its caller continues", async () => {
     using counter = new Counter();
     const house = homely(counter);
     const session = await waiting(house, new Set());
     await house.clock.advance(120_000);
     await rest();
-    const { caller, child } = await cameTo(house);
+    const { caller, child } = await finalStatesOf(house);
     expect(isLoopRunning(child)).toBe(false);
     expect(caller.toolCalls["1"]?.result).toMatchObject({ code: "timeout" });
     expect(caller.reActContext.control.type).toBe("Done");
@@ -292,7 +292,7 @@ describe("a sub-agent in the middle of its work", () => {
 });
 
 describe("a sub-agent whose log cannot be reached for a while", () => {
-  it("goes on when it is there again, and its caller does not hear of it", async () => {
+  it("continues when it is back, and its caller notices nothing", async () => {
     using counter = new Counter();
     const house = homely(counter);
     const gates = new Gates();
@@ -302,13 +302,13 @@ describe("a sub-agent whose log cannot be reached for a while", () => {
     await session.send("Have it done.");
     await rest();
     gates.isDown = true;
-    deeds.add("told");
+    deeds.add("finished");
     await rest();
     expect(Object.keys(effectsAt(session.current()))).toEqual(["tool/1/1"]);
     gates.isDown = false;
     await house.clock.advance(50);
     await rest();
-    const { caller, child } = await cameTo(house);
+    const { caller, child } = await finalStatesOf(house);
     expect(caller.toolCalls["1"]?.result).toMatchObject({ isSuccess: true });
     expect(child.messages.filter(({ role }) => role === "user")).toHaveLength(1);
     await session.close();
@@ -336,7 +336,7 @@ describe("a question of a sub-agent in a log", () => {
     using counter = new Counter();
     const house = homely(counter);
     await run(house, pairOf(), { script: [[call("sign")]], options });
-    return (await cameTo(house)).child;
+    return (await finalStatesOf(house)).child;
   };
 
   it("is answered by its own host", async () => {
@@ -344,7 +344,7 @@ describe("a question of a sub-agent in a log", () => {
     expect(toolCalls["1"]?.result).toMatchObject({ isSuccess: true });
   });
 
-  it("is rejected where nobody answers, so that it never hangs", async () => {
+  it("is rejected where no reviewer can answer, so that it never hangs", async () => {
     const { toolCalls } = await signs({});
     expect(toolCalls["1"]?.result).toMatchObject({ code: "rejected" });
   });

@@ -15,7 +15,7 @@ const failing = (refuses: (body: string) => boolean): EventLog =>
     },
   }));
 
-/** A session whose tool ends when it is told to, in a log that refuses what a test says. */
+/** A session whose tool ends on command, in a log that refuses what a test selects. */
 async function working(refuses: (body: string) => boolean) {
   const clock = new VirtualClock();
   const held = Promise.withResolvers<string>();
@@ -33,7 +33,7 @@ async function working(refuses: (body: string) => boolean) {
 }
 
 describe("a message that cannot be stored", () => {
-  it("fails its own run alone: the run of another one goes on to its answer (D10)", async () => {
+  it("fails its own run alone: the run of another one continues to its answer (D10)", async () => {
     const { session, run, clock, reports, finish } = await working((body) => body.includes("unlucky"));
     expect(await failureOf(session.send("unlucky"))).toMatchObject({ code: "LogBusy" });
     expect(await failureOf(session.ask("unlucky"))).toMatchObject({
@@ -128,7 +128,7 @@ describe("a log that cannot be written", () => {
     expect(clock.timers).toBe(0);
   });
 
-  it("for ten seconds rejects the runs with MemoryError; the work goes on when it can be written again", async () => {
+  it("for ten seconds rejects the runs with MemoryError; the work continues when it can be written again", async () => {
     let isBusy = false;
     const { session, run, clock, finish } = await working(() => isBusy);
     isBusy = true;

@@ -91,7 +91,7 @@ describe("a provider that always finds the request too long", () => {
     await session.close();
   });
 
-  it("tries a summary again that failed for another reason, and goes on with it", async () => {
+  it("tries a summary again that failed for another reason, and continues with it", async () => {
     let reflections = 0;
     const llm = new MockLlmCaller(({ purpose, messages }) => {
       if (purpose === "reflect")

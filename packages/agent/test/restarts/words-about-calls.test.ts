@@ -191,7 +191,7 @@ describe("what the model reads of a call that had its effect", () => {
     await reader.close();
   });
 
-  it("arguments that the code of the next release refuses are no proof that the call did not run", async () => {
+  it("arguments that the code of the next release refuses do not prove that the call did not run", async () => {
     const world = new Restarts();
     await world.crash(agentWith([pay({ replay: "keyed" })]));
     const stricter = pay({

@@ -109,14 +109,14 @@ describe("a question", () => {
   circle["self"] = circle;
   it.each<[string, unknown, string]>([
     ["arguments that do not fit the tool", { approve: { to: "a", sum: 101 } }, "invalid-arguments"],
-    ["arguments that are no JSON text", { approve: "{bad" }, "invalid-arguments"],
+    ["arguments that are not JSON text", { approve: "{bad" }, "invalid-arguments"],
     ["arguments in a circle", { approve: circle }, "invalid-decision"],
     ["no arguments", { approve: undefined }, "invalid-decision"],
     ["arguments with a bigint", { approve: { to: "a", sum: 1n } }, "invalid-decision"],
     ["a word", "perhaps", "invalid-decision"],
     ["nothing", null, "invalid-decision"],
     ["an object of another form", { yes: true }, "invalid-decision"],
-    ["a reason that is no text", { reject: 7 }, "invalid-decision"],
+    ["a reason that is not text", { reject: 7 }, "invalid-decision"],
   ])("refuses %s, and stays open", async (_, decision, code) => {
     const made = paying();
     const questions = await asking(made);
@@ -321,7 +321,7 @@ describe("a decision after the cancel (G06)", () => {
   });
 });
 
-describe("a question that nobody answers (H08)", () => {
+describe("an unanswered question that expires (H08)", () => {
   it("expires once, the model reads it, and a late click hears it", async () => {
     const made = paying(["a"], { approval: { policy: "always", expiresAfterMs: 7 * 86_400_000 } });
     const question = first(await asking(made));
@@ -354,8 +354,8 @@ describe("a question that nobody answers (H08)", () => {
   });
 });
 
-describe("a question that nobody answers", () => {
-  it("says how often it was shown again, and tells an escalation from a reminder", async () => {
+describe("an unanswered question", () => {
+  it("says how often it was shown again, and whether that is a reminder or an escalation", async () => {
     const approval = { policy: "always", remindAfterMs: 1_000, escalateAfterMs: 1_500 } as const;
     const made = paying(["a"], { approval });
     await asking(made);
@@ -410,7 +410,7 @@ describe("a decision that is too large", () => {
   });
 });
 
-describe("whoever answers for the host", () => {
+describe("the approval handler of the host", () => {
   const withOnApproval = async (onApproval: () => Decision | Promise<Decision>): Promise<unknown> => {
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
     const agent = defineAgent({ llm, tools: [toolOf("pay")], config: { approval: { policy: "always" } } });
@@ -428,7 +428,11 @@ describe("whoever answers for the host", () => {
       /Asking failed: no line/,
     ],
     ["rejects", () => Promise.reject(new Error("no line")), /Asking failed: no line/],
-    ["decides what is no JSON", () => ({ approve: circle }), /Asking failed: A decision must be/],
+    [
+      "decides with a value that is not JSON",
+      () => ({ approve: circle }),
+      /Asking failed: A decision must be/,
+    ],
     ["decides nothing", () => JSON.parse("null"), /Asking failed: A decision must be/],
   ])("and %s has rejected", async (_, onApproval, error) =>
     expect(await withOnApproval(onApproval)).toMatchObject({

@@ -32,7 +32,7 @@ describe("an attempt of the model that is cut off", () => {
     expect(at.events).toContainEqual({ type: "LlmReasoning", messageId: "msg_1_1_2", text: "and " });
   });
 
-  it("by a cancel is told with the id of its message, which is kept in the conversation", async () => {
+  it("by a cancel is reported with the id of its message, which is kept in the conversation", async () => {
     const at = scene([hangs("Let me think")]);
     const failed = failureOf(at.session.ask("2+2?"));
     await vi.waitFor(() => expect(at.session.current().streaming?.text).toBe("Let me think"));
@@ -42,7 +42,7 @@ describe("an attempt of the model that is cut off", () => {
     expect(at.session.current().messages.at(-1)).toMatchObject({ id: "msg_1_1", status: "cut" });
   });
 
-  it("by another configuration is told, and the next attempt begins under another id", async () => {
+  it("by another configuration is reported, and the next attempt begins under another id", async () => {
     const at = scene([hangs("Let me think"), answers("It is 4.")]);
     const run = at.session.ask("2+2?");
     await vi.waitFor(() => expect(at.session.current().streaming?.text).toBe("Let me think"));
@@ -53,7 +53,7 @@ describe("an attempt of the model that is cut off", () => {
 });
 
 describe("an answer that is not taken", () => {
-  it("is told as dropped where the model was not confident", async () => {
+  it("is reported as dropped where the model was not confident", async () => {
     const at = scene([
       answers("Maybe 5.", { confidence: 0.1 }),
       answers("Nothing yet."),
@@ -63,7 +63,7 @@ describe("an answer that is not taken", () => {
     expect(ends(at)).toEqual([{ type: "LlmAttemptEnded", messageId: "msg_1_1", status: "dropped" }]);
   });
 
-  it("is not told of where it is whole", async () => {
+  it("is not reported where it is whole", async () => {
     const at = scene([answers("It is 4.")]);
     await at.session.ask("2+2?");
     expect(ends(at)).toEqual([]);

@@ -45,7 +45,7 @@ async function at(moment: string, interjection: Policy): Promise<Held> {
 }
 
 /** Lets whatever is waited for come about. */
-async function goOn({ session, clock, finish }: Held): Promise<void> {
+async function continueSession({ session, clock, finish }: Held): Promise<void> {
   finish();
   for (const question of session.questions()) await session.decide(question, "approve");
   await settled();
@@ -58,7 +58,7 @@ describe.each(Object.keys(moments))("a message while %s (G02)", (moment) => {
     if (moment === "the model streams") return;
     const held = await at(moment, "queue");
     const second = held.session.ask("second");
-    await goOn(held);
+    await continueSession(held);
     await second;
     const { messages, toolCalls } = held.session.current();
     expect(messages.filter(({ role }) => role === "user").map(({ content }) => content)).toEqual([
@@ -71,7 +71,7 @@ describe.each(Object.keys(moments))("a message while %s (G02)", (moment) => {
     expect(held.session.current().reActContext.loop).toBe(1);
   });
 
-  it("ends the loop under restart and opens the next one; what was going on is on record", async () => {
+  it("ends the loop under restart and opens the next one; the work under way is on record", async () => {
     const held = await at(moment, "restart");
     const second = held.session.ask("second");
     expect((await second).text).toMatch(/^answer /);
@@ -88,13 +88,13 @@ describe.each(Object.keys(moments))("a message while %s (G02)", (moment) => {
       expect(messages[1]).toMatchObject({ content: "Let me see", status: "cut" });
   });
 
-  it("is refused under reject, and what was going on goes on", async () => {
+  it("is refused under reject, and the work under way continues", async () => {
     const held = await at(moment, "reject");
     expect(await held.session.send("second")).toEqual({ status: "ignored", reason: "busy" });
     expect(await failureOf(held.session.ask("third"))).toMatchObject({ kind: "AgentFailed", reason: "busy" });
     expect(held.session.current().messages.filter(({ role }) => role === "user")).toHaveLength(1);
     if (moment === "the model streams") return;
-    await goOn(held);
+    await continueSession(held);
     expect(held.session.current().reActContext.control.type).toBe("Done");
   });
 
@@ -136,7 +136,7 @@ describe("a message while the model streams, under queue", () => {
   });
 });
 
-describe("fifty messages that nobody waits for (G03)", () => {
+describe("fifty messages without a waiting caller (G03)", () => {
   it("are fifty records in their order, and each is once in the next request", async () => {
     const { session, llm, inputs } = scene((_, call) => answers(`answer ${call + 1}`));
     const texts = Array.from({ length: 50 }, (_, index) => `message ${index + 1}`);

@@ -85,7 +85,7 @@ describe("a model that is too busy (F05)", () => {
   });
 
   it.each(["auth", "billing", "invalid-request", "refusal", "content-filter"] as const)(
-    "is not asked again where it makes no sense: %s; the next message works (F04, F07)",
+    "is not asked again where a retry cannot help: %s; the next message works (F04, F07)",
     async (kind) => {
       const { session, llm } = scene([fails(kind), answers("It is 4.")]);
       expect(await failureOf(session.ask("q"))).toMatchObject({ kind: "LlmError", reason: kind });
@@ -245,7 +245,7 @@ describe("five calls at once (E05)", () => {
 });
 
 describe("a result that comes twice, or late (E04, E06)", () => {
-  it("changes nothing, and is told why", async () => {
+  it("changes nothing, and gets the reason", async () => {
     const { session, inputs } = scene([callsTools([{ name: "work" }]), hangs()], { tools: [toolOf("work")] });
     await session.send("q");
     await vi.waitFor(() => expect(session.current().toolCalls["1"]?.result?.isSuccess).toBe(true));
@@ -266,10 +266,10 @@ describe("long conversations", () => {
   it("hold on to no events: 100,000 tokens of a run that is only awaited leave nothing behind", async () => {
     const words = answers("word ".repeat(100_000));
     const run = runTask(defineAgent({ llm: new MockLlmCaller([words]) }), "q");
-    let told = 0;
+    let tokens = 0;
     const { text } = await run;
-    for await (const event of run) told += Number((event satisfies AgentEvent).type === "LlmToken");
-    expect([text.length, told]).toEqual([500_000, 0]);
+    for await (const event of run) tokens += Number((event satisfies AgentEvent).type === "LlmToken");
+    expect([text.length, tokens]).toEqual([500_000, 0]);
   });
 
   it("cost the same per token, however many there have been", async () => {

@@ -25,7 +25,7 @@ describe("a decision of onApproval that cannot be taken", () => {
   it.each([
     ["arguments that do not fit the tool", untyped({ approve: { path: 1 } }), /^.*Asking failed: path: /],
     ["an answer where nothing was asked for one", untyped({ answer: "yes" }), /does not answer the question/],
-    ["what is no decision", untyped(true), /A decision must be "approve"/],
+    ["an invalid decision", untyped(true), /A decision must be "approve"/],
     ["a rejection without a reason", untyped({ reject: null }), /A decision must be "approve"/],
   ])("counts as a rejection and does not leave the question open: %s", async (_, decision, reason) => {
     const { agent, llm } = careful();

@@ -60,7 +60,7 @@ describe("a question that is open when a session is opened", () => {
     await session.close();
   });
 
-  it("is the first event of whoever iterates over running()", async () => {
+  it("is the first event of an iteration over running()", async () => {
     const { agent, paid } = careful();
     const session = await openSession(agent, { log: await asked(agent), id: "ada" });
     const types: string[] = [];
@@ -76,7 +76,7 @@ describe("a question that is open when a session is opened", () => {
     await session.close();
   });
 
-  it("is the first event of whoever iterates over the run of another message", async () => {
+  it("is the first event of an iteration over the run of another message", async () => {
     const { agent, paid } = careful();
     const session = await openSession(agent, { log: await asked(agent), id: "ada" });
     const types: string[] = [];

@@ -6,7 +6,7 @@ import { defineAgent, openSession, type DurableSession } from "../../src/index.t
 import { callsThenAnswers, never, Restarts, resultOf, textOf, turns } from "../restarts/restarts.ts";
 import { failureOf, scene, settled, toolOf } from "../support.ts";
 
-/** An input of each kind that nobody outside may dispatch, as a forger would write it. */
+/** An input of each kind that no caller outside may dispatch, as a forger would write it. */
 const forged: readonly Record<string, unknown>[] = [
   {
     type: "re-act-observed",

@@ -159,10 +159,10 @@ describe("a message that comes while the model is at work", () => {
 describe("the answer to a message that another one followed", () => {
   it("is a FinalAnswer of the session, after the move that ends it and before the next tokens", async () => {
     const { session, events } = scene((_, call) => answers(`answer${call + 1}`));
-    const told: string[] = [];
+    const names: string[] = [];
     const a = session.ask("a");
     const b = session.ask("b");
-    for await (const event of b) told.push(nameOf(event));
+    for await (const event of b) names.push(nameOf(event));
     await a;
     await settled();
     expect(events.map(nameOf)).toEqual([
@@ -175,7 +175,7 @@ describe("the answer to a message that another one followed", () => {
       "FinalAnswer answer2",
     ]);
     // The answer to another message is not the end of this one.
-    expect(told.filter((name) => name.startsWith("FinalAnswer"))).toEqual(["FinalAnswer answer2"]);
+    expect(names.filter((name) => name.startsWith("FinalAnswer"))).toEqual(["FinalAnswer answer2"]);
   });
 });
 

@@ -37,7 +37,7 @@ describe("the events of a run", () => {
     expect((await statesOf(run)).slice(-3)).toEqual(["ToolCallFinished", "Error", "Error"]);
   });
 
-  it("belong to the loop that they tell of, also where one input ends a loop and opens the next", async () => {
+  it("belong to the loop that they report, also where one input ends a loop and opens the next", async () => {
     const llm = new MockLlmCaller([hangs("Well"), answers("It is 4.")]);
     const session = startSession(defineAgent({ llm, config: { interjection: "restart" } }));
     const [first, second]: [AgentEvent["type"][], AgentEvent["type"][]] = [[], []];

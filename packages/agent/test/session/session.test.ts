@@ -24,14 +24,14 @@ describe("a session", () => {
     expect(session.trace().entries.map(({ to }) => to)).toEqual(["Planning", "Done", "Planning", "Done"]);
   });
 
-  it("takes a message that nobody waits for", async () => {
+  it("accepts a message without a waiting caller", async () => {
     const { session } = scene([answers("Hi.")]);
     expect(await session.send("Hello")).toEqual({ status: "accepted", seq: 1 });
     await session.settled();
     expect(textsOf(session.current())).toEqual(["Hello", "Hi."]);
   });
 
-  it("lets anybody wait for the loop under way, and for none where none is", async () => {
+  it("lets any caller wait for the loop under way, if there is one", async () => {
     const { session } = scene([answers("Here.")]);
     expect(session.running()).toBeUndefined();
     await session.send("Where are you?");
@@ -61,7 +61,7 @@ describe("a session", () => {
     expect(textsOf(session.current())[0]).toBe("a\ufffdb");
   });
 
-  it("refuses what is no message, with a code and a path", async () => {
+  it("refuses an invalid message, with a code and a path", async () => {
     const { session } = scene([]);
     for (const said of ["7", "null", "{}", '{"content":7}', '{"content":"a","attachments":{}}']) {
       const error = await failureOf(session.send(JSON.parse(said)));
@@ -100,18 +100,18 @@ describe("a session", () => {
     expect(receipts.map((receipt) => receipt.status === "accepted" && receipt.seq)).toEqual([1, 3, 4]);
   });
 
-  it("tells every accepted input with its place and its state, in order", async () => {
+  it("reports every accepted input with its sequence number and its state, in order", async () => {
     const { session, agent } = scene([callsTools([{ name: "work" }]), answers("Done.")], {
       tools: [toolOf("work")],
     });
-    const told: [number, string][] = [];
+    const reported: [number, string][] = [];
     session.onInput((input, state, seq) => {
-      told.push([seq, input.type]);
+      reported.push([seq, input.type]);
       expect(state.updatedAt).toBe(input.timestamp);
     });
     await session.ask("q");
-    expect(told.map(([seq]) => seq)).toEqual(told.map((_, index) => index + 1));
-    expect(told.map(([, type]) => type)).toEqual([
+    expect(reported.map(([seq]) => seq)).toEqual(reported.map((_, index) => index + 1));
+    expect(reported.map(([, type]) => type)).toEqual([
       "user-message-received",
       "llm-call-started",
       "re-act-observed",
@@ -270,7 +270,7 @@ describe("a session that is closed", () => {
     await session.settled();
   });
 
-  it("takes nothing more, and says why; what is late hurts nobody", async () => {
+  it("accepts nothing more, and says why; what is late changes nothing", async () => {
     const { session } = scene([hangs("He")], { config: { approval: { policy: "always" } } });
     const run = session.ask("q");
     const failed = failureOf(run);
@@ -300,8 +300,8 @@ describe("a session that is closed", () => {
   });
 });
 
-describe("a session that goes on from a state", () => {
-  it("goes on with the conversation", async () => {
+describe("a session that continues from a state", () => {
+  it("continues the conversation", async () => {
     const first = scene([answers("It is 4.")]);
     await first.session.ask("2+2?");
     const { streaming: _, ...state } = first.session.current();
@@ -352,7 +352,7 @@ describe("a session that goes on from a state", () => {
   });
 });
 
-describe("whoever listens", () => {
+describe("a listener", () => {
   it("hears in order: the answer of a loop comes before the first event of the next", async () => {
     const { session, events } = scene([answers("It is 4."), answers("It is 5.")]);
     let asked = false;
@@ -364,8 +364,8 @@ describe("whoever listens", () => {
     await session.ask("2+2?");
     await session.settled();
     await settled();
-    const told = events.map((event) => (event.type === "StateStarted" ? event.state : event.type));
-    expect(told.filter((name) => name !== "LlmToken")).toEqual([
+    const names = events.map((event) => (event.type === "StateStarted" ? event.state : event.type));
+    expect(names.filter((name) => name !== "LlmToken")).toEqual([
       "Planning",
       "Done",
       "FinalAnswer",

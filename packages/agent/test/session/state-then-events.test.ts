@@ -79,7 +79,7 @@ describe("the state of a session, and what comes after it", () => {
     await session.close();
   });
 
-  it("is told by seq() from the beginning: 0, and in a log the number of its last record", async () => {
+  it("is given by seq() from the beginning: 0, and in a log the number of its last record", async () => {
     expect(startSession(agent()).seq()).toBe(0);
     const log = memoryLog();
     const session = await openSession(agent(), { log, id: "ada" });

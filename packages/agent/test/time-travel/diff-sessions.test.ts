@@ -3,26 +3,26 @@ import { diffSessions, differencesOf, forkSession, openSession } from "../../src
 import { call } from "../durable/world/counting-agent.ts";
 import { quiet } from "../durable/world/drive.ts";
 import { sceneOf } from "../durable/world/scene.ts";
-import { recordsOf, told } from "./told.ts";
+import { recordsOf, recordSession } from "./record-session.ts";
 
 const script = [[call("look"), call("pay")]];
 const config = { approval: { policy: { tools: ["pay"] } } } as const;
 
 describe("the difference of two runs", () => {
-  it("is none where only times, owners and random ids differ", async () => {
+  it("is empty where only times, owners and random ids differ", async () => {
     const [one, other] = [sceneOf(script, config), sceneOf(script, config)];
-    await told(one);
+    await recordSession(one);
     await other.clock.advance(5_000);
-    await told(other);
+    await recordSession(other);
     const [a, b] = [one.log(), other.log()];
     expect(await recordsOf(a)).not.toEqual(await recordsOf(b));
     const diff = await diffSessions({ log: a, id: "ada" }, { log: b, id: "ada" });
     expect(diff).toEqual({ common: (await recordsOf(a)).length, a: undefined, b: undefined, state: [] });
   });
 
-  it("is none where one of them was closed and opened in between, and so has records of snapshots", async () => {
+  it("is empty where one of them was closed and opened in between, and so has records of snapshots", async () => {
     const scene = sceneOf(script, config);
-    await told(scene);
+    await recordSession(scene);
     const log = scene.log();
     const { length } = await recordsOf(log);
     await forkSession(log, "ada", length, { as: "copy", open: "reuse" });
@@ -35,7 +35,7 @@ describe("the difference of two runs", () => {
     expect(await diffSessions(copy, ada)).toMatchObject({ common: length - 1, a: undefined, b: undefined });
   });
 
-  it("begins with the first record that is not the same, and shows where the states came to differ", async () => {
+  it("begins with the first record that is not the same, and shows where the states differ", async () => {
     const scene = sceneOf(script, config);
     const session = await scene.open();
     await session.send("Please.");
@@ -74,7 +74,7 @@ describe("the difference of two runs", () => {
 });
 
 describe("differences of values", () => {
-  it("are told by their paths, in order, up to a number; what is nowhere is undefined", () => {
+  it("are reported by their paths, in order, up to a number; a missing value is undefined", () => {
     const a = { same: 1, list: [1, { deep: "x" }, 3], gone: null, kind: [] };
     const b = { same: 1, list: [1, { deep: "y" }], kind: {}, come: false };
     expect(differencesOf(a, b)).toEqual([

@@ -15,7 +15,7 @@ import { problemsAfter } from "../durable/world/outcome.ts";
 import { checkSound, sceneOf, type Scene } from "../durable/world/scene.ts";
 import { callsThenAnswers, never, questionOf, Restarts } from "../restarts/restarts.ts";
 import { toolOf } from "../support.ts";
-import { recordsOf, told } from "./told.ts";
+import { recordsOf, recordSession } from "./record-session.ts";
 
 /** A batch of four calls, two of which ask, and a step after it. */
 const script = [[call("look"), call("pay"), call("ship", 3), call("sign")], [call("look", 2)]];
@@ -23,7 +23,7 @@ const config = { approval: { policy: { tools: ["pay"] } } } as const;
 
 async function recorded(): Promise<Scene> {
   const scene = sceneOf(script, config);
-  await told(scene);
+  await recordSession(scene);
   return scene;
 }
 
@@ -45,7 +45,7 @@ async function livedOn({ agent, log, clock }: Scene, id: string): Promise<AgentS
 const rules: readonly OpenWork[] = ["reuse", "rerun", "close"];
 
 describe.each(rules)("a fork that settles open work by the rule %s", (open) => {
-  it("is a sound session of its own at every position, and comes to an end; the original is left as it was", async () => {
+  it("is a sound session of its own at every position, and ends; the original is not changed", async () => {
     const scene = await recorded();
     const original = await recordsOf(scene.log());
     const settled = new Set<string>();

@@ -12,14 +12,14 @@ import { call } from "../durable/world/counting-agent.ts";
 import { driveToEnd } from "../durable/world/drive.ts";
 import { storageOf, storeNames } from "../durable/world/places.ts";
 import { sceneOf } from "../durable/world/scene.ts";
-import { recordsOf, told } from "./told.ts";
+import { recordsOf, recordSession } from "./record-session.ts";
 
 const script = [[call("look"), call("pay")], [call("echo")]];
 const config = { approval: { policy: { tools: ["pay"] } } } as const;
 
 async function portable(): Promise<string> {
   const scene = sceneOf(script, config);
-  await told(scene, ["Ünïcödé 🙂\n\u2028 and more."]);
+  await recordSession(scene, ["Ünïcödé 🙂\n\u2028 and more."]);
   return await exportSession(scene.log(), "ada");
 }
 
@@ -28,7 +28,7 @@ describe("a portable session", () => {
     "goes into %s and out again with the same bytes, and is the same session",
     async (name) => {
       const scene = sceneOf(script, config);
-      await told(scene);
+      await recordSession(scene);
       const text = await exportSession(scene.log(), "ada");
       await using storage = storageOf(name);
       const log = storage.open();
@@ -41,9 +41,9 @@ describe("a portable session", () => {
     },
   );
 
-  it("goes on where it was broken off, under another id, with its question still to be answered", async () => {
+  it("continues where it was interrupted, under another id, with its question still to be answered", async () => {
     const scene = sceneOf(script, config);
-    await told(scene, ["Please."], () => Promise.resolve());
+    await recordSession(scene, ["Please."], () => Promise.resolve());
     const log = memoryLog();
     await importSession(log, await exportSession(scene.log(), "ada"), "moved");
     const session = await openSession(scene.agent, { log, id: "moved", clock: scene.clock });
@@ -90,7 +90,7 @@ describe("a portable session", () => {
         problem = error;
       }
       expect(problem, `character ${at}`).toMatchObject({ code: "LogCorrupt" });
-      // What only the seal tells is told at the end; no damage is told to be before it is.
+      // What only the seal reveals is reported at the end; no damage is reported before its position.
       expect(Number(Object(problem).seq), `character ${at}`).toBeGreaterThanOrEqual(
         Math.min(inLine, 1) * inLine - 1,
       );

@@ -6,14 +6,14 @@ import { Counter } from "../durable/world/counter.ts";
 import { call, countingAgent, scripted, type Script } from "../durable/world/counting-agent.ts";
 import { Life } from "../durable/world/mortal-log.ts";
 import { sceneOf, type Scene } from "../durable/world/scene.ts";
-import { recordsOf, told } from "./told.ts";
+import { recordsOf, recordSession } from "./record-session.ts";
 
 const script = [[call("look"), call("pay")], [call("pay", 2)]];
 const config = { approval: { policy: { tools: ["pay"] } } } as const;
 
 async function recorded(): Promise<Scene> {
   const scene = sceneOf(script, config);
-  await told(scene, ["First.", "Second."], async (session) => {
+  await recordSession(scene, ["First.", "Second."], async (session) => {
     for (let [question] = session.questions(); question !== undefined; [question] = session.questions()) {
       const isDear = JSON.stringify(question.parameters) === '{"of":2}';
       await session.decide(question, isDear ? { reject: "Too dear." } : "approve", "ada");
@@ -29,7 +29,7 @@ const another = (counter: Counter, other: Script, changes: AgentConfigChange = {
 const lastOf = async ({ log }: Scene): Promise<number> => (await recordsOf(log())).length;
 
 describe("a run that is run again", () => {
-  it("comes to the same from every position with the same agent: tools and people say what they said, and nothing is done", async () => {
+  it("has the same result from every position with the same agent: tools and reviewers answer as recorded, and nothing is done", async () => {
     const scene = await recorded();
     const [ran, before] = [scene.counter.runs, await recordsOf(scene.log())];
     for (let from = 0; from <= before.length; from += 1) {
@@ -70,7 +70,7 @@ describe("a run that is run again", () => {
     expect(counter.runs).toEqual([]);
   });
 
-  it("fails a call that was never recorded, unless it is told to run it", async () => {
+  it("fails a call that was never recorded, unless it may run it", async () => {
     const scene = await recorded();
     for (const unrecorded of ["fail", "run"] as const) {
       using counter = new Counter();
@@ -89,7 +89,7 @@ describe("a run that is run again", () => {
     }
   });
 
-  it("rejects what nobody was asked then", async () => {
+  it("rejects a question that was not asked then", async () => {
     const scene = await recorded();
     using counter = new Counter();
     const agent = another(counter, [[call("pay", 5)]]);

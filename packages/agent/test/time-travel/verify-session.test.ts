@@ -5,13 +5,13 @@ import { openSession, SessionError, stateAt, verifySession } from "../../src/ind
 import { call } from "../durable/world/counting-agent.ts";
 import { quiet } from "../durable/world/drive.ts";
 import { sceneOf, type Scene } from "../durable/world/scene.ts";
-import { recordsOf, retold, told } from "./told.ts";
+import { recordsOf, rewriteSession, recordSession } from "./record-session.ts";
 
 const script = [[call("look"), call("pay")], [call("pay", 2)]];
 
 async function recorded(): Promise<Scene> {
   const scene = sceneOf(script);
-  await told(scene);
+  await recordSession(scene);
   return scene;
 }
 
@@ -32,7 +32,7 @@ describe("verifying a session", () => {
     const records = await recordsOf(log);
     for (const { seq, body, changesDigest } of records) {
       const as = `from ${seq}`;
-      await retold(log, as, (record) =>
+      await rewriteSession(log, as, (record) =>
         record.seq < seq ? record : { ...record, changesDigest: "otherwise" },
       );
       const report = await verifySession(log, as);
@@ -44,7 +44,7 @@ describe("verifying a session", () => {
         expected: "otherwise",
         found: changesDigest,
       });
-      // What has no consequence changes the time of the last change only, which is no part of the digest.
+      // What has no consequence changes the time of the last change only, which is not a part of the digest.
       if (!body.includes("snapshot-taken")) expect(report.ok ? [] : report.changes).not.toEqual([]);
     }
   });
@@ -54,7 +54,7 @@ describe("verifying a session", () => {
     const records = await recordsOf(log);
     const completed = records.find(({ body }) => body.includes("tool-call-completed"));
     const forged = (body: string): string => body.replace(String.raw`{\"look\":1}`, String.raw`{\"look\":9}`);
-    await retold(log, "forged", ({ body, changesDigest }) => ({ body: forged(body), changesDigest }));
+    await rewriteSession(log, "forged", ({ body, changesDigest }) => ({ body: forged(body), changesDigest }));
     const report = await verifySession(log, "forged");
     expect(report).toMatchObject({ ok: false, seq: completed?.seq, reason: "differs" });
     expect(report.ok ? [] : report.changes).toContainEqual(
@@ -69,7 +69,7 @@ describe("verifying a session", () => {
   it("finds damaged bytes at their place", async () => {
     const storage = new MemoryStorage();
     const scene = sceneOf(script, {}, { log: () => memoryLog(storage) });
-    await told(scene);
+    await recordSession(scene);
     const generation = storage.generations.get("ada");
     const whole = generation?.records ?? [];
     for (let index = 0; index < whole.length; index += 1) {
@@ -89,13 +89,13 @@ describe("verifying a session", () => {
     ["a type of input", (body) => body.replace("tool-call-completed", "tool-call-blessed")],
     ["a version of records", (body) => body.replace("{", '{"v":2,')],
   ])(
-    "tells a newer release's work from damage, and leaves it as it is: %s that it does not know (L02)",
+    "distinguishes the work of a newer release from damage, and does not change it: %s that it does not know (L02)",
     async (_, change) => {
       const scene = await recorded();
       const log = scene.log();
       const newer = (await recordsOf(log)).find(({ body }) => change(body) !== body);
       const seq = newer?.seq ?? 0;
-      await retold(log, "newer", (record) =>
+      await rewriteSession(log, "newer", (record) =>
         record.seq === seq ? { ...record, body: change(record.body) } : record,
       );
       expect(await verifySession(log, "newer")).toMatchObject({ ok: false, seq, reason: "unsupported" });

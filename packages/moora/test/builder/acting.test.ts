@@ -114,7 +114,7 @@ const meeting = (expected: number): { tool: Tool; order: readonly string[] } => 
   const order: string[] = [];
   const tool = defineTool({
     name: "meet",
-    description: "Answers when everybody is there.",
+    description: "Answers when all calls are there.",
     input: z.object({ who: z.string() }),
     async execute({ who }) {
       order.push(`${who} came`);

@@ -19,7 +19,7 @@ describe("invalid builders", () => {
     ["a blank task", new AgentBuilder(" \n").llm(llm), "task"],
     ["no step at all", builder.maxSteps(0), "maxSteps"],
     ["half a step", builder.maxSteps(1.5), "maxSteps"],
-    ["a budget that is no number", builder.maxTokens(Number.NaN), "maxTokens"],
+    ["a budget that is not a number", builder.maxTokens(Number.NaN), "maxTokens"],
     [
       "two tools of one name",
       builder.tool(weatherTool()).tool(weatherTool()),

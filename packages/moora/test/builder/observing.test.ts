@@ -8,7 +8,7 @@ const cities = ["Oslo", "Rome", "Lima", "Cairo", "Quito"];
 const summary = "All five cities were asked; Oslo has 3 degrees.";
 
 /** A model that asks for one city a step, sums up when it is asked to, and then answers. */
-const traveller = (reflection: LlmOutcome = answers(summary)): MockLlmCaller =>
+const modelOfTrip = (reflection: LlmOutcome = answers(summary)): MockLlmCaller =>
   new MockLlmCaller((request, call) => {
     if (request.purpose === "reflect") return reflection;
     const city = cities[call];
@@ -54,7 +54,7 @@ describe("the history of a step", () => {
 
 describe("reflection", () => {
   it("observing_triggers_reflection_at_step_5", async () => {
-    const llm = traveller();
+    const llm = modelOfTrip();
     const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();
     expect(await engine.run()).toBe(answer);
     expect(llm.requests.map(({ purpose }) => purpose)).toEqual([
@@ -71,7 +71,7 @@ describe("reflection", () => {
   });
 
   it("keeps the facts: the model summarizes the task and every call, and continues from the summary", async () => {
-    const llm = traveller();
+    const llm = modelOfTrip();
     const engine = hybridBuilder(task)
       .llm(llm)
       .tool(weatherTool())
@@ -97,14 +97,14 @@ describe("reflection", () => {
   });
 
   it("that fails keeps the history", async () => {
-    const llm = traveller(fails("server"));
+    const llm = modelOfTrip(fails("server"));
     const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();
     expect(await engine.run()).toBe(answer);
     expect(resultsIn(llm.requests[6])).toHaveLength(5);
   });
 
   it("lets the model load a result again that the summary hides", async () => {
-    const script = traveller();
+    const script = modelOfTrip();
     const llm = new MockLlmCaller((request, call) => {
       if (call === 6) return callsTools([{ name: "load_tool_results", arguments: { ids: ["2"] } }]);
       return script.callSync(request);
@@ -120,7 +120,7 @@ describe("reflection", () => {
   });
 
   it("can be turned off", async () => {
-    const llm = traveller();
+    const llm = modelOfTrip();
     await hybridBuilder(task)
       .llm(llm)
       .tool(weatherTool())

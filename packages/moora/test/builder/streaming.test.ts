@@ -7,7 +7,7 @@ import { HandClock } from "./support/hand-clock.ts";
 import { answer, errorOf, eventsOf, movesOf, stateOf, task } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
-/** Events in short: states by name, neighbouring tokens as one text. */
+/** Events in short: states by name, adjacent tokens as one text. */
 function eventTexts(events: readonly AgentEvent[]): readonly string[] {
   const lines: string[] = [];
   let text = "";

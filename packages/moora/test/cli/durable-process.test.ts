@@ -57,7 +57,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
   });
 
   it("never runs a once tool again, and the model reads that the outcome is unknown (C03)", async () => {
-    await using provider = await FakeProvider.start(wants("charge"), says("I cannot tell."));
+    await using provider = await FakeProvider.start(wants("charge"), says("I do not know."));
     holdRuns();
     const killed = owner(provider, "charge", "it");
     await killed.shows("stderr", "charge runs");
@@ -67,7 +67,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     // The same command again does not send the task twice.
     const again = owner(provider, "charge", "it");
     expect(await again.ended()).toBe(0);
-    expect(again.stdout).toBe("I cannot tell.\n");
+    expect(again.stdout).toBe("I do not know.\n");
     expect(runLines()).toHaveLength(1);
     expect(JSON.stringify(provider.bodies[1])).toContain("unknown");
     expect(JSON.stringify(provider.bodies[1]).split("charge it")).toHaveLength(2);

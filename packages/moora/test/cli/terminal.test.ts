@@ -106,9 +106,9 @@ describe("the status line", () => {
   });
 
   it("less important lines are dim if colors are enabled", () => {
-    const coloured = screenOf(true);
-    coloured.screen.dim("x");
-    expect(coloured.host.stderr.text).toBe("\u001b[2mx\u001b[0m\n");
+    const colored = screenOf(true);
+    colored.screen.dim("x");
+    expect(colored.host.stderr.text).toBe("\u001b[2mx\u001b[0m\n");
     const plain = screenOf(true, { NO_COLOR: "1" });
     plain.screen.dim("x");
     expect(plain.host.stderr.text).toBe("x\n");

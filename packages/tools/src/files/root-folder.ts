@@ -48,7 +48,7 @@ export class RootFolder {
     return real;
   }
 
-  /** Opens a real path that was just checked, and checks it again: it may have been replaced since. */
+  /** Opens a real path that was checked before, and checks it again: it may have been replaced since. */
   async openReal(path: string, real: string, kind: PathKind): Promise<FileHandle> {
     const expected = await refuseErrors(path, lstat(real, { bigint: true }));
     checkKind(path, expected, kind);

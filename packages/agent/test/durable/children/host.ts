@@ -1,6 +1,6 @@
 /**
  * A process that hosts the session "ada": `host.ts MANNER STORE PATH COUNTER OWNER TOOL`. By its manner it decides an open
- * question when it is told to, or runs a tool that ends when it is told to, or one that ends the process. What it says is
+ * question on command, or runs a tool that ends on command, or one that ends the process. What it reports is
  * a line of JSON each.
  */
 import { writeSync } from "node:fs";
@@ -21,28 +21,28 @@ for (const event of ["unhandledRejection", "uncaughtException"] as const)
   process.on(event, (error) => say("uncaught", String(error)));
 
 const words = createInterface({ input: process.stdin });
-const told = async (word: string): Promise<void> => {
+const received = async (word: string): Promise<void> => {
   for (;;) if ((await once(words, "line"))[0] === word) return;
 };
 
 const agent = heldAgent(counter, tool, async () => {
   say("working");
   if (manner === "abort") process.abort();
-  await told("finish");
+  await received("finish");
 });
 
 const codeOf = (error: unknown): unknown => Object(error).code;
 
-/** Decides the one open question when it is told to, and tells its receipt. */
+/** Decides the one open question on command, and reports the receipt. */
 async function decide(session: DurableSession): Promise<void> {
   const [question] = session.questions();
   if (question === undefined) return say("receipt", "nothing is asked");
   say("ready");
-  await told("go");
+  await received("go");
   say("receipt", await session.decide(question, "approve", owner));
 }
 
-/** Runs until it is at rest or loses the session, or is told to end. */
+/** Runs until it is at rest or loses the session, or gets a signal to end. */
 async function run(session: DurableSession): Promise<void> {
   process.once("SIGTERM", () => {
     void session.close().then(async () => {

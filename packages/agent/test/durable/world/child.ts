@@ -20,18 +20,18 @@ export class Child implements AsyncDisposable {
     const reader = createInterface({ input: this.#process.stdout });
     reader.on("line", (line) => {
       this.#said.push(line);
-      for (const tell of this.#heard.splice(0)) tell();
+      for (const wake of this.#heard.splice(0)) wake();
     });
     this.#ended = Promise.all([once(this.#process, "exit"), once(reader, "close")]);
-    this.#ended.finally(() => this.#heard.splice(0).forEach((tell) => tell())).catch(() => undefined);
+    this.#ended.finally(() => this.#heard.splice(0).forEach((wake) => wake())).catch(() => undefined);
   }
 
   /** What it said under a name, as soon as it did. Fails when it ended without. */
   async said(name: string): Promise<unknown> {
     for (;;) {
       for (const line of this.#said) {
-        const told: unknown = JSON.parse(line);
-        if (Array.isArray(told) && told[0] === name) return told[1];
+        const message: unknown = JSON.parse(line);
+        if (Array.isArray(message) && message[0] === name) return message[1];
       }
       if (this.hasEnded) throw new Error(`It ended, and did not say ${name}: ${this.#said.join(" ")}`);
       await new Promise<void>((resolve) => this.#heard.push(resolve));
@@ -42,7 +42,8 @@ export class Child implements AsyncDisposable {
     return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
-  tell(word: string): void {
+  /** Sends a command, as one line on its standard input. */
+  send(word: string): void {
     this.#process.stdin.write(`${word}\n`);
   }
 

@@ -33,7 +33,7 @@ export class Counter implements Disposable {
     return Number(this.#database.prepare("SELECT count(*) AS n FROM asks").get()?.["n"]);
   }
 
-  /** What was wrong with what the model was asked: no provider would take it, or one key stood for two things. */
+  /** What was wrong with what the model was asked: no provider would accept it, or one key belonged to two requests. */
   get badAsks(): readonly string[] {
     const problems = this.#database.prepare("SELECT problem FROM asks WHERE problem IS NOT NULL").all();
     const keys = this.#database
@@ -41,7 +41,7 @@ export class Counter implements Disposable {
       .all();
     return [
       ...problems.map(({ problem }) => String(problem)),
-      ...keys.map(({ key }) => `The key ${String(key)} stood for two requests.`),
+      ...keys.map(({ key }) => `The key ${String(key)} belonged to two requests.`),
     ];
   }
 

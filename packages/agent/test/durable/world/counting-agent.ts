@@ -28,7 +28,7 @@ export function scriptedFor(script: Script, request: LlmRequest): LlmOutcome {
   return "ok" in step ? step : calls(step);
 }
 
-/** A model that knows where it is from its request alone, so that it goes on the same in another process. */
+/** A model that knows where it is from its request alone, so that it continues in the same way in another process. */
 export const scripted = (script: Script): MockLlmCaller =>
   new MockLlmCaller((request) => scriptedFor(script, request));
 

@@ -8,11 +8,11 @@ import { turn } from "./virtual-clock.ts";
 export interface World {
   readonly counter: Counter;
   readonly life: Life;
-  /** The deeds of people that are done: what waits for one of them goes on. */
+  /** The deeds of people that are done: what waits for one of them continues. */
   readonly deeds: ReadonlySet<string>;
 }
 
-/** Waits until a deed is done, or until nobody wants to know any more. */
+/** Waits until a deed is done, or until the wait is canceled. */
 export async function waitFor(
   deed: string,
   { deeds, life }: Pick<World, "deeds" | "life">,
@@ -66,7 +66,7 @@ const plain = (world: World, definition: Definition): Tool =>
 
 /** A tool that a human answers; with a schema, the answer has to fit it. */
 function humanTool(name: string, answerSchema?: object): Tool {
-  const tool = defineTool({ name, description: "Asks a human.", input: of, execute: () => "nobody" });
+  const tool = defineTool({ name, description: "Asks a human.", input: of, execute: () => "not asked" });
   return {
     ...tool,
     definition: {

@@ -4,7 +4,7 @@ import type { DurableSession, Session } from "../../../src/index.ts";
 import type { Deed, Transcript } from "./transcripts/transcript.ts";
 import { turn, type VirtualClock } from "./virtual-clock.ts";
 
-/** When nothing is done any more, and a human or the clock is waited for, or nobody. */
+/** Resolves when nothing runs any more: the session waits for a reviewer or the clock, or is done. */
 export async function quiet(
   session: Pick<Session, "current">,
   isOver = () => false,
@@ -26,7 +26,7 @@ const nextDue = (state: AgentState): number | undefined =>
     .flatMap((effect) => (effect.type === "wait-until" ? [effect.due] : []))
     .toSorted((a, b) => a - b)[0];
 
-/** What is to be said to a session at rest: what nobody has said yet, apart from what is said at a moment of its own. */
+/** The next message for a settled session: one that was not sent yet, apart from those that are sent at a certain stage. */
 function nextToSay(
   { messages }: AgentState,
   { says, deeds = [] }: Course,
@@ -56,7 +56,7 @@ async function doDeeds(
 /** What people do in a conversation. */
 export type Course = Pick<Transcript, "says" | "decide"> & Partial<Pick<Transcript, "deeds">>;
 
-/** Says, decides and waits until a transcript is at its end; goes on wherever the session stands. */
+/** Sends, decides and waits until a transcript is at its end; continues from any state of the session. */
 export async function driveToEnd(
   session: DurableSession,
   course: Course,

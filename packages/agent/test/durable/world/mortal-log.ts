@@ -3,14 +3,14 @@ import type { Clock } from "../../../src/index.ts";
 
 /**
  * When a process dies: before it has written record `seq`, right after, at its n-th call of the log, or when the n-th of
- * its tools has done its work and not yet told; each counted from 1.
+ * its tools has done its work and not reported it; each counted from 1.
  */
 export type Death =
   | { readonly seq: number; readonly when: "before" | "after" }
   | { readonly call: number }
   | { readonly work: number };
 
-/** Thrown where a process would be no more: nobody lives to catch it. */
+/** Thrown where a process would have ended: nothing catches it. */
 export class Died extends Error {
   override readonly name = "Died";
 }

@@ -8,7 +8,7 @@ import {
 } from "@moora/agent-core-state-machine";
 import { comparableState } from "../../../src/time-travel/volatile-fields.ts";
 
-/** What a conversation came to, apart from messages that a crash cut before they had any text. */
+/** The result of a conversation, apart from messages that a crash cut before they had any text. */
 export function outcomeOf(state: AgentState): unknown {
   const messages = state.messages.filter(({ status, content }) => status !== "cut" || content !== "");
   return comparableState({ ...state, messages });
@@ -24,7 +24,7 @@ export function spokenTo(state: AgentState): AgentState {
   return inputs.reduce((before, input) => agentTransition(input)(before), state);
 }
 
-/** What is wrong with the next request; nothing, as long as the conversation can go on and may still cost something. */
+/** What is wrong with the next request; undefined as long as the conversation can continue and may still cost something. */
 export function problemsAfter(state: AgentState): readonly string[] {
   const next = spokenTo(state);
   const request = llmRequestAt(next);

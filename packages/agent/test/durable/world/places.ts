@@ -32,7 +32,7 @@ export interface Storage extends AsyncDisposable {
   open(): EventLog;
 }
 
-/** What is killed is no machine: nothing is waited for that only a power cut could lose. */
+/** A process is killed and not the machine: nothing is waited for that only a power cut could lose. */
 export const hasty: JsonlOptions & SqliteOptions = {
   durability: "relaxed",
   fs: { ...nodeFileSystem, fsyncSync: () => undefined },

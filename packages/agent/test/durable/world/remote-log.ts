@@ -15,7 +15,7 @@ export interface Passage {
     | "open"
     | "create";
   readonly way: "there" | "back";
-  /** What the records of an append tell. */
+  /** The content of the records of an append. */
   readonly types: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export function remoteLog(log: EventLog, pass: (passage: Passage) => Promise<voi
   };
 }
 
-/** What a call came to where it was made; its error travels back, too. */
+/** The result of a call where it was made; its error travels back, too. */
 function settled<Args extends readonly unknown[], Result>(
   use: (...args: Args) => MaybePromise<Result>,
   args: Args,
@@ -120,7 +120,7 @@ export class Gates {
 const brokenConnection = (): LogError => new LogError("LogWrite", "The connection broke.");
 
 export interface Gate {
-  /** When somebody stands before it. */
+  /** Resolves when a caller waits before it. */
   readonly reached: Promise<void>;
   open(): void;
   break(): void;

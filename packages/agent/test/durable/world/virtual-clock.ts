@@ -29,7 +29,7 @@ export class VirtualClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Sets the time, also back, and calls nobody. */
+  /** Sets the time, also back, without running timers. */
   set(now: number): void {
     this.#now = now;
   }
@@ -53,5 +53,5 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Lets everything that is ready to go on have its turn. */
+/** Waits for one turn of the event loop, so that everything that is ready can continue. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

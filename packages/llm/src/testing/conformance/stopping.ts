@@ -140,7 +140,7 @@ export const stoppingCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "a call leaves no listener on the signal, and ignores it afterwards",
+    name: "a call leaves no listener on the signal, and ignores it after that",
     needs: ["http"],
     async run({ caller, serve }) {
       serve({ type: "answer", answer: text("3") }, { type: "error-response", status: 500, error: "server" });

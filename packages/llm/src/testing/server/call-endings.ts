@@ -33,7 +33,7 @@ const endings: readonly Ending[] = [
 
 /**
  * Ends calls in every way that a call can end, each once, and closes the server. A script that does nothing else must exit
- * by itself afterwards: a timer or a socket that the caller leaves open keeps the process alive. Throws an error when a
+ * by itself after that: a timer or a socket that the caller leaves open keeps the process alive. Throws an error when a
  * call ends in another way. Needs Node.
  */
 export async function endCallsInEveryWay(

@@ -15,7 +15,7 @@ export interface ReplyRequest {
   readonly prompt: string;
   /** The initial text of the line. A pipe ignores it. */
   readonly prefill: string;
-  /** Whether the question was just shown for the first time: text typed before is not a reply to it. */
+  /** Whether the question was shown for the first time: text typed before is not a reply to it. */
   readonly isNew: boolean;
   readonly signal: AbortSignal;
 }

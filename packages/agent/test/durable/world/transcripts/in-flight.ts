@@ -20,7 +20,7 @@ const busy = fails("rate-limit", { retryAfterMs: 5_000 });
 const restart = { interjection: "restart" } as const;
 const reject = { interjection: "reject" } as const;
 
-const tells = (
+const dispatches = (
   name: string,
   input: Readonly<Record<string, unknown>>,
   isDone: NonNullable<Deed["isDone"]> = () => false,
@@ -108,7 +108,7 @@ export const inFlight: readonly Transcript[] = [
       says: ["One?", "Two?", "Three?", "Four?"],
       config: { window: { initialSize: 4, expandBy: 4 } },
       deeds: [
-        tells(
+        dispatches(
           "wider",
           { type: "context-window-expanded" },
           ({ reActContext }) => reActContext.contextWindowSize === 8,
@@ -122,7 +122,11 @@ export const inFlight: readonly Transcript[] = [
     {
       says: ["One.", "Two."],
       deeds: [
-        tells("again", { type: "history-tool-calls-added", toolCallIds: ["2", "1"] }, hasEntry("tool-calls")),
+        dispatches(
+          "again",
+          { type: "history-tool-calls-added", toolCallIds: ["2", "1"] },
+          hasEntry("tool-calls"),
+        ),
       ],
     },
   ),

@@ -22,7 +22,7 @@ const isShownAgain: Deed["when"] = ({ reActContext: { control } }) =>
   control.type === "WaitingForHuman" &&
   control.calls.some(({ status }) => status.type === "asking" && (status.reminder > 0 || status.escalated));
 
-/** Approvals, changes, questions, and nobody there. */
+/** Approvals, changes and questions, with and without a reviewer. */
 export const people: readonly Transcript[] = [
   inLoops("everything is asked about", [[[call("look")], [call("pay")]]], {
     config: { approval: { policy: "always" } },
@@ -44,7 +44,7 @@ export const people: readonly Transcript[] = [
     config: { approval: { policy: "always" } },
     mayBeUnknown: true,
   }),
-  inLoops("nobody decides in time", [[[call("pay")]]], {
+  inLoops("no decision in time", [[[call("pay")]]], {
     config: { approval: { policy: { tools: ["pay"] }, expiresAfterMs: hour } },
     decide: () => undefined,
   }),
@@ -62,7 +62,7 @@ export const people: readonly Transcript[] = [
     decide: () => undefined,
     deeds: [decidesWhen("decide", isShownAgain, rejected("Not on my watch."))],
   }),
-  inLoops("a question that nobody answers", [[[call("ask_human")]]], { decide: () => undefined }),
+  inLoops("an unanswered question", [[[call("ask_human")]]], { decide: () => undefined }),
   inLoops("two approvals in a row", [[[call("pay")], [call("pay", 2)]]], { config: asks("pay") }),
   inLoops("four approvals, each decided otherwise", [[[1, 2, 3, 4].map((of) => call("pay", of))]], {
     config: asks("pay"),

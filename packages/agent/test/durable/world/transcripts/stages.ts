@@ -1,7 +1,7 @@
 import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { SessionView } from "../../../../src/index.ts";
 
-/** Whether a conversation has come to a certain stage, at which it stays until somebody does something. */
+/** Whether a conversation has reached a certain stage, at which it stays until an input arrives. */
 export type Stage = (view: SessionView) => boolean;
 
 /** The model is asked and has said nothing yet. */

@@ -14,11 +14,11 @@ const custom = {
   },
 };
 
-/** Whoever asks for it gets nothing before the loop is cancelled. */
+/** A call that gets no result before the loop is cancelled. */
 const forever = (_: unknown, { signal }: { readonly signal: AbortSignal }): Promise<string> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve("Fine"), { once: true }));
 
-/** Cancelled at every stage that there is, and spoken to afterwards. */
+/** Cancelled at every stage, with another message after that. */
 export const stopping: readonly Transcript[] = [
   inLoops("cancelled before the first word", [[hangs()]], { says, deeds: [cancels(thinks)] }),
   inLoops("cancelled within an answer", [[hangs("Let me see")]], {

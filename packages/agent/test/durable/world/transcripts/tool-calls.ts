@@ -52,7 +52,7 @@ export const toolCalls: readonly Transcript[] = [
   inLoops("a tool that has to be called by name", [[[call("pay")]]], {
     config: { toolChoice: { name: "pay" } },
   }),
-  inLoops("arguments that are no JSON", [
+  inLoops("arguments that are not JSON", [
     [
       [
         raw('{"of":1,}'),

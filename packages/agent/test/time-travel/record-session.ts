@@ -3,8 +3,8 @@ import type { DurableSession } from "../../src/index.ts";
 import { quiet } from "../durable/world/drive.ts";
 import type { Scene } from "../durable/world/scene.ts";
 
-/** Lets a session of a scene say something, come to rest, answer its questions, and close. */
-export async function told(
+/** Records a session of a scene: sends the messages, answers the questions, and closes it. */
+export async function recordSession(
   scene: Scene,
   says: readonly string[] = ["Please."],
   decide: (session: DurableSession) => Promise<void> = approveAll,
@@ -27,8 +27,8 @@ export async function recordsOf(log: EventLog, id = "ada"): Promise<readonly Log
   return (await (await log.open(id))?.read()) ?? [];
 }
 
-/** Writes a session anew as it would be if some record had been another: a sound chain, and another tale. */
-export async function retold(
+/** Writes a session under another id with some records replaced: a valid chain over other content. */
+export async function rewriteSession(
   log: EventLog,
   as: string,
   change: (record: LogRecord) => Pick<LogRecord, "body" | "changesDigest">,

@@ -7,7 +7,7 @@ import type { Pending } from "./pending.ts";
 import { quiet } from "./quiet.ts";
 import type { SimWorld } from "./sim-world.ts";
 
-/** After the faults stop, a session comes to rest within so many steps. */
+/** After the faults stop, a session settles within this number of steps. */
 const stepsToRest = 400;
 
 /** Far enough for every wait, also after the clock was set back. */
@@ -17,7 +17,7 @@ const longWaitMs = 4_000_000;
 const restsNeeded = 2;
 
 /** V14: without faults, everything that was begun ends, or waits for a person, and the next message is accepted. */
-export async function comeToRest(world: SimWorld): Promise<void> {
+export async function settleSession(world: SimWorld): Promise<void> {
   world.record("the faults stop");
   for (const { log } of world.hosts) log.heal();
   let rests = 0;
@@ -44,7 +44,7 @@ export async function comeToRest(world: SimWorld): Promise<void> {
   if (world.failure !== undefined) throw world.failure;
 }
 
-/** V14: a session that has come to rest takes the next message. */
+/** V14: a settled session accepts the next message. */
 export async function takesMessage(world: SimWorld): Promise<void> {
   const { owner } = world;
   if (owner?.session === undefined) return;
