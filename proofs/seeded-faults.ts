@@ -12,7 +12,14 @@ import { runTests, type TestResult } from "./seeded-faults/run-tests.ts";
 const limitMs = 180_000;
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });
-const chosen = faults.filter(({ number }) => values.only === undefined || number === Number(values.only));
+const chosen = faults.filter(({ number }) => values.only === undefined || String(number) === values.only);
+if (chosen.length === 0) {
+  const numbers = faults.map(({ number }) => number);
+  console.error(
+    `--only must be the number of a fault (${Math.min(...numbers)} to ${Math.max(...numbers)}), got ${values.only}.`,
+  );
+  process.exit(2);
+}
 
 const begun = performance.now();
 const seconds = (from: number): number => Math.round((performance.now() - from) / 1_000);

@@ -193,10 +193,10 @@ const find = wordFinder(rules);
 export function findingsIn(
   file: string,
   text: string,
-  exceptions: readonly Exception[],
+  granted: readonly Exception[],
   used: Set<Exception> = new Set(),
 ): readonly Finding[] {
-  const here = exceptions.filter(({ path }) => (path.endsWith("/") ? file.startsWith(path) : file === path));
+  const here = granted.filter(({ path }) => (path.endsWith("/") ? file.startsWith(path) : file === path));
   const excused = (index: number, length: number): boolean => {
     const entry = here.find((exception) => contains(text, exception.text, index, length));
     if (entry !== undefined) used.add(entry);

@@ -1,6 +1,6 @@
 /**
- * One small way into everything that a scenario needs: open a session on any store, dispatch, look at state, bytes,
- * effects and requests, read and verify the log. So a scenario can be written without reading the code behind it.
+ * The functions that a scenario needs: open a session on any store, dispatch, look at state, bytes,
+ * effects and requests, read and verify the log. A scenario can be written without knowledge of the code behind it.
  */
 import {
   canonicalJson,
@@ -37,7 +37,7 @@ export type OpenedAs = Store & {
   /** Default: "session". */
   readonly id?: string;
   readonly clock?: Clock;
-  /** Makes the ids of messages. */
+  /** Creates the ids of messages. Default: as in `openSession`. */
   readonly ids?: (prefix: string) => string;
   readonly limits?: AgentConfigChange;
   /** Who is asked before a tool runs. */

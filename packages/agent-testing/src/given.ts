@@ -13,7 +13,7 @@ import type { LlmRequest } from "@moora/llm";
 import { keepLaws, type LawsOptions } from "./laws/keep-laws.ts";
 import { notShown } from "./shown.ts";
 
-/** Where a transcript has led, after every law was checked at every step. */
+/** The result of a transcript; every law was checked at every step. */
 export interface Transcript {
   readonly state: AgentState;
   readonly memory: AgentMemory;
@@ -23,11 +23,11 @@ export interface Transcript {
   call(id: string): ToolCallRecord | undefined;
   /** Continues from here. */
   and(...inputs: readonly AgentInput[]): Transcript;
-  /** Holds when control is in this state and exactly these effects are wanted, in any order. */
+  /** Passes when control is in this state and exactly these effects are wanted, in any order. */
   shows(control: string, ...effectKeys: readonly string[]): Transcript;
 }
 
-/** What a transcript did not show. */
+/** Thrown when a transcript does not show the expected control state and effects. */
 export class NotShown extends Error {
   override readonly name = "NotShown";
 }

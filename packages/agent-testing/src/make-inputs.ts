@@ -217,7 +217,7 @@ export const decided = (
   timestamp: at,
 });
 
-/** A reflection ends with a summary. */
+/** A reflection ends with a summary of the transcript. */
 export const summarized = (key: string, summary: string, at = 1): AgentInput => ({
   type: "history-reflected",
   key,
@@ -225,7 +225,7 @@ export const summarized = (key: string, summary: string, at = 1): AgentInput => 
   timestamp: at,
 });
 
-/** A wait is over, by its key. */
+/** The deadline of a wait has passed, by the key of the wait. */
 export const timePassed = (key: string, at = 1): AgentInput => ({
   type: "deadline-passed",
   key,

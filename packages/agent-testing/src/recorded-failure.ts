@@ -21,7 +21,7 @@ export const unknownRequest = (id: string, asked: Asked, next: Asked | undefined
   failure: {
     kind: "invalid-request",
     message: `The recorded session ${JSON.stringify(id)} has no answer for this request. Asked: ${inWords(asked)}. ${
-      next === undefined ? "All of its answers were given." : `Its next answer is to: ${inWords(next)}.`
+      next === undefined ? "All of its answers were used." : `Its next answer is to: ${inWords(next)}.`
     }`,
     retryable: false,
   },

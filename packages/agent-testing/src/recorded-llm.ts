@@ -36,7 +36,7 @@ interface Recording {
 /** What distinguishes one request from another, whatever the system prompt, the tools and their results are. */
 interface Question {
   readonly purpose: LlmRequest["purpose"];
-  /** What the user had written, as JSON text, oldest first. */
+  /** The messages of the user, as JSON text, oldest first. */
   readonly users: readonly string[];
   /** Turns of the model since the last message of the user. */
   readonly turns: number;

@@ -5,7 +5,7 @@ import { LogError, memoryLog } from "@moora/event-log";
 import { compareAgent, type AgentDifference } from "./compare-agent.ts";
 import { keepLaws, type LawsOptions } from "./laws/keep-laws.ts";
 
-/** A recorded session after it was replayed: what it began with, what came in, and where it led. */
+/** A recorded session after its replay: its initial state, its inputs and its final state. */
 export interface ReplayedLog {
   readonly header: SessionHeader;
   readonly inputs: readonly AgentInput[];
@@ -23,12 +23,12 @@ export interface ReplayOptions extends Omit<LawsOptions, "from"> {
   readonly agent?: Agent<unknown>;
 }
 
-/** Thrown for a recorded session that leads to something else today than when it was recorded. */
+/** Thrown when the replay of a recorded session differs from the recording. */
 export class ReplayDiffers extends Error {
   override readonly name = "ReplayDiffers";
-  /** The first record that changes something else, or after which the agent wants something else. */
+  /** The first record whose replay differs, or after which the agent wants other effects. */
   readonly seq: number;
-  /** What the given agent wants in place of what was recorded; empty where the log itself differs. */
+  /** The differences between what the given agent wants and what was recorded; empty where the log itself differs. */
   readonly differences: readonly AgentDifference[];
 
   constructor(seq: number, message: string, differences: readonly AgentDifference[] = []) {
@@ -73,7 +73,7 @@ function checkAgent(differences: readonly AgentDifference[]): void {
   );
   throw new ReplayDiffers(
     first.seq,
-    ["The agent wants something else than was recorded:", ...lines].join("\n"),
+    ["The agent wants other effects or sends other requests than the recording:", ...lines].join("\n"),
     differences,
   );
 }

@@ -1,7 +1,7 @@
 import { effectsAt } from "@moora/agent-core-effects";
 import { controlName, type AgentState } from "@moora/agent-core-state-machine";
 
-/** What a state shows to those who look at it from outside: where control is, and which effects are wanted. */
+/** The visible part of a state: its control state and the wanted effects. */
 export interface Shown {
   readonly control: string;
   /** Keys of effects, sorted. */

@@ -94,7 +94,7 @@ describe("a recorded model", () => {
   it("fails with a message past the end of the recording", async () => {
     const llm = await recordedLlm(log, "recorded");
     const answered = await run(refundAgent(llm), "Refund 40 euros.", "Thanks.", "Hello?", "Hello?");
-    expect(answered.at(-1)).toContain("All of its answers were given.");
+    expect(answered.at(-1)).toContain("All of its answers were used.");
   });
 
   it("is refused for a session that is not there", async () => {

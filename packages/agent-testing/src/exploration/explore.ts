@@ -48,7 +48,7 @@ export interface ExploreOptions {
   readonly dialects?: Dialects;
 }
 
-/** What an exploration saw. */
+/** The result of an exploration. */
 export interface ExploreReport {
   readonly states: number;
   readonly transitions: number;

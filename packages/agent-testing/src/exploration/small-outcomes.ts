@@ -5,7 +5,7 @@ import type { LlmFailureKind } from "@moora/llm";
 export type SmallOutcome =
   | {
       readonly answer: string;
-      /** Why the answer does not fit the agent's schema. */
+      /** The reason why the answer does not fit the agent's schema. */
       readonly problem?: string;
       readonly confidence?: number;
     }

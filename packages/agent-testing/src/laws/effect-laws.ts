@@ -83,7 +83,11 @@ export class KeyLedger {
       const known = this.seen.get(key);
       if (effect.type === "call-llm" && known !== undefined && isSameRequest) continue;
       const meaning = JSON.stringify([effect, effect.type === "call-llm" ? llmRequestAt(state) : null]);
-      assertLaw(known === undefined || known === meaning, "L4", () => `${key} means two things`);
+      assertLaw(
+        known === undefined || known === meaning,
+        "L4",
+        () => `the key ${key} belongs to two different effects`,
+      );
       this.seen.set(key, meaning);
     }
     this.wanted = effects;

@@ -1,4 +1,4 @@
-/** Freezes a value all the way down, without recursion, and gives it back. What is frozen already is passed over. */
+/** Freezes a value all the way down, without recursion, and returns it. Values that are frozen already are skipped. */
 export function frozen<T>(value: T): T {
   const open: unknown[] = [value];
   for (let next = open.pop(); open.length > 0 || next !== undefined; next = open.pop()) {

@@ -106,5 +106,5 @@ export function keepLaws({
 /** L9: the live state equals the replayed one. */
 export function checkReplay(inputs: readonly AgentInput[], from: AgentState, live: AgentState): void {
   const difference = firstDifference(replay(inputs, from), live);
-  assertLaw(difference === undefined, "L9", () => `the replayed state is another: ${difference}`);
+  assertLaw(difference === undefined, "L9", () => `the replayed state differs: ${difference}`);
 }

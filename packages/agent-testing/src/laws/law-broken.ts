@@ -1,4 +1,4 @@
-/** A law of the design that a transcript broke: which one, where, and what was seen. */
+/** Thrown when an input breaks a law: names the law, and what was observed. */
 export class LawBroken extends Error {
   override readonly name = "LawBroken";
   /** L1 to L11. */

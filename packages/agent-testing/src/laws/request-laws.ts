@@ -77,7 +77,7 @@ function checkPrefix(last: Asked, { request, config, tools }: Asked): void {
   const { messages } = last.request;
   const kept = messages.filter((message, index) => !isTrailingContinueNote(messages, index, message));
   const broken = kept.findIndex((message, index) => !sameMessage(message, request.messages[index]));
-  assertLaw(broken === -1, "L7", () => `message ${broken} of the last request is another one in this`);
+  assertLaw(broken === -1, "L7", () => `message ${broken} of the last request has changed in this one`);
 }
 
 const sameMessage = (a: LlmMessage, b: LlmMessage | undefined): boolean =>

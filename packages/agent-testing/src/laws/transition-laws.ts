@@ -77,7 +77,7 @@ export function checkNeverStuck(state: AgentState): void {
     "L10",
     () => "a cancel does not work on a running loop",
   );
-  assertLaw(!isLoopRunning(cancelled), "L10", () => "a loop runs on after a cancel");
+  assertLaw(!isLoopRunning(cancelled), "L10", () => "a loop still runs after a cancel");
   assertLaw(Object.keys(effectsAt(cancelled)).length === 0, "L10", () => "work is open after a cancel");
   const messageId = `after-cancel-${state.messages.length}`;
   const asked = agentTransition({ type: "user-message-received", messageId, content: "?", timestamp })(
@@ -92,7 +92,7 @@ export function checkNeverStuck(state: AgentState): void {
 /** A new loop that makes no request ended on a limit that was reached before: the total budget. */
 function checkEndedAtOnce({ reActContext: { control } }: AgentState): void {
   const ended = control.type === "Error" && control.failure.kind === "BudgetExceeded";
-  assertLaw(ended || control.type === "Custom", "L10", () => "a message leads to no request");
+  assertLaw(ended || control.type === "Custom", "L10", () => "a new message does not result in a model call");
 }
 
 const attemptOf = ({ reActContext: { control } }: AgentState, id: string): number =>

@@ -10,7 +10,7 @@ import { openCallOf, openCallsOf, recordOf } from "@moora/agent-core-state-machi
 import { check } from "./invariant-broken.ts";
 import type { ToolRun } from "./pending.ts";
 
-/** Whom decisions name that an action made; a host that approves everything by itself is another one. */
+/** The reviewer in decisions that actions make; a host that approves everything uses another name. */
 export const reviewer = "reviewer";
 
 /** What is known of a session at the instant at which a tool begins to run. */
@@ -24,7 +24,7 @@ export interface BeginView {
   readonly tools: Readonly<Record<string, ToolDefinition>>;
 }
 
-/** Follows the calls of a session: which really ran, how often, by whose leave, and what the model reads of them. */
+/** Follows the calls of a session: which of them ran, how often, with whose permission, and what the model reads about them. */
 export class CallLedger {
   readonly runs: ToolRun[] = [];
   /** Calls that had begun to run when they were settled without a result of the tool, newest last. */
@@ -123,7 +123,7 @@ function checkRecorded(
   check(
     record?.parameters === parameters,
     "V9",
-    () => `call ${id} ran with other arguments than were recorded`,
+    () => `call ${id} ran with arguments that differ from the recorded ones`,
   );
   if (!isOpen) return;
   const call = openCallOf(state.reActContext.control, id);
@@ -157,7 +157,7 @@ const approvals: ReadonlySet<string> = new Set(["approved", "modified", "run-aga
 
 const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
 
-/** The policy read anew, by another hand than the reducer's. */
+/** The approval policy, implemented independently of the reducer. */
 function needsApproval(
   { approval: { policy } }: AgentConfig,
   name: string,

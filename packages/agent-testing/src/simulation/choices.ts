@@ -3,7 +3,7 @@ import type { Choose } from "../draw-input.ts";
 /** One of some items, each as likely as the others. Throws for an empty list. */
 export const oneOf = <T>(choose: Choose, items: readonly T[]): T => {
   const item = items[choose(items.length)];
-  if (item === undefined) throw new RangeError("There is nothing to choose from.");
+  if (item === undefined) throw new RangeError("Cannot choose from an empty list.");
   return item;
 };
 
@@ -14,7 +14,7 @@ export function weighted<T>(choose: Choose, rows: readonly (readonly [weight: nu
     if (left < tenths(weight)) return item;
     left -= tenths(weight);
   }
-  throw new RangeError("There is nothing to choose from.");
+  throw new RangeError("Cannot choose from an empty list.");
 }
 
 const tenths = (weight: number): number => Math.round(weight * 10);

@@ -7,7 +7,7 @@ export interface Constants {
   readonly strings: readonly string[];
 }
 
-/** More are not worth their draws. */
+/** The limit of numbers and of strings; further constants are ignored. */
 const mostConstants = 64;
 
 /**

@@ -12,7 +12,7 @@ export type DrawArguments = (choose: Choose) => unknown;
 /** Draws what a tool returns for arguments (parsed JSON): text, JSON, or `toolReply(...)`, as `execute` returns it. */
 export type DrawResult = (choose: Choose, parameters: unknown) => unknown;
 
-/** Values of the user's own in place of drawn ones. */
+/** Draws of the user that replace the default ones. */
 export interface OwnDraws {
   /** Arguments, by name of the tool. Default: drawn from the tool's JSON Schema. */
   readonly draw?: Readonly<Record<string, DrawArguments>>;

@@ -7,21 +7,23 @@ import { check } from "./invariant-broken.ts";
 import { isWanted, type ToolRun } from "./pending.ts";
 import { sessionId, type SimWorld } from "./sim-world.ts";
 
-/** A promise of the user's own agent, checked after every action: true, or what is wrong. */
+/** An invariant of the user's agent, checked after every action. Returns true, or what is wrong. */
 export type Invariant = (world: {
   readonly state: AgentState;
-  /** Every time that a tool really ran, in order, over all crashes. */
+  /** Every run of a tool, in order, across crashes. */
   readonly toolRuns: readonly ToolRun[];
 }) => boolean | string;
 
-/** Promises by name. */
+/** Invariants by name. */
 export type Invariants = Readonly<Record<string, Invariant>>;
 
-/** Checks promises of the user's own. Throws `InvariantBroken` with the name of the first that does not hold. */
+/** Checks the invariants of the user. Throws `InvariantBroken` with the name of the first that does not hold. */
 export function checkInvariants(invariants: Invariants, world: Parameters<Invariant>[0]): void {
   for (const [name, invariant] of Object.entries(invariants)) {
     const found = invariant(world);
-    check(found === true, name, () => (typeof found === "string" ? found : "it does not hold"));
+    check(found === true, name, () =>
+      typeof found === "string" ? found : "the invariant did not return true",
+    );
   }
 }
 
@@ -73,7 +75,7 @@ export async function checkEnd(world: SimWorld): Promise<void> {
       () => `the acknowledged input ${seq} is not in the log`,
     );
   const folded = firstDifference(state, keeper.state);
-  check(folded === undefined, "V2", () => `the folded log is another state: ${folded}`);
+  check(folded === undefined, "V2", () => `the state folded from the log differs: ${folded}`);
   checkHosts(world);
   checkRest(state, world);
 }
@@ -84,23 +86,27 @@ function checkHosts({ hosts, watch }: SimWorld): void {
     if (session === undefined || session.info().access === "read") continue;
     const { streaming: _, ...live } = session.current();
     const difference = firstDifference(live, watch.keeper.state);
-    check(difference === undefined, "V2", () => `${name} sees another state: ${difference}`);
+    check(difference === undefined, "V2", () => `${name} has a different state: ${difference}`);
   }
 }
 
 /** V14: what was begun has ended, or waits for a person who was asked. */
 function checkRest(state: AgentState, { owner }: SimWorld): void {
   const waits = openCallsOf(state.reActContext.control).some((call) => call.status.type === "asking");
-  check(!isLoopRunning(state) || waits, "V14", () => "the session neither rests nor waits for a person");
+  check(
+    !isLoopRunning(state) || waits,
+    "V14",
+    () => "the session is neither settled nor waiting for a reviewer",
+  );
   check(
     Object.values(effectsAt(state)).every(({ type }) => type === "ask-human" || type === "wait-until"),
     "V14",
-    () => "work is open, and no host does it",
+    () => "effects are wanted, and no host runs them",
   );
   check(
     !waits || owner?.approvesAll !== true || !isAnsweredByAll(state),
     "V14",
-    () => "a question stays open although its host answers every question",
+    () => "a question is open although the host answers every question",
   );
 }
 

@@ -75,7 +75,7 @@ export class LogWatch {
       next.updatedAt === state.updatedAt &&
         controlName(next.reActContext.control) === controlName(state.reActContext.control),
       "V2",
-      () => `${host} is in another state than its log at ${seq}`,
+      () => `${host} has a state that differs from its log at ${seq}`,
     );
   }
 
