@@ -63,8 +63,9 @@ export const nodeLibrary = (
 const declarationsWithoutMaps = (): Rolldown.Plugin => ({
   name: "moora:declarations-without-maps",
   generateBundle(_options, bundle) {
-    for (const file of Object.values(bundle))
+    for (const file of Object.values(bundle)) {
       if (file.type === "chunk" && file.fileName.endsWith(".d.ts"))
         file.code = file.code.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "\n");
+    }
   },
 });

@@ -198,10 +198,11 @@ async function opening(): Promise<void> {
         await session.append(seq, records.slice(seq, seq + 10_000));
       const open = async (): Promise<number> => {
         const samples: number[] = [];
-        for (let sample = 0; sample < 7; sample += 1)
+        for (let sample = 0; sample < 7; sample += 1) {
           samples.push(
             await msOf(async () => (await openSession(agent, { log, id: "one", access: "read" })).close()),
           );
+        }
         return fastest(samples);
       };
       const without = await open();

@@ -133,22 +133,24 @@ async function outcomeOf(phase: number, tool: ToolName): Promise<Outcome> {
 async function main(): Promise<void> {
   const kills = tools.flatMap((tool) => phases.map((_, phase) => ({ phase, tool })));
   const outcomes: Outcome[] = [];
-  while (kills.length > 0)
+  while (kills.length > 0) {
     outcomes.push(
       ...(await Promise.all(kills.splice(0, 2).map(({ phase, tool }) => outcomeOf(phase, tool)))),
     );
+  }
 
   const head = ["killed in", "phase", "lookups", "pay runs", "payments", "mail runs", "mail"];
   const widths = head.map((_, column) =>
     Math.max(...[head, ...outcomes.map(({ row }) => row)].map((cells) => cells[column]?.length ?? 0)),
   );
-  for (const cells of [head, ...outcomes.map(({ row }) => row)])
+  for (const cells of [head, ...outcomes.map(({ row }) => row)]) {
     console.log(
       cells
         .map((cell, column) => cell.padEnd(widths[column] ?? 0))
         .join("  ")
         .trimEnd(),
     );
+  }
 
   const wrong = outcomes.filter(({ isRight }) => !isRight).length;
   process.exitCode = Math.min(wrong, 1);

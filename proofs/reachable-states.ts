@@ -32,7 +32,7 @@ await prove({
     const failures: string[] = [];
     let cases = 0;
     let messages = 0;
-    for (let from = seed * 10_000_000 + first; cases < size; from += 1)
+    for (let from = seed * 10_000_000 + first; cases < size; from += 1) {
       for (const { request, at } of conversation(from)) {
         if (cases === size) break;
         cases += 1;
@@ -40,6 +40,7 @@ await prove({
         const problem = problemOf(request);
         if (problem !== undefined) failures.push(`conversation ${from}, input ${at}: ${problem}`);
       }
+    }
     return { cases, failures, counts: { "messages in their requests": messages } };
   },
 });

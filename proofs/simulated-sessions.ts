@@ -33,11 +33,12 @@ await prove({
       if (report.failure !== undefined)
         failures.push(`${name} ${JSON.stringify(options)}\n${report.toText()}`);
       counts["inputs"] = (counts["inputs"] ?? 0) + report.inputs;
-      for (const [control, row] of Object.entries(report.coverage))
+      for (const [control, row] of Object.entries(report.coverage)) {
         for (const [fault, count] of Object.entries(row)) {
           const pair = `${control} ${fault}`;
           counts[pair] = (counts[pair] ?? 0) + count;
         }
+      }
     }
     return { cases: size, failures, counts };
   },

@@ -19,10 +19,11 @@ await prove({
     const store = embedded.find(({ name }) => name === storeName);
     const failures: string[] = [];
     const checkIn = async (storage: LogStorage): Promise<void> => {
-      for (const [index, order] of orders.slice(0, size).entries())
+      for (const [index, order] of orders.slice(0, size).entries()) {
         await checkInterleaving(storage, `order ${index}`, order).catch((error: unknown) =>
           failures.push(`${storeName}, order ${index}: ${String(error)}`),
         );
+      }
       await storage.dispose();
     };
     if (store === undefined) await withPostgres(checkIn);

@@ -13,6 +13,8 @@ const rest = [
   "format:check",
   "unused",
   "links",
+  "language",
+  "idioms",
   // Builds the packs that the next three look at.
   "packages",
   "sizes",

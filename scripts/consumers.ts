@@ -29,11 +29,12 @@ const compilerOptions = {
 installPacks();
 for (const name of ["strict", "bare", "full"])
   copyFileSync(join(root, "scripts/consumers", `${name}.ts`), join(consumers, name, "program.ts"));
-for (const [name, types] of Object.entries(compiled))
+for (const [name, types] of Object.entries(compiled)) {
   writeFileSync(
     join(consumers, name, "tsconfig.json"),
     JSON.stringify({ compilerOptions: { ...compilerOptions, types }, files: ["program.ts"] }),
   );
+}
 
 const node = (name: string, ...args: readonly string[]): Step => ({ name, command: process.execPath, args });
 const cli = join(consumers, "bare/node_modules/moora/dist/cli.js");

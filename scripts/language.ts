@@ -2,10 +2,9 @@
  * Checks the words of this repository: comments, strings, identifiers, file names and pages are written in plain
  * American English. Prints one line for each finding and exits with 1 if there is one. What `allowed` names is skipped.
  */
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./workspace.ts";
+import { root, writtenFiles } from "./workspace.ts";
 
 /** A word or phrase that is not written here. */
 export interface WordRule {
@@ -218,17 +217,6 @@ function contains(text: string, part: string, index: number, length: number): bo
 }
 
 const lineAt = (text: string, index: number): number => text.slice(0, index).split("\n").length;
-
-/** The files that people write: sources and pages. The API reports are made from sources. */
-const writtenFiles = (): readonly string[] =>
-  execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
-    cwd: root,
-    encoding: "utf8",
-  })
-    .split("\n")
-    .filter(
-      (file) => /\.(?:ts|tsx|md)$/.test(file) && !file.startsWith("api/") && existsSync(join(root, file)),
-    );
 
 function main(): void {
   const used = new Set<Exception>();

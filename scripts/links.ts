@@ -50,10 +50,11 @@ function problemOf(page: string, target: string): string | undefined {
   return anchorsIn(shownFor(file)).includes(anchor) ? undefined : "leads to a heading that does not exist";
 }
 
-for (const page of pages)
+for (const page of pages) {
   for (const target of targetsIn(page)) {
     const problem = problemOf(page, target);
     if (problem === undefined) continue;
     console.log(`${page}: the link ${target} ${problem}.`);
     process.exitCode = 1;
   }
+}

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The folder of the repository. */
@@ -45,3 +46,14 @@ export function packOf(name: string): string {
   const { name: published, version } = manifestOf(name);
   return join(packs, `${published.replace("@", "").replace("/", "-")}-${version}.tgz`);
 }
+
+/** The files that people write, tracked or new: sources and pages. The API reports are generated from sources. */
+export const writtenFiles = (): readonly string[] =>
+  execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8",
+  })
+    .split("\n")
+    .filter(
+      (file) => /\.(?:ts|tsx|md)$/.test(file) && !file.startsWith("api/") && existsSync(join(root, file)),
+    );

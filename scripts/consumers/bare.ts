@@ -52,7 +52,7 @@ for (const [llm, message] of [
     anthropic("a", { apiKey }),
     "The anthropic provider needs the package @anthropic-ai/sdk: npm install @anthropic-ai/sdk",
   ],
-] as const)
+] as const) {
   await assert.rejects(
     async () => await runTask(defineAgent({ llm }), "Hello"),
     (error: Error) => {
@@ -60,6 +60,7 @@ for (const [llm, message] of [
       return true;
     },
   );
+}
 
 await assert.rejects(openSession(agent, { log: postgresLog("postgres://localhost"), id: "a" }), {
   code: "LogWrite",

@@ -25,12 +25,13 @@ const loaded = [...files];
 const loadedBuiltins = new Set(builtins);
 
 const names = loaded.map((url) => url.slice(url.lastIndexOf("/node_modules/") + "/node_modules/".length));
-for (const lazy of ["openai/", "@anthropic-ai/", "pg/", "htmlparser2/", "zod/"])
+for (const lazy of ["openai/", "@anthropic-ai/", "pg/", "htmlparser2/", "zod/"]) {
   assert.deepEqual(
     names.filter((name) => name.startsWith(lazy)),
     [],
     `import "moora" loads ${lazy}`,
   );
+}
 for (const lazy of ["node:http", "node:https", "node:sqlite"])
   assert.ok(!loadedBuiltins.has(lazy), `import "moora" loads ${lazy}`);
 

@@ -31,7 +31,7 @@ export type { RecordedLlm } from "./recorded-llm.ts";
 export { seededChoose } from "./seeded-choose.ts";
 export { requestProblems } from "./laws/request-problems.ts";
 export { drawConfig, drawConfigChange, drawInput, drawTools } from "./draw-input.ts";
-export type { Choose } from "./draw-input.ts";
+export type { Choose } from "./choose.ts";
 export type { SimAction, SimulatedSession, ModelAnswer, ToolAnswer } from "./simulation/action.ts";
 export type { DrawArguments, DrawResult, OwnDraws } from "./simulation/draws.ts";
 export { faultNames } from "./simulation/faults.ts";

@@ -1,4 +1,4 @@
-import type { Choose } from "./draw-input.ts";
+import type { Choose } from "./choose.ts";
 
 /** Choices from a seed: the same seed, the same choices, on every engine. A 32-bit generator of the SplitMix family. */
 export function seededChoose(seed: number): Choose {

@@ -156,10 +156,10 @@ describe("the effects of a state (A08)", () => {
       const choose = seededChoose(seed);
       const initial = initialAgentState({ config: drawConfig(choose), tools: drawTools(choose) });
       for (const [state, inputs] of drawn(seed, 40)) {
-        const effects = JSON.stringify(effectsAt(state));
-        expect(JSON.stringify(effectsAt(state))).toBe(effects);
-        expect(JSON.stringify(effectsAt(JSON.parse(JSON.stringify(state))))).toBe(effects);
-        expect(JSON.stringify(effectsAt(replay(inputs, initial)))).toBe(effects);
+        const wanted = JSON.stringify(effectsAt(state));
+        expect(JSON.stringify(effectsAt(state))).toBe(wanted);
+        expect(JSON.stringify(effectsAt(JSON.parse(JSON.stringify(state))))).toBe(wanted);
+        expect(JSON.stringify(effectsAt(replay(inputs, initial)))).toBe(wanted);
       }
     }
   });

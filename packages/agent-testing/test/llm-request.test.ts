@@ -120,7 +120,7 @@ describe("the rules that every request keeps", () => {
     const ask = agent({ approval: { policy: "always" } });
     const call = callsMade(P1, { 1: { name: "pay", parameters: { sum: 9 } } });
     const changed = decided("1", { modified: '{"sum":1}' });
-    for (const end of [succeeded("1", "paid"), failed("1", "no money")])
+    for (const end of [succeeded("1", "paid"), failed("1", "no money")]) {
       expect(requestOf(ask(asked("q"), call, changed, end)).messages[1]).toMatchObject({
         turn: { parts: [{ arguments: '{"sum":9}' }] },
         results: [
@@ -131,6 +131,7 @@ describe("the rules that every request keeps", () => {
           },
         ],
       });
+    }
   });
 
   it("files of a message and of a result go along by reference", () => {

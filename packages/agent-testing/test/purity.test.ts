@@ -87,11 +87,12 @@ describe("the world (A03)", () => {
       vi.spyOn(String.prototype, name).mockImplementation(trap(name));
     for (const prototype of [Number.prototype, Array.prototype, Object.prototype])
       vi.spyOn(prototype, "toLocaleString").mockImplementation(trap("toLocaleString"));
-    for (const name of worldly)
+    for (const name of worldly) {
       vi.stubGlobal(
         name,
         new Proxy(() => undefined, { apply: trap(name), construct: trap(name), get: trap(name) }),
       );
+    }
     let after: readonly (readonly string[])[] = [];
     let thrown: unknown;
     try {

@@ -51,13 +51,14 @@ beforeAll(async () => {
 const run = async (agent: Agent, ...texts: readonly string[]): Promise<readonly string[]> => {
   await using session = await openSession(agent, { log: memoryLog(), id: "again" });
   const answered: string[] = [];
-  for (const text of texts)
+  for (const text of texts) {
     answered.push(
       await session.ask(text).then(
         (result) => result.text,
         (error: unknown) => String(error),
       ),
     );
+  }
   const results = Object.values(session.current().toolCalls).map(({ result }) =>
     result?.isSuccess === true ? result.content : "failed",
   );

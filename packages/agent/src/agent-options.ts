@@ -26,12 +26,14 @@ export function checkAgentOptions(options: unknown): void {
   for (const name of Object.keys(options))
     if (!known.includes(name)) refuse(`Unknown option "${name}".${optionHint(name, known)}`);
   checkLlm(options["llm"]);
-  for (const name of ["config", "states", "predicates", "runLimits"])
+  for (const name of ["config", "states", "predicates", "runLimits"]) {
     if (options[name] !== undefined && !isObject(options[name]))
       refuse(`${name} must be an object, got ${shownValue(options[name])}.`);
-  for (const name of ["systemPrompt", "name", "version"])
+  }
+  for (const name of ["systemPrompt", "name", "version"]) {
     if (options[name] !== undefined && typeof options[name] !== "string")
       refuse(`${name} must be a string, got ${shownValue(options[name])}.`);
+  }
 }
 
 function optionHint(name: string, known: readonly string[]): string {

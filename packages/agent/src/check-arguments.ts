@@ -11,10 +11,11 @@ export function checkIsAgent(caller: string, agent: unknown): void {
 
 /** Throws `BuildError` for what is not the state of an agent. */
 export function checkIsState(state: unknown): void {
-  if (!isObject(state) || !isObject(state["reActContext"]) || !Array.isArray(state["messages"]))
+  if (!isObject(state) || !isObject(state["reActContext"]) || !Array.isArray(state["messages"])) {
     refuse(
       `state must be the state of an agent, got ${shownValue(state)}. Pass one that a session or a run returned.`,
     );
+  }
 }
 
 /** What is wrong with a log, undefined where sessions can be opened in it. */

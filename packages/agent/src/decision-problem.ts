@@ -27,11 +27,12 @@ export function decisionProblem(
 ): Found | Promise<Found> {
   if (decision === "approve") return undefined;
   const text = isDecision(decision) ? givenText(decision) : undefined;
-  if (text === undefined)
+  if (text === undefined) {
     return invalidDecision(
       'A decision must be "approve", { reject }, { approve }, { answer } or, for an unknown outcome, { outcome }, got ' +
         `${shownValue(decision)}.`,
     );
+  }
   // Counted before anything else reads it: a million keys block the event loop for seconds.
   if (hasMoreItemsThan(text, maxJsonItems))
     return invalidDecision(`A decision must have at most ${maxJsonItems} keys and items; send a part of it.`);

@@ -159,11 +159,12 @@ async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Acce
 }
 
 function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void {
-  if (header.agent.name !== name)
+  if (header.agent.name !== name) {
     throw new SessionError(
       "WrongAgent",
       `This session belongs to the agent ${header.agent.name}, not to ${name}.`,
     );
+  }
 }
 
 /** What a host says when it takes a session up: itself, and how its agent differs from the one that was here before. */

@@ -49,10 +49,11 @@ export function runTask<Answer>(
     // The consumer of the events was the one to ask.
     unwatched() {
       if (onApproval !== undefined) return;
-      for (const question of session.questions())
+      for (const question of session.questions()) {
         void session
           .decide(question, refusalOf(question, "No reviewer is available."), "no-reviewer")
           .catch(() => undefined);
+      }
     },
   });
   return run;

@@ -79,10 +79,11 @@ export function checkNames(config: AgentConfig, code: NamedCode): void {
   );
   if (typeof toolChoice === "string") return;
   checkName(toolChoice.name, tools, "config.toolChoice.name", "a tool of this agent");
-  if (blacklist.includes(toolChoice.name))
+  if (blacklist.includes(toolChoice.name)) {
     refuse(
       `config.toolChoice.name is "${toolChoice.name}", which config.toolCalls.blacklist forbids. Remove one of them.`,
     );
+  }
 }
 
 /** A model that nothing selects may be meant for a configuration to come; a table of which nothing applies is a mistake. */
@@ -95,9 +96,10 @@ export function checkModels({ models, taskType }: AgentConfig): void {
 }
 
 function checkStates({ graph }: AgentConfig, { states }: NamedCode): void {
-  for (const name of graph.states)
+  for (const name of graph.states) {
     if (!graph.terminals.includes(name) && !Object.hasOwn(states, name))
       refuse(`The state ${name} has no handler. Add states: { ${name}: (state) => event }.`);
+  }
   for (const name of Object.keys(states))
     checkName(name, graph.states, `states.${name}`, "a state of config.graph");
 }
@@ -105,13 +107,14 @@ function checkStates({ graph }: AgentConfig, { states }: NamedCode): void {
 function checkPolicy({ approval: { policy } }: AgentConfig, { predicates, tools }: NamedCode): void {
   for (const [name, predicate] of Object.entries(predicates)) checkFunction(predicate, `predicates.${name}`);
   if (typeof policy === "string") return;
-  if ("predicate" in policy)
+  if ("predicate" in policy) {
     checkName(
       policy.predicate,
       Object.keys(predicates),
       "config.approval.policy.predicate",
       "a name in predicates",
     );
+  }
   if (!("tools" in policy)) return;
   policy.tools.forEach((name, index) =>
     checkName(name, Object.keys(tools), `config.approval.policy.tools[${index}]`, "a tool of this agent"),
@@ -147,9 +150,10 @@ export function checkedRunLimits(given: Partial<RunLimits> = {}): RunLimits {
     if (!Number.isSafeInteger(limit) || limit < 1)
       refuse(`runLimits.${name} must be a positive integer, got ${shownValue(limit)}.`);
   }
-  if (limits.maxResultLength > longestResult)
+  if (limits.maxResultLength > longestResult) {
     refuse(
       `runLimits.maxResultLength must be at most ${longestResult}, so that a result fits a log, got ${limits.maxResultLength}.`,
     );
+  }
   return limits;
 }

@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { LogError } from "@moora/event-log";
+import { LogError, memoryLog } from "@moora/event-log";
 import { answers, fails, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import {
@@ -20,7 +20,6 @@ import {
   type Agent,
   type AgentEvent,
 } from "../src/index.ts";
-import { memoryLog } from "@moora/event-log";
 import { failureOf } from "./support.ts";
 
 const secret = "The password is swordfish.";

@@ -35,7 +35,7 @@ export async function appendOnce(
   const last = records.at(-1);
   if (last === undefined) return;
   await database.run("append", async (query, isRetry) => {
-    if (await insert(database, query, generation, head, records)) return;
+    if (await insert(database, query, generation, { head, records })) return;
     if (isRetry && (await isStored(database, query, generation, last))) return;
     throw conflict(head.seq, (await readHead(database, query, generation)).seq);
   });
@@ -46,8 +46,7 @@ async function insert(
   { statements, channel }: Database,
   query: Query,
   { generation }: PostgresGeneration,
-  head: ChainHead,
-  records: readonly LogRecord[],
+  { head, records }: { readonly head: ChainHead; readonly records: readonly LogRecord[] },
 ): Promise<boolean> {
   try {
     const [row] = await query(

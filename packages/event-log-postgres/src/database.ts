@@ -66,9 +66,9 @@ export class Database {
         });
       } catch (error) {
         const kind = failureKindOf(error);
-        if (kind === "refused" || performance.now() - start >= this.#options.busyTimeoutMs) {
+        if (kind === "refused" || performance.now() - start >= this.#options.busyTimeoutMs)
           throw isRetry ? toUncertain(what, error) : postgresFailure(what, error);
-        }
+
         isRetry ||= hasBegun && kind === "lost";
         await new Promise((resolve) => setTimeout(resolve, waitMs * (0.5 + Math.random())));
       }

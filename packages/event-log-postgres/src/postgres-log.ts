@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type EventLog, type LogInfo, type LogNotice, type SessionLog } from "@moora/event-log";
+import type { EventLog, LogInfo, LogNotice, SessionLog } from "@moora/event-log";
 import { validHeader, validId, logExists, type HeadWatch, sortById, warn } from "@moora/event-log/store";
 import { Database } from "./database.ts";
 import { watchDatabase } from "./database-watch.ts";

@@ -31,9 +31,10 @@ export class PostgresServer implements AsyncDisposable {
     const directory = mkdtempSync(join(tmpdir(), "moora-postgres-"));
     copyBinaries(join(directory, "native"));
     mkdirSync(join(directory, "data"));
-    if (isRoot)
+    if (isRoot) {
       for (const path of [directory, join(directory, "data")])
         chownSync(path, unprivilegedId, unprivilegedId);
+    }
     initialize(directory);
     const server = new PostgresServer(directory, await freePort());
     await server.#waitUntilReady();

@@ -37,9 +37,9 @@ export function inspectChain(
     if (!follows(last, record)) return { records: records.slice(0, index), damage: logCorrupt(last.seq + 1) };
     last = record;
   }
-  if (end === undefined || (last.seq === end.seq && last.digest === end.digest)) {
+  if (end === undefined || (last.seq === end.seq && last.digest === end.digest))
     return { records, damage: undefined };
-  }
+
   const firstBad = Math.min(last.seq + 1, Math.max(end.seq, 1));
   return { records: records.filter(({ seq }) => seq < firstBad), damage: logCorrupt(firstBad) };
 }

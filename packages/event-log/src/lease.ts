@@ -6,10 +6,11 @@ import type { Lease, LeaseClaim } from "./port.ts";
  */
 export function leaseAfter(current: Lease | undefined, claim: LeaseClaim): Lease {
   const until = claim.now + claim.ttlMs;
-  if (!Number.isFinite(until))
+  if (!Number.isFinite(until)) {
     throw new RangeError(
       `The \`now\` and \`ttlMs\` of a lease must be finite numbers, got ${claim.now} and ${claim.ttlMs}.`,
     );
+  }
   const isHeld = current !== undefined && current.owner !== claim.owner && current.until > claim.now;
   return isHeld ? current : { owner: claim.owner, until };
 }

@@ -105,9 +105,9 @@ class MemorySession implements SessionLog {
     const generation = this.#currentGeneration();
     validateAppend(headOf(generation), expectedSeq, records);
     if (records.length === 0) return;
-    for (const { seq, body, changesDigest, digest } of records) {
+    for (const { seq, body, changesDigest, digest } of records)
       generation.records.push(Object.freeze({ seq, body, changesDigest, digest }));
-    }
+
     this.#listeners.notify(this.id);
   }
 

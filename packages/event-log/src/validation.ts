@@ -108,9 +108,9 @@ export const logExists = (id: string): LogError =>
 
 /** The value of an argument, for an error message. */
 function valueToText(value: unknown): string {
-  if (typeof value === "string") {
+  if (typeof value === "string")
     return value.length > maxIdLength ? `${value.length} characters` : JSON.stringify(value);
-  }
+
   if (typeof value === "object" && value !== null) return "an object";
   return typeof value === "function" ? "a function" : String(value);
 }

@@ -91,9 +91,9 @@ describe("lines that are not records", () => {
     const bytes = readFileSync(recorded.path);
     const log = recorded.open();
     const session = await log.open("a");
-    for (const call of [() => session?.read(), () => session?.head(), () => session?.append(5, [])]) {
+    for (const call of [() => session?.read(), () => session?.head(), () => session?.append(5, [])])
       expect(call).toThrow(corruptAt(6));
-    }
+
     expect(await session?.inspect()).toEqual({
       records: recorded.records,
       damage: corruptAt(6),
@@ -129,9 +129,9 @@ describe("a file whose end was acknowledged", () => {
         const log = jsonlLog(copy.path, { onNotice: noNotice });
         const session = await log.open("a");
         const missing = corruptAt(5);
-        for (const call of [() => session?.read(), () => session?.head(), () => session?.append(4, [])]) {
+        for (const call of [() => session?.read(), () => session?.head(), () => session?.append(4, [])])
           expect(call).toThrow(missing);
-        }
+
         const inspection = { records: recorded.records.slice(0, 4), damage: missing, unfinishedBytes: 0 };
         expect(await session?.inspect()).toEqual(inspection);
         expect(statSync(path).size).toBe(length);

@@ -58,9 +58,8 @@ describe("a chain", () => {
 
   it("is returned when it is valid, from its start or from any record", () => {
     expect(checkedChain(chainStart("{}"), records)).toBe(records);
-    for (const [index, record] of records.entries()) {
+    for (const [index, record] of records.entries())
       expect(checkedChain(record, records.slice(index + 1))).toEqual(records.slice(index + 1));
-    }
   });
 
   it("begins with its header", () => {

@@ -62,9 +62,8 @@ describe("(B09) a JSONL log that loses power", () => {
     for (const batch of batches) {
       acknowledged.push(...(await appendBodies(session, ...batch)));
       await session.lease({ owner: "me", now: 0, ttlMs: 10 });
-      for (let variant = 0; variant < variants; variant += 1) {
+      for (let variant = 0; variant < variants; variant += 1)
         expect(await run.survivors("full")).toEqual(acknowledged);
-      }
     }
     await log.close();
   });
@@ -107,9 +106,8 @@ describe("(B09) a JSONL log that loses power", () => {
       // By a handle that has read the earlier records, and by one that has read none.
       const reader = round % 2 === 0 ? watching : await log.open("a");
       expect(await reader?.read()).toEqual(written);
-      for (let variant = 0; variant < variants; variant += 1) {
+      for (let variant = 0; variant < variants; variant += 1)
         expect(await run.survivors("full")).toEqual(written);
-      }
     }
     await log.close();
     await hasty.close();
@@ -123,9 +121,9 @@ describe("(B09) a JSONL log that loses power", () => {
     const session = await log.open("a");
     const first = await appendBodies(writer, ...bodies(3));
     await session?.append(3, []);
-    for (let variant = 0; variant < variants; variant += 1) {
+    for (let variant = 0; variant < variants; variant += 1)
       expect(await run.survivors("full")).toEqual(first);
-    }
+
     await log.close();
     await hasty.close();
   });

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type LogNotice, type LogRecord, type SessionLog } from "../src/index.ts";
+import type { LogNotice, LogRecord, SessionLog } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
 import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { recordToLine } from "../src/jsonl/record-line.ts";

@@ -24,9 +24,9 @@ function torn(before: Buffer, after: Buffer, random: () => number): Buffer {
   const chance = 1 - random() ** 4;
   const bytes = Buffer.alloc(Math.max(before.length, length));
   before.copy(bytes);
-  for (let start = 0; start < length; start += sector) {
+  for (let start = 0; start < length; start += sector)
     if (random() < chance) after.copy(bytes, start, start, Math.min(start + sector, length));
-  }
+
   return bytes;
 }
 
@@ -73,17 +73,17 @@ async function losses(durability: "full" | "relaxed"): Promise<readonly Loss[]> 
 describe("(B09) a SQLite log that loses power", () => {
   it("has every acknowledged record, and all or none of the append in progress", async () => {
     const all = await losses("full");
-    for (const { found, acknowledged, next } of all) {
+    for (const { found, acknowledged, next } of all)
       expect([acknowledged, [...acknowledged, ...next]]).toContainEqual(found);
-    }
+
     expect(new Set(all.map(({ found, acknowledged }) => found.length > acknowledged.length)).size).toBe(2);
   });
 
   it("has a prefix of the records when it is relaxed", async () => {
     const all = await losses("relaxed");
-    for (const { found, acknowledged, next } of all) {
+    for (const { found, acknowledged, next } of all)
       expect(found).toEqual([...acknowledged, ...next].slice(0, found.length));
-    }
+
     expect(new Set(all.map(({ found }) => found.length)).size).toBeGreaterThan(4);
   });
 

@@ -34,9 +34,9 @@ function failingDatabase(): {
       return new Proxy(statement, {
         get(target, name) {
           const errcode = failWith.get(sql.split(" ", 1)[0] ?? "");
-          if (errcode !== undefined) {
+          if (errcode !== undefined)
             throw Object.assign(new Error("a fault of this test"), { code: "ERR_SQLITE_ERROR", errcode });
-          }
+
           const value: unknown = Reflect.get(target, name);
           return typeof value === "function" ? value.bind(target) : value;
         },

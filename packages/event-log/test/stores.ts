@@ -189,8 +189,8 @@ export async function checkCase({ run }: LogCase, storage: LogStorage): Promise<
 /** Copies a directory. */
 export function copyDirectory(directory: string): TemporaryDirectory {
   const temporary = new TemporaryDirectory();
-  for (const name of readdirSync(directory)) {
+  for (const name of readdirSync(directory))
     if (!name.startsWith(".lock")) cpSync(join(directory, name), temporary.file(name));
-  }
+
   return temporary;
 }

@@ -102,12 +102,12 @@ export class AnthropicReader implements AnswerReader<MessageCreateParamsStreamin
       const { explanation, category } = this.#stopDetails ?? {};
       return this.#failed("refusal", explanation ?? "The model refused to answer.", category ?? reason);
     }
-    if (reason === "model_context_window_exceeded") {
+    if (reason === "model_context_window_exceeded")
       return this.#failed("context-length", "The answer exceeds the context window.", reason);
-    }
-    if (reason !== "max_tokens" && !this.#isComplete()) {
+
+    if (reason !== "max_tokens" && !this.#isComplete())
       return this.#failed("malformed", "The message ended before all of its blocks.");
-    }
+
     const { origin, normalized } = this.#context;
     const parts = [...this.#pausedBlocks, ...this.#completeBlocks()].map((block) =>
       blockToPart(block, normalized.nameOf),

@@ -17,9 +17,9 @@ export function blockToPart(
     const raw = fieldsOf(block, "type", "text");
     return { type, text: textIn(block, "text"), ...(hasInformation(raw) && { raw }) };
   }
-  if (type === "thinking") {
+  if (type === "thinking")
     return { type: "reasoning", text: textIn(block, "thinking"), raw: fieldsOf(block, "type", "thinking") };
-  }
+
   if (type === "redacted_thinking") return { type: "reasoning", text: "", raw: fieldsOf(block, "type") };
   if (type !== "tool_use") return { type: "opaque", raw: block };
   const raw = fieldsOf(block, "type", "id", "name", "input", ...directCaller(block));

@@ -11,9 +11,9 @@ export function continueTurn(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const completed = blocks as unknown as ContentBlockParam[];
   const last = body.messages.at(-1);
-  if (isFirst || last === undefined || typeof last.content === "string") {
+  if (isFirst || last === undefined || typeof last.content === "string")
     return { ...body, messages: [...body.messages, { role: "assistant", content: completed }] };
-  }
+
   const content = [...last.content, ...completed];
   return { ...body, messages: [...body.messages.slice(0, -1), { role: "assistant", content }] };
 }

@@ -32,12 +32,12 @@ export function messagesToBlocks(messages: readonly NormalizedMessage[], warn: W
     else turns.push({ role, content });
   };
   for (const message of messages) {
-    if (message.role === "user")
+    if (message.role === "user") {
       append(
         "user",
         message.content.map((piece) => contentToBlock(piece, warn)),
       );
-    else if (message.role === "note") append("user", [text(`<note>\n${message.text}\n</note>`)]);
+    } else if (message.role === "note") append("user", [text(`<note>\n${message.text}\n</note>`)]);
     else {
       const content = message.parts.flatMap(partToBlock);
       if (content.length === 0) continue;
@@ -45,11 +45,12 @@ export function messagesToBlocks(messages: readonly NormalizedMessage[], warn: W
         append("user", [text(turns.length === 0 ? placeholders.first : placeholders.next)]);
       append("assistant", content);
       const calls = message.parts.filter((part) => part.type === "tool-call");
-      if (calls.length > 0)
+      if (calls.length > 0) {
         append(
           "user",
           calls.map((call) => callToResult(call, warn)),
         );
+      }
     }
   }
   if (turns.at(-1)?.role === "assistant") append("user", [text(placeholders.next)]);
@@ -61,9 +62,9 @@ const text = (words: string): Text => ({ type: "text", text: words });
 function partToBlock(part: NormalizedPart): ContentBlockParam[] {
   const raw = "raw" in part && isJsonObject(part.raw) ? fieldsOf(part.raw) : {};
   if (part.type === "text") return [{ ...raw, type: "text", text: part.text }];
-  if (part.type === "tool-call") {
+  if (part.type === "tool-call")
     return [{ ...raw, type: "tool_use", id: part.id, name: part.name, input: part.input }];
-  }
+
   if (part.type === "opaque") {
     // The block is from the API, and the SDK has no type for all of them.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

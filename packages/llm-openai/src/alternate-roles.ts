@@ -25,12 +25,12 @@ export function alternateRoles(
       ordered.splice(-1, 1, merged);
       continue;
     }
-    if (message.role === "user" && last?.role === "tool" && !profile.allowsUserAfterResults) {
+    if (message.role === "user" && last?.role === "tool" && !profile.allowsUserAfterResults)
       ordered.push({ role: "assistant", content: "I have the results." });
-    }
-    if (message.role === "assistant" && last === undefined && profile.requiresAlternation) {
+
+    if (message.role === "assistant" && last === undefined && profile.requiresAlternation)
       ordered.push(user(placeholders.first));
-    }
+
     ordered.push(message);
   }
   if (profile.requiresAlternation && ordered.at(-1)?.role === "assistant")

@@ -64,9 +64,9 @@ export class ChatReader implements AnswerReader<ChatCompletionCreateParamsStream
     const calls = this.#calls.parts(this.#context.normalized.nameOf);
     if (!calls) return this.#failed("malformed", "A tool call has no name.");
     const finish = finishOf(raw, calls.length > 0);
-    if (this.#text.trim() === "" && calls.length === 0 && finish.unified !== "length") {
+    if (this.#text.trim() === "" && calls.length === 0 && finish.unified !== "length")
       return this.#failed("empty", "The model sent an empty answer.");
-    }
+
     return {
       ok: true,
       turn: { origin: this.#context.origin, parts: [...this.#textParts(), ...calls] },

@@ -90,8 +90,8 @@ function contentToPart(piece: LlmContent, profile: ChatProfile, warn: Warn): Cha
   if (piece.type === "text") return { type: "text", text: piece.text };
   const { file } = piece;
   if (file.mediaType.startsWith("image/")) return { type: "image_url", image_url: { url: fileToUrl(file) } };
-  if (file.mediaType === "application/pdf" && profile.acceptsPdf && "data" in file) {
+  if (file.mediaType === "application/pdf" && profile.acceptsPdf && "data" in file)
     return { type: "file", file: { filename: file.name ?? "file.pdf", file_data: fileToUrl(file) } };
-  }
+
   return { type: "text", text: fileToFallbackText(file, warn) };
 }

@@ -19,9 +19,9 @@ export function messageToItems(
       { type: "message", role: "user", content: message.content.map((piece) => contentToInput(piece, warn)) },
     ];
   }
-  if (message.role === "note") {
+  if (message.role === "note")
     return [{ type: "message", role: "developer", content: [{ type: "input_text", text: message.text }] }];
-  }
+
   const parts = message.parts.every(isVerifiable) ? message.parts : message.parts.flatMap(neutralPart);
   const calls = parts.filter((part) => part.type === "tool-call");
   return [...parts.map(partToItem), ...calls.map((call) => callToOutput(call, warn))];
@@ -82,9 +82,9 @@ const contentToInput = (piece: LlmContent, warn: (warning: string) => void): Jso
   piece.type === "text" ? { type: "input_text", text: piece.text } : fileToInput(piece.file, warn);
 
 function fileToInput(file: LlmFile, warn: (warning: string) => void): JsonObject {
-  if (file.mediaType.startsWith("image/")) {
+  if (file.mediaType.startsWith("image/"))
     return { type: "input_image", detail: "auto", image_url: fileToUrl(file) };
-  }
+
   if (file.mediaType === "application/pdf") {
     return "url" in file
       ? { type: "input_file", file_url: file.url }

@@ -37,9 +37,9 @@ export function requestToOpenAi(
   const normalized = format ? given : withAnswerInstruction(given, "the Responses API", warn);
   const items = normalized.messages.flatMap((message) => messageToItems(message, warn));
   const { settings } = normalized;
-  for (const name of ["seed", "stop"] as const) {
+  for (const name of ["seed", "stop"] as const)
     if (settings[name] !== undefined) warn(unsupportedWarning(name, "the Responses API"));
-  }
+
   const body: ResponseCreateParamsStreaming = {
     model: normalized.model,
     ...defined({

@@ -153,9 +153,9 @@ describe("a request to Chat Completions", () => {
     const settings = { seed: 7, maxOutputTokens: 5, confidence: true };
     const mistral = bodyOf("mistral", { settings });
     expect(mistral).toMatchObject({ random_seed: 7, max_tokens: 5 });
-    for (const field of ["seed", "logprobs", "stream_options", "prompt_cache_key", "max_completion_tokens"]) {
+    for (const field of ["seed", "logprobs", "stream_options", "prompt_cache_key", "max_completion_tokens"])
       expect(mistral).not.toHaveProperty(field);
-    }
+
     expect(warningsOf("mistral", { settings })).toContain(
       "logprobs was left out: mistral does not support it",
     );

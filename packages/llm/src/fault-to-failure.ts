@@ -67,12 +67,11 @@ function responseToFailure(response: RefusedResponse, context: FailureContext, f
   if (status < 200 || (status >= 300 && status < 400)) return redirectToFailure(response, context, fail);
   const json = textToJson(response.body);
   const vendor = jsonToVendorError(json);
-  if (vendor || status >= 400) {
+  if (vendor || status >= 400)
     return vendorToFailure(vendor ?? { codes: [], message: excerpt(response.body) }, response, context, fail);
-  }
-  if (response.body.trim() === "") {
-    return fail("empty", `${context.host} sent an empty answer.`, { status });
-  }
+
+  if (response.body.trim() === "") return fail("empty", `${context.host} sent an empty answer.`, { status });
+
   const type = headers.get("content-type") ?? "no content type";
   const isBroken = type.includes("json") && json === undefined;
   return fail("malformed", `${context.host} sent ${type} instead of an event stream.`, {

@@ -58,9 +58,9 @@ const maxDepth = 512;
 /** Whether a value has more than 512 levels, which could exceed the stack or the limits of a provider. */
 export function isTooDeep(value: Json): boolean {
   let level = containersIn([value]);
-  for (let depth = 0; depth < maxDepth && level.length > 0; depth += 1) {
+  for (let depth = 0; depth < maxDepth && level.length > 0; depth += 1)
     level = level.flatMap((container) => containersIn(Object.values(container)));
-  }
+
   return level.length > 0;
 }
 

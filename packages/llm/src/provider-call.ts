@@ -36,9 +36,9 @@ export async function callProvider<Body, Event>(
     );
   }
   const key = resolveApiKey(connection.apiKey, protocol.keyName);
-  if (key.type === "invalid" || (key.type === "missing" && protocol.keyName !== undefined)) {
+  if (key.type === "invalid" || (key.type === "missing" && protocol.keyName !== undefined))
     return failedOutcome(failureOf("auth", keyMessage(key.type, protocol)));
-  }
+
   const apiKey = key.type === "key" ? key.key : undefined;
   const secrets = secretsOf({ ...connection, baseURL: protocol.baseURL }, apiKey ?? "");
   const problem = baseUrlProblem(protocol.baseURL);

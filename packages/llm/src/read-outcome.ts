@@ -18,10 +18,11 @@ export function readOutcome(returned: unknown, callerName: string): LlmOutcome {
 function isOutcome(value: unknown): value is LlmOutcome {
   if (!isJsonObject(value)) return false;
   const { ok, turn, usage, finish, failure } = value;
-  if (ok === false)
+  if (ok === false) {
     return (
       isJsonObject(failure) && typeof failure["kind"] === "string" && typeof failure["message"] === "string"
     );
+  }
   const isTurn = isJsonObject(turn) && Array.isArray(turn["parts"]);
   return ok === true && isTurn && isJsonObject(usage) && isJsonObject(finish);
 }

@@ -25,9 +25,9 @@ export function transportToFailure(fault: BrokenStream, host: string, fail: Fail
       retryable: false,
     });
   }
-  if (code !== undefined && timeoutCodes.includes(code)) {
+  if (code !== undefined && timeoutCodes.includes(code))
     return fail("timeout", `${host} did not respond in time: ${message}`, raw);
-  }
+
   return fault.answered
     ? fail("interrupted", `The stream from ${host} broke: ${message}`, raw)
     : fail("connection", `No response from ${host}: ${message}`, raw);

@@ -64,8 +64,8 @@ export function mentionsOf(text: string): readonly Mention[] {
   const found: Mention[] = jsonIn(text);
   let rest = without(text, found);
   for (const [kind, pattern] of patterns) {
-    if (kind === "number")
-      for (const expression of textToExpressions(rest))
+    if (kind === "number") {
+      for (const expression of textToExpressions(rest)) {
         found.push({
           kind: "expression",
           text: expression,
@@ -74,9 +74,11 @@ export function mentionsOf(text: string): readonly Mention[] {
           before: "",
           after: "",
         });
+      }
+    }
     const matches = [...rest.matchAll(pattern)].map((match) => {
       const piece = match.slice(1).find((group) => group !== undefined) ?? match[0];
-      return placed(kind, text, piece, match.index, match[0].length);
+      return placed(text, { kind, text: piece, at: match.index, length: match[0].length });
     });
     found.push(...matches);
     rest = without(rest, matches);
@@ -84,10 +86,12 @@ export function mentionsOf(text: string): readonly Mention[] {
   return found.toSorted((a, b) => a.at - b.at);
 }
 
-function placed(kind: MentionKind, text: string, piece: string, at: number, length: number): Mention {
+/** A piece of a text with the words before and after it. */
+function placed(text: string, piece: Omit<Mention, "before" | "after">): Mention {
+  const { at, length } = piece;
   const before = /([\p{L}\p{N}_]+)[^\p{L}\p{N}]*$/u.exec(text.slice(Math.max(0, at - 40), at))?.[1] ?? "";
   const after = /^[^\p{L}\p{N}]*([\p{L}\p{N}_]+)/u.exec(text.slice(at + length, at + length + 40))?.[1] ?? "";
-  return { kind, text: piece, at, length, before: before.toLowerCase(), after: after.toLowerCase() };
+  return { ...piece, before: before.toLowerCase(), after: after.toLowerCase() };
 }
 
 /** The text with these pieces replaced by blanks, so that positions do not change. */
@@ -105,7 +109,7 @@ function jsonIn(text: string): Mention[] {
     const end = endOfBrackets(text, at);
     const piece = text.slice(at, end);
     if (end === at || textToJson(piece) === undefined) continue;
-    found.push(placed("json", text, piece, at, piece.length));
+    found.push(placed(text, { kind: "json", text: piece, at, length: piece.length }));
     at = end - 1;
   }
   return found;

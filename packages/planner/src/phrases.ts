@@ -47,13 +47,14 @@ const named = /\b(?:the\s+)?([\w@.-]+)\s+(?:folder|directory|dir)\b/gi;
 
 /** A folder that has the form of an ordinary word: "in src", "the docs folder". */
 export function folderIn({ text }: Clause, toolWords: ReadonlySet<string>): string | undefined {
-  for (const pattern of [named, place])
+  for (const pattern of [named, place]) {
     for (const [, word = ""] of text.matchAll(pattern)) {
       const name = word.replace(/[.-]+$/, "");
       const [compared] = wordsOf(name);
       const isPlain = compared === undefined || toolWords.has(compared) || notFolders.has(name.toLowerCase());
       if (!isPlain && !isStopWord(name)) return name;
     }
+  }
   return undefined;
 }
 

@@ -37,10 +37,11 @@ export const readFileTool = (root: RootFolder): Tool =>
       refusedToReply(async () => {
         const path = textAt(input, "path");
         const file = await fileText(root, path, { maxBytes, signal });
-        if (file.type === "too-large")
+        if (file.type === "too-large") {
           throw new Error(
             `${path} is too large: ${kilobytes(file.bytes)}; the maximum is ${kilobytes(maxBytes)}.`,
           );
+        }
         if (file.type === "binary")
           return `${path} is a binary file of ${kilobytes(file.bytes)}; it is not shown.`;
         const from = countAt(input, "from_line", 1);

@@ -109,55 +109,55 @@ class Exploration {
   cutOff: "depth" | "states" | undefined;
   readonly edges: Record<string, number> = {};
   readonly depth: number;
-  private readonly seen = new Set<string>();
-  private readonly maxStates: number;
-  private readonly world: SmallWorld;
-  private readonly invariants: Invariants;
-  private readonly dialects: Dialects;
-  private readonly start: Node;
+  readonly #seen = new Set<string>();
+  readonly #maxStates: number;
+  readonly #world: SmallWorld;
+  readonly #invariants: Invariants;
+  readonly #dialects: Dialects;
+  readonly #start: Node;
 
   constructor(agent: ExploredAgent, world: SmallWorld, options: ExploreOptions) {
     const { depth = 12, maxStates = 100_000, invariants = {}, dialects = {} } = options;
     this.depth = depth;
-    this.maxStates = maxStates;
-    this.world = world;
-    this.invariants = invariants;
-    this.dialects = dialects;
-    this.start = { state: initialAgentState(agent), path: undefined, toolRuns: [] };
-    this.seen.add(keyOf(this.start));
+    this.#maxStates = maxStates;
+    this.#world = world;
+    this.#invariants = invariants;
+    this.#dialects = dialects;
+    this.#start = { state: initialAgentState(agent), path: undefined, toolRuns: [] };
+    this.#seen.add(keyOf(this.#start));
   }
 
   get states(): number {
-    return this.seen.size;
+    return this.#seen.size;
   }
 
   /** Visits level after level; returns the failure that ended it, if one did. */
   run(): ExploreReport["failure"] {
-    let level: readonly Node[] = [this.start];
+    let level: readonly Node[] = [this.#start];
     for (let depth = 0; depth < this.depth && level.length > 0; depth += 1) {
       const next: Node[] = [];
       for (const node of level) {
-        const failure = this.visit(node, next);
+        const failure = this.#visit(node, next);
         if (failure !== undefined) return failure;
       }
       level = next;
     }
-    if (this.cutOff === undefined && level.some((node) => this.hasMore(node))) this.cutOff = "depth";
+    if (this.cutOff === undefined && level.some((node) => this.#hasMore(node))) this.cutOff = "depth";
     return undefined;
   }
 
-  private visit(node: Node, next: Node[]): ExploreReport["failure"] {
-    for (const input of smallInputs(node.state, this.world)) {
+  #visit(node: Node, next: Node[]): ExploreReport["failure"] {
+    for (const input of smallInputs(node.state, this.#world)) {
       this.transitions += 1;
       const path = { input, from: node.path };
       try {
-        const reached = this.apply(input, node, path);
-        if (reached.state === node.state || this.seen.has(keyOf(reached))) continue;
-        if (this.seen.size >= this.maxStates) {
+        const reached = this.#apply(input, node, path);
+        if (reached.state === node.state || this.#seen.has(keyOf(reached))) continue;
+        if (this.#seen.size >= this.#maxStates) {
           this.cutOff = "states";
           continue;
         }
-        this.seen.add(keyOf(reached));
+        this.#seen.add(keyOf(reached));
         next.push(reached);
       } catch (error) {
         return { error, inputs: inputsOf(path) };
@@ -167,16 +167,16 @@ class Exploration {
   }
 
   /** Whether a state leads to one that was not seen. */
-  private hasMore(node: Node): boolean {
-    return smallInputs(node.state, this.world).some((input) => {
+  #hasMore(node: Node): boolean {
+    return smallInputs(node.state, this.#world).some((input) => {
       const { state } = step(input)(node.state);
       const toolRuns = runsAfter(node, input, state);
-      return state !== node.state && !this.seen.has(keyOf({ state, path: undefined, toolRuns }));
+      return state !== node.state && !this.#seen.has(keyOf({ state, path: undefined, toolRuns }));
     });
   }
 
   /** One transition, held to the laws and promises. */
-  private apply(input: AgentInput, node: Node, path: Path): Node {
+  #apply(input: AgentInput, node: Node, path: Path): Node {
     const { state } = node;
     const { state: next, moves } = step(input)(state);
     checkReference(input, state, next);
@@ -189,14 +189,14 @@ class Exploration {
     checkLimits(state, next);
     checkNeverStuck(next);
     const request = llmRequestAt(next);
-    if (request !== undefined) checkRequest(request, this.dialects, "L7");
+    if (request !== undefined) checkRequest(request, this.#dialects, "L7");
     checkJson(next);
     for (const { from, event, to } of moves) {
       const edge = `${from} --${event}--> ${to}`;
       this.edges[edge] = (this.edges[edge] ?? 0) + 1;
     }
     const toolRuns = runsAfter(node, input, next);
-    checkInvariants(this.invariants, { state: next, toolRuns });
+    checkInvariants(this.#invariants, { state: next, toolRuns });
     return { state: next, path, toolRuns };
   }
 }

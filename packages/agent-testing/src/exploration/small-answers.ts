@@ -117,11 +117,12 @@ function llmAnswers(
 ): readonly AgentInput[] {
   const { control } = state.reActContext;
   if ("started" in control && !control.started) return [{ type: "llm-call-started", key, timestamp }];
-  if (purpose === "reflect")
+  if (purpose === "reflect") {
     return [
       { type: "history-reflected", key, summary: "All of it.", timestamp },
       { type: "llm-call-failed", key, failure: { kind: "server", message: "", retryable: true }, timestamp },
     ];
+  }
   return outcomes.map((outcome) => outcomeToInput(outcome, { key, messageId, tokens }, state));
 }
 

@@ -69,18 +69,18 @@ const isAnswer = (input: AgentInput): boolean =>
 
 /** L4: equal keys mean equal effects and requests; a key that was wanted and no longer is never returns. */
 export class KeyLedger {
-  private readonly seen = new Map<string, string>();
-  private readonly retired = new Set<string>();
-  private wanted: Effects = {};
-  private requestParts: readonly unknown[] = [];
+  readonly #seen = new Map<string, string>();
+  readonly #retired = new Set<string>();
+  #wanted: Effects = {};
+  #requestParts: readonly unknown[] = [];
 
   follow(state: AgentState, effects: Effects): void {
-    for (const key in this.wanted) if (!Object.hasOwn(effects, key)) this.retired.add(key);
-    const isSameRequest = this.hasSameRequest(state);
+    for (const key in this.#wanted) if (!Object.hasOwn(effects, key)) this.#retired.add(key);
+    const isSameRequest = this.#hasSameRequest(state);
     for (const [key, effect] of Object.entries(effects)) {
       assertLaw(key === effect.key, "L4", () => `the effect ${effect.key} has the key ${key}`);
-      assertLaw(!this.retired.has(key), "L4", () => `the retired key ${key} is wanted again`);
-      const known = this.seen.get(key);
+      assertLaw(!this.#retired.has(key), "L4", () => `the retired key ${key} is wanted again`);
+      const known = this.#seen.get(key);
       if (effect.type === "call-llm" && known !== undefined && isSameRequest) continue;
       const meaning = JSON.stringify([effect, effect.type === "call-llm" ? llmRequestAt(state) : null]);
       assertLaw(
@@ -88,19 +88,19 @@ export class KeyLedger {
         "L4",
         () => `the key ${key} belongs to two different effects`,
       );
-      this.seen.set(key, meaning);
+      this.#seen.set(key, meaning);
     }
-    this.wanted = effects;
+    this.#wanted = effects;
   }
 
   /** Whether nothing has changed that a request is made of: then it need not be written out to be compared. */
-  private hasSameRequest(state: AgentState): boolean {
+  #hasSameRequest(state: AgentState): boolean {
     const { config, tools, transcript, messages, toolCalls, reActContext: context } = state;
     const { windowStart, seen, step, stepLimit, control } = context;
     const since = "since" in control ? control.since : -1;
     const parts = [config, tools, transcript, messages, toolCalls, windowStart, seen, step, stepLimit, since];
-    const isSame = parts.every((part, index) => part === this.requestParts[index]);
-    this.requestParts = parts;
+    const isSame = parts.every((part, index) => part === this.#requestParts[index]);
+    this.#requestParts = parts;
     return isSame;
   }
 }

@@ -36,26 +36,26 @@ interface Asked {
  * messages. A prefix that changes costs the provider's cache.
  */
 export class RequestLedger {
-  private last: Asked | undefined;
-  private key = "";
-  private readonly dialects: Dialects;
+  #last: Asked | undefined;
+  #key = "";
+  readonly #dialects: Dialects;
 
   constructor(dialects: Dialects) {
-    this.dialects = dialects;
+    this.#dialects = dialects;
   }
 
   /** `key` is the model call that is wanted; its request was looked at when it was wanted first. */
   follow(state: AgentState, key: string): void {
-    if (key === this.key) return;
-    this.key = key;
+    if (key === this.#key) return;
+    this.#key = key;
     const request = llmRequestAt(state);
     if (request === undefined) return;
-    checkRequest(request, this.dialects, "L7");
+    checkRequest(request, this.#dialects, "L7");
     if (request.purpose === "reflect") return;
     const { config, tools } = state;
-    const { last } = this;
+    const last = this.#last;
     const asked: Asked = { request, horizon: horizonAt(state), config, tools };
-    this.last = asked;
+    this.#last = asked;
     if (last?.horizon === asked.horizon) checkPrefix(last, asked);
   }
 }

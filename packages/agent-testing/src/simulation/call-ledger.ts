@@ -29,7 +29,7 @@ export class CallLedger {
   readonly runs: ToolRun[] = [];
   /** Calls that had begun to run when they were settled without a result of the tool, newest last. */
   readonly abandoned: string[] = [];
-  private readonly permissions = new Map<string, number>();
+  readonly #permissions = new Map<string, number>();
 
   hasRun(toolCallId: string): boolean {
     return this.runs.some((run) => run.toolCallId === toolCallId);
@@ -43,11 +43,11 @@ export class CallLedger {
     const record = recordOf(view.state, run.toolCallId);
     checkRecorded(run, record, view);
     checkPolicy(run, record, view);
-    this.checkRepeats(run, before, shared);
+    this.#checkRepeats(run, before, shared);
   }
 
   /** V4: one key for each call, one run for each attempt, and `once` means once. */
-  private checkRepeats(run: ToolRun, before: readonly ToolRun[], shared: ToolRun | undefined): void {
+  #checkRepeats(run: ToolRun, before: readonly ToolRun[], shared: ToolRun | undefined): void {
     const { toolCallId: id, key } = run;
     check(
       before.every((other) => other.key === key),
@@ -65,7 +65,7 @@ export class CallLedger {
       () => `attempt ${run.attempt} of call ${id} ran twice`,
     );
     const isOnce = [...before, run].some(({ replay }) => replay === "once");
-    const allowed = 1 + (this.permissions.get(id) ?? 0);
+    const allowed = 1 + (this.#permissions.get(id) ?? 0);
     check(
       !isOnce || before.length < allowed,
       "V4",
@@ -75,7 +75,7 @@ export class CallLedger {
 
   /** An input was applied: counts permissions to run a call again, and checks what the model reads (V15). */
   follow(input: AgentInput, before: AgentState, next: AgentState): void {
-    this.countPermission(input);
+    this.#countPermission(input);
     for (const { id } of openCallsOf(before.reActContext.control)) {
       const record = recordOf(next, id);
       if (record === undefined || record.result === null) continue;
@@ -85,12 +85,12 @@ export class CallLedger {
     }
   }
 
-  private countPermission(input: AgentInput): void {
+  #countPermission(input: AgentInput): void {
     const allows =
       (input.type === "tool-call-interrupted" && input.outcome === "not-run") ||
       (input.type === "tool-call-decided" && input.by === reviewer && input.decision.type === "run-again");
     if (!allows) return;
-    this.permissions.set(input.toolCallId, (this.permissions.get(input.toolCallId) ?? 0) + 1);
+    this.#permissions.set(input.toolCallId, (this.#permissions.get(input.toolCallId) ?? 0) + 1);
   }
 }
 

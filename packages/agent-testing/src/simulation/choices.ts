@@ -1,4 +1,4 @@
-import type { Choose } from "../draw-input.ts";
+import type { Choose } from "../choose.ts";
 
 /** One of some items, each as likely as the others. Throws for an empty list. */
 export const oneOf = <T>(choose: Choose, items: readonly T[]): T => {

@@ -124,7 +124,7 @@ function drawDecision(world: SimWorld, question: Question | undefined, draws: Dr
   const { choose } = draws;
   if (question?.about === "answer")
     return choose(4) === 0 ? { reject: "I do not know" } : { answer: "the red one" };
-  if (question?.about === "outcome")
+  if (question?.about === "outcome") {
     return oneOf<Decision>(choose, [
       { outcome: "run-again" },
       { outcome: "worked", result: "it was done" },
@@ -132,6 +132,7 @@ function drawDecision(world: SimWorld, question: Question | undefined, draws: Dr
       { outcome: "unknown" },
       "approve",
     ]);
+  }
   const name = question?.name ?? "";
   const schema = world.agent.tools[name]?.schema;
   const changed: unknown =

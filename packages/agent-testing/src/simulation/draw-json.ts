@@ -55,9 +55,10 @@ function drawObject(schema: JsonObject, choose: Choose, constants: Constants, de
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const required = isList(schema["required"]) ? schema["required"] : [];
   const drawn: Record<string, Json> = {};
-  for (const [name, property] of Object.entries(properties))
+  for (const [name, property] of Object.entries(properties)) {
     if (required.includes(name) || (depth < 4 && choose(2) === 0))
       drawn[name] = drawJson(property, choose, constants, depth + 1);
+  }
   return drawn;
 }
 

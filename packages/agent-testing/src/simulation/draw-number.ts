@@ -1,5 +1,5 @@
 import type { JsonObject } from "@moora/llm";
-import type { Choose } from "../draw-input.ts";
+import type { Choose } from "../choose.ts";
 import { oneOf } from "./choices.ts";
 
 /** Positive numbers are drawn between these where a schema has no bounds: seven orders of magnitude. */

@@ -1,7 +1,7 @@
 import type { Agent, Tool } from "@moora/agent";
 import { defineTool, type ToolOutcome } from "@moora/agent-core-effects";
 import type { Json } from "@moora/llm";
-import type { Choose } from "../draw-input.ts";
+import type { Choose } from "../choose.ts";
 import { oneOf } from "./choices.ts";
 import { constantsOf, type Constants } from "./constants.ts";
 import { drawJson } from "./draw-json.ts";

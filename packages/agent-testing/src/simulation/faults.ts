@@ -35,11 +35,13 @@ const familyOf = (fault: string): string => fault.split(":", 1)[0] ?? fault;
  */
 export function faultFilter(names: readonly string[] | undefined): (fault: string) => boolean {
   if (names === undefined) return () => true;
-  for (const name of names)
-    if (!faultNames.some((fault) => fault === name || familyOf(fault) === name))
+  for (const name of names) {
+    if (!faultNames.some((fault) => fault === name || familyOf(fault) === name)) {
       throw new RangeError(
         `faults: "${name}" is not a fault. Known: ${[...new Set(faultNames.map(familyOf))].join(", ")}.`,
       );
+    }
+  }
   const allowed = new Set(
     faultNames.filter((fault) => names.includes(fault) || names.includes(familyOf(fault))),
   );

@@ -68,12 +68,13 @@ export async function checkEnd(world: SimWorld): Promise<void> {
     "V1",
     () => `the log has ${log.length} records, ${keeper.inputs.length} were published`,
   );
-  for (const { seq, text } of acknowledged)
+  for (const { seq, text } of acknowledged) {
     check(
       seq <= log.length && (text === "" || text === JSON.stringify(log[seq - 1])),
       "V6",
       () => `the acknowledged input ${seq} is not in the log`,
     );
+  }
   const folded = firstDifference(state, keeper.state);
   check(folded === undefined, "V2", () => `the state folded from the log differs: ${folded}`);
   checkHosts(world);

@@ -24,7 +24,7 @@ export class LogWatch {
   readonly keeper: LawKeeper;
   readonly calls: CallLedger = new CallLedger();
   /** The host whose `session-opened` is the last in the log. */
-  private writer = "";
+  #writer = "";
   /** Calls whose results the application has handed in. */
   readonly outsideResults: Set<string> = new Set();
   /** The step whose model call was started last, and how many attempts of it were. */
@@ -35,8 +35,8 @@ export class LogWatch {
   private readonly id: string;
 
   constructor(store: EventLog, id: string, laws: LawsOptions) {
-    this.store = store;
-    this.id = id;
+    this.#store = store;
+    this.#id = id;
     this.keeper = keepLaws({ ...laws, replays: false });
   }
 
@@ -51,16 +51,17 @@ export class LogWatch {
   wrote(host: string, records: readonly LogRecord[], isOwned: boolean): void {
     for (const { seq, body } of records) {
       const type = typeOf(body);
-      if (type === "session-opened") this.writer = host;
-      else
+      if (type === "session-opened") this.#writer = host;
+      else {
         check(
-          host === this.writer ||
+          host === this.#writer ||
             publicInputs.has(type) ||
             (type === "deadline-passed" && !isOwned) ||
             (type === "tool-call-completed" && this.outsideResults.has(callIdOf(body))),
           "V8",
-          () => `${host} writes ${type} at ${seq}, and ${this.writer} is the owner`,
+          () => `${host} writes ${type} at ${seq}, and ${this.#writer} is the owner`,
         );
+      }
     }
   }
 
@@ -69,8 +70,8 @@ export class LogWatch {
     const known = this.length;
     if (seq <= known) return;
     check(seq === known + 1, "V1", () => `${host} publishes ${seq} after ${known}`);
-    check(seq <= this.durableHead(), "V7", () => `${host} publishes ${seq} before it is in the log`);
-    const next = this.apply(input);
+    check(seq <= this.#durableHead(), "V7", () => `${host} publishes ${seq} before it is in the log`);
+    const next = this.#apply(input);
     check(
       next.updatedAt === state.updatedAt &&
         controlName(next.reActContext.control) === controlName(state.reActContext.control),
@@ -81,18 +82,18 @@ export class LogWatch {
 
   /** Applies what the log has and no host has published yet. */
   catchUp(): void {
-    const log = this.store.open(this.id);
+    const log = this.#store.open(this.#id);
     if (log === undefined || log instanceof Promise) return;
     const records = log.read(this.length);
     if (records instanceof Promise) return;
-    for (const record of records) this.apply(JSON.parse(record.body));
+    for (const record of records) this.#apply(JSON.parse(record.body));
   }
 
   /** V17: model calls with one idempotency key ask the same. */
   asked(request: LlmRequest, idempotencyKey: string | undefined): void {
     if (idempotencyKey === undefined) return;
-    const known = this.requests.get(idempotencyKey);
-    this.requests.set(idempotencyKey, request);
+    const known = this.#requests.get(idempotencyKey);
+    this.#requests.set(idempotencyKey, request);
     check(
       known === undefined || JSON.stringify(known) === JSON.stringify(request),
       "V17",
@@ -100,7 +101,7 @@ export class LogWatch {
     );
   }
 
-  private apply(input: AgentInput): AgentState {
+  #apply(input: AgentInput): AgentState {
     const before = this.keeper.state;
     const next = this.keeper.apply(input);
     if (next === before) return next;
@@ -130,8 +131,8 @@ export class LogWatch {
     );
   }
 
-  private durableHead(): number {
-    const log = this.store.open(this.id);
+  #durableHead(): number {
+    const log = this.#store.open(this.#id);
     const head = log === undefined || log instanceof Promise ? 0 : log.head();
     return head instanceof Promise ? 0 : head;
   }

@@ -3,7 +3,7 @@ import { defineTool } from "@moora/agent-core-effects";
 import { type ToolDefinition } from "@moora/agent-core-state-machine";
 import { changeConfig } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
-import type { Choose } from "../draw-input.ts";
+import type { Choose } from "../choose.ts";
 import { oneOf } from "./choices.ts";
 
 /** Fields of a tool's definition that a release changes. */

@@ -59,42 +59,47 @@ export async function shrunk(
 type Fails = (session: SimulatedSession) => Promise<boolean>;
 
 async function leaveOut(best: () => SimulatedSession, fails: Fails): Promise<void> {
-  for (let size = Math.ceil(best().actions.length / 2); size >= 1; size = Math.floor(size / 2))
+  for (let size = Math.ceil(best().actions.length / 2); size >= 1; size = Math.floor(size / 2)) {
     for (let at = best().actions.length - size; at >= 0; at -= size) {
       const { actions } = best();
       const from = Math.min(at, Math.max(0, actions.length - size));
       await fails({ ...best(), actions: actions.toSpliced(from, size) });
     }
+  }
 }
 
 /** Two actions that only make sense together, as a stop and what follows it. */
 async function leaveOutPairs(best: () => SimulatedSession, fails: Fails): Promise<void> {
-  for (let second = best().actions.length - 1; second > 0; second -= 1)
+  for (let second = best().actions.length - 1; second > 0; second -= 1) {
     for (let first = second - 1; first >= 0; first -= 1) {
       const actions = best().actions.filter((_, index) => index !== first && index !== second);
       if (await fails({ ...best(), actions })) return;
     }
+  }
 }
 
 async function simplify(best: () => SimulatedSession, fails: Fails): Promise<void> {
-  for (const key of ["asyncAppends", "approvesAll"] as const)
+  for (const key of ["asyncAppends", "approvesAll"] as const) {
     if (best()[key] === true) {
       const { [key]: _, ...plain } = best();
       await fails(plain);
     }
-  for (const key of Object.keys(best().config ?? {}))
+  }
+  for (const key of Object.keys(best().config ?? {})) {
     await fails({
       ...best(),
       config: Object.fromEntries(Object.entries(best().config ?? {}).filter(([name]) => name !== key)),
     });
+  }
   for (let at = 0; at < best().actions.length; at += 1) {
     const action = best().actions[at];
     if (action === undefined) continue;
-    for (const simpler of simplerActions(action))
+    for (const simpler of simplerActions(action)) {
       if (await fails({ ...best(), actions: best().actions.with(at, simpler) })) {
         // The simpler one may become simpler still.
         at -= 1;
         break;
       }
+    }
   }
 }

@@ -34,13 +34,13 @@ const isDecision = ({ body }: LogRecord): boolean => body.includes('"type":"tool
 /** One host's way to a store that all hosts share. It dies with its host, and fails as the simulation demands. */
 export class SimLog {
   readonly name = "simulated";
-  private dead = false;
-  private fault: SetFault | undefined;
-  private leaseFault: "lost" | "fails" | undefined;
-  private readonly store: EventLog;
-  private readonly host: string;
-  private readonly wait: ((pending: PendingAppend) => void) | undefined;
-  private readonly wrote: (host: string, records: readonly LogRecord[]) => void;
+  #dead = false;
+  #fault: SetFault | undefined;
+  #leaseFault: "lost" | "fails" | undefined;
+  readonly #store: EventLog;
+  readonly #host: string;
+  readonly #wait: ((pending: PendingAppend) => void) | undefined;
+  readonly #wrote: (host: string, records: readonly LogRecord[]) => void;
 
   /** With `wait`, appends take their time; without it they end at once. `wrote` is called with what was stored. */
   constructor(
@@ -49,67 +49,68 @@ export class SimLog {
     wait: ((pending: PendingAppend) => void) | undefined,
     wrote: (host: string, records: readonly LogRecord[]) => void,
   ) {
-    this.store = store;
-    this.host = host;
-    this.wait = wait;
-    this.wrote = wrote;
+    this.#store = store;
+    this.#host = host;
+    this.#wait = wait;
+    this.#wrote = wrote;
   }
 
   failNext(how: WriteFault, onDecision: boolean): void {
-    this.fault = { how, onDecision };
+    this.#fault = { how, onDecision };
   }
 
   failNextRenewal(how: "lost" | "fails"): void {
-    this.leaseFault = how;
+    this.#leaseFault = how;
   }
 
   heal(): void {
-    this.fault = undefined;
-    this.leaseFault = undefined;
+    this.#fault = undefined;
+    this.#leaseFault = undefined;
   }
 
   /** From now on this host neither reads nor writes: it is gone. */
   kill(): void {
-    this.dead = true;
+    this.#dead = true;
   }
 
   /** Whether some append of this host will fail. */
   get failsNext(): boolean {
-    return this.fault !== undefined;
+    return this.#fault !== undefined;
   }
 
   asEventLog(): EventLog {
     const never = new Promise<never>(() => undefined);
-    const alive = <T>(work: () => T): T | Promise<never> => (this.dead ? never : work());
+    const alive = <T>(work: () => T): T | Promise<never> => (this.#dead ? never : work());
     const altered = (log: SessionLog): Partial<SessionLog> => ({
       maxRecordLength: longestRecord,
-      append: (expectedSeq, records) => alive(() => this.append(log, expectedSeq, records)),
+      append: (expectedSeq, records) => alive(() => this.#append(log, expectedSeq, records)),
       read: (afterSeq) => alive(() => log.read(afterSeq)),
       inspect: () => alive(() => log.inspect()),
       checkUpTo: (seq) => alive(() => log.checkUpTo(seq)),
       head: () => alive(() => log.head()),
-      lease: (claim) => alive(() => this.lease() ?? log.lease(claim)),
+      lease: (claim) => alive(() => this.#lease() ?? log.lease(claim)),
       currentLease: () => alive(() => log.currentLease()),
       release: (owner) => alive(() => log.release(owner)),
-      watch: (listener) => log.watch(() => (this.dead ? undefined : listener())),
+      watch: (listener) => log.watch(() => (this.#dead ? undefined : listener())),
       snapshot: () => alive(() => log.snapshot()),
       saveSnapshot: (snapshot) => alive(() => log.saveSnapshot(snapshot)),
     });
-    return withSessions(this.store, altered, { name: this.name, close: () => undefined });
+    return withSessions(this.#store, altered, { name: this.name, close: () => undefined });
   }
 
-  private lease(): Lease | undefined {
-    const { leaseFault } = this;
-    this.leaseFault = undefined;
+  #lease(): Lease | undefined {
+    const leaseFault = this.#leaseFault;
+    this.#leaseFault = undefined;
     if (leaseFault === "fails") throw new LogError("LogBusy", "Simulated: the lease cannot be renewed.");
     return leaseFault === undefined
       ? undefined
       : { owner: "a-stranger#lease", until: Number.MAX_SAFE_INTEGER };
   }
 
-  private append(log: SessionLog, expectedSeq: number, records: readonly LogRecord[]): void | Promise<void> {
-    const write = (): void => this.write(log, expectedSeq, records);
-    const { wait, host } = this;
+  #append(log: SessionLog, expectedSeq: number, records: readonly LogRecord[]): void | Promise<void> {
+    const write = (): void => this.#write(log, expectedSeq, records);
+    const wait = this.#wait;
+    const host = this.#host;
     if (wait === undefined) return write();
     return new Promise((resolve, reject) =>
       wait({
@@ -127,23 +128,23 @@ export class SimLog {
     );
   }
 
-  private write(log: SessionLog, expectedSeq: number, records: readonly LogRecord[]): void {
+  #write(log: SessionLog, expectedSeq: number, records: readonly LogRecord[]): void {
     if (records.some(({ body }) => body.length > longestRecord))
       throw new LogError("InvalidRecord", "Simulated: a record is too large.");
-    const how = this.faultFor(records);
+    const how = this.#faultFor(records);
     if (how === "nothing-written") throw new LogError("LogWrite", "Simulated: the disk is full.");
     if (how === "busy") throw new LogError("LogBusy", "Simulated: the log is locked.");
     const written = how === "torn" ? records.slice(0, Math.floor(records.length / 2)) : records;
     // The store in memory answers at once.
     void log.append(expectedSeq, written);
-    this.wrote(this.host, written);
+    this.#wrote(this.#host, written);
     if (how !== undefined) throw new LogError("LogWrite", "Simulated: the write was not confirmed.");
   }
 
-  private faultFor(records: readonly LogRecord[]): WriteFault | undefined {
-    const { fault } = this;
+  #faultFor(records: readonly LogRecord[]): WriteFault | undefined {
+    const fault = this.#fault;
     if (fault === undefined || (fault.onDecision && !records.some(isDecision))) return undefined;
-    this.fault = undefined;
+    this.#fault = undefined;
     return fault.how;
   }
 }

@@ -59,12 +59,12 @@ export class SimWorld {
   pending: Pending[] = [];
   /** The first thing that went wrong outside of any call that could have thrown it. */
   failure: unknown;
-  private readonly options: WorldOptions;
-  private names = 0;
+  readonly #options: WorldOptions;
+  #names = 0;
 
   constructor(options: WorldOptions) {
     const { agent, dialects, thoroughly } = options;
-    this.options = options;
+    this.#options = options;
     this.original = agent;
     this.agent = agent;
     const from = initialAgentState({ config: agent.config, tools: agent.tools });
@@ -73,24 +73,24 @@ export class SimWorld {
 
   /** Opens the session in a new process, with the newest release. Returns what went wrong, if something did. */
   async open(access: "run" | "post", isOwnerGone: boolean, approvesAll = false): Promise<unknown> {
-    const name = `host-${(this.names += 1)}`;
-    const wait = this.options.asyncAppends ? (it: Pending) => void this.pending.push(it) : undefined;
+    const name = `host-${(this.#names += 1)}`;
+    const wait = this.#options.asyncAppends ? (it: Pending) => void this.pending.push(it) : undefined;
     const log = new SimLog(this.store, name, wait, (writer, records) =>
-      this.guard(() => this.watch.wrote(writer, records, this.isOwned)),
+      this.guard(() => this.watch.wrote(writer, records, this.#isOwned)),
     );
     const { agent } = this;
     const host: SimHost = { name, agent, log, access, approvesAll, session: undefined, timers: 0 };
     this.hosts.push(host);
     for (const fault of this.releases.splice(0)) this.hit(fault);
-    const opening = openSession(this.simulated(host), {
+    const opening = openSession(this.#simulated(host), {
       log: log.asEventLog(),
       id: sessionId,
       owner: name,
       access,
       clock: clockOf(host, this.time, () => this.hosts.includes(host)),
       isOwnerGone: () => isOwnerGone,
-      newId: (prefix) => `${prefix}-${(this.names += 1)}`,
-      onError: ({ source, error }) => this.reported(source, error),
+      newId: (prefix) => `${prefix}-${(this.#names += 1)}`,
+      onError: ({ source, error }) => this.#reported(source, error),
       ...(approvesAll ? { onApproval: () => "approve" } : {}),
     });
     const opened = await this.finished(opening, host);
@@ -110,7 +110,7 @@ export class SimWorld {
   }
 
   /** V13: injected faults are reported as errors; any other error of the reducer or of a view is a bug. */
-  private reported(source: string, error: unknown): void {
+  #reported(source: string, error: unknown): void {
     const isInjected = error instanceof LogError || error instanceof SessionError;
     if (bugSources.has(source) && !isInjected)
       this.failure ??= new InvariantBroken("V13", `an error in ${source}: ${String(error)}`);
@@ -134,7 +134,7 @@ export class SimWorld {
   }
 
   /** Whether a host runs the session, and its right to do so has not expired. */
-  private get isOwned(): boolean {
+  get #isOwned(): boolean {
     return (this.owner?.session?.info().leaseUntil ?? 0) > this.time.now();
   }
 
@@ -171,11 +171,12 @@ export class SimWorld {
       },
       (error: unknown) => {
         const isOfAnother = error instanceof LogError && error.code === "InvalidRecord" && !isOversized;
-        if (isOfAnother)
+        if (isOfAnother) {
           this.failure ??= new InvariantBroken(
             "V6",
             "an input was refused for another one that is too large",
           );
+        }
       },
     );
   }
@@ -211,17 +212,18 @@ export class SimWorld {
     });
   }
 
-  private simulated(host: SimHost): Agent<unknown> {
+  #simulated(host: SimHost): Agent<unknown> {
     return simulatedAgent(host, {
       wait: (pending) => void this.pending.push(pending),
       asks: (request, { idempotencyKey }) => this.guard(() => this.watch.asked(request, idempotencyKey)),
-      begins: (of, tool, parameters, context) => this.guard(() => this.begins(of, tool, parameters, context)),
+      begins: (of, tool, parameters, context) =>
+        this.guard(() => this.#begins(of, tool, parameters, context)),
       hasRun: (id) => this.watch.calls.hasRun(id),
-      executes: this.options.executes,
+      executes: this.#options.executes,
     });
   }
 
-  private begins(host: SimHost, tool: Tool, parameters: string, context: ToolContext): void {
+  #begins(host: SimHost, tool: Tool, parameters: string, context: ToolContext): void {
     const { name, session, agent } = host;
     const { toolCallId, attempt, idempotencyKey: key } = context;
     // While a host opens the session, only its log shows what it has accepted.

@@ -89,9 +89,9 @@ function* simplerValues(value: Json): Generator<Json, void, undefined> {
   if (typeof value === "number") yield* simplerNumbers(value);
   else if (typeof value === "string" && value.length > 2)
     yield String.fromCodePoint(value.codePointAt(0) ?? 0);
-  else if (Array.isArray(value)) {
+  else if (Array.isArray(value))
     for (let at = value.length - 1; at >= 0; at -= 1) yield value.toSpliced(at, 1);
-  } else if (isJsonObject(value)) {
+  else if (isJsonObject(value)) {
     for (const [key, field] of Object.entries(value))
       for (const simpler of simplerValues(field)) yield { ...value, [key]: simpler };
   }

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent } from "@moora/agent";
-import { drawConfig, type Choose } from "../draw-input.ts";
+import type { Choose } from "../choose.ts";
+import { drawConfig } from "../draw-input.ts";
 import { defaultDialects } from "../laws/default-dialects.ts";
 import { seededChoose } from "../seeded-choose.ts";
 import type { SimulatedSession } from "./action.ts";

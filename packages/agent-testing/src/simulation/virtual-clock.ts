@@ -8,61 +8,63 @@ interface Timer {
 
 /** A clock that is moved by hand. */
 export class VirtualClock implements Clock {
-  private time: number;
-  private order = 0;
-  private readonly timers = new Set<Timer>();
+  #time: number;
+  #order = 0;
+  readonly #timers = new Set<Timer>();
 
   constructor(startsAt = 1_700_000_000_000) {
-    this.time = startsAt;
+    this.#time = startsAt;
   }
 
   now(): number {
-    return this.time;
+    return this.#time;
   }
 
   after(ms: number, callback: () => void): () => void {
-    const timer = { at: this.time + Math.max(0, ms), order: (this.order += 1), callback };
-    this.timers.add(timer);
-    return () => void this.timers.delete(timer);
+    const timer = { at: this.#time + Math.max(0, ms), order: (this.#order += 1), callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
   }
 
   /** How many timers wait. */
   get waiting(): number {
-    return this.timers.size;
+    return this.#timers.size;
   }
 
   /** When the next timer is due, undefined without one. */
   get nextAt(): number | undefined {
-    return this.next()?.at;
+    return this.#next()?.at;
   }
 
   /** Moves to the next timer and fires it; false when no timer waits. */
   fireNext(): boolean {
-    const next = this.next();
+    const next = this.#next();
     if (next === undefined) return false;
-    this.time = Math.max(this.time, next.at);
-    this.timers.delete(next);
+    this.#time = Math.max(this.#time, next.at);
+    this.#timers.delete(next);
     next.callback();
     return true;
   }
 
   /** Moves time without looking at timers, also back: a clock that was set. Those that became due fire at the next move. */
   jump(ms: number): void {
-    this.time += ms;
+    this.#time += ms;
   }
 
   /** Moves on and fires everything that becomes due, in its order. */
   advance(ms: number): void {
-    const until = this.time + ms;
-    for (let next = this.next(); next !== undefined && next.at <= until; next = this.next()) this.fireNext();
-    this.time = Math.max(this.time, until);
+    const until = this.#time + ms;
+    for (let next = this.#next(); next !== undefined && next.at <= until; next = this.#next())
+      this.fireNext();
+    this.#time = Math.max(this.#time, until);
   }
 
-  private next(): Timer | undefined {
+  #next(): Timer | undefined {
     let first: Timer | undefined;
-    for (const timer of this.timers)
+    for (const timer of this.#timers) {
       if (first === undefined || timer.at < first.at || (timer.at === first.at && timer.order < first.order))
         first = timer;
+    }
     return first;
   }
 }

@@ -67,16 +67,16 @@ export class Programs implements Disposable {
 
   /** Runs a file with Node, against the sources. */
   run(file: string): Ended {
-    return this.command(["--conditions=@moora/source", file]);
+    return this.#command(["--conditions=@moora/source", file]);
   }
 
   /** Runs the tests of a folder with vitest, against the sources. */
   test(folder: string): Ended {
     this.write("vitest.config.ts", config);
-    return this.command([join(root, "node_modules/vitest/vitest.mjs"), "run", "--root", ".", folder]);
+    return this.#command([join(root, "node_modules/vitest/vitest.mjs"), "run", "--root", ".", folder]);
   }
 
-  private command(args: readonly string[]): Ended {
+  #command(args: readonly string[]): Ended {
     const { status, stdout, stderr } = spawnSync(process.execPath, args, {
       cwd: this.path,
       encoding: "utf8",

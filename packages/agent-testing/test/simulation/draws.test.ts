@@ -67,10 +67,11 @@ describe("arguments are drawn from schemas and constants", () => {
       [50, 500],
       [500, 5_000],
       [5_000, 50_000],
-    ] as const)
+    ] as const) {
       expect(values.filter((value) => value >= low && value < high).length).toBeGreaterThan(
         values.length / 40,
       );
+    }
   });
 
   it("constants of schemas, prompts and predicates come, and their neighbors", async () => {
@@ -148,9 +149,10 @@ describe("values of the user's own", () => {
   it("are the results that `drawResults` gives for a call", async () => {
     const contents = new Set<string>();
     const watch: Invariant = ({ state }) => {
-      for (const { result } of Object.values(state.toolCalls))
+      for (const { result } of Object.values(state.toolCalls)) {
         if (result?.isSuccess === true) contents.add(result.content.replaceAll(/\d+(\.\d+)?/g, "#"));
         else if (result !== null) contents.add(result?.error ?? "");
+      }
       return true;
     };
     await simulate(refundAgent(1e9), {

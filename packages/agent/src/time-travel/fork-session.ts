@@ -95,11 +95,12 @@ function checkForkOptions(log: unknown, seq: unknown, options: unknown): void {
   if (typeof as !== "string")
     throw new SessionError("InvalidOption", "as is missing. Give the id of the new session.");
   if (to !== undefined) checkIsLog(to);
-  if (!ways.includes(open))
+  if (!ways.includes(open)) {
     throw new SessionError(
       "InvalidOption",
       `open must be "reuse", "rerun" or "close", got ${shownValue(open)}.`,
     );
+  }
 }
 
 /** The inputs of a fork: those before it, and what settles the work that was open there. */

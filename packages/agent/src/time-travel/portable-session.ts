@@ -56,10 +56,11 @@ export function parsePortable(text: string): PortableSession {
   const seal = lines.pop();
   const [first, ...rest] = lines.map(lineToObject);
   const { mark: found, id, header } = first ?? {};
-  if (found !== mark || typeof id !== "string" || typeof header !== "string")
+  if (found !== mark || typeof id !== "string" || typeof header !== "string") {
     throw new LogError("LogCorrupt", "This is not a portable session, or its beginning is missing.", {
       seq: 0,
     });
+  }
   const records = rest.map(objectToRecord);
   checkedChain(chainStart(header), records);
   if (seal !== sealOf(lines)) throw cutOff(records.length);

@@ -6,9 +6,10 @@ import { recordedText, recordings } from "./recordings.ts";
 /** Where two texts part, as a line; undefined where they do not. A line of a session is its position. */
 function firstDifference(found: readonly string[], golden: readonly string[]): string | undefined {
   const length = Math.max(found.length, golden.length);
-  for (let line = 0; line < length; line += 1)
+  for (let line = 0; line < length; line += 1) {
     if (found[line] !== golden[line])
       return `at ${line}: ${found[line] ?? "nothing"} was ${golden[line] ?? "nothing"}`;
+  }
   return undefined;
 }
 

@@ -186,9 +186,9 @@ describe("a JSONL file that lost what was acknowledged", () => {
     truncateSync(file, statSync(file).size - 1);
     const late = storage.open();
     expect(await verifySession(late, "ada")).toMatchObject({ ok: false, reason: "damaged", seq: head });
-    for (const access of ["run", "post", "read"] as const) {
+    for (const access of ["run", "post", "read"] as const)
       expect(await outcomeOf(late, access)).toBe(`LogCorrupt@${head}`);
-    }
+
     expect((await stateAt(late, "ada", head - 1)).seq).toBe(head - 1);
   });
 });

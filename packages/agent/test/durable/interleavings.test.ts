@@ -109,10 +109,11 @@ describe("a malformed answer, then the right one", () => {
       { approve: () => 1 },
     ];
     // What a host without types may say.
-    for (const decision of said)
+    for (const decision of said) {
       await expect(human.decide(question, decision as "approve")).rejects.toThrow(
         expect.objectContaining({ name: "InputRefused" }),
       );
+    }
     expect(await human.decide({ ...question, digest: "forged" }, "approve")).toEqual({
       status: "ignored",
       reason: "digest-mismatch",

@@ -194,9 +194,10 @@ describe("a decision about something else, from another process, before and afte
         [{ ...question, toolCallId: "9" }, "unknown-call"],
         [{ ...question, toolCallId: "__proto__" }, "unknown-call"],
       ];
-      for (const [about, reason] of refused)
+      for (const [about, reason] of refused) {
         for (const decision of ["approve", { approve: { of: 5 } }, { reject: "No." }] as const)
           expect(await person.decide(about, decision, "eve")).toEqual({ status: "ignored", reason });
+      }
       await expect(person.decide(question, { approve: { of: "much" } }, "eve")).rejects.toMatchObject({
         name: "InputRefused",
         code: "invalid-arguments",
@@ -245,10 +246,11 @@ describe("a tool's question to a human", () => {
     await scene.clock.advance(3 * day);
     await restarted(scene);
     const person = await scene.post();
-    for (const answer of [{ stars: 9 }, { stars: "many" }, {}, "five"])
+    for (const answer of [{ stars: 9 }, { stars: "many" }, {}, "five"]) {
       await expect(person.decide(question, { answer }, "ada")).rejects.toMatchObject({
         code: "invalid-answer",
       });
+    }
     expect(await person.decide(question, "approve", "ada")).toEqual({
       status: "ignored",
       reason: "wrong-decision",
@@ -279,7 +281,7 @@ describe("three questions of one turn, each answered by another process after an
 
   it("6 orders of 8 combinations: each decision touches its own call, equal combinations give equal requests", async () => {
     const requests = new Map<number, Set<string>>();
-    for (const order of orders)
+    for (const order of orders) {
       for (let combination = 0; combination < 8; combination += 1) {
         const seen: LlmRequest[] = [];
         const llm = new MockLlmCaller((request) => {
@@ -306,6 +308,7 @@ describe("three questions of one turn, each answered by another process after an
         requests.set(combination, (requests.get(combination) ?? new Set()).add(last));
         expect(seen).toHaveLength(2);
       }
+    }
     expect([...requests.values()].map(({ size }) => size)).toEqual(Array.from({ length: 8 }, () => 1));
     expect(new Set([...requests.values()].flatMap((texts) => [...texts])).size).toBe(8);
   });

@@ -90,10 +90,11 @@ describe.each(["memory", "jsonl", "sqlite", "memory behind a network"] as const)
       expect(new Set(notes)).toEqual(new Set(receipts.keys()));
       expect(notes).toHaveLength(3 * count);
       expect(notes).toEqual([...receipts].toSorted(([, a], [, b]) => a - b).map(([text]) => text));
-      for (const poster of posters)
+      for (const poster of posters) {
         expect(notes.filter((text) => text.startsWith(poster.name))).toEqual(
           Array.from({ length: count }, (_, index) => `${poster.name} ${index}`),
         );
+      }
       for (const session of sessions) await checkSound(session, storage.open());
       expect(seqs).toEqual(Array.from({ length: owner.info().seq }, (_, index) => index + 1));
       for (const session of sessions) await session.close();

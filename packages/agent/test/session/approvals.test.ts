@@ -159,11 +159,12 @@ describe("an approval of something else (H01)", () => {
     ];
     for (const digest of foreign) {
       expect(digest).not.toBe(question.digest);
-      for (const decision of ["approve", { approve: { to: "a", sum: 1 } }] as const)
+      for (const decision of ["approve", { approve: { to: "a", sum: 1 } }] as const) {
         expect(await made.session.decide({ ...question, digest }, decision)).toEqual({
           status: "ignored",
           reason: "digest-mismatch",
         });
+      }
     }
     await settled();
     expect(made.ran).toEqual([]);
@@ -244,7 +245,7 @@ describe("three questions of one turn (H05)", () => {
 
   it("6 orders of 8 combinations: each decision touches its own call, equal combinations give equal requests", async () => {
     const requests = new Map<number, Set<string>>();
-    for (const order of orders)
+    for (const order of orders) {
       for (let combination = 0; combination < 8; combination += 1) {
         const made = paying(["a", "b", "c"]);
         const questions = await asking(made, 3);
@@ -265,6 +266,7 @@ describe("three questions of one turn (H05)", () => {
         const seen = requests.get(combination) ?? new Set();
         requests.set(combination, seen.add(JSON.stringify(made.llm.requests[1])));
       }
+    }
     expect([...requests.values()].map(({ size }) => size)).toEqual(Array.from({ length: 8 }, () => 1));
     expect(new Set([...requests.values()].flatMap((seen) => [...seen])).size).toBe(8);
   });

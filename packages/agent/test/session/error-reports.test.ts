@@ -131,10 +131,11 @@ describe("an error that nothing listens for", () => {
       startSession(agent, { onError }),
       await openSession(agent, { log: memoryLog(), id: "ada", onError }),
     ];
-    for (const session of sessions)
+    for (const session of sessions) {
       session.subscribe(() => {
         throw newBug();
       });
+    }
     await sessions[0]?.send("Hello?");
     await sessions[1]?.send("Hello?");
     expect(new Set(reports.map(({ source }) => source))).toEqual(new Set(["listener"]));
@@ -290,10 +291,11 @@ describe("an effect that ends without an answer", () => {
     // The clock that stamps the decision breaks once.
     const now = vi.spyOn(Date, "now").mockImplementationOnce(() => 1);
     session.onInput((input) => {
-      if (input.type === "re-act-observed")
+      if (input.type === "re-act-observed") {
         now.mockImplementationOnce(() => {
           throw bug;
         });
+      }
     });
     await vi.waitFor(() => expect(reports).toHaveLength(1));
     expect(reports).toEqual([{ source: "effect", error: bug, key: expect.stringMatching(/^ask\/1\//) }]);

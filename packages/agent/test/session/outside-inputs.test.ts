@@ -44,12 +44,13 @@ describe("dispatch", () => {
     await owner?.send("go");
     await turns();
     const before = owner?.current();
-    for (const session of sessions)
+    for (const session of sessions) {
       await expect(session.dispatch({ ...input, timestamp: 1 })).rejects.toMatchObject({
         name: "InputRefused",
         code: "not-allowed",
         path: "type",
       });
+    }
     expect(owner?.current()).toBe(before);
     for (const session of sessions) await session.close();
   });

@@ -80,11 +80,12 @@ describe("a session", () => {
     await session.send("q");
     const count = inputs.length;
     const before = session.current();
-    for (const toolCallId of ["99", "__proto__", "constructor"])
+    for (const toolCallId of ["99", "__proto__", "constructor"]) {
       expect(await session.settle(toolCallId, { content: "x" })).toEqual({
         status: "ignored",
         reason: "unknown-call",
       });
+    }
     expect(await failureOf(session.dispatch({ type: "tool-call-decided", toolCallId: 7 }))).toMatchObject({
       code: "wrong-shape",
     });

@@ -65,10 +65,11 @@ describe("a portable session", () => {
         expect.objectContaining({ code: "LogCorrupt", seq: expect.any(Number) }),
       );
     }
-    for (let length = text.length - 1; length > 0; length -= 97)
+    for (let length = text.length - 1; length > 0; length -= 97) {
       expect(() => parsePortable(text.slice(0, length)), `${length} characters`).toThrow(
         expect.objectContaining({ code: "LogCorrupt" }),
       );
+    }
   });
 
   it("is refused when any of its characters is another, at the place where it is", async () => {
@@ -104,10 +105,11 @@ describe("a portable session", () => {
       lines.toSpliced(3, 0, lines[3] ?? ""),
       lines.with(3, lines[4] ?? "").with(4, lines[3] ?? ""),
     ];
-    for (const some of damaged)
+    for (const some of damaged) {
       expect(() => parsePortable(some.join("\n"))).toThrow(
         expect.objectContaining({ code: "LogCorrupt", seq: expect.any(Number) }),
       );
+    }
   });
 
   it.each([

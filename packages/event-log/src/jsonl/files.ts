@@ -118,9 +118,8 @@ export class Files {
   makeDirectory(directory: string): void {
     const first = this.#fs.mkdirSync(directory, { recursive: true, mode: ownFolderMode });
     if (first === undefined) return;
-    for (let made = directory; made.length >= first.length; made = dirname(made)) {
+    for (let made = directory; made.length >= first.length; made = dirname(made))
       this.#syncDirectory(dirname(made));
-    }
   }
 
   /** Ignores file system errors: data that must be durable has been synced before the close. */
@@ -148,11 +147,12 @@ export class Files {
     let length = 0;
     while (length < bytes.length) {
       const written = this.#fs.writeSync(fd, bytes, length, bytes.length - length, position + length);
-      if (written === 0)
+      if (written === 0) {
         throw new LogError(
           "LogWrite",
           "The file system wrote 0 bytes and reported no error. Check the disk.",
         );
+      }
       length += written;
     }
   }

@@ -12,9 +12,9 @@ export function readHeader(files: Files, fd: number): { readonly line: HeaderLin
   for (let size = firstHeaderBytes; ; size *= 8) {
     const bytes = files.bytes(fd, 0, size);
     const end = bytes.indexOf(lineBreak);
-    if (end >= 0 && isUtf8(bytes.subarray(0, end))) {
+    if (end >= 0 && isUtf8(bytes.subarray(0, end)))
       return { line: lineToHeader(bytes.toString("utf8", 0, end)), length: end + 1 };
-    }
+
     if (bytes.length === 0) throw damagedHeader("Its file is empty.");
     if (end < 0 && bytes.length < size) throw damagedHeader("Its file ends within the first line.");
     if (end >= 0) throw damagedHeader();

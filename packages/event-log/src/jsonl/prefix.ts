@@ -62,9 +62,9 @@ export class Prefix {
 
   #crc(fd: number, from: number, to: number, before: number): number {
     let crc = before;
-    for (let offset = from; offset < to; offset += chunkBytes) {
+    for (let offset = from; offset < to; offset += chunkBytes)
       crc = crc32(this.#files.bytes(fd, offset, Math.min(to, offset + chunkBytes)), crc);
-    }
+
     return crc;
   }
 }

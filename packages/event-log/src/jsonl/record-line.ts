@@ -17,9 +17,9 @@ const maxLeadLength = 1_400;
 /** The lines of one batch. A batch is complete when its last line is; an incomplete batch is truncated as a whole. */
 export function batchToLines(records: readonly LogRecord[]): string {
   let lines = "";
-  for (const [index, record] of records.entries()) {
+  for (const [index, record] of records.entries())
     lines += recordToLine({ record, at: index + 1, of: records.length });
-  }
+
   return lines;
 }
 

@@ -158,9 +158,9 @@ export class JsonlSession implements SessionLog {
   /** Reports a damaged snapshot once. It stays in place, because reading writes nothing; the next snapshot replaces it. */
   #damagedSnapshot(afterSeq: number, droppedBytes: number): undefined {
     const damage = `${afterSeq}/${droppedBytes}`;
-    if (damage !== this.#reportedSnapshot) {
+    if (damage !== this.#reportedSnapshot)
       this.#directory.notice({ type: "damaged-snapshot", id: this.id, afterSeq, droppedBytes });
-    }
+
     this.#reportedSnapshot = damage;
   }
 

@@ -42,9 +42,8 @@ export class ClaimLock implements FileLock {
   }
 
   async probe(name: string): Promise<void> {
-    for (const claim of this.#claims(name)) {
+    for (const claim of this.#claims(name))
       if (await hasNoListener(this.#folder, claim)) this.#deadHolders.add(holderOf(claim));
-    }
   }
 
   close(): void {

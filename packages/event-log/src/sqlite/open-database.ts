@@ -39,9 +39,8 @@ export function openLogDatabase(
     if (!mayWrite(file)) return { database: openReadOnly(file, open), isReadOnly: true };
     // Setting up a connection for writing could change a file of a newer format, so the format is checked first.
     useAndClose(open(file, { ...options, readOnly: true }), hasTables);
-  } else if (file !== inMemory && !file.startsWith("file:")) {
-    createFile(file);
-  }
+  } else if (file !== inMemory && !file.startsWith("file:")) createFile(file);
+
   return { database: openForWriting(file, durability, open), isReadOnly: false };
 }
 
@@ -60,11 +59,12 @@ function openForWriting(file: string, durability: "full" | "relaxed", open: Open
 function openReadOnly(file: string, open: OpenDatabase): DatabaseSync {
   const readOnly = { ...options, readOnly: true };
   const check = (database: DatabaseSync): void => {
-    if (!hasTables(database))
+    if (!hasTables(database)) {
       throw new LogError(
         "LogWrite",
         `${file} contains no log, and this process has no permission to create one.`,
       );
+    }
   };
   try {
     return setUpOrClose(open(file, readOnly), check);

@@ -73,9 +73,9 @@ export class SqliteSession implements SessionLog {
     const mine = records.map((record) => ({ ...record }));
     const append = (): void => {
       const head = validateAppend(this.#head(), expectedSeq, mine);
-      for (const { seq, changesDigest, digest, body } of mine) {
+      for (const { seq, changesDigest, digest, body } of mine)
         this.#connection.do(sql.insert, this.#generation, seq, changesDigest, digest, body);
-      }
+
       if (mine.length > 0) this.#connection.do(sql.setHead, head.seq, head.digest, this.#generation);
     };
     return andThen(this.#write("append", append), () => {

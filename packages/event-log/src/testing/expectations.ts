@@ -24,9 +24,9 @@ export async function checkRejected(
   action: () => unknown,
 ): Promise<LogError> {
   const [outcome] = await Promise.allSettled([(async () => action())()]);
-  if (outcome.status === "fulfilled") {
+  if (outcome.status === "fulfilled")
     throw new UnmetExpectation(`${sentence}: expected ${code}, but there was no error`);
-  }
+
   const error: unknown = outcome.reason;
   if (error instanceof LogError && error.code === code) return error;
   throw new UnmetExpectation(`${sentence}: expected ${code}, found ${String(error)}`, { cause: error });

@@ -2,7 +2,7 @@ export { withSessions } from "./altered-log.ts";
 export type { Ability, LogCase, LogStorage } from "./log-storage.ts";
 export { logConformance } from "./conformance/index.ts";
 export { brokenLogs } from "./broken-logs.ts";
-export type { BrokenLog } from "./broken-logs.ts";
+export type { BrokenLog } from "./broken-log.ts";
 export { memoryLogStorage } from "./memory-storage.ts";
 export { checkInterleaving, interleavings } from "./interleavings.ts";
 export type { Interleaving } from "./interleavings.ts";

@@ -35,9 +35,9 @@ export class PowerLossDisk implements FileSystem {
   /** Returns a disk with a possible content after an outage, and without open files. */
   losePower(random: () => number): PowerLossDisk {
     const names = new Map(this.#durableNames);
-    for (const changes of this.#pendingNames) {
+    for (const changes of this.#pendingNames)
       if (random() < 0.5) for (const [path, node] of changes) rename(names, path, node);
-    }
+
     const survivors = new Map<Node, Node>();
     for (const [path, node] of names) {
       const survivor = survivors.get(node) ?? surviveOutage(node, random);
@@ -83,9 +83,9 @@ export class PowerLossDisk implements FileSystem {
       return;
     }
     // A directory: syncing it makes the names of files durable, not their content.
-    for (const changes of this.#pendingNames) {
+    for (const changes of this.#pendingNames)
       for (const [path, node] of changes) rename(this.#durableNames, path, node);
-    }
+
     this.#pendingNames = [];
   }
 

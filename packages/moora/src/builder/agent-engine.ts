@@ -85,10 +85,11 @@ export class AgentEngine {
   runSync(): string {
     this.#refuseSecondRun();
     const { clock, newId = randomId, onApproval = rejectUnasked, storage } = this.#options;
-    if (storage !== undefined)
+    if (storage !== undefined) {
       throw new BuildError("A run with a log is asynchronous: use run().", {
         reason: "NotSynchronous",
       });
+    }
     const runner = new SyncRunner(this.agent, { clock, newId, onApproval });
     this.#runner = runner;
     return runner.run(this.task);
@@ -166,12 +167,13 @@ export class AgentEngine {
   }
 
   #refuseSecondRun(): void {
-    if (this.#runner !== undefined)
+    if (this.#runner !== undefined) {
       throw new AgentError(
         "Conflict",
         "This engine has already run. Build another one, or continue from its state in a session.",
         { reason: "AlreadyRun" },
       );
+    }
   }
 }
 

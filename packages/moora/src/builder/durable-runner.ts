@@ -116,10 +116,11 @@ export class DurableRunner {
   async #readRecorded(): Promise<TaskRun | undefined> {
     const { log, id, resumes } = this.#options.storage;
     if ((await log.open(id)) === undefined) return undefined;
-    if (!resumes)
+    if (!resumes) {
       throw new AgentError("Conflict", `Session "${id}" exists already. To resume it, add resume().`, {
         reason: "SessionExists",
       });
+    }
     const { state, moves } = await stateAt(log, id);
     this.#state = state;
     this.#earlierMoves = moves;

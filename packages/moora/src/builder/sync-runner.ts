@@ -43,10 +43,11 @@ export class SyncRunner {
   /** Throws `LlmError` for a model without `callSync`. */
   constructor(agent: Agent, { clock = systemClock, newId, onApproval }: SyncRunnerHost) {
     const { parts, runLimits: limits } = agent;
-    if (parts.llm.callSync === undefined)
+    if (parts.llm.callSync === undefined) {
       throw new AgentError("LlmError", `The model ${parts.llm.name} has no callSync: use run().`, {
         reason: "NotSynchronous",
       });
+    }
     this.#clock = clock;
     this.#newId = newId;
     this.#onApproval = onApproval;

@@ -32,21 +32,24 @@ export function chooseLlm(options: GivenOptions, env: CliHost["env"]): ChosenLlm
   const baseURL = options.text("base-url");
   const secrets = [...environmentSecrets(env), ...urlSecrets(baseURL ?? "")];
   if (!provider.needsModel) {
-    for (const option of ["model", "base-url"] as const)
-      if (options.has(option))
+    for (const option of ["model", "base-url"] as const) {
+      if (options.has(option)) {
         throw new UsageError(
           `--${option} cannot be used with the provider "${provider.name}".`,
           "Name another one with --provider.",
         );
+      }
+    }
     return { llm: provider.callerOf({}), provider, model: "", timeoutSeconds, secrets };
   }
   const apiKey = apiKeyOf(provider, env);
   const model = options.text("model") ?? variable(env, "MOORA_MODEL");
-  if (model === undefined)
+  if (model === undefined) {
     throw new UsageError(
       `Missing model for ${provider.name}.`,
       `Pass --model NAME, or set MOORA_MODEL. ${noKeyNeeded}`,
     );
+  }
   checkSdk(provider);
   const llm = provider.callerOf({
     model,
@@ -96,12 +99,14 @@ function firstWithKey(env: CliHost["env"], options: GivenOptions): Provider {
     ({ keyName }) => keyName !== undefined && variable(env, keyName) !== undefined,
   );
   if (found !== undefined) return found;
-  for (const option of ["model", "base-url"] as const)
-    if (options.has(option))
+  for (const option of ["model", "base-url"] as const) {
+    if (options.has(option)) {
       throw new UsageError(
         `--${option} needs a provider, and no API key is set.`,
         "Name a provider with --provider.",
       );
+    }
+  }
   return providerNamed("planner");
 }
 

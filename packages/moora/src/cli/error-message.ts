@@ -83,11 +83,12 @@ function describeModelFailure(
   model: Model,
 ): { readonly cause: string; readonly advice?: string } {
   const name = model.provider.name;
-  if (kind === "invalid-request" && isUnknownModel(message, model.model))
+  if (kind === "invalid-request" && isUnknownModel(message, model.model)) {
     return {
       cause: `${name} does not have the model "${model.model}".`,
       advice: "Choose another one with --model.",
     };
+  }
   const quoted = toSentence(message);
   const found = Object.hasOwn(modelFailures, kind) ? modelFailures[kind] : undefined;
   if (found === undefined) return { cause: `${name} did not answer. ${quoted}`.trim() };

@@ -8,6 +8,6 @@ const [argument, ...others] = process.argv.slice(2);
 if (problem !== undefined) {
   console.error(problem);
   process.exitCode = 2;
-} else if ((argument === "--version" || argument === "-v") && others.length === 0) {
+} else if ((argument === "--version" || argument === "-v") && others.length === 0)
   console.log(manifest.version);
-} else void import("./start.ts").then(({ start }) => start());
+else void import("./start.ts").then(({ start }) => start());

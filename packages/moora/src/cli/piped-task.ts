@@ -67,9 +67,10 @@ function withText(
     throw new UsageError("Standard input is not text.", "Pipe text, or use < /dev/null.");
   if (task === "") return text.trim();
   if (text.trim() === "") return task;
-  if (isCut)
+  if (isCut) {
     screen.line(
       `Only the first ${maxCharacters.toLocaleString("en-US")} characters of standard input are used.`,
     );
+  }
   return taskWithText(task, text.toWellFormed(), isCut);
 }

@@ -43,11 +43,12 @@ async function dispatch({ args, options }: CommandLine, host: CliHost): Promise<
   const command = commandNamed(name);
   if (options.has("help")) return print(host, await commandHelp(command));
   const unknown = options.names.find((option) => !command.options.includes(option));
-  if (unknown !== undefined)
+  if (unknown !== undefined) {
     throw new UsageError(
       `"moora ${command.name}" does not take the option --${unknown}.`,
       `Run: moora help ${command.name}`,
     );
+  }
   return await command.run({ args: rest, options }, host);
 }
 

@@ -241,9 +241,10 @@ describe("an approval in a stream", () => {
   it("accepts only the first decision", async () => {
     const { deleted, builder } = asking(deletion("/a"));
     const receipts: unknown[] = [];
-    for await (const event of builder.build().runStreaming())
+    for await (const event of builder.build().runStreaming()) {
       if (event.type === "ApprovalRequested")
         receipts.push(await event.decide({ reject: "No." }), await event.decide("approve"));
+    }
     expect(deleted).toEqual([]);
     expect(receipts).toMatchObject([
       { status: "accepted" },

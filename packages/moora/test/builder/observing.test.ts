@@ -85,10 +85,11 @@ describe("reflection", () => {
       "Summarize the following tool call history into a single concise paragraph that preserves all key facts, findings, and data needed to continue the task.",
     );
     expect(textOf(reflection)).toContain(task);
-    for (const city of cities)
+    for (const city of cities) {
       expect(textOf(reflection)).toContain(
         `weather({"city":"${city}"}): SUCCESS: {"city":"${city}","celsius":3}`,
       );
+    }
     expect(next?.model).toBe("big");
     expect(textOf(next)).toBe(task);
     expect(notesIn(next)).toEqual([`Summary of the work so far: ${summary}`]);

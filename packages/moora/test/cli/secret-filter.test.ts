@@ -19,10 +19,11 @@ function shown(filter: SecretFilter, pieces: readonly string[]): string {
 describe("a secret is not printed", () => {
   it.each(forms)("as %s, however the text is cut", (form) => {
     const text = `before ${form} after`;
-    for (let at = 0; at <= text.length; at += 1)
+    for (let at = 0; at <= text.length; at += 1) {
       expect(shown(new SecretFilter([key]), [text.slice(0, at), text.slice(at)])).toBe(
         "before [secret] after",
       );
+    }
     expect(shown(new SecretFilter([key]), text.split(""))).toBe("before [secret] after");
     expect(new SecretFilter([key]).clean(text)).toBe("before [secret] after");
   });

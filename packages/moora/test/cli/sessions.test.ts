@@ -217,11 +217,12 @@ describe("errors about a session name the problem", () => {
     writeFileSync(file, lines.with(3, (lines[3] ?? "").replace("plan", "plam")).join("\n"));
     const report = await said("verify", "ada", "--log", file);
     expect(report).toMatchObject({ code: 1, out: expect.stringContaining("ada, record 3: damaged.") });
-    for (const name of ["log", "show", "rerun", "fork"])
+    for (const name of ["log", "show", "rerun", "fork"]) {
       expect(await said(name, "ada", "--log", "logs")).toMatchObject({
         code: 6,
         err: expect.stringMatching(/^moora: The log is damaged: record 3 is /),
       });
+    }
     expect((await said("run", "2+2", "--session", "ada", "--log", "logs")).code).toBe(6);
   });
 
@@ -285,11 +286,12 @@ describe("errors about a session name the problem", () => {
       ["run", "1+1", "--session", "ada"],
       ["show", "ada"],
       ["send", "ada", "x"],
-    ])
+    ]) {
       expect(await said(...args, "--log", "own.db")).toMatchObject({
         code: 6,
         err: expect.stringContaining("A newer release wrote this log."),
       });
+    }
   });
 
   it("and do not show the password of a database", async () => {

@@ -22,11 +22,12 @@ class HandClock implements Clock {
 
   pass(ms: number): void {
     this.#time += ms;
-    for (const [fire, due] of this.#timers)
+    for (const [fire, due] of this.#timers) {
       if (due <= this.#time) {
         this.#timers.delete(fire);
         fire();
       }
+    }
   }
 }
 

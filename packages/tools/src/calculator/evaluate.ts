@@ -20,11 +20,12 @@ export const maxExpressionLength = 500;
 
 /** The value of an expression. Throws `CalculatorError` with the position of the error. */
 export function evaluate(expression: string): Amount {
-  if (expression.length > maxExpressionLength)
+  if (expression.length > maxExpressionLength) {
     throw new CalculatorError(
       `The expression is too long: ${expression.length} characters; the maximum is ${maxExpressionLength}.`,
       maxExpressionLength + 1,
     );
+  }
   const reader = new ExpressionParser(expressionToTokens(expression));
   return reader.whole();
 }
@@ -92,11 +93,12 @@ class ExpressionParser {
     while (this.#is("%")) {
       const after = this.#tokens[this.#at + 1] ?? this.#next;
       if (beginsOperand(after)) return amount;
-      if (after.type === "sign" && (after.sign === "-" || after.sign === "+"))
+      if (after.type === "sign" && (after.sign === "-" || after.sign === "+")) {
         throw new CalculatorError(
           `"%" before "${after.sign}" is ambiguous: use parentheses.`,
           this.#next.position,
         );
+      }
       this.#at += 1;
       amount = divide(amount, fraction(100n));
     }
@@ -177,11 +179,12 @@ function finite(amount: Amount, position: number): Amount {
 
 function unexpected(token: Token): CalculatorError {
   if (token.type === "end") return new CalculatorError("Unexpected end of the expression.", token.position);
-  if (token.type === "sign" && token.sign === ",")
+  if (token.type === "sign" && token.sign === ",") {
     return new CalculatorError(
       '"," separates arguments of a function; write 1000, not 1,000.',
       token.position,
     );
+  }
   const shown = token.type === "name" ? token.name : token.type === "sign" ? token.sign : "number";
   return new CalculatorError(`Unexpected ${shown}.`, token.position);
 }

@@ -144,9 +144,9 @@ export const appendingCases: readonly LogCase[] = [
       check(longest !== undefined, "there is a record to append");
       const tooLong = { ...longest, body: `${longest.body} ` };
       const error = await checkRejected("InvalidRecord", "append", () => session.append(0, [tooLong]));
-      for (const length of [maxRecordLength, maxRecordLength + 1]) {
+      for (const length of [maxRecordLength, maxRecordLength + 1])
         check(error.message.includes(String(length)), `the message contains the length ${length}`);
-      }
+
       checkEqual(error.seq, 1, "the record that the error names");
       const [appended] = await Promise.allSettled([(async () => session.append(0, [longest]))()]);
       check(appended.status === "fulfilled", "a record of the maximum length is accepted");

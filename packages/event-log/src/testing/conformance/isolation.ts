@@ -38,9 +38,9 @@ export const isolationCases: readonly LogCase[] = [
   logCase("keeps thirty sessions apart that are appended to in turn", async (scene) => {
     const ids = Array.from({ length: 30 }, (_, index) => `session-${index}`);
     for (const id of ids) await scene.create(id, JSON.stringify({ id }));
-    for (let turn = 0; turn < 3; turn += 1) {
+    for (let turn = 0; turn < 3; turn += 1)
       for (const id of ids) await appendOneByOne(await scene.open(id), JSON.stringify({ id, turn }));
-    }
+
     for (const id of ids) {
       const read = (await (await scene.open(id)).read()).map(({ body }) => body);
       checkEqual(

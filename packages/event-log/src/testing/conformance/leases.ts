@@ -109,9 +109,9 @@ export const leaseCases: readonly LogCase[] = [
     const elsewhere = await scene.openElsewhere();
     checkEqual(await session.currentLease(), undefined, "the lease before the first claim");
     await session.lease({ owner: "x", now: 100, ttlMs: 50 });
-    for (const handle of [session, elsewhere, await scene.openAgain()]) {
+    for (const handle of [session, elsewhere, await scene.openAgain()])
       checkEqual(await handle.currentLease(), { owner: "x", until: 150 }, "the lease");
-    }
+
     checkEqual(
       (await elsewhere.lease({ owner: "y", now: 151, ttlMs: 9 })).owner,
       "y",

@@ -28,9 +28,8 @@ export const readingCases: readonly LogCase[] = [
     const undamaged = { damage: undefined, unfinishedBytes: 0 };
     checkEqual(await session.inspect(), { records: [], ...undamaged }, "an empty log");
     const records = await appendBodies(session, ...bodies(12));
-    for (const handle of [session, await scene.openElsewhere(), await scene.openAgain()]) {
+    for (const handle of [session, await scene.openElsewhere(), await scene.openAgain()])
       checkEqual(await handle.inspect(), { records, ...undamaged }, "the log");
-    }
   }),
   ...strangeStarts.map(([what, after, from]) =>
     logCase(`reading after ${what}`, async (scene) => {
@@ -42,9 +41,9 @@ export const readingCases: readonly LogCase[] = [
   logCase("reads records in the order of their numbers, past 9, 99 and 999", async (scene) => {
     const session = await scene.create();
     const records = recordsAfter(await headOf(session), ...bodies(1_050));
-    for (let after = 0; after < 1_050; after += 50) {
+    for (let after = 0; after < 1_050; after += 50)
       await session.append(after, records.slice(after, after + 50));
-    }
+
     const seqs = (await (await scene.openAgain()).read()).map(({ seq }) => seq);
     checkEqual(
       seqs,
@@ -84,9 +83,9 @@ export const readingCases: readonly LogCase[] = [
     for (let count = 0; count < 10; count += 1) await appendBodies(session, large, "{}", large);
     const all = await session.read();
     const again = await scene.openAgain();
-    for (const after of [29, 27, 14, 3, 0]) {
+    for (const after of [29, 27, 14, 3, 0])
       checkEqual(await again.read(after), all.slice(after), `the records after ${after}`);
-    }
+
     const more = recordsAfter(await headOf(again), "{}");
     await again.append(30, more);
     checkEqual(await session.read(28), [...all.slice(28), ...more], "the records after 28 with a new one");

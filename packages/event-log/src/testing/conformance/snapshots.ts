@@ -25,9 +25,8 @@ export const snapshotCases: readonly LogCase[] = [
     await appendBodies(session, ...bodies(3));
     await session.saveSnapshot(snapshot(3));
     await session.saveSnapshot(snapshot(2, '{"state":2}'));
-    for (const handle of [session, await scene.openElsewhere(), await scene.openAgain()]) {
+    for (const handle of [session, await scene.openElsewhere(), await scene.openAgain()])
       checkEqual(await handle.snapshot(), snapshot(2, '{"state":2}'), "the snapshot");
-    }
   }),
   logCase("keeps any version of a snapshot", async (scene) => {
     const session = await scene.create();
@@ -66,9 +65,8 @@ export const snapshotCases: readonly LogCase[] = [
       await appendBodies(await scene.openElsewhere(), ...bodies(4));
       await session.saveSnapshot(snapshot(6));
       await appendBodies(session, ...bodies(2));
-      for (const handle of [session, await scene.openElsewhere(), await scene.openAgain()]) {
+      for (const handle of [session, await scene.openElsewhere(), await scene.openAgain()])
         for (let seq = 0; seq <= strangeTexts.length + 6; seq += 1) await handle.checkUpTo(seq);
-      }
     },
   ),
   logCase("checkUpTo finds missing records", async (scene) => {

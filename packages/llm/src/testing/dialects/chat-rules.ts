@@ -55,9 +55,9 @@ function* problems(body: JsonObject, rules: ChatServerRules): Problems {
   yield* toolProblems(body);
   const messages = yield* objectsIn(body["messages"], "messages");
   const callOrder = new CallOrder();
-  for (const [index, message] of messages.entries()) {
+  for (const [index, message] of messages.entries())
     yield* messageProblems(message, `messages[${index}]`, callOrder, rules);
-  }
+
   yield* callOrder.expectNoOpenCalls("the end");
   yield* orderProblems(
     messages.map(({ role }) => textIn(role)),
@@ -80,13 +80,8 @@ function* toolProblems(body: JsonObject): Problems {
       yield* strictShape(one["parameters"], textIn(one["name"]));
   }
   const choice = body["tool_choice"];
-  if (
-    isJsonObject(choice) &&
-    isJsonObject(choice["function"]) &&
-    !names.includes(choice["function"]["name"])
-  ) {
+  if (isJsonObject(choice) && isJsonObject(choice["function"]) && !names.includes(choice["function"]["name"]))
     yield "tool_choice names an unknown tool";
-  }
 }
 
 function* messageProblems(

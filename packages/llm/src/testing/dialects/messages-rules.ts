@@ -87,15 +87,15 @@ function* textProblems(blocks: readonly JsonObject[], where: string): Problems {
 
 function* userProblems(blocks: readonly JsonObject[], where: string, calls: CallOrder): Problems {
   const results = blocks.filter((block) => block["type"] === "tool_result");
-  if (blocks.slice(0, results.length).some((block) => block["type"] !== "tool_result")) {
+  if (blocks.slice(0, results.length).some((block) => block["type"] !== "tool_result"))
     yield `${where}: tool_result blocks must come first`;
-  }
+
   for (const block of results) {
     yield* calls.result(block["tool_use_id"]);
     const { content } = block;
-    if (typeof content === "string" ? isBlank(content) : (yield* objectsIn(content, where)).length === 0) {
+    if (typeof content === "string" ? isBlank(content) : (yield* objectsIn(content, where)).length === 0)
       yield `${where}: a tool_result is empty`;
-    }
+
     const isText = typeof content === "string" || (Array.isArray(content) && content.every(isTextBlock));
     if (block["is_error"] === true && !isText) yield `${where}: all content must be text if is_error is true`;
     if (Array.isArray(content)) yield* textProblems(yield* objectsIn(content, where), where);
@@ -120,17 +120,11 @@ function* assistantProblems(
     }
     if (block["type"] === "thinking") {
       const { signature, thinking } = block;
-      if (
-        typeof signature !== "string" ||
-        !issued.includes(signature) ||
-        signature !== signatureOf(thinking)
-      ) {
+      if (typeof signature !== "string" || !issued.includes(signature) || signature !== signatureOf(thinking))
         yield `${where}: Invalid \`signature\` in \`thinking\` block`;
-      }
     }
-    if (block["type"] === "redacted_thinking" && !issued.includes(textIn(block["data"]))) {
+    if (block["type"] === "redacted_thinking" && !issued.includes(textIn(block["data"])))
       yield `${where}: Invalid \`data\` in \`redacted_thinking\` block`;
-    }
   }
   const last = textIn(blocks.at(-1)?.["type"] ?? "");
   if (last.endsWith("thinking"))

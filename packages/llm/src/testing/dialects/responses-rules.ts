@@ -73,11 +73,8 @@ function* itemProblems(items: readonly JsonObject[], issued: readonly string[]):
     } else if (type === "message") {
       if (item["role"] !== "assistant") yield* calls.expectNoOpenCalls(`input[${index}]`);
       yield* contentProblems(item["content"], `input[${index}].content`);
-    } else if (type === "reasoning") {
-      yield* reasoningProblems(item, items[index + 1], issued);
-    } else {
-      yield `input[${index}] has an unknown type`;
-    }
+    } else if (type === "reasoning") yield* reasoningProblems(item, items[index + 1], issued);
+    else yield `input[${index}] has an unknown type`;
   }
   yield* calls.expectNoOpenCalls("the end");
 }

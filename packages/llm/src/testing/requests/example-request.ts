@@ -38,27 +38,7 @@ export const exampleRequest = (
       ],
     },
   ],
-  tools: [
-    {
-      name: "weather",
-      description: "The weather in a city now.",
-      schema: {
-        $schema: "https://json-schema.org/draft/2020-12/schema",
-        type: "object",
-        properties: { city: { type: "string" } },
-        required: ["city"],
-      },
-    },
-    {
-      name: "files/search",
-      description: "",
-      schema: {
-        type: "object",
-        properties: { query: { type: "string" }, limit: { type: "integer" } },
-        required: ["query"],
-      },
-    },
-  ],
+  tools: exampleTools,
   toolChoice: "auto",
   parallelToolCalls: true,
   answerSchema: {
@@ -69,3 +49,25 @@ export const exampleRequest = (
   },
   settings: { maxOutputTokens: 500, reasoningEffort: "low" },
 });
+
+const exampleTools: LlmRequest["tools"] = [
+  {
+    name: "weather",
+    description: "The weather in a city now.",
+    schema: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      properties: { city: { type: "string" } },
+      required: ["city"],
+    },
+  },
+  {
+    name: "files/search",
+    description: "",
+    schema: {
+      type: "object",
+      properties: { query: { type: "string" }, limit: { type: "integer" } },
+      required: ["query"],
+    },
+  },
+];

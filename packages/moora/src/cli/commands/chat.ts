@@ -12,11 +12,12 @@ export const chatCommand: Command = {
   summary: "Chat, one message per line. Ctrl-C ends an answer, or the chat.",
   options: agentOptions,
   async run(call, host) {
-    if (call.args.length > 0)
+    if (call.args.length > 0) {
       throw new UsageError(
         '"moora chat" takes no arguments.',
         `To run one task: moora run "${call.args.join(" ")}"`,
       );
+    }
     const { AgentTerminal: Terminal } = await import("../terminal/agent-terminal.ts");
     await using terminal = await Terminal.open(call, host);
     if (terminal.screen.isInteractive) greet(terminal);

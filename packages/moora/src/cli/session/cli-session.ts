@@ -68,7 +68,7 @@ export async function openCliSession(
   screen: Screen,
 ): Promise<CliSession> {
   const id = call.options.text("session");
-  if (id !== undefined) return await openLoggedSession(id, call, host, chosen, screen);
+  if (id !== undefined) return await openLoggedSession(id, call, host, { chosen, screen });
   const session = startSession(await optionsToAgent(call.options, chosen, host), { clock: host.clock });
   const close = (): Promise<void> => session.close();
   return { session, hints: undefined, running: undefined, shutdown: close, close };
@@ -78,8 +78,7 @@ async function openLoggedSession(
   id: string,
   { options }: CommandCall,
   host: CliHost,
-  chosen: ChosenLlm,
-  screen: Screen,
+  { chosen, screen }: { readonly chosen: ChosenLlm; readonly screen: Screen },
 ): Promise<CliSession> {
   const target = logTargetOf(options, host);
   const log = await openLog(target, {

@@ -55,9 +55,10 @@ function commonLengths(a: Lines, b: Lines): readonly (readonly number[])[] {
   const rows = Array.from({ length: a.length + 1 }, () => Array.from({ length: b.length + 1 }, () => 0));
   for (let at = a.length - 1; at >= 0; at -= 1) {
     const [row = [], below = []] = [rows[at], rows[at + 1]];
-    for (let other = b.length - 1; other >= 0; other -= 1)
+    for (let other = b.length - 1; other >= 0; other -= 1) {
       row[other] =
         a[at] === b[other] ? (below[other + 1] ?? 0) + 1 : Math.max(below[other] ?? 0, row[other + 1] ?? 0);
+    }
   }
   return rows;
 }
