@@ -9,8 +9,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { recordings, type Recording } from "../packages/agent/test/corpus/recordings.ts";
-import { PostgresServer } from "../packages/event-log-postgres/test/server.ts";
+import { recordings, type Recording } from "@moora/testbed/corpus/recordings";
+import { PostgresServer } from "@moora/testbed/postgres/server";
 import { casesOf, type Case } from "./crash-matrix/cases.ts";
 import { killed, unbroken, warmUp, type Ground } from "./crash-matrix/kill.ts";
 import { Lane } from "./crash-matrix/lane.ts";

@@ -7,9 +7,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { differencesOf } from "../packages/agent/src/index.ts";
-import { goldenPositions, goldenText, recordedNames } from "../packages/agent/test/corpus/files.ts";
-import { shownAt } from "../packages/agent/test/corpus/positions.ts";
+import { differencesOf } from "@moora/agent";
+import { goldenPositions, goldenText, recordedNames } from "@moora/testbed/corpus/files";
+import { shownAt } from "@moora/testbed/corpus/positions";
 import { chromium, installedNode, nodeEngine, systemNode, type Engine } from "./engines/engines.ts";
 import type { Answer } from "./engines/fold.ts";
 import { bundled, root } from "./parts/bundle.ts";

@@ -1,9 +1,9 @@
 /** Records the corpus anew: what it holds is golden, so look at every line of the difference before you commit it. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { corpus, digestsFile, sessionFile } from "../packages/agent/test/corpus/files.ts";
-import { positionsOf } from "../packages/agent/test/corpus/positions.ts";
-import { recordedText, recordings } from "../packages/agent/test/corpus/recordings.ts";
+import { corpus, digestsFile, sessionFile } from "@moora/testbed/corpus/files";
+import { positionsOf } from "@moora/testbed/corpus/positions";
+import { recordedText, recordings } from "@moora/testbed/corpus/recordings";
 
 const startedAt = performance.now();
 for (const folder of ["sessions", "digests"]) {

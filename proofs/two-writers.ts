@@ -1,8 +1,8 @@
 /** Two writers of one session, six steps each: all 924 orders give the log that they should, in every kind of log. */
 import { checkInterleaving, interleavings, type LogStorage } from "@moora/event-log/testing";
-import { poolOn, PostgresServer } from "../packages/event-log-postgres/test/server.ts";
-import { postgresStorage } from "../packages/event-log-postgres/test/storage.ts";
-import { relaxedStores, stores } from "../packages/event-log/test/stores.ts";
+import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { postgresStorage } from "@moora/testbed/postgres/storage";
+import { relaxedStores, stores } from "@moora/testbed/stores";
 import { prove } from "./parts/in-chunks.ts";
 
 const orders = [...interleavings(6, 6)];

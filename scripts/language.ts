@@ -114,7 +114,7 @@ const allowed: readonly Exception[] = [
   ...exceptions("a message to the model, in golden logs", [
     ["packages/agent-core-effects/src/request/", '"Go on."'],
     ["packages/agent-testing/", '"Go on."'],
-    ["packages/agent/test/durable/world/transcripts/", '"Go on."'],
+    ["testbed/src/durable/transcripts/", '"Go on."'],
     ["packages/agent-core-state-machine/src/wording.ts", "go on only with what you are sure of"],
     ["packages/agent-core-state-machine/src/wording.ts", "Nobody approved this call in time."],
     ["packages/agent-core-state-machine/src/wording.ts", "Nobody answered this question in time."],

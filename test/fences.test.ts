@@ -3,7 +3,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PostgresServer } from "../packages/event-log-postgres/test/server.ts";
+import { PostgresServer } from "@moora/testbed/postgres/server";
 import { graphToMermaid } from "@moora/agent-core-state-machine";
 import { root } from "../scripts/workspace.ts";
 

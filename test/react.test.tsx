@@ -3,6 +3,7 @@ import { defineAgent, defineTool } from "@moora/agent";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { act, type JSX } from "react";
 import { createRoot } from "react-dom/client";
+import { untilPasses } from "@moora/testbed/test-clock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Answer } from "../examples/react-reducer.tsx";
 import { Chat } from "../examples/react-session.tsx";
@@ -37,7 +38,7 @@ afterEach(() => {
 describe("in React", () => {
   it("the reducer runs in useReducer, and its effects in useEffect", async () => {
     await shown(<Answer agent={agent()} question="What is 1 + 1?" />);
-    await act(() => vi.waitFor(() => expect(container.textContent).toBe("It is 2.")));
+    await act(() => untilPasses(() => expect(container.textContent).toBe("It is 2.")));
   });
 
   it("a session is an external store", async () => {
@@ -46,7 +47,7 @@ describe("in React", () => {
     if (input === null) throw new Error("no input");
     input.value = "What is 1 + 1?";
     await act(async () => container.querySelector("button")?.click());
-    await act(() => vi.waitFor(() => expect(container.textContent).toContain("It is 2.")));
+    await act(() => untilPasses(() => expect(container.textContent).toContain("It is 2.")));
     const items = Array.from(container.querySelectorAll("li"), (item) => [
       item.dataset["role"],
       item.textContent,

@@ -1,5 +1,5 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
-import type { Death } from "../../packages/agent/test/durable/world/mortal-log.ts";
+import type { Death } from "@moora/testbed/durable/mortal-log";
 
 /**
  * Where a process dies. `a`: before the record of this number is written. `b`: right after, where it is an intent, so that

@@ -1,9 +1,9 @@
 /** A process that runs a transcript and kills itself at the moment given by its arguments. */
-import { Counter } from "../../packages/agent/test/durable/world/counter.ts";
-import { Life, type Death } from "../../packages/agent/test/durable/world/mortal-log.ts";
-import { runProcess } from "../../packages/agent/test/durable/world/processes.ts";
-import { transcriptOf } from "../../packages/agent/test/durable/world/transcripts/index.ts";
-import { VirtualClock } from "../../packages/agent/test/durable/world/virtual-clock.ts";
+import { Counter } from "@moora/testbed/durable/counter";
+import { Life, type Death } from "@moora/testbed/durable/mortal-log";
+import { runProcess } from "@moora/testbed/durable/processes";
+import { transcriptOf } from "@moora/testbed/durable/transcripts/index";
+import { TestClock } from "@moora/testbed/test-clock";
 import { counterFile, openStore, type Place } from "./stores.ts";
 
 export interface Orders extends Place {
@@ -20,7 +20,7 @@ const orders: Orders = JSON.parse(process.argv[2] ?? "");
 const life = new Life(orders.death, () => process.kill(process.pid, "SIGKILL"));
 const log = await openStore(orders);
 const counter = new Counter(counterFile(orders.folder));
-const scene = { log, id: orders.id, counter, clock: new VirtualClock() };
+const scene = { log, id: orders.id, counter, clock: new TestClock() };
 const { session } = await runProcess(scene, transcriptOf(orders.transcript), life);
 await session?.close();
 await log.close();

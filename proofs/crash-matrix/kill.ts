@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
-import { readSession } from "../../packages/agent/src/time-travel/read-session.ts";
-import { Counter } from "../../packages/agent/test/durable/world/counter.ts";
-import { lossesOf, takenUp, type Lived } from "../../packages/agent/test/durable/world/taken-up.ts";
-import type { Transcript } from "../../packages/agent/test/durable/world/transcripts/transcript.ts";
-import { VirtualClock } from "../../packages/agent/test/durable/world/virtual-clock.ts";
+import { readSession } from "@moora/agent";
+import { Counter } from "@moora/testbed/durable/counter";
+import { lossesOf, takenUp, type Lived } from "@moora/testbed/durable/taken-up";
+import type { Transcript } from "@moora/testbed/durable/transcripts/transcript";
+import { TestClock } from "@moora/testbed/test-clock";
 import type { Case } from "./cases.ts";
 import type { Orders } from "./child.ts";
 import type { Lane } from "./lane.ts";
@@ -52,7 +52,7 @@ export async function unbroken(ground: Ground, id: string, transcript: Transcrip
   await using folder = new CaseFolder(ground);
   using counter = new Counter(counterFile(folder.path));
   const log = await folder.log();
-  const lived = await takenUp({ log, id, counter, clock: new VirtualClock() }, transcript);
+  const lived = await takenUp({ log, id, counter, clock: new TestClock() }, transcript);
   const { inputs } = await readSession(log, id);
   return { lived, inputs, works: counter.runs.length };
 }
@@ -79,7 +79,7 @@ export async function killed(
   const orders: Orders = { ...folder.place, transcript: transcript.name, id, death };
   const end = await lane.run(orders);
   using counter = new Counter(counterFile(folder.path));
-  const ran = await takenUp({ log: await folder.log(), id, counter, clock: new VirtualClock() }, transcript);
+  const ran = await takenUp({ log: await folder.log(), id, counter, clock: new TestClock() }, transcript);
   return { killed: end === "killed", losses: lossesOf(ran, whole, transcript) };
 }
 

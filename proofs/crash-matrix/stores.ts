@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { EventLog } from "@moora/event-log";
 import { jsonlLog } from "@moora/event-log/jsonl";
 import { sqliteLog } from "@moora/event-log/sqlite";
-import { hasty, onNotice } from "../../packages/agent/test/durable/world/places.ts";
+import { hasty, onNotice } from "@moora/testbed/durable/places";
 
 /** A store that outlives those who have it open. */
 export const storeNames = ["jsonl", "sqlite", "postgres"] as const;

@@ -2,7 +2,7 @@
  * What every engine runs: one file without imports, which puts `moora` on the global object. A question and its answer are
  * JSON text.
  */
-import { positionsOf, shownAt, type Shown } from "../../packages/agent/test/corpus/positions.ts";
+import { positionsOf, shownAt, type Shown } from "@moora/testbed/corpus/positions";
 import { withoutSurroundings } from "./surroundings.ts";
 
 /** Sessions to fold, by name; or one position of one of them, in full. */

@@ -29,7 +29,11 @@ export function copyTree(): TreeCopy {
     mkdirSync(dirname(join(path, file)), { recursive: true });
     copyFileSync(join(root, file), join(path, file));
   }
-  for (const folder of ["", ...readdirSync(join(root, "packages")).map((name) => join("packages", name))])
+  for (const folder of [
+    "",
+    "testbed",
+    ...readdirSync(join(root, "packages")).map((name) => join("packages", name)),
+  ])
     linkModules(join(root, folder, "node_modules"), join(path, folder, "node_modules"), path);
   return {
     path,

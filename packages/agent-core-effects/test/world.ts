@@ -17,7 +17,7 @@ import {
   type Progress,
   type Tool,
 } from "../src/index.ts";
-import { HandClock } from "./hand-clock.ts";
+import { TestClock } from "@moora/testbed/test-clock";
 
 export interface WorldOptions {
   readonly script?: MockScript;
@@ -32,7 +32,7 @@ export interface WorldOptions {
 
 /** An agent whose effects are run one at a time, when a test says so. */
 export class World {
-  readonly clock: HandClock = new HandClock();
+  readonly clock: TestClock = new TestClock(1_000);
   readonly llm: MockLlmCaller;
   readonly inputs: AgentInput[] = [];
   readonly notices: Progress[] = [];

@@ -12,7 +12,7 @@ import {
   type AgentToolOptions,
   type Tool,
 } from "../src/index.ts";
-import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
+import { TestClock } from "@moora/testbed/test-clock";
 import { failureOf, settled, toolOf } from "./support.ts";
 
 const usage = { inputTokens: 30, outputTokens: 10 };
@@ -125,7 +125,7 @@ describe("a cancel", () => {
   /** Three agents, one inside the other; the innermost has begun a call that never ends. */
   const deep = () => {
     const signals: AbortSignal[] = [];
-    const clock = new HandClock();
+    const clock = new TestClock(1_000);
     const late: ((value: string) => void)[] = [];
     const work = toolOf("work", (_, { signal }) => {
       signals.push(signal);
@@ -157,7 +157,7 @@ describe("a cancel", () => {
     await settledDeeply();
     expect(session.current()).toBe(ended);
     expect(asked()).toEqual([1, 1, 1]);
-    expect(clock.pending).toBe(0);
+    expect(clock.waiting).toBe(0);
     await session.close();
   });
 
@@ -171,7 +171,7 @@ describe("a cancel", () => {
     await settled();
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     expect(asked()).toEqual([2, 1, 1]);
-    expect(clock.pending).toBe(0);
+    expect(clock.waiting).toBe(0);
   });
 
   it("ends the request that a model is answering", async () => {

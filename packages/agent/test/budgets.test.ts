@@ -15,7 +15,7 @@ import {
   type StateDecision,
   type Tool,
 } from "../src/index.ts";
-import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
+import { TestClock } from "@moora/testbed/test-clock";
 import { failureOf, settled } from "./support.ts";
 
 const tokens = (count: number) => ({ usage: { inputTokens: count - 10, outputTokens: 10 } });
@@ -208,7 +208,7 @@ describe("the usage of work that ended without an answer", () => {
   });
 
   it("counts for a tool that answers after its time is up", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock(1_000);
     const answered = Promise.withResolvers<void>();
     const late = defineTool({
       name: "late",
@@ -328,7 +328,7 @@ describe("tools that the handler of a custom state calls", () => {
 
 describe("a model call that failed after it had used tokens", () => {
   it("is not tried again where the budget is spent", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock(1_000);
     const agent = agentOf([fails("overloaded", tokens(500)), answers("done")], {
       config: { budget: { maxTokens: 100 } },
     });
@@ -369,7 +369,7 @@ describe("a sub-agent that its caller moves on without", () => {
       },
       states: { Skip: () => "On" },
     });
-    const session = startSession(agent, { onApproval: () => "approve", clock: new HandClock() });
+    const session = startSession(agent, { onApproval: () => "approve", clock: new TestClock(1_000) });
     await session.ask("go");
     await turns();
     expect(session.current().usage.inputTokens).toBe(70);

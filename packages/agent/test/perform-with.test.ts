@@ -11,7 +11,7 @@ import {
   type AgentState,
   type PerformOptions,
 } from "../src/index.ts";
-import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
+import { TestClock } from "@moora/testbed/test-clock";
 import { toolOf } from "./support.ts";
 
 /** The loop of the design, by hand and without a runner. */
@@ -36,10 +36,10 @@ describe("a loop of one's own", () => {
   });
 
   it("waits for what is due by the clock that it is given", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock(1_000);
     const llm = new MockLlmCaller([fails("server"), answers("Done.")]);
     const running = byHand(defineAgent({ llm }), "q", { clock });
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    await clock.whenWaiting(1);
     clock.advance(1_000);
     expect((await running).reActContext.control.type).toBe("Done");
   });

@@ -10,7 +10,7 @@ import {
   type AgentRun,
   type RunResult,
 } from "../src/index.ts";
-import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
+import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { failureOf, settled, toolOf } from "./support.ts";
 
 const unhandled = vi.fn();
@@ -122,7 +122,7 @@ describe("a task is awaited", () => {
     const llm = new MockLlmCaller([fails("auth")]);
     void runTask(defineAgent({ llm }), "q");
     void runTask(four(), "2+2?");
-    await vi.waitFor(() => expect(llm.callCount).toBe(1));
+    await untilPasses(() => expect(llm.callCount).toBe(1));
     await settled();
   });
 });
@@ -145,7 +145,7 @@ describe("a task is gone through", () => {
   it("after its end, with all its events, where it was not awaited", async () => {
     const llm = new MockLlmCaller([answers("It is 4.")]);
     const run = runTask(defineAgent({ llm }), "2+2?");
-    await vi.waitFor(() => expect(llm.callCount).toBe(1));
+    await untilPasses(() => expect(llm.callCount).toBe(1));
     await settled();
     expect(await typesOf(run)).toEqual(all);
     expect(await typesOf(run)).toEqual([]);
@@ -337,18 +337,18 @@ describe("a task that has to ask", () => {
 
 describe("a task leaves nothing behind", () => {
   it("no timer of a tool, a retry or a question", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock(1_000);
     const late = toolOf("late", () => new Promise((resolve) => setImmediate(() => resolve("ok"))));
     const llm = new MockLlmCaller([callsTools([{ name: "late" }]), answers("Done.")]);
     await runTask(defineAgent({ llm, tools: [late] }), "q", { clock });
-    expect(clock.pending).toBe(0);
+    expect(clock.waiting).toBe(0);
     const retrying = defineAgent({ llm: new MockLlmCaller([fails("server")]) });
     const run = runTask(retrying, "q", { clock });
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    await clock.whenWaiting(1);
     run.cancel();
     await failureOf(run);
     await settled();
-    expect(clock.pending).toBe(0);
+    expect(clock.waiting).toBe(0);
   });
 
   it("no active handle of the machine", async () => {

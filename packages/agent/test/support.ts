@@ -13,7 +13,7 @@ import {
   type Tool,
   type ToolContext,
 } from "../src/index.ts";
-import { HandClock } from "../../agent-core-effects/test/hand-clock.ts";
+import { TestClock } from "@moora/testbed/test-clock";
 
 /** A tool that takes any object. */
 export const toolOf = (
@@ -35,7 +35,7 @@ export const toolOf = (
 export interface Scene {
   readonly agent: Agent;
   readonly llm: MockLlmCaller;
-  readonly clock: HandClock;
+  readonly clock: TestClock;
   readonly session: Session;
   readonly events: AgentEvent[];
   readonly inputs: AgentInput[];
@@ -57,7 +57,7 @@ export function scene(
   } = {},
 ): Scene {
   const llm = new MockLlmCaller(script);
-  const clock = new HandClock();
+  const clock = new TestClock(1_000);
   const agent = defineAgent({ llm, tools, config });
   const newId = (prefix: string): string => `${prefix}-${(ids += 1)}`;
   const session = startSession(agent, { id: "ada", clock, newId, ...options });

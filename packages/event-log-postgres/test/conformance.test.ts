@@ -1,8 +1,8 @@
 import { type LogCase, logConformance } from "@moora/event-log/testing";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { poolOn, PostgresServer } from "./server.ts";
-import { postgresStorage } from "./storage.ts";
+import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
+import { postgresStorage } from "@moora/testbed/postgres/storage";
 
 let server: PostgresServer;
 let pool: pg.Pool;

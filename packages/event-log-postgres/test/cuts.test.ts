@@ -14,8 +14,8 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postgresLog } from "../src/index.ts";
 import { type Cut, CuttingProxy } from "./cutting-proxy.ts";
-import { poolOn, PostgresServer, urlAt } from "./server.ts";
-import { postgresStorage } from "./storage.ts";
+import { poolOn, PostgresServer, urlAt } from "@moora/testbed/postgres/server";
+import { postgresStorage } from "@moora/testbed/postgres/storage";
 
 let server: PostgresServer;
 

@@ -6,7 +6,7 @@ import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { postgresLog, type PostgresOptions, type PostgresPool } from "../src/index.ts";
 import { storedToText, textToStored } from "../src/stored-text.ts";
-import { poolOn, PostgresServer } from "./server.ts";
+import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 
 let server: PostgresServer;
 let admin: pg.Pool;

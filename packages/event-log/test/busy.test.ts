@@ -7,7 +7,7 @@ import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { bodies, appendBodies, recordsAfter } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { TemporaryDirectory } from "./stores.ts";
+import { TemporaryDirectory } from "@moora/testbed/stores";
 
 /** A holder that keeps the session "a" of a log locked until it is released. */
 interface Holder {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { logConformance } from "../src/testing/index.ts";
-import { checkCase, everything, isProof, relaxedStores, stores } from "./stores.ts";
+import { checkCase, everything, isProof, relaxedStores, stores } from "@moora/testbed/stores";
 
 describe.each(isProof ? [...stores, ...relaxedStores] : stores)(
   "(B13) the $name log",

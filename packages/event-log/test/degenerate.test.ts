@@ -16,7 +16,7 @@ import type { EventLog, LogNotice, LogRecord, SessionLog } from "../src/index.ts
 import { jsonlLog, type JsonlOptions } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { bodies, appendBodies, appendOneByOne, snapshotOf } from "../src/testing/index.ts";
-import { copyDirectory, noNotice, pathOf, TemporaryDirectory } from "./stores.ts";
+import { copyDirectory, noNotice, pathOf, TemporaryDirectory } from "@moora/testbed/stores";
 
 /** A session of five records in a folder, closed. */
 class Recorded implements Disposable {

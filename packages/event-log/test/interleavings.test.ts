@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkInterleaving, interleavings } from "../src/testing/index.ts";
-import { isProof, relaxedStores, stores } from "./stores.ts";
+import { isProof, relaxedStores, stores } from "@moora/testbed/stores";
 
 const orders = [...interleavings(6, 6)];
 

@@ -18,7 +18,15 @@ import {
   snapshotOf,
 } from "../src/testing/index.ts";
 import { recordsOf } from "../src/testing/chain-of.ts";
-import { isProof, linesOf, newerFormat, noNotice, pathOf, TemporaryDirectory, writeLines } from "./stores.ts";
+import {
+  isProof,
+  linesOf,
+  newerFormat,
+  noNotice,
+  pathOf,
+  TemporaryDirectory,
+  writeLines,
+} from "@moora/testbed/stores";
 
 const temporary = new TemporaryDirectory();
 const log = jsonlLog(temporary.path, { onNotice: noNotice });

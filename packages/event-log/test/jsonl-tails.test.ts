@@ -13,7 +13,7 @@ import {
   seededRandom,
 } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { pathOf, TemporaryDirectory } from "./stores.ts";
+import { pathOf, TemporaryDirectory } from "@moora/testbed/stores";
 
 /** A file with records, which tests truncate and open repeatedly. */
 class Torn implements Disposable {

@@ -13,7 +13,7 @@ import { fileLock, lockFolder } from "../src/lock/file-lock.ts";
 import { createHolderName } from "../src/lock/process-identity.ts";
 import { appendBodies } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { TemporaryDirectory } from "./stores.ts";
+import { TemporaryDirectory } from "@moora/testbed/stores";
 
 const name = fileNameOf("a");
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { appendBodies, snapshotOf } from "../src/testing/index.ts";
-import { pathOf, TemporaryDirectory } from "./stores.ts";
+import { pathOf, TemporaryDirectory } from "@moora/testbed/stores";
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 

@@ -4,7 +4,7 @@ import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { appendBodies } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { TemporaryDirectory } from "./stores.ts";
+import { TemporaryDirectory } from "@moora/testbed/stores";
 
 const stores: readonly (readonly [
   string,

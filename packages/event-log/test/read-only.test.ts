@@ -5,7 +5,7 @@ import { jsonlLog } from "../src/jsonl.ts";
 import { sqliteLog } from "../src/sqlite.ts";
 import { bodies, appendBodies, snapshotOf } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
-import { pathOf, TemporaryDirectory } from "./stores.ts";
+import { pathOf, TemporaryDirectory } from "@moora/testbed/stores";
 
 const places: TemporaryDirectory[] = [];
 

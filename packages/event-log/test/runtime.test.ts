@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { TemporaryDirectory } from "./stores.ts";
+import { TemporaryDirectory } from "@moora/testbed/stores";
 
 const source = join(import.meta.dirname, "../src");
 

@@ -13,7 +13,7 @@ import {
   seededRandom,
   snapshotOf,
 } from "../src/testing/index.ts";
-import { copyDirectory, noNotice, TemporaryDirectory } from "./stores.ts";
+import { copyDirectory, noNotice, TemporaryDirectory } from "@moora/testbed/stores";
 
 const codeOf = (error: unknown): string => (error instanceof LogError ? error.code : String(error));
 

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HeadWatch } from "../src/store.ts";
 import { appendBodies } from "../src/testing/index.ts";
-import { jsonlStorage, relaxedStores, sqliteStorage } from "./stores.ts";
+import { jsonlStorage, relaxedStores, sqliteStorage } from "@moora/testbed/stores";
 
 const watching = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === "FSEvent" || name === "Timeout").length;

@@ -2,8 +2,8 @@ import type { LlmRequest } from "@moora/llm";
 import { outputOfScript, recordingFetch } from "@moora/llm/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { chatProfiles, openai, OpenAiCaller, openaiChat, OpenAiChatCaller } from "../src/index.ts";
-import { chatDialect } from "./support/chat-dialect.ts";
-import { responsesDialect } from "./support/responses-dialect.ts";
+import { chatDialect } from "@moora/testbed/openai/chat-dialect";
+import { responsesDialect } from "@moora/testbed/openai/responses-dialect";
 
 afterEach(() => void vi.unstubAllEnvs());
 

@@ -8,7 +8,7 @@ import {
 } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { chatProfiles, OpenAiChatCaller, type ChatProfile } from "../src/index.ts";
-import { chatDialect } from "./support/chat-dialect.ts";
+import { chatDialect } from "@moora/testbed/openai/chat-dialect";
 
 const features: readonly LlmFeature[] = [
   "http",

@@ -4,7 +4,7 @@ import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { chatProfiles, OpenAiChatCaller, type ChatProfileName } from "../src/index.ts";
 import { requestToChat } from "../src/wire.ts";
-import { chatDialect } from "./support/chat-dialect.ts";
+import { chatDialect } from "@moora/testbed/openai/chat-dialect";
 import { messagesIn } from "./support/messages-in.ts";
 
 const origin = "openai-chat/chat/api.openai.com/some-model";

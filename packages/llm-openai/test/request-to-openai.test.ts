@@ -3,7 +3,7 @@ import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { OpenAiCaller } from "../src/index.ts";
 import { requestToOpenAi } from "../src/wire.ts";
-import { responsesDialect } from "./support/responses-dialect.ts";
+import { responsesDialect } from "@moora/testbed/openai/responses-dialect";
 
 const origin = "openai/responses/api.openai.com/some-model";
 const rich = exampleRequest(origin, {

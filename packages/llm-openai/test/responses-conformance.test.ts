@@ -1,7 +1,7 @@
 import { llmConformance, openHarness, type ConformanceSubject } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { OpenAiCaller } from "../src/index.ts";
-import { responsesDialect } from "./support/responses-dialect.ts";
+import { responsesDialect } from "@moora/testbed/openai/responses-dialect";
 
 const subject: ConformanceSubject = {
   features: [

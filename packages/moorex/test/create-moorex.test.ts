@@ -1,3 +1,4 @@
+import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
 import {
   createMoorex,
@@ -207,7 +208,7 @@ describe("I3: a run whose progress and whose retirement by another input are in 
     await first;
     await Promise.resolve();
     release();
-    await vi.waitFor(() => expect(moorex.current().said).toHaveLength(3));
+    await untilPasses(() => expect(moorex.current().said).toHaveLength(3));
     return { runs, notices };
   };
 
@@ -404,7 +405,7 @@ describe("I5: commit", () => {
     const answer = at(runs, 0).dispatch({ say: "answer" });
     const next = moorex.dispatch({ say: "next" });
     commits[0]?.reject(new Error("disk full"));
-    await vi.waitFor(() => expect(commits).toHaveLength(2));
+    await untilPasses(() => expect(commits).toHaveLength(2));
     commits[1]?.resolve();
     expect(await answer).toMatchObject({ applied: 1 });
     expect(await next).toMatchObject({ applied: 1 });

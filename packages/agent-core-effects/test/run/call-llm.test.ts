@@ -1,6 +1,7 @@
 import { noUsage, type LlmCaller, type LlmChunk, type LlmOutcome, type LlmPart } from "@moora/llm";
 import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
 import type { AgentConfig } from "@moora/agent-core-state-machine";
+import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
 import { World } from "../world.ts";
 
@@ -51,7 +52,7 @@ describe("a model call", () => {
     const world = new World({ script: [hangs("Never"), answers("Hi.")] }).say("q");
     const cancel = new AbortController();
     const running = world.perform(plan, cancel.signal);
-    await vi.waitFor(() => expect(world.llm.callCount).toBe(1));
+    await untilPasses(() => expect(world.llm.callCount).toBe(1));
     cancel.abort();
     await running;
     world.apply({ type: "session-opened", owner: "host", timestamp: 1 });
@@ -92,7 +93,7 @@ describe("a model call", () => {
     const world = new World({ script: [hangs("He")] }).say("q");
     const cancel = new AbortController();
     const running = world.perform(plan, cancel.signal);
-    await vi.waitFor(() => expect(world.notices).toHaveLength(1));
+    await untilPasses(() => expect(world.notices).toHaveLength(1));
     const before = world.state;
     cancel.abort();
     await running;
@@ -166,7 +167,7 @@ describe("what a model streams", () => {
     const world = new World({ parts: caller(call) }).say("q");
     const cancel = new AbortController();
     void world.perform(plan, cancel.signal);
-    await vi.waitFor(() => expect(stream).toBeDefined());
+    await untilPasses(() => expect(stream).toBeDefined());
     stream?.({ type: "text", text: "early" });
     cancel.abort();
     const { state } = world;

@@ -1,5 +1,6 @@
 import type { AgentConfig } from "@moora/agent-core-state-machine";
 import { answers, callsTools } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { defineTool, toolReply, type Tool, type ToolContext } from "../../src/index.ts";
@@ -86,7 +87,7 @@ describe("the call of a tool", () => {
     const cancel = new AbortController();
     const running = world.perform("tool/1/1", cancel.signal);
     const progressNotices = (): unknown => world.notices.filter(({ type }) => type === "tool-progress");
-    await vi.waitFor(() => expect(progressNotices()).toHaveLength(1));
+    await untilPasses(() => expect(progressNotices()).toHaveLength(1));
     cancel.abort();
     await running;
     late();
@@ -155,7 +156,7 @@ describe("a tool that takes its time", () => {
     );
     const world = await working(made);
     const running = world.perform("tool/1/1");
-    await vi.waitFor(() => expect(world.clock.pending).toBe(1));
+    await world.clock.whenWaiting(1);
     world.clock.advance(49);
     expect(given?.aborted).toBe(false);
     world.clock.advance(1);
@@ -166,7 +167,7 @@ describe("a tool that takes its time", () => {
       code: "timeout",
       error: "The tool did not answer within 50 ms. It may have had its effect.",
     });
-    expect(world.clock.pending).toBe(0);
+    expect(world.clock.waiting).toBe(0);
   });
 
   it("has the runner's time where it names none, and leaves no timer when it is done", async () => {
@@ -174,17 +175,17 @@ describe("a tool that takes its time", () => {
     const made = tool(() => new Promise<string>((resolve) => (finish = resolve)));
     const world = await working(made);
     const running = world.perform("tool/1/1");
-    await vi.waitFor(() => expect(world.clock.longest).toBe(120_000));
+    await untilPasses(() => expect(world.clock.longest).toBe(120_000));
     finish("ok");
     await running;
     expect(resultOf(world)).toMatchObject({ isSuccess: true, content: "ok" });
-    expect(world.clock.pending).toBe(0);
+    expect(world.clock.waiting).toBe(0);
   });
 
   it("may take longer than a timer can wait", async () => {
     const world = await working(tool(() => new Promise(() => undefined), { timeoutMs: 2 ** 31 + 1_000 }));
     const running = world.perform("tool/1/1");
-    await vi.waitFor(() => expect(world.clock.pending).toBe(1));
+    await world.clock.whenWaiting(1);
     expect(world.clock.longest).toBe(2 ** 31 - 1);
     world.clock.advance(2 ** 31 + 999);
     expect(resultOf(world)).toBeNull();
@@ -203,7 +204,7 @@ describe("a tool that takes its time", () => {
     const world = await working(made);
     const cancel = new AbortController();
     const running = world.perform("tool/1/1", cancel.signal);
-    await vi.waitFor(() => expect(world.clock.pending).toBe(1));
+    await world.clock.whenWaiting(1);
     world.apply({ type: "re-act-cancelled", timestamp: 1 });
     cancel.abort();
     expect(given?.aborted).toBe(true);
@@ -216,7 +217,7 @@ describe("a tool that takes its time", () => {
     finish("too late");
     await Promise.resolve();
     expect(world.state).toBe(closed);
-    expect(world.clock.pending).toBe(0);
+    expect(world.clock.waiting).toBe(0);
   });
 
   it("and rejects after its time is up causes no unhandled rejection", async () => {
@@ -226,7 +227,7 @@ describe("a tool that takes its time", () => {
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
     const running = world.perform("tool/1/1");
-    await vi.waitFor(() => expect(world.clock.pending).toBe(1));
+    await world.clock.whenWaiting(1);
     world.clock.advance(5);
     await running;
     fail(new Error("too late"));
@@ -334,12 +335,12 @@ describe("a probe", () => {
     );
     const world = await broken(made);
     const running = world.perform("probe/1/2");
-    await vi.waitFor(() => expect(world.clock.pending).toBe(1));
+    await world.clock.whenWaiting(1);
     world.clock.advance(20);
     await running;
     expect(given?.aborted).toBe(true);
     expect(resultOf(world)).toMatchObject({ code: "outcome-unknown" });
-    expect(world.clock.pending).toBe(0);
+    expect(world.clock.waiting).toBe(0);
   });
 
   it("knows the idempotency key of the call", async () => {

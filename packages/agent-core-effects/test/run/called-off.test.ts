@@ -49,7 +49,7 @@ describe("an effect that is called off while code of the host is at work dispatc
     });
     const world = await begun({ script: [callsTools([{ name: "hasty" }])], tools: [hasty] });
     expect(await inputsAfter(world, "tool/1/1", cancel)).toEqual([]);
-    expect(world.clock.pending).toBe(0);
+    expect(world.clock.waiting).toBe(0);
   });
 
   it("a probe", async () => {
@@ -99,6 +99,6 @@ describe("an effect that is called off while code of the host is at work dispatc
     const before = world.inputs.length;
     await world.perform("wait/plan/1/1/2", AbortSignal.abort());
     expect(world.inputs.slice(before)).toEqual([]);
-    expect(world.clock.pending).toBe(0);
+    expect(world.clock.waiting).toBe(0);
   });
 });

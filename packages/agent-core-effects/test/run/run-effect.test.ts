@@ -139,7 +139,7 @@ describe("a wait", () => {
     world.clock.advance(1);
     await running;
     expect(world.keys).toEqual(["plan/1/1/2"]);
-    expect(world.clock.pending).toBe(0);
+    expect(world.clock.waiting).toBe(0);
   });
 
   it("is over at once when its time has passed meanwhile, as after a restart", async () => {
@@ -154,7 +154,7 @@ describe("a wait", () => {
     const running = world.perform(key);
     expect(world.clock.longest).toBe(2 ** 31 - 1);
     world.clock.advance(2 ** 32 - 1);
-    expect(world.clock.pending).toBe(1);
+    expect(world.clock.waiting).toBe(1);
     world.clock.advance(1);
     await running;
     expect(world.keys).toEqual(["plan/1/1/2"]);
@@ -164,10 +164,10 @@ describe("a wait", () => {
     const world = await waiting(2_000);
     const cancel = new AbortController();
     const running = world.perform(key, cancel.signal);
-    expect(world.clock.pending).toBe(1);
+    expect(world.clock.waiting).toBe(1);
     cancel.abort();
     await running;
-    expect(world.clock.pending).toBe(0);
+    expect(world.clock.waiting).toBe(0);
     expect(world.keys).toEqual([key]);
   });
 });
@@ -252,7 +252,7 @@ describe("the drivers", () => {
       break;
     }
     expect(execute).not.toHaveBeenCalled();
-    expect(world.clock.pending).toBe(0);
+    expect(world.clock.waiting).toBe(0);
   });
 
   it("inputsOf: passes a failed wait to the effect", async () => {
@@ -274,7 +274,7 @@ describe("the drivers", () => {
     process.on("unhandledRejection", unhandled);
     const world = await acting(add(() => Promise.reject(new Error("no"))));
     expect(() => syncInputs(runAt(world, true))).toThrow(NotSynchronous);
-    expect(world.clock.pending).toBe(0);
+    expect(world.clock.waiting).toBe(0);
     const predicate = new World({
       script: [callsTools([{ name: "add" }])],
       tools: [add(() => "")],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { goldenPositions, goldenText, recordedNames } from "./files.ts";
-import { positionsOf } from "./positions.ts";
-import { recordedText, recordings } from "./recordings.ts";
+import { goldenPositions, goldenText, recordedNames } from "@moora/testbed/corpus/files";
+import { positionsOf } from "@moora/testbed/corpus/positions";
+import { recordedText, recordings } from "@moora/testbed/corpus/recordings";
 
 /** Where two texts part, as a line; undefined where they do not. A line of a session is its position. */
 function firstDifference(found: readonly string[], golden: readonly string[]): string | undefined {

@@ -6,11 +6,11 @@ import { exportSession, importSession, initialStateOf, verifySession } from "../
 import { canonicalJson } from "../../src/durable/canonical-json.ts";
 import { restoreSession, snapshotVersion } from "../../src/durable/restore.ts";
 import { readSession, sessionLog } from "../../src/time-travel/read-session.ts";
-import { saveConfirmed } from "../durable/world/append-input.ts";
-import { storageOf, storeNames } from "../durable/world/places.ts";
-import { goldenText } from "./files.ts";
-import { statesOf } from "./positions.ts";
-import { recordings } from "./recordings.ts";
+import { saveConfirmed } from "@moora/testbed/durable/append-input";
+import { storageOf, storeNames } from "@moora/testbed/durable/places";
+import { goldenText } from "@moora/testbed/corpus/files";
+import { statesOf } from "@moora/testbed/corpus/positions";
+import { recordings } from "@moora/testbed/corpus/recordings";
 
 /** A golden session, taken into a log of its own. */
 async function taken(name: string): Promise<{ readonly log: EventLog; readonly id: string }> {

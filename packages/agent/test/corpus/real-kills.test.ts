@@ -6,7 +6,7 @@ import { casesOf } from "../../../../proofs/crash-matrix/cases.ts";
 import { killed, unbroken, warmUp } from "../../../../proofs/crash-matrix/kill.ts";
 import { Lane } from "../../../../proofs/crash-matrix/lane.ts";
 import { bundled, root } from "../../../../proofs/parts/bundle.ts";
-import { transcriptOf } from "../durable/world/transcripts/index.ts";
+import { transcriptOf } from "@moora/testbed/durable/transcripts/index";
 
 const bundle = mkdtempSync(join(tmpdir(), "moora-kills-"));
 const child = join(root, "proofs/crash-matrix/child.ts");

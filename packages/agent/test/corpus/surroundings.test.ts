@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { withoutSurroundings } from "../../../../proofs/engines/surroundings.ts";
-import { goldenPositions, goldenText } from "./files.ts";
-import { positionsOf } from "./positions.ts";
-import { recordings } from "./recordings.ts";
+import { goldenPositions, goldenText } from "@moora/testbed/corpus/files";
+import { positionsOf } from "@moora/testbed/corpus/positions";
+import { recordings } from "@moora/testbed/corpus/recordings";
 
 /** The proof of all engines takes all of them. */
 const some = recordings.filter((_, index) => index % 10 === 0);

@@ -3,9 +3,9 @@ import { seededRandom } from "@moora/event-log/testing";
 import { hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent, openSession, type DurableSession } from "../../src/index.ts";
-import { remoteLog, type Passage } from "./world/remote-log.ts";
-import { checkSound } from "./world/scene.ts";
-import { turn, VirtualClock } from "./world/virtual-clock.ts";
+import { remoteLog, type Passage } from "@moora/testbed/durable/remote-log";
+import { checkSound } from "@moora/testbed/durable/scene";
+import { turn, TestClock } from "@moora/testbed/test-clock";
 
 /** A message while the model is at work: it waits in the queue, and nothing else happens. */
 const noted = (text: string) => ({
@@ -55,7 +55,7 @@ describe("three hosts of one session on a network that breaks", () => {
       const random = seededRandom(seed);
       const storage = new MemoryStorage();
       const near = memoryLog(storage);
-      const clock = new VirtualClock();
+      const clock = new TestClock();
       const network = poorNetwork(random);
       const written = (): number => storage.generations.get("ada")?.records.length ?? 0;
       const host = async (access: "run" | "post"): Promise<Host> => {
@@ -70,7 +70,8 @@ describe("three hosts of one session on a network that breaks", () => {
       };
       const owner = await host("run");
       await untilDone(() => owner.session.send("Think."), clock);
-      while (owner.session.current().streaming === null) await untilDone(() => clock.advance(100), clock);
+      while (owner.session.current().streaming === null)
+        await untilDone(() => clock.advanceAsync(100), clock);
       const hosts = [owner, await host("post"), await host("post")];
       const accepted = new Map<string, number>();
       const inDoubt = new Set<string>();
@@ -87,14 +88,14 @@ describe("three hosts of one session on a network that breaks", () => {
             );
             all.push(said);
             if (random() < 0.5) await said;
-            if (random() < 0.3) await clock.advance(60);
+            if (random() < 0.3) await clock.advanceAsync(60);
           }
           await Promise.all(all);
         }),
       );
       network.mend();
       for (let round = 0; round < 3; round += 1) {
-        await clock.advance(10_000);
+        await clock.advanceAsync(10_000);
         for (const { session } of hosts) await session.refresh();
       }
       // The model is waited for no longer, so that nothing more is written.
@@ -112,19 +113,19 @@ describe("three hosts of one session on a network that breaks", () => {
         await checkSound(session, near);
         await session.close();
       }
-      expect(clock.timers).toBe(0);
+      expect(clock.waiting).toBe(0);
     },
   );
 });
 
 /** Retries until the network lets it through, and advances the clock. */
-async function untilDone<Result>(work: () => Promise<Result>, clock: VirtualClock): Promise<Result> {
+async function untilDone<Result>(work: () => Promise<Result>, clock: TestClock): Promise<Result> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof LogError)) throw error;
-      await clock.advance(1_000);
+      await clock.advanceAsync(1_000);
     }
   }
 }

@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { defineAgent, openSession, type Agent, type DurableSession } from "../../src/index.ts";
 import { callsThenAnswers, never, resultOf, turns } from "../restarts/restarts.ts";
 import { failureOf, toolOf } from "../support.ts";
-import { Gates, remoteLog } from "./world/remote-log.ts";
-import { VirtualClock } from "./world/virtual-clock.ts";
+import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
+import { TestClock } from "@moora/testbed/test-clock";
 
 /**
  * Cancels a loop whose effect could not record its start: the log is unreachable then, so that the start is kept and
@@ -15,7 +15,7 @@ import { VirtualClock } from "./world/virtual-clock.ts";
 async function cancelledWith(start: string, agent: Agent): Promise<DurableSession> {
   const gates = new Gates();
   const log = remoteLog(memoryLog(), gates.pass);
-  const clock = new VirtualClock();
+  const clock = new TestClock();
   const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
   const gate = gates.hold("append", "there", start);
   const failure = failureOf(session.ask("go"));

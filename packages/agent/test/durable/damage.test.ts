@@ -16,7 +16,7 @@ import {
   verifySession,
   type Agent,
 } from "../../src/index.ts";
-import { storageOf, type Storage } from "./world/places.ts";
+import { storageOf, type Storage } from "@moora/testbed/durable/places";
 
 const agent: Agent = defineAgent({ llm: new MockLlmCaller(() => answers("x".repeat(1_000))) });
 

@@ -9,14 +9,14 @@ import {
 } from "@moora/event-log/testing";
 import { describe, expect, it } from "vitest";
 import { openSession, stateAt, verifySession, type Agent, type DurableSession } from "../../src/index.ts";
-import { Counter } from "./world/counter.ts";
-import { call, countingAgent, scripted } from "./world/counting-agent.ts";
-import { driveToEnd, quiet } from "./world/drive.ts";
-import { Life } from "./world/mortal-log.ts";
-import { outcomeOf, problemsAfter } from "./world/outcome.ts";
-import { Place } from "./world/places.ts";
-import type { Transcript } from "./world/transcripts/transcript.ts";
-import { VirtualClock } from "./world/virtual-clock.ts";
+import { Counter } from "@moora/testbed/durable/counter";
+import { call, countingAgent, scripted } from "@moora/testbed/durable/counting-agent";
+import { driveToEnd, quiet } from "@moora/testbed/durable/drive";
+import { Life } from "@moora/testbed/durable/mortal-log";
+import { outcomeOf, problemsAfter } from "@moora/testbed/durable/outcome";
+import { Place } from "@moora/testbed/durable/places";
+import type { Transcript } from "@moora/testbed/durable/transcripts/transcript";
+import { TestClock } from "@moora/testbed/test-clock";
 
 /** Ten turns of the model. */
 const script = Array.from({ length: 9 }, (_, index) => [call(index % 2 === 0 ? "pay" : "send", index)]);
@@ -28,7 +28,7 @@ const agentOf = (counter: Counter): Agent =>
 /** A conversation on a disk that fails, healed when the failure was reported. */
 async function livedThrough(place: Place, fault: FileFault) {
   using counter = new Counter();
-  const clock = new VirtualClock();
+  const clock = new TestClock();
   const disk = failingFileSystem(nodeFileSystem, fault);
   const refused: unknown[] = [];
   const ahead: number[] = [];
@@ -74,10 +74,10 @@ async function livedThrough(place: Place, fault: FileFault) {
   };
 }
 
-function healedWhenNoticed(session: DurableSession, disk: FailingFileSystem, clock: VirtualClock): boolean {
+function healedWhenNoticed(session: DurableSession, disk: FailingFileSystem, clock: TestClock): boolean {
   if (session.info().lastError === undefined) return false;
   disk.heal();
-  void clock.advance(20_000);
+  void clock.advanceAsync(20_000);
   return false;
 }
 
@@ -124,7 +124,7 @@ describe("(B08) a sync that fails after a write", () => {
   it("acknowledges nothing until the log was opened again and looked at", async () => {
     using place = new Place();
     using counter = new Counter();
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     const opens: string[] = [];
     let fails = false;
     const fs = {

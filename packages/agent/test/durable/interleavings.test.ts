@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { DurableSession, Question } from "../../src/index.ts";
-import { call } from "./world/counting-agent.ts";
-import { quiet } from "./world/drive.ts";
-import { problemsAfter } from "./world/outcome.ts";
-import { checkSound, sceneOf, type Scene } from "./world/scene.ts";
+import { call } from "@moora/testbed/durable/counting-agent";
+import { quiet } from "@moora/testbed/durable/drive";
+import { problemsAfter } from "@moora/testbed/durable/outcome";
+import { checkSound, sceneOf, type Scene } from "@moora/testbed/durable/scene";
 
 const asking = (...tools: readonly string[]) => ({ approval: { policy: { tools } } });
 
@@ -180,6 +180,6 @@ describe("two concurrent resumes of one session", () => {
     });
     await checkSound(session, scene.log());
     await session.close();
-    expect(scene.clock.timers).toBe(0);
+    expect(scene.clock.waiting).toBe(0);
   });
 });

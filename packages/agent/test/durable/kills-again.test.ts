@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { stateAt, verifySession } from "../../src/index.ts";
-import { Counter } from "./world/counter.ts";
-import { Life } from "./world/mortal-log.ts";
-import { outcomeOf, problemsAfter } from "./world/outcome.ts";
-import { storageOf, type StoreName } from "./world/places.ts";
-import { runProcess } from "./world/processes.ts";
-import { transcriptOf } from "./world/transcripts/index.ts";
-import { VirtualClock } from "./world/virtual-clock.ts";
+import { Counter } from "@moora/testbed/durable/counter";
+import { Life } from "@moora/testbed/durable/mortal-log";
+import { outcomeOf, problemsAfter } from "@moora/testbed/durable/outcome";
+import { storageOf, type StoreName } from "@moora/testbed/durable/places";
+import { runProcess } from "@moora/testbed/durable/processes";
+import { transcriptOf } from "@moora/testbed/durable/transcripts/index";
+import { TestClock } from "@moora/testbed/test-clock";
 
 const names = [
   "two steps",
@@ -23,7 +23,7 @@ describe.each(stores)("(C05) a process on %s that dies while it takes up what a 
     const log = storage.open();
     const transcript = transcriptOf(name);
     using whole = new Counter();
-    const scene = { log, id: "whole", counter: whole, clock: new VirtualClock() };
+    const scene = { log, id: "whole", counter: whole, clock: new TestClock() };
     await (await runProcess(scene, transcript)).session?.close();
     const expected = await stateAt(log, "whole");
     let deaths = 0;
@@ -31,7 +31,7 @@ describe.each(stores)("(C05) a process on %s that dies while it takes up what a 
       for (let call = 1, survived = false; !survived; call += 1) {
         const id = `${seq}/${call}`;
         using counter = new Counter();
-        const again = { log, id, counter, clock: new VirtualClock() };
+        const again = { log, id, counter, clock: new TestClock() };
         await runProcess(again, transcript, new Life({ seq, when: "after" }));
         survived = !(await runProcess(again, transcript, new Life({ call }))).died;
         deaths += survived ? 0 : 1;

@@ -1,13 +1,13 @@
 import type { EventLog } from "@moora/event-log";
 import { describe, expect, it } from "vitest";
-import { Counter } from "./world/counter.ts";
-import { Life, type Death } from "./world/mortal-log.ts";
-import { storageOf, storeNames } from "./world/places.ts";
-import { runProcess } from "./world/processes.ts";
-import { lossesOf, takenUp, type Lived } from "./world/taken-up.ts";
-import { everyday, long, transcripts } from "./world/transcripts/index.ts";
-import type { Transcript } from "./world/transcripts/transcript.ts";
-import { VirtualClock } from "./world/virtual-clock.ts";
+import { Counter } from "@moora/testbed/durable/counter";
+import { Life, type Death } from "@moora/testbed/durable/mortal-log";
+import { storageOf, storeNames } from "@moora/testbed/durable/places";
+import { runProcess } from "@moora/testbed/durable/processes";
+import { lossesOf, takenUp, type Lived } from "@moora/testbed/durable/taken-up";
+import { everyday, long, transcripts } from "@moora/testbed/durable/transcripts/index";
+import type { Transcript } from "@moora/testbed/durable/transcripts/transcript";
+import { TestClock } from "@moora/testbed/test-clock";
 
 /** Of long ones, the crash matrix takes samples. */
 const short = transcripts.filter((transcript) => !long.includes(transcript));
@@ -35,7 +35,7 @@ const deathsUpTo = (seq: number): readonly DeathAtRecord[] =>
 /** A transcript that is run to its end by one process, or by one that dies and one that takes it up. */
 async function lived(log: EventLog, id: string, transcript: Transcript, death?: Death): Promise<Lived> {
   using counter = new Counter();
-  const scene = { log, id, counter, clock: new VirtualClock() };
+  const scene = { log, id, counter, clock: new TestClock() };
   if (death !== undefined) await runProcess(scene, transcript, new Life(death));
   return await takenUp(scene, transcript);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sceneOf } from "./world/scene.ts";
-import { turn } from "./world/virtual-clock.ts";
+import { sceneOf } from "@moora/testbed/durable/scene";
+import { turn } from "@moora/testbed/test-clock";
 
 const leaseMs = 30_000;
 
@@ -10,7 +10,7 @@ describe("the lease of an owner that lives", () => {
     const session = await scene.open({ leaseMs });
     const log = await scene.log().open("ada");
     for (let step = 0; step < 60; step += 1) {
-      await scene.clock.advance(leaseMs / 20);
+      await scene.clock.advanceAsync(leaseMs / 20);
       await turn();
       const now = scene.clock.now();
       // A fifth of its time is what a pause of the process may take at any moment.
@@ -25,7 +25,7 @@ describe("the lease of an owner that lives", () => {
     const scene = sceneOf();
     const session = await scene.open({ leaseMs });
     for (let step = 0; step < 4; step += 1) {
-      await scene.clock.advance(leaseMs - 1);
+      await scene.clock.advanceAsync(leaseMs - 1);
       const other = scene.open({ leaseMs, owner: "other" });
       await expect(other).rejects.toMatchObject({ code: "SessionBusy" });
     }

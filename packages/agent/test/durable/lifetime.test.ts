@@ -2,8 +2,8 @@ import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent, openSession } from "../../src/index.ts";
-import { Place } from "./world/places.ts";
-import { Script } from "./world/script.ts";
+import { Place } from "@moora/testbed/durable/places";
+import { Script } from "@moora/testbed/durable/script";
 
 describe("a script that does not close its session", () => {
   it.each(["answer", "tool"])("ends by itself after its answer: %s", async (manner) => {

@@ -5,9 +5,9 @@ import { answers, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent, defineTool, openSession, type Agent, type OpenOptions } from "../../src/index.ts";
 import { failureOf } from "../support.ts";
-import { Place } from "./world/places.ts";
-import { Script } from "./world/script.ts";
-import { turn, VirtualClock } from "./world/virtual-clock.ts";
+import { Place } from "@moora/testbed/durable/places";
+import { Script } from "@moora/testbed/durable/script";
+import { turn, TestClock } from "@moora/testbed/test-clock";
 
 const talker = (): Agent => defineAgent({ llm: new MockLlmCaller(() => answers("Hi.")) });
 
@@ -117,7 +117,7 @@ describe("a lease", () => {
 });
 
 describe("a session that is busy", () => {
-  const clock = new VirtualClock(Date.UTC(2026, 0, 1));
+  const clock = new TestClock(Date.UTC(2026, 0, 1));
   const open = (log: EventLog, options: Partial<OpenOptions> = {}) =>
     openSession(talker(), { log, id: "ada", clock, ...options });
 
@@ -125,7 +125,7 @@ describe("a session that is busy", () => {
     const log = memoryLog();
     await using session = await open(log, { owner: "host 1", leaseMs: 20_000 });
     expect(session.info().access).toBe("run");
-    await clock.advance(2_000);
+    await clock.advanceAsync(2_000);
     const error = await failureOf(open(log, { owner: "host 2" }));
     expect(error).toMatchObject({
       name: "SessionError",
@@ -141,16 +141,16 @@ describe("a session that is busy", () => {
     const first = await open(log, { owner: "host 1" });
     await first.ask("Hello?");
     const opening = open(log, { owner: "host 2", waitMs: 60_000 });
-    await clock.advance(5_000);
+    await clock.advanceAsync(5_000);
     await first.ask("Are you there?");
     await first.close();
-    await clock.advance(1_000);
+    await clock.advanceAsync(1_000);
     const second = await opening;
     // What was said while it was waited for is known.
     expect(second.current().messages).toHaveLength(4);
     expect(second.info()).toMatchObject({ access: "run", owner: "host 2" });
     await second.close();
-    expect(clock.timers).toBe(0);
+    expect(clock.waiting).toBe(0);
   });
 
   it("is waited for with waitMs, until its lease has run out", async () => {
@@ -158,7 +158,7 @@ describe("a session that is busy", () => {
     const silent = { now: () => clock.now(), after: () => () => undefined };
     await open(log, { owner: "host 1", clock: silent, leaseMs: 10_000 });
     const opening = open(log, { owner: "host 2", waitMs: 60_000 });
-    await clock.advance(10_000);
+    await clock.advanceAsync(10_000);
     const second = await opening;
     expect(second.info().owner).toBe("host 2");
     await second.close();
@@ -168,22 +168,22 @@ describe("a session that is busy", () => {
     const log = memoryLog();
     const first = await open(log, { owner: "host 1" });
     const failed = failureOf(open(log, { owner: "host 2", waitMs: 1_000 }));
-    await clock.advance(1_000);
+    await clock.advanceAsync(1_000);
     expect(await failed).toMatchObject({ code: "SessionBusy", owner: "host 1" });
     await first.close();
-    expect(clock.timers).toBe(0);
+    expect(clock.waiting).toBe(0);
   });
 });
 
 describe("two hosts of one name", () => {
   it("do not take the session from each other for ever: the later one keeps it", async () => {
     const log = memoryLog();
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     const agent = (): Agent => defineAgent({ llm: new MockLlmCaller(() => hangs()) });
     const open = () => openSession(agent(), { log, id: "ada", owner: "worker", clock });
     const [one, two] = [await open(), await open()];
-    await clock.advance(60_000);
-    for (let minute = 0; minute < 10; minute += 1) await clock.advance(60_000);
+    await clock.advanceAsync(60_000);
+    for (let minute = 0; minute < 10; minute += 1) await clock.advanceAsync(60_000);
     expect([one.info().access, two.info().access]).toEqual(["read", "run"]);
     await expect(one.send("Hello?")).rejects.toMatchObject({ code: "StaleWriter" });
     expect((await two.history()).filter(({ input }) => input.type === "session-opened")).toHaveLength(2);
@@ -192,13 +192,13 @@ describe("two hosts of one name", () => {
 
   it("that open it at the same time all end, and one runs it", async () => {
     const log = memoryLog();
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     const open = () => openSession(talker(), { log, id: "ada", owner: "worker", clock });
     const opened = await Promise.allSettled([open(), open(), open()]);
     const sessions = opened.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     for (const result of opened)
       if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "SessionBusy" });
-    await clock.advance(30_000);
+    await clock.advanceAsync(30_000);
     for (const session of sessions) await session.refresh();
     await turn();
     expect(sessions.filter((session) => session.info().access === "run")).toHaveLength(1);
@@ -221,7 +221,7 @@ describe("leaseMs and waitMs", () => {
   );
 
   it.each([0.5, 1, 1e12, Number.MAX_VALUE / 2])("of %d work", async (leaseMs) => {
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     const log = memoryLog();
     await using session = await openSession(talker(), { log, id: "ada", clock, leaseMs, owner: "host 1" });
     expect((await session.ask("Hello?")).text).toBe("Hi.");

@@ -2,11 +2,11 @@ import type { LlmRequest } from "@moora/llm";
 import { MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import type { ApprovalRequested, Clock, DurableSession, Question } from "../../src/index.ts";
-import { call, scripted, scriptedFor } from "./world/counting-agent.ts";
-import { quiet } from "./world/drive.ts";
-import { problemsAfter } from "./world/outcome.ts";
-import { checkSound, sceneOf, type Scene } from "./world/scene.ts";
-import { VirtualClock } from "./world/virtual-clock.ts";
+import { call, scripted, scriptedFor } from "@moora/testbed/durable/counting-agent";
+import { quiet } from "@moora/testbed/durable/drive";
+import { problemsAfter } from "@moora/testbed/durable/outcome";
+import { checkSound, sceneOf, type Scene } from "@moora/testbed/durable/scene";
+import { TestClock } from "@moora/testbed/test-clock";
 
 const day = 86_400_000;
 const asking = (...tools: readonly string[]) => ({ approval: { policy: { tools } } });
@@ -42,7 +42,7 @@ describe("a question that waits for days", () => {
     const scene = sceneOf([[call("pay")]], asking("pay"));
     const question = one(await asked(scene));
     for (let restart = 0; restart < 5; restart += 1) {
-      await scene.clock.advance(2 * day);
+      await scene.clock.advanceAsync(2 * day);
       expect(one((await restarted(scene)).questions())).toEqual(question);
     }
     const person = await scene.post();
@@ -51,7 +51,7 @@ describe("a question that waits for days", () => {
     });
     const at = scene.clock.now();
     await person.close();
-    await scene.clock.advance(day);
+    await scene.clock.advanceAsync(day);
     const session = await restarted(scene);
     expect(session.current().toolCalls["1"]).toMatchObject({
       decision: { type: "rejected", by: "ada", reason: "Too dear.", decidedAt: at },
@@ -88,10 +88,10 @@ describe("a question that waits for days", () => {
     const question = one(await asked(scene));
     expect(question.due).toBe(scene.clock.now() + 7 * day);
     for (let restart = 0; restart < 5; restart += 1) {
-      await scene.clock.advance(day);
+      await scene.clock.advanceAsync(day);
       expect((await restarted(scene)).questions()).toEqual([question]);
     }
-    await scene.clock.advance(25 * day);
+    await scene.clock.advanceAsync(25 * day);
     const person = await scene.post();
     expect(await person.decide(question, "approve", "ada")).toEqual({
       status: "ignored",
@@ -107,7 +107,7 @@ describe("a question that waits for days", () => {
     expect(inputs.filter((type) => type === "deadline-passed")).toHaveLength(1);
     expect(JSON.stringify(llm.requests.at(-1)?.messages)).toContain("in time");
     expect(ran(scene)).toEqual([]);
-    expect(scene.clock.timers).toBe(0);
+    expect(scene.clock.waiting).toBe(0);
     await person.close();
   });
 
@@ -120,7 +120,7 @@ describe("a question that waits for days", () => {
     for (let restart = 0; restart < 4; restart += 1) {
       const session = await scene.open();
       session.onEvent((event) => void (event.type === "ApprovalRequested" && shown.push(event)));
-      await scene.clock.advance(day);
+      await scene.clock.advanceAsync(day);
       await quiet(session);
       const { control } = session.current().reActContext;
       escalated.push(JSON.stringify(control).includes('"escalated":true'));
@@ -139,21 +139,21 @@ describe("a question that waits for days", () => {
     expect(session.current().reActContext.control.type).toBe("Done");
     await checkSound(session, scene.log());
     await session.close();
-    expect(scene.clock.timers).toBe(0);
+    expect(scene.clock.waiting).toBe(0);
   });
 
   it("is shown again once after a downtime, however many reminders were due meanwhile", async () => {
     const scene = sceneOf([[call("pay")]], { approval: { policy: { tools: ["pay"] }, remindAfterMs: day } });
     await asked(scene);
-    await scene.clock.advance(10 * day);
+    await scene.clock.advanceAsync(10 * day);
     const session = await scene.open();
     await quiet(session);
     const reminders = async (): Promise<number> =>
       (await session.history()).filter(({ input }) => input.type === "deadline-passed").length;
     expect(await reminders()).toBe(1);
-    await scene.clock.advance(day - 1);
+    await scene.clock.advanceAsync(day - 1);
     expect(await reminders()).toBe(1);
-    await scene.clock.advance(1);
+    await scene.clock.advanceAsync(1);
     expect(await reminders()).toBe(2);
     await session.close();
   });
@@ -163,14 +163,14 @@ describe("reminders that came due while no process ran the session", () => {
   it("are one reminder, and the next one is due a whole interval later", async () => {
     const scene = sceneOf([[call("pay")]], { approval: { policy: { tools: ["pay"] }, remindAfterMs: day } });
     await asked(scene);
-    await scene.clock.advance(10.5 * day);
+    await scene.clock.advanceAsync(10.5 * day);
     const session = await scene.open();
     await quiet(session);
     expect(session.questions()).toMatchObject([{ reminder: 1 }]);
-    await scene.clock.advance(day - 1);
+    await scene.clock.advanceAsync(day - 1);
     await quiet(session);
     expect(session.questions()).toMatchObject([{ reminder: 1 }]);
-    await scene.clock.advance(1);
+    await scene.clock.advanceAsync(1);
     await quiet(session);
     expect(session.questions()).toMatchObject([{ reminder: 2 }]);
     await session.close();
@@ -243,7 +243,7 @@ describe("a tool's question to a human", () => {
     const scene = sceneOf([], {}, { llm });
     const question = one(await asked(scene));
     expect(question).toMatchObject({ about: "answer", name: "rate" });
-    await scene.clock.advance(3 * day);
+    await scene.clock.advanceAsync(3 * day);
     await restarted(scene);
     const person = await scene.post();
     for (const answer of [{ stars: 9 }, { stars: "many" }, {}, "five"]) {
@@ -379,7 +379,7 @@ describe("a person whose clock is ahead", () => {
     const owner = await scene.open();
     await owner.send("Please.");
     await quiet(owner);
-    const clock = new VirtualClock(scene.clock.now() + 20_000);
+    const clock = new TestClock(scene.clock.now() + 20_000);
     const person = await scene.post({ clock });
     expect(await person.decide(one(person.questions()), "approve", "ada")).toMatchObject({
       status: "accepted",
@@ -390,7 +390,7 @@ describe("a person whose clock is ahead", () => {
   it("comes too late for a question of a session without an owner", async () => {
     const scene = sceneOf([[call("pay")]], expiring);
     const question = one(await asked(scene));
-    await scene.clock.advance(2 * day);
+    await scene.clock.advanceAsync(2 * day);
     const person = await scene.post();
     expect(await person.decide(question, "approve", "ada")).toMatchObject({
       status: "ignored",

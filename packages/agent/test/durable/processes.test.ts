@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { openSession, stateAt, type Clock, type DurableSession } from "../../src/index.ts";
-import { Child } from "./world/child.ts";
-import { Counter } from "./world/counter.ts";
-import { quiet } from "./world/drive.ts";
-import { heldAgent } from "./world/held-agent.ts";
-import { problemsAfter } from "./world/outcome.ts";
-import { storageOf, type Storage, type StoreName } from "./world/places.ts";
-import { checkSound } from "./world/scene.ts";
+import { Child } from "@moora/testbed/durable/child";
+import { Counter } from "@moora/testbed/durable/counter";
+import { quiet } from "@moora/testbed/durable/drive";
+import { heldAgent } from "@moora/testbed/durable/held-agent";
+import { problemsAfter } from "@moora/testbed/durable/outcome";
+import { storageOf, type Storage, type StoreName } from "@moora/testbed/durable/places";
+import { checkSound } from "@moora/testbed/durable/scene";
 
 const stores: readonly StoreName[] = ["sqlite", "jsonl"];
 

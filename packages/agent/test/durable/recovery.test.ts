@@ -16,14 +16,14 @@ import {
   type Tool,
 } from "../../src/index.ts";
 import { inputToRecord } from "../../src/durable/session-record.ts";
-import { Counter } from "./world/counter.ts";
-import { call, countingAgent, scripted, type Script } from "./world/counting-agent.ts";
-import { quiet } from "./world/drive.ts";
-import { Life, mortalLog } from "./world/mortal-log.ts";
-import { problemsAfter } from "./world/outcome.ts";
-import { storageOf, storeNames } from "./world/places.ts";
-import { checkSound, sceneOf } from "./world/scene.ts";
-import { turn, VirtualClock } from "./world/virtual-clock.ts";
+import { Counter } from "@moora/testbed/durable/counter";
+import { call, countingAgent, scripted, type Script } from "@moora/testbed/durable/counting-agent";
+import { quiet } from "@moora/testbed/durable/drive";
+import { Life, mortalLog } from "@moora/testbed/durable/mortal-log";
+import { problemsAfter } from "@moora/testbed/durable/outcome";
+import { storageOf, storeNames } from "@moora/testbed/durable/places";
+import { checkSound, sceneOf } from "@moora/testbed/durable/scene";
+import { turn, TestClock } from "@moora/testbed/test-clock";
 
 /** A tool that ends when a test says so, whatever happens meanwhile; runs are counted. */
 function heldTool(name: string, replay: "keyed" | "once") {
@@ -66,10 +66,10 @@ describe("a tool that runs once and takes ten minutes, under a lease of thirty s
   };
 
   it("is left alone as long as its owner gives signs of life: another process that wants to run it learns who does", async () => {
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     const { log, runs, open, session } = await begun(clock);
     for (let minute = 0; minute < 10; minute += 1) {
-      await clock.advance(60_000);
+      await clock.advanceAsync(60_000);
       await expect(open("second")).rejects.toMatchObject({ code: "SessionBusy", owner: "first" });
     }
     runs[0]?.end();
@@ -78,21 +78,21 @@ describe("a tool that runs once and takes ten minutes, under a lease of thirty s
     expect(runs).toHaveLength(1);
     await checkSound(session, log);
     await session.close();
-    expect(clock.timers).toBe(0);
+    expect(clock.waiting).toBe(0);
   });
 
   it("is not run again by who takes over when its owner was silent, and its late result is refused", async () => {
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     let isStopped = false;
     const heart: Clock = {
       now: () => clock.now(),
       after: (ms, callback) => clock.after(ms, () => (isStopped ? undefined : callback())),
     };
     const { log, runs, open, session } = await begun(heart);
-    await clock.advance(60_000);
+    await clock.advanceAsync(60_000);
     isStopped = true;
     await expect(open("second", { clock })).rejects.toMatchObject({ code: "SessionBusy" });
-    await clock.advance(31_000);
+    await clock.advanceAsync(31_000);
     const second = await open("second", { clock });
     await quiet(second);
     expect(second.current().toolCalls["1"]?.result).toMatchObject({ code: "outcome-unknown" });
@@ -116,7 +116,7 @@ describe("five keyed tools at once, of which three have recorded their results (
     "only the other two run again after a crash, under the same keys, on %s",
     async (store) => {
       await using storage = storageOf(store);
-      const clock = new VirtualClock();
+      const clock = new TestClock();
       const { tool, runs } = heldTool("pay", "keyed");
       const agent = agentWith(tool, [[1, 2, 3, 4, 5].map((of) => call("pay", of))]);
       const life = new Life();
@@ -155,7 +155,7 @@ describe("five keyed tools at once, of which three have recorded their results (
 describe("a model that dies with its host after ten of forty words (C10)", () => {
   it("is asked again with the same bytes under the same key; the message is whole, and not doubled", async () => {
     const log = memoryLog(new MemoryStorage());
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     const words = Array.from({ length: 40 }, (_, index) => `word${index} `);
     const asked: { readonly request: LlmRequest; readonly key: string | undefined }[] = [];
     const llm: LlmCaller = {
@@ -230,7 +230,7 @@ describe("a session that is removed while a tool and a model are at work (D08)",
   it.each(storeNames)("takes nothing in any more; a new one of its id begins at 1, on %s", async (store) => {
     await using storage = storageOf(store);
     const log = storage.open();
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     const { tool, runs } = heldTool("pay", "keyed");
     const agent = agentWith(tool, [[call("pay")]]);
     const session = await openSession(agent, { log, id: "ada", clock });
@@ -265,7 +265,7 @@ describe("limits across restarts (L11)", () => {
       for (let seq = 2; ; seq += 1) {
         using counter = new Counter();
         const log = memoryLog();
-        const clock = new VirtualClock();
+        const clock = new TestClock();
         const life = new Life({ seq, when: "after" });
         const agentIn = (of: Life) =>
           countingAgent({ counter, life: of, deeds: new Set() }, scripted(endless), config);
@@ -297,7 +297,7 @@ describe("limits across restarts (L11)", () => {
 
   it("a hundred calls of one turn: the first 32 run, never more than four at once, also after a crash (K03)", async () => {
     const log = memoryLog();
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     const { tool, runs } = heldTool("pay", "keyed");
     const many = Array.from({ length: 100 }, (_, of) => call("pay", of));
     const agent = defineAgent({

@@ -3,18 +3,18 @@ import { hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { openSession, type DurableSession, type OpenOptions } from "../../src/index.ts";
 import { failureOf } from "../support.ts";
-import { Counter } from "./world/counter.ts";
-import { call, countingAgent, scripted, type Script } from "./world/counting-agent.ts";
-import { quiet } from "./world/drive.ts";
-import { Life } from "./world/mortal-log.ts";
-import { Gates, remoteLog } from "./world/remote-log.ts";
-import { checkSound } from "./world/scene.ts";
-import { turn, VirtualClock } from "./world/virtual-clock.ts";
+import { Counter } from "@moora/testbed/durable/counter";
+import { call, countingAgent, scripted, type Script } from "@moora/testbed/durable/counting-agent";
+import { quiet } from "@moora/testbed/durable/drive";
+import { Life } from "@moora/testbed/durable/mortal-log";
+import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
+import { checkSound } from "@moora/testbed/durable/scene";
+import { turn, TestClock } from "@moora/testbed/test-clock";
 
 interface Far {
   readonly near: EventLog;
   readonly gates: Gates;
-  readonly clock: VirtualClock;
+  readonly clock: TestClock;
   readonly counter: Counter;
   open(options?: Partial<OpenOptions>): Promise<DurableSession>;
 }
@@ -24,7 +24,7 @@ function sceneOf(script: Script = [], llm = scripted(script)): Far {
   const storage = new MemoryStorage();
   const near = memoryLog(storage);
   const gates = new Gates();
-  const [clock, counter] = [new VirtualClock(), new Counter()];
+  const [clock, counter] = [new TestClock(), new Counter()];
   const agent = countingAgent({ counter, life: new Life(), deeds: new Set() }, llm);
   const open = (options: Partial<OpenOptions> = {}): Promise<DurableSession> =>
     openSession(agent, { log: remoteLog(near, gates.pass), id: "ada", clock, ...options });
@@ -124,19 +124,19 @@ describe("an append that breaks", () => {
       gates.isDown = true;
       intent.break();
       await expect(session.send("Are you there?")).rejects.toMatchObject({ code: "LogWrite" });
-      const [error] = await Promise.all([failureOf(run), clock.advance(10_000)]);
+      const [error] = await Promise.all([failureOf(run), clock.advanceAsync(10_000)]);
       expect(error).toMatchObject({ kind: "MemoryError", cause: { code: "LogWrite" } });
       expect(counter.runs).toEqual([]);
       expect(session.info().lastError).toMatchObject({ code: "LogWrite" });
       gates.isDown = false;
-      await clock.advance(10_000);
+      await clock.advanceAsync(10_000);
       await quiet(session);
       expect(counter.runs).toHaveLength(1);
       expect(session.current().reActContext.control.type).toBe("Done");
       expect(session.current().messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
       await checkSound(session, near);
       await session.close();
-      expect(clock.timers).toBe(0);
+      expect(clock.waiting).toBe(0);
     },
   );
 
@@ -153,7 +153,7 @@ describe("an append that breaks", () => {
     await other?.dispatch(noted("From elsewhere."));
     await expect(session.dispatch(noted("From here."))).rejects.toMatchObject({ code: "LogWrite" });
     gates.isDown = false;
-    await clock.advance(10_000);
+    await clock.advanceAsync(10_000);
     await quiet(session);
     // The other message is answered with a call of its own.
     expect(counter.runs.map(({ key }) => key.split("/").at(-1))).toEqual(["1", "2"]);

@@ -3,11 +3,11 @@ import { seededRandom } from "@moora/event-log/testing";
 import { answers, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent, openSession, stateAt, type DurableSession } from "../../src/index.ts";
-import { quiet } from "./world/drive.ts";
-import { storageOf, storeNames } from "./world/places.ts";
-import { remoteLog } from "./world/remote-log.ts";
-import { checkSound, sceneOf } from "./world/scene.ts";
-import { turn, VirtualClock } from "./world/virtual-clock.ts";
+import { quiet } from "@moora/testbed/durable/drive";
+import { storageOf, storeNames } from "@moora/testbed/durable/places";
+import { remoteLog } from "@moora/testbed/durable/remote-log";
+import { checkSound, sceneOf } from "@moora/testbed/durable/scene";
+import { turn, TestClock } from "@moora/testbed/test-clock";
 
 /** A message while the model is at work: it waits in the queue, and nothing else happens. */
 const noted = (text: string) => ({
@@ -66,7 +66,7 @@ describe.each(["memory", "jsonl", "sqlite", "memory behind a network"] as const)
       const open = (access: "run" | "post"): Promise<DurableSession> => {
         const log = storage.open();
         const isFar = name === "memory behind a network";
-        const clock = new VirtualClock();
+        const clock = new TestClock();
         return openSession(thinker, { log: isFar ? remoteLog(log, pass) : log, id: "ada", clock, access });
       };
       const owner = await open("run");

@@ -18,13 +18,13 @@ import {
   type OpenOptions,
 } from "../../src/index.ts";
 import { snapshotVersion } from "../../src/durable/restore.ts";
-import { appendInputs, saveConfirmed } from "./world/append-input.ts";
-import { call } from "./world/counting-agent.ts";
-import { quiet } from "./world/drive.ts";
-import { storageOf, storeNames } from "./world/places.ts";
-import { Gates, remoteLog } from "./world/remote-log.ts";
-import { checkSound, sceneOf } from "./world/scene.ts";
-import { turn } from "./world/virtual-clock.ts";
+import { appendInputs, saveConfirmed } from "@moora/testbed/durable/append-input";
+import { call } from "@moora/testbed/durable/counting-agent";
+import { quiet } from "@moora/testbed/durable/drive";
+import { storageOf, storeNames } from "@moora/testbed/durable/places";
+import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
+import { checkSound, sceneOf } from "@moora/testbed/durable/scene";
+import { turn } from "@moora/testbed/test-clock";
 
 const said = (content: string) =>
   ({ type: "user-message-received", messageId: `m-${content}`, content, timestamp: 1 }) as const;

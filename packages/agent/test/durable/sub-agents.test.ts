@@ -15,19 +15,19 @@ import {
   type AgentToolOptions,
   type DurableSession,
 } from "../../src/index.ts";
-import { Counter } from "./world/counter.ts";
-import { call, calls, countingAgent, scripted, type Script } from "./world/counting-agent.ts";
-import { driveToEnd } from "./world/drive.ts";
-import { Died, Life, mortalLog, type Death } from "./world/mortal-log.ts";
-import { storageOf, storeNames } from "./world/places.ts";
-import { noting } from "./world/processes.ts";
-import { Gates, remoteLog } from "./world/remote-log.ts";
-import { turn, VirtualClock } from "./world/virtual-clock.ts";
+import { Counter } from "@moora/testbed/durable/counter";
+import { call, calls, countingAgent, scripted, type Script } from "@moora/testbed/durable/counting-agent";
+import { driveToEnd } from "@moora/testbed/durable/drive";
+import { Died, Life, mortalLog, type Death } from "@moora/testbed/durable/mortal-log";
+import { storageOf, storeNames } from "@moora/testbed/durable/places";
+import { noting } from "@moora/testbed/durable/processes";
+import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
+import { turn, TestClock } from "@moora/testbed/test-clock";
 
 /** Where a caller and its sub-agent live: one log for both, one clock, one world. */
 interface House {
   readonly log: EventLog;
-  readonly clock: VirtualClock;
+  readonly clock: TestClock;
   readonly counter: Counter;
 }
 
@@ -150,7 +150,7 @@ const deathsUpTo = (last: number): readonly Extract<Death, { readonly seq: numbe
 /** A house over a fresh storage, and what happens there undisturbed. */
 const wholeOf = async (log: EventLog): Promise<{ readonly whole: FinalStates; readonly asks: number }> => {
   using counter = new Counter();
-  const house = { log, clock: new VirtualClock(), counter };
+  const house = { log, clock: new TestClock(), counter };
   await run(house);
   expect(counter.effects).toBe(3);
   return { whole: await finalStatesOf(house), asks: counter.asks };
@@ -165,7 +165,7 @@ describe.each(storeNames)("a sub-agent on %s whose process dies at any instant",
       for (const death of deathsUpTo(whole.seqs[who])) {
         await using storage = storageOf(store);
         using counter = new Counter();
-        const house = { log: storage.open(), clock: new VirtualClock(), counter };
+        const house = { log: storage.open(), clock: new TestClock(), counter };
         const pair = pairOf({ [who]: death });
         const at = `dies ${death.when} record ${death.seq} of the ${who}`;
         await run(house, pair);
@@ -184,7 +184,7 @@ const rest = async (): Promise<void> => {
 
 const homely = (counter: Counter): House => ({
   log: memoryLog(new MemoryStorage()),
-  clock: new VirtualClock(),
+  clock: new TestClock(),
   counter,
 });
 
@@ -249,7 +249,7 @@ describe("a sub-agent in the middle of its work", () => {
     await rest();
     const left = await finalStatesOf(house);
     expect(isLoopRunning(left.child)).toBe(true);
-    expect(house.clock.timers).toBe(0);
+    expect(house.clock.waiting).toBe(0);
 
     deeds.add("finished");
     await run(house, pairOf(), { script: held, deeds });
@@ -274,14 +274,14 @@ describe("a sub-agent in the middle of its work", () => {
     await rest();
     expect((await finalStatesOf(house)).caller).toEqual(caller);
     await session.close();
-    expect(house.clock.timers).toBe(0);
+    expect(house.clock.waiting).toBe(0);
   });
 
   it("is cancelled when its time is up, and its caller continues", async () => {
     using counter = new Counter();
     const house = homely(counter);
     const session = await waiting(house, new Set());
-    await house.clock.advance(120_000);
+    await house.clock.advanceAsync(120_000);
     await rest();
     const { caller, child } = await finalStatesOf(house);
     expect(isLoopRunning(child)).toBe(false);
@@ -306,7 +306,7 @@ describe("a sub-agent whose log cannot be reached for a while", () => {
     await rest();
     expect(Object.keys(effectsAt(session.current()))).toEqual(["tool/1/1"]);
     gates.isDown = false;
-    await house.clock.advance(50);
+    await house.clock.advanceAsync(50);
     await rest();
     const { caller, child } = await finalStatesOf(house);
     expect(caller.toolCalls["1"]?.result).toMatchObject({ isSuccess: true });
@@ -327,7 +327,7 @@ describe("a sub-agent whose log cannot be reached for a while", () => {
     await rest();
     expect(effectsAt(session.current())).toEqual({});
     await session.close();
-    expect(house.clock.timers).toBe(0);
+    expect(house.clock.waiting).toBe(0);
   });
 });
 

@@ -1,10 +1,10 @@
 import { LogError, memoryLog, type EventLog, type LogRecord } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { agentTool, defineAgent, openSession, type ErrorReport } from "../../src/index.ts";
 import { failureOf, settled, toolOf } from "../support.ts";
-import { VirtualClock } from "./world/virtual-clock.ts";
+import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 
 /** A log that does not take records of which `refuses` says so. */
 const failing = (refuses: (body: string) => boolean): EventLog =>
@@ -17,7 +17,7 @@ const failing = (refuses: (body: string) => boolean): EventLog =>
 
 /** A session whose tool ends on command, in a log that refuses what a test selects. */
 async function working(refuses: (body: string) => boolean) {
-  const clock = new VirtualClock();
+  const clock = new TestClock();
   const held = Promise.withResolvers<string>();
   const llm = new MockLlmCaller(({ messages }) =>
     messages.some(({ role }) => role === "assistant") ? answers("Done.") : callsTools([{ name: "work" }]),
@@ -27,7 +27,7 @@ async function working(refuses: (body: string) => boolean) {
   const onError = (report: ErrorReport): void => void reports.push(report);
   const session = await openSession(agent, { log: failing(refuses), id: "ada", clock, onError });
   const run = session.ask("Work.");
-  await vi.waitFor(() => expect(session.current().reActContext.control.type).toBe("Acting"));
+  await untilPasses(() => expect(session.current().reActContext.control.type).toBe("Acting"));
   await settled();
   return { session, run, clock, reports, finish: held.resolve };
 }
@@ -40,7 +40,7 @@ describe("a message that cannot be stored", () => {
       kind: "MemoryError",
       cause: { code: "LogBusy" },
     });
-    await clock.advance(60_000);
+    await clock.advanceAsync(60_000);
     finish("worked");
     expect((await run).text).toBe("Done.");
     // Its caller has heard of it.
@@ -64,7 +64,7 @@ describe("the intent of a call that could not be stored", () => {
     const log = failing((body) => isBusy && body.includes('"tool-call-started"'));
     const llm = new MockLlmCaller([callsTools([{ name: "work" }])]);
     const agent = defineAgent({ llm, tools: [toolOf("work", () => `run ${(runs += 1)}`)] });
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
     const failed = failureOf(session.ask("Work."));
     await settled();
@@ -88,7 +88,7 @@ describe("a decision of onApproval that could not be stored", () => {
     const llm = new MockLlmCaller([callsTools([{ name: "work" }]), answers("Done.")]);
     const work = toolOf("work", () => `run ${(runs += 1)}`);
     const agent = defineAgent({ llm, tools: [work], config: { approval: { policy: "always" } } });
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     const session = await openSession(agent, {
       log,
       id: "ada",
@@ -101,7 +101,7 @@ describe("a decision of onApproval that could not be stored", () => {
     });
     session.ask("Work.").then(undefined, () => undefined);
     await settled();
-    for (let minute = 0; minute < 5; minute += 1) await clock.advance(60_000);
+    for (let minute = 0; minute < 5; minute += 1) await clock.advanceAsync(60_000);
     await session.settled();
     expect({ asked, runs, control: session.current().reActContext.control.type }).toEqual({
       asked: ["work"],
@@ -119,13 +119,13 @@ describe("a log that cannot be written", () => {
     isBusy = true;
     finish("worked");
     await settled();
-    await clock.advance(9_000);
+    await clock.advanceAsync(9_000);
     isBusy = false;
-    await clock.advance(10_000);
+    await clock.advanceAsync(10_000);
     expect((await run).text).toBe("Done.");
     expect(reports[0]).toMatchObject({ source: "log", error: { code: "LogBusy" }, key: "tool/1/1" });
     await session.close();
-    expect(clock.timers).toBe(0);
+    expect(clock.waiting).toBe(0);
   });
 
   it("for ten seconds rejects the runs with MemoryError; the work continues when it can be written again", async () => {
@@ -135,16 +135,16 @@ describe("a log that cannot be written", () => {
     finish("worked");
     await settled();
     const failed = failureOf(run);
-    await clock.advance(9_999);
+    await clock.advanceAsync(9_999);
     expect(session.running()).toBeDefined();
-    await clock.advance(1);
+    await clock.advanceAsync(1);
     expect(await failed).toMatchObject({ kind: "MemoryError", cause: { code: "LogBusy" } });
     const again = session.running();
     isBusy = false;
-    await clock.advance(10_000);
+    await clock.advanceAsync(10_000);
     expect((await again)?.text).toBe("Done.");
     await session.close();
-    expect(clock.timers).toBe(0);
+    expect(clock.waiting).toBe(0);
   });
 
   it("rejects those who join again ten seconds later", async () => {
@@ -154,10 +154,10 @@ describe("a log that cannot be written", () => {
     finish("worked");
     await settled();
     const failures = [failureOf(run)];
-    await clock.advance(10_000);
+    await clock.advanceAsync(10_000);
     await failures[0];
     failures.push(failureOf(session.running() ?? Promise.reject(new Error("Nothing runs."))));
-    await clock.advance(30_000);
+    await clock.advanceAsync(30_000);
     expect(await failures[1]).toMatchObject({ kind: "MemoryError" });
     await session.close();
   });
@@ -165,7 +165,7 @@ describe("a log that cannot be written", () => {
 
 describe("a sub-agent whose log is busy while its result is stored", () => {
   it("is waited for by its caller, which has one result", async () => {
-    const clock = new VirtualClock();
+    const clock = new TestClock();
     let isBusy = true;
     const log = failing((body) => isBusy && body.includes("tool-call-completed"));
     const worker = defineAgent({
@@ -187,14 +187,14 @@ describe("a sub-agent whose log is busy while its result is stored", () => {
     const agent = defineAgent({ llm, tools: [child] });
     const session = await openSession(agent, { log: memoryLog(), id: "ada", clock });
     const run = session.ask("Have it done.");
-    await vi.waitFor(() => expect(session.current().reActContext.control.type).toBe("Acting"));
+    await untilPasses(() => expect(session.current().reActContext.control.type).toBe("Acting"));
     await settled();
-    for (let second = 0; second < 60; second += 1) await clock.advance(1_000);
+    for (let second = 0; second < 60; second += 1) await clock.advanceAsync(1_000);
     isBusy = false;
-    await clock.advance(60_000);
+    await clock.advanceAsync(60_000);
     const { state } = await run;
     expect(state.toolCalls["1"]?.result).toMatchObject({ isSuccess: true, content: "It works." });
     await session.close();
-    expect(clock.timers).toBe(0);
+    expect(clock.waiting).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import type { AgentState, ToolCallResult } from "@moora/agent-core-state-machine";
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller, type ScriptedToolCall } from "@moora/llm/testing";
-import { HandClock } from "../../../agent-core-effects/test/hand-clock.ts";
+import { TestClock } from "@moora/testbed/test-clock";
 import {
   openSession,
   type Agent,
@@ -29,7 +29,7 @@ export const callsThenAnswers = (...calls: readonly ScriptedToolCall[]): MockLlm
  * it.
  */
 export class Restarts {
-  readonly clock: HandClock = new HandClock();
+  readonly clock: TestClock = new TestClock(1_000);
   readonly log: EventLog = memoryLog();
 
   async open(agent: Agent, options: Partial<OpenOptions> = {}): Promise<DurableSession> {

@@ -1,4 +1,5 @@
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import {
@@ -37,7 +38,7 @@ const paying = (
 /** Asks, and waits until every call is a question. */
 async function asking(made: Scene, count = 1): Promise<readonly Question[]> {
   void made.session.send("Pay.");
-  await vi.waitFor(() => expect(made.session.questions()).toHaveLength(count));
+  await untilPasses(() => expect(made.session.questions()).toHaveLength(count));
   return made.session.questions();
 }
 
@@ -313,7 +314,7 @@ describe("a decision after the cancel (G06)", () => {
     });
     const asked = vi.fn(() => decided.promise);
     const run = runTask(agent, "Pay.", { onApproval: asked });
-    await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+    await untilPasses(() => expect(asked).toHaveBeenCalled());
     run.cancel();
     await failureOf(run);
     decided.resolve("approve");
@@ -338,7 +339,7 @@ describe("an unanswered question that expires (H08)", () => {
     const late = await made.session.decide(question, "approve");
     expect(late).toMatchObject({ status: "ignored", decidedBy: "deadline" });
     expect(made.ran).toEqual([]);
-    expect(made.clock.pending).toBe(0);
+    expect(made.clock.waiting).toBe(0);
   });
 
   it("is shown again as often as it is reminded of, and one decision answers them all", async () => {
@@ -352,7 +353,7 @@ describe("an unanswered question that expires (H08)", () => {
     await made.session.decide(question, "approve");
     await made.session.settled();
     expect(made.ran).toHaveLength(1);
-    expect(made.clock.pending).toBe(0);
+    expect(made.clock.waiting).toBe(0);
   });
 });
 

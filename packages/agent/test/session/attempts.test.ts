@@ -1,5 +1,6 @@
 import { answers, fails, hangs } from "@moora/llm/testing";
-import { describe, expect, it, vi } from "vitest";
+import { untilPasses } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/index.ts";
 import { failureOf, scene, settled, type Scene } from "../support.ts";
 
@@ -23,7 +24,7 @@ describe("an attempt of the model that is cut off", () => {
       answers("It is 4.", { reasoning: "2 and 2" }),
     ]);
     const run = at.session.ask("2+2?");
-    await vi.waitFor(() => expect(at.events.at(-1)?.type).toBe("LlmRetryScheduled"));
+    await untilPasses(() => expect(at.events.at(-1)?.type).toBe("LlmRetryScheduled"));
     expect(at.events.at(-1)).toEqual({ type: "LlmRetryScheduled", messageId: "msg_1_1", due: 1_500 });
     at.clock.advance(500);
     await run;
@@ -35,7 +36,7 @@ describe("an attempt of the model that is cut off", () => {
   it("by a cancel is reported with the id of its message, which is kept in the conversation", async () => {
     const at = scene([hangs("Let me think")]);
     const failed = failureOf(at.session.ask("2+2?"));
-    await vi.waitFor(() => expect(at.session.current().streaming?.text).toBe("Let me think"));
+    await untilPasses(() => expect(at.session.current().streaming?.text).toBe("Let me think"));
     await at.session.cancel();
     await failed;
     expect(ends(at)).toEqual([{ type: "LlmAttemptEnded", messageId: "msg_1_1", status: "cut" }]);
@@ -45,7 +46,7 @@ describe("an attempt of the model that is cut off", () => {
   it("by another configuration is reported, and the next attempt begins under another id", async () => {
     const at = scene([hangs("Let me think"), answers("It is 4.")]);
     const run = at.session.ask("2+2?");
-    await vi.waitFor(() => expect(at.session.current().streaming?.text).toBe("Let me think"));
+    await untilPasses(() => expect(at.session.current().streaming?.text).toBe("Let me think"));
     await at.session.configure({ systemPrompt: "Be brief." });
     await run;
     expect(shownBy(at.events)).toEqual({ msg_1_1_2: "It is 4." });

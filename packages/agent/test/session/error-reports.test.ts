@@ -3,7 +3,7 @@ import { LogError, memoryLog, type LogRecord } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { HandClock } from "../../../agent-core-effects/test/hand-clock.ts";
+import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import {
   AgentError,
   defineAgent,
@@ -102,7 +102,7 @@ describe("an error that nothing listens for", () => {
       });
       await session.ask("2+2?");
     }
-    await vi.waitFor(() => expect(printed).toHaveBeenCalledTimes(2));
+    await untilPasses(() => expect(printed).toHaveBeenCalledTimes(2));
     expect(printed.mock.calls.map(([, error]) => error)).toEqual([bug, other]);
     expect(printed.mock.calls[0]?.[0]).toMatch(/"ada" \(listener\).*session\.onError/);
   });
@@ -272,7 +272,7 @@ describe("a session in a log that cannot continue, and whose log does not take t
     const agent = defineAgent({ llm: new MockLlmCaller([fails("server"), answers("Up again.")]) });
     const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
     expect(await failureOf(session.ask("Hello?"))).toMatchObject({ reason: "InternalError", cause: bug });
-    await vi.waitFor(() => expect(session.info().access).toBe("read"));
+    await untilPasses(() => expect(session.info().access).toBe("read"));
     expect(await failureOf(session.send("Hello?"))).toMatchObject({ reason: "InternalError" });
     const other = await openSession(agent, { log: near, id: "ada", owner: "other" });
     expect((await other.running())?.text).toBe("Up again.");
@@ -297,7 +297,7 @@ describe("an effect that ends without an answer", () => {
         });
       }
     });
-    await vi.waitFor(() => expect(reports).toHaveLength(1));
+    await untilPasses(() => expect(reports).toHaveLength(1));
     expect(reports).toEqual([{ source: "effect", error: bug, key: expect.stringMatching(/^ask\/1\//) }]);
     now.mockRestore();
     const [question] = session.questions();
@@ -309,7 +309,7 @@ describe("an effect that ends without an answer", () => {
   it("ends the loop where nothing else would continue it", async () => {
     const bug = newBug();
     /** A clock whose timers stop working. Its methods read its fields, so they must be called on it. */
-    class BreakingClock extends HandClock {
+    class BreakingClock extends TestClock {
       isBroken = false;
       override after(ms: number, callback: () => void): () => void {
         if (this.isBroken) throw bug;

@@ -1,5 +1,6 @@
 import { answers, callsTools, fails, hangs, type MockStep } from "@moora/llm/testing";
-import { describe, expect, it, vi } from "vitest";
+import { untilPasses } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
 import { requestTexts } from "../request-texts.ts";
 import { failureOf, scene, settled, toolOf, type Scene } from "../support.ts";
 
@@ -40,7 +41,7 @@ async function at(moment: string, interjection: Policy): Promise<Held> {
     config: { interjection },
   });
   void made.session.send("first");
-  await vi.waitFor(() => expect(reached(made)).toBe(true));
+  await untilPasses(() => expect(reached(made)).toBe(true));
   return { ...made, finish: () => held.resolve("waited") };
 }
 
@@ -117,7 +118,7 @@ describe("a message while the model streams, under queue", () => {
       return answers(`answer ${call + 1}`);
     });
     const first = session.ask("first");
-    await vi.waitFor(() => expect(llm.callCount).toBe(1));
+    await untilPasses(() => expect(llm.callCount).toBe(1));
     const second = session.ask("second");
     go.resolve();
     expect((await first).text).toBe("answer 1");

@@ -1,4 +1,5 @@
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
 import { defineAgent, runTask, type AgentEvent } from "../../src/index.ts";
 import { failureOf, scene, settled, toolOf } from "../support.ts";
@@ -15,7 +16,7 @@ describe("a model that is too busy (F05)", () => {
       answers("It is 4."),
     ]);
     const run = session.ask("2+2?");
-    await vi.waitFor(() => expect(events.some(({ type }) => type === "LlmRetryScheduled")).toBe(true));
+    await untilPasses(() => expect(events.some(({ type }) => type === "LlmRetryScheduled")).toBe(true));
     expect(events.find(({ type }) => type === "LlmRetryScheduled")).toEqual({
       type: "LlmRetryScheduled",
       messageId: "msg_1_1",
@@ -33,7 +34,7 @@ describe("a model that is too busy (F05)", () => {
     }
     expect((await run).text).toBe("It is 4.");
     expect(llm.callCount).toBe(2);
-    expect(clock.pending).toBe(0);
+    expect(clock.waiting).toBe(0);
   });
 
   it("waits twice as long each time, up to the cap, and no more often than allowed", async () => {
@@ -46,7 +47,7 @@ describe("a model that is too busy (F05)", () => {
       [2, 200],
       [3, 350],
     ] as const) {
-      await vi.waitFor(() => expect(clock.pending).toBe(1));
+      await clock.whenWaiting(1);
       expect(llm.callCount).toBe(calls);
       clock.advance(wait - 1);
       await settled();
@@ -63,7 +64,7 @@ describe("a model that is too busy (F05)", () => {
       tools: [toolOf("work", work)],
     });
     const run = session.ask("q");
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    await clock.whenWaiting(1);
     clock.advance(1_000);
     await run;
     expect(work).toHaveBeenCalledTimes(1);
@@ -72,7 +73,7 @@ describe("a model that is too busy (F05)", () => {
   it("keeps the wait when it is taken up by another host", async () => {
     const first = scene([fails("rate-limit", { retryAfterMs: 5_000 })]);
     void first.session.send("2+2?");
-    await vi.waitFor(() => expect(first.clock.pending).toBe(1));
+    await first.clock.whenWaiting(1);
     const { streaming: _, ...state } = first.session.current();
     await first.session.close();
     const { session, clock, llm } = scene([answers("It is 4.")], { options: { state } });
@@ -97,7 +98,7 @@ describe("a model that is too busy (F05)", () => {
   it("is asked once more where it said nothing, and no later request has an empty text (F03)", async () => {
     const { session, clock, llm } = scene([fails("empty"), fails("empty"), answers("It is 4.")]);
     const failed = failureOf(session.ask("q"));
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    await clock.whenWaiting(1);
     clock.advance(1_000);
     expect(await failed).toMatchObject({ reason: "empty" });
     await session.ask("2+2?");
@@ -107,7 +108,7 @@ describe("a model that is too busy (F05)", () => {
   it("keeps what was streamed before it broke off, marked, and no tool of it runs (F01)", async () => {
     const { session, clock } = scene([fails("interrupted", { partial: "It is" }), answers("It is 4.")]);
     const run = session.ask("2+2?");
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    await clock.whenWaiting(1);
     clock.advance(1_000);
     await run;
     expect(session.current().messages.map(({ content, status }) => [content, status])).toEqual([
@@ -232,7 +233,7 @@ describe("five calls at once (E05)", () => {
       const calls = [0, 1, 2, 3, 4].map((n) => ({ name: "work", arguments: { n } }));
       const { session, llm } = scene([callsTools(calls), answers("Done.")], { tools: [work] });
       const run = session.ask("q");
-      await vi.waitFor(() => expect(ends).toHaveLength(5), { interval: 0 });
+      await untilPasses(() => expect(ends).toHaveLength(5));
       for (const index of order) {
         ends[index]?.();
         await Promise.resolve();
@@ -248,8 +249,8 @@ describe("a result that comes twice, or late (E04, E06)", () => {
   it("changes nothing, and gets the reason", async () => {
     const { session, inputs } = scene([callsTools([{ name: "work" }]), hangs()], { tools: [toolOf("work")] });
     await session.send("q");
-    await vi.waitFor(() => expect(session.current().toolCalls["1"]?.result?.isSuccess).toBe(true));
-    await vi.waitFor(() => expect(inputs.at(-1)?.type).toBe("llm-call-started"));
+    await untilPasses(() => expect(session.current().toolCalls["1"]?.result?.isSuccess).toBe(true));
+    await untilPasses(() => expect(inputs.at(-1)?.type).toBe("llm-call-started"));
     const [before, count] = [session.current(), inputs.length];
     for (const settlement of [{ content: "ok" }, { content: "ok" }, { error: "no" }])
       expect(await session.settle("1", settlement)).toEqual({ status: "ignored", reason: "not-open" });

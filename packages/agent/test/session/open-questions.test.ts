@@ -1,5 +1,6 @@
 import { memoryLog, type EventLog } from "@moora/event-log";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import {
   defineAgent,
@@ -29,7 +30,7 @@ async function asked(agent: Agent): Promise<EventLog> {
   const log = memoryLog();
   const session = await openSession(agent, { log, id: "ada", onError: () => undefined });
   await session.send("Pay.");
-  await vi.waitFor(() => expect(session.questions().length).toBeGreaterThan(0));
+  await untilPasses(() => expect(session.questions().length).toBeGreaterThan(0));
   await session.close();
   return log;
 }
@@ -168,7 +169,7 @@ describe("a question that nothing in the process shows", () => {
     const reports: ErrorReport[] = [];
     const session = startSession(agent, { onError: (report) => void reports.push(report) });
     void session.ask("Pay.");
-    await vi.waitFor(() => expect(reports).toHaveLength(1));
+    await untilPasses(() => expect(reports).toHaveLength(1));
     expect(reports).toMatchObject([{ source: "question", error: { code: "QuestionUnseen" } }]);
     expect(String(reports[0]?.error)).toMatch(/pay.*onApproval.*onEvent.*ask\(\)/);
     await session.cancel();
@@ -183,7 +184,7 @@ describe("a question that nothing in the process shows", () => {
     const { agent } = careful();
     const session = startSession(agent);
     void session.ask("Pay.");
-    await vi.waitFor(() => expect(printed).toHaveBeenCalledTimes(1));
+    await untilPasses(() => expect(printed).toHaveBeenCalledTimes(1));
     expect(printed.mock.calls[0]?.[1]).toMatchObject({ code: "QuestionUnseen" });
     await session.close();
   });
@@ -198,7 +199,7 @@ describe("a question that nothing in the process shows", () => {
     const session = startSession(agent, { onError: (report) => void reports.push(report) });
     void session.ask("Pay.");
     listen(session);
-    await vi.waitFor(() => expect(session.questions()).toHaveLength(1));
+    await untilPasses(() => expect(session.questions()).toHaveLength(1));
     await new Promise((resolve) => setTimeout(resolve));
     await settled();
     expect(reports).toEqual([]);

@@ -1,6 +1,7 @@
 import { answers, callsTools, fails, MockLlmCaller, type MockStep } from "@moora/llm/testing";
 import { memoryLog } from "@moora/event-log";
-import { describe, expect, it, vi } from "vitest";
+import { untilPasses } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { defineAgent, openSession, startSession, type AgentEvent } from "../../src/index.ts";
 import { failureOf, scene, settled, toolOf } from "../support.ts";
@@ -35,10 +36,10 @@ describe("two messages that are asked at once", () => {
     const owner = await openSession(agent, { log, id: "ada" });
     const poster = await openSession(agent, { log, id: "ada", access: "post" });
     const a = owner.ask("a");
-    await vi.waitFor(() => expect(owner.current().messages).toHaveLength(1));
+    await untilPasses(() => expect(owner.current().messages).toHaveLength(1));
     await poster.refresh();
     const b = poster.ask("b");
-    await vi.waitFor(() => expect(owner.current().messages).toHaveLength(2));
+    await untilPasses(() => expect(owner.current().messages).toHaveLength(2));
     begin();
     expect((await a).text).toBe("answer 1");
     expect((await b).text).toBe("answer 2");
@@ -80,7 +81,7 @@ describe("a message that comes while the model is at work", () => {
       tools: [toolOf("wait", () => held.promise)],
     });
     const a = session.ask("a");
-    await vi.waitFor(() => expect(events.some(({ type }) => type === "ToolCallStarted")).toBe(true));
+    await untilPasses(() => expect(events.some(({ type }) => type === "ToolCallStarted")).toBe(true));
     const b = session.ask("b");
     held.resolve("waited");
     expect([(await a).text, (await b).text]).toEqual(["Both.", "Both."]);
@@ -92,7 +93,7 @@ describe("a message that comes while the model is at work", () => {
     const a = session.ask("a");
     const b = session.ask("b");
     begin();
-    await vi.waitFor(() => expect(events.some(({ type }) => type === "LlmRetryScheduled")).toBe(true));
+    await untilPasses(() => expect(events.some(({ type }) => type === "LlmRetryScheduled")).toBe(true));
     clock.advance(500);
     expect([(await a).text, (await b).text]).toEqual(["answer 2", "answer 3"]);
   });
@@ -133,7 +134,7 @@ describe("a message that comes while the model is at work", () => {
       }),
     );
     const a = session.ask("a");
-    await vi.waitFor(() => expect(session.current().reActContext.control.type).toBe("Custom"));
+    await untilPasses(() => expect(session.current().reActContext.control.type).toBe("Custom"));
     const b = failureOf(session.ask("b"));
     held.resolve("Ok");
     expect((await a).text).toBe("answer 1");

@@ -1,5 +1,6 @@
 import { noUsage, type LlmOutcome } from "@moora/llm";
 import { answers, callsTools, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import * as z from "zod";
 import {
@@ -204,7 +205,7 @@ describe("the view of a session", () => {
   it("keeps what was streamed when the loop is cancelled in its middle, and the model knows it", async () => {
     const { session, llm } = scene([hangs("Let me think about"), answers("It is 4.")]);
     void session.send("2+2?");
-    await vi.waitFor(() => expect(session.current().streaming?.text).toBe("Let me think about"));
+    await untilPasses(() => expect(session.current().streaming?.text).toBe("Let me think about"));
     expect(await session.cancel("enough")).toMatchObject({ status: "accepted" });
     expect(session.current().streaming).toBeNull();
     expect(session.current().messages.at(-1)).toMatchObject({ content: "Let me think about", status: "cut" });
@@ -236,7 +237,7 @@ describe("the view of a session", () => {
     const tokens: string[] = [];
     session.onEvent((event) => event.type === "LlmToken" && tokens.push(event.text));
     void session.send("2+2?");
-    await vi.waitFor(() => expect(calls).toBe(1));
+    await untilPasses(() => expect(calls).toBe(1));
     stream("early");
     await session.cancel();
     stream("late");
@@ -258,7 +259,7 @@ describe("a session that is closed", () => {
     });
     const { session, clock } = scene([callsTools([{ name: "wait" }])], { tools: [wait] });
     const run = session.ask("q");
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    await clock.whenWaiting(1);
     await session.close();
     await session.close();
     const error = await failureOf(run);
@@ -267,7 +268,7 @@ describe("a session that is closed", () => {
     expect(error instanceof AgentError && error.trace.length).toBe(2);
     expect(given?.aborted).toBe(true);
     await settled();
-    expect(clock.pending).toBe(0);
+    expect(clock.waiting).toBe(0);
     await session.settled();
   });
 
@@ -316,7 +317,7 @@ describe("a session that continues from a state", () => {
   it("makes a model call that was broken off again, and does not wait for it for ever", async () => {
     const first = scene([hangs()]);
     await first.session.send("2+2?");
-    await vi.waitFor(() => expect(first.llm.callCount).toBe(1));
+    await untilPasses(() => expect(first.llm.callCount).toBe(1));
     const { streaming: _, ...state } = first.session.current();
     const { session } = scene([answers("It is 4.")], { options: { state } });
     await session.settled();
@@ -333,7 +334,7 @@ describe("a session that continues from a state", () => {
     ];
     const first = scene([callsTools([{ name: "once" }, { name: "safe" }])], { tools });
     await first.session.send("q");
-    await vi.waitFor(() => expect(runs).toEqual(["once", "safe"]));
+    await untilPasses(() => expect(runs).toEqual(["once", "safe"]));
     const { streaming: _, ...state } = first.session.current();
     await first.session.close();
     const { session } = scene([answers("Done.")], { tools, options: { state } });

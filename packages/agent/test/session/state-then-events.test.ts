@@ -1,8 +1,8 @@
 import { agentTransition, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
-import { describe, expect, it, vi } from "vitest";
-import { HandClock } from "../../../agent-core-effects/test/hand-clock.ts";
+import { describe, expect, it } from "vitest";
+import { TestClock, untilPasses } from "@moora/testbed/test-clock";
 import { defineAgent, openSession, startSession, type Session } from "../../src/index.ts";
 import { scene, settled, toolOf } from "../support.ts";
 
@@ -94,8 +94,8 @@ describe("the state of a session, and what comes after it", () => {
   it("counts what a session does while it is started from a state, and the trace has it", async () => {
     const first = scene([fails("rate-limit", { retryAfterMs: 500 })]);
     await first.session.send("2+2?");
-    await vi.waitFor(() => expect(first.events.at(-1)?.type).toBe("LlmRetryScheduled"));
-    const clock = new HandClock();
+    await untilPasses(() => expect(first.events.at(-1)?.type).toBe("LlmRetryScheduled"));
+    const clock = new TestClock(1_000);
     clock.advance(1_000);
     // The wait is over by then: the next attempt is made while the session is started.
     const { session } = scene([answers("It is 4.")], { options: { state: stateOf(first.session), clock } });

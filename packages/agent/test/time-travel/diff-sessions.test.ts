@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { diffSessions, differencesOf, forkSession, openSession } from "../../src/index.ts";
-import { call } from "../durable/world/counting-agent.ts";
-import { quiet } from "../durable/world/drive.ts";
-import { sceneOf } from "../durable/world/scene.ts";
+import { call } from "@moora/testbed/durable/counting-agent";
+import { quiet } from "@moora/testbed/durable/drive";
+import { sceneOf } from "@moora/testbed/durable/scene";
 import { recordsOf, recordSession } from "./record-session.ts";
 
 const script = [[call("look"), call("pay")]];
@@ -12,7 +12,7 @@ describe("the difference of two runs", () => {
   it("is empty where only times, owners and random ids differ", async () => {
     const [one, other] = [sceneOf(script, config), sceneOf(script, config)];
     await recordSession(one);
-    await other.clock.advance(5_000);
+    await other.clock.advanceAsync(5_000);
     await recordSession(other);
     const [a, b] = [one.log(), other.log()];
     expect(await recordsOf(a)).not.toEqual(await recordsOf(b));

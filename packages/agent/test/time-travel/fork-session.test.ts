@@ -9,10 +9,10 @@ import {
   verifySession,
   type OpenWork,
 } from "../../src/index.ts";
-import { call } from "../durable/world/counting-agent.ts";
-import { driveToEnd, quiet } from "../durable/world/drive.ts";
-import { problemsAfter } from "../durable/world/outcome.ts";
-import { checkSound, sceneOf, type Scene } from "../durable/world/scene.ts";
+import { call } from "@moora/testbed/durable/counting-agent";
+import { driveToEnd, quiet } from "@moora/testbed/durable/drive";
+import { problemsAfter } from "@moora/testbed/durable/outcome";
+import { checkSound, sceneOf, type Scene } from "@moora/testbed/durable/scene";
 import { callsThenAnswers, never, questionOf, Restarts } from "../restarts/restarts.ts";
 import { toolOf } from "../support.ts";
 import { recordsOf, recordSession } from "./record-session.ts";

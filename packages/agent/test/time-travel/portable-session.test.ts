@@ -8,10 +8,10 @@ import {
   stateAt,
   verifySession,
 } from "../../src/index.ts";
-import { call } from "../durable/world/counting-agent.ts";
-import { driveToEnd } from "../durable/world/drive.ts";
-import { storageOf, storeNames } from "../durable/world/places.ts";
-import { sceneOf } from "../durable/world/scene.ts";
+import { call } from "@moora/testbed/durable/counting-agent";
+import { driveToEnd } from "@moora/testbed/durable/drive";
+import { storageOf, storeNames } from "@moora/testbed/durable/places";
+import { sceneOf } from "@moora/testbed/durable/scene";
 import { recordsOf, recordSession } from "./record-session.ts";
 
 const script = [[call("look"), call("pay")], [call("echo")]];

@@ -1,7 +1,7 @@
 import { recordDigest, chainStart, type ChainHead, type EventLog, type LogRecord } from "@moora/event-log";
 import type { DurableSession } from "../../src/index.ts";
-import { quiet } from "../durable/world/drive.ts";
-import type { Scene } from "../durable/world/scene.ts";
+import { quiet } from "@moora/testbed/durable/drive";
+import type { Scene } from "@moora/testbed/durable/scene";
 
 /** Records a session of a scene: sends the messages, answers the questions, and closes it. */
 export async function recordSession(

@@ -2,10 +2,10 @@ import type { AgentConfigChange, AgentState } from "@moora/agent-core-state-mach
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { rerunSession, type Agent } from "../../src/index.ts";
-import { Counter } from "../durable/world/counter.ts";
-import { call, countingAgent, scripted, type Script } from "../durable/world/counting-agent.ts";
-import { Life } from "../durable/world/mortal-log.ts";
-import { sceneOf, type Scene } from "../durable/world/scene.ts";
+import { Counter } from "@moora/testbed/durable/counter";
+import { call, countingAgent, scripted, type Script } from "@moora/testbed/durable/counting-agent";
+import { Life } from "@moora/testbed/durable/mortal-log";
+import { sceneOf, type Scene } from "@moora/testbed/durable/scene";
 import { recordsOf, recordSession } from "./record-session.ts";
 
 const script = [[call("look"), call("pay")], [call("pay", 2)]];

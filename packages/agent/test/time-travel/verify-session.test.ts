@@ -2,9 +2,9 @@ import { memoryLog, MemoryStorage } from "@moora/event-log";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { describe, expect, it } from "vitest";
 import { openSession, SessionError, stateAt, verifySession } from "../../src/index.ts";
-import { call } from "../durable/world/counting-agent.ts";
-import { quiet } from "../durable/world/drive.ts";
-import { sceneOf, type Scene } from "../durable/world/scene.ts";
+import { call } from "@moora/testbed/durable/counting-agent";
+import { quiet } from "@moora/testbed/durable/drive";
+import { sceneOf, type Scene } from "@moora/testbed/durable/scene";
 import { recordsOf, rewriteSession, recordSession } from "./record-session.ts";
 
 const script = [[call("look"), call("pay")], [call("pay", 2)]];

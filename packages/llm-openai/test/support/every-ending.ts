@@ -1,7 +1,7 @@
 import { endCallsInEveryWay } from "@moora/llm/testing";
 import { OpenAiCaller, OpenAiChatCaller } from "../../src/index.ts";
-import { chatDialect } from "./chat-dialect.ts";
-import { responsesDialect } from "./responses-dialect.ts";
+import { chatDialect } from "@moora/testbed/openai/chat-dialect";
+import { responsesDialect } from "@moora/testbed/openai/responses-dialect";
 
 const apiKey = "some-key";
 await endCallsInEveryWay(responsesDialect, (baseURL) => new OpenAiCaller({ apiKey, baseURL }));

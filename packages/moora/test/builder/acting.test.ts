@@ -3,7 +3,7 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import type { AgentBuilder } from "../../src/builder/agent-builder.ts";
-import { HandClock } from "./support/hand-clock.ts";
+import { TestClock } from "@moora/testbed/test-clock";
 import { answer, errorOf, hybridBuilder, movesOf, resultsIn, task } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
@@ -85,7 +85,7 @@ describe("calls that fail", () => {
   });
 
   it("time out, and the signal of the tool is aborted", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock();
     let signal: AbortSignal | undefined;
     const slow = defineTool({
       name: "slow",
@@ -94,7 +94,7 @@ describe("calls that fail", () => {
       timeoutMs: 500,
       execute(_, context) {
         signal = context.signal;
-        queueMicrotask(() => clock.moveTo(clock.now() + 500));
+        queueMicrotask(() => clock.advanceTo(clock.now() + 500));
         return new Promise(() => undefined);
       },
     });

@@ -3,7 +3,7 @@ import { chatProfiles, openaiChat } from "@moora/llm-openai";
 import { MockLlmCaller, answers, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { chatDialect } from "../../../llm-openai/test/support/chat-dialect.ts";
+import { chatDialect } from "@moora/testbed/openai/chat-dialect";
 import { AgentBuilder } from "../../src/builder/agent-builder.ts";
 import { errorOf, notesIn, task } from "./support/runs.ts";
 

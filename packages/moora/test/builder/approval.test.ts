@@ -3,7 +3,7 @@ import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { AgentBuilder } from "../../src/builder/agent-builder.ts";
-import { HandClock } from "./support/hand-clock.ts";
+import { TestClock } from "@moora/testbed/test-clock";
 import { answer, eventsOf, movesOf, resultsIn, task } from "./support/runs.ts";
 import { deleteTool, deletion, weatherIn, weatherTool } from "./support/tools.ts";
 
@@ -46,7 +46,7 @@ describe("an approval without a reviewer", () => {
 
   it("that times out is a rejection, too", async () => {
     const { llm, deleted, builder } = asking(deletion("/a"));
-    const clock = new HandClock();
+    const clock = new TestClock();
     const engine = builder
       .config({ approval: { policy: "always", expiresAfterMs: 60_000 } })
       .build({ clock });
@@ -54,7 +54,7 @@ describe("an approval without a reviewer", () => {
     for await (const event of engine.runStreaming()) {
       if (event.type !== "ApprovalRequested" || event.due === null) continue;
       waits.push(event.due - clock.now());
-      clock.moveTo(event.due);
+      clock.advanceTo(event.due);
     }
     expect(waits).toEqual([60_000]);
     expect(engine.memory().finalAnswer).toBe(answer);

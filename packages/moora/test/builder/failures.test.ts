@@ -3,24 +3,24 @@ import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AgentBuilder } from "../../src/builder/agent-builder.ts";
 import type { AgentEngine } from "../../src/builder/agent-engine.ts";
-import { HandClock } from "./support/hand-clock.ts";
+import { TestClock } from "@moora/testbed/test-clock";
 import { answer, errorOf, movesOf, stateOf, task, thrownBy } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
 /** Runs to the end, moving the clock to each retry; gives how long each was waited for. */
-async function retried(engine: AgentEngine, clock: HandClock): Promise<readonly number[]> {
+async function retried(engine: AgentEngine, clock: TestClock): Promise<readonly number[]> {
   const waits: number[] = [];
   for await (const event of engine.runStreaming()) {
     if (event.type !== "LlmRetryScheduled") continue;
     waits.push(event.due - clock.now());
-    clock.moveTo(event.due);
+    clock.advanceTo(event.due);
   }
   return waits;
 }
 
 describe("a model call that fails", () => {
   it("is retried with the same request when it is due", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock();
     const llm = new MockLlmCaller([fails("overloaded"), fails("server"), answers(answer)]);
     const engine = new AgentBuilder(task).llm(llm).build({ clock });
     expect(await retried(engine, clock)).toEqual([1_000, 2_000]);
@@ -36,7 +36,7 @@ describe("a model call that fails", () => {
   });
 
   it("waits as long as the provider asks, up to the cap", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock();
     const llm = new MockLlmCaller([
       fails("rate-limit", { retryAfterMs: 7_000 }),
       fails("rate-limit", { retryAfterMs: 999_999 }),
@@ -47,21 +47,21 @@ describe("a model call that fails", () => {
   });
 
   it("is not retried before it is due", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock();
     const llm = new MockLlmCaller([fails("server"), answers(answer)]);
     const engine = new AgentBuilder(task).llm(llm).build({ clock });
     for await (const event of engine.runStreaming()) {
       if (event.type !== "LlmRetryScheduled") continue;
-      clock.moveTo(event.due - 1);
+      clock.advanceTo(event.due - 1);
       await new Promise((resolve) => setImmediate(resolve));
       expect(llm.callCount).toBe(1);
-      clock.moveTo(event.due);
+      clock.advanceTo(event.due);
     }
     expect(llm.callCount).toBe(2);
   });
 
   it("fails the run after its last attempt", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock();
     const llm = new MockLlmCaller(() => fails("server", { message: "Internal error" }));
     const engine = new AgentBuilder(task).llm(llm).build({ clock });
     expect(await retried(engine, clock)).toEqual([1_000, 2_000, 4_000]);

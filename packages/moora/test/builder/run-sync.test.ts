@@ -5,14 +5,14 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { AgentBuilder } from "../../src/builder/agent-builder.ts";
 import type { AgentEngine, EngineHost } from "../../src/builder/agent-engine.ts";
-import { HandClock } from "./support/hand-clock.ts";
+import { TestClock } from "@moora/testbed/test-clock";
 import { answer, errorOf, eventNamesOf, hybridBuilder, stateOf, task, thrownBy } from "./support/runs.ts";
 import { deleteTool, deletion, weatherIn, weatherTool } from "./support/tools.ts";
 
 /** A host on which the same run is the same to the byte. */
 function sameEachTime(): EngineHost {
   let count = 0;
-  return { clock: new HandClock(), newId: (prefix) => `${prefix}_${++count}` };
+  return { clock: new TestClock(), newId: (prefix) => `${prefix}_${++count}` };
 }
 
 const script: readonly MockStep[] = [
@@ -100,7 +100,7 @@ const whileItRan = {
 
 describe("a promise in a synchronous run", () => {
   it("is a ToolError for a tool, and leaves no timer behind", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock();
     const engine = new AgentBuilder(task)
       .llm(calling("later"))
       .tool(later(Promise.resolve("here")))

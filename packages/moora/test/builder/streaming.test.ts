@@ -3,7 +3,7 @@ import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/tes
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { AgentBuilder } from "../../src/builder/agent-builder.ts";
-import { HandClock } from "./support/hand-clock.ts";
+import { TestClock } from "@moora/testbed/test-clock";
 import { answer, errorOf, eventsOf, movesOf, stateOf, task } from "./support/runs.ts";
 import { weatherIn, weatherTool } from "./support/tools.ts";
 
@@ -101,7 +101,7 @@ describe("a cancel", () => {
   });
 
   it("while a tool runs aborts its signal, and its call has one result", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock();
     let aborted: unknown;
     const slow = defineTool({
       name: "slow",
@@ -130,7 +130,7 @@ describe("a cancel", () => {
   });
 
   it("during the wait for a retry cancels the wait", async () => {
-    const clock = new HandClock();
+    const clock = new TestClock();
     const llm = new MockLlmCaller([fails("server")]);
     const engine = new AgentBuilder(task).llm(llm).build({ clock });
     for await (const event of engine.runStreaming()) if (event.type === "LlmRetryScheduled") engine.cancel();

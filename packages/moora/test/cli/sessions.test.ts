@@ -4,7 +4,7 @@ import { defineAgent, defineTool, openSession, type Tool } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { PostgresServer } from "../../../event-log-postgres/test/server.ts";
+import { PostgresServer } from "@moora/testbed/postgres/server";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { TestHost } from "./test-host.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "@moora/agent";
+import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { Screen, type InputLine } from "../../src/cli/terminal/screen.ts";
 import { escapeControlCharacters } from "../../src/cli/terminal/escape-control-characters.ts";
@@ -7,34 +7,10 @@ import { calls, FakeProvider, hangs, says } from "./fake-provider.ts";
 import { TestHost } from "./test-host.ts";
 import { terminalLines } from "./virtual-terminal.ts";
 
-/** A manual clock. */
-class HandClock implements Clock {
-  #time = 0;
-  readonly #timers = new Map<() => void, number>();
-
-  readonly now = (): number => this.#time;
-
-  readonly after = (ms: number, callback: () => void): (() => void) => {
-    const fire = (): void => callback();
-    this.#timers.set(fire, this.#time + ms);
-    return () => void this.#timers.delete(fire);
-  };
-
-  pass(ms: number): void {
-    this.#time += ms;
-    for (const [fire, due] of this.#timers) {
-      if (due <= this.#time) {
-        this.#timers.delete(fire);
-        fire();
-      }
-    }
-  }
-}
-
 describe("the status line", () => {
   const screenOf = (isTTY: boolean, env: Record<string, string> = {}) => {
     const host = new TestHost({ isTTY, env });
-    const clock = new HandClock();
+    const clock = new TestClock();
     host.clock = clock;
     return { host, clock, screen: new Screen(host) };
   };
@@ -42,11 +18,11 @@ describe("the status line", () => {
   it("turns while it waits, and is removed before anything else is written", () => {
     const { host, clock, screen } = screenOf(true);
     screen.showStatus("thinking");
-    clock.pass(120);
-    clock.pass(120);
+    clock.advance(120);
+    clock.advance(120);
     expect(host.stderr.text).toBe("\r\u001b[K| thinking\r\u001b[K/ thinking\r\u001b[K- thinking");
     screen.answer("Hello");
-    clock.pass(1_000);
+    clock.advance(1_000);
     expect(host.stderr.text.endsWith("- thinking\r\u001b[K")).toBe(true);
     expect(host.stdout.text).toBe("Hello");
   });
@@ -59,7 +35,7 @@ describe("the status line", () => {
     const held = screen.withInput(noInput, () => typed.promise);
     const before = host.stderr.text;
     screen.showStatus("read_file");
-    clock.pass(1_000);
+    clock.advance(1_000);
     expect(host.stderr.text).toBe(before);
     typed.resolve("y");
     expect(await held).toBe("y");
@@ -70,13 +46,13 @@ describe("the status line", () => {
   it("counts the seconds, also when the model reports again that it thinks", () => {
     const { host, clock, screen } = screenOf(true);
     screen.showStatus("thinking");
-    clock.pass(1_900);
+    clock.advance(1_900);
     expect(terminalLines(host.stderr.text).at(-1)).toMatch(/thinking$/);
     screen.showStatus("thinking");
-    clock.pass(1_200);
+    clock.advance(1_200);
     expect(terminalLines(host.stderr.text).at(-1)).toMatch(/thinking 3 s$/);
     screen.showStatus("read_file");
-    clock.pass(200);
+    clock.advance(200);
     expect(terminalLines(host.stderr.text).at(-1)).toMatch(/read_file$/);
   });
 
@@ -84,7 +60,7 @@ describe("the status line", () => {
     const { host, clock, screen } = screenOf(true);
     Object.assign(host.stderr, { columns: 20 });
     screen.showStatus("a tool with a very long name");
-    clock.pass(100_000);
+    clock.advance(100_000);
     const [line = ""] = terminalLines(host.stderr.text);
     expect(line).toMatch(/ 100 s$/);
     expect(line.length).toBeLessThan(20);
@@ -101,7 +77,7 @@ describe("the status line", () => {
   it("is not shown without a terminal", () => {
     const { host, clock, screen } = screenOf(false);
     screen.showStatus("thinking");
-    clock.pass(1_000);
+    clock.advance(1_000);
     screen.dim("-> read_file");
     expect(host.stderr.text).toBe("-> read_file\n");
   });

@@ -1,5 +1,5 @@
 import type { EventLog, LogRecord, SessionLog } from "@moora/event-log";
-import type { Clock } from "../../../src/index.ts";
+import type { Clock } from "@moora/agent";
 
 /**
  * When a process dies: before it has written record `seq`, right after, at its n-th call of the log, or when the n-th of

@@ -7,8 +7,7 @@ import {
   type SessionLog,
   type Snapshot,
 } from "@moora/event-log";
-import { headerToState, textToHeader } from "../../../src/durable/session-header.ts";
-import { inputToRecord, recordToInput } from "../../../src/durable/session-record.ts";
+import { headerToState, inputToRecord, recordToInput, textToHeader } from "../agent-internals.ts";
 
 /** Appends inputs as the owner of a session would. */
 export async function appendInputs(log: SessionLog, ...inputs: readonly AgentInput[]): Promise<void> {

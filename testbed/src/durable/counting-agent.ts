@@ -1,6 +1,6 @@
 import { answers, callsTools, MockLlmCaller, type ScriptedToolCall } from "@moora/llm/testing";
 import type { LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
-import { defineAgent, type Agent, type AgentConfigChange, type AgentOptions } from "../../../src/index.ts";
+import { defineAgent, type Agent, type AgentConfigChange, type AgentOptions } from "@moora/agent";
 import { toolsOf, type World } from "./counting-tools.ts";
 
 /** What a model does: calls, or an outcome, for each of its turns since the user spoke; after that it answers. */

@@ -6,7 +6,7 @@ import {
   type AgentInput,
   type AgentState,
 } from "@moora/agent-core-state-machine";
-import { comparableState } from "../../../src/time-travel/volatile-fields.ts";
+import { comparableState } from "../agent-internals.ts";
 
 /** The result of a conversation, apart from messages that a crash cut before they had any text. */
 export function outcomeOf(state: AgentState): unknown {

@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs";
 import { sqliteLog } from "@moora/event-log/sqlite";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
-import { defineAgent, defineTool, openSession, startSession } from "../../../src/index.ts";
+import { defineAgent, defineTool, openSession, startSession } from "@moora/agent";
 
 const [, , manner = "", folder = ""] = process.argv;
 const say = (text: string): void => void writeSync(1, `${text}\n`);

@@ -2,13 +2,13 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { EventLog, LogNotice } from "../src/index.ts";
-import { jsonlLog, type JsonlOptions } from "../src/jsonl.ts";
-import { fileNameOf } from "../src/jsonl/file-name.ts";
-import { sealLine } from "../src/jsonl/header-line.ts";
-import { lineToRecord, recordToLine } from "../src/jsonl/record-line.ts";
-import { sqliteLog, type SqliteOptions } from "../src/sqlite.ts";
-import { type Ability, type LogCase, type LogStorage, memoryLogStorage } from "../src/testing/index.ts";
+import type { EventLog, LogNotice } from "@moora/event-log";
+import { jsonlLog, type JsonlOptions } from "@moora/event-log/jsonl";
+import { fileNameOf } from "../../packages/event-log/src/jsonl/file-name.ts";
+import { sealLine } from "../../packages/event-log/src/jsonl/header-line.ts";
+import { lineToRecord, recordToLine } from "../../packages/event-log/src/jsonl/record-line.ts";
+import { sqliteLog, type SqliteOptions } from "@moora/event-log/sqlite";
+import { type Ability, type LogCase, type LogStorage, memoryLogStorage } from "@moora/event-log/testing";
 
 /** A temporary directory of a test, removed at its end. */
 export class TemporaryDirectory implements Disposable {

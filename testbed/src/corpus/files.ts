@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Where the corpus lies: sessions as `exportSession` writes them, and the digests of their positions, one a line. */
-export const corpus: string = join(import.meta.dirname, "../../../../corpus");
+export const corpus: string = join(import.meta.dirname, "../../../corpus");
 
 export const sessionFile = (name: string): string => join(corpus, "sessions", `${name}.jsonl`);
 

@@ -1,8 +1,8 @@
 import type { EventLog, LogRecord } from "@moora/event-log";
 import type { LogStorage } from "@moora/event-log/testing";
 import type pg from "pg";
-import { postgresLog } from "../src/index.ts";
-import { storedToText, textToStored } from "../src/stored-text.ts";
+import { postgresLog } from "@moora/event-log-postgres";
+import { storedToText, textToStored } from "../../../packages/event-log-postgres/src/stored-text.ts";
 
 /** Uses the tables of a server as storage for one case after another; `dispose` empties them. */
 export function postgresStorage(pool: pg.Pool, url: string): LogStorage {

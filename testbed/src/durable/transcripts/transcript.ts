@@ -8,7 +8,7 @@ import type {
   DurableSession,
   Question,
   SessionView,
-} from "../../../../src/index.ts";
+} from "@moora/agent";
 import {
   calls,
   countingAgent,
@@ -19,7 +19,7 @@ import {
   type Script,
 } from "../counting-agent.ts";
 import { once, type World } from "../counting-tools.ts";
-import type { VirtualClock } from "../virtual-clock.ts";
+import type { TestClock } from "../../test-clock.ts";
 
 /**
  * A conversation that goes the same way in every process: the model answers by what it is asked, tools count what they
@@ -41,7 +41,7 @@ export interface Transcript {
 export interface Deed {
   readonly name: string;
   readonly when: (view: SessionView) => boolean;
-  readonly act: (at: { readonly session: DurableSession; readonly clock: VirtualClock }) => Promise<unknown>;
+  readonly act: (at: { readonly session: DurableSession; readonly clock: TestClock }) => Promise<unknown>;
   /** The message that it consists of, if it is one. */
   readonly says?: string;
   /** Whether a session has seen it, and need not see it again after its host died. Default: where its message is there. */

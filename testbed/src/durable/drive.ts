@@ -1,8 +1,8 @@
 import { effectsAt } from "@moora/agent-core-effects";
 import { isLoopRunning, type AgentState } from "@moora/agent-core-state-machine";
-import type { DurableSession, Session } from "../../../src/index.ts";
+import type { DurableSession, Session } from "@moora/agent";
 import type { Deed, Transcript } from "./transcripts/transcript.ts";
-import { turn, type VirtualClock } from "./virtual-clock.ts";
+import { turn, type TestClock } from "../test-clock.ts";
 
 /** Resolves when nothing runs any more: the session waits for a reviewer or the clock, or is done. */
 export async function quiet(
@@ -39,7 +39,7 @@ function nextToSay(
 async function doDeeds(
   session: DurableSession,
   deeds: readonly Deed[],
-  clock: VirtualClock,
+  clock: TestClock,
   done: Set<string>,
 ): Promise<void> {
   for (const deed of deeds) {
@@ -60,7 +60,7 @@ export type Course = Pick<Transcript, "says" | "decide"> & Partial<Pick<Transcri
 export async function driveToEnd(
   session: DurableSession,
   course: Course,
-  clock: VirtualClock,
+  clock: TestClock,
   isOver = () => false,
   done = new Set<string>(),
 ): Promise<void> {
@@ -79,7 +79,7 @@ export async function driveToEnd(
     const due = nextDue(state);
     const next = isLoopRunning(state) ? undefined : nextToSay(state, course);
     if (decided !== undefined) await session.decide(decided.question, decided.decision, "ada");
-    else if (due !== undefined) await clock.advanceTo(due);
+    else if (due !== undefined) await clock.advanceToAsync(due);
     else if (next !== undefined) await session.send(next);
     else return;
   }

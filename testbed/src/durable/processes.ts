@@ -1,19 +1,19 @@
 import { requestProblems } from "@moora/agent-testing";
 import { digestOf, type EventLog } from "@moora/event-log";
 import type { LlmCaller } from "@moora/llm";
-import { openSession, type DurableSession, type OpenOptions } from "../../../src/index.ts";
+import { openSession, type DurableSession, type OpenOptions } from "@moora/agent";
 import type { Counter } from "./counter.ts";
 import { driveToEnd } from "./drive.ts";
 import { Died, Life, mortalLog } from "./mortal-log.ts";
 import type { Transcript } from "./transcripts/transcript.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
+import type { TestClock } from "../test-clock.ts";
 
 /** What a process finds when it is started. */
 export interface Scene {
   readonly log: EventLog;
   readonly id: string;
   readonly counter: Counter;
-  readonly clock: VirtualClock;
+  readonly clock: TestClock;
 }
 
 export interface Ran {

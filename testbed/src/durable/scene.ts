@@ -9,16 +9,16 @@ import {
   type AgentConfigChange,
   type DurableSession,
   type OpenOptions,
-} from "../../../src/index.ts";
+} from "@moora/agent";
 import { Counter } from "./counter.ts";
 import { countingAgent, scripted, type Script } from "./counting-agent.ts";
 import { Life } from "./mortal-log.ts";
-import { VirtualClock } from "./virtual-clock.ts";
+import { TestClock } from "../test-clock.ts";
 
 /** One session, "ada", and the means to open it as often as a test likes. */
 export interface Scene {
   readonly counter: Counter;
-  readonly clock: VirtualClock;
+  readonly clock: TestClock;
   readonly agent: Agent;
   /** A log over the storage of this scene, as one more process would have it. */
   log(): EventLog;
@@ -39,7 +39,7 @@ export function sceneOf(
 ): Scene {
   const storage = new MemoryStorage();
   const counter = new Counter();
-  const clock = new VirtualClock();
+  const clock = new TestClock();
   const agent = countingAgent({ counter, life: new Life(), deeds: new Set() }, llm, config);
   const openLog = log ?? (() => memoryLog(storage));
   const open = (options: Partial<OpenOptions> = {}): Promise<DurableSession> =>

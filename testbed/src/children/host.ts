@@ -8,9 +8,9 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { jsonlLog } from "@moora/event-log/jsonl";
 import { sqliteLog } from "@moora/event-log/sqlite";
-import { openSession, type DurableSession } from "../../../src/index.ts";
-import { Counter } from "../world/counter.ts";
-import { heldAgent } from "../world/held-agent.ts";
+import { openSession, type DurableSession } from "@moora/agent";
+import { Counter } from "../durable/counter.ts";
+import { heldAgent } from "../durable/held-agent.ts";
 
 const [, , manner = "", store = "", path = "", counterFile = "", owner = "", tool = "once"] = process.argv;
 const log = store === "jsonl" ? jsonlLog(path) : sqliteLog(path);

@@ -42,7 +42,7 @@ export const toolCalls: readonly Transcript[] = [
     extras: { runLimits: { maxResultLength: 100 } },
   }),
   inLoops("a tool that takes too long", [[[call("slow"), call("look")]]], {
-    deeds: [{ name: "wait", when: runs("slow"), act: ({ clock }) => clock.advance(6_000) }],
+    deeds: [{ name: "wait", when: runs("slow"), act: ({ clock }) => clock.advanceAsync(6_000) }],
   }),
   inLoops("a task given to others", [[[text("task", "find it")], [text("task", "write it down")]]]),
   inLoops("two tasks given to others at once", [[[text("task", "this"), text("task", "that")]]]),

@@ -1,10 +1,8 @@
 import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
 import { beginReplay, type AgentState } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
-import { canonicalJson } from "../../src/durable/canonical-json.ts";
-import { headerToState, textToHeader } from "../../src/durable/session-header.ts";
-import { recordToInput } from "../../src/durable/session-record.ts";
-import { parsePortable } from "../../src/time-travel/portable-session.ts";
+import { headerToState, recordToInput, textToHeader } from "../agent-internals.ts";
+import { canonicalJson, parsePortable } from "@moora/agent";
 
 /** What a session is at one of its positions, as text: its state, what it wants done, and what the model would be sent. */
 export interface Shown {

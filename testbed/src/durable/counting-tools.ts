@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { defineTool, toolReply, type Tool, type ToolContext } from "../../../src/index.ts";
+import { defineTool, toolReply, type Tool, type ToolContext } from "@moora/agent";
 import type { Counter } from "./counter.ts";
 import type { Life } from "./mortal-log.ts";
-import { turn } from "./virtual-clock.ts";
+import { turn } from "../test-clock.ts";
 
 /** What the agents of one process live in. */
 export interface World {

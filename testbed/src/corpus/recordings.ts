@@ -1,11 +1,11 @@
 import { memoryLog, MemoryStorage } from "@moora/event-log";
-import { exportSession } from "../../src/index.ts";
-import { Counter } from "../durable/world/counter.ts";
-import { Life, type Death } from "../durable/world/mortal-log.ts";
-import { runProcess } from "../durable/world/processes.ts";
-import { transcriptOf, transcripts } from "../durable/world/transcripts/index.ts";
-import type { Transcript } from "../durable/world/transcripts/transcript.ts";
-import { VirtualClock } from "../durable/world/virtual-clock.ts";
+import { exportSession } from "@moora/agent";
+import { Counter } from "../durable/counter.ts";
+import { Life, type Death } from "../durable/mortal-log.ts";
+import { runProcess } from "../durable/processes.ts";
+import { transcriptOf, transcripts } from "../durable/transcripts/index.ts";
+import type { Transcript } from "../durable/transcripts/transcript.ts";
+import { TestClock } from "../test-clock.ts";
 
 /** What is recorded: a transcript, run by one process, or by one that dies and another one that takes it up. */
 export interface Recording {
@@ -47,7 +47,7 @@ export const recordings: readonly Recording[] = [
 export async function recordedText({ transcript, death }: Recording): Promise<string> {
   using counter = new Counter();
   const storage = new MemoryStorage();
-  const clock = new VirtualClock();
+  const clock = new TestClock();
   let ids = 0;
   const newId = (prefix: string): string => `${prefix}_${(ids += 1)}`;
   const live = async (life: Life): Promise<void> => {

@@ -1,4 +1,4 @@
-import { defineAgent, defineTool, type Agent } from "../../../src/index.ts";
+import { defineAgent, defineTool, type Agent } from "@moora/agent";
 import type { Counter } from "./counter.ts";
 import { call, scripted } from "./counting-agent.ts";
 

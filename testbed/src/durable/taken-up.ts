@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
-import { differencesOf, stateAt, verifySession } from "../../../src/index.ts";
+import { differencesOf, stateAt, verifySession } from "@moora/agent";
 import type { Counter, Run } from "./counter.ts";
 import { once } from "./counting-tools.ts";
 import { outcomeOf, problemsAfter } from "./outcome.ts";
