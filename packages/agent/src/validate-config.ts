@@ -42,9 +42,10 @@ export function checkedConfig(config: AgentConfig): AgentConfig {
 
 /** The configuration with a change. Throws `BuildError` for a group that is not an object: its value would be lost. */
 export function mergedConfig(config: AgentConfig, change: AgentConfigChange): AgentConfig {
-  for (const group of configGroups)
+  for (const group of configGroups) {
     if (change[group] !== undefined && !isObject(change[group]))
       refuse(`config.${group} must be an object, got ${shownValue(change[group])}.`);
+  }
   return changeConfig(config, change);
 }
 
