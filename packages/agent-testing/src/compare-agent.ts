@@ -39,7 +39,7 @@ export async function compareAgent(
     recorded = agentTransition(input)(recorded);
     // The agent is what it is: what another one was configured to is not applied.
     if (input.type !== "agent-configured")
-      own = agentTransition(await judgedBy(agent, own, withOwnKey(input, recordedBefore, own)))(own);
+      own = agentTransition(await withOwnApprovals(agent, own, withOwnKey(input, recordedBefore, own)))(own);
     const key = Object.values(effectsAt(recorded)).find(({ type }) => type === "call-llm")?.key ?? "";
     if (key !== asked && key !== "") found.push(...requestDifferences(recorded, own, seq));
     asked = key;
@@ -87,7 +87,11 @@ function inWords(effect: AgentEffect): string {
 }
 
 /** An input as this agent would have made it: its own predicates and schemas decide which calls need an approval. */
-async function judgedBy(agent: Agent<unknown>, state: AgentState, input: AgentInput): Promise<AgentInput> {
+async function withOwnApprovals(
+  agent: Agent<unknown>,
+  state: AgentState,
+  input: AgentInput,
+): Promise<AgentInput> {
   if (input.type !== "re-act-observed" || input.observation.type !== "continue-re-act") return input;
   const toolCalls: Record<string, ObservedToolCall> = {};
   for (const [id, call] of Object.entries(input.observation.toolCalls)) {

@@ -112,7 +112,7 @@ function outcomeOf(input: AgentInput, state: AgentState, model: string): LlmOutc
   if (input.type === "re-act-observed") return observedOutcome(input, state, model);
   if (input.type === "llm-call-failed") return recordedFailure(input);
   if (input.type !== "history-reflected") return undefined;
-  return answered([{ type: "text", text: input.summary }], "", model, usageOf(input.usage));
+  return answerOutcome([{ type: "text", text: input.summary }], "", model, usageOf(input.usage));
 }
 
 function observedOutcome(input: InputOf<"re-act-observed">, state: AgentState, model: string): LlmOutcome {
@@ -122,7 +122,7 @@ function observedOutcome(input: InputOf<"re-act-observed">, state: AgentState, m
     ...textOf(state, messageId),
     ...Object.keys(calls).flatMap((toolCallId) => partOf({ type: "call", toolCallId }, calls)),
   ];
-  const outcome = answered(parts, turn?.origin ?? "", model, usageOf(input.usage));
+  const outcome = answerOutcome(parts, turn?.origin ?? "", model, usageOf(input.usage));
   return {
     ...outcome,
     turn: { ...outcome.turn, ...(turn?.raw === undefined ? {} : { raw: turn.raw }) },
@@ -161,7 +161,7 @@ const textOf = ({ messages }: AgentState, id: string | undefined): readonly LlmP
     message.id === id && message.content !== "" ? [{ type: "text", text: message.content }] : [],
   );
 
-const answered = (
+const answerOutcome = (
   parts: readonly LlmPart[],
   origin: string,
   model: string,

@@ -8,14 +8,14 @@ export interface Shown {
   readonly wants: readonly string[];
 }
 
-export const shownBy = (state: AgentState): Shown => ({
+export const shownAt = (state: AgentState): Shown => ({
   control: controlName(state.reActContext.control),
   wants: Object.keys(effectsAt(state)).toSorted(),
 });
 
 /** The difference between a state and what it should show, as text; undefined if there is no difference. */
 export function notShown(state: AgentState, control: string, keys: readonly string[]): string | undefined {
-  const shown = shownBy(state);
+  const shown = shownAt(state);
   const expected = keys.toSorted();
   if (shown.control === control && shown.wants.join() === expected.join()) return undefined;
   const { control: at } = state.reActContext;

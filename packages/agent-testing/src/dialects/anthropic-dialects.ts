@@ -7,13 +7,13 @@ import { problemsOf, sentBody, withoutProviderOptions } from "./sent-body.ts";
 /** What Anthropic's API would refuse. `origin` names the turns whose reasoning the API made itself and gets back. */
 export const anthropicDialects = (origin: string): Dialects => ({
   "Anthropic Messages": (request) => {
-    const { body } = requestToAnthropic(signed(withoutProviderOptions(request)), { origin });
+    const { body } = requestToAnthropic(withSignatures(withoutProviderOptions(request)), { origin });
     return problemsOf(messagesRequestProblem(sentBody(body), signaturesIn(request)));
   },
 });
 
 /** A simulated model does not know how Anthropic signs: its reasoning gets the signatures that it would have. */
-const signed = (request: LlmRequest): LlmRequest => ({
+const withSignatures = (request: LlmRequest): LlmRequest => ({
   ...request,
   messages: request.messages.map((message) =>
     message.role === "assistant"

@@ -9,14 +9,16 @@ let loaded: Promise<Dialects> | undefined;
 export const defaultDialects = (): Promise<Dialects> => (loaded ??= load());
 
 async function load(): Promise<Dialects> {
-  const openAi = await installed(async () => (await import("../dialects/openai-dialects.ts")).openAiDialects);
-  const anthropic = await installed(async () =>
+  const openAi = await loadInstalled(
+    async () => (await import("../dialects/openai-dialects.ts")).openAiDialects,
+  );
+  const anthropic = await loadInstalled(async () =>
     (await import("../dialects/anthropic-dialects.ts")).anthropicDialects(simulatedOrigin),
   );
   return { ...openAi, ...anthropic };
 }
 
-async function installed(dialects: () => Promise<Dialects>): Promise<Dialects> {
+async function loadInstalled(dialects: () => Promise<Dialects>): Promise<Dialects> {
   try {
     return await dialects();
   } catch (error) {

@@ -7,7 +7,7 @@ import {
   type ControlMove,
 } from "@moora/agent-core-state-machine";
 import { checkAnswer, checkFirstLate, checkLate, KeyLedger, settledWithout } from "./effect-laws.ts";
-import { frozen } from "./frozen.ts";
+import { deepFreeze } from "./deep-freeze.ts";
 import { assertLaw, firstDifference } from "./law-broken.ts";
 import { RequestLedger, type Dialects } from "./request-laws.ts";
 import {
@@ -73,9 +73,9 @@ export function keepLaws({
     moves,
     apply(input) {
       const thorough = thoroughly(inputs.length + 1);
-      const before = thorough ? frozen(state) : state;
+      const before = thorough ? deepFreeze(state) : state;
       inputs.push(input);
-      const stepped = step(thorough ? frozen(input) : input)(before);
+      const stepped = step(thorough ? deepFreeze(input) : input)(before);
       const next = stepped.state;
       checkReference(input, before, next);
       if (thorough) checkSame(input, before, next);

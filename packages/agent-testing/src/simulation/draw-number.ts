@@ -18,26 +18,26 @@ export function drawNumber(
   choose: Choose,
 ): number {
   const { low, high } = boundsOf(schema, isInteger);
-  const value = drawn(low, high, constants, choose);
+  const value = drawBetween(low, high, constants, choose);
   const whole = isInteger ? Math.round(value) : value;
   return Math.min(Math.max(whole, low), high);
 }
 
-function drawn(low: number, high: number, constants: readonly number[], choose: Choose): number {
+function drawBetween(low: number, high: number, constants: readonly number[], choose: Choose): number {
   switch (choose(4)) {
     case 0:
       return oneOf(choose, [1, 0, -1, 2.5, 1e9, low, high].filter(Number.isFinite));
     case 1:
       return constants.length === 0
-        ? spread(low, high, choose)
+        ? drawMagnitude(low, high, choose)
         : oneOf(choose, constants) + oneOf(choose, [0, 1, -1]);
     default:
-      return spread(low, high, choose);
+      return drawMagnitude(low, high, choose);
   }
 }
 
 /** Evenly over the orders of magnitude, by whole digits: the same on every engine. */
-function spread(low: number, high: number, choose: Choose): number {
+function drawMagnitude(low: number, high: number, choose: Choose): number {
   const least = low > 0 ? low : smallest;
   const most = Number.isFinite(high) && high > least ? Math.min(high, largest) : largest;
   const orders: number[] = [];

@@ -152,7 +152,7 @@ function callIdOf(body: string): string {
 }
 
 /** Runs a check that happens inside of a callback of the session, and keeps what it throws. */
-export function guarded(keep: (error: unknown) => void, run: () => void): void {
+export function runGuarded(keep: (error: unknown) => void, run: () => void): void {
   try {
     run();
   } catch (error) {

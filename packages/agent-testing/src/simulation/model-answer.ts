@@ -34,7 +34,7 @@ export function modelAnswerToOutcome(answer: ModelAnswer, streamed: string): Llm
     case "failure-final":
     case "refusal":
     case "context-length":
-      return failed(answer, streamed);
+      return failureOutcome(answer, streamed);
     case "plain":
     case "calls":
     case "bad-arguments":
@@ -46,7 +46,7 @@ export function modelAnswerToOutcome(answer: ModelAnswer, streamed: string): Llm
     case "hostile-text":
     case "huge-text":
     case "oversized":
-      return answered(answer, streamed);
+      return answerOutcome(answer, streamed);
   }
 }
 
@@ -56,7 +56,7 @@ const textOf = ({ kind, text }: ModelAnswer, streamed: string): string | undefin
   return kind === "plain" && text !== undefined ? streamed + text : text;
 };
 
-function answered(answer: ModelAnswer, streamed: string): LlmOutcome {
+function answerOutcome(answer: ModelAnswer, streamed: string): LlmOutcome {
   const text = textOf(answer, streamed);
   const finish = answer.kind === "truncated" ? "length" : "stop";
   const parts: readonly LlmPart[] = [
@@ -91,7 +91,7 @@ const kindsOfFailure: Readonly<Partial<Record<ModelAnswerKind, LlmFailureKind>>>
   "context-length": "context-length",
 };
 
-function failed({ kind, failure, retryAfterMs }: ModelAnswer, streamed: string): LlmOutcome {
+function failureOutcome({ kind, failure, retryAfterMs }: ModelAnswer, streamed: string): LlmOutcome {
   const of = failure ?? kindsOfFailure[kind] ?? "unknown";
   return {
     ok: false,

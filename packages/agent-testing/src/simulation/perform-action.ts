@@ -2,7 +2,7 @@ import { faultOf, type SimAction } from "./action.ts";
 import { modelAnswerToOutcome } from "./model-answer.ts";
 import type { Pending } from "./pending.ts";
 import { atHost, nthOf, type Of } from "./perform-at-host.ts";
-import { released } from "./release.ts";
+import { applyRelease } from "./release.ts";
 import type { SimHost } from "./sim-host.ts";
 import type { SimWorld } from "./sim-world.ts";
 import { toolAnswerToOutcome } from "./tool-answer.ts";
@@ -10,13 +10,13 @@ import { toolAnswerToOutcome } from "./tool-answer.ts";
 /** Lets an action happen. Returns false, and does nothing, where it cannot happen in the world as it is. */
 export async function performAction(world: SimWorld, action: SimAction): Promise<boolean> {
   const { control } = world;
-  const done = await performed(world, action);
+  const done = await performOne(world, action);
   const fault = faultOf(action);
   if (done && fault !== undefined) world.hits.push([control, fault]);
   return done;
 }
 
-function performed(world: SimWorld, action: SimAction): boolean | Promise<boolean> {
+function performOne(world: SimWorld, action: SimAction): boolean | Promise<boolean> {
   switch (action.type) {
     case "message":
     case "cancel":
@@ -125,7 +125,7 @@ function answerTool(world: SimWorld, { answer, nth }: Of<"tool-answers">): boole
 }
 
 function release(world: SimWorld, { release: next }: Of<"release">): boolean {
-  const agent = released(world.agent, world.original, next);
+  const agent = applyRelease(world.agent, world.original, next);
   if (agent === undefined) return false;
   world.agent = agent;
   world.releases.push(`release:${next.change}`);

@@ -57,7 +57,7 @@ export function drawRelease(
     (change) =>
       faults(`release:${change}`) && (tools.length > 0 || !ofTool.has(change)) && canDraw(change, agent),
   );
-  return possible.length === 0 ? undefined : drawn(oneOf(choose, possible), agent, tools, choose);
+  return possible.length === 0 ? undefined : drawChange(oneOf(choose, possible), agent, tools, choose);
 }
 
 /** Changes of a tool that the agent has. */
@@ -76,7 +76,7 @@ const ofTool: ReadonlySet<string> = new Set([
  */
 const tighterPolicies = { once: [], keyed: ["once"], safe: ["keyed", "once"] } as const;
 
-const tightened = ({
+const tighterPoliciesOf = ({
   parts,
 }: Agent<unknown>): readonly { readonly tool: string; readonly replay: "keyed" | "once" }[] =>
   [...parts.tools].flatMap(([tool, { definition }]) =>
@@ -84,9 +84,9 @@ const tightened = ({
   );
 
 const canDraw = (change: Release["change"], agent: Agent<unknown>): boolean =>
-  change !== "replay" || tightened(agent).length > 0;
+  change !== "replay" || tighterPoliciesOf(agent).length > 0;
 
-function drawn(
+function drawChange(
   change: Release["change"],
   agent: Agent<unknown>,
   tools: readonly string[],
@@ -112,7 +112,7 @@ function drawn(
         fields: { approval: oneOf(choose, ["always", "never"]) },
       };
     case "replay": {
-      const { tool, replay } = oneOf(choose, tightened(agent));
+      const { tool, replay } = oneOf(choose, tighterPoliciesOf(agent));
       return { change, tool, fields: { replay } };
     }
     case "rollback":
@@ -161,7 +161,7 @@ function drawConfig(
 }
 
 /** The agent after a release; undefined where the release changes a tool that the agent does not have. */
-export function released(
+export function applyRelease(
   agent: Agent<unknown>,
   original: Agent<unknown>,
   release: Release,

@@ -4,7 +4,7 @@ import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { simulatedOrigin } from "../laws/request-laws.ts";
 import { check } from "./invariant-broken.ts";
 import type { Pending } from "./pending.ts";
-import { quiet } from "./quiet.ts";
+import { nextTurn } from "./finish-work.ts";
 import type { SimWorld } from "./sim-world.ts";
 
 /** After the faults stop, a session settles within this number of steps. */
@@ -22,7 +22,7 @@ export async function settleSession(world: SimWorld): Promise<void> {
   for (const { log } of world.hosts) log.heal();
   let rests = 0;
   for (let step = 0; step < stepsToRest; step += 1) {
-    await quiet();
+    await nextTurn();
     if (world.owner === undefined) {
       await world.open("run", true);
       continue;
@@ -40,7 +40,7 @@ export async function settleSession(world: SimWorld): Promise<void> {
     world.time.advance(longWaitMs);
   }
   for (const { session } of world.hosts) await session?.refresh();
-  await quiet();
+  await nextTurn();
   if (world.failure !== undefined) throw world.failure;
 }
 

@@ -31,7 +31,7 @@ export function kindOfFailure(failure: unknown): string {
  * Shortens a failing session while it keeps failing in the same way: leaves out actions, then makes those that are left
  * as plain as they can be, then pairs of actions, again and again until nothing helps. Simulates at most `attempts` sessions.
  */
-export async function shrunk(
+export async function shrinkSession(
   failing: SessionResult,
   replay: Replay,
   attempts: number = 600,

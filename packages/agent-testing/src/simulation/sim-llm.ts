@@ -8,11 +8,13 @@ export const simLlm = (host: string, wait: (pending: PendingLlm) => void): LlmCa
     new Promise<LlmOutcome>((answer, reject) => {
       const pending: PendingLlm = { type: "llm", host, request, options, answer, reject, streamed: "" };
       wait(pending);
-      options.signal?.addEventListener("abort", () => answer(aborted(pending.streamed)), { once: true });
+      options.signal?.addEventListener("abort", () => answer(abortedOutcome(pending.streamed)), {
+        once: true,
+      });
     }),
 });
 
-const aborted = (partial: string): LlmOutcome => ({
+const abortedOutcome = (partial: string): LlmOutcome => ({
   ok: false,
   failure: { kind: "aborted", message: "Aborted.", retryable: false },
   partial,

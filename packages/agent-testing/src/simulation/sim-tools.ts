@@ -21,7 +21,7 @@ export function simTool(tool: Tool, sim: SimToolHost): Tool {
     run(parameters, context) {
       const problem = tool.check(parameters);
       const begin = (found: string | undefined): ToolOutcome | Promise<ToolOutcome> =>
-        found === undefined ? begun(tool, parameters, context, sim) : invalid(found);
+        found === undefined ? beginRun(tool, parameters, context, sim) : invalid(found);
       return typeof problem === "object" ? problem.then(begin) : begin(problem);
     },
     ...(tool.probe === undefined ? {} : { probe: probeOf(tool, tool.probe, sim) }),
@@ -30,7 +30,7 @@ export function simTool(tool: Tool, sim: SimToolHost): Tool {
 
 const invalid = (error: string): ToolOutcome => ({ isSuccess: false, error, code: "invalid-arguments" });
 
-function begun(
+function beginRun(
   tool: Tool,
   parameters: string,
   context: ToolContext,

@@ -10,9 +10,9 @@ import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { LogError, type EventLog } from "@moora/event-log";
 import type { Dialects } from "../laws/request-laws.ts";
 import { InvariantBroken } from "./invariant-broken.ts";
-import { guarded, LogWatch } from "./log-watch.ts";
+import { runGuarded, LogWatch } from "./log-watch.ts";
 import type { Pending } from "./pending.ts";
-import { finishedWith, type Outcome } from "./quiet.ts";
+import { finishWork, type Outcome } from "./finish-work.ts";
 import { clockOf, simulatedAgent, type SimHost } from "./sim-host.ts";
 import { SimLog, simStore } from "./sim-log.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -157,7 +157,7 @@ export class SimWorld {
 
   /** Keeps the first failure of a check that runs inside of a callback. */
   guard(run: () => void): void {
-    guarded((error) => (this.failure ??= error), run);
+    runGuarded((error) => (this.failure ??= error), run);
   }
 
   /** Offers something through a session: V9, nothing invalid is accepted; V6, only what is at fault is refused. */
@@ -204,7 +204,7 @@ export class SimWorld {
 
   /** Waits for work of a host that needs only its appends, which are let through. */
   finished<T>(work: Promise<T>, host: SimHost): Promise<Outcome<T>> {
-    return finishedWith(work, host.name, () => {
+    return finishWork(work, host.name, () => {
       const append = this.pending.find((pending) => pending.type === "append" && pending.host === host.name);
       if (append?.type !== "append") return;
       this.take(append);

@@ -6,7 +6,7 @@ import { settleSession, takesMessage } from "./settle-session.ts";
 import { checkEnd, checkStep, type Invariants } from "./invariants.ts";
 import { check, InvariantBroken } from "./invariant-broken.ts";
 import { performAction } from "./perform-action.ts";
-import { quiet } from "./quiet.ts";
+import { nextTurn } from "./finish-work.ts";
 import { SimWorld, type StoryLine } from "./sim-world.ts";
 import { onUncaught } from "./uncaught.ts";
 
@@ -46,7 +46,7 @@ export async function simulateSession(
   next: NextAction,
 ): Promise<SessionResult> {
   const { dialects, thoroughly, executes } = options;
-  const agent = configured(options.agent, setup);
+  const agent = withConfig(options.agent, setup);
   const asyncAppends = setup.asyncAppends === true;
   await options.beforeEach();
   const world = new SimWorld({ agent, asyncAppends, dialects, thoroughly, executes });
@@ -61,7 +61,7 @@ export async function simulateSession(
       const isDone = await performAction(world, action);
       if (isDone) actions.push(action);
       else skipped += 1;
-      await quiet();
+      await nextTurn();
       world.noteQuestions();
       checkStep(world, options.invariants);
     }
@@ -89,5 +89,5 @@ async function finish(world: SimWorld, invariants: Invariants): Promise<void> {
   if (world.failure !== undefined) throw world.failure;
 }
 
-const configured = (agent: Agent<unknown>, { config }: Pick<SimulatedSession, "config">): Agent<unknown> =>
+const withConfig = (agent: Agent<unknown>, { config }: Pick<SimulatedSession, "config">): Agent<unknown> =>
   config === undefined ? agent : { ...agent, config: changeConfig(agent.config, config) };

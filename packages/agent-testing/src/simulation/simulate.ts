@@ -11,9 +11,9 @@ import { drawAction } from "./draw-action.ts";
 import { drawsFor } from "./draws.ts";
 import { faultFilter, faultNames } from "./faults.ts";
 import { identityOf } from "./identity.ts";
-import { keptTest, needsOf } from "./kept-test.ts";
+import { regressionTest, needsOf } from "./regression-test.ts";
 import { reportToText, type SimulationFailure, type SimulationReport } from "./report.ts";
-import { actionsOf, shrunk } from "./shrink.ts";
+import { actionsOf, shrinkSession } from "./shrink.ts";
 import { defaultThoroughEvery, reproduceLine, type SimulateOptions } from "./simulate-options.ts";
 import {
   simulateSession,
@@ -75,10 +75,10 @@ export async function simulateActions(
   const missing = (options.needs ?? []).filter((name) => !needsOf(options).includes(name));
   if (missing.length > 0)
     throw new TypeError(`The options lack ${missing.join(", ")}, which found this failure. Pass them.`);
-  return await replayed(await sessionOptions(agent, options), session);
+  return await replaySession(await sessionOptions(agent, options), session);
 }
 
-const replayed = (options: SessionOptions, session: SimulatedSession): Promise<SessionResult> => {
+const replaySession = (options: SessionOptions, session: SimulatedSession): Promise<SessionResult> => {
   const { actions: _, ...setup } = session;
   return simulateSession(options, setup, actionsOf(session));
 };
@@ -121,13 +121,13 @@ async function simulateSeed(
   const setup = {
     ...(choose(3) === 0 ? { asyncAppends: true } : {}),
     ...(choose(6) === 0 && faults("blanket-approval") ? { approvesAll: true } : {}),
-    ...(options.drawsConfig === true ? { config: drawnConfig(agent, choose) } : {}),
+    ...(options.drawsConfig === true ? { config: drawConfigOf(agent, choose) } : {}),
   };
   return await simulateSession(session, setup, next);
 }
 
 /** Drawn limits; the approval policy and the graph stay those of the agent. */
-function drawnConfig(agent: Agent<unknown>, choose: Choose): NonNullable<SimulatedSession["config"]> {
+function drawConfigOf(agent: Agent<unknown>, choose: Choose): NonNullable<SimulatedSession["config"]> {
   const { graph: _, approval: __, ...drawn } = drawConfig(choose);
   return drawn;
 }
@@ -138,14 +138,14 @@ async function failureOf(
   session: SessionOptions,
   options: SimulateOptions,
 ): Promise<SimulationFailure> {
-  const shortest = await shrunk(failing, (candidate) => replayed(session, candidate));
+  const shortest = await shrinkSession(failing, (candidate) => replaySession(session, candidate));
   const reproduce = reproduceLine(seed, options);
   const { source, writeTo: folder = "." } = options;
   const identity = identityOf(session.agent);
   const test =
     source === undefined
       ? undefined
-      : keptTest({ shrunk: shortest, reproduce, identity, options, source, folder });
+      : regressionTest({ shrunk: shortest, reproduce, identity, options, source, folder });
   return { seed, failure: failing.failure, reproduce, shrunk: shortest, test };
 }
 

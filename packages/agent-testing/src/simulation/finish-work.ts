@@ -7,7 +7,7 @@ export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 const mostRounds = 200;
 
 /** Waits for work, and lets through what it needs between rounds. V14: it ends. */
-export async function finishedWith<T>(
+export async function finishWork<T>(
   work: Promise<T>,
   name: string,
   letThrough: () => void,
@@ -21,13 +21,13 @@ export async function finishedWith<T>(
     const [outcome] = settled;
     if (outcome !== undefined) return outcome;
     letThrough();
-    await quiet();
+    await nextTurn();
   }
   return { error: new InvariantBroken("V14", `${name} does not get to its end`) };
 }
 
 /** Lets everything happen that needs no more time: all microtasks, to the last. */
-export const quiet = (): Promise<void> =>
+export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     const immediate: unknown = Reflect.get(globalThis, "setImmediate");
     if (typeof immediate === "function") Reflect.apply(immediate, undefined, [resolve]);

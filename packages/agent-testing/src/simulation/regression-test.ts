@@ -12,7 +12,7 @@ import {
 import { toLiteral } from "./to-literal.ts";
 
 /** Everything that a kept test needs. */
-export interface KeptTest {
+export interface RegressionTest {
   readonly shrunk: SessionResult;
   readonly reproduce: string;
   readonly identity: string;
@@ -26,7 +26,14 @@ export interface KeptTest {
  * The shrunk session as a file of tests for vitest, complete: it imports the agent and the options from their module, and
  * states which promises it needs, so that it fails where they are missing.
  */
-export function keptTest({ shrunk, reproduce, identity, options, source, folder }: KeptTest): string {
+export function regressionTest({
+  shrunk,
+  reproduce,
+  identity,
+  options,
+  source,
+  folder,
+}: RegressionTest): string {
   const { agent = "agent", options: named = "options" } = source;
   const needs = needsOf(options);
   const imports = needs.length === 0 ? [agent] : [agent, named];

@@ -1,5 +1,5 @@
 /** Freezes a value all the way down, without recursion, and returns it. Values that are frozen already are skipped. */
-export function frozen<T>(value: T): T {
+export function deepFreeze<T>(value: T): T {
   const open: unknown[] = [value];
   for (let next = open.pop(); open.length > 0 || next !== undefined; next = open.pop()) {
     if (typeof next !== "object" || next === null || Object.isFrozen(next)) continue;
