@@ -50,35 +50,44 @@ const rules: readonly WordRule[] = [
   { words: "whoever|whomever|whosoever|whatever one", better: "caller, owner, process, user" },
   { words: "anybody|nobody|somebody|everybody|anybodys", better: "caller, owner, process, user" },
   // No filler.
-  { words: "simply|just|obviously|of course", better: "nothing" },
+  { words: "simply|just|obviously|of course", better: "the sentence without it" },
   // American spelling.
   {
     words: "behaviour|behaviours|colour|colours|coloured|colouring|favour|favours|honour|honours",
-    better: "-or",
+    better: "the spelling with -or",
   },
-  { words: "neighbour|neighbours|neighbouring|labour|harbour", better: "-or" },
-  { words: "recognise|recognised|recognises|initialise|initialised|initialises", better: "-ize" },
-  { words: "serialise|serialised|serialises|serialisable|deserialise|serialisation", better: "-ize" },
-  { words: "normalise|normalised|normalises|normalisation|organise|organised|organisation", better: "-ize" },
+  { words: "neighbour|neighbours|neighbouring|labour|harbour", better: "the spelling with -or" },
+  {
+    words: "recognise|recognised|recognises|initialise|initialised|initialises",
+    better: "the spelling with -ize",
+  },
+  {
+    words: "serialise|serialised|serialises|serialisable|deserialise|serialisation",
+    better: "the spelling with -ize",
+  },
+  {
+    words: "normalise|normalised|normalises|normalisation|organise|organised|organisation",
+    better: "the spelling with -ize",
+  },
   {
     words: "summarise|summarised|summarises|summarising|minimise|maximise|optimise|optimised",
-    better: "-ize",
+    better: "the spelling with -ize",
   },
   {
     words: "synchronise|synchronised|realise|realised|generalise|authorise|authorised|finalise",
-    better: "-ize",
+    better: "the spelling with -ize",
   },
   {
     words: "analyse|analysed|analyses a|catalogue|centre|licence|grey|defence|artefact",
-    better: "American spelling",
+    better: "the American spelling",
   },
   {
     words: "judgement|judgements|towards|afterwards|spelt|learnt|amongst|fulfil",
-    better: "American spelling",
+    better: "the American spelling",
   },
   {
     words: "traveller|travelled|travelling|modelled|modelling|labelled|signalled|cancelling",
-    better: "one l",
+    better: "the spelling with one l",
   },
 ];
 

@@ -6,23 +6,19 @@ export { keepLaws } from "./laws/keep-laws.ts";
 export type { LawKeeper, LawsOptions } from "./laws/keep-laws.ts";
 export type { Dialect, Dialects } from "./laws/request-laws.ts";
 export {
-  answered,
   asked,
-  callFailed,
-  callsMade,
   cancelled,
   decided,
   failed,
   handled,
   interrupted,
-  llmStarted,
   opened,
   started,
   succeeded,
-  summarized,
   timePassed,
 } from "./make-inputs.ts";
-export type { MadeCall, MadeTurn } from "./make-inputs.ts";
+export { answered, callFailed, callsMade, llmStarted, summarized } from "./make-model-inputs.ts";
+export type { MadeCall, MadeTurn } from "./make-model-inputs.ts";
 export { replayLog, replayPortable, ReplayDiffers } from "./replay-log.ts";
 export type { ReplayedLog, ReplayOptions } from "./replay-log.ts";
 export type { AgentDifference } from "./compare-agent.ts";

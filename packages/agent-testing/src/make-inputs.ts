@@ -217,14 +217,6 @@ export const decided = (
   timestamp: at,
 });
 
-/** A reflection ends with a summary of the transcript. */
-export const summarized = (key: string, summary: string, at = 1): AgentInput => ({
-  type: "history-reflected",
-  key,
-  summary,
-  timestamp: at,
-});
-
 /** The deadline of a wait has passed, by the key of the wait. */
 export const timePassed = (key: string, at = 1): AgentInput => ({
   type: "deadline-passed",

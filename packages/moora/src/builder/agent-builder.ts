@@ -1,14 +1,11 @@
-import {
-  BuildError,
-  defineAgent,
-  type Agent,
-  type AgentConfig,
-  type AgentConfigChange,
-  type OnApproval,
-  type PriceList,
-  type StateDefinition,
-  type StateHandler,
-  type Tool,
+import type {
+  AgentConfig,
+  AgentConfigChange,
+  OnApproval,
+  PriceList,
+  StateDefinition,
+  StateHandler,
+  Tool,
 } from "@moora/agent";
 import type { ApprovalPredicate, StandardSchema } from "@moora/agent-core-effects";
 import type { ApprovalPolicy, BuiltInState, ControlEvent } from "@moora/agent-core-state-machine";
@@ -23,9 +20,9 @@ import {
   type OpenAiChatOptions,
   type OpenAiOptions,
 } from "@moora/llm-openai";
-import { AgentEngine, type EngineHost } from "./agent-engine.ts";
-import { presetConfig, mergeConfig, presetNames, type BuilderPreset } from "./builder-config.ts";
-import type { RunStorage } from "./durable-runner.ts";
+import type { AgentEngine, EngineHost } from "./agent-engine.ts";
+import { buildEngine, predicateName, type BuilderParts } from "./build-engine.ts";
+import type { BuilderPreset } from "./builder-config.ts";
 
 /** An approval policy: data, or a function that returns whether a call needs approval. */
 export type BuilderApprovalPolicy =
@@ -33,26 +30,6 @@ export type BuilderApprovalPolicy =
   | ApprovalPredicate;
 
 type ChatOptions = Omit<OpenAiChatOptions, "profile">;
-
-interface Parts {
-  readonly task: string;
-  readonly preset?: BuilderPreset;
-  /** The changes of the configuration, in the order of the calls. */
-  readonly changes: readonly AgentConfigChange[];
-  readonly tools: readonly Tool[];
-  readonly handlers: readonly (readonly [state: string, handler: StateHandler | StateDefinition])[];
-  readonly llm?: LlmCaller;
-  readonly onApproval?: OnApproval;
-  readonly predicate?: ApprovalPredicate;
-  readonly answer?: StandardSchema | JsonObject;
-  readonly prices?: PriceList;
-  readonly log?: EventLog;
-  readonly sessionId?: string;
-  readonly resumes?: boolean;
-}
-
-/** The name of the predicate of `approvalPolicy`. */
-const predicateName = "approvalPolicy";
 
 // Accepts every string; editors suggest the known ones.
 type Suggested<Known extends string> = Known | (string & {});
@@ -64,13 +41,13 @@ type Suggested<Known extends string> = Known | (string & {});
  * Defaults: those of `defineAgent`; `preset` chooses others by name.
  */
 export class AgentBuilder {
-  #parts: Parts;
+  #parts: BuilderParts;
 
   constructor(task: string) {
     this.#parts = { task, changes: [], tools: [], handlers: [] };
   }
 
-  #with(change: Partial<Parts>): AgentBuilder {
+  #with(change: Partial<BuilderParts>): AgentBuilder {
     const next = new AgentBuilder(this.#parts.task);
     next.#parts = { ...this.#parts, ...change };
     return next;
@@ -270,53 +247,6 @@ export class AgentBuilder {
    * transition to an unknown state, a state without a handler.
    */
   build(host: EngineHost = {}): AgentEngine {
-    const { task, llm, tools, handlers, predicate, onApproval, answer, prices } = this.#parts;
-    if (llm === undefined) throw new BuildError("Missing model: add llm(...) or openai().");
-    if (task.trim() === "") throw new BuildError("The task must not be blank.");
-    const storage = storageOf(this.#parts);
-    const parts = {
-      llm,
-      config: configOf(this.#parts),
-      tools,
-      states: statesOf(handlers),
-      predicates: predicate === undefined ? {} : { [predicateName]: predicate },
-      ...(prices === undefined ? {} : { prices }),
-    };
-    const agent = answer === undefined ? defineAgent(parts) : toTextAgent(defineAgent({ ...parts, answer }));
-    return new AgentEngine(agent, task, {
-      ...host,
-      ...(onApproval === undefined ? {} : { onApproval }),
-      ...(storage === undefined ? {} : { storage }),
-    });
+    return buildEngine(this.#parts, host);
   }
-}
-
-/** The agent with the text of a validated answer instead of its value: an engine resolves with text. */
-const toTextAgent = (agent: Agent<unknown>): Agent => ({
-  ...agent,
-  answerOf: async (text) => {
-    await agent.answerOf(text);
-    return text;
-  },
-});
-
-/** The whole configuration. Throws `BuildError` for a preset that does not exist. */
-function configOf({ preset, changes }: Parts): AgentConfig {
-  if (preset !== undefined && !presetNames.includes(preset))
-    throw new BuildError(`Unknown preset "${preset}". Available presets: ${presetNames.join(", ")}.`);
-  return changes.reduce(mergeConfig, presetConfig(preset));
-}
-
-/** The storage of a run. Throws `BuildError` for `sessionId` or `resume` without a log. */
-function storageOf({ log, sessionId, resumes = false }: Parts): RunStorage | undefined {
-  if (log !== undefined) return { log, id: sessionId ?? `task_${crypto.randomUUID()}`, resumes };
-  if (sessionId === undefined && !resumes) return undefined;
-  throw new BuildError("sessionId() and resume() need a log: add log(...).");
-}
-
-function statesOf(handlers: Parts["handlers"]): Readonly<Record<string, StateHandler | StateDefinition>> {
-  const names = handlers.map(([name]) => name);
-  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
-  if (duplicate !== undefined) throw new BuildError(`Duplicate state "${duplicate}".`);
-  return Object.fromEntries(handlers);
 }
