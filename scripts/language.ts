@@ -78,7 +78,7 @@ const rules: readonly WordRule[] = [
     better: "the spelling with -ize",
   },
   {
-    words: "analyse|analysed|analyses a|catalogue|centre|licence|grey|defence|artefact",
+    words: "analyse|analysed|catalogue|centre|licence|grey|defence|artefact",
     better: "the American spelling",
   },
   {
