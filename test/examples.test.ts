@@ -3,8 +3,8 @@ import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { ProtocolServer, type ScriptedAnswer, type ServerDialect } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { messagesDialect } from "../packages/llm-anthropic/test/support/messages-dialect.ts";
-import { responsesDialect } from "../packages/llm-openai/test/support/responses-dialect.ts";
+import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
+import { responsesDialect } from "@moora/testbed/openai/responses-dialect";
 import { root } from "../scripts/workspace.ts";
 
 /** The last line that each example prints. An example that is not listed fails. */

@@ -78,10 +78,11 @@ describe("the reference of the configuration", () => {
   });
 
   it.each(optionTables)("gives the types of $type", ({ rows, fields }) => {
-    for (const { name, type } of rows)
+    for (const { name, type } of rows) {
       expect(normalized(type), name).toBe(
         normalized(fields.find((field) => field.name === name)?.type ?? ""),
       );
+    }
   });
 
   it.each(optionTables)(
@@ -106,10 +107,11 @@ describe("the reference of the configuration", () => {
       if (observed !== undefined || shown === undefined) continue;
       const literals = declarations.literalDefaultsOf(entry, row.name).map(written);
       if (literals.length > 0) expect(literals, row.name).toContain(shown);
-      else
+      else {
         expect(documents(field?.documentation ?? "", shown), `${row.name}: ${field?.documentation}`).toBe(
           true,
         );
+      }
     }
   });
 });

@@ -5,8 +5,11 @@ import {
   openSession,
   userMessage,
   type AgentState,
+  effectsAt,
+  initialStateOf,
+  systemClock,
+  type ToolOptions,
 } from "@moora/agent";
-import { effectsAt, initialStateOf, systemClock, type ToolOptions } from "@moora/agent";
 import { memoryLog } from "@moora/event-log";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import type { JsonObject } from "@moora/llm";

@@ -4,7 +4,7 @@ import { serverSentEvent } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AnthropicCaller } from "../src/index.ts";
 import { requestToAnthropic } from "../src/wire.ts";
-import { messageEvents, textBlock } from "./support/messages-dialect.ts";
+import { messageEvents, textBlock } from "@moora/testbed/anthropic/messages-dialect";
 
 const request: LlmRequest = {
   purpose: "plan",

@@ -2,7 +2,7 @@ import type { LlmRequest } from "@moora/llm";
 import { outputOfScript, recordingFetch } from "@moora/llm/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { anthropic, AnthropicCaller } from "../src/index.ts";
-import { messagesDialect } from "./support/messages-dialect.ts";
+import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
 
 afterEach(() => void vi.unstubAllEnvs());
 

@@ -1,7 +1,7 @@
 import { llmConformance, openHarness, type ConformanceSubject } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AnthropicCaller } from "../src/index.ts";
-import { messagesDialect } from "./support/messages-dialect.ts";
+import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
 
 const subject: ConformanceSubject = {
   features: [

@@ -3,7 +3,7 @@ import { exampleRequest, recordingFetch } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import { AnthropicCaller } from "../src/index.ts";
 import { requestToAnthropic, type AnthropicContext } from "../src/wire.ts";
-import { messagesDialect } from "./support/messages-dialect.ts";
+import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
 
 const origin = "anthropic/messages/api.anthropic.com/some-model";
 const rich = exampleRequest(origin, { text: "Two cities.", raw: { signature: "sig" } });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { Page, Programs, typeErrors, type Ended } from "./page.ts";
+import { Page, Programs, typeErrors, type Ended } from "@moora/testbed/page";
 
 /** docs/find-a-bug.md, as printed and in its order. */
 const page = new Page("docs/find-a-bug.md");

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { faultNames } from "../../src/index.ts";
-import { Page, Programs, typeErrors } from "./page.ts";
+import { Page, Programs, typeErrors } from "@moora/testbed/page";
 
 const page = new Page("packages/agent-testing/README.md");
 const programs = new Programs();

@@ -1,6 +1,6 @@
 import { endCallsInEveryWay } from "@moora/llm/testing";
 import { AnthropicCaller } from "../../src/index.ts";
-import { messagesDialect } from "./messages-dialect.ts";
+import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
 
 await endCallsInEveryWay(messagesDialect, (baseURL) => new AnthropicCaller({ apiKey: "some-key", baseURL }));
 process.stdout.write("done");
