@@ -22,7 +22,7 @@ const observedToolCallSchema = z.object({
   problem: z.exactOptional(text),
 });
 
-/** What the model came to: tools to be called, or an answer; `problem` says why an answer does not fit its schema. */
+/** What the model decided: tools to be called, or an answer; `problem` says why an answer does not fit its schema. */
 const observationSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("continue-re-act"), toolCalls: z.record(id, observedToolCallSchema) }),
   z.object({ type: z.literal("complete-re-act"), problem: z.exactOptional(text) }),

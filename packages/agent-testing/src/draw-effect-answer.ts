@@ -1,11 +1,6 @@
 import type { AgentEffect } from "@moora/agent-core-effects";
-import {
-  openCallOf,
-  type AgentInput,
-  type AgentState,
-  type InputOf,
-  type TurnPart,
-} from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, InputOf, TurnPart } from "@moora/agent-core-state-machine";
+import { openCallOf } from "@moora/agent-core-state-machine/internal";
 import type { Choose } from "./choose.ts";
 import { oneOf } from "./simulation/choices.ts";
 

@@ -1,17 +1,15 @@
 import { effectsAt } from "@moora/agent-core-effects";
-import {
-  type AgentConfig,
-  type AgentConfigChange,
-  type AgentInput,
-  type AgentState,
-  type ToolDefinition,
+import type {
+  AgentConfig,
+  AgentConfigChange,
+  AgentInput,
+  AgentState,
+  ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { configGroups, openCallOf } from "@moora/agent-core-state-machine/internal";
-
-/** A source of choices: a whole number from 0 up to, not including, `count`. */
-export type Choose = (count: number) => number;
-
-const oneOf = <T>(choose: Choose, items: readonly [T, ...T[]]): T => items[choose(items.length)] ?? items[0];
+import { configGroups } from "@moora/agent-core-state-machine/internal";
+import type { Choose } from "./choose.ts";
+import { drawAnswer, drawText, success } from "./draw-effect-answer.ts";
+import { oneOf } from "./simulation/choices.ts";
 
 /**
  * An input drawn from a state: mostly an answer to something that is wanted, right or wrong, otherwise a person, a

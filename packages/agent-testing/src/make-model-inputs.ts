@@ -1,11 +1,11 @@
-import {
-  noAgentUsage,
-  type AgentInput,
-  type AgentUsage,
-  type InputOf,
-  type LlmCallFailedInput,
-  type TurnPart,
+import type {
+  AgentInput,
+  AgentUsage,
+  InputOf,
+  LlmCallFailedInput,
+  TurnPart,
 } from "@moora/agent-core-state-machine";
+import { noAgentUsage } from "@moora/agent-core-state-machine/internal";
 
 /** A call of `callsMade`. Defaults: parameters `{}`, the digest `digest-<id>`. */
 export interface MadeCall {
@@ -22,6 +22,7 @@ export interface MadeTurn {
   readonly confidence?: number;
   readonly cut?: boolean;
   readonly usage?: Partial<AgentUsage>;
+  /** Default: an id that is made from the key of the call. */
   readonly messageId?: string;
   readonly at?: number;
 }
@@ -72,7 +73,7 @@ function observed(
   key: string,
   parts: readonly TurnPart[],
   observation: InputOf<"re-act-observed">["observation"],
-  { confidence, cut, usage, messageId = `msg_${key.split("/").slice(1, 3).join("_")}`, at = 1 }: MadeTurn,
+  { confidence, cut, usage, messageId = `answer-${key}`, at = 1 }: MadeTurn,
 ): InputOf<"re-act-observed"> {
   return {
     type: "re-act-observed",

@@ -1,4 +1,4 @@
-import { type StateHandler } from "@moora/agent-core-effects";
+import type { StateHandler } from "@moora/agent-core-effects";
 import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import type { ControlGraph, ToolDefinition } from "@moora/agent-core-state-machine";
 

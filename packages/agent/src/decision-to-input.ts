@@ -1,5 +1,5 @@
 import { truncated } from "@moora/agent-core-effects/internal";
-import { type ToolCallDecidedInput } from "@moora/agent-core-state-machine";
+import type { ToolCallDecidedInput } from "@moora/agent-core-state-machine";
 import { maxJsonItems } from "@moora/agent-core-state-machine/internal";
 import { hasMoreItemsThan } from "@moora/llm/internal";
 import type { Decision, OutcomeDecision, Question } from "./agent-event.ts";

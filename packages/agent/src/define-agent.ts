@@ -1,10 +1,10 @@
-import {
-  type AgentParts,
-  type ApprovalPredicate,
-  type OutputOf,
-  type RunLimits,
-  type StandardSchema,
-  type Tool,
+import type {
+  AgentParts,
+  ApprovalPredicate,
+  OutputOf,
+  RunLimits,
+  StandardSchema,
+  Tool,
 } from "@moora/agent-core-effects";
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import {

@@ -60,12 +60,13 @@ export class ToolRegistry {
   /** Runs a tool outside of any agent. Rejects with `ToolError` for an unknown name or a failed call. */
   async execute(name: string, parameters: string, context: Partial<ToolContext> = {}): Promise<string> {
     const tool = this.#tools.get(name);
-    if (tool === undefined)
+    if (tool === undefined) {
       throw new AgentError(
         "ToolError",
         `Unknown tool ${shownValue(name)}.${didYouMean(name, [...this.#tools.keys()])}`,
         { reason: "unknown-tool" },
       );
+    }
     const outcome: ToolOutcome = await tool.run(parameters, { ...aloneContext(), ...context });
     if (outcome.isSuccess) return outcome.content;
     throw new AgentError("ToolError", outcome.error, { reason: outcome.code });

@@ -37,7 +37,7 @@ function causeOf(edit: StateEdit, { event }: AnyFiredEvent): Cause {
 }
 
 /** What follows from a summary, or from none: retries begin anew, or the window shrinks. */
-export function finishReflection(edit: StateEdit, summarised: boolean): FiredEvent<"Reflecting"> {
+export function finishReflection(edit: StateEdit, summarized: boolean): FiredEvent<"Reflecting"> {
   const { control } = edit.reActContext;
   const cause = control.type === "Reflecting" ? control.cause : undefined;
   if (cause === "steps" || cause === "tokens") edit.setContext({ retryCount: 0 });

@@ -1,10 +1,10 @@
-import {
-  type AgentConfig,
-  type AgentInput,
-  type AgentState,
-  type Risk,
-  type ToolCallRecord,
-  type ToolDefinition,
+import type {
+  AgentConfig,
+  AgentInput,
+  AgentState,
+  Risk,
+  ToolCallRecord,
+  ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import { openCallOf, openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { check } from "./invariant-broken.ts";

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@moora/llm";
 import { isJsonObject } from "@moora/llm/internal";
-import type { Choose } from "../draw-input.ts";
+import type { Choose } from "../choose.ts";
 import { oneOf } from "./choices.ts";
 import type { Constants } from "./constants.ts";
 import { drawNumber } from "./draw-number.ts";

@@ -28,11 +28,11 @@ export class LogWatch {
   /** Calls whose results the application has handed in. */
   readonly outsideResults: Set<string> = new Set();
   /** The step whose model call was started last, and how many attempts of it were. */
-  private startedCall = { loop: 0, step: 0 };
-  private startedAttempts = 0;
-  private readonly requests = new Map<string, LlmRequest>();
-  private readonly store: EventLog;
-  private readonly id: string;
+  #startedCall = { loop: 0, step: 0 };
+  #startedAttempts = 0;
+  readonly #requests = new Map<string, LlmRequest>();
+  readonly #store: EventLog;
+  readonly #id: string;
 
   constructor(store: EventLog, id: string, laws: LawsOptions) {
     this.#store = store;
@@ -106,24 +106,24 @@ export class LogWatch {
     const next = this.keeper.apply(input);
     if (next === before) return next;
     this.calls.follow(input, before, next);
-    this.countAttempts(input, before);
-    this.checkAttempts(before, next);
+    this.#countAttempts(input, before);
+    this.#checkAttempts(before, next);
     return next;
   }
 
-  private countAttempts({ type }: AgentInput, { reActContext: { control, loop, step } }: AgentState): void {
+  #countAttempts({ type }: AgentInput, { reActContext: { control, loop, step } }: AgentState): void {
     if (type !== "llm-call-started" || control.type !== "Planning") return;
-    const isSameCall = loop === this.startedCall.loop && step === this.startedCall.step;
-    this.startedAttempts = isSameCall ? this.startedAttempts + 1 : 1;
-    this.startedCall = { loop, step };
+    const isSameCall = loop === this.#startedCall.loop && step === this.#startedCall.step;
+    this.#startedAttempts = isSameCall ? this.#startedAttempts + 1 : 1;
+    this.#startedCall = { loop, step };
   }
 
   /** V18: a model call is given up as interrupted only after as many attempts as the configuration allows. */
-  private checkAttempts(before: AgentState, next: AgentState): void {
+  #checkAttempts(before: AgentState, next: AgentState): void {
     const { control } = next.reActContext;
     if (control.type !== "Error" || control.failure.kind !== "interrupted") return;
     if (before.reActContext.control.type === "Error") return;
-    const started = this.startedAttempts;
+    const started = this.#startedAttempts;
     check(
       started >= next.config.retries.maxLlmAttempts,
       "V18",

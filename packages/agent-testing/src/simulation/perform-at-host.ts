@@ -1,4 +1,4 @@
-import { type InputType } from "@moora/agent-core-state-machine";
+import type { InputType } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { SimAction } from "./action.ts";
 import { reviewer } from "./call-ledger.ts";

@@ -1,6 +1,6 @@
 import type { Agent, AgentConfigChange, Tool } from "@moora/agent";
 import { defineTool } from "@moora/agent-core-effects";
-import { type ToolDefinition } from "@moora/agent-core-state-machine";
+import type { ToolDefinition } from "@moora/agent-core-state-machine";
 import { changeConfig } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import type { Choose } from "../choose.ts";

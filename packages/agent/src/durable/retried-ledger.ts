@@ -1,4 +1,4 @@
-import { type Clock } from "@moora/agent-core-effects";
+import type { Clock } from "@moora/agent-core-effects";
 import { isPromise } from "@moora/agent-core-effects/internal";
 import type { ChainHead, MaybePromise } from "@moora/event-log";
 import type { CommitResult } from "@moora/moorex";

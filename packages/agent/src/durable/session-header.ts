@@ -55,10 +55,11 @@ export function textToHeader(text: string): SessionHeader {
   const parent = fieldsOf(stored["parent"]);
   const config = agentConfigChangeSchema.safeParse(fieldsOf(stored["config"]));
   const tools = toolsSchema.safeParse(stored["tools"]);
-  if (!config.success || !tools.success)
+  if (!config.success || !tools.success) {
     throw unsupported(
       "Unsupported header: the log was written by a newer release, or is not a log of a session.",
     );
+  }
   const { id, seq } = parent;
   return {
     format: logFormat,

@@ -1,4 +1,4 @@
-import { type AgentChange, type AgentInput } from "@moora/agent-core-state-machine";
+import type { AgentChange, AgentInput } from "@moora/agent-core-state-machine";
 import { parseStoredInput } from "@moora/agent-core-state-machine/internal";
 import { recordDigest, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
 import { textToJson } from "@moora/llm/internal";

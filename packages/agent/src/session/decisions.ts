@@ -1,5 +1,5 @@
 import { callDigest } from "@moora/agent-core-effects/internal";
-import { type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { expiryWaitKey, openCallOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { digestOf } from "@moora/event-log";
 import type { Decision, Question } from "../agent-event.ts";

@@ -1,10 +1,10 @@
 import type { Progress } from "@moora/agent-core-effects";
-import {
-  type AgentChange,
-  type AgentInput,
-  type AgentState,
-  type AgentStep,
-  type ControlMove,
+import type {
+  AgentChange,
+  AgentInput,
+  AgentState,
+  AgentStep,
+  ControlMove,
 } from "@moora/agent-core-state-machine";
 import { answerMessageId, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { AgentEvent } from "../agent-event.ts";

@@ -1,5 +1,5 @@
 import { effectsAt, type AskHumanEffect } from "@moora/agent-core-effects";
-import { type AgentState } from "@moora/agent-core-state-machine";
+import type { AgentState } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import type { AgentEvent, ApprovalRequested, Decision, Question } from "../agent-event.ts";
 import { SessionError } from "../durable/session-error.ts";

@@ -1,12 +1,6 @@
 import { AgentError } from "@moora/agent-core-effects";
 import { isPromise } from "@moora/agent-core-effects/internal";
-import {
-  type AgentInput,
-  type AgentState,
-  type AgentStep,
-  type ControlMove,
-  type Trace,
-} from "@moora/agent-core-state-machine";
+import type { AgentInput, AgentState, AgentStep, ControlMove, Trace } from "@moora/agent-core-state-machine";
 import type { AgentEvent } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
 import type { RunControl } from "../run-control.ts";
@@ -117,11 +111,12 @@ export class RunTracker<Answer> {
     this.#moves.add(move);
     this.emit(moveToEvent(move));
     if (isEnd(move, state)) return this.#endLoop(state, move === moves.at(-1));
-    if (isAnswer(move, input))
+    if (isAnswer(move, input)) {
       this.#endRuns(
         this.#take((progress) => progress === "seen"),
         earlyAnswerOf(this.#agent, move, state, this.#moves.ofLoop()),
       );
+    }
     if (takesIn(move)) this.#markSeen();
   }
 

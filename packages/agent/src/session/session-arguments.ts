@@ -7,11 +7,12 @@ import { InputRefused } from "./session.ts";
 /** A question, as far as a decision is bound to it. */
 export function checkQuestion(question: unknown): void {
   const fix = "Pass one of session.questions(), or the ApprovalRequested event.";
-  if (typeof question !== "object" || question === null)
+  if (typeof question !== "object" || question === null) {
     throw refused(
       "question",
       `must be an object with toolCallId and digest, got ${shownValue(question)}. ${fix}`,
     );
+  }
   for (const name of ["toolCallId", "digest"]) {
     const value: unknown = Reflect.get(question, name);
     if (typeof value !== "string")
@@ -29,11 +30,12 @@ export function checkSettlement(settlement: unknown): void {
   }
   if (!("content" in settlement))
     throw refused("settlement", "must have content, or error for a call that failed.");
-  if (!isStringifiable(settlement.content))
+  if (!isStringifiable(settlement.content)) {
     throw refused(
       "settlement.content",
       `must be text or JSON, got ${shownValue(settlement.content)} that JSON does not keep.`,
     );
+  }
 }
 
 export function checkFields(path: string, value: unknown): void {

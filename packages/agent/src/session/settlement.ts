@@ -1,5 +1,5 @@
 import { truncated } from "@moora/agent-core-effects/internal";
-import { type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
+import type { AgentState, ToolCallResult } from "@moora/agent-core-state-machine";
 import { openCallOf } from "@moora/agent-core-state-machine/internal";
 import type { OutcomeDecision, Question } from "../agent-event.ts";
 import { decidedText } from "../decision-to-input.ts";

@@ -1,5 +1,5 @@
 import type { Progress } from "@moora/agent-core-effects";
-import { type AgentState } from "@moora/agent-core-state-machine";
+import type { AgentState } from "@moora/agent-core-state-machine";
 import { messagePosition } from "@moora/agent-core-state-machine/internal";
 import type { SessionView } from "./session.ts";
 

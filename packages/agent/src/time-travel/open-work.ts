@@ -117,7 +117,7 @@ function answersOfCalls(
     .flatMap(({ input, about }) => (about !== undefined && open.has(about) ? [] : [input]));
 }
 
-/** The call that an input is about, given the state that the input comes to. */
+/** The call that an input is about, given the state that the input results in. */
 function callOf(state: AgentState, input: AgentInput): string | undefined {
   if ("toolCallId" in input) return input.toolCallId;
   const wait = input.type === "deadline-passed" ? waitAt(state, input.key) : undefined;

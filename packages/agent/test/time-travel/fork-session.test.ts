@@ -109,7 +109,7 @@ describe("a fork within a batch of calls", () => {
   it("that reuses takes the expiry of a question from the record, whatever the id of the call is", async () => {
     const approval = { policy: { tools: ["pay"] }, expiresAfterMs: 10_000 } as const;
     const scene = sceneOf([[call("look"), call("pay")]], { approval });
-    await told(scene, ["Please."], () => scene.clock.advance(10_000));
+    await recordSession(scene, ["Please."], () => scene.clock.advanceAsync(10_000));
     const renamed = (input: AgentInput): AgentInput =>
       JSON.parse(JSON.stringify(input).replaceAll('"2"', '"pay/2"').replaceAll("/2/", "/pay/2/"));
     const last = (await recordsOf(scene.log())).length;

@@ -8,7 +8,7 @@ import {
   type OnApproval,
   type Question,
 } from "@moora/agent";
-import { type AskHumanEffect, type EffectHost } from "@moora/agent-core-effects";
+import type { AskHumanEffect, EffectHost } from "@moora/agent-core-effects";
 import { callDigest, isPromise } from "@moora/agent-core-effects/internal";
 
 /**

@@ -1,5 +1,5 @@
 import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
-import type { SessionView } from "../../../../src/index.ts";
+import type { SessionView } from "@moora/agent";
 
 /** Whether a conversation has reached a certain stage, at which it stays until an input arrives. */
 export type Stage = (view: SessionView) => boolean;

@@ -1,5 +1,11 @@
-import { effectsAt, stateAt, type AgentState, type AgentUsage, type Question } from "@moora/agent";
-import { effectToQuestion } from "@moora/agent";
+import {
+  effectsAt,
+  stateAt,
+  type AgentState,
+  type AgentUsage,
+  type Question,
+  effectToQuestion,
+} from "@moora/agent";
 import { controlName, type OpenCall } from "@moora/agent-core-state-machine";
 import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { exitCodes } from "../cli-host.ts";

@@ -1,5 +1,5 @@
 import type { AgentState } from "@moora/agent";
-import { type ToolCallResult } from "@moora/agent-core-state-machine";
+import type { ToolCallResult } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 
 /** The content of a session, in order: messages, calls with their results, and the failure at the end, if any. */
