@@ -1,5 +1,6 @@
 import { initialAgentState } from "@moora/agent-core-state-machine";
 import { answers, callsTools, fails } from "@moora/llm/testing";
+import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import {
@@ -98,7 +99,7 @@ describe("a state of the host's own", () => {
       await world.say("2+2?").perform("plan/1/1/1");
       const cancel = new AbortController();
       const running = world.perform("state/1/1/1", cancel.signal);
-      await vi.waitFor(() => expect(reports).toHaveLength(1));
+      await untilPasses(() => expect(reports).toHaveLength(1));
       const progress = (): number => world.notices.filter(({ type }) => type === "tool-progress").length;
       reports[0]?.();
       expect(progress()).toBe(1);
