@@ -89,7 +89,7 @@ export const effectFaults: readonly Fault[] = [
     "an approval is bound to the name of the tool",
     {
       file: `${effects}/run/observation.ts`,
-      text: "digestOf(sessionId, toolCallId, name, parameters, JSON.stringify(toolOf(state, name) ?? null));",
+      text: "digestOf(sessionId, id, name, parameters, JSON.stringify(toolOf(state, name) ?? null));",
       replacement: "digestOf(name);",
     },
     [`${tests}/run/judged.test.ts`, "packages/agent/test/session/approvals.test.ts"],

@@ -52,11 +52,12 @@ function expectation({ code, expected, values, minimum, maximum, inclusive, erro
     const texts = new Set(choices.map(expectation));
     return texts.size === 0 ? "of another form" : [...texts].join(" or ");
   }
-  if (values !== undefined)
+  if (values !== undefined) {
     return values
       .map((value) => JSON.stringify(value))
       .join(", ")
       .replace(/, ([^,]*)$/, " or $1");
+  }
   if (minimum !== undefined) return inclusive === false ? `greater than ${minimum}` : `at least ${minimum}`;
   if (maximum !== undefined) return inclusive === false ? `less than ${maximum}` : `at most ${maximum}`;
   return (expected === undefined ? undefined : types[expected]) ?? "of another form";

@@ -1,7 +1,7 @@
-import {
-  type AddToolCallsToContextInput,
-  type AgentState,
-  type ExpandContextWindowInput,
+import type {
+  AddToolCallsToContextInput,
+  AgentState,
+  ExpandContextWindowInput,
 } from "@moora/agent-core-state-machine";
 import { callIdsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject, LlmTool } from "@moora/llm";

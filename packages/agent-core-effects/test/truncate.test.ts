@@ -34,16 +34,17 @@ describe("a text that is cut", () => {
   const limits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 50, 199, 200, 201, 202, 203, 204, 300];
 
   it("is never longer than the limit in all, in characters or in bytes", () => {
-    for (let seed = 0; seed < 5; seed += 1)
+    for (let seed = 0; seed < 5; seed += 1) {
       for (const limit of limits) {
         const text = textOf(seed, 400);
         expect(truncated(text, limit).length).toBeLessThanOrEqual(limit);
         expect(bytesOf(truncatedToBytes(text, limit))).toBeLessThanOrEqual(limit);
       }
+    }
   });
 
   it("never ends in half a character, whatever the limit", () => {
-    for (let seed = 0; seed < 5; seed += 1)
+    for (let seed = 0; seed < 5; seed += 1) {
       for (const limit of limits) {
         const text = textOf(seed, 400);
         for (const cut of [truncated(text, limit), truncatedToBytes(text, limit)]) {
@@ -51,5 +52,6 @@ describe("a text that is cut", () => {
           expect(text.startsWith(cut.replace(/…$|\n\[cut.*$/, ""))).toBe(true);
         }
       }
+    }
   });
 });

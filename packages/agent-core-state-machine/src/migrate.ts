@@ -34,12 +34,13 @@ export function parseState(value: unknown): ParsedState {
     const { version } = stored;
     const migrate =
       typeof version === "number" && Object.hasOwn(migrations, version) ? migrations[version] : undefined;
-    if (migrate === undefined)
+    if (migrate === undefined) {
       return refused(
         "unsupported-version",
         "version",
         `This release reads states up to version ${stateVersion}.`,
       );
+    }
     stored = migrate(stored);
   }
   const parsed = agentStateSchema.safeParse(stored);

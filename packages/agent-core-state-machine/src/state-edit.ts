@@ -66,11 +66,11 @@ export class StateEdit implements AgentState {
   moves: ControlMove[] = [];
   changes: AgentChange[] | undefined;
 
-  private ownMessages: AgentMessage[] | undefined;
-  private ownToolCalls: Record<string, ToolCallRecord> | undefined;
-  private ownTranscript: ContextEntry[] | undefined;
-  private ownContextCalls: string[] | undefined;
-  private ownContext: Mutable<ReActContext> | undefined;
+  #ownMessages: AgentMessage[] | undefined;
+  #ownToolCalls: Record<string, ToolCallRecord> | undefined;
+  #ownTranscript: ContextEntry[] | undefined;
+  #ownContextCalls: string[] | undefined;
+  #ownContext: Mutable<ReActContext> | undefined;
 
   constructor(state: AgentState, records = false) {
     this.config = state.config;
@@ -87,30 +87,30 @@ export class StateEdit implements AgentState {
     this.usage = state.usage;
     this.unreportedUsage = state.unreportedUsage;
     this.changes = records ? [] : undefined;
-    this.ownMessages = undefined;
-    this.ownToolCalls = undefined;
-    this.ownTranscript = undefined;
-    this.ownContextCalls = undefined;
-    this.ownContext = undefined;
+    this.#ownMessages = undefined;
+    this.#ownToolCalls = undefined;
+    this.#ownTranscript = undefined;
+    this.#ownContextCalls = undefined;
+    this.#ownContext = undefined;
   }
 
   putMessage(index: number, message: AgentMessage): void {
-    this.writableMessages()[index] = message;
+    this.#writableMessages()[index] = message;
     this.changes?.push({ op: "put-message", index, message });
   }
 
   /** Puts a message before the one at `index`; at the end, that is an ordinary append. */
   insertMessage(index: number, message: AgentMessage): void {
     if (index >= this.messages.length) return this.putMessage(this.messages.length, message);
-    const messages = this.writableMessages();
+    const messages = this.#writableMessages();
     messages.splice(index, 0, message);
     forgetPositions(messages);
     this.changes?.push({ op: "insert-message", index, message });
   }
 
   putCall(id: string, record: ToolCallRecord): void {
-    this.toolCalls = this.ownToolCalls ??= Object.assign({}, this.toolCalls);
-    this.ownToolCalls[id] = record;
+    this.toolCalls = this.#ownToolCalls ??= Object.assign({}, this.toolCalls);
+    this.#ownToolCalls[id] = record;
     this.changes?.push({ op: "put-call", id, record });
   }
 
@@ -119,23 +119,23 @@ export class StateEdit implements AgentState {
   }
 
   putEntry(index: number, entry: ContextEntry): void {
-    this.transcript = this.ownTranscript ??= this.transcript.slice();
-    this.ownTranscript[index] = entry;
+    this.transcript = this.#ownTranscript ??= this.transcript.slice();
+    this.#ownTranscript[index] = entry;
     this.changes?.push({ op: "put-entry", index, entry });
   }
 
   addContextCalls(ids: readonly string[]): void {
-    if (this.ownContextCalls === undefined) {
-      this.ownContextCalls = this.reActContext.toolCallIds.slice();
-      this.writableContext().toolCallIds = this.ownContextCalls;
+    if (this.#ownContextCalls === undefined) {
+      this.#ownContextCalls = this.reActContext.toolCallIds.slice();
+      this.#writableContext().toolCallIds = this.#ownContextCalls;
     }
-    this.ownContextCalls.push(...ids);
+    this.#ownContextCalls.push(...ids);
     this.changes?.push({ op: "add-context-calls", ids });
   }
 
   setContext(fields: Partial<ReActContext>): void {
-    Object.assign(this.writableContext(), fields);
-    if (fields.toolCallIds !== undefined) this.ownContextCalls = undefined;
+    Object.assign(this.#writableContext(), fields);
+    if (fields.toolCallIds !== undefined) this.#ownContextCalls = undefined;
     this.changes?.push({ op: "set-context", fields });
   }
 
@@ -147,30 +147,30 @@ export class StateEdit implements AgentState {
   /** Records when the state last changed. Every accepted input does; the digest has the time from the input. */
   touch(): void {
     this.updatedAt = this.timestamp;
-    this.writableContext().updatedAt = this.timestamp;
+    this.#writableContext().updatedAt = this.timestamp;
   }
 
   addUsage(usage: UsageReport | undefined): void {
-    if (usage !== undefined) this.countUsage(usage, { inputTokens: usage.inputTokens ?? 0 });
+    if (usage !== undefined) this.#countUsage(usage, { inputTokens: usage.inputTokens ?? 0 });
   }
 
   /** What a tool used counts, but says nothing of how much of the window this agent's own requests fill. */
   addToolUsage(usage: UsageReport | undefined): void {
-    if (usage !== undefined) this.countUsage(usage, {});
+    if (usage !== undefined) this.#countUsage(usage, {});
   }
 
-  private countUsage(usage: UsageReport, window: Partial<Pick<ReActContext, "inputTokens">>): void {
+  #countUsage(usage: UsageReport, window: Partial<Pick<ReActContext, "inputTokens">>): void {
     this.set({ usage: addAgentUsage(this.usage, usage) });
     this.setContext({ usage: addAgentUsage(this.reActContext.usage, usage), ...window });
   }
 
   /** The state as it is now. It belongs to others from here on: what is written later goes to new copies. */
   finished(): AgentState {
-    this.ownMessages = undefined;
-    this.ownToolCalls = undefined;
-    this.ownTranscript = undefined;
-    this.ownContextCalls = undefined;
-    this.ownContext = undefined;
+    this.#ownMessages = undefined;
+    this.#ownToolCalls = undefined;
+    this.#ownTranscript = undefined;
+    this.#ownContextCalls = undefined;
+    this.#ownContext = undefined;
     return {
       version: 1,
       config: this.config,
@@ -195,14 +195,14 @@ export class StateEdit implements AgentState {
     if (this.changes !== undefined) this.changes = [];
   }
 
-  private writableMessages(): AgentMessage[] {
-    this.messages = this.ownMessages ??= copyOfMessages(this.messages);
-    return this.ownMessages;
+  #writableMessages(): AgentMessage[] {
+    this.messages = this.#ownMessages ??= copyOfMessages(this.messages);
+    return this.#ownMessages;
   }
 
-  private writableContext(): Mutable<ReActContext> {
-    this.reActContext = this.ownContext ??= { ...this.reActContext };
-    return this.ownContext;
+  #writableContext(): Mutable<ReActContext> {
+    this.reActContext = this.#ownContext ??= { ...this.reActContext };
+    return this.#ownContext;
   }
 }
 

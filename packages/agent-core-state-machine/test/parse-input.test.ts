@@ -124,7 +124,7 @@ describe("parseInput", () => {
       "toJSON",
       "length",
       "",
-    ])
+    ]) {
       parseInput({
         type: "re-act-observed",
         calledLlmAt: 1,
@@ -137,6 +137,7 @@ describe("parseInput", () => {
           }),
         },
       });
+    }
     expect(Reflect.ownKeys(Object.prototype)).toEqual(before);
   });
 });

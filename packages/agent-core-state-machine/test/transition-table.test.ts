@@ -32,12 +32,12 @@ describe("every pair of a control state and an event", () => {
         const row = nextStateName(noGraph, from, event);
         expect(fired.moves[0], `${from} ${event}`).toMatchObject({ from, event, to: row ?? "Error" });
         const { control } = fired.state.reActContext;
-        if (row === undefined)
+        if (row === undefined) {
           expect(control).toMatchObject({
             type: "Error",
             failure: { kind: "InvalidTransition", from, event },
           });
-        else if (control.type === "Error") expect(control.failure.kind).not.toBe("InvalidTransition");
+        } else if (control.type === "Error") expect(control.failure.kind).not.toBe("InvalidTransition");
       }
     });
   }

@@ -1,4 +1,4 @@
-import { type AgentState, type ControlOf } from "@moora/agent-core-state-machine";
+import type { AgentState, ControlOf } from "@moora/agent-core-state-machine";
 import { modelFor, reflectTaskType, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmRequest, LlmSettings, LlmTool, LlmToolChoice } from "@moora/llm";
 import { internalTools, wantsInternalTools } from "../internal-tools.ts";

@@ -1,9 +1,4 @@
-import {
-  type AgentMessage,
-  type AgentState,
-  type ContextEntry,
-  type ToolCallRecord,
-} from "@moora/agent-core-state-machine";
+import type { AgentMessage, AgentState, ContextEntry, ToolCallRecord } from "@moora/agent-core-state-machine";
 import { messagePosition, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmContent, LlmMessage } from "@moora/llm";
 import { isVisible, hiddenBySummaries } from "./entries.ts";
@@ -67,9 +62,10 @@ function lineageAt(state: AgentState): Lineage {
 function isPrefix(known: Lineage, state: AgentState): boolean {
   const { transcript, reActContext } = state;
   if (known.windowStart !== reActContext.windowStart || known.seen > reActContext.seen) return false;
-  if (known.transcript !== transcript)
+  if (known.transcript !== transcript) {
     for (let index = known.windowStart; index < known.seen; index += 1)
       if (known.transcript[index] !== transcript[index]) return false;
+  }
   // An id without a record of its own finds nothing equal, and everything is mapped anew.
   for (let index = 0; index < known.callIds.length; index += 1)
     if (state.toolCalls[known.callIds[index] ?? ""] !== known.records[index]) return false;

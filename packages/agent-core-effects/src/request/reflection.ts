@@ -1,4 +1,4 @@
-import { type AgentState, type ContextEntry, type ControlOf } from "@moora/agent-core-state-machine";
+import type { AgentState, ContextEntry, ControlOf } from "@moora/agent-core-state-machine";
 import {
   callIdsOf,
   messagePosition,

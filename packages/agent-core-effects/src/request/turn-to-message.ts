@@ -1,9 +1,4 @@
-import {
-  type AgentState,
-  type ToolCallRecord,
-  type TurnEntry,
-  type TurnPart,
-} from "@moora/agent-core-state-machine";
+import type { AgentState, ToolCallRecord, TurnEntry, TurnPart } from "@moora/agent-core-state-machine";
 import { maxJsonItems, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmMessage, LlmPart, LlmToolResult } from "@moora/llm";
 import { hasMoreItemsThan } from "@moora/llm/internal";

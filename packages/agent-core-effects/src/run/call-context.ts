@@ -1,4 +1,4 @@
-import { type AgentState, type Spending } from "@moora/agent-core-state-machine";
+import type { AgentState, Spending } from "@moora/agent-core-state-machine";
 import { budgetLeftAt, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import type { ToolContext } from "../tool/define-tool.ts";

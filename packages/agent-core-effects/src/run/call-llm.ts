@@ -20,10 +20,11 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectH
   if (request === undefined || !intended || signal.aborted) return;
   const asked = request.model === "" ? (host.parts.llm.model ?? "") : request.model;
   const unpriced = asked === "" ? undefined : missingPrice(state, asked);
-  if (unpriced !== undefined)
+  if (unpriced !== undefined) {
     return void (yield* dispatch(
       toFailedInput(effect, { failure: unpriced, partial: "" }, undefined, calledAt),
     ));
+  }
   const outcome = readOutcome(yield* waitFor(outcomeOf(effect, request, host)), host.parts.llm.name);
   if (signal.aborted) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);
   yield* dispatchOutcome(effect, state, host, { outcome, asked, calledAt });
@@ -69,7 +70,7 @@ function* dispatchAnswer(
   const turn = numberedTurn(state, outcome, host, clock.now());
   const check = yield* checkTurn(state, turn, parts);
   if (signal.aborted) return yield* reportUsage(effect.key, usage, host);
-  yield* dispatch(...toObservedInput(effect, outcome, turn, check, { usage, calledAt, now: clock.now() }));
+  yield* dispatch(...toObservedInput(effect, outcome, { turn, check, usage, calledAt, now: clock.now() }));
 }
 
 /** A caller promises not to reject; one that does anyway has failed, and the agent continues. */

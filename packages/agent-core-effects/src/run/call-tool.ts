@@ -1,4 +1,4 @@
-import { type AgentState, type ToolCallResult } from "@moora/agent-core-state-machine";
+import type { AgentState, ToolCallResult } from "@moora/agent-core-state-machine";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import { isPromise } from "../is-promise.ts";
@@ -20,12 +20,13 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   const { clock, signal } = host;
   const tool = host.parts.tools.get(effect.name);
   const problem = recordOf(state, toolCallId)?.problem;
-  if (tool === undefined || problem !== undefined)
+  if (tool === undefined || problem !== undefined) {
     return yield* dispatchResult(
       effect,
       problem === undefined ? unknownTool(effect.name, host.parts.tools) : invalid(problem),
       host,
     );
+  }
   const intended = yield* dispatch({
     type: "tool-call-started",
     toolCallId,

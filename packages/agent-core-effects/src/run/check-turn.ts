@@ -1,4 +1,4 @@
-import { type AgentState } from "@moora/agent-core-state-machine";
+import type { AgentState } from "@moora/agent-core-state-machine";
 import { toolOf } from "@moora/agent-core-state-machine/internal";
 import { errorText } from "../error-text.ts";
 import type { AgentParts, ApprovalPredicate } from "./host.ts";

@@ -1,4 +1,4 @@
-import { type AgentState, type AgentUsage, type Spending } from "@moora/agent-core-state-machine";
+import type { AgentState, AgentUsage, Spending } from "@moora/agent-core-state-machine";
 import {
   addAgentUsage,
   budgetLeftAt,

@@ -1,4 +1,4 @@
-import { type AgentState } from "@moora/agent-core-state-machine";
+import type { AgentState } from "@moora/agent-core-state-machine";
 import { wording } from "@moora/agent-core-state-machine/internal";
 import { errorText } from "../error-text.ts";
 import { isPromise } from "../is-promise.ts";
@@ -30,27 +30,18 @@ export function callToolOfHandler(
   if (tool === undefined) return unknownTool(name, host.parts.tools);
   if (state.config.toolCalls.blacklist.includes(name))
     return { isSuccess: false, error: wording.blacklisted(name), code: "blacklisted" };
-  if (call.attempt > 1 && (tool.definition.replay ?? "once") === "once")
+  if (call.attempt > 1 && (tool.definition.replay ?? "once") === "once") {
     return {
       isSuccess: false,
       error: `The tool ${name} must not run twice, and an interrupted attempt of this handler may have run it. The outcome is unknown.`,
       code: "outcome-unknown",
     };
+  }
   const parameters = inputToText(input);
-  return typeof parameters === "string" ? runOf(tool, parameters, call, host, state, spending) : parameters;
-}
-
-function runOf(
-  tool: Tool,
-  parameters: string,
-  { attempt, toolCallId }: HandlerToolCall,
-  host: EffectHost,
-  state: AgentState,
-  spending: HandlerSpending,
-): ToolOutcome | Promise<ToolOutcome> {
+  if (typeof parameters !== "string") return parameters;
   const { budgetLeft, settle } = spending.reserve(tool);
   const late = new AbortController();
-  const context = contextOf({ toolCallId, attempt, budgetLeft }, state, host, late.signal);
+  const context = contextOf({ ...call, budgetLeft }, state, host, late.signal);
   const outcome = outcomeOf(tool, parameters, context);
   return isPromise(outcome) ? finished(outcome.then(settle), tool, host, late) : settle(outcome);
 }

@@ -1,8 +1,8 @@
-import {
-  type AgentConfig,
-  type AgentState,
-  type LlmCallFailedInput,
-  type UsageReport,
+import type {
+  AgentConfig,
+  AgentState,
+  LlmCallFailedInput,
+  UsageReport,
 } from "@moora/agent-core-state-machine";
 import { costAt, priceOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmOutcome, LlmUsage } from "@moora/llm";

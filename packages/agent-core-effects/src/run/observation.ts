@@ -1,11 +1,11 @@
-import {
-  type AgentInput,
-  type AgentState,
-  type LlmCallFailedInput,
-  type UsageReport,
-  type Json,
-  type ObservedToolCall,
-  type TurnPart,
+import type {
+  AgentInput,
+  AgentState,
+  LlmCallFailedInput,
+  UsageReport,
+  Json,
+  ObservedToolCall,
+  TurnPart,
 } from "@moora/agent-core-state-machine";
 import { needsHuman, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmOutcome } from "@moora/llm";
@@ -54,7 +54,9 @@ export function numberedTurn(
     }
     const call = { id: ids(), name, parameters, calledAt: now };
     calls.push(
-      mayAsk(state, call) ? { ...call, digest: callDigest(state, host, call.id, name, parameters) } : call,
+      mayAsk(state, call)
+        ? { ...call, digest: callDigest(state, host, { ...call, name, parameters }) }
+        : call,
     );
     return { type: "call", toolCallId: call.id, ...raw };
   });
@@ -78,10 +80,8 @@ function newIds(state: AgentState): () => string {
 export const callDigest = (
   state: AgentState,
   { sessionId, digestOf }: Pick<EffectHost, "sessionId" | "digestOf">,
-  toolCallId: string,
-  name: string,
-  parameters: string,
-): string => digestOf(sessionId, toolCallId, name, parameters, JSON.stringify(toolOf(state, name) ?? null));
+  { id, name, parameters }: { readonly id: string; readonly name: string; readonly parameters: string },
+): string => digestOf(sessionId, id, name, parameters, JSON.stringify(toolOf(state, name) ?? null));
 
 /** The text of an answer. */
 export const answerText = (parts: readonly { readonly type: string; readonly text?: string }[]): string =>
@@ -96,13 +96,20 @@ export interface TurnCheck {
   readonly problem: string | undefined;
 }
 
+/** What is known of a finished plan beside its outcome. Times are milliseconds since 1970. */
+export interface ObservedPlan {
+  readonly turn: NumberedTurn;
+  readonly check: TurnCheck;
+  readonly usage: UsageReport;
+  readonly calledAt: number;
+  readonly now: number;
+}
+
 /** The inputs of a finished plan: those of its internal calls, and the observation itself. */
 export function toObservedInput(
   effect: CallLlmEffect,
   outcome: Answered,
-  turn: NumberedTurn,
-  check: TurnCheck,
-  about: { readonly usage: UsageReport; readonly calledAt: number; readonly now: number },
+  { turn, check, ...about }: ObservedPlan,
 ): readonly AgentInput[] {
   const { parts, calls, before, origin, raw } = turn;
   const internal = parts.some((part) => part.type === "internal-call");

@@ -1,4 +1,4 @@
-import { type Json } from "@moora/agent-core-state-machine";
+import type { Json } from "@moora/agent-core-state-machine";
 import { jsonCopy, maxJsonLength } from "@moora/agent-core-state-machine/internal";
 import type { LlmFinish, LlmPart, LlmTurn } from "@moora/llm";
 import { withWellFormedText } from "@moora/llm/internal";

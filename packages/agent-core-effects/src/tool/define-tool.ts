@@ -140,10 +140,11 @@ function inputSchemaOf({
 }: ToolOptions<StandardSchema | JsonObject, never>): SchemaCheck<unknown> {
   const schema = schemaCheckOf(input, beside, `The input of the tool ${name}`);
   const type = schema.json["type"] ?? "object";
-  if (type !== "object")
+  if (type !== "object") {
     refuse(
       `The input of the tool ${name} must be an object, got a schema of type ${JSON.stringify(type)}. Wrap it: z.object({ value: ... }).`,
     );
+  }
   return schema;
 }
 

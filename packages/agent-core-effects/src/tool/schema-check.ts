@@ -48,10 +48,11 @@ export function schemaCheckOf(
 
 function jsonSchemaOf(schema: StandardSchema, place: string): Readonly<Record<string, unknown>> {
   const { jsonSchema, vendor } = schema["~standard"];
-  if (jsonSchema === undefined)
+  if (jsonSchema === undefined) {
     return refuse(
       `${place} is a schema of ${vendor} that gives no JSON Schema. Use a library or version that does, such as zod 4, or a JSON Schema; a tool may also give it beside as \`schema\`.`,
     );
+  }
   try {
     return jsonSchema.input({ target: "draft-2020-12" });
   } catch (error) {
@@ -65,10 +66,11 @@ function jsonSchemaOf(schema: StandardSchema, place: string): Readonly<Record<st
 /** The schema as JSON keeps it: a copy, without what libraries add under symbols. */
 function checkedJsonSchema(schema: object, place: string): JsonObject {
   const copy = jsonCopyOf(schema);
-  if (copy === undefined || isNoJsonSchema(copy))
+  if (copy === undefined || isNoJsonSchema(copy)) {
     return refuse(
       `${place} is not a JSON Schema. Give a schema of a library such as zod 4, or an object such as { type: "object", properties: { ... } }.`,
     );
+  }
   return copy;
 }
 

@@ -28,11 +28,13 @@ export function checkToolOptions(options: unknown): void {
   const { name, execute, probe } = readOptions(options);
   checkToolName(name);
   const known = Object.keys(optionNames);
-  for (const option of Object.keys(options))
-    if (!known.includes(option))
+  for (const option of Object.keys(options)) {
+    if (!known.includes(option)) {
       refuse(
         `Unknown option "${option}" of the tool ${name}.${didYouMean(option, known) || ` Known options: ${known.join(", ")}.`}`,
       );
+    }
+  }
   if (typeof execute !== "function")
     refuse(`The tool ${name} has no execute function. Give execute: (input) => result.`);
   if (probe !== undefined && typeof probe !== "function")
@@ -45,10 +47,11 @@ const readOptions = (
 
 /** Throws `BuildError` for a name that a provider refuses, or that every object has. */
 export function checkToolName(name: unknown): asserts name is string {
-  if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name) || name in {})
+  if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name) || name in {}) {
     refuse(
       `Invalid tool name ${shownValue(name)}. Use 1 to 64 letters, digits, "_" or "-"; names of Object.prototype are reserved.`,
     );
+  }
 }
 
 /** The part of a tool that is data. Throws `BuildError` for the first field that does not fit. */

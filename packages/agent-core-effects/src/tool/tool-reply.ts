@@ -1,4 +1,4 @@
-import { type AgentAttachment, type UsageReport } from "@moora/agent-core-state-machine";
+import type { AgentAttachment, UsageReport } from "@moora/agent-core-state-machine";
 import { jsonCopy } from "@moora/agent-core-state-machine/internal";
 import { refuse } from "../errors/build-error.ts";
 import { shownValue } from "../field-problem.ts";

@@ -68,12 +68,13 @@ describe("whether a human is asked", () => {
 
   it("is not needed for arguments that cannot run, under every policy", async () => {
     const ask = vi.fn(() => true);
-    for (const options of [predicate(ask), { config: { approval: { policy: "always" as const } } }])
+    for (const options of [predicate(ask), { config: { approval: { policy: "always" as const } } }]) {
       for (const bad of [{ sum: "five" }, {}, [1]]) {
         const world = await paying({ ...options, arguments: bad }).settle();
         expect(world.state.toolCalls["1"]?.result).toMatchObject({ code: "invalid-arguments" });
         expect(world.state.reActContext.control.type).toBe("Done");
       }
+    }
     expect(ask).not.toHaveBeenCalled();
   });
 

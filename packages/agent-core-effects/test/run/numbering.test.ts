@@ -62,13 +62,14 @@ describe("the calls of a session are numbered, whatever ids a provider gives", (
       observation: { type: "continue-re-act", toolCalls: Object.fromEntries(calls) },
       turn: { origin: "host", parts: names.map((toolCallId) => ({ type: "call", toolCallId })) },
     });
-    for (const id of ["b", "10", "1e3", "a", "2"])
+    for (const id of ["b", "10", "1e3", "a", "2"]) {
       world.apply({
         type: "tool-call-completed",
         toolCallId: id,
         result: { isSuccess: true, content: `of ${id}`, receivedAt: 1 },
         timestamp: 1,
       });
+    }
     await world.settle();
     expect(callsIn(world)).toEqual([...names, "6"]);
     expect(world.results.map(({ content }) => content).slice(0, 5)).toEqual(names.map((id) => `of ${id}`));

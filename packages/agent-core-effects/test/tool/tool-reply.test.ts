@@ -178,13 +178,14 @@ describe("what a tool returns, now or later", () => {
       false,
       { toJSON: (key: string) => `key ${key}` },
     ];
-    for (const value of values)
+    for (const value of values) {
       expect(
         await runAlone(
           gives(() => value),
           {},
         ),
       ).toEqual({ isSuccess: true, content: JSON.stringify(value) });
+    }
   });
 
   it("what has a then that throws is an error", async () =>

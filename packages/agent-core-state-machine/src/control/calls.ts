@@ -137,21 +137,24 @@ export function settleCall(
   if (record === undefined || record.result !== null) return;
   edit.putCall(id, { ...record, ...fields, result });
   const calls = openCallsOf(edit.reActContext.control);
-  if (calls.some((call) => call.id === id))
+  if (calls.some((call) => call.id === id)) {
     setCalls(
       edit,
       calls.filter((call) => call.id !== id),
     );
+  }
 }
 
-/** A failed result of our own making: the model reads `error`, programs read `code`. */
-export const failCall = (
-  edit: StateEdit,
-  id: string,
+/** Fails a call: the model reads `error`, programs read `code`. */
+export const failCall = (edit: StateEdit, id: string, code: FailureCode, error: string): void =>
+  settleCall(edit, id, failedResult(edit, code, error));
+
+/** The failed result of a call, at the time of the present input. */
+export const failedResult = (
+  { timestamp: receivedAt }: StateEdit,
   code: FailureCode,
   error: string,
-  fields: Partial<ToolCallRecord> = {},
-): void => settleCall(edit, id, { isSuccess: false, error, receivedAt: edit.timestamp, code }, fields);
+): ToolCallResult => ({ isSuccess: false, error, receivedAt, code });
 
 /** Fails a call whose outcome will not be known: the model reads why, and that it may have had its effect. */
 export const failAsUnknown = (
@@ -159,7 +162,8 @@ export const failAsUnknown = (
   id: string,
   reason: string,
   fields: Partial<ToolCallRecord> = {},
-): void => failCall(edit, id, "outcome-unknown", wording.outcomeUnknown(reason), fields);
+): void =>
+  settleCall(edit, id, failedResult(edit, "outcome-unknown", wording.outcomeUnknown(reason)), fields);
 
 /** Fails a call that nothing waits for anymore: as not run only where no attempt of it was started. */
 export function abandonCall(edit: StateEdit, id: string, reason: string): void {

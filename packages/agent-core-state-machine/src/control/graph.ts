@@ -70,9 +70,10 @@ export function graphProblems(graph: ControlGraph): readonly string[] {
   const reachable = reachableFrom("Idle", controlEdges(graph));
   for (const state of graph.states)
     if (!reachable.has(state)) problems.push(`No row leads to the state ${state}.`);
-  for (const state of graph.states)
+  for (const state of graph.states) {
     if (!graph.terminals.includes(state) && Object.keys(graph.rows[state] ?? {}).length === 0)
       problems.push(`No row leads out of the state ${state}; make it a terminal state or add one.`);
+  }
   return problems;
 }
 

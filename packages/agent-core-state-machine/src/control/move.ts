@@ -56,7 +56,7 @@ const brokenGraph = (
   { event, detail }: AnyFiredEvent,
   to: string | undefined,
 ): AgentFailure => {
-  if (to !== undefined)
+  if (to !== undefined) {
     return {
       source: "graph",
       kind: "SafetyCapExceeded",
@@ -64,6 +64,7 @@ const brokenGraph = (
       from,
       event,
     };
+  }
   const said = detail === undefined ? "" : ` ${detail}`;
   return {
     source: "graph",

@@ -47,7 +47,7 @@ export function cancelLoop(edit: StateEdit, reason: string | undefined, partial:
   const open = streamedMessage(edit);
   closeStreamedMessage(edit, partial);
   const { loop, step, control } = edit.reActContext;
-  if (control.type === "Planning" && open?.message.streaming === true && partial.trim() !== "")
+  if (control.type === "Planning" && open?.message.streaming === true && partial.trim() !== "") {
     edit.addEntry({
       type: "turn",
       loop,
@@ -56,6 +56,7 @@ export function cancelLoop(edit: StateEdit, reason: string | undefined, partial:
       origin: "",
       parts: [{ type: "text", text: partial }],
     });
+  }
   awaitUsageOfModel(edit);
   awaitUsageOfHandler(edit);
   const message = reason ?? "The task was cancelled.";

@@ -157,11 +157,12 @@ function complete(edit: StateEdit, problem: string | undefined): void {
   const mayRetry = retryCount < edit.config.retries.maxAnswerRetries;
   if (queued.some((entry) => entry.type === "message"))
     return move<"Planning">(edit, { event: "UserInterjected" });
-  if (problem !== undefined && !mayRetry)
+  if (problem !== undefined && !mayRetry) {
     return move<"Planning">(edit, {
       event: "FatalError",
       failure: { source: "loop", kind: "AnswerInvalid", message: problem },
     });
+  }
   if (problem !== undefined) return retryAnswer(edit, "AnswerInvalid", wording.answerInvalid(problem));
   if (mayRetry && isTooShort(edit))
     return retryAnswer(edit, "AnswerTooShort", wording.answerTooShort(edit.config.limits.minAnswerLength));

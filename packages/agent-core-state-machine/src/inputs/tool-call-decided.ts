@@ -1,5 +1,13 @@
 import { isBlacklisted, refuseBlacklisted, runAgain } from "../control/admission.ts";
-import { failAsUnknown, failCall, openCallOf, recordOf, replaceCall, settleCall } from "../control/calls.ts";
+import {
+  failAsUnknown,
+  failCall,
+  failedResult,
+  openCallOf,
+  recordOf,
+  replaceCall,
+  settleCall,
+} from "../control/calls.ts";
 import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import type { StateEdit } from "../state-edit.ts";
@@ -26,7 +34,7 @@ export const toolCallDecided: InputHandler<ToolCallDecidedInput> = (state, input
   if (call.status.digest !== digest) return "digest-mismatch";
   if (!offered[call.status.about].includes(decision.type)) return "wrong-decision";
   return (edit) => {
-    decide(edit, call, { ...record, decision: decisionOf(input) }, decision, input.reason);
+    decide(edit, call, { ...record, decision: decisionOf(input) }, input);
     advanceBatch(edit, decision.type);
   };
 };
@@ -47,8 +55,7 @@ function decide(
   edit: StateEdit,
   call: OpenCall,
   record: ToolCallRecord,
-  decision: Decision,
-  reason: string | undefined,
+  { decision, reason }: ToolCallDecidedInput,
 ): void {
   edit.putCall(call.id, decision.type === "modified" ? modified(record, decision) : record);
   switch (decision.type) {
@@ -92,9 +99,9 @@ function modified(
 export function expireQuestion(edit: StateEdit, call: OpenCall, { about }: AskingStatus): void {
   const decision: ToolCallDecision = { type: "expired", by: "deadline", decidedAt: edit.timestamp };
   if (about === "outcome") failAsUnknown(edit, call.id, wording.unreported, { decision });
-  else
-    failCall(edit, call.id, "expired", about === "answer" ? wording.unanswered : wording.expired, {
-      decision,
-    });
+  else {
+    const error = about === "answer" ? wording.unanswered : wording.expired;
+    settleCall(edit, call.id, failedResult(edit, "expired", error), { decision });
+  }
   advanceBatch(edit, "expired");
 }

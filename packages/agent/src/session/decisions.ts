@@ -75,7 +75,7 @@ export class Decisions {
     const state = this.#host.state();
     const name = recordOf(state, toolCallId)?.name ?? "";
     const digestOfChange = (parameters: string): string =>
-      callDigest(state, { sessionId, digestOf }, toolCallId, name, parameters);
+      callDigest(state, { sessionId, digestOf }, { id: toolCallId, name, parameters });
     const { maxResultLength } = this.#agent.runLimits;
     const timestamp = clock.now();
     const about = { by, timestamp, digestOfChange, maxResultLength };

@@ -16,7 +16,7 @@ export function rebinder(identity: string): (input: AgentInput, state: () => Age
     ...[state, toolCallId, name, parameters]: readonly [AgentState, string, string, string]
   ): { readonly digest?: string } => {
     if (old === undefined) return {};
-    const digest = callDigest(state, host, toolCallId, name, parameters);
+    const digest = callDigest(state, host, { id: toolCallId, name, parameters });
     renewed.set(old, digest);
     return { digest };
   };

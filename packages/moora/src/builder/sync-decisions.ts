@@ -27,7 +27,7 @@ export function syncDecisions(
     decisionToInput(question, decision, {
       by: "host",
       timestamp: host.clock.now(),
-      digestOfChange: (parameters) => callDigest(state, host, toolCallId, name, parameters),
+      digestOfChange: (parameters) => callDigest(state, host, { id: toolCallId, name, parameters }),
       maxResultLength: host.limits.maxResultLength,
     });
   const decision = syncDecision(onApproval, question);
