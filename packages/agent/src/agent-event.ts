@@ -14,8 +14,8 @@ export type Decision =
   | OutcomeDecision;
 
 /**
- * What is known of a call that was interrupted after it had started: run it again, it worked and gave this `result` (text
- * or JSON), it failed, or the outcome is unknown.
+ * The outcome of a call that was interrupted after it had started. `run-again` runs the call once more, `worked` gives
+ * its `result` (text or JSON), `failed` and `unknown` take an optional `reason`, which the model reads.
  */
 export type OutcomeDecision =
   | { readonly outcome: "run-again" }
@@ -23,26 +23,34 @@ export type OutcomeDecision =
   | { readonly outcome: "failed"; readonly reason?: string }
   | { readonly outcome: "unknown"; readonly reason?: string };
 
-/** What is asked of a human. A decision binds to `digest`, that is to exactly this. */
+/**
+ * A question to a reviewer. A decision is bound to `digest`, which covers the session, the call, its tool and its
+ * arguments.
+ */
 export interface Question {
   readonly toolCallId: string;
-  /** May the call run; what was its outcome; or the call is itself a question to the person. */
+  /**
+   * `approval`: may the call run? `outcome`: what was the outcome of the call? `answer`: the call itself is a question.
+   */
   readonly about: AskHumanEffect["about"];
   readonly name: string;
-  /** The arguments, parsed; text where they are not JSON. */
+  /** The arguments of the call as a JSON value; their text if they are not JSON. */
   readonly parameters: unknown;
   readonly digest: string;
-  /** When it expires, in milliseconds since 1970, or null: an approval is then rejected, an outcome unknown. */
+  /**
+   * When the question expires, in milliseconds since 1970; null if it does not. An expired approval counts as rejected,
+   * an expired outcome as unknown.
+   */
   readonly due: number | null;
-  /** How often the question was shown again: 0 at first, counted up by each reminder and by its escalation. */
+  /** How often the question was shown again. Starts at 0; each reminder and the escalation add 1. */
   readonly reminder: number;
-  /** Whether `approval.escalateAfterMs` has passed without a decision: show it to other people from now on. */
+  /** Whether `approval.escalateAfterMs` has passed without a decision. If so, show the question to other reviewers. */
   readonly escalated: boolean;
 }
 
 /**
- * What an agent does, as it does it. The `messageId` of model events names one attempt of one model call: an attempt that
- * is made again streams under a new id. Text that was shown under an id is the answer's unless `LlmAttemptEnded` or
+ * An event of a run or a session. The `messageId` of model events identifies one attempt of one model call; a retry
+ * streams under a new id. Text streamed under an id is part of the answer unless `LlmAttemptEnded` or
  * `LlmRetryScheduled` names that id.
  */
 export type AgentEvent<Answer = string> =
@@ -54,8 +62,9 @@ export type AgentEvent<Answer = string> =
   /** The attempt failed; the next one is due at `due`, in milliseconds since 1970. */
   | { readonly type: "LlmRetryScheduled"; readonly messageId: string; readonly due: number }
   /**
-   * The text streamed under this id is not a whole answer: it was `cut` off by a failure, a cancel, a restart or the token
-   * limit, `dropped` because the model was not confident, or `withheld` because the provider refused the conversation.
+   * The text streamed under this id is not a complete answer: it was `cut` off by a failure, a cancel, a restart or the
+   * token limit, `dropped` because the confidence of the model was too low, or `withheld` because the provider refused
+   * the conversation.
    */
   | {
       readonly type: "LlmAttemptEnded";
@@ -79,7 +88,7 @@ export type AgentEvent<Answer = string> =
   | { readonly type: "FinalAnswer"; readonly answer: Answer; readonly text: string }
   | { readonly type: "Error"; readonly error: AgentError };
 
-/** A question to a human, with the way to answer it. */
+/** A question to a reviewer, with a method that answers it. */
 export interface ApprovalRequested extends Question {
   readonly type: "ApprovalRequested";
   decide(decision: Decision, by?: string): unknown;

@@ -18,7 +18,7 @@ const optionNames: Readonly<Record<keyof AgentOptions<unknown>, true>> = {
   version: true,
 };
 
-/** Throws `BuildError` for options of the wrong form: hosts without types may give anything. */
+/** Throws `BuildError` for options of the wrong form: callers without types may pass any value. */
 export function checkAgentOptions(options: unknown): void {
   if (!isObject(options))
     return refuse(`defineAgent needs an object of options, got ${shownValue(options)}.`);

@@ -1,10 +1,13 @@
 import type { AgentState, AgentUsage, Trace } from "@moora/agent-core-state-machine";
 import type { AgentEvent } from "./agent-event.ts";
 
-/** The answer to a message. `steps` and `usage` are those of its loop so far, `state` is the whole conversation. */
+/**
+ * The result of a run. `steps` and `usage` count the loop of its message up to the answer; `state` is the whole
+ * conversation.
+ */
 export interface RunResult<Answer = string> {
   readonly answer: Answer;
-  /** The text of the answer, as the model gave it. */
+  /** The text of the answer, as the model wrote it. */
   readonly text: string;
   readonly steps: number;
   readonly usage: AgentUsage;
@@ -13,19 +16,20 @@ export interface RunResult<Answer = string> {
 }
 
 /**
- * A message on its way to its answer: a promise of the result, and its events as an async iterable. Use either, both, or
- * neither: the message is worked on in any case, and a rejection that nothing handles is not reported as unhandled.
- * Rejects with `AgentError`.
+ * The run of one message: a promise of the result and an async iterable of its events. Use either, both, or neither:
+ * the run continues in any case, and its rejection is never reported as unhandled. Rejects with `AgentError`.
  *
- * Events are buffered until the first iterator is created, and an iterator buffers those that it has not read: up to a
- * thousand as they came; beyond that tokens of a message are joined and the oldest events are dropped, but never a question
- * or the end. If `then`, `catch`, `finally` or `await` is used and no iterator was created by then, the buffer is dropped,
+ * Events are buffered until the first iterator is created, and each iterator buffers its unread events. A buffer keeps
+ * 1,000 events; beyond that it joins the tokens of a message and drops the oldest events, but never a question or the
+ * last event. If `then`, `catch`, `finally` or `await` is used before an iterator is created, the buffer is dropped,
  * and a later iterator receives new events only. Every iterator first receives the questions that are open when it is
  * created.
  */
 export interface AgentRun<Answer = string>
   extends Promise<RunResult<Answer>>, AsyncIterable<AgentEvent<Answer>> {
-  /** Cancels the loop that the message is in; the run then rejects with kind `Cancelled`. Does nothing after the end. */
+  /**
+   * Cancels the loop of the message; the run then rejects with kind `Cancelled`. Has no effect after the run has ended.
+   */
   readonly cancel: (reason?: string) => void;
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent<Answer>, undefined>;
 }

@@ -25,15 +25,19 @@ import { loopEndOf, type LoopEnd } from "./session/loop-end.ts";
 import type { Session } from "./session/session.ts";
 import { startSession } from "./start-session.ts";
 
-/** Defaults: in memory, the clock of the machine, questions rejected; the rest as `defineTool` has it. */
+/** The options of `agentTool`. Those that it shares with `defineTool` have the same meaning and the same defaults. */
 export interface AgentToolOptions extends Pick<
   ToolOptions<JsonObject, JsonObject>,
   "name" | "description" | "risk" | "approval" | "timeoutMs" | "maxParallel"
 > {
-  /** Keeps what the sub-agent does: after a crash the same session continues, and nothing is done twice. */
+  /**
+   * The log for the sessions of the sub-agent: after a crash the same session continues, and no work is repeated.
+   * Default: in memory.
+   */
   readonly log?: EventLog;
+  /** The clock of the sub-agent. Default: `systemClock`. */
   readonly clock?: Clock;
-  /** Answers what the sub-agent asks of a human. Without it such calls are rejected: nothing ever waits. */
+  /** Answers the questions of the sub-agent. Default: each question is rejected at once. */
   readonly onApproval?: OnApproval;
 }
 
@@ -49,7 +53,7 @@ const forms: OptionForms<AgentToolOptions> = {
   onApproval: "function",
 };
 
-/** `defineTool` checks the options that are its own. */
+/** Checks the options that `defineTool` does not check. */
 function checkAgentToolOptions(options: AgentToolOptions): void {
   checkOptions("agentTool", options, forms);
   const problem = options.log === undefined ? undefined : logProblem(options.log);
@@ -58,28 +62,30 @@ function checkAgentToolOptions(options: AgentToolOptions): void {
 
 const input: JsonObject = {
   type: "object",
-  properties: { task: { type: "string", description: "The task, complete in itself." } },
+  properties: {
+    task: { type: "string", description: "The complete task, with everything that is needed to do it." },
+  },
   required: ["task"],
   additionalProperties: false,
 };
 
 /**
- * An agent as a tool of another one. Its result is the answer's text; a failure is an error that the model reads, with
- * its kind. A cancel or time-out of the call cancels the sub-agent, and so all that it has called; a host that shuts down
- * only leaves it, and with a `log` the next one continues the same session. It may spend what its caller has left, and
- * what it used counts for its caller. Throws `BuildError` for what is not an agent, an unknown option, and what `defineTool`
- * refuses.
+ * Makes an agent a tool of another agent. The result of a call is the text of the answer; a failure is an error with
+ * its kind, which the model reads. A cancel or a timeout of the call cancels the sub-agent and its own calls. A host
+ * that shuts down does not cancel it: with a `log` the next host continues the same session. The sub-agent can spend
+ * what its caller has left, and its usage counts for its caller. Throws `BuildError` for an invalid agent, an unknown
+ * option and an option that `defineTool` refuses.
  */
 export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {
   checkIsAgent("agentTool", agent);
   checkAgentToolOptions(options);
-  const { log, clock = systemClock, onApproval = rejectUnasked, ...definition } = options;
+  const { log, clock = systemClock, onApproval = rejectQuestion, ...definition } = options;
   const host = { clock, onApproval };
   return defineTool({
     ...definition,
     input,
     spends: spendsOf(agent),
-    // In memory a crash would do the work of its tools again.
+    // In memory a second attempt would run the tools of the sub-agent again.
     replay: log === undefined ? "once" : "keyed",
     async execute(given, context) {
       const capped = cappedTo(agent, context);
@@ -87,21 +93,21 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
       const session =
         log === undefined
           ? startSession(capped, host)
-          : // Only the owner of the caller runs its tools: the process that held this session has ended.
+          : // Only the owner of the caller's session runs this tool, so the previous owner of this session has ended.
             await openSession(capped, { ...host, log, id: idOf(definition.name, context), isOwnerGone });
-      return await workedOff(capped, session, taskOf(given), { signal: context.signal, clock });
+      return await runToReply(capped, session, taskOf(given), { signal: context.signal, clock });
     },
   });
 }
 
-/** The schema has it that there is one. */
+/** The task of a call. The schema of the input makes it a string. */
 const taskOf = ({ task }: JsonObject): string => (typeof task === "string" ? task : "");
 
-const rejectUnasked: OnApproval = (question) => refusalOf(question, "No reviewer is available.");
+const rejectQuestion: OnApproval = (question) => refusalOf(question, "No reviewer is available.");
 
 const isOwnerGone = (): boolean => true;
 
-/** The same for every attempt of a call, and for no other call. */
+/** The id of the sub-agent's session: the same for every attempt of one call, different for every other call. */
 const idOf = (name: string, { idempotencyKey }: ToolContext): string => `${name}-${digestOf(idempotencyKey)}`;
 
 const smallestOf = (...limits: readonly (number | undefined)[]): number | undefined => {
@@ -109,7 +115,7 @@ const smallestOf = (...limits: readonly (number | undefined)[]): number | undefi
   return given.length === 0 ? undefined : Math.min(...given);
 };
 
-/** The most that one call can spend by the sub-agent's own limits. */
+/** The most that one call can spend within the sub-agent's own limits. */
 function spendsOf({ config: { budget } }: Agent<unknown>): Spending {
   const tokens = smallestOf(budget.maxTokens, budget.maxTotalTokens);
   const cost = smallestOf(budget.maxCost, budget.maxTotalCost);
@@ -117,8 +123,8 @@ function spendsOf({ config: { budget } }: Agent<unknown>): Spending {
 }
 
 /**
- * The agent with no more to spend than its caller has reserved for it, and the price list of its caller where it has none;
- * undefined where there is nothing left to spend.
+ * The agent with its budget limited to the reservation of its caller, and with the price list of its caller if it has
+ * none of its own. Undefined if the reservation is empty.
  */
 function cappedTo<Answer>(
   agent: Agent<Answer>,
@@ -131,8 +137,8 @@ function cappedTo<Answer>(
   return { ...agent, config: { ...config, budget, prices: own ? config.prices : prices } };
 }
 
-/** Brings the session to the end of its task, wherever it stands, and gives it up. */
-async function workedOff<Answer>(
+/** Runs the task of a new session, or continues the one of a restored session, and closes the session. */
+async function runToReply<Answer>(
   agent: Agent<Answer>,
   session: Session<Answer>,
   task: string,
@@ -140,15 +146,15 @@ async function workedOff<Answer>(
 ): Promise<ToolReply> {
   const stop = (): void => {
     if (isShutdown(signal)) void session.close();
-    // A cancel that cannot be written lets go of the sub-agent; the next attempt of this call finds it as it is.
-    else session.cancel("The caller no longer wants it.").catch(() => session.close());
+    // If the cancel cannot be written, the session is only closed; the next attempt of this call continues it.
+    else session.cancel("The call was cancelled.").catch(() => session.close());
   };
   try {
     const end = endOf(agent, session, task, signal);
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
     const ended = await end;
-    if (signal.aborted && !isShutdown(signal)) await usageKnown(session, clock);
+    if (signal.aborted && !isShutdown(signal)) await waitForUsage(session, clock);
     return endToReply(ended, session.current());
   } finally {
     signal.removeEventListener("abort", stop);
@@ -156,10 +162,11 @@ async function workedOff<Answer>(
   }
 }
 
-/** How long a cancelled sub-agent is waited for, so that what its calls used can be counted. */
+/** How long to wait for the usage of the calls of a cancelled sub-agent, in milliseconds. */
 const usageGraceMs = 1_000;
 
-async function usageKnown(session: Pick<Session, "current" | "subscribe">, clock: Clock): Promise<void> {
+/** Waits until the usage of all calls is reported, for at most `usageGraceMs`. */
+async function waitForUsage(session: Pick<Session, "current" | "subscribe">, clock: Clock): Promise<void> {
   const known = Promise.withResolvers<void>();
   const check = (): void => {
     if (session.current().unreportedUsage.length === 0) known.resolve();
@@ -175,7 +182,9 @@ async function usageKnown(session: Pick<Session, "current" | "subscribe">, clock
 const isShutdown = ({ reason }: AbortSignal): boolean =>
   reason instanceof Error && reason.name === "ShutdownError";
 
-/** Says the task, joins the loop that is under way, or gives what is on record. */
+/**
+ * Sends the task to a new session, waits for the loop of a running one, or returns the recorded end of a finished one.
+ */
 async function endOf<Answer>(
   agent: Agent<Answer>,
   session: Session<Answer>,
@@ -186,9 +195,9 @@ async function endOf<Answer>(
   let run = hasTask ? session.running() : session.ask(task);
   while (run !== undefined) {
     const end = await runToEnd(run);
-    // A log that could not be written is tried again: the loop continues, and its end is what counts.
-    const continues = end instanceof AgentError && end.kind === "MemoryError" && !signal.aborted;
-    run = continues ? session.running() : undefined;
+    // The session retries a failed write and continues the loop, so wait for the end of the loop.
+    const isRetried = end instanceof AgentError && end.kind === "MemoryError" && !signal.aborted;
+    run = isRetried ? session.running() : undefined;
     if (run === undefined) return end;
   }
   return await loopEndOf(agent, session.current(), traceOf([]));

@@ -6,19 +6,21 @@ import { hasMoreItemsThan, isJsonObject } from "@moora/llm/internal";
 import { answerProblemText, lastAnswerText } from "./answer-failure.ts";
 import { answerSchemaOf } from "./answer-schema.ts";
 
-/** The schema of an agent's answers in use. */
+/** Checks the answers of an agent against its schema. */
 export interface AnswerCheck {
-  /** The schema as the provider takes it. */
+  /** The JSON Schema that is sent to the provider: its root is an object. */
   readonly json: JsonObject;
-  /** Why an answer does not fit, with the schema: the model reads it. Undefined where it fits. */
+  /**
+   * The reason why an answer does not fit and the schema, as a text for the model. Undefined for an answer that fits.
+   */
   problem(text: string): string | undefined | Promise<string | undefined>;
-  /** The answer as the schema gives it. Rejects with an `AgentError` for a text that does not fit. */
+  /** The answer as the output of the schema. Rejects with `AgentError` for a text that does not fit. */
   value(text: string): Promise<unknown>;
 }
 
 type Checked = CheckedValue<unknown> | Promise<CheckedValue<unknown>>;
 
-/** `place` names the schema in the message of the `BuildError` for a schema that cannot be used. */
+/** Makes the check for a schema. Throws `BuildError`, with `place` in its message, for a schema that cannot be used. */
 export function answerCheck(schema: StandardSchema | JsonObject, place: string): AnswerCheck {
   const check = schemaCheckOf(schema, undefined, place);
   const { json, isWrapped } = answerSchemaOf(check.json);
@@ -42,7 +44,10 @@ export function answerCheck(schema: StandardSchema | JsonObject, place: string):
   };
 }
 
-/** An answer in the field `value`, or by itself: a model that only reads the schema may leave the object out. */
+/**
+ * Checks the field `value`, or the answer itself: a model that only reads the schema may leave out the object around
+ * it.
+ */
 function checkedInside(check: (value: unknown) => Checked, value: unknown): Checked {
   const inside = isJsonObject(value) && Object.hasOwn(value, "value") ? value["value"] : value;
   return inside === value
@@ -65,7 +70,7 @@ function textToValue(text: string): { readonly value: unknown } | { readonly pro
 
 const fence = "```";
 
-/** Models like to put JSON into a code fence, also where they were asked not to. */
+/** The text without a code fence around it, which models often add to JSON. */
 function withoutFence(text: string): string {
   const start = text.indexOf("\n");
   const isFenced = text.startsWith(fence) && text.endsWith(fence) && start !== -1;

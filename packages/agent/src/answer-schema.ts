@@ -1,17 +1,20 @@
 import type { Json, JsonObject } from "@moora/llm";
 import { isJsonObject } from "@moora/llm/internal";
 
-/** The schema of answers as providers take it: with an object at its root. */
+/** The JSON Schema of answers in the form that providers accept: its root is an object. */
 export interface AnswerSchema {
   readonly json: JsonObject;
-  /** Whether the answer is the field `value` of that object. */
+  /** Whether the root is an object that was added, with the answer in its field `value`. */
   readonly isWrapped: boolean;
 }
 
-/** Keywords that make a root a choice of several schemas, which providers refuse even beside `type: "object"`. */
+/** Keywords that a root must not have: providers refuse them even with `type: "object"`. */
 const choices = ["anyOf", "oneOf", "allOf", "not", "$ref", "enum", "const"];
 
-/** A schema of an object as it is; any other, such as an enum, an array or a union, as the field `value` of an object. */
+/**
+ * Returns the schema of an object unchanged, and wraps any other schema, such as an enum, an array or a union, in the
+ * field `value` of an object.
+ */
 export function answerSchemaOf(schema: JsonObject): AnswerSchema {
   const isObject = schema["type"] === "object" && !choices.some((keyword) => keyword in schema);
   return isObject ? { json: schema, isWrapped: false } : { json: wrapped(schema), isWrapped: true };
@@ -21,15 +24,15 @@ function wrapped(schema: JsonObject): JsonObject {
   const { $defs = {}, definitions, ...root } = schema;
   const name = freeName(isJsonObject($defs) ? $defs : {});
   const isRecursive = pointsOutside(root) || pointsOutside($defs) || pointsOutside(definitions ?? null);
-  const own = isRecursive ? { [name]: moved(root, name) } : {};
-  const defs: Json = isJsonObject($defs) ? { ...own, ...objectOf(moved($defs, name)) } : own;
+  const own = isRecursive ? { [name]: withMovedReferences(root, name) } : {};
+  const defs: Json = isJsonObject($defs) ? { ...own, ...objectOf(withMovedReferences($defs, name)) } : own;
   return {
     type: "object",
     properties: { value: isRecursive ? { $ref: `#/$defs/${name}` } : root },
     required: ["value"],
     additionalProperties: false,
     ...(Object.keys(defs).length > 0 && { $defs: defs }),
-    ...(definitions !== undefined && { definitions: moved(definitions, name) }),
+    ...(definitions !== undefined && { definitions: withMovedReferences(definitions, name) }),
   };
 }
 
@@ -39,7 +42,7 @@ const freeName = (taken: JsonObject): string => {
   return name;
 };
 
-/** Whether a reference points at the root, or into it past its definitions: it has to move with the root. */
+/** Whether a reference points to the root or into it, but not to its definitions, so that it must follow the root. */
 const isOutside = (ref: Json | undefined): ref is string =>
   typeof ref === "string" && ref.startsWith("#") && !/^#\/(\$defs|definitions)\//.test(ref);
 
@@ -50,14 +53,16 @@ const pointsOutside = (schema: Json): boolean =>
       )
     : false;
 
-/** The same schema with references to the root as references to its definition. */
-function moved(schema: Json, name: string): Json {
-  if (Array.isArray(schema)) return schema.map((one: Json) => moved(one, name));
+/** The schema with references to the root replaced by references to its definition. */
+function withMovedReferences(schema: Json, name: string): Json {
+  if (Array.isArray(schema)) return schema.map((one: Json) => withMovedReferences(one, name));
   if (!isJsonObject(schema)) return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([key, field]) => [
       key,
-      key === "$ref" && isOutside(field) ? `#/$defs/${name}${field.slice(1)}` : moved(field, name),
+      key === "$ref" && isOutside(field)
+        ? `#/$defs/${name}${field.slice(1)}`
+        : withMovedReferences(field, name),
     ]),
   );
 }

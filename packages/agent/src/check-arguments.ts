@@ -3,13 +3,13 @@ import { checkLogOptions, isObject, type OptionForms } from "./check-options.ts"
 import { SessionError } from "./durable/session-error.ts";
 import type { OpenOptions } from "./open-session.ts";
 
-/** Throws `BuildError` for what `defineAgent` did not return: hosts without types may give anything. */
+/** Throws `BuildError` for a value that `defineAgent` did not return: callers without types may pass any value. */
 export function checkIsAgent(caller: string, agent: unknown): void {
   if (!isObject(agent) || !isObject(agent["parts"]) || !isObject(agent["config"]))
     refuse(`${caller} needs an agent, got ${shownValue(agent)}. Define it with defineAgent({ llm, ... }).`);
 }
 
-/** Throws `BuildError` for what is not the state of an agent. */
+/** Throws `BuildError` for a value that is not the state of an agent. */
 export function checkIsState(state: unknown): void {
   if (!isObject(state) || !isObject(state["reActContext"]) || !Array.isArray(state["messages"])) {
     refuse(
@@ -18,14 +18,14 @@ export function checkIsState(state: unknown): void {
   }
 }
 
-/** What is wrong with a log, undefined where sessions can be opened in it. */
+/** The message for a value that is not a log; undefined for a log. */
 export function logProblem(log: unknown): string | undefined {
   if (isObject(log) && typeof log["open"] === "function") return undefined;
   const problem = log === undefined ? "log is missing." : `log must be an event log, got ${shownValue(log)}.`;
   return `${problem} Give one, such as memoryLog(), sqliteLog(file) or jsonlLog(folder).`;
 }
 
-/** Throws `InvalidOption` for what cannot open sessions. */
+/** Throws `SessionError` with the code `InvalidOption` for a value that is not a log. */
 export function checkIsLog(log: unknown): void {
   const problem = logProblem(log);
   if (problem !== undefined) throw invalid(problem);
@@ -49,7 +49,9 @@ const openForms: OptionForms<OpenOptions> = {
   onNotice: "function",
 };
 
-/** Throws `InvalidOption` for options of `openSession` with an unknown name or of the wrong form. */
+/**
+ * Throws `SessionError` with the code `InvalidOption` for an unknown option of `openSession` or one of the wrong form.
+ */
 export function checkOpenOptions(options: unknown): void {
   if (!isObject(options))
     throw invalid(`openSession needs an object of options, { log, id }, got ${shownValue(options)}.`);

@@ -1,19 +1,22 @@
 import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { SessionError } from "./durable/session-error.ts";
 
-/** What an option must be. "any": another check, or none, applies. */
+/** The type of an option's value. `any`: not checked here. */
 type Form = "string" | "function" | "boolean" | "number" | "object" | "clock" | "signal" | "any";
 
 /** The form of each option of a function: a row that is missing here does not compile. */
 export type OptionForms<Options> = Readonly<Record<keyof Options, Form>>;
 
-/** Throws `BuildError` for options with an unknown name or of the wrong form: hosts without types may give anything. */
+/**
+ * Throws `BuildError` for an unknown option and for a value of the wrong form: callers without types may pass any
+ * value.
+ */
 export function checkOptions<Options>(caller: string, options: unknown, forms: OptionForms<Options>): void {
   const problem = optionsProblem(caller, options, forms);
   if (problem !== undefined) refuse(problem);
 }
 
-/** The same for functions that read logs: throws `SessionError` with the code `InvalidOption`. */
+/** Does the same check for functions that read logs, and throws `SessionError` with the code `InvalidOption`. */
 export function checkLogOptions<Options>(
   caller: string,
   options: unknown,
@@ -52,7 +55,7 @@ const expectations: Readonly<Record<Form, string>> = {
   any: "of another form",
 };
 
-/** The methods that an object of this form is known by. */
+/** The methods that an object of this form must have. */
 const methods: Readonly<Record<string, readonly string[]>> = {
   object: [],
   clock: ["now", "after"],

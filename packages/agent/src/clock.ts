@@ -1,6 +1,8 @@
 import type { Clock } from "@moora/agent-core-effects";
 
-/** The clock of the machine. */
+/**
+ * The default clock: `Date.now()` and `setTimeout()`. A timer with `keepsAlive: false` does not keep the process alive.
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, callback, { keepsAlive = true } = {}) {
@@ -10,7 +12,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Lets a process end before this timer is due. Timers of Node are objects; those of browsers are numbers. */
+/** Allows the process to end before this timer is due. Timers of Node are objects; those of browsers are numbers. */
 function unref(timer: unknown): void {
   if (isUnrefable(timer)) timer.unref();
 }

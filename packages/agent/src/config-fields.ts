@@ -23,11 +23,14 @@ const nestedFields: Readonly<Record<string, readonly string[]>> = {
   graph: Object.keys(graphSchema.shape),
 };
 
-/** The names of the fields that the object at a path of a configuration has. */
+/** The names of the fields of the object at a path of the configuration. */
 const knownFieldsAt = (path: Path): readonly string[] =>
   path.length === 0 ? Object.keys(agentConfigSchema.shape) : (nestedFields[path.join(".")] ?? []);
 
-/** Each field of a configuration and of its groups, by its name: `limits`, and `maxSteps` as `limits.maxSteps`. */
+/**
+ * The path of each field of the configuration and of its groups, by the field's name: `maxSteps` has the path
+ * `limits.maxSteps`.
+ */
 const pathsByName: ReadonlyMap<string, Path> = new Map([
   ...configGroups.flatMap((group) =>
     Object.keys(agentConfigSchema.shape[group].shape).map((name): [string, Path] => [name, [group, name]]),
@@ -35,10 +38,10 @@ const pathsByName: ReadonlyMap<string, Path> = new Map([
   ...Object.keys(agentConfigSchema.shape).map((name): [string, Path] => [name, [name]]),
 ]);
 
-/** Where a configuration has the field of this name, in a group or beside the groups; undefined for an unknown name. */
+/** The path of the configuration field with this name, inside or outside a group; undefined for an unknown name. */
 export const configPathOf = (name: string): Path | undefined => pathsByName.get(name);
 
-/** ` Did you mean "limits.maxSteps"?` for an unknown field at a path of a configuration, or nothing. */
+/** A hint for an unknown field at a path, such as ` Did you mean "limits.maxSteps"?`; empty if no name is similar. */
 export function configFieldHint(path: Path): string {
   const name = String(path.at(-1));
   if (path.length > 1) return didYouMean(name, knownFieldsAt(path.slice(0, -1)));
@@ -47,8 +50,8 @@ export function configFieldHint(path: Path): string {
 }
 
 /**
- * The path of the first field that a configuration has and its schema does not. `parsed` is the configuration without such
- * fields; where it is missing, the configuration does not fit anyway, and only the objects with known fields are compared.
+ * The path of the first field that a configuration has and its schema has not. `parsed` is the configuration without
+ * unknown fields; without it only the objects with a fixed set of fields are compared.
  */
 export function unknownFieldOf(given: Json, parsed: unknown, path: Path = []): Path | undefined {
   if (typeof given !== "object" || given === null) return undefined;

@@ -2,11 +2,12 @@ import type { StateHandler } from "@moora/agent-core-effects";
 import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import type { ControlGraph, ToolDefinition } from "@moora/agent-core-state-machine";
 
-/** A custom state's handler with what may happen to it after a crash. */
+/** The handler of a custom state with its replay policy. */
 export interface StateDefinition {
   /**
-   * `safe` and `keyed` run again after a crash, `keyed` because it passes its `idempotencyKey` on; `once` never does: the
-   * event `HandlerInterrupted` leaves the state, and without a row for it the loop ends in Error. Default: `once`.
+   * What happens to an interrupted handler after a crash. `safe` and `keyed` run again, `keyed` with the same
+   * `idempotencyKey`. `once` does not run again: the state is left by the event `HandlerInterrupted`, and without a row
+   * for it the loop ends in Error. Default: `once`.
    */
   readonly replay?: ToolDefinition["replay"];
   readonly handle: StateHandler;
@@ -15,7 +16,10 @@ export interface StateDefinition {
 /** The handlers of custom states, by name. */
 export type States = Readonly<Record<string, StateHandler | StateDefinition>>;
 
-/** The handlers alone. Throws `BuildError` for what is neither a function nor a definition. */
+/**
+ * The handlers without their replay policies. Throws `BuildError` for a value that is neither a function nor a
+ * `StateDefinition`.
+ */
 export const handlersOf = (states: States = {}): Readonly<Record<string, StateHandler>> =>
   Object.fromEntries(
     Object.entries(states).map(([name, state]) => {
@@ -26,7 +30,7 @@ export const handlersOf = (states: States = {}): Readonly<Record<string, StateHa
 
 const known = ["replay", "handle"];
 
-/** Hosts without types may give anything. */
+/** Throws `BuildError` for an invalid state: callers without types may pass any value. */
 function checkState(state: unknown, place: string): void {
   if (typeof state === "function") return;
   if (typeof state !== "object" || state === null)

@@ -6,6 +6,7 @@ import { hasMoreItemsThan } from "@moora/llm/internal";
 import type { Decision } from "./agent-event.ts";
 import { decidedText } from "./decision-to-input.ts";
 
+/** The problem of a decision: a stable `code`, the `path` of the offending value, such as `decision.approve`, and a message. */
 export interface DecisionProblem {
   readonly code: "invalid-decision" | "invalid-arguments" | "invalid-answer";
   readonly path: string;
@@ -15,9 +16,9 @@ export interface DecisionProblem {
 type Found = DecisionProblem | undefined;
 
 /**
- * Why a decision cannot be taken: changed arguments that do not fit the tool, an answer that does not fit its schema,
- * more than `maxJsonItems` keys and items, or not a decision at all. Undefined when it can be; known at once where
- * the schemas answer at once.
+ * The problem of a decision: changed arguments that do not fit the tool, an answer that does not fit its schema, more
+ * than `maxJsonItems` keys and items, or a value that is not a decision. Undefined for a valid decision. Returns a
+ * promise only if the schema of the tool is asynchronous.
  */
 export function decisionProblem(
   parts: Pick<AgentParts, "tools">,
@@ -32,8 +33,7 @@ export function decisionProblem(
       'A decision must be "approve", { reject }, { approve }, { answer } or, for an unknown outcome, { outcome }, got ' +
         `${shownValue(decision)}.`,
     );
-  }
-  // Counted before anything else reads it: a million keys block the event loop for seconds.
+  // Counted before the value is used: a million keys block the event loop for seconds.
   if (hasMoreItemsThan(text, maxJsonItems))
     return invalidDecision(`A decision must have at most ${maxJsonItems} keys and items; send a part of it.`);
   const record = recordOf(state, toolCallId);
@@ -51,7 +51,9 @@ export function decisionProblem(
   );
 }
 
-/** JSON text of the arguments, answer or result in a decision; empty without one, undefined for what is not JSON. */
+/**
+ * The JSON text of the arguments, answer or result of a decision; empty if it has none, undefined if it is not JSON.
+ */
 function givenText(decision: Exclude<Decision, "approve">): string | undefined {
   if ("reject" in decision) return "";
   if ("outcome" in decision) return decision.outcome === "worked" ? jsonText(decision.result) : "";
@@ -72,7 +74,7 @@ const invalidDecision = (message: string): DecisionProblem => ({
   message,
 });
 
-/** Hosts without types may pass anything. */
+/** Whether a value is a decision: callers without types may pass any value. */
 function isDecision(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if ("reject" in value) return typeof value.reject === "string";

@@ -4,24 +4,24 @@ import { maxJsonItems } from "@moora/agent-core-state-machine/internal";
 import { hasMoreItemsThan } from "@moora/llm/internal";
 import type { Decision, OutcomeDecision, Question } from "./agent-event.ts";
 
-/** JSON text of changed arguments or of an answer; text goes as it is. */
+/** The text of changed arguments, an answer or a result: a string unchanged, any other value as JSON. */
 export const decidedText = (value: unknown): string =>
   (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).toWellFormed();
 
-/** Whether a decision is one that this kind of question takes. */
+/** Whether a decision is of a kind that the question accepts. */
 export function answersQuestion({ about }: Pick<Question, "about">, decision: Decision): boolean {
   if (about === "outcome") return typeof decision === "object" && "outcome" in decision;
   if (decision === "approve" || "approve" in decision) return about === "approval";
   return "reject" in decision || (about === "answer" && "answer" in decision);
 }
 
-/** The decision that lets nothing happen: a rejection, or that the outcome is unknown. */
+/** The decision that refuses a question: a rejection, or `unknown` for a question about an outcome. */
 export const refusalOf = ({ about }: Pick<Question, "about">, reason: string): Decision =>
   about === "outcome" ? { outcome: "unknown", reason } : { reject: reason };
 
 /**
- * The decision as JSON keeps it: nothing that the host does with its objects later changes what was decided. A decision
- * with too many keys and items is returned as it is, and `decisionProblem` refuses it.
+ * A copy of the decision, so that later changes of the caller's objects have no effect. A decision with too many keys
+ * and items is returned uncopied; `decisionProblem` refuses it.
  */
 export function fixedDecision(decision: Decision): Decision {
   try {

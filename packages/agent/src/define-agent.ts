@@ -24,33 +24,43 @@ import { graphWith, handlersOf, type States } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import { toolRegistry } from "./tool-registry.ts";
 
-/** What an agent is made of. Only the model is needed; `config` takes any field of the agent that is data. */
+/** The options of `defineAgent`. Only `llm` is required. */
 export interface AgentOptions<Schema> {
+  /** The model. */
   readonly llm: LlmCaller;
   /** The tools that the model may call. Default: none. */
   readonly tools?: readonly Tool[];
+  /** The instructions at the beginning of each request; the same as `config.systemPrompt`, and used instead of it. Default: none. */
   readonly systemPrompt?: string;
   /**
-   * The schema of answers: a Standard Schema or a JSON Schema. The model reads it, each answer is checked, one that does not
-   * fit is asked for again `config.retries.maxAnswerRetries` times, and the answer has the schema's type. Default: any text.
+   * The schema of answers: a Standard Schema or a JSON Schema. It is sent to the model, each answer is checked against
+   * it, and the answer has its type. An answer that does not fit is requested again, up to
+   * `config.retries.maxAnswerRetries` times. Default: any text.
    */
   readonly answer?: Schema;
+  /** Fields of the configuration. Each field that is not given has its default. */
   readonly config?: AgentConfigChange;
-  /** Handlers of the states of `config.graph`, by name. */
+  /** The handlers of the custom states of `config.graph`, by name. Default: none. */
   readonly states?: States;
-  /** Predicates that an approval policy names. */
+  /** The predicates that `config.approval.policy` can name. Default: none. */
   readonly predicates?: Readonly<Record<string, ApprovalPredicate>>;
-  /** Limits of the runner. Defaults: 120,000 ms for a tool, 100,000 characters of a result. */
+  /**
+   * Limits of the runner. The defaults are in `defaultRunLimits`, such as 120,000 ms for a tool and 100,000 characters
+   * for a result.
+   */
   readonly runLimits?: Partial<RunLimits>;
-  /** What models cost: then usage has a cost, and a budget can have a `maxCost`. Takes the place of `config.prices`. */
+  /**
+   * Prices by model, for a million tokens: with them usage has a cost, and a budget can have a `maxCost`. Replaces
+   * `config.prices`. Default: none.
+   */
   readonly prices?: PriceList;
-  /** Written into the header of every log; an agent with another name cannot open the session. Default: "agent". */
+  /** The name of the agent in the header of every log; an agent with another name cannot open the session. Default: "agent". */
   readonly name?: string;
   /** The release of your agent. A log records it each time the session is opened. Default: "0". */
   readonly version?: string;
 }
 
-/** An agent: a value that every host takes. Its data is `config` and `tools`, its code `parts`. */
+/** An agent: an immutable value for any host. `config` and `tools` are its data, `parts` is its code. */
 export interface Agent<Answer = string> {
   readonly name: string;
   readonly version: string;
@@ -58,15 +68,16 @@ export interface Agent<Answer = string> {
   readonly tools: Readonly<Record<string, ToolDefinition>>;
   readonly parts: AgentParts;
   readonly runLimits: RunLimits;
-  /** The answer in its own type, from the text that the model gave. Rejects for a text that does not fit. */
+  /** Reads the answer from the text of the model. Rejects with `AgentError` for a text that does not fit the schema. */
   answerOf(text: string): Promise<Answer>;
 }
 
 type AnswerOf<Schema> = Schema extends StandardSchema | JsonObject ? OutputOf<Schema> : string;
 
 /**
- * Defines an agent. Throws `BuildError`, with the place, the value and the fix, for what can never work: a missing model, an
- * unknown option or field, a limit out of range, a name taken twice, a name that matches no tool, a row that leads nowhere.
+ * Defines an agent. Throws `BuildError`, with the path, the value and the fix, for an agent that cannot work: a missing
+ * model, an unknown option or field, a limit out of range, a duplicate name, a name that matches no tool, a row of the
+ * graph that leads to no state.
  */
 export function defineAgent<const Schema extends StandardSchema | JsonObject | undefined = undefined>(
   options: AgentOptions<Schema>,
@@ -99,15 +110,15 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
       predicates,
       ...(answers === undefined ? {} : { answerProblem: answers.problem }),
     },
-    // The schema decides the type: with `answer` it is what `value` gives, otherwise the text itself.
+    // The type follows from the schema: with `answer` it is the output of `value`, otherwise the text itself.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     answerOf: answerReader(answers, options.answer !== undefined) as Agent<AnswerOf<Schema>>["answerOf"],
   };
 }
 
-/** The check of answers: by `answer`, else by the JSON Schema in `config.answerSchema`. */
+/** The check of answers against `answer`, or else against the JSON Schema in `config.answerSchema`. */
 function answerCheckOf({ answer, config }: AgentOptions<unknown>): AnswerCheck | undefined {
-  // The type parameter of the options allows nothing else; `answerCheck` refuses what a host without types gives.
+  // The type parameter of the options allows no other type; `answerCheck` refuses invalid values of callers without types.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   if (answer !== undefined) return answerCheck(answer as StandardSchema, "answer");
   const text = config?.answerSchema ?? undefined;
@@ -118,7 +129,7 @@ function answerCheckOf({ answer, config }: AgentOptions<unknown>): AnswerCheck |
     : refuse(`config.answerSchema must be the JSON text of a JSON Schema, got ${shownValue(text)}.`);
 }
 
-/** With a schema in `config` alone the answer stays text: its type cannot be known. */
+/** Reads answers. With a schema only in `config` the answer stays text, because its type is not known. */
 function answerReader(
   answers: AnswerCheck | undefined,
   hasType: boolean,
@@ -127,6 +138,6 @@ function answerReader(
   return hasType ? answers.value : (text) => answers.value(text).then(() => text);
 }
 
-/** The agent before its first message. */
+/** The state of an agent before its first message. */
 export const initialStateOf = ({ config, tools }: Pick<Agent<unknown>, "config" | "tools">): AgentState =>
   initialAgentState({ config, tools });

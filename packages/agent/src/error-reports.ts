@@ -1,13 +1,13 @@
 /**
- * Where an error came from that no caller waits for.
+ * The source of an error that no caller waits for.
  *
- * - `effect`: a model call, tool, handler or question that ended without an answer; `key` names it.
- * - `transition`: the reducer threw for an input that an effect dispatched; `key` names the effect.
+ * - `effect`: a model call, tool, handler or question ended without a result; `key` is the key of the effect.
+ * - `transition`: the reducer threw for an input of an effect; `key` is the key of the effect.
  * - `effectsAt`: the effects of a state could not be computed.
  * - `projection`: the events, or another view, of a state could not be computed.
  * - `listener`: a callback given to `subscribe`, `onEvent`, `onInput` or `follow` threw or rejected.
- * - `log`: the log could not be read, written or leased; what can be tried again is tried again.
- * - `question`: a human is asked, and nothing in this process could show or answer the question.
+ * - `log`: the log could not be read, written or leased; where a retry can help, the session retries.
+ * - `question`: a question is open, and no listener or `onApproval` in this process can answer it.
  */
 export type ErrorReportSource =
   | "effect"
@@ -22,32 +22,36 @@ export type ErrorReportSource =
 export interface ErrorReport {
   readonly source: ErrorReportSource;
   readonly error: unknown;
-  /** The key of the effect that it concerns, where there is one. */
+  /** The key of the effect that the error concerns, if any. */
   readonly key?: string;
 }
 
+/** Receives the errors of a session that no caller waits for. */
 export type ErrorListener = (report: ErrorReport) => void;
 
 /** The errors of one session that no caller waits for. */
 export interface ErrorReports {
   report(report: ErrorReport): void;
-  /** Calls back with every report from now on, and with those of this turn of the event loop that were not heard. */
+  /**
+   * Calls the listener with every later report, and with the undelivered reports of this turn of the event loop.
+   * Returns a function that removes the listener.
+   */
   listen(listener: ErrorListener): () => void;
 }
 
-/** So many different errors are printed in the life of a process. */
+/** The number of different errors that one process prints at most. */
 const maxPrinted = 1_000;
-/** The sources and messages of those that were printed, of all sessions. */
+/** The sources and messages of the errors that this process has printed, of all sessions. */
 const printed = new Set<string>();
 
 /**
- * Reports go to the listeners. Where there are none by the end of the present turn of the event loop, an error is
- * printed by `console.error`: once for each source and message, so that a failure that repeats, or that all sessions of
- * a process have, is not a flood.
+ * Passes reports to the listeners. If there is no listener at the end of the current turn of the event loop, an error
+ * is printed by `console.error`, once for each source and message, so that a repeated failure does not flood the
+ * output.
  */
 export function errorReports(sessionId: string, onError: ErrorListener | undefined): ErrorReports {
   const listeners = new Set<ErrorListener>(onError === undefined ? [] : [onError]);
-  let unheard: ErrorReport[] = [];
+  let undelivered: ErrorReport[] = [];
 
   const deliver = (report: ErrorReport, listener: ErrorListener): void => {
     try {
@@ -57,9 +61,9 @@ export function errorReports(sessionId: string, onError: ErrorListener | undefin
     }
   };
 
-  const printUnheard = (): void => {
-    const reports = unheard;
-    unheard = [];
+  const printUndelivered = (): void => {
+    const reports = undelivered;
+    undelivered = [];
     for (const report of reports) print(sessionId, report);
   };
 
@@ -67,14 +71,14 @@ export function errorReports(sessionId: string, onError: ErrorListener | undefin
     report(report) {
       for (const listener of listeners) deliver(report, listener);
       if (listeners.size > 0) return;
-      if (unheard.length === 0) setTimeout(printUnheard);
-      unheard.push(report);
+      if (undelivered.length === 0) setTimeout(printUndelivered);
+      undelivered.push(report);
     },
     listen(listener) {
       const own: ErrorListener = (report) => listener(report);
       listeners.add(own);
-      const reports = unheard;
-      unheard = [];
+      const reports = undelivered;
+      undelivered = [];
       for (const report of reports) deliver(report, own);
       return () => void listeners.delete(own);
     },
@@ -87,7 +91,7 @@ function print(sessionId: string, { source, error, key }: ErrorReport): void {
   printed.add(name);
   const about = key === undefined ? source : `${source}, ${key}`;
   console.error(
-    `Session ${JSON.stringify(sessionId)} (${about}): handle this with session.onError; it is printed once.`,
+    `Session ${JSON.stringify(sessionId)} (${about}): unhandled error, printed once. Handle it with session.onError.`,
     error,
   );
 }

@@ -1,12 +1,12 @@
 import type { AgentEvent } from "./agent-event.ts";
 
-/** So many unread events are kept as they are. */
+/** The number of unread events that are kept unchanged. */
 const maxUnread = 1_000;
 
 /**
- * Events that wait for their reader. Up to a thousand are kept as they came. Beyond that, consecutive tokens of one
- * message are joined into one event, progress reports of a call give way to later ones, and where that is not enough
- * the oldest events are dropped; questions and the end of the run are always kept.
+ * A buffer of unread events. Up to 1,000 events are kept unchanged. Beyond that, consecutive tokens of one message are
+ * joined into one event, progress of a call is replaced by later progress, and if that is not enough, the oldest events
+ * are dropped. Questions and the end of the run are always kept.
  */
 export class EventBuffer<Answer> {
   #events: AgentEvent<Answer>[] = [];
@@ -17,7 +17,7 @@ export class EventBuffer<Answer> {
     if (this.#events.length - this.#position > maxUnread) this.#compact();
   }
 
-  /** The next event; undefined when all are read. */
+  /** Removes and returns the next event; undefined if all are read. */
   shift(): AgentEvent<Answer> | undefined {
     const event = this.#events[this.#position];
     if (event === undefined) return undefined;
@@ -53,7 +53,7 @@ export class EventBuffer<Answer> {
 const mustStay = ({ type }: AgentEvent<unknown>): boolean =>
   type === "ApprovalRequested" || type === "FinalAnswer" || type === "Error";
 
-/** Two events in a row as one, where the later one continues the earlier. */
+/** Two consecutive events as one, if the second continues the first; otherwise undefined. */
 function mergedWith<Answer>(
   last: AgentEvent<Answer> | undefined,
   event: AgentEvent<Answer>,

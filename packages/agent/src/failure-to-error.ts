@@ -15,7 +15,7 @@ function failureToKind(failure: AgentFailure): AgentErrorKind {
   }
 }
 
-/** The error that a loop which ended in Error is for its host. */
+/** The `AgentError` for the failure of a loop that ended in Error. `reason` is the kind of the failure. */
 export function failureToError(failure: AgentFailure, state: AgentState, trace: Trace): AgentError {
   const message =
     failure.kind === "AnswerInvalid" ? answerFailureText(failure.message, state) : failure.message;

@@ -1,5 +1,5 @@
-// What an application needs of the packages below: functions, and every type that a signature here is made of, so that an
-// application which depends on this package alone can name them.
+// Re-exports from the packages below: the functions that applications need, and every type that a signature here uses, so
+// that an application can depend on this package alone.
 export { agentTransition, memoryAt, traceOf } from "@moora/agent-core-state-machine";
 export type {
   AgentAttachment,

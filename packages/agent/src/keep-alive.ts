@@ -1,9 +1,9 @@
-/** The longest time that a timer can have. */
+/** The longest delay of a timer, in milliseconds. */
 const longestMs = 2 ** 31 - 1;
 
 /**
- * Keeps a process alive while something is waited for that can come from another process: what waits for it in this one,
- * a file watch or a lease, does not. Elsewhere than on Node it is an idle timer and has no effect.
+ * Keeps the process alive while it waits for another process: file watches and leases alone do not. Returns a function
+ * that turns this on and off. Outside Node it has no effect.
  */
 export function keepAlive(): (isNeeded: boolean) => void {
   let timer: ReturnType<typeof setInterval> | undefined;

@@ -1,6 +1,6 @@
 import { isPromise } from "@moora/agent-core-effects/internal";
 
-/** A set of callbacks. One that throws, or returns a promise that rejects, does not keep the others from hearing. */
+/** A set of callbacks. A callback that throws or rejects does not affect the others. */
 export interface Listeners<Args extends readonly unknown[]> {
   /** Returns a function that removes the listener. */
   add(listener: (...args: Args) => void): () => void;
@@ -8,7 +8,7 @@ export interface Listeners<Args extends readonly unknown[]> {
   readonly size: number;
 }
 
-/** `onError` hears what a listener throws or rejects with. */
+/** Creates a set of listeners. `onError` receives the errors of listeners that throw or reject. */
 export function listeners<Args extends readonly unknown[]>(
   onError: (error: unknown) => void,
 ): Listeners<Args> {
@@ -28,7 +28,7 @@ export function listeners<Args extends readonly unknown[]>(
   };
 }
 
-/** Calls back; `onError` hears what that throws, or what the promise that it returns rejects with. */
+/** Calls the function. `onError` receives what it throws or what its promise rejects with. */
 export function callSafely(call: () => unknown, onError: (error: unknown) => void): void {
   try {
     const result = call();

@@ -22,49 +22,60 @@ import type { OnApproval } from "./session/host-approvals.ts";
 import { parsed } from "./session/parse-or-refuse.ts";
 import { randomId } from "./user-message.ts";
 
+/** The options of `openSession`. */
 export interface OpenOptions {
+  /** The log that has the session, or in which it is created. */
   readonly log: EventLog;
+  /** The id of the session in the log. */
   readonly id: string;
   /**
-   * What this host does: `run` the agent, under a lease that only one holds; `post` messages, decisions and cancels to
-   * its owner; or only `read` along. Default: `run`.
+   * What this process may do: `run` the agent as the owner of the session, `post` messages, decisions and cancels to
+   * its owner, or only `read`. Default: `run`.
    */
   readonly access?: Access;
   /**
-   * Names this host for others and in the log. Default: on Node the host name, the process id and the time at which the
-   * process started, elsewhere a random name. A name that you give must be this host's alone, and the same after a
-   * restart: an opening takes the session over from an owner of the same name at once, since that is itself before the
-   * restart. The older owner of two gets `StaleWriter`; it does not take the session back by itself.
+   * The name of this process in the lease and in the log. Default: on Node the host name, the process id and the start
+   * time of the process, otherwise a random name. A name of your own must be unique among running processes and the
+   * same after a restart, because an opening takes the session over from an owner of the same name at once. The older
+   * of two owners with one name gets `StaleWriter` and does not take the session back by itself.
    */
   readonly owner?: string;
+  /** Default: `systemClock`. */
   readonly clock?: Clock;
-  /** How long the right to run lasts without being renewed, in milliseconds above 0. Default: 30,000. */
+  /** How long the lease lasts if it is not renewed, in milliseconds above 0. Default: 30,000. */
   readonly leaseMs?: number;
-  /** How long to wait for a session that another owner runs, in milliseconds above 0. Default: not at all. */
+  /** How long to wait for a session that another owner runs, in milliseconds above 0. Default: no waiting. */
   readonly waitMs?: number;
   /**
-   * Whether an owner is known to be dead: then its lease is not waited for. Processes of the same machine that have ended
-   * are known to be dead without it.
+   * Whether the process of an owner has ended, so that its lease need not expire first. Ended processes of the same
+   * machine are recognized without it. Default: false for all others.
    */
   readonly isOwnerGone?: (owner: string) => boolean | Promise<boolean>;
+  /** Answers questions at once. Default: questions wait for `decide`. */
   readonly onApproval?: OnApproval;
-  /** Hears the errors that no caller waits for, from the opening on; `session.onError` adds more listeners. */
+  /**
+   * Receives the errors that no caller waits for, from the opening on; `session.onError` adds more listeners. Default:
+   * `console.error`.
+   */
   readonly onError?: ErrorListener;
+  /** Makes unique ids, each with the given prefix; for tests that need the same ids each time. Default: random ids. */
   readonly newId?: (prefix: string) => string;
-  /** Whether snapshots are kept for quick opening. Default: true. */
+  /** Whether snapshots are saved, which make later openings faster. Default: true. */
   readonly snapshots?: boolean;
-  /** Called if a snapshot is not used because the log does not confirm it. Default: a warning of the process. */
+  /** Called if a snapshot is not used because the log does not confirm it. Default: a process warning. */
   readonly onNotice?: (notice: LogNotice) => void;
 }
 
 /**
- * A session that lives in a log. What is acknowledged is durable; work that a crash interrupted is resumed by the replay
- * policy of its tool. Creates the session when there is none. Close it with `await using`, or with `session.close()` in a
- * `finally`, so that others can run it at once. A session that is not closed does not keep its process alive.
+ * Opens a session in a log, and creates it if the log has none of this id. Acknowledged inputs are durable; interrupted
+ * work resumes by the replay policy of its tool. Close the session with `await using`, or with `session.close()` in a
+ * `finally`, so that other processes can run it at once. An open session does not keep its process alive.
  *
- * Rejects with `SessionError` and `LogError`. `SessionBusy`: another owner runs it, and still did after `waitMs`; the error
- * has `owner` and `until`. `WrongAgent`: the log belongs to another agent. `InvalidOption`: an option is unknown or
- * of the wrong form, `log` is not a log, `access` is not one of the three, `leaseMs` or `waitMs` is not a positive finite number. A log that a newer release wrote opens to be read only.
+ * Throws `BuildError` for an invalid agent, and rejects with `SessionError` and `LogError`. `SessionBusy`: another
+ * owner still runs the session after `waitMs`; the error has `owner` and `until`. `SessionUnknown`: the log has no
+ * session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
+ * option is unknown or of the wrong form, `log` is not a log, `access` is not one of the three, `leaseMs` or `waitMs`
+ * is not a positive finite number. A session that a newer release wrote opens with access `read`.
  */
 export async function openSession<Answer>(
   agent: Agent<Answer>,
@@ -80,7 +91,7 @@ export async function openSession<Answer>(
     const handle = logHandle(options.log, await openLog(agent, options, access));
     const found = await restoreSession(handle.log, options.onNotice);
     checkAgent(agent, found);
-    // A reader appends nothing after the records that a snapshot replaces.
+    // Only processes that append need to check the records before the snapshot.
     if (access !== "read" && found.snapshotSeq > 0) await handle.log.checkUpTo(found.snapshotSeq);
     const base = { ...options, clock, handle, found };
     if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
@@ -102,7 +113,7 @@ interface RunOptions extends OpenOptions {
   readonly found: RestoredSession;
 }
 
-/** Takes the lease and begins to run. Undefined when another owner took the session over in the meantime. */
+/** Takes the lease and runs the session. Returns undefined if another owner took the session over meanwhile. */
 async function run<Answer>(
   agent: Agent<Answer>,
   options: RunOptions,
@@ -148,7 +159,7 @@ async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Acce
   const { log, id, newId = randomId } = options;
   const found = await log.open(id);
   if (found !== undefined) return found;
-  if (access !== "run") throw new SessionError("SessionUnknown", `There is no session ${id}.`);
+  if (access !== "run") throw new SessionError("SessionUnknown", `There is no session "${id}".`);
   try {
     return await log.create(id, headerToText(headerOf(agent, newId("incarnation"))));
   } catch (error) {
@@ -162,12 +173,12 @@ function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void
   if (header.agent.name !== name) {
     throw new SessionError(
       "WrongAgent",
-      `This session belongs to the agent ${header.agent.name}, not to ${name}.`,
+      `This session belongs to the agent "${header.agent.name}", not to "${name}".`,
     );
   }
 }
 
-/** What a host says when it takes a session up: itself, and how its agent differs from the one that was here before. */
+/** The inputs of an opening: the owner, and the configuration and tools of the agent if they have changed. */
 function opening(
   { version, config, tools }: Agent<unknown>,
   { state }: RestoredSession,

@@ -12,15 +12,22 @@ import { systemClock } from "./clock.ts";
 import { decisionToInput, refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 
+/**
+ * The options of `performWith`. `signal` aborts the work of effects, `notify` receives their progress, and `ask` shows a
+ * question to a reviewer. Default: none of them.
+ */
 export interface PerformOptions extends Partial<Pick<EffectHost, "signal" | "notify" | "ask">> {
+  /** The id of the session, a part of digests and idempotency keys. Default: "local". */
   readonly sessionId?: string;
+  /** Default: `systemClock`. */
   readonly clock?: Clock;
 }
 
 /**
- * Executes the effects of an agent without a session, and yields their inputs one after the other. Apply each before you
- * take the next one: what an effect does depends on whether its intent was applied. Without
- * `ask` there is no reviewer, and questions are rejected; with it they wait for a decision that you apply.
+ * Returns a function that executes one effect of an agent without a session and yields its inputs in order. Apply each
+ * input to the state before you take the next one, because an effect continues only if its intent was applied. Without
+ * `ask` questions are rejected; with it they wait for a decision that you apply. Throws `BuildError` for an invalid
+ * agent and for an unknown or invalid option.
  */
 export function performWith(
   { parts, runLimits: limits }: Pick<Agent<unknown>, "parts" | "runLimits">,
@@ -38,11 +45,11 @@ export function performWith(
   };
   return (effect, state) =>
     effect.type === "ask-human" && ask === undefined
-      ? unasked(effect, host)
+      ? rejectQuestion(effect, host)
       : inputsOf(programOf(effect, state, host));
 }
 
-async function* unasked(
+async function* rejectQuestion(
   effect: AskHumanEffect,
   { clock, limits: { maxResultLength } }: EffectHost,
 ): AsyncGenerator<AgentInput> {

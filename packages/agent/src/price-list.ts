@@ -4,7 +4,7 @@ import { isObject } from "./check-options.ts";
 
 export type { ModelPrice, PriceList } from "@moora/agent-core-state-machine";
 
-/** A field that is missing here does not compile; true: it must be there. */
+/** Whether each field of a price is required. A field that is missing here does not compile. */
 const priceFields: Readonly<Record<keyof ModelPrice, boolean>> = {
   input: true,
   output: true,
@@ -14,7 +14,7 @@ const priceFields: Readonly<Record<keyof ModelPrice, boolean>> = {
 
 const example = '{ "gpt-5.5": { input: 2, output: 8 } }';
 
-/** Throws `BuildError`, with the path, for a list that a budget could never be counted with. */
+/** Throws `BuildError`, with the path, for a price list that cannot be used. */
 export function checkPrices(prices: unknown): void {
   if (!isObject(prices))
     return refuse(`prices must be an object such as ${example}, got ${shownValue(prices)}.`);

@@ -3,9 +3,9 @@ import type { AgentEvent, ApprovalRequested } from "./agent-event.ts";
 import type { AgentRun, RunResult } from "./agent-run.ts";
 import { EventBuffer } from "./event-buffer.ts";
 
-/** The end of a run that its session holds: it emits the events and settles the run. */
+/** The session's side of a run: emits its events and settles it. */
 export class RunControl<Answer = string> {
-  /** What the application gets. */
+  /** The run that the application receives. */
   readonly run: AgentRun<Answer>;
   readonly #outcome = Promise.withResolvers<RunResult<Answer>>();
   readonly #readers = new Set<EventReader<Answer>>();
@@ -24,12 +24,12 @@ export class RunControl<Answer = string> {
     this.run = new ControlledRun({ cancel, result: () => this.#result(), events: () => this.#events() });
   }
 
-  /** Whether something iterates over the events, and so can answer what is asked. */
+  /** Whether an iterator over the events is open, whose reader can answer questions. */
   get isWatched(): boolean {
     return this.#readers.size > 0;
   }
 
-  /** Calls `ended` once, when the run is over, and `unwatched` whenever its last iterator was left. */
+  /** Calls `ended` once when the run has ended, and `unwatched` each time its last iterator is closed. */
   observe({ ended, unwatched }: { readonly ended: () => void; readonly unwatched: () => void }): void {
     if (this.#ended) return ended();
     this.#onEnd = ended;
@@ -74,7 +74,7 @@ export class RunControl<Answer = string> {
     return reader;
   }
 
-  /** What a new iterator receives first: the open questions, and the events that were buffered for it. */
+  /** The first events of a new iterator: the open questions and the buffered events. */
   #unread(): readonly AgentEvent<Answer>[] {
     const buffered = this.#early?.unread ?? [];
     if (this.#ended) return buffered;
@@ -99,7 +99,7 @@ interface RunSource<Answer> {
   readonly events: () => AsyncIterator<AgentEvent<Answer>, undefined>;
 }
 
-/** A run as applications see it: nothing of it settles the run. */
+/** The run as applications see it: they cannot settle it. */
 class ControlledRun<Answer> implements AgentRun<Answer> {
   readonly cancel: (reason?: string) => void;
   readonly #source: RunSource<Answer>;
@@ -113,7 +113,7 @@ class ControlledRun<Answer> implements AgentRun<Answer> {
     return "AgentRun";
   }
 
-  // A thenable is what this is for: `await runTask(...)` gives the result.
+  // A run is a thenable on purpose: `await runTask(...)` gives the result.
   // oxlint-disable-next-line unicorn/no-thenable
   then<Done = RunResult<Answer>, Failed = never>(
     onDone?: ((result: RunResult<Answer>) => Done | PromiseLike<Done>) | null,
@@ -140,7 +140,7 @@ class ControlledRun<Answer> implements AgentRun<Answer> {
 const isSameQuestion = (one: ApprovalRequested, other: ApprovalRequested): boolean =>
   one.toolCallId === other.toolCallId && one.digest === other.digest;
 
-/** An iterator over events, at the pace of its reader. */
+/** An iterator over events that buffers those that its reader has not taken yet. */
 class EventReader<Answer> implements AsyncIterator<AgentEvent<Answer>, undefined> {
   readonly #unread = new EventBuffer<Answer>();
   #waiting: ((result: IteratorResult<AgentEvent<Answer>, undefined>) => void)[] = [];

@@ -7,18 +7,19 @@ import { hostSession } from "./session/create-session.ts";
 import { baseOf, startForms, type StartOptions } from "./start-session.ts";
 import type { UserContent } from "./user-message.ts";
 
+/** The options of `runTask`: those of `startSession`, and a signal. */
 export interface TaskOptions extends StartOptions {
-  /** Aborting it cancels the task. */
+  /** Cancels the task when it is aborted. Default: none. */
   readonly signal?: AbortSignal;
 }
 
 const taskForms: OptionForms<TaskOptions> = { ...startForms, signal: "signal" };
 
 /**
- * Runs one task from its message to its answer. Await it for the result, or go through its events. Where an approval is
- * needed and there is no reviewer, neither `onApproval` nor an iteration over the events, it is rejected. Throws
- * `BuildError` for what is not an agent and for an unknown option; the run rejects with `AgentFailed` for a task that is
- * blank, or neither text nor an object with text.
+ * Runs one task in a session of its own, in memory. Await the run for its result, or iterate over its events. A
+ * question is rejected if there is no reviewer: neither `onApproval` nor an open iterator over the events. Throws
+ * `BuildError` for an invalid agent and for an unknown or invalid option; the run rejects with `AgentFailed` for a task
+ * that is blank, or neither a string nor an object with `content`.
  */
 export function runTask<Answer>(
   agent: Agent<Answer>,
@@ -43,10 +44,10 @@ export function runTask<Answer>(
   control.observe({
     ended() {
       signal?.removeEventListener("abort", cancel);
-      // After the current listeners were notified.
+      // The listeners of this event must be notified first.
       queueMicrotask(() => void session.close());
     },
-    // The consumer of the events was the one to ask.
+    // The reader of the events was the reviewer.
     unwatched() {
       if (onApproval !== undefined) return;
       for (const question of session.questions()) {

@@ -10,17 +10,28 @@ import { createSession, type SessionBase } from "./session/create-session.ts";
 import type { Session } from "./session/session.ts";
 import { randomId } from "./user-message.ts";
 
+/** The options of `startSession`. */
 export interface StartOptions {
-  /** Default: a new random id. */
+  /** The id of the session, a part of digests and idempotency keys. Default: a random id. */
   readonly id?: string;
-  /** A state to continue from, of the same agent. What was broken off in it is resumed by the policy of its tool. */
+  /**
+   * The state to continue from, of the same agent. Interrupted work in it resumes by the replay policy of its tool.
+   * Default: the initial state of the agent.
+   */
   readonly state?: AgentState;
+  /** Default: `systemClock`. */
   readonly clock?: Clock;
-  /** Answers questions at once; without it they wait for `decide`. */
+  /**
+   * Answers questions at once. Default: questions wait for `decide`; `runTask` rejects them if no reader of events can
+   * answer.
+   */
   readonly onApproval?: OnApproval;
-  /** Hears the errors that no caller waits for, from the start on; `session.onError` adds more listeners. */
+  /**
+   * Receives the errors that no caller waits for, from the start on; `session.onError` adds more listeners. Default:
+   * `console.error`.
+   */
   readonly onError?: ErrorListener;
-  /** Makes ids of messages unique; for tests that want them to be the same each time. */
+  /** Makes unique ids, each with the given prefix; for tests that need the same ids each time. Default: random ids. */
   readonly newId?: (prefix: string) => string;
 }
 
@@ -34,7 +45,10 @@ export const startForms: OptionForms<StartOptions> = {
   newId: "function",
 };
 
-/** A session in memory. Every method has its effect before it returns; only what the world does takes time. Throws `BuildError` for what is not an agent and for an unknown option. */
+/**
+ * Starts a session in memory. Every method applies its inputs before it returns; only model calls, tools and questions
+ * take time. Throws `BuildError` for an invalid agent and for an unknown or invalid option.
+ */
 export function startSession<Answer>(agent: Agent<Answer>, options: StartOptions = {}): Session<Answer> {
   checkIsAgent("startSession", agent);
   checkOptions("startSession", options, startForms);
@@ -42,7 +56,7 @@ export function startSession<Answer>(agent: Agent<Answer>, options: StartOptions
   return createSession(agent, { ...baseOf(agent, "session", options), onApproval: options.onApproval });
 }
 
-/** What a session in memory is made on. */
+/** The base of a session in memory. */
 export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOptions): SessionBase {
   const { id = randomId(prefix), clock = systemClock, newId = randomId, onError } = options;
   const initial =
@@ -50,7 +64,10 @@ export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOpti
   return { id, initial, seq: 0, clock, newId, onError, runsEffects: true };
 }
 
-/** The state as a new host finds it: what had started is interrupted, and the agent is the one that it has now. */
+/**
+ * The state after an opening by a new host: started work counts as interrupted, and the configuration and tools are
+ * those of the given agent.
+ */
 function resumed(
   { config, tools }: Agent<unknown>,
   state: AgentState,

@@ -9,7 +9,10 @@ import {
 } from "@moora/agent-core-effects/internal";
 import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
 
-/** Tools by name. Names are those that every provider takes, each of them once, and none that every object has. */
+/**
+ * A set of tools with unique names. A name must be one that every provider accepts, and not a property that every
+ * object has.
+ */
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
 
@@ -26,8 +29,8 @@ export class ToolRegistry {
   }
 
   /**
-   * Throws `BuildError` for what `defineTool` did not make, for a name that a provider refuses, that is taken or reserved for
-   * an internal tool, and for an invalid definition. `place` names the tool in the message.
+   * Adds a tool. Throws `BuildError` for a value that `defineTool` did not return, a name that a provider refuses, a
+   * duplicate or reserved name, and an invalid definition. `place` names the tool in the message.
    */
   register(tool: Tool, place: string = "The tool"): this {
     checkTool(tool, place);
@@ -48,7 +51,7 @@ export class ToolRegistry {
     return this.#tools.has(name);
   }
 
-  /** What the model reads: the name, the description and the JSON Schema of the input of each tool. */
+  /** The part of each tool that the model reads: its name, its description and the JSON Schema of its input. */
   schemas(): readonly { readonly name: string; readonly description: string; readonly schema: string }[] {
     return [...this.#tools.values()].map(({ name, definition: { description, schema } }) => ({
       name,
@@ -57,7 +60,10 @@ export class ToolRegistry {
     }));
   }
 
-  /** Runs a tool outside of any agent. Rejects with `ToolError` for an unknown name or a failed call. */
+  /**
+   * Runs a tool without an agent and returns its result. Rejects with `AgentError`, kind `ToolError`, for an unknown
+   * name and a failed call.
+   */
   async execute(name: string, parameters: string, context: Partial<ToolContext> = {}): Promise<string> {
     const tool = this.#tools.get(name);
     if (tool === undefined) {
@@ -73,7 +79,7 @@ export class ToolRegistry {
   }
 }
 
-/** Throws `BuildError`, with the place in the list, for an invalid list of tools. */
+/** Registers a list of tools. Throws `BuildError`, with the position in the list, for an invalid tool. */
 export function toolRegistry(tools: readonly Tool[]): ToolRegistry {
   if (!Array.isArray(tools)) refuse(`tools must be an array of tools, got ${shownValue(tools)}.`);
   const registry = new ToolRegistry();
@@ -85,13 +91,13 @@ function checkTool(tool: unknown, place: string): void {
   const fix = "Define it with defineTool({ name, description, input, execute }).";
   if (typeof tool !== "object" || tool === null)
     return refuse(`${place} must be a tool, got ${shownValue(tool)}. ${fix}`);
-  const isMade =
+  const isTool =
     "definition" in tool &&
     "check" in tool &&
     typeof tool.check === "function" &&
     "run" in tool &&
     typeof tool.run === "function";
-  if (!isMade) refuse(`${place} was not made by defineTool. ${fix}`);
+  if (!isTool) refuse(`${place} was not created by defineTool. ${fix}`);
 }
 
 const aloneContext = (): ToolContext => ({

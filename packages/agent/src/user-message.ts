@@ -2,56 +2,61 @@ import { shownValue } from "@moora/agent-core-effects/internal";
 import type { AgentAttachment, UserMessageInput } from "@moora/agent-core-state-machine";
 import { InputRefused } from "./session/session.ts";
 
-/** What a user says: text, or text with files by reference. */
+/** The content of a user message: a text, or a text with files by reference. */
 export type UserContent =
   | string
   | { readonly content: string; readonly attachments?: readonly AgentAttachment[] };
 
-/** Why a value is not the content of a message; undefined where it is. */
+/** The problem of an invalid message content; undefined for a valid one. */
 export function contentProblem(
-  said: unknown,
+  userContent: unknown,
 ): { readonly code: "wrong-shape"; readonly path: string; readonly message: string } | undefined {
   const code = "wrong-shape";
-  if (typeof said === "string") return undefined;
-  if (typeof said !== "object" || said === null || !("content" in said)) {
+  if (typeof userContent === "string") return undefined;
+  if (typeof userContent !== "object" || userContent === null || !("content" in userContent)) {
     const expected = "a string or an object { content, attachments }";
-    return { code, path: "content", message: `must be ${expected}, got ${shownValue(said)}.` };
+    return { code, path: "content", message: `must be ${expected}, got ${shownValue(userContent)}.` };
   }
-  if (typeof said.content === "string") return undefined;
-  return { code, path: "content.content", message: `must be a string, got ${shownValue(said.content)}.` };
+  if (typeof userContent.content === "string") return undefined;
+  return {
+    code,
+    path: "content.content",
+    message: `must be a string, got ${shownValue(userContent.content)}.`,
+  };
 }
 
-/** A new id, of 96 random bits: it is data of an input, and decides nothing. */
+/** A new id: the prefix and 96 random bits. */
 export function randomId(prefix: string): string {
   let id = `${prefix}_`;
   for (let word = 0; word < 3; word += 1) id += randomWord().toString(16).padStart(8, "0");
   return id;
 }
 
-/** Random words in store: asking for many at once costs little more than asking for one. */
-const store = new Uint32Array(96);
-let used = store.length;
+/** A buffer of random words: filling it at once is much cheaper than one request for each word. */
+const randomWords = new Uint32Array(96);
+let used = randomWords.length;
 
 function randomWord(): number {
-  if (used === store.length) {
-    crypto.getRandomValues(store);
+  if (used === randomWords.length) {
+    crypto.getRandomValues(randomWords);
     used = 0;
   }
-  return store[used++] ?? 0;
+  return randomWords[used++] ?? 0;
 }
 
 /**
- * The input for what a user says. Text is made well-formed: half a character that a host cut is replaced. Throws
- * `InputRefused` for what is neither text nor an object with text.
+ * Creates the input for a user message. Lone surrogates in the text are replaced. `messageId` defaults to a random id,
+ * `timestamp` to the current time in milliseconds since 1970. Throws `InputRefused` for a content that is neither a
+ * string nor an object with `content`.
  */
 export function userMessage(
-  said: UserContent,
+  userContent: UserContent,
   { messageId = randomId("user"), timestamp = Date.now() }: { messageId?: string; timestamp?: number } = {},
 ): UserMessageInput {
-  const problem = contentProblem(said);
+  const problem = contentProblem(userContent);
   if (problem !== undefined) throw new InputRefused(problem);
   const { content, attachments } =
-    typeof said === "string" ? { content: said, attachments: undefined } : said;
+    typeof userContent === "string" ? { content: userContent, attachments: undefined } : userContent;
   return {
     type: "user-message-received",
     messageId,

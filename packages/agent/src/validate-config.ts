@@ -19,8 +19,8 @@ import type { Agent } from "./define-agent.ts";
 import { checkPrices } from "./price-list.ts";
 
 /**
- * The configuration as a copy of its own. Throws `BuildError`, with the path, for a field that does not exist, at any depth,
- * for a value of the wrong form, for what a log cannot keep, and for a control graph that cannot work.
+ * Returns a checked copy of the configuration. Throws `BuildError`, with the path, for an unknown field at any depth, a
+ * value of the wrong form, a value that is not JSON, and a control graph that cannot work.
  */
 export function checkedConfig(config: AgentConfig): AgentConfig {
   const copied = jsonCopy(config);
@@ -40,7 +40,10 @@ export function checkedConfig(config: AgentConfig): AgentConfig {
   return problem === undefined ? parsed.data : refuse(`config.graph: ${problem}`);
 }
 
-/** The configuration with a change. Throws `BuildError` for a group that is not an object: its value would be lost. */
+/**
+ * The configuration with a change applied. Throws `BuildError` for a group that is not an object, whose value would
+ * otherwise be lost.
+ */
 export function mergedConfig(config: AgentConfig, change: AgentConfigChange): AgentConfig {
   for (const group of configGroups) {
     if (change[group] !== undefined && !isObject(change[group]))
@@ -49,7 +52,7 @@ export function mergedConfig(config: AgentConfig, change: AgentConfigChange): Ag
   return changeConfig(config, change);
 }
 
-/** Throws `BuildError` for a change after which the configuration could not work with the code of an agent. */
+/** Throws `BuildError` for a change after which the configuration could not work with the code of the agent. */
 export function checkConfigChange(
   { parts: { states, predicates }, tools }: Pick<Agent<unknown>, "parts" | "tools">,
   config: AgentConfig,
@@ -61,7 +64,7 @@ export function checkConfigChange(
   if (change.prices !== undefined) checkPrices(change.prices);
 }
 
-/** The code that a configuration names, and its tools. */
+/** The handlers, predicates and tools that a configuration can name. */
 export interface NamedCode {
   readonly states: Readonly<Record<string, StateHandler>>;
   readonly predicates: Readonly<Record<string, ApprovalPredicate>>;
@@ -87,7 +90,10 @@ export function checkNames(config: AgentConfig, code: NamedCode): void {
   }
 }
 
-/** A model that nothing selects may be meant for a configuration to come; a table of which nothing applies is a mistake. */
+/**
+ * Throws `BuildError` for a table of models of which none can be selected. A single unused model is allowed: a later
+ * configuration may select it.
+ */
 export function checkModels({ models, taskType }: AgentConfig): void {
   const names = Object.keys(models).filter((name) => name !== "reflect");
   if (names.length === 0 || names.includes(taskType) || names.includes("default")) return;
@@ -139,10 +145,13 @@ const limitNames: Readonly<Record<keyof RunLimits, true>> = {
   llmIdleTimeoutMs: true,
 };
 
-/** Longer results than this would not fit a record of a log. */
+/** The longest result that fits a record of a log, in characters. */
 const longestResult = 8_000_000;
 
-/** The limits with their defaults. Throws `BuildError` for an unknown one and for what is not a positive integer. */
+/**
+ * The run limits with defaults for those that are not given. Throws `BuildError` for an unknown limit and for a value
+ * that is not a positive integer.
+ */
 export function checkedRunLimits(given: Partial<RunLimits> = {}): RunLimits {
   const limits = { ...defaultRunLimits, ...given };
   for (const [name, limit] of Object.entries(limits)) {

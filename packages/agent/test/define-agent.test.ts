@@ -289,7 +289,7 @@ describe("what is put where something else is expected is refused, with the plac
     [
       "a plain object as a tool",
       { llm, tools: [toolOf("a"), { name: "b", description: "B", execute: () => 1 }] },
-      "tools[1] was not made by defineTool. Define it with defineTool({ name, description, input, execute }).",
+      "tools[1] was not created by defineTool. Define it with defineTool({ name, description, input, execute }).",
     ],
     ["a function as a tool", { llm, tools: [() => 1] }, "tools[0] must be a tool, got a function."],
     [

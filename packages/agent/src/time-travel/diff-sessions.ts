@@ -7,33 +7,40 @@ import { comparableInput, comparableState } from "./volatile-fields.ts";
 import { differencesOf, type Difference } from "./differences.ts";
 import { end, positionOf, readSoundPart } from "./read-session.ts";
 
-/** Where two runs part, and how their states differ at the end. */
+/**
+ * The difference between two sessions: their common beginning, their first different inputs, and the differences of
+ * their states.
+ */
 export interface SessionDiff {
   /**
-   * How many records of `a`, from the first on, are in `b` too; times, owners and random ids do not count, and records of
-   * snapshots are passed over.
+   * The number of records at the beginning of `a` that `b` has too. Times, owners and random ids are not compared, and
+   * records of snapshots are skipped.
    */
   readonly common: number;
-  /** The first inputs that are not the same; undefined for a run that had ended. */
+  /** The first different input of each session; undefined for a session without further inputs. */
   readonly a: AgentInput | undefined;
   readonly b: AgentInput | undefined;
-  /** Places of the states that differ by more than times, owners and random ids. */
+  /** The differences of the states, without times, owners and random ids. */
   readonly state: readonly Difference[];
 }
 
 const forms: OptionForms<SessionRef> = { log: "any", id: "string", seq: "number" };
 
+/** A session in a log, up to a position. */
 export interface SessionRef {
   readonly log: EventLog;
   readonly id: string;
-  /** Default: the end. */
+  /** The last record that is compared. Default: the last record of the session. */
   readonly seq?: number;
 }
 
-/** Compares two runs record by record, and their final states. */
+/**
+ * Compares two sessions record by record, and their final states. Rejects with `SessionError`, code `SessionUnknown` or
+ * `InvalidOption`, and with `LogCorrupt` for a position behind the first damage.
+ */
 export async function diffSessions(a: SessionRef, b: SessionRef): Promise<SessionDiff> {
   for (const ref of [a, b]) checkLogOptions("diffSessions", ref, forms);
-  const [left, right] = [await programOf(a), await programOf(b)];
+  const [left, right] = [await readPart(a), await readPart(b)];
   const common = commonLength(left.inputs, right.inputs);
   return {
     common: (left.inputs[common]?.seq ?? left.seq + 1) - 1,
@@ -43,7 +50,7 @@ export async function diffSessions(a: SessionRef, b: SessionRef): Promise<Sessio
   };
 }
 
-async function programOf({ log, id, seq = end }: SessionRef) {
+async function readPart({ log, id, seq = end }: SessionRef) {
   const session = await readSoundPart(log, id);
   const position = positionOf(session, seq);
   const inputs = session.inputs
@@ -54,11 +61,11 @@ async function programOf({ log, id, seq = end }: SessionRef) {
 }
 
 function commonLength(left: readonly LoggedInput[], right: readonly LoggedInput[]): number {
-  const parted = left.findIndex(({ input }, index) => {
+  const firstDifference = left.findIndex(({ input }, index) => {
     const other = right[index];
     return other === undefined || textOf(input) !== textOf(other.input);
   });
-  return parted < 0 ? left.length : parted;
+  return firstDifference < 0 ? left.length : firstDifference;
 }
 
 const textOf = (input: AgentInput): string => canonicalJson(comparableInput(input));

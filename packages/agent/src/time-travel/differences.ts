@@ -1,11 +1,14 @@
-/** A place at which two JSON values differ; a side that has nothing there is undefined. */
+/**
+ * A path at which two JSON values differ, such as `messages[0].content`, and both values; undefined where a value is
+ * missing.
+ */
 export interface Difference {
   readonly path: string;
   readonly a: unknown;
   readonly b: unknown;
 }
 
-/** Where two JSON values differ, in order, up to `most` places. */
+/** The differences of two JSON values, in order. At most `most` of them; default: 100. */
 export function differencesOf(a: unknown, b: unknown, most = 100): readonly Difference[] {
   const found: Difference[] = [];
   compare(a, b, "", (difference) => {

@@ -19,34 +19,44 @@ import { end, positionIn, positionOf, readSoundPart } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
 /**
- * What happens to work that was under way at the position: `reuse` its outcome in the original log, `rerun` it as if it had
- * not begun, or `close` it: as not run where it had not started, as unknown where it had.
+ * What happens to work that is open at the position. `reuse`: its outcome is taken from the original log. `rerun`: it
+ * runs again, as if it had not started. `close`: a call that had not started counts as not run, the outcome of one that
+ * had started as unknown.
  */
 export type OpenWork = "reuse" | "rerun" | "close";
 
+/** The options of `forkSession`. */
 export interface ForkOptions {
   /** The id of the new session. */
   readonly as: string;
-  /** Where the new session goes; default: the same log. */
+  /** The log for the new session. Default: the log of the original session. */
   readonly to?: EventLog;
+  /** What happens to work that is open at the position. */
   readonly open: OpenWork;
-  /** Changes an input on its way into the new session, or leaves it out with null. What it gives has to be an input. */
+  /**
+   * Returns the input for the new session: the same, a changed one, or null to leave it out. `seq` is the record of the
+   * original session. Default: no changes.
+   */
   readonly edit?: (input: AgentInput, seq: number) => AgentInput | null;
 }
 
+/** The result of a fork. */
 export interface Forked {
+  /** The id of the new session. */
   readonly id: string;
-  /** Records of the new session. */
+  /** The number of records of the new session. */
   readonly seq: number;
-  /** Inputs that an edit made inapplicable: they are not in the new session. */
+  /** The number of inputs that no longer apply because of an edit. They are not in the new session. */
   readonly dropped: number;
+  /** The state of the new session. */
   readonly state: AgentState;
 }
 
 /**
- * Starts a new session from any position of another one, also from within a batch of tool calls. Of a damaged log, from any
- * position before the damage; rejects with `LogCorrupt` for one behind it, and where `open: "reuse"` would need records behind
- * it, since work is open at the position. Rejects with `InvalidOption` for options with an unknown name or of the wrong form.
+ * Creates a new session from the first `seq` records of another one. Any position is possible, also within a batch of
+ * tool calls. In a damaged log the position must be before the damage. Rejects with `LogCorrupt` for a position behind
+ * it, and if `open: "reuse"` needs records behind it; with `SessionUnknown` for an unknown session; with
+ * `InvalidOption` for an unknown or invalid option.
  */
 export async function forkSession(
   log: EventLog,
@@ -59,7 +69,7 @@ export async function forkSession(
   const session = await readSoundPart(log, id);
   const position = positionIn(session, seq);
   const edited = session.inputs.slice(0, position).flatMap((input, index) => {
-    // It confirms a snapshot of the other session, and must not confirm one of this.
+    // This record confirms a snapshot of the original session, which the new session does not have.
     if (input.type === "snapshot-taken") return [];
     const changed = edit(input, index + 1);
     return changed === null ? [] : [changed === input ? input : parsed(changed)];
@@ -83,19 +93,19 @@ export async function forkSession(
 
 const forms: OptionForms<ForkOptions> = { as: "string", to: "any", open: "any", edit: "function" };
 
-const ways: readonly unknown[] = ["reuse", "rerun", "close"];
+const openWorkOptions: readonly unknown[] = ["reuse", "rerun", "close"];
 
-/** Throws `InvalidOption` for what is not a log, and for options with an unknown name or of the wrong form. */
+/** Throws `InvalidOption` for a value that is not a log, and for an unknown or invalid option. */
 function checkForkOptions(log: unknown, seq: unknown, options: unknown): void {
   checkIsLog(log);
   if (typeof seq !== "number")
-    throw new SessionError("InvalidOption", `seq must be the number of a record, got ${shownValue(seq)}.`);
+    throw new SessionError("InvalidOption", `seq must be a record number, got ${shownValue(seq)}.`);
   checkLogOptions("forkSession", options, forms);
   const { as, to, open } = options;
   if (typeof as !== "string")
     throw new SessionError("InvalidOption", "as is missing. Give the id of the new session.");
   if (to !== undefined) checkIsLog(to);
-  if (!ways.includes(open)) {
+  if (!openWorkOptions.includes(open))
     throw new SessionError(
       "InvalidOption",
       `open must be "reuse", "rerun" or "close", got ${shownValue(open)}.`,
@@ -103,7 +113,7 @@ function checkForkOptions(log: unknown, seq: unknown, options: unknown): void {
   }
 }
 
-/** The inputs of a fork: those before it, and what settles the work that was open there. */
+/** The inputs of a fork: those before its position, and those that settle the open work. */
 function inputsOf(
   open: OpenWork,
   before: readonly AgentInput[],
@@ -122,7 +132,7 @@ function inputsOf(
   }
 }
 
-/** The records of those inputs that apply, and the state that they lead to. */
+/** The records of the inputs that apply, and the state after them. */
 function recordsOf(
   id: string,
   header: SessionHeader,

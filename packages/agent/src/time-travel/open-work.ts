@@ -15,10 +15,10 @@ import {
   waitAt,
 } from "@moora/agent-core-state-machine/internal";
 
-/** Work that inputs name by its key: a model call, the handler of a custom state. */
+/** Kinds of work that inputs identify by a key: a model call and the handler of a custom state. */
 const keyedWork: ReadonlySet<string | undefined> = new Set(["model-call", "handler"]);
 
-/** Whether an input is the intent, or another trace, of work that is under way in a state. */
+/** Returns a predicate for the inputs that record the start or the progress of work that is open in the state. */
 export function isOfOpenWork(state: AgentState): (input: AgentInput) => boolean {
   if (!isLoopRunning(state)) return () => false;
   const begun = new Set(
@@ -33,13 +33,13 @@ export function isOfOpenWork(state: AgentState): (input: AgentInput) => boolean 
   };
 }
 
-/** The key of the handler that is wanted now, if the loop is in a custom state. */
+/** The key of the current handler, if the loop is in a custom state. */
 function handlerKeyOf({ reActContext: context }: AgentState): string | undefined {
   const { control } = context;
   return control.type === "Custom" ? stateKey(context, control) : undefined;
 }
 
-/** Whether a call was started, also where it is not known what became of it. */
+/** Whether a call was started, also if its outcome is unknown. */
 const hasBegun = ({ status }: OpenCall): boolean =>
   status.type === "probing" ||
   (status.type === "running" && status.started) ||
@@ -51,8 +51,8 @@ const mayHaveRun =
   "The outcome of this call is unknown: it was started and may have had its effect. The conversation was forked here.";
 
 /**
- * The inputs that close what is open: calls as not run, calls that had begun as ones with an unknown outcome, a model call
- * as cancelled.
+ * The inputs that close open work: a call that had not started becomes `not-run`, one that had started
+ * `outcome-unknown`, and a model call is cancelled.
  */
 export function closing(state: AgentState): readonly AgentInput[] {
   if (!isLoopRunning(state)) return [];
@@ -80,14 +80,17 @@ function closed(call: OpenCall, timestamp: number): AgentInput {
   return { type: "tool-call-completed", toolCallId, result, timestamp };
 }
 
-/** What a session recorded later about the work that is open in a state: of its calls, or of its one model call or handler. */
+/**
+ * The later inputs of a session that settle the work that is open in a state: its calls, or its one model call or
+ * handler.
+ */
 export function answersOf(state: AgentState, later: readonly AgentInput[]): readonly AgentInput[] {
   if (!isLoopRunning(state)) return [];
   const calls = openCallsOf(state.reActContext.control);
   return calls.length > 0 ? answersOfCalls(state, calls, later) : answersOfKeyedWork(state, later);
 }
 
-/** Up to the last result; takings-up stand among them, since attempts are counted by them. */
+/** The inputs up to the last result of a call. Openings are included, because attempts are counted by them. */
 function answersOfCalls(
   state: AgentState,
   calls: readonly OpenCall[],
@@ -117,21 +120,21 @@ function answersOfCalls(
     .flatMap(({ input, about }) => (about !== undefined && open.has(about) ? [] : [input]));
 }
 
-/** The call that an input is about, given the state that the input results in. */
+/** The id of the call that an input concerns, by the state before the input. */
 function callOf(state: AgentState, input: AgentInput): string | undefined {
   if ("toolCallId" in input) return input.toolCallId;
   const wait = input.type === "deadline-passed" ? waitAt(state, input.key) : undefined;
   return wait === undefined || wait.type === "retry" ? undefined : wait.call.id;
 }
 
-/** Whether an input is part of the story of the one model call or handler that is open. Attempts are counted by openings. */
+/** Whether an input concerns the one open model call or handler. Openings do, because attempts are counted by them. */
 const isOfKeyedWork = ({ type }: AgentInput): boolean =>
   keyedWork.has(inputTraits[type].about) || type === "deadline-passed" || type === "session-opened";
 
 const endsKeyedWork = ({ type }: AgentInput): boolean =>
   keyedWork.has(inputTraits[type].about) && inputTraits[type].role === "answer";
 
-/** Up to the input that ended the call or the handler; nothing where something else ended it, or nothing did. */
+/** The inputs up to the result of the model call or handler; none if it was ended by another input or is still open. */
 function answersOfKeyedWork(state: AgentState, later: readonly AgentInput[]): readonly AgentInput[] {
   const replay = beginReplay(state);
   const answers: AgentInput[] = [];

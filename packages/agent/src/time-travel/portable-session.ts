@@ -12,21 +12,21 @@ import { recordToInput } from "../durable/session-record.ts";
 import { end, recordsUpTo, sessionLog } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
 
-/** The word that a portable session begins with. */
-const mark = "moora/session/1";
+/** The format and version at the beginning of a portable session. */
+const format = "moora/session/1";
 
 /**
- * A session as one portable text: a line of JSON for its header, one for each record, and one that says where it ends and
- * seals all before it, so that a cut or changed file is noticed. Any log can import it; a test replays it. `seq` is the last
- * record that is exported; default: the last one of the session. Rejects with `LogCorrupt` for a position behind the first
- * damage: the records before it can be exported.
+ * Exports a session as a portable text for `importSession` and for tests: lines of JSON for its header, for each
+ * record, and for a seal, the number of records and a digest by which truncated and changed files are detected. `seq`
+ * is the last record that is exported; default: the last record of the session. Rejects with `SessionUnknown` for an
+ * unknown session, and with `LogCorrupt` for a position behind the first damage.
  */
 export async function exportSession(log: EventLog, id: string, seq: number = end): Promise<string> {
   const session = await sessionLog(log, id);
   const inspection = await session.inspect();
   const records = inspection.records.slice(0, recordsUpTo(inspection, seq));
   const lines = [
-    JSON.stringify({ mark, id, header: session.header }),
+    JSON.stringify({ mark: format, id, header: session.header }),
     ...records.map(({ seq: at, body, changesDigest, digest }) =>
       JSON.stringify({ seq: at, body, changesDigest, digest }),
     ),
@@ -37,7 +37,7 @@ export async function exportSession(log: EventLog, id: string, seq: number = end
 const sealOf = (lines: readonly string[]): string =>
   JSON.stringify({ end: lines.length - 1, digest: digestOf(lines.join("\n")) });
 
-/** A portable session, read and checked. */
+/** The content of a portable session. */
 export interface PortableSession {
   readonly id: string;
   readonly header: string;
@@ -45,34 +45,41 @@ export interface PortableSession {
 }
 
 /**
- * Throws `LogCorrupt` for a text that is not an export, or was cut or changed, naming the first bad record where it can, and
- * `UnsupportedVersion` for a newer one.
+ * Reads and checks a portable session. Throws `LogCorrupt`, with the first bad record if it is known, for a text that
+ * is not an export or was truncated or changed, `UnsupportedVersion` for one of a newer release, and `InvalidOption`
+ * for a value that is not a string.
  */
 export function parsePortable(text: string): PortableSession {
   if (typeof text !== "string")
-    throw new LogError("InvalidOption", `The exported session must be text, got ${shownValue(text)}.`);
+    throw new LogError("InvalidOption", `The exported session must be a string, got ${shownValue(text)}.`);
   const lines = text.split("\n");
-  if (lines.pop() !== "") throw cutOff(lines.length);
+  if (lines.pop() !== "") throw truncationError(lines.length);
   const seal = lines.pop();
   const [first, ...rest] = lines.map(lineToObject);
   const { mark: found, id, header } = first ?? {};
-  if (found !== mark || typeof id !== "string" || typeof header !== "string") {
-    throw new LogError("LogCorrupt", "This is not a portable session, or its beginning is missing.", {
+  if (found !== format || typeof id !== "string" || typeof header !== "string")
+    throw new LogError("LogCorrupt", "This text is not an exported session, or its beginning is missing.", {
       seq: 0,
     });
-  }
   const records = rest.map(objectToRecord);
   checkedChain(chainStart(header), records);
-  if (seal !== sealOf(lines)) throw cutOff(records.length);
+  if (seal !== sealOf(lines)) throw truncationError(records.length);
   textToHeader(header);
   for (const record of records) recordToInput(record);
   return { id, header, records };
 }
 
-const cutOff = (seq: number): LogError =>
-  new LogError("LogCorrupt", "This session was cut off or changed: its last line does not seal it.", { seq });
+const truncationError = (seq: number): LogError =>
+  new LogError(
+    "LogCorrupt",
+    "This exported session was truncated or changed: its last line is not a valid seal.",
+    { seq },
+  );
 
-/** Takes a portable session into a log, by its own id or another one. */
+/**
+ * Creates a session in a log from a portable session, with its own id or `as`. Returns the id and the number of
+ * records. Rejects with the errors of `parsePortable`, and with `LogExists` if the log has a session of this id.
+ */
 export async function importSession(
   log: EventLog,
   text: string,
@@ -90,9 +97,11 @@ function lineToObject(line: string, index: number): Line {
     const value: unknown = JSON.parse(line);
     if (typeof value === "object" && value !== null) return { ...value };
   } catch {
-    // Reported below, with its place.
+    // Thrown below, with the line number.
   }
-  throw new LogError("LogCorrupt", `Line ${index + 1} of this session cannot be read.`, { seq: index });
+  throw new LogError("LogCorrupt", `Line ${index + 1} of this exported session is not a JSON object.`, {
+    seq: index,
+  });
 }
 
 function objectToRecord({ seq, body, changesDigest, digest }: Line, index: number): LogRecord {
@@ -103,5 +112,7 @@ function objectToRecord({ seq, body, changesDigest, digest }: Line, index: numbe
     typeof digest === "string"
   )
     return { seq, body, changesDigest, digest };
-  throw new LogError("LogCorrupt", `Line ${index + 2} of this session is not a record.`, { seq: index + 1 });
+  throw new LogError("LogCorrupt", `Line ${index + 2} of this exported session is not a record.`, {
+    seq: index + 1,
+  });
 }

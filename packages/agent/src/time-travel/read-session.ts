@@ -10,39 +10,51 @@ import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 
-/** The log of a session that must exist. Rejects with `SessionUnknown`, and with `InvalidOption` for what is not a log. */
+/**
+ * Opens the log of an existing session. Rejects with `SessionUnknown`, and with `InvalidOption` for a value that is not
+ * a log.
+ */
 export async function sessionLog(log: EventLog, id: string): Promise<SessionLog> {
   checkIsLog(log);
   const found = await log.open(id);
-  if (found === undefined) throw new SessionError("SessionUnknown", `There is no session ${id}.`);
+  if (found === undefined) throw new SessionError("SessionUnknown", `There is no session "${id}".`);
   return found;
 }
 
-/** What a session began with, without reading its records. Rejects with `SessionUnknown`, and for a newer header. */
+/**
+ * Reads the header of a session without its records. Rejects with `SessionUnknown`, and with `UnsupportedVersion` for a
+ * header of a newer release.
+ */
 export const readHeader = async (log: EventLog, id: string): Promise<SessionHeader> =>
   textToHeader((await sessionLog(log, id)).header);
 
-/** A session as it is in its log. */
+/** The content of a session in its log. */
 export interface RecordedSession {
   readonly header: SessionHeader;
   /** The records before the first damage. */
   readonly records: readonly LogRecord[];
-  /** The inputs of these records, as far as this release can read them. */
+  /** The inputs of these records, up to the first one that this release cannot read. */
   readonly inputs: readonly AgentInput[];
-  /** Why there are fewer inputs than records, if a newer release wrote some. */
+  /** The error of the first record that a newer release wrote; undefined if this release can read all records. */
   readonly stoppedBy: SessionError | undefined;
-  /** `LogCorrupt` naming the first bad record; undefined for a sound log. */
+  /** `LogCorrupt` with the first bad record; undefined for an undamaged log. */
   readonly damage: LogError | undefined;
 }
 
-/** Reads a whole session, the chain of its records checked. Rejects with `LogCorrupt`, and for a newer header. */
+/**
+ * Reads a whole session and checks the chain of its records. Rejects with `SessionUnknown`, with `LogCorrupt` for any
+ * damage, and with `UnsupportedVersion` for a header of a newer release.
+ */
 export async function readSession(log: EventLog, id: string): Promise<RecordedSession> {
   const session = await readSoundPart(log, id);
   if (session.damage !== undefined) throw session.damage;
   return session;
 }
 
-/** Reads a session up to its first damage. Rejects with `LogCorrupt` for a damaged header, and for a newer one. */
+/**
+ * Reads a session up to its first damage. Rejects with `SessionUnknown`, with `LogCorrupt` for a damaged header, and
+ * with `UnsupportedVersion` for a header of a newer release.
+ */
 export async function readSoundPart(log: EventLog, id: string): Promise<RecordedSession> {
   const session = await sessionLog(log, id);
   const { records, damage } = await session.inspect();
@@ -60,7 +72,9 @@ export async function readSoundPart(log: EventLog, id: string): Promise<Recorded
   return { header: textToHeader(session.header), records, inputs, stoppedBy, damage };
 }
 
-/** A session at one of its positions, and the walk that led there. */
+/**
+ * A position of a session: the number of records before it, the state after them, and the moves in the control graph.
+ */
 export interface Position {
   readonly seq: number;
   readonly state: AgentState;
@@ -68,8 +82,9 @@ export interface Position {
 }
 
 /**
- * The state after the first `seq` records; all of them where there are fewer. Rejects for a position that cannot be
- * reached: with `LogCorrupt` behind the first damage, with `UnsupportedVersion` behind the first record of a newer release.
+ * Returns the state after the first `seq` records, or after all if there are fewer. Default: after all. Rejects with
+ * `SessionUnknown`, with `LogCorrupt` for a position behind the first damage, and with `UnsupportedVersion` for one
+ * behind the first record of a newer release.
  */
 export async function stateAt(log: EventLog, id: string, seq: number = end): Promise<Position> {
   return positionOf(await readSoundPart(log, id), seq);
@@ -78,14 +93,17 @@ export async function stateAt(log: EventLog, id: string, seq: number = end): Pro
 /** The last position of a session. */
 export const end: number = Number.MAX_SAFE_INTEGER;
 
-/** The nearest position that exists. Throws `UnsupportedVersion` or `LogCorrupt` for one that cannot be reached. */
+/**
+ * Limits a position to the records that exist. Throws `LogCorrupt` behind the first damage and `UnsupportedVersion`
+ * behind the first record of a newer release.
+ */
 export function positionIn({ inputs, records, stoppedBy, damage }: RecordedSession, seq: number): number {
   const nearest = recordsUpTo({ records, damage }, seq);
   if (nearest > inputs.length && stoppedBy !== undefined) throw stoppedBy;
   return nearest;
 }
 
-/** How many records there are up to a position. Throws `LogCorrupt` for a position behind the first damage. */
+/** The number of records up to a position. Throws `LogCorrupt` for a position behind the first damage. */
 export function recordsUpTo(
   { records, damage }: Pick<RecordedSession, "records" | "damage">,
   seq: number,

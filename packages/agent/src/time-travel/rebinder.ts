@@ -3,9 +3,9 @@ import type { AgentInput, AgentState, InputOf, ObservedToolCall } from "@moora/a
 import { digestOf } from "@moora/event-log";
 
 /**
- * Binds what is asked and decided in a copy of a session to the copy: a decision about the one does not answer
- * the other, and one that is still to come binds to the call as an edit left it. Inputs are to come in their order, each
- * with the state before it.
+ * Returns a function that binds the questions and decisions of a copied session to the copy, so that a decision on one
+ * session does not answer a question of the other, and a later decision is bound to the edited call. Pass the inputs in
+ * order, each with the state before it.
  */
 export function rebinder(identity: string): (input: AgentInput, state: () => AgentState) => AgentInput {
   const host = { sessionId: identity, digestOf };
@@ -51,7 +51,7 @@ export function rebinder(identity: string): (input: AgentInput, state: () => Age
   };
 }
 
-/** A later question about the same call has its number after the digest. */
+/** The renewed digest of a question. A later question about the same call has a number after the digest. */
 function renewedQuestion(question: string, renewed: ReadonlyMap<string, string>): string {
   const [digest = "", number] = question.split("#");
   const now = renewed.get(digest) ?? digest;

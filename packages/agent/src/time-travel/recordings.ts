@@ -4,22 +4,26 @@ import { recordOf } from "@moora/agent-core-state-machine/internal";
 import type { Decision } from "../agent-event.ts";
 import { canonicalJson } from "../durable/canonical-json.ts";
 
-/** What a human decided about a call, and who it was. */
+/** The recorded decision on a call and its reviewer. */
 export interface RecordedDecision {
   readonly decision: Decision;
   readonly by: string;
 }
 
-/** What tools answered and people decided in a recorded session: by tool and arguments, each once, in their order. */
+/** The results and decisions of a recorded session, by tool and arguments. Each is used once, in order. */
 export interface Recordings {
-  /** The tool as it was then: it returns what it returned, and does nothing. */
+  /** A replacement of the tool that returns the recorded results without running it. */
   standInFor(tool: Tool): Tool;
+  /** The next recorded decision on a call of the tool with these arguments; undefined if there is none. */
   decisionOn(name: string, parameters: unknown): RecordedDecision | undefined;
-  /** Calls that there was no answer for. */
+  /** The number of calls without a recorded result. */
   readonly missing: number;
 }
 
-/** Calls that were settled at `start` already come last: they are heard of only if they are made again. */
+/**
+ * Collects the results and decisions of a session, `whole`. Those of calls that are already settled in `start` come
+ * last, because they are needed only if such a call is made again.
+ */
 export function recordingsOf(whole: AgentState, start: AgentState, unrecorded: "fail" | "run"): Recordings {
   const outcomes = new RecordedQueue<ToolOutcome>();
   const decisions = new RecordedQueue<RecordedDecision>();
@@ -42,7 +46,11 @@ export function recordingsOf(whole: AgentState, start: AgentState, unrecorded: "
         if (known !== undefined) return known;
         missing += 1;
         if (unrecorded === "run") return tool.run(parameters, context);
-        return { isSuccess: false, error: "The recorded run did not make this call.", code: "not-recorded" };
+        return {
+          isSuccess: false,
+          error: "The recorded session does not contain this call.",
+          code: "not-recorded",
+        };
       },
     }),
     decisionOn: (name, parameters) => decisions.take(keyOf(name, parameters)),
@@ -52,7 +60,7 @@ export function recordingsOf(whole: AgentState, start: AgentState, unrecorded: "
   };
 }
 
-/** Values by key, each taken once. */
+/** Values by key. Each is taken once, in order. */
 class RecordedQueue<Value> {
   readonly #values = new Map<string, Value[]>();
 
@@ -110,6 +118,6 @@ function decisionOf({ decision, parameters, result }: ToolCallRecord): RecordedD
     case "unknown":
       return { by, decision: { outcome: type, ...(reason === undefined ? {} : { reason }) } };
     case "expired":
-      return { by, decision: { reject: "No answer arrived in time." } };
+      return { by, decision: { reject: "The question expired." } };
   }
 }

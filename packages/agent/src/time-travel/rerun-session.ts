@@ -15,30 +15,37 @@ import { recordingsOf, type Recordings } from "./recordings.ts";
 
 const forms: OptionForms<RerunOptions> = { from: "number", unrecorded: "string", clock: "clock" };
 
+/** The options of `rerunSession`. */
 export interface RerunOptions {
-  /** The record to begin after; 0 runs the whole conversation again. */
+  /** The record after which the rerun begins. 0 runs the whole conversation again. */
   readonly from: number;
-  /** What a call does that the record knows nothing of: it fails, and the model reads that, or it really runs. */
+  /**
+   * What happens to a call without a recorded result: `fail`, with an error that the model reads, or `run` the tool.
+   * Default: `fail`.
+   */
   readonly unrecorded?: "fail" | "run";
+  /** Default: `systemClock`. */
   readonly clock?: Clock;
 }
 
-/** What another model, prompt or set of limits would have made of a recorded run. */
+/** The result of a rerun beside the recorded run: final states, traces and differences. */
 export interface Rerun {
   readonly recorded: { readonly state: AgentState; readonly trace: Trace };
   readonly state: AgentState;
   readonly trace: Trace;
-  /** What came out differently, but for times, ids and owners. */
+  /** The differences of the final states, without times, ids and owners. */
   readonly differences: readonly Difference[];
-  /** Calls that the record had no result for. */
+  /** The number of calls without a recorded result. */
   readonly unrecordedCalls: number;
 }
 
 /**
- * Runs a recorded session again from one of its positions, with another agent. What was under way there begins anew, and
- * what the user said later is said again, each message when the one before is answered. Tools answer what they answered
- * then, and people decide what they decided, by name and arguments, so nothing is done twice; a question that was never
- * asked is rejected. Nothing is written to the log.
+ * Runs a recorded session again from one of its positions, with another agent, such as one with another model or
+ * prompt. Work that is open at the position starts again, and the later user messages are sent in order, each after the
+ * answer to the one before. Tools return their recorded results and questions get their recorded decisions, by tool
+ * name and arguments, so no tool runs twice; a question without a recorded decision is rejected. Nothing is written to
+ * the log. Throws `BuildError` for an invalid agent, and rejects with the errors of `readSession` and with
+ * `InvalidOption`.
  */
 export async function rerunSession<Answer>(
   agent: Agent<Answer>,
@@ -60,7 +67,7 @@ export async function rerunSession<Answer>(
   const again = startSession(
     { ...agent, parts: { ...agent.parts, tools } },
     {
-      // An id of its own: what really runs must not be taken for done because of what the recorded session did.
+      // The rerun has an id of its own, so that its idempotency keys differ from those of the recorded session.
       state: replay(begun, headerToState(session.header)),
       ...(clock === undefined ? {} : { clock }),
     },
@@ -86,13 +93,13 @@ export async function rerunSession<Answer>(
   };
 }
 
-/** Answers every question as it was answered then. */
+/** Answers each question with its recorded decision. */
 function answerAsRecorded<Answer>(session: Session<Answer>, recordings: Recordings): void {
   session.onEvent((event) => {
     if (event.type !== "ApprovalRequested") return;
-    const { decision, by } = recordings.decisionOn(event.name, event.parameters) ?? unasked;
-    const reject = (): Promise<unknown> => session.decide(event, unasked.decision, unasked.by);
-    // What was decided then may not fit the tool, or the question, as they are now.
+    const { decision, by } = recordings.decisionOn(event.name, event.parameters) ?? rejection;
+    const reject = (): Promise<unknown> => session.decide(event, rejection.decision, rejection.by);
+    // A recorded decision may not fit the present tool or question.
     session
       .decide(event, decision, by)
       .then((receipt) => (receipt.status === "accepted" ? undefined : reject()))
@@ -101,7 +108,7 @@ function answerAsRecorded<Answer>(session: Session<Answer>, recordings: Recordin
   });
 }
 
-const unasked = {
-  decision: { reject: "The recorded run has no decision on this." },
+const rejection = {
+  decision: { reject: "The recorded session has no decision on this question." },
   by: "rerun",
 } as const;

@@ -1,10 +1,10 @@
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 
 /**
- * What differs between any two runs though nothing else does: times, who ran it and how often it was taken up, random ids
- * of messages, and digests, which bind to a session.
+ * Fields that differ between any two runs of the same conversation: times, owners, the number of openings, and digests,
+ * which are bound to a session.
  */
-const bookkeeping: ReadonlySet<string> = new Set([
+const volatile: ReadonlySet<string> = new Set([
   "timestamp",
   "calledAt",
   "calledLlmAt",
@@ -21,25 +21,25 @@ const bookkeeping: ReadonlySet<string> = new Set([
   "digest",
 ]);
 
-/** Fields whose keys are not ours, or that are not bookkeeping: nothing in them is left out. */
+/** Fields whose content is compared as it is: their keys belong to users or providers, or are never volatile. */
 const whole: ReadonlySet<string> = new Set(["config", "tools", "raw", "attachments", "files"]);
 
 type Rename = (messageId: string) => string;
 
-/** A value without its bookkeeping, its messages named by their place. */
+/** A value without volatile fields, with the ids of messages renamed. */
 function comparable(value: unknown, rename: Rename): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => comparable(item, rename));
-  const compared: [string, unknown][] = [];
+  const kept: [string, unknown][] = [];
   for (const [key, field] of Object.entries(value)) {
-    if (bookkeeping.has(key)) continue;
-    if (key === "messageId" && typeof field === "string") compared.push([key, rename(field)]);
-    else compared.push([key, whole.has(key) ? field : comparable(field, rename)]);
+    if (volatile.has(key)) continue;
+    if (key === "messageId" && typeof field === "string") kept.push([key, rename(field)]);
+    else kept.push([key, whole.has(key) ? field : comparable(field, rename)]);
   }
-  return Object.fromEntries(compared);
+  return Object.fromEntries(kept);
 }
 
-/** What of a state says what happened. */
+/** A state without its volatile fields, with each message id replaced by the position of the message. */
 export function comparableState(state: AgentState): unknown {
   const places = new Map(state.messages.map(({ id }, index) => [id, `message ${index + 1}`]));
   const rename: Rename = (id) => places.get(id) ?? id;
@@ -47,6 +47,6 @@ export function comparableState(state: AgentState): unknown {
   return comparable({ ...state, messages }, rename);
 }
 
-/** What of an input says what happened. Ids that users' messages were given are random. */
+/** An input without its volatile fields and, for a user message, without its random id. */
 export const comparableInput = (input: AgentInput): unknown =>
   comparable(input, (id) => (input.type === "user-message-received" ? "" : id));

@@ -1,9 +1,9 @@
 import type { EventLog, LogRecord } from "@moora/event-log";
 
-/** Stores take only so much in one append: bodies of this length together are well within it. */
+/** The length of the bodies in one append, in characters; well below the limits of all logs. */
 const maxBatchLength = 16_000_000;
 
-/** Writes a whole session into a log. One that cannot be written to its end is taken away again. */
+/** Writes a whole session into a log. If an append fails, the incomplete session is removed. */
 export async function writeSession(
   log: EventLog,
   id: string,
