@@ -1,7 +1,7 @@
-/** A value that JSON keeps as it is. */
+/** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** `T` with everything in it read-only, all the way down. Whole JSON values are so already. */
+/** `T` with all properties read-only, at every depth. A type that includes every JSON value is returned unchanged. */
 export type Immutable<T> = [Json] extends [T]
   ? T
   : T extends string | number | boolean | null | undefined

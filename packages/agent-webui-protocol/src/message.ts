@@ -1,7 +1,9 @@
 import * as z from "zod/mini";
 import type { Immutable } from "./immutable.ts";
 
-/** A file by reference. `mediaType` is an IANA media type such as `image/png`; `url` may be a `data:` URL. */
+/**
+ * The schema of a file by reference. `mediaType` is an IANA media type such as `image/png`; `url` may be a `data:` URL.
+ */
 export const agentAttachmentSchema = z.object({
   mediaType: z.string(),
   url: z.string(),
@@ -9,14 +11,15 @@ export const agentAttachmentSchema = z.object({
 });
 
 /**
- * What became of a message that did not go its plain way: `cut` ended too early (a broken stream, a cancel, the token
- * limit), `dropped` was made but not accepted, `withheld` is shown to people and kept from the model.
+ * The schema of the status of an incomplete or excluded message. `cut`: it ended early, by a broken stream, a cancel or
+ * the token limit. `dropped`: it was complete but not accepted. `withheld`: it is shown to users and not sent to the
+ * model.
  */
 export const agentMessageStatusSchema = z.enum(["cut", "dropped", "withheld"]);
 
 /**
- * One message of the chat as people see it. Times are milliseconds since 1970; they are shown, and decide nothing.
- * While `streaming`, `content` is still empty: viewers lay the chunks over it.
+ * The schema of a message of the chat. Times are in milliseconds since 1970 and are for display only. While `streaming`
+ * is true, `content` is empty; a viewer shows the received chunks instead.
  */
 export const agentMessageSchema = z.object({
   id: z.string(),
@@ -31,7 +34,7 @@ export const agentMessageSchema = z.object({
 
 /** A file of a message or a tool result: its media type and a URL, which may be a data URL. */
 export type AgentAttachment = Immutable<z.infer<typeof agentAttachmentSchema>>;
-/** What is unusual about a message; without one it is complete. */
+/** The status of an incomplete or excluded message: `cut`, `dropped` or `withheld`. */
 export type AgentMessageStatus = z.infer<typeof agentMessageStatusSchema>;
-/** One message of a conversation, as viewers see it. */
+/** One message of a conversation, as it is shown to users. */
 export type AgentMessage = Immutable<z.infer<typeof agentMessageSchema>>;

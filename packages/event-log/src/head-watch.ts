@@ -6,7 +6,7 @@ import { unreferencedInterval } from "./unreferenced-interval.ts";
 /** The interval at which heads are compared, for changes that the source does not report. */
 const pollMs = 1_000;
 
-/** How a {@link HeadWatch} reads heads and learns about changes. */
+/** How a {@link HeadWatch} reads heads and receives changes. */
 export interface HeadWatchOptions {
   /**
    * Returns the current head of each of these sessions, as text. Called once a second with the watched sessions, and with

@@ -1,4 +1,4 @@
-// The hybrid machine's words: one task, one engine.
+// The builder: one engine for one task.
 export { AgentBuilder } from "./builder/agent-builder.ts";
 export type { BuilderApprovalPolicy } from "./builder/agent-builder.ts";
 export { AgentEngine } from "./builder/agent-engine.ts";

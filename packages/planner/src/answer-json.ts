@@ -17,12 +17,12 @@ export function answerJson(schema: JsonObject, progress: Progress, answer: strin
   const found = Object.fromEntries(
     progress.calls.flatMap(({ content }) => Object.entries(objectOf(content))),
   );
-  const said = fillArguments(fields, clauseOf(progress.text), new Set()).values;
+  const stated = fillArguments(fields, clauseOf(progress.text), new Set()).values;
   const entries = fields.flatMap((field): readonly (readonly [string, Json])[] => {
     const { name } = field;
     if (Object.hasOwn(found, name) && isOfType(field, found[name])) return [[name, found[name] ?? null]];
     if (field.type === "string" && inWords.has(name)) return [[name, answer]];
-    const value = Object.hasOwn(said, name) ? said[name] : undefined;
+    const value = Object.hasOwn(stated, name) ? stated[name] : undefined;
     return value === undefined ? [] : [[name, value]];
   });
   const values: JsonObject = Object.fromEntries(entries);

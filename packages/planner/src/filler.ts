@@ -23,7 +23,7 @@ function rankOf(field: Field): number {
 
 /** Fills arguments from a request, using each piece of it once, and scores the forms of the pieces. */
 export class Filler {
-  #spoken = 0;
+  #score = 0;
   readonly #fields: readonly Field[];
   readonly #clause: Clause;
   readonly #toolWords: ReadonlySet<string>;
@@ -47,7 +47,7 @@ export class Filler {
 
   /** The evidence for a tool, minus the evidence against it: pieces with a distinctive form that no argument accepts. */
   get evidence(): number {
-    return this.#spoken - this.#pool.distinctiveLeft * 1.2;
+    return this.#score - this.#pool.distinctiveLeft * 1.2;
   }
 
   /** The values of these arguments in the request. */
@@ -60,14 +60,14 @@ export class Filler {
   }
 
   #valueOf(field: Field): Json | undefined {
-    const said = this.#explicit(field);
-    if (said !== undefined) return this.#scored(3, said);
+    const stated = this.#explicit(field);
+    if (stated !== undefined) return this.#scored(3, stated);
     if (field.choices.length > 0) return this.#choice(field);
     return this.#byType[field.type](field);
   }
 
   #scored<Value>(evidence: number, value: Value): Value {
-    this.#spoken += evidence;
+    this.#score += evidence;
     return value;
   }
 
@@ -88,13 +88,13 @@ export class Filler {
   }
 
   #choice({ choices, isRequired }: Field): Json | undefined {
-    const said = choices.find((choice) => {
+    const stated = choices.find((choice) => {
       const words = textOf(choice)
         .toLowerCase()
         .split(/[^\p{L}\p{N}]+/u);
       return words.every((word) => this.#clause.plain.has(word) || this.#clause.words.has(stemOf(word)));
     });
-    if (said !== undefined) return this.#scored(2, said);
+    if (stated !== undefined) return this.#scored(2, stated);
     return isRequired && choices.length === 1 ? choices[0] : undefined;
   }
 

@@ -13,7 +13,7 @@ import { historyToSummary, summaryToCalls } from "./summaries.ts";
 export type NextTurn =
   | { readonly type: "calls"; readonly calls: readonly PlannedCall[] }
   | { readonly type: "answer"; readonly text: string }
-  | { readonly type: "refusal"; readonly why: string };
+  | { readonly type: "refusal"; readonly reason: string };
 
 /** Limits for one request: characters that are read, turns with calls, and calls. */
 const maxRead = 4_000;
@@ -40,7 +40,10 @@ export function nextTurn(request: LlmRequest): NextTurn {
   if (request.answerSchema === undefined) return { type: "answer", text };
   const json = answerJson(request.answerSchema, progress, text);
   return json === undefined
-    ? { type: "refusal", why: "The planner cannot produce an answer for this schema; use a language model." }
+    ? {
+        type: "refusal",
+        reason: "The planner cannot produce an answer for this schema; use a language model.",
+      }
     : { type: "answer", text: json };
 }
 

@@ -108,9 +108,11 @@ function finding({ index, profiles, route }: Plan, field: Field, text: string): 
   const wanted = field.words.length > 0 ? field.words : [field.name];
   const finder = profiles.find(({ tool, ownWords, fields }) => {
     const lists = ["list", "search"].some((word) => ownWords.has(word));
-    const speaks =
+    const mentionsField =
       wanted.some((word) => ownWords.has(word)) || (roleOf(field) === "path" && ownWords.has("fil"));
-    return lists && speaks && tool !== route.profile.tool && fields.every(({ isRequired }) => !isRequired);
+    return (
+      lists && mentionsField && tool !== route.profile.tool && fields.every(({ isRequired }) => !isRequired)
+    );
   });
   if (finder === undefined) return [];
   const name = text.slice(text.lastIndexOf("/") + 1);

@@ -41,7 +41,7 @@ export const planner = (): Planner => new Planner();
 type Answered = Extract<LlmOutcome, { ok: true }>;
 
 function turnToOutcome(turn: NextTurn): LlmOutcome {
-  if (turn.type === "refusal") return failedOutcome(failureOf("invalid-request", turn.why));
+  if (turn.type === "refusal") return failedOutcome(failureOf("invalid-request", turn.reason));
   const parts: readonly LlmPart[] =
     turn.type === "answer"
       ? [{ type: "text", text: turn.text.toWellFormed() }]

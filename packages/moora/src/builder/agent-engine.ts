@@ -67,7 +67,7 @@ export class AgentEngine {
    * trace. Without `onApproval`, calls that need approval are rejected.
    */
   async run(): Promise<string> {
-    const onApproval = this.#options.onApproval ?? rejectUnasked;
+    const onApproval = this.#options.onApproval ?? rejectQuestion;
     if (this.#options.storage === undefined) return (await this.#ask(onApproval)).text;
     const runner = this.#durableRunner(this.#options.storage, onApproval);
     try {
@@ -84,8 +84,8 @@ export class AgentEngine {
    */
   runSync(): string {
     this.#refuseSecondRun();
-    const { clock, newId = randomId, onApproval = rejectUnasked, storage } = this.#options;
-    if (storage !== undefined) {
+    const { clock, newId = randomId, onApproval = rejectQuestion, storage } = this.#options;
+    if (storage !== undefined)
       throw new BuildError("A run with a log is asynchronous: use run().", {
         reason: "NotSynchronous",
       });
@@ -186,6 +186,6 @@ async function* cancelOnReturn({ events, cancel }: TaskRun): AsyncGenerator<Agen
   }
 }
 
-const rejectUnasked: OnApproval = () => ({ reject: "No reviewer is available." });
+const rejectQuestion: OnApproval = () => ({ reject: "No reviewer is available." });
 
 const randomId = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`;

@@ -52,11 +52,11 @@ export const subtract = (a: Amount, b: Amount): Amount => add(a, negate(b));
 export const multiply = (a: Amount, b: Amount): Amount =>
   a.exact && b.exact ? fraction(a.top * b.top, a.bottom * b.bottom) : approximate(toNumber(a) * toNumber(b));
 
-/** The divisor is not zero. */
+/** Divides. The divisor must not be zero. */
 export const divide = (a: Amount, b: Amount): Amount =>
   a.exact && b.exact ? fraction(a.top * b.bottom, a.bottom * b.top) : approximate(toNumber(a) / toNumber(b));
 
-/** The remainder, with the sign of `a`. The divisor is not zero. */
+/** The remainder, with the sign of `a`. The divisor must not be zero. */
 export const remainder = (a: Amount, b: Amount): Amount =>
   a.exact && b.exact
     ? fraction((a.top * b.bottom) % (b.top * a.bottom), a.bottom * b.bottom)

@@ -17,8 +17,8 @@ export class PathRefused extends Error {
 export type PathKind = "file" | "folder";
 
 /**
- * One folder, and nothing above it. A path is checked four times: as text, by its real path, by its kind before it is
- * opened, and by the location of the open file. Nothing is read before the last check.
+ * Access to one folder, without anything above it. A path is checked four times: as text, by its real path, by its kind
+ * before it is opened, and by the location of the open file. Nothing is read before the last check.
  */
 export class RootFolder {
   /** The real path. */
@@ -42,7 +42,7 @@ export class RootFolder {
     try {
       real = await realpath(candidate);
     } catch (error) {
-      throw await this.#whyNotReal(path, candidate, error);
+      throw await this.#realPathFailure(path, candidate, error);
     }
     if (!this.#contains(real)) throw outside(path);
     return real;
@@ -71,7 +71,7 @@ export class RootFolder {
   }
 
   /** A missing path must not reveal what exists outside. */
-  async #whyNotReal(path: string, candidate: string, error: unknown): Promise<PathRefused> {
+  async #realPathFailure(path: string, candidate: string, error: unknown): Promise<PathRefused> {
     if (codeOf(error) !== "ENOENT") return failure(path, error);
     for (let at = candidate; at.length > this.path.length; at = dirname(at)) {
       const found = await lstat(at).catch(() => undefined);
@@ -104,7 +104,7 @@ const openFlags = (kind: PathKind): number =>
 function checkKind(path: string, stats: BigIntStats, kind: PathKind): void {
   if (kind === "file" ? stats.isFile() : stats.isDirectory()) return;
   if (kind === "folder") throw new PathRefused("not-a-folder", `"${shown(path)}" is not a folder.`);
-  const what = stats.isDirectory() ? "a folder" : "no regular file";
+  const what = stats.isDirectory() ? "a folder" : "not a regular file";
   throw new PathRefused("not-a-file", `"${shown(path)}" is ${what}.`);
 }
 

@@ -45,7 +45,7 @@ async function followRecords(call: SessionCall, show: (row: TimelineRow) => void
     const { lastError } = session.info();
     if (lastError !== undefined) over.reject(lastError);
   });
-  const stopLooking = lookEachSecond(call, session);
+  const stopPolling = pollEachSecond(call, session);
   const stop = await session.follow(0, (seq, input) => show(toRow(seq, input)));
   try {
     return await interrupts.during(
@@ -55,12 +55,12 @@ async function followRecords(call: SessionCall, show: (row: TimelineRow) => void
   } finally {
     stop();
     lost();
-    stopLooking();
+    stopPolling();
   }
 }
 
 /** A log reports new records by itself, and does not keep the process alive for it. Returns a function that stops looking. */
-function lookEachSecond({ host: { clock } }: SessionCall, session: DurableSession): () => void {
+function pollEachSecond({ host: { clock } }: SessionCall, session: DurableSession): () => void {
   let cancel = (): void => undefined;
   const look = (): void => {
     cancel = clock.after(1_000, look);

@@ -24,8 +24,8 @@ export function diffLines(a: Lines, b: Lines): readonly LineDifference[] {
 const both = (count: number): readonly LineDifference[] => (count === 0 ? [] : [{ side: "both", count }]);
 
 function commonStart(a: Lines, b: Lines): number {
-  const parted = a.findIndex((line, at) => line !== b[at]);
-  return parted < 0 ? a.length : parted;
+  const firstDifference = a.findIndex((line, at) => line !== b[at]);
+  return firstDifference < 0 ? a.length : firstDifference;
 }
 
 /** Pairs as many equal lines as possible. */

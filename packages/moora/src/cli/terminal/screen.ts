@@ -129,9 +129,8 @@ export class Screen {
     this.#frame += 1;
     const seconds = Math.floor((this.#host.clock.now() - this.#statusSince) / 1_000);
     const time = seconds < minShownSeconds ? "" : ` ${seconds} s`;
-    const available =
-      Math.min(maxStatus, (this.#host.stderr.columns ?? 80) - 1) - sign.length - 1 - time.length;
-    const status = this.#status.slice(0, Math.max(0, available)).replaceAll("\n", " ");
+    const width = Math.min(maxStatus, (this.#host.stderr.columns ?? 80) - 1) - sign.length - 1 - time.length;
+    const status = this.#status.slice(0, Math.max(0, width)).replaceAll("\n", " ");
     this.#host.stderr.write(`\r\u001b[K${sign} ${status}${time}`);
     this.#cancelTimer = this.#host.clock.after(frameMs, () => this.#drawStatus());
   }
