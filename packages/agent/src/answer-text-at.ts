@@ -1,10 +1,15 @@
 import type { AgentMessage, AgentState } from "@moora/agent-core-state-machine";
+import { checkIsState } from "./check-arguments.ts";
 
 /**
  * The result text of a finished loop: its answer, or the last text of the model if it ended in another state than Done.
+ * Throws `BuildError` for an invalid state.
  */
-export const answerTextAt = ({ messages, reActContext: { control } }: AgentState): string =>
-  control.type === "Done" ? control.answer : (messages.findLast(isAnswer)?.content ?? "");
+export function answerTextAt(state: AgentState): string {
+  checkIsState(state);
+  const { control } = state.reActContext;
+  return control.type === "Done" ? control.answer : (state.messages.findLast(isAnswer)?.content ?? "");
+}
 
 /** Whether a message can be the answer: dropped and withheld ones are not. */
 const isAnswer = ({ role, status }: AgentMessage): boolean =>

@@ -1,11 +1,19 @@
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { checkLogOptions, isObject, type OptionForms } from "./check-options.ts";
 import { SessionError } from "./durable/session-error.ts";
+import type { Agent } from "./define-agent.ts";
 import type { OpenOptions } from "./open-session.ts";
 
-/** Throws `BuildError` for a value that `defineAgent` did not return: callers without types may pass any value. */
-export function checkIsAgent(caller: string, agent: unknown): void {
-  if (!isObject(agent) || !isObject(agent["parts"]) || !isObject(agent["config"]))
+/**
+ * Throws `BuildError` for a value that `defineAgent` did not return: callers without types may pass any value. `fields` are
+ * those that `caller` needs.
+ */
+export function checkIsAgent(
+  caller: string,
+  agent: unknown,
+  fields: readonly (keyof Agent)[] = ["parts", "config"],
+): void {
+  if (!isObject(agent) || !fields.every((field) => isObject(agent[field])))
     refuse(`${caller} needs an agent, got ${shownValue(agent)}. Define it with defineAgent({ llm, ... }).`);
 }
 
@@ -16,6 +24,23 @@ export function checkIsState(state: unknown): void {
       `state must be the state of an agent, got ${shownValue(state)}. Pass one that a session or a run returned.`,
     );
   }
+}
+
+/** Throws `BuildError` for a value that is not the `parts` of an agent. */
+export function checkIsParts(parts: unknown): void {
+  if (!isObject(parts) || !(parts["tools"] instanceof Map))
+    refuse(`parts must be the parts of an agent, got ${shownValue(parts)}. Pass agent.parts.`);
+}
+
+/** Throws `BuildError` for a value that is not a string. */
+export function checkIsText(name: string, value: unknown): void {
+  if (typeof value !== "string") refuse(`${name} must be a string, got ${shownValue(value)}.`);
+}
+
+/** Throws `BuildError` for a value that is not an effect. */
+export function checkIsEffect(effect: unknown): void {
+  if (!isObject(effect) || typeof effect["type"] !== "string" || typeof effect["key"] !== "string")
+    refuse(`effect must be an effect, got ${shownValue(effect)}. Pass one of effectsAt(state).`);
 }
 
 /** The message for a value that is not a log; undefined for a log. */

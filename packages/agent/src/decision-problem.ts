@@ -1,9 +1,11 @@
-import type { AgentParts } from "@moora/agent-core-effects";
-import { after, schemaCheckOf, shownValue } from "@moora/agent-core-effects/internal";
-import type { AgentState } from "@moora/agent-core-state-machine";
+import { type AgentParts } from "@moora/agent-core-effects";
+import { after, schemaCheckOf } from "@moora/agent-core-effects/internal";
+import { type AgentState } from "@moora/agent-core-state-machine";
 import { maxJsonItems, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import { hasMoreItemsThan } from "@moora/llm/internal";
 import type { Decision } from "./agent-event.ts";
+import { checkIsParts, checkIsState, checkIsText } from "./check-arguments.ts";
+import { invalidDecisionText, isDecision } from "./decision-form.ts";
 import { decidedText } from "./decision-to-input.ts";
 
 /** The problem of a decision: a stable `code`, the `path` of the offending value, such as `decision.approve`, and a message. */
@@ -26,13 +28,12 @@ export function decisionProblem(
   toolCallId: string,
   decision: Decision,
 ): Found | Promise<Found> {
+  checkIsParts(parts);
+  checkIsState(state);
+  checkIsText("toolCallId", toolCallId);
   if (decision === "approve") return undefined;
   const text = isDecision(decision) ? givenText(decision) : undefined;
-  if (text === undefined) {
-    return invalidDecision(
-      'A decision must be "approve", { reject }, { approve }, { answer } or, for an unknown outcome, { outcome }, got ' +
-        `${shownValue(decision)}.`,
-    );
+  if (text === undefined) return invalidDecision(invalidDecisionText(decision));
   // Counted before the value is used: a million keys block the event loop for seconds.
   if (hasMoreItemsThan(text, maxJsonItems))
     return invalidDecision(`A decision must have at most ${maxJsonItems} keys and items; send a part of it.`);
@@ -73,18 +74,3 @@ const invalidDecision = (message: string): DecisionProblem => ({
   path: "decision",
   message,
 });
-
-/** Whether a value is a decision: callers without types may pass any value. */
-function isDecision(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if ("reject" in value) return typeof value.reject === "string";
-  if ("outcome" in value) return isOutcome(value);
-  return "approve" in value || "answer" in value;
-}
-
-function isOutcome({ outcome, reason }: { readonly outcome: unknown; readonly reason?: unknown }): boolean {
-  if (outcome === "worked" || outcome === "run-again") return true;
-  return (
-    (outcome === "failed" || outcome === "unknown") && (reason === undefined || typeof reason === "string")
-  );
-}

@@ -1,8 +1,12 @@
-import { truncated } from "@moora/agent-core-effects/internal";
-import type { ToolCallDecidedInput } from "@moora/agent-core-state-machine";
+import { shownValue, truncated } from "@moora/agent-core-effects/internal";
+import { type ToolCallDecidedInput } from "@moora/agent-core-state-machine";
 import { maxJsonItems } from "@moora/agent-core-state-machine/internal";
 import { hasMoreItemsThan } from "@moora/llm/internal";
 import type { Decision, OutcomeDecision, Question } from "./agent-event.ts";
+import { isObject } from "./check-options.ts";
+import { invalidDecisionText, isDecision } from "./decision-form.ts";
+import { InputRefused } from "./session/session.ts";
+import { checkQuestion } from "./session/session-arguments.ts";
 
 /** The text of changed arguments, an answer or a result: a string unchanged, any other value as JSON. */
 export const decidedText = (value: unknown): string =>
@@ -51,11 +55,12 @@ function outcomeToDecided(
 }
 
 /**
- * The input for a person's decision. `digestOfChange` binds changed arguments. An answer and a reported result become the
- * result of the call, so they are cut to `maxResultLength` characters like any other result.
+ * Creates the input for a decision. `digestOfChange` returns the digest of changed arguments. An answer and a reported result become the
+ * result of the call, so they are cut to `maxResultLength` characters like any other result. Throws `InputRefused` for an argument of the wrong
+ * form.
  */
 export function decisionToInput(
-  { toolCallId, digest }: Pick<Question, "toolCallId" | "digest">,
+  question: Pick<Question, "toolCallId" | "digest">,
   decision: Decision,
   meta: {
     readonly by: string;
@@ -64,6 +69,10 @@ export function decisionToInput(
     readonly maxResultLength: number;
   },
 ): ToolCallDecidedInput {
+  checkQuestion(question);
+  if (!isDecision(decision)) throw refused("decision", invalidDecisionText(decision));
+  checkMeta(meta);
+  const { toolCallId, digest } = question;
   const { by, timestamp, maxResultLength } = meta;
   const input = { type: "tool-call-decided", toolCallId, digest, by, timestamp } as const;
   if (decision === "approve") return { ...input, decision: { type: "approved" } };
@@ -76,4 +85,26 @@ export function decisionToInput(
   }
   const parameters = decidedText(decision.approve);
   return { ...input, decision: { type: "modified", parameters, digest: meta.digestOfChange(parameters) } };
+}
+
+const refused = (path: string, message: string): InputRefused =>
+  new InputRefused({ code: "wrong-shape", path, message });
+
+/** The meta of a decision, by the type of each field. A row that is missing here does not compile. */
+const metaTypes: Readonly<Record<keyof Parameters<typeof decisionToInput>[2], string>> = {
+  by: "string",
+  timestamp: "number",
+  digestOfChange: "function",
+  maxResultLength: "number",
+};
+
+function checkMeta(meta: unknown): void {
+  if (!isObject(meta))
+    throw refused(
+      "meta",
+      `must be an object { ${Object.keys(metaTypes).join(", ")} }, got ${shownValue(meta)}.`,
+    );
+  for (const [name, type] of Object.entries(metaTypes))
+    if (typeof meta[name] !== type)
+      throw refused(`meta.${name}`, `must be a ${type}, got ${shownValue(meta[name])}.`);
 }

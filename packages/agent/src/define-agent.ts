@@ -19,6 +19,7 @@ import type { JsonObject, LlmCaller } from "@moora/llm";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { checkAgentOptions } from "./agent-options.ts";
 import { answerCheck, type AnswerCheck } from "./answer-check.ts";
+import { checkIsAgent } from "./check-arguments.ts";
 import { checkedConfig, checkedRunLimits, mergedConfig, checkModels, checkNames } from "./validate-config.ts";
 import { graphWith, handlersOf, type States } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
@@ -138,6 +139,9 @@ function answerReader(
   return hasType ? answers.value : (text) => answers.value(text).then(() => text);
 }
 
-/** The state of an agent before its first message. */
-export const initialStateOf = ({ config, tools }: Pick<Agent<unknown>, "config" | "tools">): AgentState =>
-  initialAgentState({ config, tools });
+/** Returns the state of an agent before its first message. Throws `BuildError` for an invalid agent. */
+export function initialStateOf(agent: Pick<Agent<unknown>, "config" | "tools">): AgentState {
+  checkIsAgent("initialStateOf", agent, ["config", "tools"]);
+  const { config, tools } = agent;
+  return initialAgentState({ config, tools });
+}

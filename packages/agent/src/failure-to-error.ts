@@ -1,6 +1,9 @@
 import { AgentError, type AgentErrorKind } from "@moora/agent-core-effects";
+import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import type { AgentFailure, AgentState, Trace } from "@moora/agent-core-state-machine";
 import { answerFailureText } from "./answer-failure.ts";
+import { checkIsState } from "./check-arguments.ts";
+import { isObject } from "./check-options.ts";
 
 function failureToKind(failure: AgentFailure): AgentErrorKind {
   switch (failure.source) {
@@ -15,8 +18,13 @@ function failureToKind(failure: AgentFailure): AgentErrorKind {
   }
 }
 
-/** The `AgentError` for the failure of a loop that ended in Error. `reason` is the kind of the failure. */
+/**
+ * The `AgentError` for the failure of a loop that ended in Error. `reason` is the kind of the failure. Throws
+ * `BuildError` for an invalid failure or state.
+ */
 export function failureToError(failure: AgentFailure, state: AgentState, trace: Trace): AgentError {
+  if (!isObject(failure)) refuse(`failure must be the failure of a loop, got ${shownValue(failure)}.`);
+  checkIsState(state);
   const message =
     failure.kind === "AnswerInvalid" ? answerFailureText(failure.message, state) : failure.message;
   return new AgentError(failureToKind(failure), message, { reason: failure.kind, state, trace });

@@ -8,6 +8,8 @@ import {
 } from "@moora/agent-core-effects";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
+import { checkIsAgent, checkIsEffect, checkIsState } from "./check-arguments.ts";
+import { checkOptions, type OptionForms } from "./check-options.ts";
 import { systemClock } from "./clock.ts";
 import { decisionToInput, refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
@@ -23,6 +25,14 @@ export interface PerformOptions extends Partial<Pick<EffectHost, "signal" | "not
   readonly clock?: Clock;
 }
 
+const performForms: OptionForms<PerformOptions> = {
+  sessionId: "string",
+  clock: "clock",
+  signal: "signal",
+  notify: "function",
+  ask: "function",
+};
+
 /**
  * Returns a function that executes one effect of an agent without a session and yields its inputs in order. Apply each
  * input to the state before you take the next one, because an effect continues only if its intent was applied. Without
@@ -30,9 +40,13 @@ export interface PerformOptions extends Partial<Pick<EffectHost, "signal" | "not
  * agent and for an unknown or invalid option.
  */
 export function performWith(
-  { parts, runLimits: limits }: Pick<Agent<unknown>, "parts" | "runLimits">,
-  { sessionId = "local", clock = systemClock, signal, notify, ask }: PerformOptions = {},
+  agent: Pick<Agent<unknown>, "parts" | "runLimits">,
+  options: PerformOptions = {},
 ): (effect: AgentEffect, state: AgentState) => AsyncIterable<AgentInput> {
+  checkIsAgent("performWith", agent, ["parts", "runLimits"]);
+  checkOptions("performWith", options, performForms);
+  const { parts, runLimits: limits } = agent;
+  const { sessionId = "local", clock = systemClock, signal, notify, ask } = options;
   const host: EffectHost = {
     parts,
     limits,
@@ -43,10 +57,13 @@ export function performWith(
     notify: notify ?? (() => undefined),
     ...(ask === undefined ? {} : { ask }),
   };
-  return (effect, state) =>
-    effect.type === "ask-human" && ask === undefined
+  return (effect, state) => {
+    checkIsEffect(effect);
+    checkIsState(state);
+    return effect.type === "ask-human" && ask === undefined
       ? rejectQuestion(effect, host)
       : inputsOf(programOf(effect, state, host));
+  };
 }
 
 async function* rejectQuestion(

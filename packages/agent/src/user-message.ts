@@ -1,5 +1,6 @@
 import { shownValue } from "@moora/agent-core-effects/internal";
 import type { AgentAttachment, UserMessageInput } from "@moora/agent-core-state-machine";
+import { isObject } from "./check-options.ts";
 import { InputRefused } from "./session/session.ts";
 
 /** The content of a user message: a text, or a text with files by reference. */
@@ -7,10 +8,14 @@ export type UserContent =
   | string
   | { readonly content: string; readonly attachments?: readonly AgentAttachment[] };
 
+interface Problem {
+  readonly code: "wrong-shape";
+  readonly path: string;
+  readonly message: string;
+}
+
 /** The problem of an invalid message content; undefined for a valid one. */
-export function contentProblem(
-  userContent: unknown,
-): { readonly code: "wrong-shape"; readonly path: string; readonly message: string } | undefined {
+export function contentProblem(userContent: unknown): Problem | undefined {
   const code = "wrong-shape";
   if (typeof userContent === "string") return undefined;
   if (typeof userContent !== "object" || userContent === null || !("content" in userContent)) {
@@ -23,6 +28,22 @@ export function contentProblem(
     path: "content.content",
     message: `must be a string, got ${shownValue(userContent.content)}.`,
   };
+}
+
+function optionsProblem(options: unknown): Problem | undefined {
+  const code = "wrong-shape";
+  if (!isObject(options))
+    return {
+      code,
+      path: "options",
+      message: `must be an object { messageId, timestamp }, got ${shownValue(options)}.`,
+    };
+  const { messageId, timestamp } = options;
+  if (messageId !== undefined && typeof messageId !== "string")
+    return { code, path: "options.messageId", message: `must be a string, got ${shownValue(messageId)}.` };
+  if (timestamp !== undefined && !Number.isFinite(timestamp))
+    return { code, path: "options.timestamp", message: `must be a number, got ${shownValue(timestamp)}.` };
+  return undefined;
 }
 
 /** A new id: the prefix and 96 random bits. */
@@ -47,14 +68,15 @@ function randomWord(): number {
 /**
  * Creates the input for a user message. Lone surrogates in the text are replaced. `messageId` defaults to a random id,
  * `timestamp` to the current time in milliseconds since 1970. Throws `InputRefused` for a content that is neither a
- * string nor an object with `content`.
+ * string nor an object with `content`, and for invalid options.
  */
 export function userMessage(
   userContent: UserContent,
-  { messageId = randomId("user"), timestamp = Date.now() }: { messageId?: string; timestamp?: number } = {},
+  options: { messageId?: string; timestamp?: number } = {},
 ): UserMessageInput {
-  const problem = contentProblem(userContent);
+  const problem = contentProblem(userContent) ?? optionsProblem(options);
   if (problem !== undefined) throw new InputRefused(problem);
+  const { messageId = randomId("user"), timestamp = Date.now() } = options;
   const { content, attachments } =
     typeof userContent === "string" ? { content: userContent, attachments: undefined } : userContent;
   return {

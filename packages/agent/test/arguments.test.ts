@@ -4,19 +4,29 @@ import { describe, expect, it } from "vitest";
 import {
   agentTool,
   AgentError,
+  answerTextAt,
+  askHuman,
   BuildError,
+  decisionProblem,
+  decisionToInput,
   defineAgent,
+  defineTool,
   diffSessions,
   exportSession,
+  failureToError,
   forkSession,
+  initialStateOf,
   InputRefused,
   openSession,
+  performWith,
   rerunSession,
   runTask,
   SessionError,
   sessionOwner,
   startSession,
   stateAt,
+  toolReply,
+  traceOf,
   userMessage,
   verifySession,
   type DurableSession,
@@ -398,5 +408,183 @@ describe("options with an unknown name or of the wrong form are refused", () => 
     const error = await problemOf(call);
     expect(error).toBeInstanceOf(code === "BuildError" ? BuildError : SessionError);
     expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+});
+
+describe("functions that take a state, an agent or a decision refuse a value of another kind with a typed error", () => {
+  const state = initialStateOf(agent);
+  const question = { toolCallId: "1", digest: "d" };
+  const meta = { by: "Ada", timestamp: 1, digestOfChange: () => "d", maxResultLength: 10 };
+  const options = { log: memoryLog(), id: "ada" };
+  const needsAgent = "needs an agent, got undefined. Define it with defineAgent({ llm, ... }).";
+  const needsState = "state must be the state of an agent, got";
+
+  it.each<[string, () => unknown, "BuildError" | "InputRefused", string]>([
+    [
+      "performWith without an agent",
+      () => performWith(untyped(undefined)),
+      "BuildError",
+      `performWith ${needsAgent}`,
+    ],
+    [
+      "performWith with parts that are not an object",
+      () => performWith(untyped({ parts: 7, runLimits: {} })),
+      "BuildError",
+      "performWith needs an agent, got an object.",
+    ],
+    [
+      "performWith with text as options",
+      () => performWith(agent, untyped("x")),
+      "BuildError",
+      'performWith needs an object of options, got "x".',
+    ],
+    [
+      "performWith with a misspelt option",
+      () => performWith(agent, misspelt("sesionId")),
+      "BuildError",
+      'Unknown option "sesionId" of performWith. Did you mean "sessionId"?',
+    ],
+    [
+      "performWith with a clock that cannot wait",
+      () => performWith(agent, { clock: untyped({}) }),
+      "BuildError",
+      "clock must be a clock, an object with now() and after(), got an object.",
+    ],
+    [
+      "an effect that is not one",
+      () => performWith(agent)(untyped("x"), state),
+      "BuildError",
+      'effect must be an effect, got "x". Pass one of effectsAt(state).',
+    ],
+    [
+      "an effect without its state",
+      () => performWith(agent)(untyped({ type: "call-llm", key: "llm/1/1/1" }), untyped(undefined)),
+      "BuildError",
+      `${needsState} undefined.`,
+    ],
+    [
+      "initialStateOf",
+      () => initialStateOf(untyped(undefined)),
+      "BuildError",
+      `initialStateOf ${needsAgent}`,
+    ],
+    ["answerTextAt", () => answerTextAt(untyped({})), "BuildError", `${needsState} an object.`],
+    [
+      "failureToError without a failure",
+      () => failureToError(untyped(undefined), state, traceOf([])),
+      "BuildError",
+      "failure must be the failure of a loop, got undefined.",
+    ],
+    [
+      "failureToError without a state",
+      () =>
+        failureToError(
+          { source: "loop", kind: "Cancelled", message: "Stop." },
+          untyped(undefined),
+          traceOf([]),
+        ),
+      "BuildError",
+      `${needsState} undefined.`,
+    ],
+    [
+      "decisionProblem without parts",
+      () => decisionProblem(untyped(undefined), state, "1", "approve"),
+      "BuildError",
+      "parts must be the parts of an agent, got undefined. Pass agent.parts.",
+    ],
+    [
+      "decisionProblem without a state",
+      () => decisionProblem(agent.parts, untyped("x"), "1", "approve"),
+      "BuildError",
+      `${needsState} "x".`,
+    ],
+    [
+      "decisionProblem without a call",
+      () => decisionProblem(agent.parts, state, untyped(undefined), "approve"),
+      "BuildError",
+      "toolCallId must be a string, got undefined.",
+    ],
+    [
+      "decisionToInput without a question",
+      () => decisionToInput(untyped(undefined), "approve", meta),
+      "InputRefused",
+      "question: must be an object with toolCallId and digest, got undefined.",
+    ],
+    [
+      "decisionToInput with a word that is not a decision",
+      () => decisionToInput(question, untyped("yes"), meta),
+      "InputRefused",
+      'decision: A decision must be "approve", { reject },',
+    ],
+    [
+      "decisionToInput without a decision",
+      () => decisionToInput(question, untyped(undefined), meta),
+      "InputRefused",
+      "got undefined.",
+    ],
+    [
+      "decisionToInput without its meta",
+      () => Reflect.apply(decisionToInput, undefined, [question, "approve"]),
+      "InputRefused",
+      "meta: must be an object { by, timestamp, digestOfChange, maxResultLength }, got undefined.",
+    ],
+    [
+      "decisionToInput with a time that is text",
+      () => decisionToInput(question, "approve", { ...meta, timestamp: untyped("now") }),
+      "InputRefused",
+      'meta.timestamp: must be a number, got "now".',
+    ],
+    [
+      "userMessage with options that are not an object",
+      () => userMessage("Hello.", untyped("x")),
+      "InputRefused",
+      'options: must be an object { messageId, timestamp }, got "x".',
+    ],
+    [
+      "userMessage with an id that is a number",
+      () => userMessage("Hello.", { messageId: untyped(7) }),
+      "InputRefused",
+      "options.messageId: must be a string, got 7.",
+    ],
+    [
+      "userMessage with a time that is text",
+      () => userMessage("Hello.", { timestamp: untyped("now") }),
+      "InputRefused",
+      'options.timestamp: must be a number, got "now".',
+    ],
+    [
+      "defineTool without options",
+      () => defineTool(untyped(undefined)),
+      "BuildError",
+      "defineTool needs an object of options, got undefined.",
+    ],
+    [
+      "defineAgent with text",
+      () => defineAgent(untyped("x")),
+      "BuildError",
+      'defineAgent needs an object of options, got "x".',
+    ],
+    [
+      "askHuman with text",
+      () => askHuman(untyped("x")),
+      "BuildError",
+      'askHuman needs an object of options, got "x".',
+    ],
+    [
+      "toolReply with text",
+      () => toolReply(untyped("x")),
+      "BuildError",
+      'toolReply needs an object, { content, files, isError }, got "x".',
+    ],
+    [
+      "rerunSession without an agent",
+      () => rerunSession(untyped(undefined), options.log, "ada", { from: 0 }),
+      "BuildError",
+      `rerunSession ${needsAgent}`,
+    ],
+  ])("%s", async (_, call, code, message) => {
+    const error = await problemOf(call);
+    expect(error).toBeInstanceOf(code === "BuildError" ? BuildError : InputRefused);
+    expect(error).toMatchObject({ message: expect.stringContaining(message) });
   });
 });

@@ -1,4 +1,6 @@
 import type { JsonObject } from "@moora/llm";
+import { refuse } from "../errors/build-error.ts";
+import { shownValue } from "../field-problem.ts";
 import { defineTool, type Tool } from "./define-tool.ts";
 import { schemaCheckOf } from "./schema-check.ts";
 import type { StandardSchema } from "./standard-schema.ts";
@@ -14,6 +16,9 @@ export interface AskHumanOptions {
   readonly answer?: StandardSchema | JsonObject;
 }
 
+const defaultDescription =
+  "Asks the person you work for, and waits for the answer. For what only they can know or decide.";
+
 const question: JsonObject = {
   type: "object",
   properties: { question: { type: "string", description: "The question, complete in itself." } },
@@ -25,12 +30,10 @@ const question: JsonObject = {
  * A tool that a person answers: its call waits as a question, for days and across restarts, and the answer is its result.
  * Throws `BuildError` as `defineTool` does.
  */
-export function askHuman({
-  name = "ask_human",
-  description = "Asks the person you work for, and waits for the answer. For what only they can know or decide.",
-  input = question,
-  answer,
-}: AskHumanOptions = {}): Tool {
+export function askHuman(options: AskHumanOptions = {}): Tool {
+  if (typeof options !== "object" || options === null)
+    refuse(`askHuman needs an object of options, got ${shownValue(options)}.`);
+  const { name = "ask_human", description = defaultDescription, input = question, answer } = options;
   const tool = defineTool({ name, description, input, execute: unasked });
   const place = `The answer of the tool ${name}`;
   const answerSchema =

@@ -1,0 +1,23 @@
+import { shownValue } from "@moora/agent-core-effects/internal";
+import type { Decision } from "./agent-event.ts";
+
+/** Whether a value has the form of a decision: callers without types may pass any value. */
+export function isDecision(value: unknown): value is Decision {
+  if (value === "approve") return true;
+  if (typeof value !== "object" || value === null) return false;
+  if ("reject" in value) return typeof value.reject === "string";
+  if ("outcome" in value) return isOutcome(value);
+  return "approve" in value || "answer" in value;
+}
+
+function isOutcome({ outcome, reason }: { readonly outcome: unknown; readonly reason?: unknown }): boolean {
+  if (outcome === "worked" || outcome === "run-again") return true;
+  return (
+    (outcome === "failed" || outcome === "unknown") && (reason === undefined || typeof reason === "string")
+  );
+}
+
+/** The message for a value that is not a decision. */
+export const invalidDecisionText = (value: unknown): string =>
+  'A decision must be "approve", { reject }, { approve }, { answer } or, for an unknown outcome, { outcome }, got ' +
+  `${shownValue(value)}.`;
