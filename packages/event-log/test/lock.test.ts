@@ -47,6 +47,15 @@ const otherHolder = (parts: Readonly<Record<number, string>>): string =>
 
 const elsewhere = { 3: "0badcafe" };
 
+/** Leaves the socket of a holder that has ended under this file name. */
+async function leaveDeadSocket({ folder }: Locks, file: string): Promise<void> {
+  const server = createServer().listen(join(folder, "sign"));
+  await once(server, "listening");
+  renameSync(join(folder, "sign"), join(folder, file));
+  server.close();
+  await once(server, "close");
+}
+
 describe("a lock", () => {
   it("is held by one of two at a time, and free after its release", () => {
     using locks = new Locks();
@@ -199,14 +208,22 @@ describe("the lock of a holder that ended while it held it", () => {
   it("in another container, leaves a file that the next holder removes", async () => {
     using locks = new Locks();
     const sign = otherHolder(elsewhere);
-    const server = createServer().listen(join(locks.folder, "sign"));
-    await once(server, "listening");
-    renameSync(join(locks.folder, "sign"), join(locks.folder, sign));
-    server.close();
-    await once(server, "close");
+    await leaveDeadSocket(locks, sign);
     expect(readdirSync(locks.folder)).toEqual([sign]);
     expect(locks.holds()).toBe(true);
     while (readdirSync(locks.folder).includes(sign)) await setImmediate();
+  });
+
+  it("in another container, leaves a claim that only the next holder of the same name removes", async () => {
+    using locks = new Locks();
+    // Files are visited in the order of their names, so the claim is visited before the file of the other holder.
+    const claim = `${fileNameOf("0")}.${otherHolder(elsewhere)}`;
+    const sign = otherHolder(elsewhere);
+    await leaveDeadSocket(locks, claim);
+    await leaveDeadSocket(locks, sign);
+    expect(locks.holds()).toBe(true);
+    while (readdirSync(locks.folder).includes(sign)) await setImmediate();
+    expect(readdirSync(locks.folder)).toContain(claim);
   });
 
   it("in another container, on a disk without sockets, stays: the holder may be alive", async () => {
