@@ -31,6 +31,7 @@ export interface SessionInfo {
   readonly snapshotIgnored: boolean;
 }
 
+/** A session in a log. Its methods resolve when their inputs are durable, and reject with `SessionError` or `LogError`. */
 export interface DurableSession<Answer = string> extends Session<Answer> {
   info(): SessionInfo;
   /** The accepted inputs after a sequence number, from the log. */
