@@ -2,6 +2,7 @@ import { type AskHumanEffect, effectsAt } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import type { Question } from "../agent-event.ts";
 
+/** The question of an `ask-human` effect, with its arguments parsed. */
 export const effectToQuestion = ({
   toolCallId,
   about,
