@@ -1,6 +1,7 @@
 /**
  * The public API of every package, name by name, as files in `api/` that are kept with the sources: a change of the API is
- * seen as a change of a file. Compares them with the built declarations; with `--update` it writes them. Needs a build.
+ * seen as a change of a file. Compares them with the built declarations; with `--update` it writes them. Also fails for an
+ * export without a doc comment. Needs a build.
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -84,6 +85,13 @@ function unnameableIn(report: string): readonly string[] {
   return used.filter((name) => !exported.has(name));
 }
 
+/** The exports of a report without a doc comment. Reads the report of the built declarations, not the kept one. */
+function undocumentedIn(report: string): readonly string[] {
+  const text = readFileSync(join(temporary, report), "utf8");
+  const undocumented = /^\/\/ @public \(undocumented\)\nexport (?:abstract )?\w+ (\w+)/gm;
+  return [...text.matchAll(undocumented)].map(([, name = ""]) => name);
+}
+
 mkdirSync(reports, { recursive: true });
 const changed = packageNames.flatMap((name) =>
   entriesOf(name)
@@ -101,3 +109,10 @@ for (const facade of facades) {
   console.log(`The index of ${facade} has to export what its signatures use: ${missing.join(", ")}.`);
   process.exitCode = 1;
 }
+for (const name of packageNames)
+  for (const entry of entriesOf(name)) {
+    const undocumented = undocumentedIn(reportOf(name, entry));
+    if (undocumented.length === 0) continue;
+    console.log(`Exports of ${name}, ${entry}, without a doc comment: ${undocumented.join(", ")}.`);
+    process.exitCode = 1;
+  }
