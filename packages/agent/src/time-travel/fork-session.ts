@@ -99,7 +99,7 @@ const openWorkOptions: readonly unknown[] = ["reuse", "rerun", "close"];
 function checkForkOptions(log: unknown, seq: unknown, options: unknown): void {
   checkIsLog(log);
   if (typeof seq !== "number")
-    throw new SessionError("InvalidOption", `seq must be a record number, got ${shownValue(seq)}.`);
+    throw new SessionError("InvalidOption", `seq must be the number of a record, got ${shownValue(seq)}.`);
   checkLogOptions("forkSession", options, forms);
   const { as, to, open } = options;
   if (typeof as !== "string")

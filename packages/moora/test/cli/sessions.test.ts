@@ -371,6 +371,6 @@ describe("a session of another agent", () => {
     await log.close();
     const stranger = await said("run", "1+1", "--session", "ada");
     expect(stranger.code).toBe(1);
-    expect(stranger.err).toContain("belongs to the agent survey");
+    expect(stranger.err).toContain('belongs to the agent "survey"');
   });
 });
