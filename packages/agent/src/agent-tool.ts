@@ -87,15 +87,15 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
     spends: spendsOf(agent),
     // In memory a second attempt would run the tools of the sub-agent again.
     replay: log === undefined ? "once" : "keyed",
-    async execute(given, context) {
-      const capped = cappedTo(agent, context);
+    async execute(args, context) {
+      const capped = withBudgetOfCaller(agent, context);
       if (capped === undefined) return failed("AgentFailed: The budget is spent.", undefined);
       const session =
         log === undefined
           ? startSession(capped, host)
           : // Only the owner of the caller's session runs this tool, so the previous owner of this session has ended.
             await openSession(capped, { ...host, log, id: idOf(definition.name, context), isOwnerGone });
-      return await runToReply(capped, session, taskOf(given), { signal: context.signal, clock });
+      return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
     },
   });
 }
@@ -126,7 +126,7 @@ function spendsOf({ config: { budget } }: Agent<unknown>): Spending {
  * The agent with its budget limited to the reservation of its caller, and with the price list of its caller if it has
  * none of its own. Undefined if the reservation is empty.
  */
-function cappedTo<Answer>(
+function withBudgetOfCaller<Answer>(
   agent: Agent<Answer>,
   { budgetLeft, prices = {} }: ToolContext,
 ): Agent<Answer> | undefined {
@@ -153,9 +153,9 @@ async function runToReply<Answer>(
     const end = endOf(agent, session, task, signal);
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
-    const ended = await end;
+    const loopEnd = await end;
     if (signal.aborted && !isShutdown(signal)) await waitForUsage(session, clock);
-    return endToReply(ended, session.current());
+    return endToReply(loopEnd, session.current());
   } finally {
     signal.removeEventListener("abort", stop);
     await session.close();
@@ -167,14 +167,14 @@ const usageGraceMs = 1_000;
 
 /** Waits until the usage of all calls is reported, for at most `usageGraceMs`. */
 async function waitForUsage(session: Pick<Session, "current" | "subscribe">, clock: Clock): Promise<void> {
-  const known = Promise.withResolvers<void>();
+  const reported = Promise.withResolvers<void>();
   const check = (): void => {
-    if (session.current().unreportedUsage.length === 0) known.resolve();
+    if (session.current().unreportedUsage.length === 0) reported.resolve();
   };
   const unsubscribe = session.subscribe(check);
-  const cancel = clock.after(usageGraceMs, known.resolve);
+  const cancel = clock.after(usageGraceMs, reported.resolve);
   check();
-  await known.promise;
+  await reported.promise;
   cancel();
   unsubscribe();
 }

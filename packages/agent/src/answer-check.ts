@@ -27,7 +27,7 @@ export function answerCheck(schema: StandardSchema | JsonObject, place: string):
   const checked = (text: string): Checked => {
     const parsed = textToValue(text);
     if ("problem" in parsed) return { ok: false, problem: parsed.problem };
-    return isWrapped ? checkedInside(check.check, parsed.value) : check.check(parsed.value);
+    return isWrapped ? checkWrapped(check.check, parsed.value) : check.check(parsed.value);
   };
   return {
     json,
@@ -48,12 +48,12 @@ export function answerCheck(schema: StandardSchema | JsonObject, place: string):
  * Checks the field `value`, or the answer itself: a model that only reads the schema may leave out the object around
  * it.
  */
-function checkedInside(check: (value: unknown) => Checked, value: unknown): Checked {
-  const inside = isJsonObject(value) && Object.hasOwn(value, "value") ? value["value"] : value;
-  return inside === value
+function checkWrapped(check: (value: unknown) => Checked, value: unknown): Checked {
+  const field = isJsonObject(value) && Object.hasOwn(value, "value") ? value["value"] : value;
+  return field === value
     ? check(value)
-    : after(check(inside), (found) =>
-        found.ok ? found : after(check(value), (bare) => (bare.ok ? bare : found)),
+    : after(check(field), (found) =>
+        found.ok ? found : after(check(value), (unwrapped) => (unwrapped.ok ? unwrapped : found)),
       );
 }
 

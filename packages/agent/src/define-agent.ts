@@ -20,7 +20,13 @@ import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { checkAgentOptions } from "./agent-options.ts";
 import { answerCheck, type AnswerCheck } from "./answer-check.ts";
 import { checkIsAgent } from "./check-arguments.ts";
-import { checkedConfig, checkedRunLimits, mergedConfig, checkModels, checkNames } from "./validate-config.ts";
+import {
+  validateConfig,
+  validateRunLimits,
+  mergeConfig,
+  checkModels,
+  checkNames,
+} from "./validate-config.ts";
 import { graphWith, handlersOf, type States } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import { toolRegistry } from "./tool-registry.ts";
@@ -89,8 +95,8 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
   const { predicates = {}, prices } = options;
   const states = handlersOf(options.states);
   if (prices !== undefined) checkPrices(prices);
-  const config = checkedConfig({
-    ...mergedConfig(defaultAgentConfig, options.config ?? {}),
+  const config = validateConfig({
+    ...mergeConfig(defaultAgentConfig, options.config ?? {}),
     ...(options.systemPrompt === undefined ? {} : { systemPrompt: options.systemPrompt }),
     ...(answers === undefined ? {} : { answerSchema: JSON.stringify(answers.json) }),
     ...(prices === undefined ? {} : { prices }),
@@ -103,7 +109,7 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
     version: options.version ?? "0",
     config,
     tools: tools.definitions,
-    runLimits: checkedRunLimits(options.runLimits),
+    runLimits: validateRunLimits(options.runLimits),
     parts: {
       llm: options.llm,
       tools: tools.byName,

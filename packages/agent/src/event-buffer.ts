@@ -39,22 +39,22 @@ export class EventBuffer<Answer> {
   #compact(): void {
     const joined: AgentEvent<Answer>[] = [];
     for (const event of this.unread) {
-      const merged = mergedWith(joined.at(-1), event);
+      const merged = merge(joined.at(-1), event);
       if (merged === undefined) joined.push(event);
       else joined[joined.length - 1] = merged;
     }
     // Down to half, so that a reader that never reads does not compact at every event.
     let surplus = joined.length - maxUnread / 2;
-    this.#events = joined.filter((event) => mustStay(event) || (surplus -= 1) < 0);
+    this.#events = joined.filter((event) => mustKeep(event) || (surplus -= 1) < 0);
     this.#position = 0;
   }
 }
 
-const mustStay = ({ type }: AgentEvent<unknown>): boolean =>
+const mustKeep = ({ type }: AgentEvent<unknown>): boolean =>
   type === "ApprovalRequested" || type === "FinalAnswer" || type === "Error";
 
 /** Two consecutive events as one, if the second continues the first; otherwise undefined. */
-function mergedWith<Answer>(
+function merge<Answer>(
   last: AgentEvent<Answer> | undefined,
   event: AgentEvent<Answer>,
 ): AgentEvent<Answer> | undefined {

@@ -120,10 +120,10 @@ async function run<Answer>(
 ): Promise<DurableSession<Answer> | undefined> {
   const { handle, clock } = options;
   const owner = options.owner ?? localProcess()?.name ?? randomId("host");
-  let lost: SessionError | undefined;
+  let lostOwnership: SessionError | undefined;
   let opened: OpenedSession<Answer> | undefined;
   const onLost = (error: SessionError): void => {
-    lost = error;
+    lostOwnership = error;
     opened?.loseOwnership(error);
   };
   const lease = await keepLease({
@@ -144,12 +144,12 @@ async function run<Answer>(
       return undefined;
     }
     opened = durableSession(agent, { ...options, found, access: "run" });
-    await opened.becomeOwner(lease, opening(agent, found, owner, clock));
-    if (lost !== undefined) throw lost;
+    await opened.becomeOwner(lease, openingInputs(agent, found, owner, clock));
+    if (lostOwnership !== undefined) throw lostOwnership;
     return opened.session;
   } catch (error) {
     await (opened?.session ?? lease).close();
-    const reason = lost ?? error;
+    const reason = lostOwnership ?? error;
     if (reason instanceof SessionError && reason.code === "StaleWriter") return undefined;
     throw error;
   }
@@ -163,9 +163,10 @@ async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Acce
   try {
     return await log.create(id, headerToText(headerOf(agent, newId("incarnation"))));
   } catch (error) {
-    const raced = error instanceof LogError && error.code === "LogExists" ? await log.open(id) : undefined;
-    if (raced === undefined) throw error;
-    return raced;
+    const concurrent =
+      error instanceof LogError && error.code === "LogExists" ? await log.open(id) : undefined;
+    if (concurrent === undefined) throw error;
+    return concurrent;
   }
 }
 
@@ -179,7 +180,7 @@ function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void
 }
 
 /** The inputs of an opening: the owner, and the configuration and tools of the agent if they have changed. */
-function opening(
+function openingInputs(
   { version, config, tools }: Agent<unknown>,
   { state }: RestoredSession,
   owner: string,

@@ -9,8 +9,8 @@ export class RunControl<Answer = string> {
   readonly run: AgentRun<Answer>;
   readonly #outcome = Promise.withResolvers<RunResult<Answer>>();
   readonly #readers = new Set<EventReader<Answer>>();
-  #early: EventBuffer<Answer> | undefined = new EventBuffer();
-  #ended = false;
+  #buffer: EventBuffer<Answer> | undefined = new EventBuffer();
+  #isEnded = false;
   #onEnd: (() => void) | undefined;
   #onUnwatched: (() => void) | undefined;
   readonly #openQuestions: () => readonly ApprovalRequested[];
@@ -31,26 +31,26 @@ export class RunControl<Answer = string> {
 
   /** Calls `ended` once when the run has ended, and `unwatched` each time its last iterator is closed. */
   observe({ ended, unwatched }: { readonly ended: () => void; readonly unwatched: () => void }): void {
-    if (this.#ended) return ended();
+    if (this.#isEnded) return ended();
     this.#onEnd = ended;
     this.#onUnwatched = unwatched;
   }
 
   emit(event: AgentEvent<Answer>): void {
-    if (this.#ended) return;
-    this.#early?.push(event);
+    if (this.#isEnded) return;
+    this.#buffer?.push(event);
     for (const reader of this.#readers) reader.push(event);
   }
 
   succeed(result: RunResult<Answer>): void {
-    if (this.#ended) return;
+    if (this.#isEnded) return;
     this.emit({ type: "FinalAnswer", answer: result.answer, text: result.text });
     this.#finish();
     this.#outcome.resolve(result);
   }
 
   fail(error: AgentError): void {
-    if (this.#ended) return;
+    if (this.#isEnded) return;
     this.emit({ type: "Error", error });
     this.#finish();
     this.#outcome.reject(error);
@@ -59,7 +59,7 @@ export class RunControl<Answer = string> {
   /** The promise of the result, for a caller that waits for it. */
   #result(): Promise<RunResult<Answer>> {
     // Deferred, so that the code after this call can still create an iterator that receives everything.
-    queueMicrotask(() => (this.#early = undefined));
+    queueMicrotask(() => (this.#buffer = undefined));
     return this.#outcome.promise;
   }
 
@@ -68,23 +68,23 @@ export class RunControl<Answer = string> {
       if (this.#readers.delete(reader) && this.#readers.size === 0) this.#onUnwatched?.();
     });
     for (const event of this.#unread()) reader.push(event);
-    this.#early = undefined;
-    if (this.#ended) reader.end();
+    this.#buffer = undefined;
+    if (this.#isEnded) reader.end();
     else this.#readers.add(reader);
     return reader;
   }
 
   /** The first events of a new iterator: the open questions and the buffered events. */
   #unread(): readonly AgentEvent<Answer>[] {
-    const buffered = this.#early?.unread ?? [];
-    if (this.#ended) return buffered;
+    const buffered = this.#buffer?.unread ?? [];
+    if (this.#isEnded) return buffered;
     const isBuffered = (question: ApprovalRequested): boolean =>
       buffered.some((event) => event.type === "ApprovalRequested" && isSameQuestion(event, question));
     return [...this.#openQuestions().filter((question) => !isBuffered(question)), ...buffered];
   }
 
   #finish(): void {
-    this.#ended = true;
+    this.#isEnded = true;
     for (const reader of this.#readers) reader.end();
     this.#readers.clear();
     this.#onEnd?.();
@@ -142,9 +142,9 @@ const isSameQuestion = (one: ApprovalRequested, other: ApprovalRequested): boole
 
 /** An iterator over events that buffers those that its reader has not taken yet. */
 class EventReader<Answer> implements AsyncIterator<AgentEvent<Answer>, undefined> {
-  readonly #unread = new EventBuffer<Answer>();
+  readonly #buffer = new EventBuffer<Answer>();
   #waiting: ((result: IteratorResult<AgentEvent<Answer>, undefined>) => void)[] = [];
-  #over = false;
+  #isEnded = false;
   readonly #onReturn: () => void;
 
   constructor(onReturn: () => void) {
@@ -153,26 +153,26 @@ class EventReader<Answer> implements AsyncIterator<AgentEvent<Answer>, undefined
 
   push(event: AgentEvent<Answer>): void {
     const waiting = this.#waiting.shift();
-    if (waiting === undefined) this.#unread.push(event);
+    if (waiting === undefined) this.#buffer.push(event);
     else waiting({ done: false, value: event });
   }
 
   end(): void {
-    this.#over = true;
+    this.#isEnded = true;
     for (const waiting of this.#waiting.splice(0)) waiting({ done: true, value: undefined });
   }
 
   next(): Promise<IteratorResult<AgentEvent<Answer>, undefined>> {
-    const event = this.#unread.shift();
+    const event = this.#buffer.shift();
     if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    if (this.#over) return Promise.resolve({ done: true, value: undefined });
+    if (this.#isEnded) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => void this.#waiting.push(resolve));
   }
 
   return(): Promise<IteratorResult<AgentEvent<Answer>, undefined>> {
     this.#onReturn();
     this.end();
-    this.#unread.clear();
+    this.#buffer.clear();
     return Promise.resolve({ done: true, value: undefined });
   }
 }

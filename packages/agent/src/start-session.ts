@@ -60,7 +60,7 @@ export function startSession<Answer>(agent: Agent<Answer>, options: StartOptions
 export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOptions): SessionBase {
   const { id = randomId(prefix), clock = systemClock, newId = randomId, onError } = options;
   const initial =
-    options.state === undefined ? initialStateOf(agent) : resumed(agent, options.state, id, clock);
+    options.state === undefined ? initialStateOf(agent) : stateAfterOpening(agent, options.state, id, clock);
   return { id, initial, seq: 0, clock, newId, onError, runsEffects: true };
 }
 
@@ -68,7 +68,7 @@ export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOpti
  * The state after an opening by a new host: started work counts as interrupted, and the configuration and tools are
  * those of the given agent.
  */
-function resumed(
+function stateAfterOpening(
   { config, tools }: Agent<unknown>,
   state: AgentState,
   owner: string,

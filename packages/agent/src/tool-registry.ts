@@ -72,8 +72,7 @@ export class ToolRegistry {
         `Unknown tool ${shownValue(name)}.${didYouMean(name, [...this.#tools.keys()])}`,
         { reason: "unknown-tool" },
       );
-    }
-    const outcome: ToolOutcome = await tool.run(parameters, { ...aloneContext(), ...context });
+    const outcome: ToolOutcome = await tool.run(parameters, { ...defaultContext(), ...context });
     if (outcome.isSuccess) return outcome.content;
     throw new AgentError("ToolError", outcome.error, { reason: outcome.code });
   }
@@ -100,7 +99,7 @@ function checkTool(tool: unknown, place: string): void {
   if (!isTool) refuse(`${place} was not created by defineTool. ${fix}`);
 }
 
-const aloneContext = (): ToolContext => ({
+const defaultContext = (): ToolContext => ({
   toolCallId: "1",
   idempotencyKey: "1",
   attempt: 1,

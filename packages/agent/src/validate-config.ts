@@ -22,7 +22,7 @@ import { checkPrices } from "./price-list.ts";
  * Returns a checked copy of the configuration. Throws `BuildError`, with the path, for an unknown field at any depth, a
  * value of the wrong form, a value that is not JSON, and a control graph that cannot work.
  */
-export function checkedConfig(config: AgentConfig): AgentConfig {
+export function validateConfig(config: AgentConfig): AgentConfig {
   const copied = jsonCopy(config);
   if ("problem" in copied) {
     const { path, message } = copied.problem;
@@ -44,8 +44,8 @@ export function checkedConfig(config: AgentConfig): AgentConfig {
  * The configuration with a change applied. Throws `BuildError` for a group that is not an object, whose value would
  * otherwise be lost.
  */
-export function mergedConfig(config: AgentConfig, change: AgentConfigChange): AgentConfig {
-  for (const group of configGroups) {
+export function mergeConfig(config: AgentConfig, change: AgentConfigChange): AgentConfig {
+  for (const group of configGroups)
     if (change[group] !== undefined && !isObject(change[group]))
       refuse(`config.${group} must be an object, got ${shownValue(change[group])}.`);
   }
@@ -58,7 +58,7 @@ export function checkConfigChange(
   config: AgentConfig,
   change: AgentConfigChange,
 ): void {
-  const changed = checkedConfig(mergedConfig(config, change));
+  const changed = validateConfig(mergeConfig(config, change));
   checkNames(changed, { states, predicates, tools });
   checkModels(changed);
   if (change.prices !== undefined) checkPrices(change.prices);
@@ -152,7 +152,7 @@ const longestResult = 8_000_000;
  * The run limits with defaults for those that are not given. Throws `BuildError` for an unknown limit and for a value
  * that is not a positive integer.
  */
-export function checkedRunLimits(given: Partial<RunLimits> = {}): RunLimits {
+export function validateRunLimits(given: Partial<RunLimits> = {}): RunLimits {
   const limits = { ...defaultRunLimits, ...given };
   for (const [name, limit] of Object.entries(limits)) {
     if (!Object.hasOwn(limitNames, name))

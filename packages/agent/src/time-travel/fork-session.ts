@@ -13,7 +13,7 @@ import { headerToState, headerToText, identityOf, type SessionHeader } from "../
 import { inputToRecord } from "../durable/session-record.ts";
 import { parsed } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
-import { answersOf, closing, isOfOpenWork } from "./open-work.ts";
+import { settlingInputs, closingInputs, openWorkFilter } from "./open-work.ts";
 import { rebinder } from "./rebinder.ts";
 import { end, positionIn, positionOf, readSoundPart } from "./read-session.ts";
 import { writeSession } from "./write-session.ts";
@@ -79,7 +79,7 @@ export async function forkSession(
   const reused = (): readonly AgentInput[] => {
     const { state } = positionOf(session, position);
     if (isLoopRunning(state)) positionIn(session, end);
-    return answersOf(state, session.inputs.slice(position));
+    return settlingInputs(state, session.inputs.slice(position));
   };
   const fork = recordsOf(as, header, inputsOf(open, edited, copy.state, reused));
   await writeSession(to, as, headerToText(header), fork.records);
@@ -124,10 +124,10 @@ function inputsOf(
     case "reuse":
       return [...before, ...reused()];
     case "close":
-      return [...before, ...closing(state)];
+      return [...before, ...closingInputs(state)];
     case "rerun": {
-      const isUnderWay = isOfOpenWork(state);
-      return before.filter((input) => !isUnderWay(input));
+      const isOpenWork = openWorkFilter(state);
+      return before.filter((input) => !isOpenWork(input));
     }
   }
 }

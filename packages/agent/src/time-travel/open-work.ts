@@ -19,16 +19,16 @@ import {
 const keyedWork: ReadonlySet<string | undefined> = new Set(["model-call", "handler"]);
 
 /** Returns a predicate for the inputs that record the start or the progress of work that is open in the state. */
-export function isOfOpenWork(state: AgentState): (input: AgentInput) => boolean {
+export function openWorkFilter(state: AgentState): (input: AgentInput) => boolean {
   if (!isLoopRunning(state)) return () => false;
-  const begun = new Set(
-    openCallsOf(state.reActContext.control).flatMap((call) => (hasBegun(call) ? [call.id] : [])),
+  const started = new Set(
+    openCallsOf(state.reActContext.control).flatMap((call) => (hasStarted(call) ? [call.id] : [])),
   );
   const key = llmCallKey(state) ?? handlerKeyOf(state) ?? "";
   return (input) => {
     const { about, role } = inputTraits[input.type];
     if (role === "answer") return false;
-    if ("toolCallId" in input) return begun.has(input.toolCallId);
+    if ("toolCallId" in input) return started.has(input.toolCallId);
     return keyedWork.has(about) && "key" in input && input.key === key;
   };
 }
@@ -40,7 +40,7 @@ function handlerKeyOf({ reActContext: context }: AgentState): string | undefined
 }
 
 /** Whether a call was started, also if its outcome is unknown. */
-const hasBegun = ({ status }: OpenCall): boolean =>
+const hasStarted = ({ status }: OpenCall): boolean =>
   status.type === "probing" ||
   (status.type === "running" && status.started) ||
   (status.type === "asking" && status.about === "outcome");
@@ -54,15 +54,15 @@ const mayHaveRun =
  * The inputs that close open work: a call that had not started becomes `not-run`, one that had started
  * `outcome-unknown`, and a model call is cancelled.
  */
-export function closing(state: AgentState): readonly AgentInput[] {
+export function closingInputs(state: AgentState): readonly AgentInput[] {
   if (!isLoopRunning(state)) return [];
   const timestamp = state.updatedAt;
   const calls = openCallsOf(state.reActContext.control);
-  if (calls.length > 0) return calls.map((call) => closed(call, timestamp));
+  if (calls.length > 0) return calls.map((call) => toClosingInput(call, timestamp));
   return [{ type: "re-act-cancelled", reason: forkedHere, timestamp }];
 }
 
-function closed(call: OpenCall, timestamp: number): AgentInput {
+function toClosingInput(call: OpenCall, timestamp: number): AgentInput {
   const { id: toolCallId, status } = call;
   if (status.type === "asking") {
     const { digest, about } = status;
@@ -73,7 +73,7 @@ function closed(call: OpenCall, timestamp: number): AgentInput {
     return { type: "tool-call-decided", toolCallId, digest, by: "fork", ...answer, timestamp };
   }
   const failure =
-    call.mayHaveRun || hasBegun(call)
+    call.mayHaveRun || hasStarted(call)
       ? ({ error: mayHaveRun, code: "outcome-unknown" } as const)
       : ({ error: notRun, code: "not-run" } as const);
   const result = { isSuccess: false, ...failure, receivedAt: timestamp } as const;
@@ -84,14 +84,16 @@ function closed(call: OpenCall, timestamp: number): AgentInput {
  * The later inputs of a session that settle the work that is open in a state: its calls, or its one model call or
  * handler.
  */
-export function answersOf(state: AgentState, later: readonly AgentInput[]): readonly AgentInput[] {
+export function settlingInputs(state: AgentState, later: readonly AgentInput[]): readonly AgentInput[] {
   if (!isLoopRunning(state)) return [];
   const calls = openCallsOf(state.reActContext.control);
-  return calls.length > 0 ? answersOfCalls(state, calls, later) : answersOfKeyedWork(state, later);
+  return calls.length > 0
+    ? settlingInputsOfCalls(state, calls, later)
+    : settlingInputsOfKeyedWork(state, later);
 }
 
 /** The inputs up to the last result of a call. Openings are included, because attempts are counted by them. */
-function answersOfCalls(
+function settlingInputsOfCalls(
   state: AgentState,
   calls: readonly OpenCall[],
   later: readonly AgentInput[],
@@ -128,21 +130,21 @@ function callOf(state: AgentState, input: AgentInput): string | undefined {
 }
 
 /** Whether an input concerns the one open model call or handler. Openings do, because attempts are counted by them. */
-const isOfKeyedWork = ({ type }: AgentInput): boolean =>
+const concernsKeyedWork = ({ type }: AgentInput): boolean =>
   keyedWork.has(inputTraits[type].about) || type === "deadline-passed" || type === "session-opened";
 
 const endsKeyedWork = ({ type }: AgentInput): boolean =>
   keyedWork.has(inputTraits[type].about) && inputTraits[type].role === "answer";
 
 /** The inputs up to the result of the model call or handler; none if it was ended by another input or is still open. */
-function answersOfKeyedWork(state: AgentState, later: readonly AgentInput[]): readonly AgentInput[] {
+function settlingInputsOfKeyedWork(state: AgentState, later: readonly AgentInput[]): readonly AgentInput[] {
   const replay = beginReplay(state);
-  const answers: AgentInput[] = [];
+  const inputs: AgentInput[] = [];
   for (const input of later) {
     if (replay.apply(input) === undefined) continue;
     const isOver = placeOf(replay.state()) !== placeOf(state);
-    if (isOver) return endsKeyedWork(input) ? [...answers, input] : [];
-    if (isOfKeyedWork(input)) answers.push(input);
+    if (isOver) return endsKeyedWork(input) ? [...inputs, input] : [];
+    if (concernsKeyedWork(input)) inputs.push(input);
   }
   return [];
 }

@@ -13,7 +13,7 @@ export interface RecordedDecision {
 /** The results and decisions of a recorded session, by tool and arguments. Each is used once, in order. */
 export interface Recordings {
   /** A replacement of the tool that returns the recorded results without running it. */
-  standInFor(tool: Tool): Tool;
+  withRecordedResults(tool: Tool): Tool;
   /** The next recorded decision on a call of the tool with these arguments; undefined if there is none. */
   decisionOn(name: string, parameters: unknown): RecordedDecision | undefined;
   /** The number of calls without a recorded result. */
@@ -39,7 +39,7 @@ export function recordingsOf(whole: AgentState, start: AgentState, unrecorded: "
     if (decision !== undefined) decisions.put(keyOf(name, parsed(original)), decision);
   }
   return {
-    standInFor: (tool) => ({
+    withRecordedResults: (tool) => ({
       ...tool,
       run(parameters, context) {
         const known = outcomes.take(keyOf(tool.name, parsed(parameters)));

@@ -9,7 +9,7 @@ import type { Session } from "../session/session.ts";
 import { startSession } from "../start-session.ts";
 import { comparableState } from "./volatile-fields.ts";
 import { differencesOf, type Difference } from "./differences.ts";
-import { isOfOpenWork } from "./open-work.ts";
+import { openWorkFilter } from "./open-work.ts";
 import { end, positionOf, readSession } from "./read-session.ts";
 import { recordingsOf, type Recordings } from "./recordings.ts";
 
@@ -58,37 +58,39 @@ export async function rerunSession<Answer>(
   checkLogOptions("rerunSession", options, forms);
   const { from, unrecorded = "fail", clock } = options;
   const session = await readSession(log, id);
-  const whole = positionOf(session, end);
+  const recorded = positionOf(session, end);
   const { seq, state, moves } = positionOf(session, from);
-  const isUnderWay = isOfOpenWork(state);
-  const begun = session.inputs.slice(0, seq).filter((input) => !isUnderWay(input));
-  const recordings = recordingsOf(whole.state, state, unrecorded);
-  const tools = new Map([...agent.parts.tools].map(([name, tool]) => [name, recordings.standInFor(tool)]));
-  const again = startSession(
+  const isOpenWork = openWorkFilter(state);
+  const inputs = session.inputs.slice(0, seq).filter((input) => !isOpenWork(input));
+  const recordings = recordingsOf(recorded.state, state, unrecorded);
+  const tools = new Map(
+    [...agent.parts.tools].map(([name, tool]) => [name, recordings.withRecordedResults(tool)]),
+  );
+  const rerun = startSession(
     { ...agent, parts: { ...agent.parts, tools } },
     {
       // The rerun has an id of its own, so that its idempotency keys differ from those of the recorded session.
-      state: replay(begun, headerToState(session.header)),
+      state: replay(inputs, headerToState(session.header)),
       ...(clock === undefined ? {} : { clock }),
     },
   );
   try {
-    answerAsRecorded(again, recordings);
-    await again.settled();
+    answerAsRecorded(rerun, recordings);
+    await rerun.settled();
     for (const input of session.inputs.slice(seq)) {
       if (input.type !== "user-message-received") continue;
-      await again.dispatch(input);
-      await again.settled();
+      await rerun.dispatch(input);
+      await rerun.settled();
     }
   } finally {
-    await again.close();
+    await rerun.close();
   }
-  const { streaming: _, ...result } = again.current();
+  const { streaming: _, ...result } = rerun.current();
   return {
-    recorded: { state: whole.state, trace: traceOf(whole.moves.slice(moves.length)) },
+    recorded: { state: recorded.state, trace: traceOf(recorded.moves.slice(moves.length)) },
     state: result,
-    trace: again.trace(),
-    differences: differencesOf(comparableState(whole.state), comparableState(result)),
+    trace: rerun.trace(),
+    differences: differencesOf(comparableState(recorded.state), comparableState(result)),
     unrecordedCalls: recordings.missing,
   };
 }

@@ -93,7 +93,7 @@ function problemsIn(header: string, records: readonly LogRecord[], snapshot: Sna
       const message = `Record ${seq}, ${input.type}, changes the state in another way than when it was written.`;
       return { differing: { ok: false, seq, reason: "differs", message, input, expected, found, changes } };
     }
-    if (seq === snapshot?.seq && !holds(snapshot, replay.state()))
+    if (seq === snapshot?.seq && !matches(snapshot, replay.state()))
       snapshotProblem ??= badSnapshot(seq, "differs from the state that the records lead to");
   }
   return { snapshotProblem };
@@ -122,7 +122,7 @@ const badSnapshot = (seq: number, what: string): Problem => ({
 });
 
 /** Whether a snapshot contains the state. The snapshot of another release is not compared. */
-const holds = ({ version, body, bodyDigest }: Snapshot, state: AgentState): boolean =>
+const matches = ({ version, body, bodyDigest }: Snapshot, state: AgentState): boolean =>
   version !== snapshotVersion ||
   digestOf(JSON.stringify(state)) === bodyDigest ||
   isSameJson(textToJson(body), state);

@@ -4,7 +4,7 @@ import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
  * Fields that differ between any two runs of the same conversation: times, owners, the number of openings, and digests,
  * which are bound to a session.
  */
-const volatile: ReadonlySet<string> = new Set([
+const volatileFields: ReadonlySet<string> = new Set([
   "timestamp",
   "calledAt",
   "calledLlmAt",
@@ -22,19 +22,19 @@ const volatile: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields whose content is compared as it is: their keys belong to users or providers, or are never volatile. */
-const whole: ReadonlySet<string> = new Set(["config", "tools", "raw", "attachments", "files"]);
+const opaqueFields: ReadonlySet<string> = new Set(["config", "tools", "raw", "attachments", "files"]);
 
 type Rename = (messageId: string) => string;
 
 /** A value without volatile fields, with the ids of messages renamed. */
-function comparable(value: unknown, rename: Rename): unknown {
+function withoutVolatileFields(value: unknown, rename: Rename): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => comparable(item, rename));
+  if (Array.isArray(value)) return value.map((item) => withoutVolatileFields(item, rename));
   const kept: [string, unknown][] = [];
   for (const [key, field] of Object.entries(value)) {
-    if (volatile.has(key)) continue;
+    if (volatileFields.has(key)) continue;
     if (key === "messageId" && typeof field === "string") kept.push([key, rename(field)]);
-    else kept.push([key, whole.has(key) ? field : comparable(field, rename)]);
+    else kept.push([key, opaqueFields.has(key) ? field : withoutVolatileFields(field, rename)]);
   }
   return Object.fromEntries(kept);
 }
@@ -44,9 +44,9 @@ export function comparableState(state: AgentState): unknown {
   const places = new Map(state.messages.map(({ id }, index) => [id, `message ${index + 1}`]));
   const rename: Rename = (id) => places.get(id) ?? id;
   const messages = state.messages.map((message) => ({ ...message, id: rename(message.id) }));
-  return comparable({ ...state, messages }, rename);
+  return withoutVolatileFields({ ...state, messages }, rename);
 }
 
 /** An input without its volatile fields and, for a user message, without its random id. */
 export const comparableInput = (input: AgentInput): unknown =>
-  comparable(input, (id) => (input.type === "user-message-received" ? "" : id));
+  withoutVolatileFields(input, (id) => (input.type === "user-message-received" ? "" : id));
