@@ -18,7 +18,7 @@ import { blockToPart, type CompleteBlock } from "./block-to-part.ts";
 import { continueTurn } from "./continue-turn.ts";
 import { tokensToUsage, withTokens, type Tokens } from "./tokens-to-usage.ts";
 
-/** How often a paused turn is continued. After that, it is returned as it is. */
+/** How often a paused turn is continued. After that, it is returned incomplete. */
 const maxContinuations = 16;
 
 /** Assembles a message from its events, and from those of the messages that continue it. */

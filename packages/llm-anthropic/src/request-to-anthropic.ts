@@ -128,7 +128,10 @@ function outputOf({ settings }: NormalizedRequest, format: JsonObject | undefine
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
-/** What the API enforces in an answer. Other keywords become part of descriptions: the agent validates every answer. */
+/**
+ * The schema features that the API enforces in an answer. Other keywords become part of descriptions: the agent
+ * validates every answer.
+ */
 const strictRules: StrictRules = {
   enforcedKeywords: [],
   describedKeywords: [

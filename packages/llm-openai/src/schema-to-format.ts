@@ -1,7 +1,7 @@
 import type { JsonObject } from "@moora/llm";
 import { strictSchema, type StrictRules } from "@moora/llm/adapter";
 
-/** What OpenAI and compatible servers enforce with `strict: true`. */
+/** The schema features that OpenAI and compatible servers enforce with `strict: true`. */
 export const openAiStrictRules: StrictRules = {
   enforcedKeywords: [
     "pattern",

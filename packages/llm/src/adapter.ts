@@ -1,4 +1,4 @@
-/** What an adapter between the port and a provider is made of. See "Writing an adapter" in the README. */
+/** The parts of an adapter between the port and a provider. See "Writing an adapter" in the README. */
 export { answerInstruction, withAnswerInstruction } from "./answer-instruction.ts";
 export { chunkFeed, type ChunkFeed } from "./chunk-feed.ts";
 export { logprobsToConfidence } from "./confidence.ts";

@@ -1,7 +1,7 @@
 import { environmentVariable } from "./environment.ts";
 import { hash32 } from "./wire-ids.ts";
 
-/** How a caller connects to its provider. */
+/** Options for the connection of a caller to its provider. */
 export interface ConnectionOptions {
   /** The API key. Default: the value of the provider's environment variable. */
   readonly apiKey?: string;
@@ -37,7 +37,10 @@ export function resolveApiKey(configured: string | undefined, variable: string |
   return /^[\x21-\x7e]+$/.test(key) ? { type: "key", key } : { type: "invalid" };
 }
 
-/** What messages of failures must not contain: the key, the values of headers, user and password of the URL. */
+/**
+ * The texts that messages of failures must not contain: the key, the values of headers, the user and the password of
+ * the URL.
+ */
 export function secretsOf(options: ConnectionOptions, key: string): readonly string[] {
   const url = URL.parse(options.baseURL ?? "");
   const secrets = [key, ...Object.values(options.headers ?? {}), url?.username, url?.password];

@@ -9,11 +9,11 @@ import { transportToFailure } from "./transport-to-failure.ts";
 import { jsonToVendorError, type VendorError } from "./vendor-error.ts";
 import { errorMessageToKind, commonErrorCodes } from "./error-codes.ts";
 
-/** What is needed to turn a failed request into a failure of the port. */
+/** The context for converting a failed request to a failure of the port. */
 export interface FailureContext {
   /** The host of the provider, for messages. */
   readonly host: string;
-  /** What messages must not contain: keys, values of headers. */
+  /** The texts that messages must not contain: keys, values of headers. */
   readonly secrets: readonly string[];
   /** The kinds of this provider's error codes, in addition to the common ones. */
   readonly errorCodes: Readonly<Record<string, LlmFailureKind>>;

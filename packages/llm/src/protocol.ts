@@ -20,7 +20,7 @@ export interface BodyContext {
 export interface WireRequest<Body> {
   readonly body: Body;
   readonly normalized: NormalizedRequest;
-  /** What was left out because the provider does not support it. */
+  /** Warnings for content that was left out because the provider does not support it. */
   readonly warnings: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface AnswerReader<Body, Event> {
   continuation?(body: Body): Body | undefined;
 }
 
-/** What a reader needs to know of the request. */
+/** The context of a reader: its request, and where it emits chunks. */
 export interface ReaderContext {
   /** The origin of the turn. */
   readonly origin: string;

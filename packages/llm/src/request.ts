@@ -75,7 +75,7 @@ export interface LlmSettings {
 
 /** Everything that determines a model's answer. Equal requests are sent as equal bytes. */
 export interface LlmRequest {
-  /** What the answer is used for: the next step of the loop, or a summary of the conversation. */
+  /** The purpose of the answer: the next step of the loop, or a summary of the conversation. */
   readonly purpose: "plan" | "reflect";
   /** The empty string selects the model of the caller. */
   readonly model: string;

@@ -17,7 +17,7 @@ export interface BrokenStream {
   readonly answered: boolean;
 }
 
-/** Why a stream ended before its last event. */
+/** The reason why a stream ended before its last event. */
 export type StreamFault =
   /** The signal of the call was aborted. */
   | { readonly type: "aborted" }

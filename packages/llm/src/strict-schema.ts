@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 import { areDisjoint, isRecursive } from "./schema-facts.ts";
 
-/** What a provider enforces while a model generates JSON. A strict schema contains nothing else. */
+/** The schema features that a provider enforces while a model generates JSON. A strict schema contains no others. */
 export interface StrictRules {
   /** Keywords that are enforced, in addition to types, properties, items, enum, const, anyOf and `$ref`. */
   readonly enforcedKeywords: readonly string[];

@@ -14,9 +14,9 @@ import { processHost } from "./process-host.ts";
 import { Screen } from "./terminal/screen.ts";
 import { TextView } from "./terminal/text-view.ts";
 
-/** The parts of the demonstration, in order: what they show, and what the agent is asked. */
+/** The parts of the demonstration, in order: an explanation and a task for the agent. */
 const scenes: readonly (readonly [explanation: string, task: string])[] = [
-  ["One tool. The answer streams in as it is made.", "What is (2^10 - 24) / 8?"],
+  ["One tool. The answer is streamed.", "What is (2^10 - 24) / 8?"],
   [
     "Three tools that do not depend on each other: one turn calls all of them, and they run in parallel.",
     'List the files in packages/moorex/src, read packages/moorex/package.json and search packages/agent/src for "createMoorex<"',

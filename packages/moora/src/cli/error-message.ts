@@ -11,7 +11,7 @@ type Model = Pick<ChosenLlm, "provider" | "model" | "timeoutSeconds">;
 
 interface FailureText {
   readonly cause: (model: Model, quoted: string) => string;
-  /** What the user can do, where something can be done. */
+  /** The advice for the user, if any. */
   readonly advice?: string;
 }
 

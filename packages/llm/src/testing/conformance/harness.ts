@@ -138,7 +138,7 @@ export interface LlmHarness {
   readonly close: () => Promise<void>;
 }
 
-/** What the conformance suite needs to know of an adapter. */
+/** The description of an adapter for the conformance suite. */
 export interface ConformanceSubject {
   /** The capabilities of the adapter and its test server. */
   readonly features: readonly LlmFeature[];

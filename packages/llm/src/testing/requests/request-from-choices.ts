@@ -11,7 +11,7 @@ import type {
   LlmToolResult,
 } from "../../request.ts";
 
-/** What the requests of an adapter's property tests are for. */
+/** The target of the requests in an adapter's property tests. */
 export interface RequestChoiceOptions {
   /** The origin that gets raw parts back. About half of the assistant turns come from it. */
   readonly origin: string;

@@ -47,7 +47,7 @@ export function textToAnswers(text: string): readonly [Decision, ...Decision[]] 
 
 interface GivenReply {
   readonly question: Question;
-  /** What follows the first word. */
+  /** The text after the first word. */
   readonly rest: string;
   readonly canAskMore: boolean;
 }

@@ -72,7 +72,7 @@ export class QuestionPrompt {
     if (read.type !== "line") return read;
     let reply = lineToReply(read.text, question, this.#lines.isTerminal);
     while (reply.type === "ask") {
-      // What the screen would hide cannot be edited.
+      // Text that the screen would hide cannot be edited.
       const prefill = this.#screen.clean(reply.prefill) === reply.prefill ? reply.prefill : "";
       read = await this.#read({ prompt: reply.prompt, prefill, isNew: false, signal });
       if (read.type !== "line") return read;

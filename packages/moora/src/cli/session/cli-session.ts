@@ -26,7 +26,7 @@ import { SessionTools } from "./session-tools.ts";
 /** How long running work may take to finish once the process was asked to end. */
 const settleMs = 3_000;
 
-/** A loop in progress, and what of its answer had been streamed before it was joined. */
+/** A loop in progress, and the part of its answer that was streamed before it was joined. */
 export interface RunningLoop {
   readonly run: AgentRun;
   readonly streaming: SessionView["streaming"];

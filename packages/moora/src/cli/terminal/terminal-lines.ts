@@ -14,7 +14,7 @@ interface TypedLine {
   readonly isShown: boolean;
 }
 
-/** What a reader is opened with. */
+/** The options of an open reader. */
 interface OpenLine {
   readonly prompt: string;
   readonly text: string;

@@ -15,7 +15,7 @@ export interface TextViewOptions {
 export class TextView implements RunView {
   readonly #screen: Screen;
   readonly #options: TextViewOptions;
-  /** The message that is being written, and what of it is on the screen. */
+  /** The message that is being written, and the part of it on the screen. */
   #messageId = "";
   #streamed = "";
   #isLineOpen = false;
