@@ -70,7 +70,7 @@ export function decisionToInput(
   },
 ): ToolCallDecidedInput {
   checkQuestion(question);
-  if (!isDecision(decision)) throw refused("decision", invalidDecisionText(decision));
+  if (!isDecision(decision)) throw refused("decision", invalidDecisionText(decision), "invalid-decision");
   checkMeta(meta);
   const { toolCallId, digest } = question;
   const { by, timestamp, maxResultLength } = meta;
@@ -87,8 +87,8 @@ export function decisionToInput(
   return { ...input, decision: { type: "modified", parameters, digest: meta.digestOfChange(parameters) } };
 }
 
-const refused = (path: string, message: string): InputRefused =>
-  new InputRefused({ code: "wrong-shape", path, message });
+const refused = (path: string, message: string, code = "wrong-shape"): InputRefused =>
+  new InputRefused({ code, path, message });
 
 /** The meta of a decision, by the type of each field. A row that is missing here does not compile. */
 const metaTypes: Readonly<Record<keyof Parameters<typeof decisionToInput>[2], string>> = {

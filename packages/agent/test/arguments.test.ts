@@ -587,4 +587,9 @@ describe("functions that take a state, an agent or a decision refuse a value of 
     expect(error).toBeInstanceOf(code === "BuildError" ? BuildError : InputRefused);
     expect(error).toMatchObject({ message: expect.stringContaining(message) });
   });
+
+  it("a value that is not a decision has the code invalid-decision, as in a session", async () => {
+    const error = await problemOf(() => decisionToInput(question, untyped("yes"), meta));
+    expect(error).toMatchObject({ code: "invalid-decision", path: "decision" });
+  });
 });
