@@ -109,10 +109,11 @@ for (const facade of facades) {
   console.log(`The index of ${facade} has to export what its signatures use: ${missing.join(", ")}.`);
   process.exitCode = 1;
 }
-for (const name of packageNames)
+for (const name of packageNames) {
   for (const entry of entriesOf(name)) {
     const undocumented = undocumentedIn(reportOf(name, entry));
     if (undocumented.length === 0) continue;
     console.log(`Exports of ${name}, ${entry}, without a doc comment: ${undocumented.join(", ")}.`);
     process.exitCode = 1;
   }
+}

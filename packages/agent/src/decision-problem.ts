@@ -1,6 +1,6 @@
-import { type AgentParts } from "@moora/agent-core-effects";
+import type { AgentParts } from "@moora/agent-core-effects";
 import { after, schemaCheckOf } from "@moora/agent-core-effects/internal";
-import { type AgentState } from "@moora/agent-core-state-machine";
+import type { AgentState } from "@moora/agent-core-state-machine";
 import { maxJsonItems, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import { hasMoreItemsThan } from "@moora/llm/internal";
 import type { Decision } from "./agent-event.ts";

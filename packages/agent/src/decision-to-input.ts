@@ -1,5 +1,5 @@
 import { shownValue, truncated } from "@moora/agent-core-effects/internal";
-import { type ToolCallDecidedInput } from "@moora/agent-core-state-machine";
+import type { ToolCallDecidedInput } from "@moora/agent-core-state-machine";
 import { maxJsonItems } from "@moora/agent-core-state-machine/internal";
 import { hasMoreItemsThan } from "@moora/llm/internal";
 import type { Decision, OutcomeDecision, Question } from "./agent-event.ts";
@@ -99,12 +99,14 @@ const metaTypes: Readonly<Record<keyof Parameters<typeof decisionToInput>[2], st
 };
 
 function checkMeta(meta: unknown): void {
-  if (!isObject(meta))
+  if (!isObject(meta)) {
     throw refused(
       "meta",
       `must be an object { ${Object.keys(metaTypes).join(", ")} }, got ${shownValue(meta)}.`,
     );
-  for (const [name, type] of Object.entries(metaTypes))
+  }
+  for (const [name, type] of Object.entries(metaTypes)) {
     if (typeof meta[name] !== type)
       throw refused(`meta.${name}`, `must be a ${type}, got ${shownValue(meta[name])}.`);
+  }
 }

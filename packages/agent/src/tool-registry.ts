@@ -72,6 +72,7 @@ export class ToolRegistry {
         `Unknown tool ${shownValue(name)}.${didYouMean(name, [...this.#tools.keys()])}`,
         { reason: "unknown-tool" },
       );
+    }
     const outcome: ToolOutcome = await tool.run(parameters, { ...defaultContext(), ...context });
     if (outcome.isSuccess) return outcome.content;
     throw new AgentError("ToolError", outcome.error, { reason: outcome.code });

@@ -32,12 +32,13 @@ export function contentProblem(userContent: unknown): Problem | undefined {
 
 function optionsProblem(options: unknown): Problem | undefined {
   const code = "wrong-shape";
-  if (!isObject(options))
+  if (!isObject(options)) {
     return {
       code,
       path: "options",
       message: `must be an object { messageId, timestamp }, got ${shownValue(options)}.`,
     };
+  }
   const { messageId, timestamp } = options;
   if (messageId !== undefined && typeof messageId !== "string")
     return { code, path: "options.messageId", message: `must be a string, got ${shownValue(messageId)}.` };

@@ -45,7 +45,7 @@ export function validateConfig(config: AgentConfig): AgentConfig {
  * otherwise be lost.
  */
 export function mergeConfig(config: AgentConfig, change: AgentConfigChange): AgentConfig {
-  for (const group of configGroups)
+  for (const group of configGroups) {
     if (change[group] !== undefined && !isObject(change[group]))
       refuse(`config.${group} must be an object, got ${shownValue(change[group])}.`);
   }

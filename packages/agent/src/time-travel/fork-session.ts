@@ -105,7 +105,7 @@ function checkForkOptions(log: unknown, seq: unknown, options: unknown): void {
   if (typeof as !== "string")
     throw new SessionError("InvalidOption", "as is missing. Give the id of the new session.");
   if (to !== undefined) checkIsLog(to);
-  if (!openWorkOptions.includes(open))
+  if (!openWorkOptions.includes(open)) {
     throw new SessionError(
       "InvalidOption",
       `open must be "reuse", "rerun" or "close", got ${shownValue(open)}.`,

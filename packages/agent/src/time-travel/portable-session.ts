@@ -57,10 +57,11 @@ export function parsePortable(text: string): PortableSession {
   const seal = lines.pop();
   const [first, ...rest] = lines.map(lineToObject);
   const { mark: found, id, header } = first ?? {};
-  if (found !== format || typeof id !== "string" || typeof header !== "string")
+  if (found !== format || typeof id !== "string" || typeof header !== "string") {
     throw new LogError("LogCorrupt", "This text is not an exported session, or its beginning is missing.", {
       seq: 0,
     });
+  }
   const records = rest.map(objectToRecord);
   checkedChain(chainStart(header), records);
   if (seal !== sealOf(lines)) throw truncationError(records.length);

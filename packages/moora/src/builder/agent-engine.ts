@@ -85,7 +85,7 @@ export class AgentEngine {
   runSync(): string {
     this.#refuseSecondRun();
     const { clock, newId = randomId, onApproval = rejectQuestion, storage } = this.#options;
-    if (storage !== undefined)
+    if (storage !== undefined) {
       throw new BuildError("A run with a log is asynchronous: use run().", {
         reason: "NotSynchronous",
       });
