@@ -68,9 +68,12 @@ export interface AgentConfig {
     /** When the last request had more input tokens; 0: never for that reason. Default: 120,000. */
     readonly aboveInputTokens: number;
   };
-  /** The messages of earlier loops in a request. */
+  /** The part of the conversation that a request has. */
   readonly window: {
-    /** Beyond this number the older half is left out. Default: 50. */
+    /**
+     * The most messages and turns, those of the running loop included. When there are more, the window is cut to at most half
+     * of this number, at a message of the user; the running loop always stays. Default: 50.
+     */
     readonly initialSize: number;
     /** By how many messages `context-window-expanded` widens the window. Default: 50. */
     readonly expandBy: number;

@@ -69,7 +69,7 @@ export const settingsSchema = z.object({
 
 /** The groups of `AgentConfig` of which a change gives some fields. */
 const groups = {
-  limits: z.object({ maxSteps: positive, minAnswerLength: count, minConfidence: amount }),
+  limits: z.object({ maxSteps: positive, minAnswerLength: count, minConfidence: amount.check(z.maximum(1)) }),
   retries: z.object({
     maxAnswerRetries: count,
     maxLlmAttempts: positive,

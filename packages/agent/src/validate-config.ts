@@ -49,7 +49,27 @@ export function mergeConfig(config: AgentConfig, change: AgentConfigChange): Age
     if (change[group] !== undefined && !isObject(change[group]))
       refuse(`config.${group} must be an object, got ${shownValue(change[group])}.`);
   }
-  return changeConfig(config, change);
+  return changeConfig(config, withoutUndefined(change));
+}
+
+/** The depth of the nested objects of a configuration: `approval.policy` is at 2. */
+const maxFieldDepth = 2;
+
+/**
+ * A copy of a change without its undefined fields: `settings: { temperature: undefined }` means the same as `settings: {}`.
+ * Only plain objects are copied; anything else is left for the check of the whole configuration.
+ */
+export function withoutUndefined<Value>(value: Value, depth: number = maxFieldDepth): Value {
+  if (typeof value !== "object" || value === null) return value;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return value;
+  const copy = { ...value };
+  for (const name of Object.keys(copy)) {
+    const field: unknown = Reflect.get(copy, name);
+    if (field === undefined) Reflect.deleteProperty(copy, name);
+    else if (depth > 0) Reflect.set(copy, name, withoutUndefined(field, depth - 1));
+  }
+  return copy;
 }
 
 /** Throws `BuildError` for a change after which the configuration could not work with the code of the agent. */
@@ -153,7 +173,7 @@ const longestResult = 8_000_000;
  * that is not a positive integer.
  */
 export function validateRunLimits(given: Partial<RunLimits> = {}): RunLimits {
-  const limits = { ...defaultRunLimits, ...given };
+  const limits = { ...defaultRunLimits, ...withoutUndefined(given) };
   for (const [name, limit] of Object.entries(limits)) {
     if (!Object.hasOwn(limitNames, name))
       refuse(`runLimits.${name}: unknown field.${didYouMean(name, Object.keys(limitNames))}`);

@@ -379,6 +379,7 @@ describe("what is put where something else is expected is refused, with the plac
     ],
     [{ interjection: "wait" }, 'config.interjection must be "queue", "restart" or "reject", got "wait".'],
     [{ models: { default: 5 } }, "config.models.default must be a string, got 5."],
+    [{ limits: { minConfidence: 2 } }, "config.limits.minConfidence must be at most 1, got 2."],
     [{ limits: 5 }, "config.limits must be an object, got 5."],
     [{ window: null }, "config.window must be an object, got null."],
     [{ retries: { maxRetry: 5 } }, "config.retries.maxRetry: unknown field."],
@@ -388,6 +389,23 @@ describe("what is put where something else is expected is refused, with the plac
   ])("a field of config at any depth: %j", (config, message) =>
     expect(define({ config })).toEqual(refusedWith(message)),
   );
+
+  it("an undefined field is the same as a missing one, at any depth", () => {
+    const undefinedFields: object = {
+      systemPrompt: undefined,
+      limits: undefined,
+      retries: { maxLlmAttempts: undefined },
+      settings: { temperature: undefined },
+      budget: { maxTokens: undefined },
+      approval: { policy: "never", expiresAfterMs: undefined },
+    };
+    const agent = Reflect.apply(defineAgent, undefined, [
+      { llm, config: undefinedFields, runLimits: { toolTimeoutMs: undefined } },
+    ]);
+    expect(agent.config).toEqual(defineAgent({ llm }).config);
+    expect(agent.runLimits).toEqual(defineAgent({ llm }).runLimits);
+    expect(Object.keys(agent.config.settings)).toEqual([]);
+  });
 
   it("but not fields of providers and names of models", () =>
     expect(

@@ -1,6 +1,6 @@
 import { AgentError } from "@moora/agent-core-effects";
 import type { Agent } from "../define-agent.ts";
-import { checkConfigChange } from "../validate-config.ts";
+import { checkConfigChange, withoutUndefined } from "../validate-config.ts";
 import type { SessionBase } from "./create-session.ts";
 import type { Decisions } from "./decisions.ts";
 import type { AgentMachine } from "./machine.ts";
@@ -82,8 +82,13 @@ const hostMethods = (
 ): Pick<Session, "configure" | "note"> => ({
   configure: async (config) => {
     checkFields("config", config);
-    checkConfigChange(agent, machine.current().config, config);
-    return await outside.dispatchOfHost({ type: "agent-configured", config, timestamp: base.clock.now() });
+    const change = withoutUndefined(config);
+    checkConfigChange(agent, machine.current().config, change);
+    return await outside.dispatchOfHost({
+      type: "agent-configured",
+      config: change,
+      timestamp: base.clock.now(),
+    });
   },
   note: async (text) => {
     checkText("text", text);

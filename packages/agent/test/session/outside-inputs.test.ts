@@ -78,6 +78,8 @@ describe("the application", () => {
     await settled();
     expect(llm.requests.map(({ system }) => system)).toEqual(["", "Be brief."]);
     expect(await session.configure({ systemPrompt: "Be brief." })).toMatchObject({ reason: "nothing-new" });
+    const unchanged: object = { limits: { maxSteps: undefined }, systemPrompt: undefined };
+    expect(await session.configure(unchanged)).toMatchObject({ reason: "nothing-new" });
     await expect(session.configure(JSON.parse('{"maxSteps":0}'))).rejects.toMatchObject({
       name: "BuildError",
     });
