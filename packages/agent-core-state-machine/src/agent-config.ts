@@ -119,13 +119,17 @@ export type AgentConfigChange = {
     : AgentConfig[Name];
 };
 
-/** The configuration with a change applied. Costs the number of fields; neither argument is changed. */
+/** The configuration with a change applied; an undefined field changes nothing. Neither argument is changed. */
 export const changeConfig = (config: AgentConfig, change: AgentConfigChange): AgentConfig => ({
-  ...config,
-  ...change,
-  limits: { ...config.limits, ...change.limits },
-  retries: { ...config.retries, ...change.retries },
-  reflection: { ...config.reflection, ...change.reflection },
-  window: { ...config.window, ...change.window },
-  toolCalls: { ...config.toolCalls, ...change.toolCalls },
+  ...merged(config, change),
+  limits: merged(config.limits, change.limits),
+  retries: merged(config.retries, change.retries),
+  reflection: merged(config.reflection, change.reflection),
+  window: merged(config.window, change.window),
+  toolCalls: merged(config.toolCalls, change.toolCalls),
 });
+
+function merged<Fields extends object>(fields: Fields, change: object = {}): Fields {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  return { ...fields, ...Object.fromEntries(given) };
+}

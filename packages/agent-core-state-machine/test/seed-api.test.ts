@@ -59,6 +59,18 @@ describe("the first interface of the library", () => {
     vi.restoreAllMocks();
   });
 
+  it("creates a transition in which an undefined option changes nothing", () => {
+    const options: object = { limits: { maxSteps: undefined }, systemPrompt: undefined };
+    const state = createAgentTransition(options)({
+      type: "user-message-received",
+      messageId: "m",
+      content: "hi",
+      timestamp: 1,
+    })(initialAgentState());
+    expect(state.config).toEqual(initialAgentState().config);
+    expect(state.reActContext.stepLimit).toBe(50);
+  });
+
   it("takes a transition with options of its own", () => {
     const transition = createAgentTransition({ initialContextWindowSize: 7, expandContextWindowSize: 3 });
     const asked = transition({ type: "user-message-received", messageId: "m", content: "hi", timestamp: 1 })(

@@ -1,3 +1,5 @@
+import { callSafely } from "./listeners.ts";
+
 /**
  * The source of an error that no caller waits for.
  *
@@ -53,13 +55,11 @@ export function errorReports(sessionId: string, onError: ErrorListener | undefin
   const listeners = new Set<ErrorListener>(onError === undefined ? [] : [onError]);
   let undelivered: ErrorReport[] = [];
 
-  const deliver = (report: ErrorReport, listener: ErrorListener): void => {
-    try {
-      listener(report);
-    } catch (error) {
-      print(sessionId, { source: "listener", error });
-    }
-  };
+  const deliver = (report: ErrorReport, listener: ErrorListener): void =>
+    callSafely(
+      () => listener(report),
+      (error) => print(sessionId, { source: "listener", error }),
+    );
 
   const printUndelivered = (): void => {
     const reports = undelivered;

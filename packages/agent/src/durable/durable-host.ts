@@ -97,6 +97,10 @@ export class DurableHost<Answer> {
     await this.#hosted.dispatch(...inputs.map((input) => new PendingInput(input)));
   }
 
+  reportListenerError(error: unknown): void {
+    this.#hosted.report({ source: "listener", error });
+  }
+
   /** Reports an error of the log or of the lease after which the session continues. */
   reportLogError(error: unknown): void {
     this.#lastError = error;

@@ -95,7 +95,10 @@ function durableMethods<Answer>(host: DurableHost<Answer>, handle: LogHandle): D
       checkedListener(listener);
       return await followLog(
         handle,
-        (onInput) => host.session.onInput((input, _state, seq) => onInput(input, seq)),
+        {
+          onInput: (onInput) => host.session.onInput((input, _state, seq) => onInput(input, seq)),
+          onError: (error) => host.reportListenerError(error),
+        },
         afterSeq,
         listener,
       );

@@ -1,24 +1,31 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
+import { callSafely } from "../listeners.ts";
 import type { LogHandle } from "./log-handle.ts";
 import { recordToInput } from "./session-record.ts";
 
-/** An accepted input, and its place in the log. */
+/** An accepted input with its sequence number in the log. */
 export interface LoggedInput {
   readonly seq: number;
   readonly input: AgentInput;
 }
 
-/** The inputs after a sequence number, as the log has them. */
+/** Reads the inputs after a sequence number from the log. */
 export const inputsAfter = async ({ log }: LogHandle, seq: number): Promise<readonly LoggedInput[]> =>
   (await log.read(seq)).map((record) => ({ seq: record.seq, input: recordToInput(record) }));
 
+/** What `followLog` needs of a session: its new inputs, and where errors of listeners are reported. */
+export interface FollowedSession {
+  readonly onInput: (listener: (input: AgentInput, seq: number) => void) => () => void;
+  readonly onError: (error: unknown) => void;
+}
+
 /**
- * Calls back with every input after a sequence number, each once, in order: first those of the log, then those that
- * become part of the session. Returns a function that stops it.
+ * Calls the listener with every input after a sequence number, each once, in order: first those of the log, then those that
+ * become part of the session. An error of the listener goes to `onError`. Returns a function that stops the calls.
  */
 export async function followLog(
   handle: LogHandle,
-  onInput: (listener: (input: AgentInput, seq: number) => void) => () => void,
+  { onInput, onError }: FollowedSession,
   afterSeq: number,
   listener: (seq: number, input: AgentInput) => void,
 ): Promise<() => void> {
@@ -27,7 +34,7 @@ export async function followLog(
   const emit = ({ seq, input }: LoggedInput): void => {
     if (seq <= reported) return;
     reported = seq;
-    listener(seq, input);
+    callSafely(() => listener(seq, input), onError);
   };
   const stop = onInput((input, seq) => {
     if (waiting === undefined) emit({ seq, input });

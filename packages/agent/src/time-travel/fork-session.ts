@@ -65,14 +65,16 @@ export async function forkSession(
   options: ForkOptions,
 ): Promise<Forked> {
   checkForkOptions(log, seq, options);
-  const { as, to = log, open, edit = (input) => input } = options;
+  const { as, to = log, open, edit } = options;
   const session = await readSoundPart(log, id);
   const position = positionIn(session, seq);
   const edited = session.inputs.slice(0, position).flatMap((input, index) => {
     // This record confirms a snapshot of the original session, which the new session does not have.
     if (input.type === "snapshot-taken") return [];
-    const changed = edit(input, index + 1);
-    return changed === null ? [] : [changed === input ? input : parsed(changed)];
+    if (edit === undefined) return [input];
+    // An edit may change its argument, which must stay as it is in the original session.
+    const changed = edit(structuredClone(input), index + 1);
+    return changed === null ? [] : [parsed(changed)];
   });
   const header = { ...session.header, incarnation: randomId("incarnation"), parent: { id, seq: position } };
   const copy = recordsOf(as, header, edited);

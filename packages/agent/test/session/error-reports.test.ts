@@ -75,6 +75,45 @@ describe("a listener that throws", () => {
     expect(reports[0]).toMatchObject({ source: "listener", error: { message: bug.message } });
   });
 
+  it.each([
+    [
+      "throws",
+      (bug: Error): unknown => {
+        throw bug;
+      },
+    ],
+    ["rejects", (bug: Error): unknown => Promise.reject(bug)],
+  ])("follow: that %s is reported, for inputs of the log and for new ones", async (_, fail) => {
+    const agent = defineAgent({ llm: new MockLlmCaller(() => answers("Hi.")) });
+    await using session = await openSession(agent, { log: memoryLog(), id: "ada" });
+    await session.ask("One?");
+    const before = session.seq();
+    const reports = reportsOf(session);
+    const bug = newBug();
+    const heard: number[] = [];
+    await session.follow(0, (seq) => {
+      heard.push(seq);
+      return fail(bug);
+    });
+    expect((await session.ask("Two?")).text).toBe("Hi.");
+    await settled();
+    expect(heard).toEqual(Array.from({ length: session.seq() }, (_unused, index) => index + 1));
+    expect(session.seq()).toBeGreaterThan(before);
+    expect(reports).toEqual(heard.map(() => ({ source: "listener", error: bug })));
+  });
+
+  it("and listens to errors harms nothing either, also by a rejection", async () => {
+    const { session } = scene([answers("It is 4.")]);
+    const [bug, other] = [newBug(), newBug()];
+    session.onError((): unknown => Promise.reject(other));
+    session.subscribe(() => {
+      throw bug;
+    });
+    expect((await session.ask("2+2?")).text).toBe("It is 4.");
+    await settled();
+    expect(printed).toHaveBeenCalledExactlyOnceWith(expect.any(String), other);
+  });
+
   it("and listens to errors harms nothing either", async () => {
     const { session } = scene([answers("It is 4.")]);
     const [bug, other] = [newBug(), newBug()];

@@ -274,6 +274,15 @@ describe("a fork with an edit", () => {
     expect(await verifySession(scene.log(), "silent")).toMatchObject({ ok: true });
   });
 
+  it("refuses an input that the edit changed in place to an invalid one, and leaves the original as it was", async () => {
+    const scene = await recorded();
+    const edit = (input: AgentInput): AgentInput => Object.assign(input, { timestamp: "soon" });
+    await expect(
+      forkSession(scene.log(), "ada", 3, { as: "in place", open: "close", edit }),
+    ).rejects.toMatchObject({ name: "InputRefused" });
+    expect(await verifySession(scene.log(), "ada")).toMatchObject({ ok: true });
+  });
+
   it("refuses an edit that gives no input, and leaves nothing behind", async () => {
     const scene = await recorded();
     const edit = (input: AgentInput): AgentInput => ({ ...input, timestamp: Number.NaN });

@@ -14,7 +14,7 @@ import type { ApprovalPredicate, StandardSchema } from "@moora/agent-core-effect
 import type { EventLog } from "@moora/event-log";
 import type { JsonObject, LlmCaller } from "@moora/llm";
 import { AgentEngine, type EngineHost } from "./agent-engine.ts";
-import { presetConfig, mergeConfig, presetNames, type BuilderPreset } from "./builder-config.ts";
+import { checkChange, presetConfig, mergeConfig, presetNames, type BuilderPreset } from "./builder-config.ts";
 import type { RunStorage } from "./durable-runner.ts";
 
 /** What an `AgentBuilder` has collected. */
@@ -73,6 +73,7 @@ const toTextAgent = (agent: Agent<unknown>): Agent => ({
 function configOf({ preset, changes }: BuilderParts): AgentConfig {
   if (preset !== undefined && !presetNames.includes(preset))
     throw new BuildError(`Unknown preset "${preset}". Available presets: ${presetNames.join(", ")}.`);
+  changes.forEach(checkChange);
   return changes.reduce(mergeConfig, presetConfig(preset));
 }
 

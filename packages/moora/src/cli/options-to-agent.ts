@@ -33,9 +33,11 @@ export async function optionsToAgent(
     systemPrompt: options.text("system") ?? recorded?.systemPrompt ?? systemPrompt,
     config: {
       ...recorded,
-      ...(setsPolicy && { approval: { policy: textToPolicy(options.text("approve")) } }),
+      ...(setsPolicy && {
+        approval: { ...recorded?.approval, policy: textToPolicy(options.text("approve")) },
+      }),
       ...(maxSteps !== undefined && { limits: { ...recorded?.limits, maxSteps } }),
-      ...(maxTokens !== undefined && { budget: { maxTokens } }),
+      ...(maxTokens !== undefined && { budget: { ...recorded?.budget, maxTokens } }),
     },
   });
 }

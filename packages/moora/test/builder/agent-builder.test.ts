@@ -84,6 +84,21 @@ describe("the defaults of a builder", () => {
   });
 });
 
+describe("a change that is not an object is refused by build()", () => {
+  it.each<[unknown, string]>([
+    [5, "config(...) needs an object of fields, got 5."],
+    [null, "config(...) needs an object of fields, got null."],
+    [{ limits: 5 }, "config.limits must be an object, got 5."],
+    [{ budget: 5 }, "config.budget must be an object, got 5."],
+    [{ approval: true }, "config.approval must be an object, got true."],
+    [{ toolCalls: null }, "config.toolCalls must be an object, got null."],
+    [{ graph: "abc" }, 'config.graph must be an object, got "abc".'],
+  ])("%j", (change, message) => {
+    const changed: typeof builder = Reflect.apply(builder.config, builder, [change]);
+    expect(thrownBy(() => changed.build())).toMatchObject({ kind: "BuildError", message });
+  });
+});
+
 describe("the methods of a builder", () => {
   it("sets the configuration", () => {
     const { config } = builder

@@ -48,6 +48,14 @@ describe("a custom state", () => {
     expect(notesIn(llm.requests[1])).toEqual(["Say it in one word."]);
   });
 
+  it("keeps a replay policy that is given by config", () => {
+    const graph = { states: [], rows: {}, terminals: [], replay: { Review: "safe" } } as const;
+    const { agent } = reviewed(() => "Publish")
+      .config({ graph })
+      .build();
+    expect(agent.config.graph.replay).toEqual({ Review: "safe" });
+  });
+
   it("declares its replay policy with its handler", () => {
     const { agent } = reviewed({ handle: () => "Publish", replay: "safe" }).build();
     expect(agent.config.graph.replay).toEqual({ Review: "safe" });
