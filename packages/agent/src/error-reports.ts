@@ -1,3 +1,4 @@
+import { errorText } from "@moora/agent-core-effects/internal";
 import { callSafely } from "./listeners.ts";
 
 /**
@@ -86,7 +87,7 @@ export function errorReports(sessionId: string, onError: ErrorListener | undefin
 }
 
 function print(sessionId: string, { source, error, key }: ErrorReport): void {
-  const name = `${source}: ${error instanceof Error ? error.message : String(error)}`;
+  const name = `${source}: ${errorText(error)}`;
   if (printed.has(name) || printed.size >= maxPrinted) return;
   printed.add(name);
   const about = key === undefined ? source : `${source}, ${key}`;

@@ -89,16 +89,25 @@ export async function openSession<Answer>(
   const waitUntil = clock.now() + (options.waitMs ?? 0);
   for (;;) {
     const handle = logHandle(options.log, await openLog(agent, options, access));
-    const found = await restoreSession(handle.log, options.onNotice);
+    const found = await restoreChecked(handle, access, options);
     checkAgent(agent, found);
-    // Only processes that append need to check the records before the snapshot.
-    if (access !== "read" && found.snapshotSeq > 0) await handle.log.checkUpTo(found.snapshotSeq);
     const base = { ...options, clock, handle, found };
     if (found.stoppedBy !== undefined) return durableSession(agent, { ...base, access: "read" }).session;
     if (access !== "run") return durableSession(agent, { ...base, access }).session;
     const session = await run(agent, { ...base, waitUntil });
     if (session !== undefined) return session;
   }
+}
+
+/** The session of a log. Only a process that appends needs to check the records before the snapshot. */
+async function restoreChecked(
+  { log }: LogHandle,
+  access: Access,
+  { onNotice }: OpenOptions,
+): Promise<RestoredSession> {
+  const found = await restoreSession(log, onNotice);
+  if (access !== "read" && found.snapshotSeq > 0) await log.checkUpTo(found.snapshotSeq);
+  return found;
 }
 
 function checkMs(name: string, ms: number | undefined): void {
@@ -138,7 +147,7 @@ async function run<Answer>(
     onError: (error) => opened?.failed(error),
   });
   try {
-    const found = lease.hasWaited ? await restoreSession(handle.log) : options.found;
+    const found = lease.hasWaited ? await restoreChecked(handle, "run", options) : options.found;
     if (found.stoppedBy !== undefined) {
       await lease.close();
       return undefined;
@@ -148,7 +157,8 @@ async function run<Answer>(
     if (lostOwnership !== undefined) throw lostOwnership;
     return opened.session;
   } catch (error) {
-    await (opened?.session ?? lease).close();
+    // The first error says why; a log that failed once often fails the release of the lease as well.
+    await (opened?.session ?? lease).close().catch(() => undefined);
     const reason = lostOwnership ?? error;
     if (reason instanceof SessionError && reason.code === "StaleWriter") return undefined;
     throw error;

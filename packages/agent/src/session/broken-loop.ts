@@ -1,3 +1,4 @@
+import { errorText } from "@moora/agent-core-effects/internal";
 import { AgentError, effectsAt } from "@moora/agent-core-effects";
 import { isLoopRunning, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 
@@ -20,7 +21,7 @@ export function loopBreaker(host: BrokenLoopHost): (error: unknown) => void {
   const endLoop = async (error: unknown): Promise<void> => {
     // The machine may be under construction, or in the middle of an input.
     await Promise.resolve();
-    const reason = `The session could not continue: ${error instanceof Error ? error.message : String(error)}`;
+    const reason = `The session could not continue: ${errorText(error)}`;
     const failure = new AgentError("AgentFailed", reason, {
       reason: "InternalError",
       state: host.state(),

@@ -1,3 +1,4 @@
+import { errorText } from "@moora/agent-core-effects/internal";
 import type { AskHumanEffect } from "@moora/agent-core-effects";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
@@ -57,6 +58,6 @@ async function decisionOf(
       ? decision
       : refuse("The decision does not answer the question.");
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
+    return refuse(errorText(error));
   }
 }

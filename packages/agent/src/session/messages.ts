@@ -1,3 +1,4 @@
+import { errorText } from "@moora/agent-core-effects/internal";
 import { AgentError, type Clock } from "@moora/agent-core-effects";
 import {
   isLoopRunning,
@@ -100,7 +101,7 @@ export function messageSender<Answer>({
 
 const invalidContent = (what: string, content: unknown, cause: unknown): AgentError => {
   const problem = contentProblem(content);
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = errorText(cause);
   const message =
     problem?.path === "content" ? `The ${what} ${problem.message}` : `Invalid ${what}: ${reason}`;
   return new AgentError("AgentFailed", message, { reason: "InputRefused", cause });

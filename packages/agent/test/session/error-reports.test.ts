@@ -102,6 +102,22 @@ describe("a listener that throws", () => {
     expect(reports).toEqual(heard.map(() => ({ source: "listener", error: bug })));
   });
 
+  it.each<[string, unknown]>([
+    ["an object without a prototype", Object.create(null)],
+    ["an object whose text throws", { id: 7, toString: () => JSON.parse("{") }],
+    ["undefined", undefined],
+  ])(
+    "%s, with nothing that listens for errors, is printed and does not end the process",
+    async (_, thrown) => {
+      const { session } = scene([answers("It is 4.")]);
+      session.subscribe(() => {
+        throw thrown;
+      });
+      expect((await session.ask("2+2?")).text).toBe("It is 4.");
+      await untilPasses(() => expect(printed).toHaveBeenCalledWith(expect.any(String), thrown));
+    },
+  );
+
   it("and listens to errors harms nothing either, also by a rejection", async () => {
     const { session } = scene([answers("It is 4.")]);
     const [bug, other] = [newBug(), newBug()];

@@ -9,7 +9,7 @@ import {
   type Question,
 } from "@moora/agent";
 import type { AskHumanEffect, EffectHost } from "@moora/agent-core-effects";
-import { callDigest, isPromise } from "@moora/agent-core-effects/internal";
+import { errorText, callDigest, isPromise } from "@moora/agent-core-effects/internal";
 
 /**
  * Decides a question without waiting. Returns inputs, of which the first that applies counts: the decision of the host, and
@@ -44,7 +44,7 @@ function syncDecision(onApproval: OnApproval, question: Question): Decision {
     const decision = onApproval(question);
     return isPromise(decision) ? { reject: `Asking failed: ${discardPromise(decision)}` } : decision;
   } catch (error) {
-    return { reject: `Asking failed: ${error instanceof Error ? error.message : String(error)}` };
+    return { reject: `Asking failed: ${errorText(error)}` };
   }
 }
 

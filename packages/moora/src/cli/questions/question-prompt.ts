@@ -1,3 +1,4 @@
+import { errorText } from "@moora/agent-core-effects/internal";
 import { InputRefused, type Decision, type Question, type Receipt } from "@moora/agent";
 import type { LineRead, LineReader, ReplyRequest } from "../terminal/line-reader.ts";
 import type { Screen } from "../terminal/screen.ts";
@@ -111,4 +112,4 @@ export class QuestionPrompt {
 const ignoredText = ({ reason, decidedBy }: Extract<Receipt, { status: "ignored" }>): string =>
   decidedBy === undefined ? `The decision was ignored: ${reason}.` : `Already decided by ${decidedBy}.`;
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string => errorText(error);
