@@ -355,25 +355,6 @@ describe("a session that continues from a state", () => {
 });
 
 describe("a listener", () => {
-  it("hears in order, also if a listener sends the next message while it hears of the answer", async () => {
-    const { session } = scene([answers("One."), answers("Two.")]);
-    const heard: string[][] = [[], []];
-    let next: Promise<unknown> | undefined;
-    for (const events of heard) {
-      session.onEvent((event) => {
-        events.push(event.type);
-        if (event.type === "FinalAnswer") next ??= session.ask("And then?");
-      });
-    }
-    await session.ask("First?");
-    await next;
-    const ofLoop = ["StateStarted", "LlmToken", "StateStarted", "FinalAnswer"];
-    expect(heard).toEqual([
-      [...ofLoop, ...ofLoop],
-      [...ofLoop, ...ofLoop],
-    ]);
-  });
-
   it("hears in order: the answer of a loop comes before the first event of the next", async () => {
     const { session, events } = scene([answers("It is 4."), answers("It is 5.")]);
     let asked = false;
