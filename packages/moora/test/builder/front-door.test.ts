@@ -14,6 +14,7 @@ import {
   defineAgent,
   defineTool,
   jsonlLog,
+  LlmOptionError,
   memoryLog,
   openai,
   openaiChat,
@@ -69,5 +70,18 @@ describe("the package moora", () => {
     expect(openai("a").name).toBe("openai");
     expect(anthropic("a").name).toBe("anthropic");
     expect(openaiChat("a", { profile: chatProfiles.groq }).name).toBe("groq");
+  });
+
+  it("refuses a misspelled option of a model where it is given, also through the builder", () => {
+    const options = JSON.parse('{"baseUrl":"http://127.0.0.1:1"}');
+    const builder = new AgentBuilder("Hello.");
+    for (const create of [
+      () => openai("a", options),
+      () => builder.anthropic(options),
+      () => builder.groq(options),
+    ]) {
+      expect(create).toThrow(LlmOptionError);
+      expect(create).toThrow('Did you mean "baseURL"?');
+    }
   });
 });
