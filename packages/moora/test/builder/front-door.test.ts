@@ -53,6 +53,19 @@ describe("the package moora", () => {
     expect(() => new AgentBuilder("Hello.").build()).toThrow(BuildError);
   });
 
+  it("refuses a task that is not text, in build", () => {
+    const llm = new MockLlmCaller([]);
+    for (const [task, shown] of [
+      ["[]", "an array"],
+      ["7", "7"],
+      ["null", "null"],
+    ] as const) {
+      const build = () => new AgentBuilder(JSON.parse(task)).llm(llm).build();
+      expect(build).toThrow(BuildError);
+      expect(build).toThrow(`The task must be a string, got ${shown}.`);
+    }
+  });
+
   it("has every log, and closes unused ones", async () => {
     const folder = mkdtempSync(join(tmpdir(), "moora-logs-"));
     const logs = [
