@@ -42,7 +42,7 @@ export const optionForms: Readonly<
   boolean: { expectation: "true or false", fits: (value) => typeof value === "boolean" },
   function: { expectation: "a function", fits: (value) => typeof value === "function" },
   object: { expectation: "an object", fits: isRecord },
-  /** A time limit in milliseconds; `Infinity` is none. */
+  /** A time limit in milliseconds; `Infinity` disables it. */
   milliseconds: {
     expectation: "a positive number of milliseconds",
     fits: (value) => typeof value === "number" && value > 0,

@@ -25,6 +25,7 @@ async function interrupted(onUnknown: "ask" | "report" = "ask"): Promise<void> {
     input: { type: "object", properties: { euros: { type: "number" } } },
     replay: "once",
     onUnknown,
+    ...(onUnknown === "report" && { approval: "always" as const }),
     execute: () => {
       running.resolve();
       return new Promise<string>(() => undefined);
@@ -33,7 +34,8 @@ async function interrupted(onUnknown: "ask" | "report" = "ask"): Promise<void> {
   mkdirSync(place.at(".moora"), { mode: 0o700 });
   const log = sqliteLog(place.at(".moora", "sessions.db"));
   const llm = new MockLlmCaller([callsTools([{ name: "wire", arguments: { euros: 9 } }])]);
-  const session = await openSession(defineAgent({ name: "moora", llm, tools: [wire] }), { log, id: "ada" });
+  const agent = defineAgent({ name: "moora", llm, tools: [wire] });
+  const session = await openSession(agent, { log, id: "ada", onApproval: () => "approve" });
   await session.send("Wire 9 euros.");
   await running.promise;
   await session.close();
@@ -120,7 +122,7 @@ describe("a call with an unknown outcome, without a terminal", () => {
     expect((await cli("show", "ada")).out).toContain('Interrupted, outcome unknown: 1 wire {"euros":9}\n');
   });
 
-  it("that nobody was asked about cannot be settled later: the message says why, and how to be asked", async () => {
+  it("of an approved call, without a question to a person, cannot be settled later: the message says why", async () => {
     await interrupted("report");
     await finished();
     expect(await cli("settle", "ada", "1", "worked")).toMatchObject({

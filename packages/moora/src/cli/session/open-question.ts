@@ -75,11 +75,10 @@ function notAskedError(
   }
   const { name, decision, result } = record;
   const isSettled = decision !== undefined && outcomeDecisions.has(decision.type);
-  if (isAboutOutcome && !isSettled && result !== null)
-    return new CliFailure(
-      exitCodes.refused,
-      `Call ${toolCallId} already has its result: ${resultText(result)}`,
-    );
+  if (isAboutOutcome && !isSettled && result !== null) {
+    const message = `Call ${toolCallId} already has its result: ${resultText(result)}`;
+    return new CliFailure(exitCodes.refused, message);
+  }
   const call = `Call ${toolCallId} ${name} in session "${id}"`;
   return new CliFailure(
     exitCodes.refused,
