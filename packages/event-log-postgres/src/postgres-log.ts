@@ -1,6 +1,16 @@
 import { randomUUID } from "node:crypto";
-import type { EventLog, LogInfo, LogNotice, SessionLog } from "@moora/event-log";
-import { validHeader, validId, logExists, type HeadWatch, sortById, warn } from "@moora/event-log/store";
+import { LogError, type EventLog, type LogInfo, type LogNotice, type SessionLog } from "@moora/event-log";
+import {
+  logExists,
+  optionForms,
+  sortById,
+  validateOptions,
+  validHeader,
+  validId,
+  warn,
+  type HeadWatch,
+  type OptionForms,
+} from "@moora/event-log/store";
 import { Database } from "./database.ts";
 import { watchDatabase } from "./database-watch.ts";
 import { LazyPool } from "./lazy-pool.ts";
@@ -25,12 +35,23 @@ export interface PostgresOptions {
   readonly onNotice?: (notice: LogNotice) => void;
 }
 
+const postgresForms: OptionForms<PostgresOptions> = {
+  schema: optionForms.string,
+  prefix: optionForms.string,
+  busyTimeoutMs: optionForms.milliseconds,
+  statementTimeoutMs: optionForms.milliseconds,
+  notify: optionForms.boolean,
+  onNotice: optionForms.function,
+};
+
 /**
  * A log in PostgreSQL, over a pool of `pg` or a connection string. It connects and creates its tables on first use. `close`
- * ends a pool that was created from a connection string; a pool that was passed in stays open. Throws a RangeError for an
- * invalid `schema` or `prefix`.
+ * ends a pool that was created from a connection string; a pool that was passed in stays open. Throws `InvalidOption`
+ * if `source` is neither of the two, and for an unknown or invalid option.
  */
 export function postgresLog(source: PostgresPool | string, options: PostgresOptions = {}): EventLog {
+  validateSource(source);
+  validateOptions("postgresLog", options, postgresForms);
   const { schema, prefix = "moora_", busyTimeoutMs = 5_000, statementTimeoutMs = 60_000 } = options;
   const { notify = true, onNotice = warn } = options;
   const limits = { busyTimeoutMs, statementTimeoutMs };
@@ -38,6 +59,16 @@ export function postgresLog(source: PostgresPool | string, options: PostgresOpti
   const isOwnPool = typeof source === "string";
   const database = new Database(pool, { tables: tablesOf(schema, prefix), ...limits, notify, isOwnPool });
   return new PostgresLog(database, onNotice);
+}
+
+/** The message does not contain a value: connection strings have passwords. */
+function validateSource(source: unknown): void {
+  if (typeof source === "string" && source !== "") return;
+  if (typeof source === "object" && source !== null && typeof Reflect.get(source, "connect") === "function")
+    return;
+  const got =
+    source === "" ? "an empty string" : source === null ? "null" : `a value of type ${typeof source}`;
+  throw new LogError("InvalidOption", `postgresLog needs a connection string or a pool of pg, got ${got}.`);
 }
 
 const poolOf = (

@@ -15,11 +15,12 @@ export interface Tables {
 
 const maxNameLength = 40;
 
-/** Returns the names of the tables. Throws a RangeError for a schema or prefix that is too long or has other characters. */
+/** Returns the names of the tables. Throws `InvalidOption` for a schema or prefix that is too long or has other characters. */
 export function tablesOf(schema: string | undefined, prefix: string): Tables {
   for (const name of [schema ?? "", prefix]) {
     if (name.length > maxNameLength || !/^[\w$ -]*$/.test(name)) {
-      throw new RangeError(
+      throw new LogError(
+        "InvalidOption",
         `A schema or prefix must have at most ${maxNameLength} letters, digits, _, $, - and spaces, got ${JSON.stringify(name)}.`,
       );
     }

@@ -127,7 +127,9 @@ describe("the tables", () => {
   it.each([{ prefix: 'x"; DROP TABLE moora_records; --' }, { schema: "a.b" }, { prefix: "x".repeat(41) }])(
     "cannot have a name that needs escapes or is too long: %j",
     (options) => {
-      expect(() => postgresLog(server.url, options)).toThrow(RangeError);
+      expect(() => postgresLog(server.url, options)).toThrow(
+        expect.objectContaining({ name: "LogError", code: "InvalidOption" }),
+      );
     },
   );
 

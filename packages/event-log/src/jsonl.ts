@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import nodeFileSystem from "node:fs";
 import { resolve } from "node:path";
+import { optionForms, validateOptions, type OptionForms } from "./validate-options.ts";
 import { validateLocation, logExists, validHeader, validId } from "./validation.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { JsonlDirectory } from "./jsonl/directory.ts";
@@ -32,15 +33,23 @@ export interface JsonlOptions {
   readonly fs?: FileSystem;
 }
 
+const jsonlForms: OptionForms<JsonlOptions> = {
+  durability: optionForms.durability,
+  busyTimeoutMs: optionForms.milliseconds,
+  onNotice: optionForms.function,
+  fs: optionForms.object,
+};
+
 /**
  * A log in a directory: one file for each session, one line for each record. A call returns synchronously, or returns a
  * promise while another process writes to the same session. Processes of one machine may share the directory, which must be on
  * a local disk and is created if it does not exist. Only the user that creates the files can read them. A process that lacks
  * write permission can read; its writes fail with `LogWrite`. Throws `InvalidOption` if `directory` is not a
- * path.
+ * path, or an option is unknown or of the wrong form.
  */
 export function jsonlLog(directory: string, options: JsonlOptions = {}): EventLog {
-  validateLocation("jsonlLog", "the path of a directory", directory, options);
+  validateLocation("jsonlLog", "the path of a directory", directory);
+  validateOptions("jsonlLog", options, jsonlForms);
   const { durability = "full", busyTimeoutMs = 5_000, onNotice = warn, fs = nodeFileSystem } = options;
   return new JsonlLog(
     new JsonlDirectory(resolve(directory), new Files(fs, durability), { busyTimeoutMs, onNotice }),

@@ -1,3 +1,4 @@
+import { optionForms, validateOptions, type OptionForms } from "./validate-options.ts";
 import { validateLocation, logExists, validHeader, validId } from "./validation.ts";
 import { chainStart } from "./chain.ts";
 import type { HeadWatch } from "./head-watch.ts";
@@ -25,6 +26,13 @@ export interface SqliteOptions {
   readonly openDatabase?: OpenDatabase;
 }
 
+const sqliteForms: OptionForms<SqliteOptions> = {
+  durability: optionForms.durability,
+  busyTimeoutMs: optionForms.milliseconds,
+  onNotice: optionForms.function,
+  openDatabase: optionForms.function,
+};
+
 const sql = {
   create: `INSERT INTO moora_sessions (id, header, head, digest) VALUES (?, ?, 0, ?)
     ON CONFLICT DO NOTHING RETURNING generation`,
@@ -39,10 +47,12 @@ const sql = {
  *
  * Needs Node.js 22.13 or newer; throws `UnsupportedRuntime` otherwise. Opens the database immediately and creates it if it does
  * not exist; only the user that creates the files can read them. Throws `UnsupportedVersion`, `LogCorrupt` or `LogWrite`, with
- * the path, if that fails, and `InvalidOption` if `file` is not a path. A database that this process may not write is opened for reading.
+ * the path, if that fails, and `InvalidOption` if `file` is not a path or an option is unknown or of the
+ * wrong form. A database that this process may not write is opened for reading.
  */
 export function sqliteLog(file: string, options: SqliteOptions = {}): EventLog {
-  validateLocation("sqliteLog", 'the path of a file, or ":memory:"', file, options);
+  validateLocation("sqliteLog", 'the path of a file, or ":memory:"', file);
+  validateOptions("sqliteLog", options, sqliteForms);
   const { durability = "full", busyTimeoutMs = 5_000, onNotice = warn } = options;
   const { openDatabase = (path, how) => new (loadSqlite().DatabaseSync)(path, how) } = options;
   return new SqliteLog(new Connection(file, { durability, busyTimeoutMs, openDatabase }), onNotice);

@@ -9,6 +9,8 @@ export {
   validHeader,
   validId,
 } from "./validation.ts";
+export { optionForms, validateOptions } from "./validate-options.ts";
+export type { OptionForm, OptionForms } from "./validate-options.ts";
 export { follows, inspectChain, logCorrupt } from "./chain.ts";
 export { leaseAfter } from "./lease.ts";
 export { HeadWatch } from "./head-watch.ts";

@@ -21,12 +21,10 @@ export function validId(id: string): string {
   );
 }
 
-/** Throws `InvalidOption` if `location` is not a path, or `options` is not an object. */
-export function validateLocation(caller: string, what: string, location: unknown, options: unknown): void {
+/** Throws `InvalidOption` if `location` is not a path. */
+export function validateLocation(caller: string, what: string, location: unknown): void {
   if (typeof location !== "string" || location === "")
     throw new LogError("InvalidOption", `${caller} needs ${what}, got ${valueToText(location)}.`);
-  if (typeof options !== "object" || options === null)
-    throw new LogError("InvalidOption", `${caller} needs an object of options, got ${valueToText(options)}.`);
 }
 
 /** Returns the header if every store can store it unchanged. Throws `InvalidRecord` otherwise. */
@@ -107,7 +105,7 @@ export const logExists = (id: string): LogError =>
   new LogError("LogExists", `The session ${JSON.stringify(id)} exists already. Open it, or use another id.`);
 
 /** The value of an argument, for an error message. */
-function valueToText(value: unknown): string {
+export function valueToText(value: unknown): string {
   if (typeof value === "string")
     return value.length > maxIdLength ? `${value.length} characters` : JSON.stringify(value);
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { LogError } from "../src/index.ts";
 import { jsonlLog } from "../src/jsonl.ts";
@@ -29,6 +30,49 @@ describe("a log refuses what is not a path, with InvalidOption", () => {
     expect(open).toThrow(
       expect.objectContaining({ code: "InvalidOption", message: expect.stringContaining(message) }),
     );
+  });
+});
+
+describe("a log refuses an unusable option, with InvalidOption", () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      "an unknown durability",
+      () => sqliteLog("never.db", untyped({ durability: "relaxd", busyTimeoutMs: "x" })),
+      'durability of sqliteLog must be "full" or "relaxed", got "relaxd".',
+    ],
+    [
+      "a time limit as text",
+      () => sqliteLog("never.db", untyped({ busyTimeoutMs: "x" })),
+      'busyTimeoutMs of sqliteLog must be a number of milliseconds from 0 to 2147483647, got "x".',
+    ],
+    [
+      "a misspelled name",
+      () => sqliteLog("never.db", untyped({ durable: true })),
+      'Unknown option "durable" of sqliteLog. Did you mean "durability"?',
+    ],
+    [
+      "a misspelled name for jsonlLog",
+      () => jsonlLog("never", untyped({ durable: 1 })),
+      'Unknown option "durable" of jsonlLog. Did you mean "durability"?',
+    ],
+    [
+      "a name that is near none",
+      () => jsonlLog("never", untyped({ compression: true })),
+      'Unknown option "compression" of jsonlLog. Known options: durability, busyTimeoutMs, onNotice, fs.',
+    ],
+    [
+      "a listener that is not a function",
+      () => jsonlLog("never", untyped({ onNotice: 1 })),
+      "must be a function, got 1.",
+    ],
+    ["a negative time limit", () => jsonlLog("never", { busyTimeoutMs: -1 }), "got -1."],
+    ["a list of options", () => sqliteLog("never.db", untyped([])), "sqliteLog needs an object of options"],
+  ])("%s", (_, open, message) => {
+    expect(open).toThrow(LogError);
+    expect(open).toThrow(
+      expect.objectContaining({ code: "InvalidOption", message: expect.stringContaining(message) }),
+    );
+    expect(existsSync("never.db")).toBe(false);
   });
 });
 

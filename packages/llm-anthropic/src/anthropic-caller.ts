@@ -6,10 +6,16 @@ import type {
 import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
 import {
   callProvider,
+  checkOptions,
+  connectionForms,
   environmentVariable,
   loadSdk,
+  oneOf,
+  optionForms,
+  optionsWithModel,
   sdkErrorBody,
   type ConnectionOptions,
+  type OptionForms,
   type Protocol,
   type WireCall,
 } from "@moora/llm/adapter";
@@ -29,6 +35,12 @@ export interface AnthropicOptions extends ConnectionOptions {
   readonly cache?: AnthropicCache;
 }
 
+const anthropicForms: OptionForms<AnthropicOptions> = {
+  ...connectionForms,
+  maxOutputTokens: optionForms.positiveInteger,
+  cache: oneOf("off", "5m", "1h"),
+};
+
 /** Calls the Anthropic Messages API: always streamed, with cached prefixes, and with signed thinking sent back unchanged. */
 export class AnthropicCaller implements LlmCaller {
   readonly name: string = anthropicName;
@@ -36,7 +48,9 @@ export class AnthropicCaller implements LlmCaller {
   readonly #options: AnthropicOptions;
   readonly #protocol: Protocol<MessageCreateParamsStreaming, RawMessageStreamEvent>;
 
+  /** Throws `LlmOptionError` for an unknown option and for a value of the wrong form. */
   constructor(options: AnthropicOptions = {}) {
+    checkOptions("anthropic", options, anthropicForms);
     const { maxOutputTokens, cache, dangerouslyAllowBrowser = false } = options;
     this.#options = options;
     if (options.model !== undefined) this.model = options.model;
@@ -83,6 +97,9 @@ async function anthropicClient(call: WireCall, dangerouslyAllowBrowser: boolean)
   });
 }
 
-/** A caller for a model of Anthropic: `anthropic("claude-sonnet-5-5")`. A request with its own `model` overrides it. */
+/**
+ * A caller for a model of Anthropic: `anthropic("claude-sonnet-5-5")`. A request with its own `model` overrides it. Throws
+ * `LlmOptionError` for an unknown option and for a value of the wrong form.
+ */
 export const anthropic = (model: string, options: AnthropicOptions = {}): LlmCaller =>
-  new AnthropicCaller({ ...options, model });
+  new AnthropicCaller(optionsWithModel("anthropic", model, options));

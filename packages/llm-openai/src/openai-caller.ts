@@ -1,5 +1,13 @@
 import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
-import { callProvider, environmentVariable, type ConnectionOptions, type Protocol } from "@moora/llm/adapter";
+import {
+  callProvider,
+  checkOptions,
+  connectionForms,
+  environmentVariable,
+  optionsWithModel,
+  type ConnectionOptions,
+  type Protocol,
+} from "@moora/llm/adapter";
 import type {
   ResponseCreateParamsStreaming,
   ResponseStreamEvent,
@@ -22,7 +30,9 @@ export class OpenAiCaller implements LlmCaller {
   readonly #options: OpenAiOptions;
   readonly #protocol: Protocol<ResponseCreateParamsStreaming, ResponseStreamEvent>;
 
+  /** Throws `LlmOptionError` for an unknown option and for a value of the wrong form. */
   constructor(options: OpenAiOptions = {}) {
+    checkOptions<OpenAiOptions>("openai", options, connectionForms);
     const { dangerouslyAllowBrowser } = options;
     this.#options = options;
     if (options.model !== undefined) this.model = options.model;
@@ -49,6 +59,9 @@ export class OpenAiCaller implements LlmCaller {
   }
 }
 
-/** A caller for a model of OpenAI: `openai("gpt-5.5")`. A request with its own `model` overrides it. */
+/**
+ * A caller for a model of OpenAI: `openai("gpt-5.5")`. A request with its own `model` overrides it. Throws `LlmOptionError` for
+ * an unknown option and for a value of the wrong form.
+ */
 export const openai = (model: string, options: OpenAiOptions = {}): LlmCaller =>
-  new OpenAiCaller({ ...options, model });
+  new OpenAiCaller(optionsWithModel("openai", model, options));

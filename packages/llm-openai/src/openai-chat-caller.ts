@@ -1,10 +1,20 @@
 import type { LlmCallOptions, LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
-import { callProvider, environmentVariable, type ConnectionOptions, type Protocol } from "@moora/llm/adapter";
+import {
+  callProvider,
+  checkOptions,
+  connectionForms,
+  environmentVariable,
+  optionsWithModel,
+  type ConnectionOptions,
+  type OptionForms,
+  type Protocol,
+} from "@moora/llm/adapter";
 import type {
   ChatCompletionChunk,
   ChatCompletionCreateParamsStreaming,
 } from "openai/resources/chat/completions";
 import { chatProfiles, type ChatProfile } from "./chat-profile.ts";
+import { profileForm } from "./profile-form.ts";
 import { ChatReader } from "./chat-to-outcome.ts";
 import { openAiClient } from "./openai-client.ts";
 import { errorToBody, openAiErrorCodes } from "./openai-failure.ts";
@@ -16,6 +26,8 @@ export interface OpenAiChatOptions extends ConnectionOptions {
   readonly profile?: ChatProfile;
 }
 
+const optionForms: OptionForms<OpenAiChatOptions> = { ...connectionForms, profile: profileForm };
+
 /** Calls the Chat Completions API of OpenAI or of another server. */
 export class OpenAiChatCaller implements LlmCaller {
   readonly name: string;
@@ -23,7 +35,9 @@ export class OpenAiChatCaller implements LlmCaller {
   readonly #options: OpenAiChatOptions;
   readonly #protocol: Protocol<ChatCompletionCreateParamsStreaming, ChatCompletionChunk>;
 
+  /** Throws `LlmOptionError` for an unknown option and for a value of the wrong form, also in the profile. */
   constructor(options: OpenAiChatOptions = {}) {
+    checkOptions("openaiChat", options, optionForms);
     const { profile = chatProfiles.openai, dangerouslyAllowBrowser } = options;
     this.name = profile.name;
     this.#options = options;
@@ -58,7 +72,8 @@ const baseURLOf = (profile: ChatProfile): string =>
 
 /**
  * A caller for a model with the Chat Completions API: `openaiChat("qwen3", { profile: chatProfiles.ollama })`. A request with
- * its own `model` overrides it.
+ * its own `model` overrides it. Throws `LlmOptionError` for an unknown option and for a value of the wrong form, also in the
+ * profile.
  */
 export const openaiChat = (model: string, options: OpenAiChatOptions = {}): LlmCaller =>
-  new OpenAiChatCaller({ ...options, model });
+  new OpenAiChatCaller(optionsWithModel("openaiChat", model, options));

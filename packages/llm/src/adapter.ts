@@ -1,5 +1,15 @@
 /** The parts of an adapter between the port and a provider. See "Writing an adapter" in the README. */
 export { answerInstruction, withAnswerInstruction } from "./answer-instruction.ts";
+export {
+  checkOptions,
+  connectionForms,
+  oneOf,
+  optionForms,
+  optionsWithModel,
+  required,
+  type OptionForm,
+  type OptionForms,
+} from "./check-options.ts";
 export { chunkFeed, type ChunkFeed } from "./chunk-feed.ts";
 export { logprobsToConfidence } from "./confidence.ts";
 export type { ConnectionOptions } from "./connection.ts";

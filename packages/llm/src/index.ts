@@ -1,4 +1,5 @@
 export type { LlmCallOptions, LlmCaller, LlmChunk } from "./caller.ts";
+export { LlmOptionError } from "./llm-option-error.ts";
 export type { Json, JsonObject } from "./json.ts";
 export {
   addUsage,

@@ -5,7 +5,7 @@ export const unsupportedWarning = (what: string, api: string): string =>
   `${what} was left out: ${api} does not support it`;
 
 /** Every setting; a missing one does not compile. */
-const knownSettings: Readonly<Record<keyof LlmSettings, true>> = {
+export const knownSettings: Readonly<Record<keyof LlmSettings, true>> = {
   maxOutputTokens: true,
   temperature: true,
   topP: true,

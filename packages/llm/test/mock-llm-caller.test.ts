@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { LlmChunk, LlmOutcome } from "@moora/llm";
+import { LlmOptionError, type LlmChunk, type LlmOutcome } from "@moora/llm";
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
 import { requestOf } from "./fixtures.ts";
 
 const request = requestOf();
+
+/** A value as tests without types give it. */
+const untyped = (value: unknown) => JSON.parse(JSON.stringify(value ?? null)) ?? undefined;
 
 describe("a scripted model", () => {
   it("uses one step for each call, and fails without a step left", async () => {
@@ -25,6 +28,44 @@ describe("a scripted model", () => {
         retryable: false,
         message: "MockLlmCaller: call 3 has no step, the script has 2. Add a step.",
       },
+    });
+  });
+
+  it.each<[string, unknown, string]>([
+    ["a text as a step", ["hello"], 'step 1 must be an outcome, got "hello". Use answers("...")'],
+    [
+      "an object as the second step",
+      [answers("a"), { text: "b" }],
+      "step 2 must be an outcome, got an object.",
+    ],
+    ["a text as the script", "hello", 'needs a list of steps or a function, got "hello".'],
+    ["no script", undefined, "needs a list of steps or a function, got undefined."],
+  ])("refuses %s where it is given", (_, script, message) => {
+    const create = () => new MockLlmCaller(untyped(script));
+    expect(create).toThrow(LlmOptionError);
+    expect(create).toThrow(message);
+  });
+
+  it.each([["hello"], [7]])("fails with a sentence if its function returns %j", async (step) => {
+    const message = `MockLlmCaller: the script must return an outcome, got ${JSON.stringify(step)}.`;
+    const failed = { failure: { kind: "invalid-request", message: expect.stringContaining(message) } };
+    expect(await new MockLlmCaller(() => untyped(step)).call(request)).toMatchObject(failed);
+    expect(await new MockLlmCaller(async () => untyped(step)).call(request)).toMatchObject(failed);
+    expect(new MockLlmCaller(() => untyped(step)).callSync(request)).toMatchObject(failed);
+  });
+
+  it("does not observe time limits: a call that hangs ends when it is aborted", async () => {
+    const abort = new AbortController();
+    const limits = { firstChunkTimeoutMs: 0, idleTimeoutMs: 0 };
+    let outcome: LlmOutcome | undefined;
+    const call = new MockLlmCaller([hangs()]).call(request, { ...limits, signal: abort.signal });
+    void call.then((end) => (outcome = end));
+    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+    expect(outcome).toBeUndefined();
+    abort.abort();
+    expect(await call).toMatchObject({ failure: { kind: "aborted" } });
+    expect(await new MockLlmCaller([fails("timeout")]).call(request, limits)).toMatchObject({
+      failure: { kind: "timeout", retryable: true },
     });
   });
 

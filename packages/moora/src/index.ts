@@ -53,6 +53,7 @@ export { postgresLog } from "@moora/event-log-postgres";
 export type { PostgresOptions, PostgresPool } from "@moora/event-log-postgres";
 
 // Models.
+export { LlmOptionError } from "@moora/llm";
 export type { LlmCaller } from "@moora/llm";
 export { anthropic, AnthropicCaller } from "@moora/llm-anthropic";
 export type { AnthropicOptions } from "@moora/llm-anthropic";

@@ -1,7 +1,7 @@
 import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
 import { refuse } from "../errors/build-error.ts";
 import { fieldProblem, shownValue } from "../field-problem.ts";
-import { didYouMean } from "../nearest.ts";
+import { didYouMean } from "@moora/llm/internal";
 import type { ToolOptions } from "./define-tool.ts";
 
 /** The options that `defineTool` knows; a row that is missing here does not compile. */

@@ -1,6 +1,7 @@
 import type { LlmCallOptions, LlmCaller } from "../caller.ts";
 import { chunkFeed } from "../chunk-feed.ts";
 import { failedOutcome, failureOf } from "../failure.ts";
+import { LlmOptionError } from "../llm-option-error.ts";
 import { noUsage, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmPart, LlmRequest } from "../request.ts";
 
@@ -14,7 +15,10 @@ export interface MockHang {
   readonly usage?: LlmUsage;
 }
 
-/** A step that streams a text and then waits until the call is aborted. The failure reports `usage`. */
+/**
+ * A step that streams a text and then waits until the call is aborted. The failure reports `usage`. Time limits in the options of
+ * the call do not end it: adapters of providers observe them, a script does not. Use `fails("timeout")` for a time-out.
+ */
 export const hangs = (
   after: string = "",
   details: { readonly usage?: Partial<LlmUsage> } = {},
@@ -41,8 +45,12 @@ export class MockLlmCaller implements LlmCaller {
   readonly #requests: LlmRequest[] = [];
   readonly #options: LlmCallOptions[] = [];
 
-  /** `model` is the model for requests whose `model` is the empty string. */
+  /**
+   * `model` is the model for requests whose `model` is the empty string. Throws `LlmOptionError` for a script that is neither a
+   * function nor a list of steps.
+   */
   constructor(script: MockScript, { model }: { readonly model?: string } = {}) {
+    checkScript(script);
     this.#script = script;
     if (model !== undefined) this.model = model;
   }
@@ -107,10 +115,44 @@ export class MockLlmCaller implements LlmCaller {
     const call = this.#requests.length;
     this.#requests.push(request);
     this.#options.push(options);
-    return typeof this.#script === "function"
-      ? this.#script(request, call)
-      : (this.#script[call] ?? exhaustedScript(call));
+    if (typeof this.#script !== "function") return this.#script[call] ?? exhaustedScript(call);
+    const step = this.#script(request, call);
+    return step instanceof Promise ? step.then(checkedStep) : checkedStep(step);
   }
+}
+
+const functions = 'Use answers("..."), callsTools([...]), fails("...") or hangs().';
+
+/** Tests without types may pass any value. */
+function checkScript(script: unknown): void {
+  if (typeof script === "function") return;
+  if (!Array.isArray(script))
+    throw new LlmOptionError(`MockLlmCaller needs a list of steps or a function, got ${stepText(script)}.`);
+  const index = script.findIndex((step) => !isStep(step));
+  if (index >= 0) {
+    throw new LlmOptionError(
+      `MockLlmCaller: step ${index + 1} must be an outcome, got ${stepText(script[index])}. ${functions}`,
+    );
+  }
+}
+
+const checkedStep = (step: MockStep): MockStep =>
+  isStep(step)
+    ? step
+    : failedOutcome(
+        failureOf(
+          "invalid-request",
+          `MockLlmCaller: the script must return an outcome, got ${stepText(step)}. ${functions}`,
+        ),
+      );
+
+const isStep = (step: unknown): boolean =>
+  typeof step === "object" && step !== null && ("ok" in step || "hangsAfter" in step);
+
+function stepText(step: unknown): string {
+  if (typeof step === "string") return JSON.stringify(step.slice(0, 60));
+  if (typeof step === "object" && step !== null) return "an object";
+  return typeof step === "function" ? "a function" : String(step);
 }
 
 const exhaustedScript = (call: number): LlmOutcome =>

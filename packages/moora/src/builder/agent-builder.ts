@@ -243,7 +243,7 @@ export class AgentBuilder {
 
   /**
    * Creates an engine that runs the task once; each call creates a new one. `host` is for tests: a manual clock, deterministic
-   * ids. Throws `BuildError` without a model or a task, and for an invalid configuration: an invalid limit, a duplicate name, a
+   * ids. Throws `BuildError` without a model or without a task that is text, and for an invalid configuration: an invalid limit, a duplicate name, a
    * transition to an unknown state, a state without a handler.
    */
   build(host: EngineHost = {}): AgentEngine {

@@ -10,6 +10,7 @@ import {
   type StateHandler,
   type Tool,
 } from "@moora/agent";
+import { shownValue } from "@moora/agent-core-effects/internal";
 import type { ApprovalPredicate, StandardSchema } from "@moora/agent-core-effects";
 import type { EventLog } from "@moora/event-log";
 import type { JsonObject, LlmCaller } from "@moora/llm";
@@ -42,6 +43,7 @@ export const predicateName = "approvalPolicy";
 export function buildEngine(collected: BuilderParts, host: EngineHost): AgentEngine {
   const { task, llm, tools, handlers, predicate, onApproval, answer, prices } = collected;
   if (llm === undefined) throw new BuildError("Missing model: add llm(...) or openai().");
+  if (typeof task !== "string") throw new BuildError(`The task must be a string, got ${shownValue(task)}.`);
   if (task.trim() === "") throw new BuildError("The task must not be blank.");
   const storage = storageOf(collected);
   const parts = {

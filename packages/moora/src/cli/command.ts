@@ -8,6 +8,8 @@ export interface Command {
   readonly usage: string;
   readonly summary: string;
   readonly options: readonly OptionName[];
+  /** The help of options that mean something else than in other commands. */
+  readonly optionHelp?: Readonly<Partial<Record<OptionName, string>>>;
   /** Throws `UsageError` for invalid arguments and values. */
   readonly run: (call: CommandCall, host: CliHost) => Promise<ExitCode>;
 }

@@ -23,8 +23,16 @@ export const overview = (commands: readonly Command[]): string =>
   ].join("\n");
 
 /** The help of one command, with its options. */
-export async function commandHelp({ name, usage, summary, options }: Command): Promise<string> {
-  const rows = options.map((option) => row(optionUsage(option), optionRow(option).help));
+export async function commandHelp({
+  name,
+  usage,
+  summary,
+  options,
+  optionHelp = {},
+}: Command): Promise<string> {
+  const rows = options.map((option) =>
+    row(optionUsage(option), optionHelp[option] ?? optionRow(option).help),
+  );
   const providers = options.includes("provider")
     ? ["", "Providers, and the environment variable of the API key:", ...(await providerRows())]
     : [];

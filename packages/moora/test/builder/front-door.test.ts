@@ -14,6 +14,7 @@ import {
   defineAgent,
   defineTool,
   jsonlLog,
+  LlmOptionError,
   memoryLog,
   openai,
   openaiChat,
@@ -52,6 +53,19 @@ describe("the package moora", () => {
     expect(() => new AgentBuilder("Hello.").build()).toThrow(BuildError);
   });
 
+  it("refuses a task that is not text, in build", () => {
+    const llm = new MockLlmCaller([]);
+    for (const [task, shown] of [
+      ["[]", "an array"],
+      ["7", "7"],
+      ["null", "null"],
+    ] as const) {
+      const build = () => new AgentBuilder(JSON.parse(task)).llm(llm).build();
+      expect(build).toThrow(BuildError);
+      expect(build).toThrow(`The task must be a string, got ${shown}.`);
+    }
+  });
+
   it("has every log, and closes unused ones", async () => {
     const folder = mkdtempSync(join(tmpdir(), "moora-logs-"));
     const logs = [
@@ -69,5 +83,18 @@ describe("the package moora", () => {
     expect(openai("a").name).toBe("openai");
     expect(anthropic("a").name).toBe("anthropic");
     expect(openaiChat("a", { profile: chatProfiles.groq }).name).toBe("groq");
+  });
+
+  it("refuses a misspelled option of a model where it is given, also through the builder", () => {
+    const options = JSON.parse('{"baseUrl":"http://127.0.0.1:1"}');
+    const builder = new AgentBuilder("Hello.");
+    for (const create of [
+      () => openai("a", options),
+      () => builder.anthropic(options),
+      () => builder.groq(options),
+    ]) {
+      expect(create).toThrow(LlmOptionError);
+      expect(create).toThrow('Did you mean "baseURL"?');
+    }
   });
 });

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { defineAgent, defineTool, openSession, type Tool } from "@moora/agent";
 import { sqliteLog } from "@moora/event-log/sqlite";
-import { callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TemporaryFolder } from "./temporary-folder.ts";
 import { FakeProvider, says } from "./fake-provider.ts";
@@ -17,14 +17,15 @@ afterEach(() => place[Symbol.dispose]());
 const prompt = "What happened? [r]un again, [w]orked, [f]ailed, [u]nknown: ";
 
 /** A session in which a call was interrupted while it ran, and a reviewer has to report its outcome. */
-async function interrupted(): Promise<void> {
+async function interrupted(onUnknown: "ask" | "report" = "ask"): Promise<void> {
   const running = Promise.withResolvers<void>();
   const wire: Tool = defineTool({
     name: "wire",
     description: "Wires money.",
     input: { type: "object", properties: { euros: { type: "number" } } },
     replay: "once",
-    onUnknown: "ask",
+    onUnknown,
+    ...(onUnknown === "report" && { approval: "always" as const }),
     execute: () => {
       running.resolve();
       return new Promise<string>(() => undefined);
@@ -33,9 +34,20 @@ async function interrupted(): Promise<void> {
   mkdirSync(place.at(".moora"), { mode: 0o700 });
   const log = sqliteLog(place.at(".moora", "sessions.db"));
   const llm = new MockLlmCaller([callsTools([{ name: "wire", arguments: { euros: 9 } }])]);
-  const session = await openSession(defineAgent({ name: "moora", llm, tools: [wire] }), { log, id: "ada" });
+  const agent = defineAgent({ name: "moora", llm, tools: [wire] });
+  const session = await openSession(agent, { log, id: "ada", onApproval: () => "approve" });
   await session.send("Wire 9 euros.");
   await running.promise;
+  await session.close();
+  await log.close();
+}
+
+/** Runs the interrupted session to its end, where no person is asked: the model reads that the outcome is unknown. */
+async function finished(): Promise<void> {
+  const log = sqliteLog(place.at(".moora", "sessions.db"));
+  const llm = new MockLlmCaller([answers("I do not know whether it was wired.")]);
+  const session = await openSession(defineAgent({ name: "moora", llm }), { log, id: "ada" });
+  await session.settled();
   await session.close();
   await log.close();
 }
@@ -108,6 +120,24 @@ describe("a call with an unknown outcome, without a terminal", () => {
         "  moora settle ada 1 failed --reason ...\n  moora settle ada 1 unknown\n",
     );
     expect((await cli("show", "ada")).out).toContain('Interrupted, outcome unknown: 1 wire {"euros":9}\n');
+  });
+
+  it("of an approved call, without a question to a person, cannot be settled later: the message says why", async () => {
+    await interrupted("report");
+    await finished();
+    expect(await cli("settle", "ada", "1", "worked")).toMatchObject({
+      code: 5,
+      err:
+        "moora: Call 1 already has its result: outcome unknown. " +
+        'To be asked about interrupted calls, define the tool with onUnknown: "ask".\n',
+    });
+  });
+
+  it("that was settled names the decision, not the approval before it", async () => {
+    await interrupted();
+    await cli("run", "--session", "ada", "--tools", toolsFile);
+    await cli("settle", "ada", "1", "unknown", "--as", "bob");
+    expect((await cli("settle", "ada", "1", "worked")).err).toContain("was already decided by bob: unknown.");
   });
 
   it.each([["approve"], ["reject"]])("is rejected by %s, which names the right commands", async (command) => {

@@ -99,6 +99,21 @@ describe.each([
     expect(await rows("rerun", "ada", ...log)).toMatchObject([{ differences: [], unrecordedCalls: 0 }]);
   });
 
+  it("are forked, and the output counts the copied records and the reused results", async () => {
+    const fork = async (to: string, ...options: readonly string[]) =>
+      (await cli("fork", "ada", "--at", "5", "--to", to, ...options)).out;
+    expect(await fork("reused")).toBe("reused has 6 records: 5 records of ada and 1 recorded result.\n");
+    expect(await fork("rerun", "--open", "rerun")).toBe(
+      "rerun has 4 records: 4 of the first 5 records of ada, open work runs again.\n",
+    );
+    expect(await fork("closed", "--open", "close")).toBe(
+      "closed has 6 records: 5 records of ada and 1 record for closed work.\n",
+    );
+    expect((await cli("fork", "ada", "--at", "1", "--to", "first")).out).toBe(
+      "first has 1 record: 1 record of ada.\n",
+    );
+  });
+
   it("wait for decisions from anywhere, which bind to the call", async () => {
     writeFileSync(place.at("a.txt"), "the text\n");
     const host = new TestHost({ cwd: place.path, isTTY: true, env: { NO_COLOR: "1" } });
@@ -157,17 +172,20 @@ describe("errors about a session name the problem", () => {
         err: 'moora: There is no session "ada" in .moora/sessions.db. To list the sessions: moora sessions\n',
       });
     }
-    expect((await said("diff", "ada", "bob")).code).toBe(3);
+    expect((await said("diff", "ada", "bob", "--log", "other.db")).err).toBe(
+      'moora: There is no session "ada" in other.db. To list the sessions: moora sessions --log other.db\n',
+    );
+    expect((await said("log", "ada", "--log", "other.db")).err).toContain("moora sessions --log other.db\n");
     expect(await said("sessions")).toMatchObject({ code: 0, out: "" });
     expect(readdirSync(place.path)).toEqual([]);
   });
 
   it("if arguments or values are missing or invalid", async () => {
     expect((await said("log")).err).toBe(
-      'moora: Missing session for "moora log". Usage: moora log <session>\n',
+      'moora: Missing <session> for "moora log". Usage: moora log <session>\n',
     );
     expect((await said("diff", "a")).err).toBe(
-      'moora: Missing other for "moora diff". Usage: moora diff <session> <other>\n',
+      'moora: Missing <other> for "moora diff". Usage: moora diff <session> <other>\n',
     );
     expect((await said("log", "a", "b")).err).toBe(
       'moora: Too many arguments for "moora log". Usage: moora log <session>\n',

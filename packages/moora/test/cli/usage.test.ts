@@ -119,17 +119,33 @@ describe("help", () => {
 
   it.each(commands)(
     "of $name names each of its options, and every provider if it has the option",
-    async ({ name, options }) => {
+    async ({ name, options, optionHelp = {} }) => {
       const text = await shown("help", name);
       expect(await shown(name, "--help")).toBe(text);
       for (const option of options) {
         expect(text).toContain(`--${option}`);
-        expect(text).toContain(optionRow(option).help);
+        expect(text).toContain(optionHelp[option] ?? optionRow(option).help);
       }
       if (options.includes("provider"))
         for (const provider of providers) expect(text).toContain(`${provider.name} `);
     },
   );
+
+  it.each([
+    [
+      "fork",
+      "--at N                 The last record to copy; 0 copies none. Default: the last of the session.",
+    ],
+    ["fork", "--json                 Print the id and the records of the new session as one JSON object."],
+    ["log", "--json                 Print one JSON object per line, one for each record."],
+    ["sessions", "--json                 Print one JSON object per line, one for each session."],
+    ["settle", "--json                 Print the decision as one JSON object."],
+    ["verify", "--json                 Print the result as one JSON object."],
+    ["run", "--json                 Print one JSON object per line: every event, and the result."],
+    ["show", "--at N                 The record to look at; 0 is before the first. Default: the last."],
+  ])("of %s says what an option means for it: %s", async (command, line) => {
+    expect(await shown("help", command)).toContain(`  ${line}\n`);
+  });
 
   it("fits a terminal", async () => {
     const pages = [

@@ -9,6 +9,7 @@ export const answerCommand: Command = decideCommand({
   summary: "Answer a question of the agent, with text or JSON.",
   done: "Answered",
   options: ["as"],
+  optionHelp: { json: "Print the decision as one JSON object." },
   decides: ({ about }) => about === "answer",
   decisions: ({ args }) => textToAnswers(args.slice(2).join(" ")),
 });

@@ -12,6 +12,7 @@ export const approveCommand: Command = decideCommand({
   summary: "Approve a tool call.",
   done: "Approved",
   options: ["args", "as"],
+  optionHelp: { json: "Print the decision as one JSON object." },
   decides: ({ about }) => about === "approval",
   decisions: ({ options }) => [options.has("args") ? { approve: givenArguments(options) } : "approve"],
 });

@@ -13,8 +13,9 @@ export const diffCommand: Command = sessionCommand({
   usage: "<session> <other>",
   summary: "Compare two sessions: messages, calls and answers.",
   options: ["all"],
-  async run({ log, args: [a = "", b = ""], options, print, target }) {
-    for (const id of [a, b]) if ((await log.open(id)) === undefined) throw unknownSessionError(id, target);
+  async run({ log, args: [a = "", b = ""], hints, options, print, target }) {
+    for (const id of [a, b])
+      if ((await log.open(id)) === undefined) throw unknownSessionError(id, { target, hints });
     const found = await diffSessions({ log, id: a }, { log, id: b });
     const [left, right] = [(await stateAt(log, a)).state, (await stateAt(log, b)).state];
     const conversation = diffLines(conversationLines(left), conversationLines(right));

@@ -1,5 +1,5 @@
-import { forkSession, stateAt, type OpenWork } from "@moora/agent";
-import { LogError } from "@moora/event-log";
+import { forkSession, readSoundPart, stateAt, type OpenWork } from "@moora/agent";
+import { LogError, type EventLog } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
@@ -15,6 +15,10 @@ export const forkCommand: Command = sessionCommand({
   usage: "<session>",
   summary: "Start a new session from a record of another one.",
   options: ["at", "to", "open"],
+  optionHelp: {
+    at: "The last record to copy; 0 copies none. Default: the last of the session.",
+    json: "Print the id and the records of the new session as one JSON object.",
+  },
   async run(call) {
     const { log, id, options, print, screen } = call;
     const open = openWorkOf(options);
@@ -25,7 +29,7 @@ export const forkCommand: Command = sessionCommand({
     const { seq, dropped } = await forkSession(log, id, at, { as, open }).catch(rethrowDamage);
     print(
       { id: as, seq, dropped, parent: { id, seq: at } },
-      `${as} has ${seq} records: ${id} up to record ${at}${open === "reuse" ? "" : `, open work ${openTexts[open]}`}.`,
+      forkText({ id, at, as, seq, open, copied: open === "rerun" ? seq : await copiedRecords(log, id, at) }),
     );
     screen.dim(`To continue: ${await continueCommand(call, as)}`);
     return exitCodes.answered;
@@ -39,11 +43,35 @@ function rethrowDamage(error: unknown): never {
   throw new CliFailure(exitCodes.unreadable, `${error.message} ${fix}`);
 }
 
-const openTexts: Readonly<Record<OpenWork, string>> = {
-  reuse: "reused",
-  rerun: "rerun",
-  close: "closed",
-};
+/** How many of the first records of a session a fork copies: all but those that confirm a snapshot of the session itself. */
+async function copiedRecords(log: EventLog, id: string, at: number): Promise<number> {
+  const { inputs } = await readSoundPart(log, id);
+  return inputs.slice(0, at).filter(({ type }) => type !== "snapshot-taken").length;
+}
+
+interface ForkText {
+  readonly id: string;
+  readonly at: number;
+  readonly as: string;
+  readonly seq: number;
+  readonly copied: number;
+  readonly open: OpenWork;
+}
+
+/** Such as `bob has 6 records: 5 records of ada and 1 recorded result.` */
+function forkText({ id, at, as, seq, copied, open }: ForkText): string {
+  const source =
+    copied === at
+      ? `${count(copied, "record")} of ${id}`
+      : `${copied} of the first ${count(at, "record")} of ${id}`;
+  const added = seq - copied;
+  const addedText =
+    open === "reuse" ? count(added, "recorded result") : `${count(added, "record")} for closed work`;
+  const rerunText = open === "rerun" ? ", open work runs again" : "";
+  return `${as} has ${count(seq, "record")}: ${source}${added > 0 ? ` and ${addedText}` : ""}${rerunText}.`;
+}
+
+const count = (total: number, noun: string): string => `${total} ${noun}${total === 1 ? "" : "s"}`;
 
 /** The command that continues a fork. It needs the tools of the session that it comes from. */
 async function continueCommand({ log, target, id, options }: SessionCall, fork: string): Promise<string> {

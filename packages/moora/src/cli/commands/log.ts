@@ -12,6 +12,7 @@ export const logCommand: Command = sessionCommand({
   usage: "<session>",
   summary: "Show a session record by record: time, control state, event.",
   options: ["from", "follow"],
+  optionHelp: { json: "Print one JSON object per line, one for each record." },
   async run(call) {
     const after = positionOf(call.options, "from") ?? 0;
     const show = (row: TimelineRow): void => {

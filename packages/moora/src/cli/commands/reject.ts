@@ -8,6 +8,7 @@ export const rejectCommand: Command = decideCommand({
   summary: "Reject a tool call, or a question of the agent.",
   done: "Rejected",
   options: ["reason", "as"],
+  optionHelp: { json: "Print the decision as one JSON object." },
   decides: ({ about }) => about !== "outcome",
   decisions: ({ options }) => [{ reject: options.text("reason") ?? "" }],
 });

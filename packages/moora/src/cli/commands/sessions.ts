@@ -12,6 +12,7 @@ export const sessionsCommand: Command = sessionCommand({
   name: "sessions",
   usage: "",
   summary: "List the sessions.",
+  optionHelp: { json: "Print one JSON object per line, one for each session." },
   async run(call) {
     const { log, print, screen, target } = call;
     const infos = await log.list();

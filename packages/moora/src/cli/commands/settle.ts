@@ -9,6 +9,7 @@ export const settleCommand: Command = decideCommand({
   summary: "Settle an interrupted call: run-again, worked, failed or unknown.",
   done: "Settled",
   options: ["result", "reason", "as"],
+  optionHelp: { json: "Print the decision as one JSON object." },
   decides: ({ about }) => about === "outcome",
   decisions: ({ args: [, , outcome = ""], options }) => [outcomeDecision(outcome, options)],
 });

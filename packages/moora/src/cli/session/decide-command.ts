@@ -13,11 +13,11 @@ import { sessionCommand, type SessionCall } from "./session-call.ts";
 
 type Decisions = readonly [Decision, ...Decision[]];
 
-interface DecideCommand extends Pick<Command, "name" | "usage" | "summary"> {
+interface DecideCommand extends Pick<Command, "name" | "usage" | "summary" | "optionHelp"> {
   readonly done: string;
   readonly options: readonly OptionName[];
   /** Whether the command decides this question. */
-  readonly decides: (question: Question) => boolean;
+  readonly decides: (question: Pick<Question, "about">) => boolean;
   /** The decisions that the arguments may mean, most likely first: the first that fits the question counts. */
   readonly decisions: (call: SessionCall) => Decisions;
 }

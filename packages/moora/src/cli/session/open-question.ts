@@ -1,4 +1,4 @@
-import type { AgentState, Question } from "@moora/agent";
+import type { AgentState, Question, ToolCallResult } from "@moora/agent";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
@@ -13,6 +13,8 @@ export interface OpenQuestions {
   readonly hints: CommandHints;
 }
 
+type IsOfKind = (question: Pick<Question, "about">) => boolean;
+
 /**
  * The question about this call, or the only open one of its kind. Throws `CliFailure` if there is none, if it was decided
  * already, or if several are open and no call is given.
@@ -20,16 +22,16 @@ export interface OpenQuestions {
 export function openQuestion(
   open: OpenQuestions,
   toolCallId: string | undefined,
-  isOfKind: (question: Question) => boolean,
+  isOfKind: IsOfKind,
 ): Question {
   if (toolCallId === undefined) return onlyOne(open, isOfKind);
   const found = open.questions.find((question) => question.toolCallId === toolCallId);
-  if (found === undefined) throw notAskedError(open, toolCallId);
+  if (found === undefined) throw notAskedError(open, toolCallId, isOfKind({ about: "outcome" }));
   if (!isOfKind(found)) throw otherKindError(open, found);
   return found;
 }
 
-function onlyOne(open: OpenQuestions, isOfKind: (question: Question) => boolean): Question {
+function onlyOne(open: OpenQuestions, isOfKind: IsOfKind): Question {
   const { id, questions } = open;
   const [first, ...others] = questions.filter(isOfKind);
   if (first !== undefined && others.length === 0) return first;
@@ -56,21 +58,41 @@ function otherKindError({ id, hints }: OpenQuestions, question: Question): CliFa
   );
 }
 
-function notAskedError({ id, questions, state }: OpenQuestions, toolCallId: string): CliFailure {
+/** The types of decisions about an outcome. */
+const outcomeDecisions: ReadonlySet<string> = new Set(["run-again", "worked", "failed", "unknown"]);
+
+/** `isAboutOutcome`: whether the command settles outcomes, for which an earlier approval does not matter. */
+function notAskedError(
+  { id, questions, state }: OpenQuestions,
+  toolCallId: string,
+  isAboutOutcome: boolean,
+): CliFailure {
   const record = recordOf(state, toolCallId);
   if (record === undefined) {
     const open = questions.map(({ toolCallId: call, name }) => `${call} ${name}`).join(", ");
     const hint = open === "" ? "No question is open." : `Open questions: ${open}.`;
     return new CliFailure(exitCodes.missing, `There is no call "${toolCallId}" in session "${id}". ${hint}`);
   }
-  const { name, decision } = record;
+  const { name, decision, result } = record;
+  const isSettled = decision !== undefined && outcomeDecisions.has(decision.type);
+  if (isAboutOutcome && !isSettled && result !== null) {
+    const message = `Call ${toolCallId} already has its result: ${resultText(result)}`;
+    return new CliFailure(exitCodes.refused, message);
+  }
   const call = `Call ${toolCallId} ${name} in session "${id}"`;
   return new CliFailure(
     exitCodes.refused,
-    decision === undefined
+    decision === undefined || (isAboutOutcome && !isSettled)
       ? `${call} does not wait for a decision.`
       : `${call} was already decided by ${decision.by}: ${decision.type}.`,
   );
+}
+
+function resultText(result: ToolCallResult): string {
+  if (result.isSuccess) return "it succeeded.";
+  const code = result.code?.replaceAll("-", " ") ?? "it failed";
+  if (result.code !== "outcome-unknown") return `${code}.`;
+  return `${code}. To be asked about interrupted calls, define the tool with onUnknown: "ask".`;
 }
 
 /** A call in one line: its id, its tool, its arguments or the question that it asks. */

@@ -29,7 +29,7 @@ export interface SessionCall extends OpenLog {
   print(json: object, text: string): void;
 }
 
-interface SessionCommand extends Pick<Command, "name" | "usage" | "summary"> {
+interface SessionCommand extends Pick<Command, "name" | "usage" | "summary" | "optionHelp"> {
   /** Beside those of every such command. */
   readonly options?: readonly OptionName[];
   /** Whether a log that does not exist is created. */
@@ -38,9 +38,16 @@ interface SessionCommand extends Pick<Command, "name" | "usage" | "summary"> {
 }
 
 /** Creates a command about sessions. Its usage determines the number of arguments. */
-export const sessionCommand = ({ options = [], creates = false, run, ...row }: SessionCommand): Command => ({
+export const sessionCommand = ({
+  options = [],
+  optionHelp = {},
+  creates = false,
+  run,
+  ...row
+}: SessionCommand): Command => ({
   ...row,
   options: [...options, ...sessionOptions],
+  optionHelp: { json: "Print the result as one JSON object.", ...optionHelp },
   async run({ args, options: given }, host) {
     checkArguments(row, args);
     const [id = ""] = args;
@@ -53,7 +60,7 @@ export const sessionCommand = ({ options = [], creates = false, run, ...row }: S
         return await run({ ...at, args, options: given, host, hints, id, print });
       } catch (error) {
         if (error instanceof SessionError && error.code === "SessionUnknown")
-          throw unknownSessionError(id, target);
+          throw unknownSessionError(id, { target, hints });
         throw error;
       }
     });
@@ -85,10 +92,13 @@ export async function withLog<Result>(
   }
 }
 
-export const unknownSessionError = (id: string, { shown }: Pick<LogTarget, "shown">): CliFailure =>
+export const unknownSessionError = (
+  id: string,
+  { target, hints }: Pick<SessionCall, "target" | "hints">,
+): CliFailure =>
   new CliFailure(
     exitCodes.missing,
-    `There is no session "${id}" in ${shown}. To list the sessions: moora sessions`,
+    `There is no session "${id}" in ${target.shown}. To list the sessions: ${hints.command("sessions")}`,
   );
 
 function checkArguments({ name, usage }: Pick<Command, "name" | "usage">, args: readonly string[]): void {
@@ -96,7 +106,7 @@ function checkArguments({ name, usage }: Pick<Command, "name" | "usage">, args: 
   const missing = slots.find((slot, index) => slot.startsWith("<") && args[index] === undefined);
   const hint = `Usage: moora ${name} ${usage}`.trimEnd();
   if (missing !== undefined)
-    throw new UsageError(`Missing ${missing.replaceAll(/[<>.]/g, "")} for "moora ${name}".`, hint);
+    throw new UsageError(`Missing ${missing.replace("...>", ">")} for "moora ${name}".`, hint);
   if (args.length > slots.length && !usage.includes("..."))
     throw new UsageError(`Too many arguments for "moora ${name}".`, hint);
 }

@@ -1,0 +1,27 @@
+import { oneOf, optionForms, required, type OptionForm, type OptionForms } from "@moora/llm/adapter";
+import type { ChatProfile } from "./chat-profile.ts";
+
+const fields: OptionForms<ChatProfile> = {
+  name: required(optionForms.string),
+  baseURL: required(optionForms.secretString),
+  keyName: optionForms.string,
+  callIdFormat: optionForms.object,
+  tokenField: required(oneOf("max_tokens", "max_completion_tokens")),
+  systemRole: required(oneOf("system", "developer")),
+  noteRole: required(oneOf("system", "developer", "user")),
+  requiresAlternation: required(optionForms.boolean),
+  allowsUserAfterResults: required(optionForms.boolean),
+  reasoningField: optionForms.string,
+  strict: required(optionForms.boolean),
+  answerFormat: required(oneOf("always", "without-tools", "never")),
+  acceptsPdf: required(optionForms.boolean),
+  acceptsIdempotencyKey: required(optionForms.boolean),
+  fields: required(optionForms.object),
+};
+
+/** The form of the option `profile`. */
+export const profileForm: OptionForm = {
+  ...optionForms.object,
+  expectation: "a profile such as chatProfiles.ollama",
+  fields,
+};
