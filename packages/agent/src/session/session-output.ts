@@ -47,7 +47,7 @@ export class SessionOutput<Answer> {
     this.runs = new RunTracker(agent, {
       emit: (event) => {
         this.events.emit(event);
-        // Afterwards, so that a listener which begins at this event does not receive it twice.
+        // Last, so that a listener which begins at this event does not receive it twice.
         calls.follow(event);
       },
       started,

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 /** A value as callers without types may pass it. */
-const untyped = <Value>(value: unknown): Value => JSON.parse(JSON.stringify({ value })).value;
+const untyped = (value: unknown) => JSON.parse(JSON.stringify({ value })).value;
 
 const atRecord: Readonly<Record<string, (seq: number) => Promise<unknown>>> = {
   stateAt: (seq) => stateAt(log, "ada", seq),
@@ -46,7 +46,7 @@ describe.each(Object.entries(atRecord))("the position of %s", (_name, run) => {
     });
   });
 
-  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, untyped<number>("3")])(
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, untyped("3")])(
     "is refused where it is %s",
     async (seq) => {
       await expect(run(seq)).rejects.toMatchObject({
