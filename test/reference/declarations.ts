@@ -135,11 +135,18 @@ export class Declarations {
     const declaration = symbol.valueDeclaration;
     const written =
       declaration !== undefined && ts.isPropertySignature(declaration)
-        ? declaration.type?.getText()
+        ? (constraintOf(declaration) ?? declaration.type?.getText())
         : undefined;
     const text = written ?? this.#checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation);
     return text.replaceAll("readonly ", "").replaceAll(/\s+/g, " ");
   }
+}
+
+/** What a caller may pass for a field whose type is a type parameter; undefined for any other field. */
+function constraintOf({ parent, type }: ts.PropertySignature): string | undefined {
+  const parameters = ts.isInterfaceDeclaration(parent) ? (parent.typeParameters ?? []) : [];
+  const parameter = parameters.find(({ name }) => name.text === type?.getText());
+  return parameter?.constraint?.getText().replace(" | undefined", "");
 }
 
 /** Not a private member, and not one whose key is a symbol. */

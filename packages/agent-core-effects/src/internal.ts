@@ -4,7 +4,7 @@ export { refuse } from "./errors/build-error.ts";
 export { fieldPath, fieldProblem, shownValue } from "./field-problem.ts";
 export { internalTools } from "./internal-tools.ts";
 export { after, isPromise } from "./is-promise.ts";
-export { didYouMean, nearest } from "@moora/llm/internal";
+export { didYouMean, nearest, optionHint } from "@moora/llm/internal";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { callDigest } from "./run/observation.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";

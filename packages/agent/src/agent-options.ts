@@ -1,10 +1,10 @@
-import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/internal";
+import { optionHint, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { isObject } from "./check-options.ts";
 import { configPathOf } from "./config-fields.ts";
 import type { AgentOptions } from "./define-agent.ts";
 
 /** A row that is missing here does not compile. */
-const optionNames: Readonly<Record<keyof AgentOptions<unknown>, true>> = {
+const optionNames: Readonly<Record<keyof AgentOptions, true>> = {
   llm: true,
   tools: true,
   systemPrompt: true,
@@ -24,7 +24,7 @@ export function checkAgentOptions(options: unknown): void {
     return refuse(`defineAgent needs an object of options, got ${shownValue(options)}.`);
   const known = Object.keys(optionNames);
   for (const name of Object.keys(options))
-    if (!known.includes(name)) refuse(`Unknown option "${name}".${optionHint(name, known)}`);
+    if (!known.includes(name)) refuse(`Unknown option "${name}".${agentOptionHint(name, known)}`);
   checkLlm(options["llm"]);
   for (const name of ["config", "states", "predicates", "runLimits"]) {
     if (options[name] !== undefined && !isObject(options[name]))
@@ -36,9 +36,16 @@ export function checkAgentOptions(options: unknown): void {
   }
 }
 
-function optionHint(name: string, known: readonly string[]): string {
+/** What other libraries call the options. */
+const aliases: Readonly<Record<string, string>> = {
+  instructions: "systemPrompt",
+  system: "systemPrompt",
+  model: "llm",
+};
+
+function agentOptionHint(name: string, known: readonly string[]): string {
   const path = configPathOf(name);
-  if (path === undefined) return didYouMean(name, known) || ` Known options: ${known.join(", ")}.`;
+  if (path === undefined) return optionHint(name, known, aliases);
   const field = path.toReversed().reduce<string>((value, key) => `{ ${key}: ${value} }`, "...");
   return ` It is a field of config: config: ${field}.`;
 }

@@ -22,8 +22,8 @@ export interface RunResult<Answer = string> {
  * Events are buffered until the first iterator is created, and each iterator buffers its unread events. A buffer keeps
  * 1,000 events; beyond that it joins the tokens of a message and drops the oldest events, but never a question or the
  * last event. If `then`, `catch`, `finally` or `await` is used before an iterator is created, the buffer is dropped,
- * and a later iterator receives new events only. Every iterator first receives the questions that are open when it is
- * created.
+ * and a later iterator receives new events only. Every iterator first receives `ToolCallStarted` of the calls that run
+ * and the questions that are open when it is created, each once.
  */
 export interface AgentRun<Answer = string>
   extends Promise<RunResult<Answer>>, AsyncIterable<AgentEvent<Answer>> {

@@ -56,6 +56,18 @@ export function checkIsLog(log: unknown): void {
   if (problem !== undefined) throw invalid(problem);
 }
 
+/** Throws `SessionError` with the code `InvalidOption` for an id that is missing or not a string. */
+export function checkIsId(id: unknown): void {
+  if (id === undefined) throw invalid("id is missing. Give the id of the session in the log.");
+  if (typeof id !== "string") throw invalid(`id must be a string, got ${shownValue(id)}.`);
+}
+
+/** Throws `SessionError` with the code `InvalidOption` for a value that is not the number of a record. */
+export function checkIsSeq(name: string, seq: unknown): void {
+  if (typeof seq === "number" && Number.isSafeInteger(seq) && seq >= 0) return;
+  throw invalid(`${name} must be the number of a record, an integer from 0, got ${shownValue(seq)}.`);
+}
+
 const accesses: readonly unknown[] = ["run", "post", "read", undefined];
 
 const openForms: OptionForms<OpenOptions> = {
@@ -82,6 +94,7 @@ export function checkOpenOptions(options: unknown): void {
     throw invalid(`openSession needs an object of options, { log, id }, got ${shownValue(options)}.`);
   checkIsLog(options["log"]);
   checkLogOptions("openSession", options, openForms);
+  checkIsId(options["id"]);
   const { access } = options;
   if (!accesses.includes(access))
     throw invalid(`access must be "run", "post" or "read", got ${shownValue(access)}.`);

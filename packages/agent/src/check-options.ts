@@ -1,4 +1,4 @@
-import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/internal";
+import { optionHint, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { SessionError } from "./durable/session-error.ts";
 
 /** The type of an option's value. `any`: not checked here. */
@@ -34,10 +34,7 @@ function optionsProblem(
   if (!isObject(options)) return `${caller} needs an object of options, got ${shownValue(options)}.`;
   const known = Object.keys(forms);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    const hint = didYouMean(unknown, known) || ` Known options: ${known.join(", ")}.`;
-    return `Unknown option "${unknown}" of ${caller}.${hint}`;
-  }
+  if (unknown !== undefined) return `Unknown option "${unknown}" of ${caller}.${optionHint(unknown, known)}`;
   const wrong = Object.entries(forms).find(([name, form]) => !hasForm(options[name], form));
   if (wrong === undefined) return undefined;
   const [name, form] = wrong;

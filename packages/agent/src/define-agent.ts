@@ -4,6 +4,7 @@ import type {
   OutputOf,
   RunLimits,
   StandardSchema,
+  StateHandler,
   Tool,
 } from "@moora/agent-core-effects";
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
@@ -27,12 +28,12 @@ import {
   checkModels,
   checkNames,
 } from "./validate-config.ts";
-import { graphWith, handlersOf, type States } from "./custom-states.ts";
+import { graphWith, handlersOf, type StateDefinition } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import { toolRegistry } from "./tool-registry.ts";
 
-/** The options of `defineAgent`. Only `llm` is required. */
-export interface AgentOptions<Schema> {
+/** The options of `defineAgent`. Only `llm` is required. `Schema` is the type of `answer`; default: no schema. */
+export interface AgentOptions<Schema extends StandardSchema | JsonObject | undefined = undefined> {
   /** The model. */
   readonly llm: LlmCaller;
   /** The tools that the model may call. Default: none. */
@@ -48,7 +49,7 @@ export interface AgentOptions<Schema> {
   /** Fields of the configuration. Each field that is not given has its default. */
   readonly config?: AgentConfigChange;
   /** The handlers of the custom states of `config.graph`, by name. Default: none. */
-  readonly states?: States;
+  readonly states?: Readonly<Record<string, StateHandler | StateDefinition>>;
   /** The predicates that `config.approval.policy` can name. Default: none. */
   readonly predicates?: Readonly<Record<string, ApprovalPredicate>>;
   /**
@@ -124,10 +125,11 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
 }
 
 /** The check of answers against `answer`, or else against the JSON Schema in `config.answerSchema`. */
-function answerCheckOf({ answer, config }: AgentOptions<unknown>): AnswerCheck | undefined {
-  // The type parameter of the options allows no other type; `answerCheck` refuses invalid values of callers without types.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  if (answer !== undefined) return answerCheck(answer as StandardSchema, "answer");
+function answerCheckOf({
+  answer,
+  config,
+}: AgentOptions<StandardSchema | JsonObject | undefined>): AnswerCheck | undefined {
+  if (answer !== undefined) return answerCheck(answer, "answer");
   const text = config?.answerSchema ?? undefined;
   if (text === undefined) return undefined;
   const schema = typeof text === "string" ? textToJson(text) : undefined;

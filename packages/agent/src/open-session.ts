@@ -74,7 +74,7 @@ export interface OpenOptions {
  * Throws `BuildError` for an invalid agent, and rejects with `SessionError` and `LogError`. `SessionBusy`: another
  * owner still runs the session after `waitMs`; the error has `owner` and `until`. `SessionUnknown`: the log has no
  * session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
- * option is unknown or of the wrong form, `log` is not a log, `access` is not one of the three, `leaseMs` or `waitMs`
+ * option is unknown or of the wrong form, `log` is not a log, `id` is missing, `access` is not one of the three, `leaseMs` or `waitMs`
  * is not a positive finite number. A session that a newer release wrote opens with access `read`.
  */
 export async function openSession<Answer>(

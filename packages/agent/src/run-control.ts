@@ -2,6 +2,7 @@ import type { AgentError } from "@moora/agent-core-effects";
 import type { AgentEvent, ApprovalRequested } from "./agent-event.ts";
 import type { AgentRun, RunResult } from "./agent-run.ts";
 import { EventBuffer } from "./event-buffer.ts";
+import { StartedCalls } from "./started-calls.ts";
 
 /** The session's side of a run: emits its events and settles it. */
 export class RunControl<Answer = string> {
@@ -9,6 +10,7 @@ export class RunControl<Answer = string> {
   readonly run: AgentRun<Answer>;
   readonly #outcome = Promise.withResolvers<RunResult<Answer>>();
   readonly #readers = new Set<EventReader<Answer>>();
+  readonly #calls = new StartedCalls();
   #buffer: EventBuffer<Answer> | undefined = new EventBuffer();
   #isEnded = false;
   #onEnd: (() => void) | undefined;
@@ -38,6 +40,7 @@ export class RunControl<Answer = string> {
 
   emit(event: AgentEvent<Answer>): void {
     if (this.#isEnded) return;
+    this.#calls.follow(event);
     this.#buffer?.push(event);
     for (const reader of this.#readers) reader.push(event);
   }
@@ -74,13 +77,17 @@ export class RunControl<Answer = string> {
     return reader;
   }
 
-  /** The first events of a new iterator: the open questions and the buffered events. */
+  /** The first events of a new iterator: the starts of the calls that run, the open questions, the buffered events. */
   #unread(): readonly AgentEvent<Answer>[] {
     const buffered = this.#buffer?.unread ?? [];
     if (this.#isEnded) return buffered;
     const isBuffered = (question: ApprovalRequested): boolean =>
       buffered.some((event) => event.type === "ApprovalRequested" && isSameQuestion(event, question));
-    return [...this.#openQuestions().filter((question) => !isBuffered(question)), ...buffered];
+    return [
+      ...this.#calls.events().filter((started) => !buffered.includes(started)),
+      ...this.#openQuestions().filter((question) => !isBuffered(question)),
+      ...buffered,
+    ];
   }
 
   #finish(): void {

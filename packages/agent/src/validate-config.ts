@@ -12,7 +12,12 @@ import {
   type AgentConfigChange,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { changeConfig, configGroups, jsonCopy } from "@moora/agent-core-state-machine/internal";
+import {
+  approvalSchema,
+  changeConfig,
+  configGroups,
+  jsonCopy,
+} from "@moora/agent-core-state-machine/internal";
 import { isObject } from "./check-options.ts";
 import { configFieldHint, unknownFieldOf } from "./config-fields.ts";
 import type { Agent } from "./define-agent.ts";
@@ -26,7 +31,8 @@ export function validateConfig(config: AgentConfig): AgentConfig {
   const copied = jsonCopy(config);
   if ("problem" in copied) {
     const { path, message } = copied.problem;
-    return refuse(`config${path === "" ? "" : `.${path}`}: ${message}`);
+    const hint = path.startsWith("approval") ? predicateHint : "";
+    return refuse(`config${path === "" ? "" : `.${path}`}: ${message}${hint}`);
   }
   const parsed = agentConfigSchema.safeParse(copied.copy);
   const unknown = unknownFieldOf(copied.copy, parsed.success ? parsed.data : undefined);
@@ -34,11 +40,21 @@ export function validateConfig(config: AgentConfig): AgentConfig {
     return refuse(`${fieldPath("config", unknown)}: unknown field.${configFieldHint(unknown)}`);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return refuse(issue === undefined ? "config is invalid." : fieldProblem("config", copied.copy, issue));
+    if (issue === undefined) return refuse("config is invalid.");
+    return refuse(`${fieldProblem("config", copied.copy, issue)}${approvalHint(config.approval)}`);
   }
   const [problem] = graphProblems(parsed.data.graph);
   return problem === undefined ? parsed.data : refuse(`config.graph: ${problem}`);
 }
+
+/** The hint for a policy that is not in its group. */
+const approvalHint = (approval: unknown): string =>
+  typeof approval === "string" && approvalSchema.shape.policy.safeParse(approval).success
+    ? ` Write approval: { policy: "${approval}" }.`
+    : "";
+
+const predicateHint =
+  ' Pass a function in predicates, and name it: predicates: { name: fn }, config: { approval: { policy: { predicate: "name" } } }.';
 
 /**
  * The configuration with a change applied. Throws `BuildError` for a group that is not an object, whose value would

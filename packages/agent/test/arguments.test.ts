@@ -318,7 +318,7 @@ describe("options with an unknown name or of the wrong form are refused", () => 
       "forkSession at text",
       () => forkSession(options.log, "ada", untyped("1"), { as: "b", open: "close" }),
       "InvalidOption",
-      'seq must be the number of a record, got "1".',
+      'seq must be the number of a record, an integer from 0, got "1".',
     ],
     [
       "rerunSession without options",

@@ -1,4 +1,4 @@
 /** Helpers that other packages of Moora share. Not a public API: anything here may change in any release. */
 export { endOfJsonString, hasMoreItemsThan, isJsonObject, textToJson, withWellFormedText } from "./json.ts";
-export { didYouMean, nearest } from "./nearest.ts";
+export { didYouMean, nearest, optionHint } from "./nearest.ts";
 export { readOutcome } from "./read-outcome.ts";

@@ -20,6 +20,16 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return meant === undefined ? "" : ` Did you mean "${meant}"?`;
 }
 
+/** The hint for an unknown option: the nearest known name, otherwise all of them. `aliases`: names that other libraries use. */
+export function optionHint(
+  option: string,
+  known: readonly string[],
+  aliases: Readonly<Record<string, string>> = {},
+): string {
+  if (Object.hasOwn(aliases, option)) return ` Did you mean "${aliases[option]}"?`;
+  return didYouMean(option, known) || ` Known options: ${known.join(", ")}.`;
+}
+
 /** Letters to insert, delete or change (Levenshtein), whatever their case; the beginning of a name is close to it. */
 function distanceBetween(word: string, candidate: string): number {
   const from = word.toLowerCase();

@@ -40,7 +40,7 @@ function turnsIn({ messages }: LlmRequest): number {
 
 /** What an agent may have beside its model, its tools and its configuration. */
 export interface Extras extends Pick<
-  AgentOptions<undefined>,
+  AgentOptions,
   "predicates" | "runLimits" | "prices" | "systemPrompt" | "states"
 > {
   /** The tools that it has; default: all. */

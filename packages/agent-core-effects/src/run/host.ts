@@ -28,7 +28,10 @@ export interface StateContext {
   callTool(name: string, input: unknown): ToolOutcome | Promise<ToolOutcome>;
 }
 
-/** Handles an entry into a custom state. What it throws is the event `HandlerFailed`. */
+/**
+ * Handles an entry into a custom state. What it throws is the event `HandlerFailed`, and so is a value that is not a
+ * `StateDecision`, such as undefined.
+ */
 export type StateHandler = (
   state: AgentState,
   context: StateContext,

@@ -1,6 +1,7 @@
 import type { AgentInput, AgentState, InputOf } from "@moora/agent-core-state-machine";
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
+import { shownValue } from "../field-problem.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 import { callToolOfHandler } from "./handler-tool-call.ts";
@@ -20,12 +21,22 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
   const usage = validUsage(spending.used());
   if (signal.aborted) return yield* reportUsage(key, usage, host);
   const used = usage === undefined ? {} : { usage };
-  yield* dispatch(decisionToInput(decision, { type: "state-handled", key, ...used, timestamp: clock.now() }));
+  yield* dispatch(
+    decisionToInput(effect.name, decision, { type: "state-handled", key, ...used, timestamp: clock.now() }),
+  );
 }
 
 /** The input that leaves the state. A decision of another form counts as a failure of the handler. */
-function decisionToInput(decision: StateDecision, base: Omit<StateHandled, "event" | "note">): AgentInput {
+function decisionToInput(
+  name: string,
+  decision: StateDecision,
+  base: Omit<StateHandled, "event" | "note">,
+): AgentInput {
   try {
+    if (!isDecision(decision)) {
+      const fix = "return the name of an event, or { event }.";
+      throw new Error(`The handler of ${name} returned ${shownValue(decision)}; ${fix}`);
+    }
     const { event, note } = typeof decision === "string" ? { event: decision, note: undefined } : decision;
     const noted = note === undefined ? {} : { note: note.toWellFormed() };
     return assertLoggable({ ...base, event: event.toWellFormed(), ...noted });
@@ -33,6 +44,11 @@ function decisionToInput(decision: StateDecision, base: Omit<StateHandled, "even
     return { ...base, ...handlerFailed(error) };
   }
 }
+
+/** Handlers without types may return anything. */
+const isDecision = (value: unknown): boolean =>
+  typeof value === "string" ||
+  (typeof value === "object" && value !== null && "event" in value && typeof value.event === "string");
 
 type StateHandled = InputOf<"state-handled">;
 

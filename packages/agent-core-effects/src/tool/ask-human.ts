@@ -2,6 +2,7 @@ import type { JsonObject } from "@moora/llm";
 import { refuse } from "../errors/build-error.ts";
 import { shownValue } from "../field-problem.ts";
 import { defineTool, type Tool } from "./define-tool.ts";
+import { optionHint } from "@moora/llm/internal";
 import { schemaCheckOf } from "./schema-check.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 import { toolReply, type ToolReply } from "./tool-reply.ts";
@@ -26,13 +27,26 @@ const question: JsonObject = {
   additionalProperties: false,
 };
 
+/** A row that is missing here does not compile. */
+const optionNames: Readonly<Record<keyof AskHumanOptions, true>> = {
+  name: true,
+  description: true,
+  input: true,
+  answer: true,
+};
+
 /**
  * A tool that a person answers: its call waits as a question, for days and across restarts, and the answer is its result.
- * Throws `BuildError` as `defineTool` does.
+ * Throws `BuildError` as `defineTool` does, also for an unknown option.
  */
 export function askHuman(options: AskHumanOptions = {}): Tool {
   if (typeof options !== "object" || options === null)
     refuse(`askHuman needs an object of options, got ${shownValue(options)}.`);
+  const known = Object.keys(optionNames);
+  for (const option of Object.keys(options)) {
+    if (!known.includes(option))
+      refuse(`Unknown option "${option}" of askHuman.${optionHint(option, known)}`);
+  }
   const { name = "ask_human", description = defaultDescription, input = question, answer } = options;
   const tool = defineTool({ name, description, input, execute: unasked });
   const place = `The answer of the tool ${name}`;

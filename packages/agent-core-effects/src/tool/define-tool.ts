@@ -35,8 +35,15 @@ export interface ToolContext {
 /** What a probe found: the call did not run, its outcome cannot be known, or what it returned. */
 export type ProbeOutcome = "not-run" | "unknown" | { readonly output: unknown };
 
-/** What `defineTool` makes a tool of: its schema, its `execute`, and what may happen around a call. */
-export interface ToolOptions<Schema, Input, Output = unknown> {
+/**
+ * What `defineTool` makes a tool of: its schema, its `execute`, and what may happen around a call.
+ * `ToolOptions<typeof schema>` are the options of a tool with this input schema.
+ */
+export interface ToolOptions<
+  Schema extends StandardSchema | JsonObject = StandardSchema | JsonObject,
+  Input = OutputOf<Schema>,
+  Output = unknown,
+> {
   /** 1 to 64 letters, digits, `_` or `-`. */
   readonly name: string;
   /** What the model reads: what the tool does, and when to call it. */

@@ -1,11 +1,11 @@
 import { toolDefinitionSchema, type ToolDefinition } from "@moora/agent-core-state-machine";
 import { refuse } from "../errors/build-error.ts";
 import { fieldProblem, shownValue } from "../field-problem.ts";
-import { didYouMean } from "@moora/llm/internal";
+import { optionHint } from "@moora/llm/internal";
 import type { ToolOptions } from "./define-tool.ts";
 
 /** The options that `defineTool` knows; a row that is missing here does not compile. */
-const optionNames: Readonly<Record<keyof ToolOptions<unknown, unknown>, true>> = {
+const optionNames: Readonly<Record<keyof ToolOptions, true>> = {
   name: true,
   description: true,
   input: true,
@@ -21,29 +21,35 @@ const optionNames: Readonly<Record<keyof ToolOptions<unknown, unknown>, true>> =
   spends: true,
 };
 
+/** What other libraries call the options. */
+const aliases: Readonly<Record<string, string>> = {
+  parameters: "input",
+  inputSchema: "input",
+  handler: "execute",
+  run: "execute",
+  func: "execute",
+};
+
 /** Throws `BuildError` for options that cannot make a tool. The input schema is checked where it is used. */
 export function checkToolOptions(options: unknown): void {
   if (typeof options !== "object" || options === null)
     return refuse(`defineTool needs an object of options, got ${shownValue(options)}.`);
-  const { name, execute, probe } = readOptions(options);
+  const { name, input, schema, execute, probe } = readOptions(options);
   checkToolName(name);
   const known = Object.keys(optionNames);
   for (const option of Object.keys(options)) {
-    if (!known.includes(option)) {
-      refuse(
-        `Unknown option "${option}" of the tool ${name}.${didYouMean(option, known) || ` Known options: ${known.join(", ")}.`}`,
-      );
-    }
+    if (!known.includes(option))
+      refuse(`Unknown option "${option}" of the tool ${name}.${optionHint(option, known, aliases)}`);
   }
+  if (input === undefined && schema !== undefined)
+    refuse(`The tool ${name} has schema, but no input. Did you mean "input"?`);
   if (typeof execute !== "function")
     refuse(`The tool ${name} has no execute function. Give execute: (input) => result.`);
   if (probe !== undefined && typeof probe !== "function")
     refuse(`probe of the tool ${name} must be a function, got ${shownValue(probe)}.`);
 }
 
-const readOptions = (
-  options: object,
-): { readonly name?: unknown; readonly execute?: unknown; readonly probe?: unknown } => options;
+const readOptions = (options: object): { readonly [Name in keyof ToolOptions]?: unknown } => options;
 
 /** Throws `BuildError` for a name that a provider refuses, or that every object has. */
 export function checkToolName(name: unknown): asserts name is string {

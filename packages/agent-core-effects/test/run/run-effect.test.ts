@@ -62,9 +62,17 @@ describe("a state of the host's own", () => {
       "out of order",
     ],
     ["rejects", () => Promise.reject(new Error("out of order")), "out of order"],
-    ["says nothing", () => JSON.parse("null"), "null"],
-    ["gives something that is not an event", () => JSON.parse("7"), "undefined"],
-    ["gives an event that is not text", () => JSON.parse('{"event":7}'), "function"],
+    [
+      "returns nothing",
+      () => JSON.parse("[]")[0],
+      "The handler of Checking returned undefined; return the name of an event, or { event }.",
+    ],
+    ["gives something that is not an event", () => JSON.parse("7"), "The handler of Checking returned 7"],
+    [
+      "gives an event that is not text",
+      () => JSON.parse('{"event":7}'),
+      "The handler of Checking returned an object",
+    ],
   ])("is left by HandlerFailed, with a note for the model, where it %s", async (_, handler, words) => {
     const world = await checking(handler);
     expect(world.keys).toEqual(["plan/1/2/1"]);

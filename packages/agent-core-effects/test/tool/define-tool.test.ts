@@ -223,7 +223,7 @@ describe("what cannot be a tool throws when it is defined", () => {
     [
       "an option of another library",
       { inputSchema: input },
-      'Unknown option "inputSchema" of the tool fine. Known options: name, description, input,',
+      'Unknown option "inputSchema" of the tool fine. Did you mean "input"?',
     ],
     [
       "no execute",

@@ -6,8 +6,9 @@ import type {
   AgentStep,
   ControlMove,
 } from "@moora/agent-core-state-machine";
-import { answerMessageId, recordOf } from "@moora/agent-core-state-machine/internal";
+import { answerMessageId } from "@moora/agent-core-state-machine/internal";
 import type { AgentEvent } from "../agent-event.ts";
+import { startOf } from "../started-calls.ts";
 
 /** What a transition did apart from its moves, as events. */
 export function transitionToEvents(
@@ -16,11 +17,8 @@ export function transitionToEvents(
 ): readonly AgentEvent<never>[] {
   const events: AgentEvent<never>[] = [];
   if (input.type === "tool-call-started") {
-    const record = recordOf(state, input.toolCallId);
-    if (record !== undefined) {
-      const { name, parameters } = record;
-      events.push({ type: "ToolCallStarted", toolCallId: input.toolCallId, name, parameters });
-    }
+    const started = startOf(state, input.toolCallId);
+    if (started !== undefined) events.push(started);
   }
   for (const change of changes) {
     const event = changeToEvent(change);

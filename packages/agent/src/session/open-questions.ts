@@ -5,6 +5,7 @@ import type { AgentEvent, ApprovalRequested, Decision, Question } from "../agent
 import { SessionError } from "../durable/session-error.ts";
 import type { ErrorReport } from "../error-reports.ts";
 import { callSafely, type Listeners } from "../listeners.ts";
+import type { ToolCallStarted } from "../started-calls.ts";
 import { effectToQuestion } from "./questions.ts";
 
 /** The open questions of a session, for those who can show and answer them. */
@@ -15,12 +16,14 @@ export interface OpenQuestions<Answer> {
   announce(state: AgentState): void;
   /** A question was put: reported once where nothing shows it. */
   watch(): void;
-  /** Adds a listener that hears the open questions before anything else. */
+  /** Adds a listener that hears the calls that run and the open questions before anything else. */
   listen(all: Listeners<[AgentEvent<Answer>]>, listener: (event: AgentEvent<Answer>) => unknown): () => void;
 }
 
 export interface QuestionsHost {
   readonly initial: AgentState;
+  /** The calls that run, as events that listeners have heard. */
+  readonly started: () => readonly ToolCallStarted[];
   readonly current: () => readonly Question[];
   readonly decide: (question: Question, decision: Decision, by?: string) => unknown;
   readonly emit: (event: ApprovalRequested) => void;
@@ -30,7 +33,7 @@ export interface QuestionsHost {
 }
 
 export function openQuestions<Answer>(host: QuestionsHost): OpenQuestions<Answer> {
-  const { current, decide, emit, isShown, report } = host;
+  const { started, current, decide, emit, isShown, report } = host;
   const added = newQuestions(host.initial);
   /** Whether the next question is to be watched: after one report no more are. */
   let isIdle = true;
@@ -60,7 +63,7 @@ export function openQuestions<Answer>(host: QuestionsHost): OpenQuestions<Answer
       });
     },
     listen(all, listener) {
-      const { hear, leave } = greeted(listener, events, listenerFailed);
+      const { hear, leave } = greeted(listener, () => [...started(), ...events()], listenerFailed);
       const remove = all.add(hear);
       return () => {
         leave();
@@ -88,12 +91,12 @@ function asksAt(state: AgentState): readonly AskHumanEffect[] {
 }
 
 /**
- * A listener that hears the open questions before the first event, and where none comes as soon as the code that listens
- * has run. After `leave` it hears nothing.
+ * A listener that hears the calls that run and the open questions before the first event, and where none comes as soon as
+ * the code that listens has run. After `leave` it hears nothing.
  */
 function greeted<Answer>(
   listener: (event: AgentEvent<Answer>) => unknown,
-  open: () => readonly ApprovalRequested[],
+  open: () => readonly (ToolCallStarted | ApprovalRequested)[],
   onError: (error: unknown) => void,
 ): { readonly hear: (event: AgentEvent<Answer>) => void; readonly leave: () => void } {
   let isNew = true;
@@ -104,7 +107,7 @@ function greeted<Answer>(
   const greet = (first?: AgentEvent<Answer>): void => {
     if (!isNew || hasLeft) return;
     isNew = false;
-    for (const question of open()) if (!isAbout(first, question)) give(question);
+    for (const event of open()) if (!isAbout(first, event)) give(event);
   };
   queueMicrotask(() => callSafely(greet, onError));
   return {
@@ -116,8 +119,14 @@ function greeted<Answer>(
   };
 }
 
-const isAbout = (event: AgentEvent<unknown> | undefined, { toolCallId, digest }: Question): boolean =>
-  event?.type === "ApprovalRequested" && event.toolCallId === toolCallId && event.digest === digest;
+const isAbout = (
+  first: AgentEvent<unknown> | undefined,
+  event: ToolCallStarted | ApprovalRequested,
+): boolean =>
+  first?.type === "ApprovalRequested" &&
+  event.type === "ApprovalRequested" &&
+  first.toolCallId === event.toolCallId &&
+  first.digest === event.digest;
 
 const unseen = ({ name }: Question): SessionError =>
   new SessionError(

@@ -4,6 +4,7 @@ import type { AgentInput, AgentState, AgentStep, ControlMove, Trace } from "@moo
 import type { AgentEvent } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
 import type { RunControl } from "../run-control.ts";
+import { StartedCalls, type ToolCallStarted } from "../started-calls.ts";
 import { moveToEvent } from "./events.ts";
 import { serialQueue } from "./serial-queue.ts";
 import { earlyAnswerOf, loopEndOf, type LoopEnd } from "./loop-end.ts";
@@ -11,6 +12,8 @@ import { recentMoves } from "./recent-moves.ts";
 
 export interface RunTrackerHost<Answer> {
   readonly emit: (event: AgentEvent<Answer>) => void;
+  /** The calls that run already. */
+  readonly started: readonly ToolCallStarted[];
   /** Hears what goes wrong while events are emitted. */
   readonly onError: (error: unknown) => void;
   /** Hears whether there are runs that are not over, whenever that may have changed. */
@@ -30,10 +33,13 @@ export class RunTracker<Answer> {
   readonly #waiting = new Map<RunControl<Answer>, string>();
   readonly #active = new Map<RunControl<Answer>, Progress>();
   readonly #moves = recentMoves();
+  /** The calls that run, for the runs that begin now: they receive no event that waits for an answer to be checked. */
+  readonly #calls = new StartedCalls();
   /** Checking an answer may take time: what happens meanwhile is emitted after it. */
   readonly #emitInOrder: (work: () => void | Promise<void>) => void;
 
   constructor(agent: Pick<Agent<Answer>, "answerOf">, host: RunTrackerHost<Answer>) {
+    for (const started of host.started) this.#calls.follow(started);
     this.#agent = agent;
     this.#host = host;
     this.#emitInOrder = serialQueue(host.onError);
@@ -52,7 +58,7 @@ export class RunTracker<Answer> {
 
   /** Adds a run that waits for the end of the loop under way. */
   join(run: RunControl<Answer>): void {
-    this.#active.set(run, "joined");
+    this.#begin(run, "joined");
     this.#reportOpen();
   }
 
@@ -70,6 +76,7 @@ export class RunTracker<Answer> {
   /** Emits an event to the runs under way, and to the listeners of the session. */
   emit(event: AgentEvent<Answer>): void {
     const runs = [...this.#active.keys()];
+    this.#calls.follow(event);
     this.#emitInOrder(() => {
       this.#host.emit(event);
       for (const run of runs) run.emit(event);
@@ -103,8 +110,13 @@ export class RunTracker<Answer> {
     for (const [run, id] of this.#waiting) {
       if (id !== messageId) continue;
       this.#waiting.delete(run);
-      this.#active.set(run, "queued");
+      this.#begin(run, "queued");
     }
+  }
+
+  #begin(run: RunControl<Answer>, progress: Progress): void {
+    this.#active.set(run, progress);
+    for (const started of this.#calls.events()) run.emit(started);
   }
 
   #followMove(move: ControlMove, input: AgentInput, { state, moves }: AgentStep): void {

@@ -5,6 +5,7 @@ import type { Agent } from "../define-agent.ts";
 import { errorReports, type ErrorReports } from "../error-reports.ts";
 import { keepAlive } from "../keep-alive.ts";
 import { listeners, type Listeners } from "../listeners.ts";
+import { StartedCalls, startsAt } from "../started-calls.ts";
 import type { SessionBase } from "./create-session.ts";
 import { noticeToEvent, transitionToEvents } from "./events.ts";
 import type { PublishedStep } from "./machine.ts";
@@ -39,14 +40,24 @@ export class SessionOutput<Answer> {
     this.events = listeners(listenerFailed);
     this.changes = listeners(listenerFailed);
     this.inputs = listeners(listenerFailed);
+    // What runs effects starts the interrupted calls anew; to what only reads they run in another process.
+    const started = runsEffects ? [] : startsAt(initial);
+    const calls = new StartedCalls();
+    for (const event of started) calls.follow(event);
     this.runs = new RunTracker(agent, {
-      emit: this.events.emit,
+      emit: (event) => {
+        this.events.emit(event);
+        // Last, so that a listener which begins at this event does not receive it twice.
+        calls.follow(event);
+      },
+      started,
       onError: (error) => this.errors.report({ source: "projection", error }),
       // An answer to a question may come from another process.
       onOpen: ledger === undefined ? undefined : keepAlive(),
     });
     this.questions = openQuestions({
       initial,
+      started: () => calls.events(),
       current: reviews.questions,
       decide: reviews.decide,
       emit: (event) => this.runs.emit(event),

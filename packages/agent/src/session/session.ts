@@ -82,7 +82,10 @@ export interface Session<Answer = string> {
   seq(): number;
   /** Calls back when `current()` has changed. Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void;
-  /** Calls back with the questions that are open, then with every event of every loop. Returns a function that unsubscribes. */
+  /**
+   * Calls back with `ToolCallStarted` of the calls that run, then with the questions that are open, each once, then with
+   * every event of every loop. Returns a function that unsubscribes.
+   */
   onEvent(listener: (event: AgentEvent<Answer>) => void): () => void;
   /** Calls back with each input that becomes part of the session, its state and its number. Returns a function that unsubscribes. */
   onInput(listener: (input: AgentInput, state: AgentState, seq: number) => void): () => void;

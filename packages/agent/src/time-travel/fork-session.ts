@@ -6,7 +6,7 @@ import {
   type AgentState,
 } from "@moora/agent-core-state-machine";
 import { chainStart, type EventLog, type LogRecord } from "@moora/event-log";
-import { checkIsLog } from "../check-arguments.ts";
+import { checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, headerToText, identityOf, type SessionHeader } from "../durable/session-header.ts";
@@ -56,7 +56,7 @@ export interface Forked {
  * Creates a new session from the first `seq` records of another one. Any position is possible, also within a batch of
  * tool calls. In a damaged log the position must be before the damage. Rejects with `LogCorrupt` for a position behind
  * it, and if `open: "reuse"` needs records behind it; with `SessionUnknown` for an unknown session; with
- * `InvalidOption` for an unknown or invalid option.
+ * `InvalidOption` for an unknown or invalid option and for a record that the session does not have.
  */
 export async function forkSession(
   log: EventLog,
@@ -100,8 +100,7 @@ const openWorkOptions: readonly unknown[] = ["reuse", "rerun", "close"];
 /** Throws `InvalidOption` for a value that is not a log, and for an unknown or invalid option. */
 function checkForkOptions(log: unknown, seq: unknown, options: unknown): void {
   checkIsLog(log);
-  if (typeof seq !== "number")
-    throw new SessionError("InvalidOption", `seq must be the number of a record, got ${shownValue(seq)}.`);
+  checkIsSeq("seq", seq);
   checkLogOptions("forkSession", options, forms);
   const { as, to, open } = options;
   if (typeof as !== "string")

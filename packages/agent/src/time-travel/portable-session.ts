@@ -19,7 +19,8 @@ const format = "moora/session/1";
  * Exports a session as a portable text for `importSession` and for tests: lines of JSON for its header, for each
  * record, and for a seal, the number of records and a digest by which truncated and changed files are detected. `seq`
  * is the last record that is exported; default: the last record of the session. Rejects with `SessionUnknown` for an
- * unknown session, and with `LogCorrupt` for a position behind the first damage.
+ * unknown session, with `LogCorrupt` for a position behind the first damage, and with `InvalidOption` for a record that
+ * the session does not have.
  */
 export async function exportSession(log: EventLog, id: string, seq: number = end): Promise<string> {
   const session = await sessionLog(log, id);

@@ -5,17 +5,18 @@ import {
   type ControlMove,
 } from "@moora/agent-core-state-machine";
 import type { EventLog, LogError, LogRecord, SessionLog } from "@moora/event-log";
-import { checkIsLog } from "../check-arguments.ts";
+import { checkIsId, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "../durable/session-header.ts";
 import { recordToInput } from "../durable/session-record.ts";
 
 /**
  * Opens the log of an existing session. Rejects with `SessionUnknown`, and with `InvalidOption` for a value that is not
- * a log.
+ * a log and for a missing id.
  */
 export async function sessionLog(log: EventLog, id: string): Promise<SessionLog> {
   checkIsLog(log);
+  checkIsId(id);
   const found = await log.open(id);
   if (found === undefined) throw new SessionError("SessionUnknown", `There is no session "${id}".`);
   return found;
@@ -82,9 +83,9 @@ export interface Position {
 }
 
 /**
- * Returns the state after the first `seq` records, or after all if there are fewer. Default: after all. Rejects with
- * `SessionUnknown`, with `LogCorrupt` for a position behind the first damage, and with `UnsupportedVersion` for one
- * behind the first record of a newer release.
+ * Returns the state after the first `seq` records. Default: after all. Rejects with `SessionUnknown`, with
+ * `InvalidOption` for a record that the session does not have, with `LogCorrupt` for a position behind the first damage,
+ * and with `UnsupportedVersion` for one behind the first record of a newer release.
  */
 export async function stateAt(log: EventLog, id: string, seq: number = end): Promise<Position> {
   return positionOf(await readSoundPart(log, id), seq);
@@ -94,23 +95,30 @@ export async function stateAt(log: EventLog, id: string, seq: number = end): Pro
 export const end: number = Number.MAX_SAFE_INTEGER;
 
 /**
- * Limits a position to the records that exist. Throws `LogCorrupt` behind the first damage and `UnsupportedVersion`
- * behind the first record of a newer release.
+ * The number of inputs up to a position. Throws as `recordsUpTo`, and `UnsupportedVersion` behind the first record of a
+ * newer release.
  */
 export function positionIn({ inputs, records, stoppedBy, damage }: RecordedSession, seq: number): number {
-  const nearest = recordsUpTo({ records, damage }, seq);
-  if (nearest > inputs.length && stoppedBy !== undefined) throw stoppedBy;
-  return nearest;
+  const count = recordsUpTo({ records, damage }, seq);
+  if (count > inputs.length && stoppedBy !== undefined) throw stoppedBy;
+  return count;
 }
 
-/** The number of records up to a position. Throws `LogCorrupt` for a position behind the first damage. */
+/**
+ * The number of records up to a position. Throws `LogCorrupt` for a position behind the first damage, and
+ * `InvalidOption`, whose `seq` is the last record, for a record that the session does not have.
+ */
 export function recordsUpTo(
   { records, damage }: Pick<RecordedSession, "records" | "damage">,
   seq: number,
 ): number {
-  const wanted = Math.max(0, Math.trunc(seq) || 0);
-  if (wanted > records.length && damage !== undefined) throw damage;
-  return Math.min(wanted, records.length);
+  checkIsSeq("seq", seq);
+  const last = records.length;
+  if (seq <= last) return seq;
+  if (damage !== undefined) throw damage;
+  if (seq === end) return last;
+  const message = `The session has no record ${seq}. ${last === 0 ? "It has none." : `The last one is ${last}.`}`;
+  throw new SessionError("InvalidOption", message, { seq: last });
 }
 
 export function positionOf(session: RecordedSession, seq: number): Position {

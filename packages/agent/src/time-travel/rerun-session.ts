@@ -1,9 +1,10 @@
 import type { Clock } from "@moora/agent-core-effects";
 import { replay, traceOf, type AgentState, type Trace } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
-import { checkIsAgent, checkIsLog } from "../check-arguments.ts";
+import { checkIsAgent, checkIsLog, checkIsSeq } from "../check-arguments.ts";
 import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import type { Agent } from "../define-agent.ts";
+import { SessionError } from "../durable/session-error.ts";
 import { headerToState } from "../durable/session-header.ts";
 import type { Session } from "../session/session.ts";
 import { startSession } from "../start-session.ts";
@@ -45,7 +46,7 @@ export interface Rerun {
  * answer to the one before. Tools return their recorded results and questions get their recorded decisions, by tool
  * name and arguments, so no tool runs twice; a question without a recorded decision is rejected. Nothing is written to
  * the log. Throws `BuildError` for an invalid agent, and rejects with the errors of `readSession` and with
- * `InvalidOption`.
+ * `InvalidOption`, also where `from` is missing or names a record that the session does not have.
  */
 export async function rerunSession<Answer>(
   agent: Agent<Answer>,
@@ -57,6 +58,7 @@ export async function rerunSession<Answer>(
   checkIsLog(log);
   checkLogOptions("rerunSession", options, forms);
   const { from, unrecorded = "fail", clock } = options;
+  checkFrom(from);
   const session = await readSession(log, id);
   const recorded = positionOf(session, end);
   const { seq, state, moves } = positionOf(session, from);
@@ -93,6 +95,14 @@ export async function rerunSession<Answer>(
     differences: differencesOf(comparableState(recorded.state), comparableState(result)),
     unrecordedCalls: recordings.missing,
   };
+}
+
+function checkFrom(from: unknown): void {
+  if (from === undefined) {
+    const fix = "Give the record after which the rerun begins; 0 runs the whole conversation again.";
+    throw new SessionError("InvalidOption", `from is missing. ${fix}`);
+  }
+  checkIsSeq("from", from);
 }
 
 /** Answers each question with its recorded decision. */

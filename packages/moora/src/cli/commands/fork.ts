@@ -1,11 +1,11 @@
-import { forkSession, readSoundPart, stateAt, type OpenWork } from "@moora/agent";
+import { forkSession, readSoundPart, type OpenWork } from "@moora/agent";
 import { LogError, type EventLog } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import type { Command } from "../command.ts";
 import type { GivenOptions } from "../options.ts";
 import { CommandHints } from "../session/command-hints.ts";
-import { checkPosition, positionOf, sessionCommand, type SessionCall } from "../session/session-call.ts";
+import { positionOf, sessionCommand, stateAtRecord, type SessionCall } from "../session/session-call.ts";
 import { readToolsModule, saveToolsModule } from "../session/tools-module.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -23,8 +23,7 @@ export const forkCommand: Command = sessionCommand({
     const { log, id, options, print, screen } = call;
     const open = openWorkOf(options);
     const given = positionOf(options, "at");
-    const { seq: at } = await stateAt(log, id, given);
-    checkPosition(id, given, at);
+    const { seq: at } = await stateAtRecord(call, given);
     const as = options.text("to") ?? `${id}-fork`;
     const { seq, dropped } = await forkSession(log, id, at, { as, open }).catch(rethrowDamage);
     print(

@@ -1,11 +1,4 @@
-import {
-  effectsAt,
-  stateAt,
-  type AgentState,
-  type AgentUsage,
-  type Question,
-  effectToQuestion,
-} from "@moora/agent";
+import { effectsAt, type AgentState, type AgentUsage, type Question, effectToQuestion } from "@moora/agent";
 import { controlName, type OpenCall } from "@moora/agent-core-state-machine";
 import { openCallsOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import { exitCodes } from "../cli-host.ts";
@@ -13,7 +6,7 @@ import type { Command } from "../command.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { askedText } from "../questions/question-text.ts";
 import { callToText } from "../session/open-question.ts";
-import { checkPosition, positionOf, sessionCommand, type SessionCall } from "../session/session-call.ts";
+import { positionOf, sessionCommand, stateAtRecord, type SessionCall } from "../session/session-call.ts";
 import { timeToText } from "../session/timeline.ts";
 
 /** Shows a session at one of its records. */
@@ -24,8 +17,7 @@ export const showCommand: Command = sessionCommand({
   options: ["at"],
   async run(call) {
     const at = positionOf(call.options, "at");
-    const { seq, state } = await stateAt(call.log, call.id, at);
-    checkPosition(call.id, at, seq);
+    const { seq, state } = await stateAtRecord(call, at);
     const questions = questionsAt(state);
     call.print(
       { id: call.id, seq, state, questions: questions.map((question) => questionToJson(call, question)) },

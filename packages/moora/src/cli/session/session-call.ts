@@ -1,4 +1,4 @@
-import { SessionError } from "@moora/agent";
+import { SessionError, stateAt, type Position } from "@moora/agent";
 import type { EventLog } from "@moora/event-log";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes, type CliHost, type ExitCode } from "../cli-host.ts";
@@ -120,6 +120,20 @@ export function positionOf(options: GivenOptions, name: OptionName): number | un
     `--${name} must be the number of a record, got "${text}".`,
     "To see the records: moora log",
   );
+}
+
+/** The state at a record; default: at the last one. Throws `CliFailure` for a record that the session does not have. */
+export async function stateAtRecord(
+  { log, id }: Pick<SessionCall, "log" | "id">,
+  position: number | undefined,
+): Promise<Position> {
+  try {
+    return await stateAt(log, id, position);
+  } catch (error) {
+    if (error instanceof SessionError && error.code === "InvalidOption")
+      checkPosition(id, position, error.seq ?? 0);
+    throw error;
+  }
 }
 
 /** Throws `CliFailure` for a record that the session does not have. `last`: the last one that it has. */

@@ -1,0 +1,82 @@
+import { MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import * as z from "zod";
+import {
+  askHuman,
+  defineAgent,
+  defineTool,
+  type Agent,
+  type AgentOptions,
+  type ToolOptions,
+} from "../src/index.ts";
+
+const llm = new MockLlmCaller([]);
+const input = z.object({ city: z.string() });
+
+/** Callers without types may pass any value. */
+const untyped = (value: object) => Object.assign(JSON.parse("{}"), value);
+
+describe("an option under the name that another library gives it", () => {
+  it.each(["parameters", "inputSchema", "schema"])("of a tool, %s, is refused: it is input", (name) => {
+    const options = { name: "weather", description: "Weather.", execute: () => "ok", [name]: {} };
+    expect(() => defineTool(untyped(options))).toThrow('Did you mean "input"?');
+  });
+
+  it.each(["handler", "run", "func"])("of a tool, %s, is refused: it is execute", (name) => {
+    const options = { name: "weather", description: "Weather.", input, [name]: () => "ok" };
+    expect(() => defineTool(untyped(options))).toThrow('Did you mean "execute"?');
+  });
+
+  it.each([
+    ["instructions", "systemPrompt"],
+    ["system", "systemPrompt"],
+    ["model", "llm"],
+  ])("of an agent, %s, is refused: it is %s", (name, meant) => {
+    expect(() => defineAgent(untyped({ [name]: "x" }))).toThrow(
+      `Unknown option "${name}". Did you mean "${meant}"?`,
+    );
+  });
+
+  it("of askHuman is refused, with the nearest name or all of them", () => {
+    expect(() => askHuman(untyped({ anwser: input }))).toThrow(
+      'Unknown option "anwser" of askHuman. Did you mean "answer"?',
+    );
+    expect(() => askHuman(untyped({ zzz: 1 }))).toThrow("Known options: name, description, input, answer.");
+  });
+});
+
+describe("an approval that config does not take", () => {
+  const define = (approval: unknown) => () => defineAgent({ llm, config: untyped({ approval }) });
+
+  it("is refused with the way to name a predicate", () => {
+    const hint = 'predicates: { name: fn }, config: { approval: { policy: { predicate: "name" } } }';
+    expect(define({ policy: () => true })).toThrow(hint);
+    expect(define({ policy: { predicate: () => true } })).toThrow(hint);
+  });
+
+  it("is refused with the group that the policy belongs to", () => {
+    expect(define("always")).toThrow(
+      'config.approval must be an object, got "always". Write approval: { policy: "always" }.',
+    );
+    expect(define("sometimes")).toThrow(/got "sometimes"\.$/);
+  });
+});
+
+describe("the types of options", () => {
+  it("need no type parameters", () => {
+    const overrides: Partial<AgentOptions> = { systemPrompt: "Be brief." };
+    expectTypeOf(defineAgent({ llm, ...overrides })).toEqualTypeOf<Agent>();
+  });
+
+  it("give the input of a tool from its schema alone", () => {
+    const options: ToolOptions<typeof input> = {
+      name: "weather",
+      description: "Weather.",
+      input,
+      execute: ({ city }) => city,
+    };
+    expectTypeOf(options.execute).parameter(0).toEqualTypeOf<{ city: string }>();
+    expect(defineTool(options).name).toBe("weather");
+    expectTypeOf<ToolOptions>().toHaveProperty("input");
+  });
+});
