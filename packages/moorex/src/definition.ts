@@ -141,6 +141,9 @@ export interface Moorex<State, Input, Effect, Detail = undefined, Position = und
   subscribe(listener: (notice: MoorexNotice<State, Input, Effect, Detail, Position>) => void): () => void;
   /** Resolves when no input waits, no commit runs and no effect runs. */
   settled(): Promise<void>;
-  /** Aborts what runs and takes no more inputs; what a commit already made durable is still published. */
+  /**
+   * Aborts what runs, starts nothing more, also when it is called while effects start, and takes no more inputs. What a
+   * commit already made durable is still published.
+   */
   stop(): void;
 }

@@ -37,6 +37,7 @@ export class EffectRuns<State, Input, Effect> {
   readonly #options: RunOptions<State, Input, Effect>;
   readonly #running = new Map<string, Run<Effect>>();
   readonly #finished = new Set<string>();
+  #isStopped = false;
 
   constructor(options: RunOptions<State, Input, Effect>) {
     this.#options = options;
@@ -58,16 +59,19 @@ export class EffectRuns<State, Input, Effect> {
     }
   }
 
-  /** Starts what `wanted` names, except what runs and what has finished. */
+  /** Starts what `wanted` names, except what runs and what has finished. An effect or a listener may stop it midway. */
   start(wanted: Readonly<Record<string, Effect>>, state: State): void {
     for (const key of Object.keys(wanted)) {
+      if (this.#isStopped) return;
       const effect = wanted[key];
       if (effect === undefined || this.#running.has(key) || this.#finished.has(key)) continue;
       this.#start(key, effect, state);
     }
   }
 
+  /** Ends every run; none starts anymore. */
   stop(): void {
+    this.#isStopped = true;
     for (const run of this.#running.values()) this.#cancel(run, stopped);
   }
 
@@ -77,8 +81,11 @@ export class EffectRuns<State, Input, Effect> {
     const run: Run<Effect> = { key, effect, controller, phase: "running", cancel: undefined };
     this.#running.set(key, run);
     emit({ type: "effect-started", key, effect });
+    // A listener that stops the machine ends the run before it begins, and so may `runEffect`.
+    if (this.#isStopped) return;
     try {
       const work = runEffect(effect, state, key);
+      if (this.#isStopped) return;
       run.cancel = work.cancel?.bind(work);
       work.start(dispatchOf(run), controller.signal).then(
         () => this.#finish(run, { type: "effect-completed", key, effect }),
