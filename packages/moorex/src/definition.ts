@@ -96,10 +96,11 @@ export interface DetailedDefinition<
 
 /**
  * Where an error came from that has no other way out. `transition`: an input was refused, by a transition that threw.
+ * `foreign`: the transition threw for an input of `{ before }`, which is durable: the state continues without it.
  * `effectsAt`: the state is current, its effects are not running. `subscriber`: a listener of notices threw. `commit`:
  * inputs were not made durable. `dispatch`: an input came after `stop`.
  */
-export type ErrorSource = "transition" | "effectsAt" | "subscriber" | "commit" | "dispatch";
+export type ErrorSource = "transition" | "foreign" | "effectsAt" | "subscriber" | "commit" | "dispatch";
 
 /**
  * What a machine reports to `onNotice` and to its subscribers. `position` is what `commit` returned for the input,

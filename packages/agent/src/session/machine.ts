@@ -109,6 +109,8 @@ class MachineWiring {
   /** The parts of an effect's host that all effects share. */
   readonly #hostBase: Omit<EffectHost, "signal">;
   #seq: number;
+  /** The error of the first input of the log that could not be applied: no later one follows it. */
+  #unapplied: { readonly error: unknown } | undefined;
 
   constructor(
     { parts, runLimits: limits }: Pick<Agent<unknown>, "parts" | "runLimits">,
@@ -149,9 +151,21 @@ class MachineWiring {
 
   #step(pending: PendingInput, state: AgentState): AgentStep {
     if (this.#isAccepted(pending)) return { state, moves: [], changes: [] };
-    const stepped = step(pending.input)(state);
+    const stepped =
+      pending.position === undefined ? step(pending.input)(state) : this.#follow(pending, state);
     if (stepped.state !== state) this.#base.ledger?.check(pending);
     return stepped;
+  }
+
+  /** A state that lacks an input of the log must not be continued: an input that follows it throws the same error. */
+  #follow({ input }: PendingInput, state: AgentState): AgentStep {
+    if (this.#unapplied !== undefined) throw this.#unapplied.error;
+    try {
+      return step(input)(state);
+    } catch (error) {
+      this.#unapplied = { error };
+      throw error;
+    }
   }
 
   /** Whether an input has become part of the session in another way: its failed append had come through after all. */
