@@ -60,6 +60,8 @@ export interface BaseDefinition<State, Input, Effect, Detail, Position> {
   commit?(
     steps: readonly Step<State, Input, Detail>[],
   ): CommitResult<Input, Position> | Promise<CommitResult<Input, Position>>;
+  /** Whether `settled` does not wait for this effect, such as for a timer. Default: it waits for every effect. */
+  isBackground?(effect: Effect): boolean;
   /**
    * Hears every notice, before the subscribers, from creation on: also those of inputs that effects of the initial state
    * dispatch while the machine is being created, which no subscriber can hear.
@@ -140,7 +142,7 @@ export interface Moorex<State, Input, Effect, Detail = undefined, Position = und
   current(): State;
   /** Calls back with every notice from now on. Returns a function that unsubscribes. */
   subscribe(listener: (notice: MoorexNotice<State, Input, Effect, Detail, Position>) => void): () => void;
-  /** Resolves when no input waits, no commit runs and no effect runs. */
+  /** Resolves when no input waits, no commit runs and no effect runs but those that are `isBackground`. */
   settled(): Promise<void>;
   /**
    * Aborts what runs, starts nothing more, also when it is called while effects start, and takes no more inputs. What a

@@ -50,6 +50,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
     this.#queue = new BatchQueue(definition.commit !== undefined);
     this.#runs = new EffectRuns({
       runEffect: (effect, state, key) => definition.runEffect(effect, state, key),
+      isBackground: (effect) => definition.isBackground?.(effect) ?? false,
       dispatchOf: (run) => this.#dispatchOf(run),
       emit: (notice) => this.#notices.emit(notice),
       onEnd: () => this.#wakeIfSettled(),
@@ -107,7 +108,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
   }
 
   get #isSettled(): boolean {
-    return this.#activity === "idle" && this.#runs.size === 0 && this.#queue.isEmpty;
+    return this.#activity === "idle" && this.#runs.isSettled && this.#queue.isEmpty;
   }
 
   #wakeIfSettled(): void {

@@ -144,6 +144,8 @@ class MachineWiring {
       },
       effectsAt: (state) => this.running.wantedAt(state),
       runEffect: (effect, state) => this.#runEffect(effect, state, dispatchLate),
+      // A question waits for a human, and so do its expiry and its reminders.
+      isBackground: (effect) => effect.type === "wait-until" && effect.purpose === "question",
       onNotice: (notice) => this.#onNotice(notice),
       ...(ledger === undefined ? {} : { commit: (steps) => ledger.commit(steps) }),
     };
