@@ -143,7 +143,8 @@ class MachineWiring {
         return { state: detail.state, detail };
       },
       effectsAt: (state) => this.running.wantedAt(state),
-      runEffect: (effect, state) => this.#runEffect(effect, state, dispatchLate),
+      runEffect: (effect, state, key) =>
+        this.running.startsEffects ? this.#runEffect(effect, state, dispatchLate) : this.#skipEffect(key),
       // A question waits for a human, and so do its expiry and its reminders.
       isBackground: (effect) => effect.type === "wait-until" && effect.purpose === "question",
       onNotice: (notice) => this.#onNotice(notice),
@@ -191,6 +192,12 @@ class MachineWiring {
         });
       },
     };
+  }
+
+  /** An effect that was to start after another one that closed the session: it is not work, and the stop ends it. */
+  #skipEffect(key: string): EffectRun<AgentState, PendingInput> {
+    this.running.remove(key);
+    return { start: () => new Promise(() => undefined) };
   }
 
   #onNotice(notice: Notice): void {

@@ -80,6 +80,30 @@ describe("a session that is not closed", () => {
   });
 });
 
+describe("a session that is closed by a listener of the first of two questions", () => {
+  it.each([0, 1_000])(
+    "does not ask the second one, and leaves no timer, with a grace of %i ms",
+    async (graceMs) => {
+      const { session, clock } = await opened([callsTools([{ name: "pay" }, { name: "pay" }])], {
+        approval: { policy: "always", expiresAfterMs: 9_000 },
+      });
+      const asked: string[] = [];
+      const closed = new Promise<void>((resolve) => {
+        session.onEvent((event) => {
+          if (event.type !== "ApprovalRequested") return;
+          asked.push(event.toolCallId);
+          resolve(session.close({ graceMs }));
+        });
+      });
+      await session.send("Pay both.");
+      await closed;
+      await session.settled();
+      expect(asked).toEqual(["1"]);
+      expect(clock.waiting).toBe(0);
+    },
+  );
+});
+
 describe("a session that is closed with a grace of any length", () => {
   it.each([2 ** 31, 1e12, Infinity])("of %s ms waits until its tool has ended", async (graceMs) => {
     const clock = new TestClock();
