@@ -22,7 +22,7 @@ async function ownerAndPoster() {
 function breakOn(content: string, error: Error): void {
   const trim = String.prototype.trim;
   vi.spyOn(String.prototype, "trim").mockImplementation(function (this: string) {
-    if (this.toString() === content) throw error;
+    if (this === content) throw error;
     return trim.call(this);
   });
 }
