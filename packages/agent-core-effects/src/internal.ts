@@ -6,6 +6,7 @@ export { internalTools } from "./internal-tools.ts";
 export { after, isPromise } from "./is-promise.ts";
 export { didYouMean, nearest, optionHint } from "@moora/llm/internal";
 export { reflectionPrompt } from "./request/reflection.ts";
+export { setLongTimeout } from "./run/long-timeout.ts";
 export { callDigest } from "./run/observation.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
 export { isStandardSchema } from "./tool/standard-schema.ts";

@@ -1,5 +1,5 @@
 import { rejected, settleBatch } from "./batch.ts";
-import type { BaseDefinition } from "./definition.ts";
+import type { BaseDefinition, ErrorSource } from "./definition.ts";
 import type { EffectRuns } from "./effect-runs.ts";
 import type { BatchOutcome, GroupTransition } from "./group.ts";
 import type { Notifier } from "./notifier.ts";
@@ -28,16 +28,17 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
     return this.#state;
   }
 
-  /** Makes a transitioned group the current state, step by step, and settles its batches. */
+  /** Makes a transitioned group the current state, step by step, and settles its batches; `source` names what throws. */
   publish(
     { outcomes }: GroupTransition<State, Input, Effect, Detail>,
     positions: readonly (Position | undefined)[],
+    source: Extract<ErrorSource, "transition" | "foreign"> = "transition",
   ): void {
     let published = 0;
     for (const outcome of outcomes) {
       if (outcome.type === "failed") {
         settleBatch(outcome.batch, rejected(outcome.error));
-        this.#notices.error("transition", outcome.error, outcome.batch.run?.key);
+        this.#notices.error(source, outcome.error, outcome.batch.run?.key);
       } else published += this.#publishBatch(outcome, positions, published);
     }
   }

@@ -60,6 +60,8 @@ export interface BaseDefinition<State, Input, Effect, Detail, Position> {
   commit?(
     steps: readonly Step<State, Input, Detail>[],
   ): CommitResult<Input, Position> | Promise<CommitResult<Input, Position>>;
+  /** Whether `settled` does not wait for this effect, such as for a timer. Default: it waits for every effect. */
+  isBackground?(effect: Effect): boolean;
   /**
    * Hears every notice, before the subscribers, from creation on: also those of inputs that effects of the initial state
    * dispatch while the machine is being created, which no subscriber can hear.
@@ -96,10 +98,11 @@ export interface DetailedDefinition<
 
 /**
  * Where an error came from that has no other way out. `transition`: an input was refused, by a transition that threw.
+ * `foreign`: the transition threw for an input of `{ before }`, which is durable: the state continues without it.
  * `effectsAt`: the state is current, its effects are not running. `subscriber`: a listener of notices threw. `commit`:
  * inputs were not made durable. `dispatch`: an input came after `stop`.
  */
-export type ErrorSource = "transition" | "effectsAt" | "subscriber" | "commit" | "dispatch";
+export type ErrorSource = "transition" | "foreign" | "effectsAt" | "subscriber" | "commit" | "dispatch";
 
 /**
  * What a machine reports to `onNotice` and to its subscribers. `position` is what `commit` returned for the input,
@@ -139,8 +142,11 @@ export interface Moorex<State, Input, Effect, Detail = undefined, Position = und
   current(): State;
   /** Calls back with every notice from now on. Returns a function that unsubscribes. */
   subscribe(listener: (notice: MoorexNotice<State, Input, Effect, Detail, Position>) => void): () => void;
-  /** Resolves when no input waits, no commit runs and no effect runs. */
+  /** Resolves when no input waits, no commit runs and no effect runs but those that are `isBackground`. */
   settled(): Promise<void>;
-  /** Aborts what runs and takes no more inputs; what a commit already made durable is still published. */
+  /**
+   * Aborts what runs, starts nothing more, also when it is called while effects start, and takes no more inputs. What a
+   * commit already made durable is still published.
+   */
   stop(): void;
 }

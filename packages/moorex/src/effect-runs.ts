@@ -11,6 +11,8 @@ export interface Run<Effect> {
    */
   phase: "running" | "answered" | "over";
   cancel: (() => void) | undefined;
+  /** Whether `settled` does not wait for it. */
+  isBackground: boolean;
 }
 
 /** What happened to a run. */
@@ -24,6 +26,7 @@ interface RunOptions<State, Input, Effect> {
   readonly runEffect: (effect: Effect, state: State, key: string) => EffectRun<State, Input>;
   readonly dispatchOf: (run: Run<Effect>) => Dispatch<State, Input>;
   readonly emit: (notice: RunNotice<Effect>) => void;
+  readonly isBackground: (effect: Effect) => boolean;
   /** Called after each run that ended. */
   readonly onEnd: () => void;
 }
@@ -37,13 +40,16 @@ export class EffectRuns<State, Input, Effect> {
   readonly #options: RunOptions<State, Input, Effect>;
   readonly #running = new Map<string, Run<Effect>>();
   readonly #finished = new Set<string>();
+  #isStopped = false;
 
   constructor(options: RunOptions<State, Input, Effect>) {
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#running.size;
+  /** Whether nothing runs but what is in the background. */
+  get isSettled(): boolean {
+    for (const run of this.#running.values()) if (!run.isBackground) return false;
+    return true;
   }
 
   /** Ends the runs that `wanted` does not name; a key that finished and is not wanted may start again later. */
@@ -58,27 +64,41 @@ export class EffectRuns<State, Input, Effect> {
     }
   }
 
-  /** Starts what `wanted` names, except what runs and what has finished. */
+  /** Starts what `wanted` names, except what runs and what has finished. An effect or a listener may stop it midway. */
   start(wanted: Readonly<Record<string, Effect>>, state: State): void {
     for (const key of Object.keys(wanted)) {
+      if (this.#isStopped) return;
       const effect = wanted[key];
       if (effect === undefined || this.#running.has(key) || this.#finished.has(key)) continue;
       this.#start(key, effect, state);
     }
   }
 
+  /** Ends every run; none starts anymore. */
   stop(): void {
+    this.#isStopped = true;
     for (const run of this.#running.values()) this.#cancel(run, stopped);
   }
 
   #start(key: string, effect: Effect, state: State): void {
-    const { emit, runEffect, dispatchOf } = this.#options;
+    const { emit, runEffect, isBackground, dispatchOf } = this.#options;
     const controller = new AbortController();
-    const run: Run<Effect> = { key, effect, controller, phase: "running", cancel: undefined };
+    const run: Run<Effect> = {
+      key,
+      effect,
+      controller,
+      phase: "running",
+      cancel: undefined,
+      isBackground: false,
+    };
     this.#running.set(key, run);
     emit({ type: "effect-started", key, effect });
+    // A listener that stops the machine ends the run before it begins, and so may `runEffect`.
+    if (this.#isStopped) return;
     try {
+      run.isBackground = isBackground(effect);
       const work = runEffect(effect, state, key);
+      if (this.#isStopped) return;
       run.cancel = work.cancel?.bind(work);
       work.start(dispatchOf(run), controller.signal).then(
         () => this.#finish(run, { type: "effect-completed", key, effect }),

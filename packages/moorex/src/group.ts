@@ -24,6 +24,11 @@ interface AppliedInput<State, Input, Detail> {
   readonly step: Step<State, Input, Detail> | undefined;
 }
 
+/** Whether a batch of one input changed something. */
+export const isApplied = <State, Input, Effect, Detail>(
+  outcome: BatchOutcome<State, Input, Effect, Detail> | undefined,
+): boolean => outcome?.type === "transitioned" && outcome.inputs.some(({ step }) => step !== undefined);
+
 export type Transition<State, Input, Detail> = (input: Input, state: State) => Transitioned<State, Detail>;
 
 /** Transitions a group. A batch that throws leaves nothing in the draft but its error; one of a lost run is dropped. */
@@ -36,6 +41,8 @@ export function transitionGroup<State, Input, Effect, Detail>(
   const steps: Step<State, Input, Detail>[] = [];
   const outcomes: BatchOutcome<State, Input, Effect, Detail>[] = [];
   const lost = new Set<Run<Effect>>();
+  /** Only a run can be wanted or lost, and only where another batch of the group may decide that. */
+  const hasRivals = group.length > 1 && group.some(({ run }) => run !== undefined);
   for (const batch of group) {
     if (batch.run !== undefined && (batch.run.phase === "over" || lost.has(batch.run))) {
       outcomes.push({ type: "transitioned", batch, inputs: [], isRunWanted: false });
@@ -48,7 +55,7 @@ export function transitionGroup<State, Input, Effect, Detail>(
       continue;
     }
     for (const { step } of result.inputs) if (step !== undefined) steps.push(step);
-    const newest = group.length > 1 && steps.length > before ? steps.at(-1) : undefined;
+    const newest = hasRivals && steps.length > before ? steps.at(-1) : undefined;
     const wanted = newest && wantedAt(newest.after);
     const isRunWanted =
       wanted !== undefined && batch.run !== undefined && Object.hasOwn(wanted, batch.run.key);

@@ -13,14 +13,15 @@
  *   queue and go together. If it fails, outside dispatches reject, effects' own inputs go in front of what comes next,
  *   nothing starts.
  * - I6 A throwing transition, effectsAt, runEffect or listener affects nothing else: the state stays, the error is
- *   reported as a notice, the machine continues. `onNotice` hears every notice from creation on.
+ *   reported as a notice, the machine continues, and the other inputs of `{ before }` are applied. `onNotice` hears every
+ *   notice from creation on.
  */
 import { newBatch, rejected, resultOf, settleBatch, type Batch } from "./batch.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import type { BaseDefinition, CommitResult, CommittedInput, Dispatch, Moorex } from "./definition.ts";
 import { CommittedState } from "./committed-state.ts";
 import { EffectRuns, type Run } from "./effect-runs.ts";
-import { transitionGroup, type GroupTransition, type Transition } from "./group.ts";
+import { isApplied, transitionGroup, type GroupTransition, type Transition } from "./group.ts";
 import { Notifier } from "./notifier.ts";
 
 /** What a machine does now. Inputs that arrive while it is not idle wait in the queue. */
@@ -49,6 +50,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
     this.#queue = new BatchQueue(definition.commit !== undefined);
     this.#runs = new EffectRuns({
       runEffect: (effect, state, key) => definition.runEffect(effect, state, key),
+      isBackground: (effect) => definition.isBackground?.(effect) ?? false,
       dispatchOf: (run) => this.#dispatchOf(run),
       emit: (notice) => this.#notices.emit(notice),
       onEnd: () => this.#wakeIfSettled(),
@@ -106,7 +108,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
   }
 
   get #isSettled(): boolean {
-    return this.#activity === "idle" && this.#runs.size === 0 && this.#queue.isEmpty;
+    return this.#activity === "idle" && this.#runs.isSettled && this.#queue.isEmpty;
   }
 
   #wakeIfSettled(): void {
@@ -209,15 +211,16 @@ export class Machine<State, Input, Effect, Detail, Position> {
     return true;
   }
 
-  /** Inputs that others made durable first: applied, published, and the runs they retire ended; none started yet. */
+  /**
+   * Inputs that others made durable first: applied and published one by one, and the runs they retire ended; none started
+   * yet. The state continues without one whose transition throws.
+   */
   #applyForeign(committed: readonly CommittedInput<Input, Position>[]): void {
-    const draft = this.#transitionAll([newBatch(committed.map(({ input }) => input))]);
-    const [outcome] = draft.outcomes;
-    const inputs = outcome?.type === "transitioned" ? outcome.inputs : [];
-    this.#committed.publish(
-      draft,
-      committed.flatMap(({ position }, index) => (inputs[index]?.step === undefined ? [] : [position])),
+    const draft = this.#transitionAll(committed.map(({ input }) => newBatch([input])));
+    const positions = committed.flatMap(({ position }, index) =>
+      isApplied(draft.outcomes[index]) ? [position] : [],
     );
+    this.#committed.publish(draft, positions, "foreign");
     this.#committed.retire();
   }
 }

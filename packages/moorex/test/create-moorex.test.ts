@@ -462,6 +462,28 @@ describe("I6: code that throws", () => {
 });
 
 describe("settled and stop", () => {
+  it("settles while a background effect runs, and not while another one does", async () => {
+    const transcript: string[] = [];
+    const ends = new Map<string, () => void>();
+    const moorex = createMoorex<readonly string[], readonly string[], string>({
+      initial: () => ["work", "timer"],
+      transition: (wanted) => () => wanted,
+      effectsAt: (wanted) => Object.fromEntries(wanted.map((key) => [key, key])),
+      runEffect: (effect) => ({ start: () => new Promise((resolve) => ends.set(effect, resolve)) }),
+      isBackground: (effect) => effect === "timer",
+      onNotice: ({ type, ...notice }) => "key" in notice && transcript.push(`${type} ${notice.key}`),
+    });
+    const waiting = moorex.settled().then(() => transcript.push("settled"));
+    ends.get("work")?.();
+    await waiting;
+    expect(transcript).toEqual([
+      "effect-started work",
+      "effect-started timer",
+      "effect-completed work",
+      "settled",
+    ]);
+  });
+
   it("settles when the last effect has ended", async () => {
     const { moorex, runs } = machine({ wanted: ["a"] });
     const settled = vi.fn();

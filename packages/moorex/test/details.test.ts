@@ -134,6 +134,36 @@ describe("I5: the positions that commit returns", () => {
     ]);
   });
 
+  it("come with the other inputs that were committed first, where the transition throws for one", async () => {
+    const transcript: string[] = [];
+    const foreign = [
+      { input: 100, position: "#1" },
+      { input: 13, position: "#2" },
+      { input: 200, position: "#3" },
+    ];
+    const moorex = createMoorex<number, number, never, undefined, string>({
+      initial: () => 0,
+      transition: (input) => (state) => {
+        if (input === 13) throw new Error("Thirteen is not allowed.");
+        return state + input;
+      },
+      effectsAt: () => ({}),
+      runEffect: () => ({ start: () => Promise.resolve() }),
+      commit: ([step]) => (step?.before === 0 ? { before: foreign } : { positions: ["#4"] }),
+      onNotice(notice) {
+        if (notice.type === "state-updated") transcript.push(`${notice.state} at ${notice.position}`);
+        if (notice.type === "error-caught") transcript.push(`${notice.source}: ${String(notice.error)}`);
+      },
+    });
+    expect(await moorex.dispatch(1)).toEqual({ applied: 1, state: 301 });
+    expect(transcript).toEqual([
+      "100 at #1",
+      "foreign: Error: Thirteen is not allowed.",
+      "300 at #3",
+      "301 at #4",
+    ]);
+  });
+
   it("are heard with an input that an effect dispatches while the machine is created", () => {
     const { transcript } = sum({
       commit: ledger(),

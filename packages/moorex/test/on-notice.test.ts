@@ -130,4 +130,42 @@ describe("stop", () => {
     await turn();
     expect(answered).toHaveBeenCalledWith({ applied: 0, state: 0 });
   });
+
+  it.each(["a listener of effect-started", "runEffect", "start"])(
+    "from %s while effects start: no other effect starts, and the machine is settled",
+    async (place) => {
+      const transcript: string[] = [];
+      const stopAt = (here: string): void => {
+        if (here === place) moorex.stop();
+      };
+      const moorex = createMoorex<readonly string[], readonly string[], string>({
+        initial: () => [],
+        transition: (wanted) => () => wanted,
+        effectsAt: (wanted) => Object.fromEntries(wanted.map((key) => [key, key])),
+        runEffect(_effect, _state, key) {
+          stopAt("runEffect");
+          return {
+            start: (_dispatch, signal) => {
+              transcript.push(`start ${key}`);
+              stopAt("start");
+              transcript.push(`${key} is ${signal.aborted ? "aborted" : "running"}`);
+              return new Promise(() => undefined);
+            },
+          };
+        },
+        onNotice({ type, ...notice }) {
+          if ("key" in notice) transcript.push(`${type} ${notice.key}`);
+          if (type === "effect-started") stopAt("a listener of effect-started");
+        },
+      });
+      await moorex.dispatch(["a", "b"]);
+      await moorex.settled();
+      expect(transcript).toEqual([
+        "effect-started a",
+        ...(place === "start" ? ["start a"] : []),
+        "effect-canceled a",
+        ...(place === "start" ? ["a is aborted"] : []),
+      ]);
+    },
+  );
 });

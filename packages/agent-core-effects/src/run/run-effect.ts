@@ -46,19 +46,26 @@ function* askHuman(effect: AskHumanEffect, { ask }: EffectHost): EffectProgram<v
   if (decision !== undefined) yield* dispatch(decision);
 }
 
-function* waitUntil({ key, due }: WaitUntilEffect, { clock, signal }: EffectHost): EffectProgram<void> {
-  if (due > clock.now()) yield* waitFor(timePassed(due, clock, signal));
+function* waitUntil(effect: WaitUntilEffect, { clock, signal }: EffectHost): EffectProgram<void> {
+  const { key, due } = effect;
+  if (due > clock.now()) yield* waitFor(timePassed(effect, clock, signal));
   if (!signal.aborted) yield* dispatch({ type: "deadline-passed", key, timestamp: clock.now() });
 }
 
-async function timePassed(due: number, clock: Clock, signal: AbortSignal): Promise<void> {
+/** Keeps the process alive for a retry, which is work; not for a question, which another process may answer. */
+async function timePassed(
+  { due, purpose }: WaitUntilEffect,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { keepsAlive: purpose === "retry" };
   const ended = Promise.withResolvers<void>();
   const stop = (): void => ended.resolve();
   let cancelTimer = (): void => undefined;
   const wait = (): void => {
     const left = due - clock.now();
     if (left <= 0) ended.resolve();
-    else cancelTimer = setLongTimeout(clock, left, wait);
+    else cancelTimer = setLongTimeout(clock, left, wait, options);
   };
   if (signal.aborted) return;
   signal.addEventListener("abort", stop, { once: true });

@@ -3,7 +3,7 @@ import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import { LogError, type Lease } from "@moora/event-log";
 import type { Agent } from "../define-agent.ts";
 import { hostSession, type HostedSession, type SessionBase } from "../session/create-session.ts";
-import type { PublishedStep } from "../session/machine.ts";
+import type { PendingStep, PublishedStep } from "../session/machine.ts";
 import { PendingInput } from "../session/pending-input.ts";
 import type { Session } from "../session/session.ts";
 import { randomId } from "../user-message.ts";
@@ -156,13 +156,14 @@ export class DurableHost<Answer> {
       runsEffects: access === "run",
       // No effect of the restored state is started before its broken-off work was dealt with.
       startsEffects: () => this.#lifecycle.startsEffects,
-      ledger: this.#ledger,
+      ledger: { check: (input) => this.#ledger.check(input), commit: (steps) => this.#commit(steps) },
       refuses: () => this.#refusal(),
       refusesHost: () => this.#hostRefusal(),
       judgesDeadlines: () => access === "run" || andThen(handle.log.currentLease(), isOver(clock)),
       onPublished: (published) => this.#published(published),
       onBroken: (error) => this.lose(error),
       onCommitFailed: (error, key) => this.#commitFailed(error, key),
+      onForeignFailed: (error) => this.#halt(error),
     };
   }
 
@@ -184,7 +185,15 @@ export class DurableHost<Answer> {
     if (position !== undefined) this.#snapshots?.reached({ state, at: position }, input);
   }
 
+  /** A session that was lost writes nothing more. */
+  #commit(steps: readonly PendingStep[]): ReturnType<RetriedLedger["commit"]> {
+    const { lost } = this.#lifecycle;
+    if (lost !== undefined) throw lost;
+    return this.#ledger.commit(steps);
+  }
+
   #commitFailed(error: unknown, key: string | undefined): void {
+    if (error === this.#lifecycle.lost) return;
     this.#lastError = error;
     if (isFinal(error)) return this.lose(error);
     // Without a key only inputs from outside were not stored, which their callers hear of.
@@ -239,9 +248,7 @@ const isOver =
   (lease: Lease | undefined): boolean =>
     lease === undefined || lease.until <= clock.now();
 
-const notWritten = (cause: unknown, state: AgentState): AgentError =>
-  new AgentError(
-    "MemoryError",
-    `The log could not be written for ${patienceMs} ms. What is not stored is written when the log can be written again.`,
-    { state, cause },
-  );
+const notWritten = (cause: unknown, state: AgentState): AgentError => {
+  const message = `The log could not be written for ${patienceMs} ms. What is not stored is written when the log can be written again.`;
+  return new AgentError("MemoryError", message, { state, cause });
+};

@@ -41,8 +41,8 @@ export interface DurableSession<Answer = string> extends Session<Answer> {
   /** Takes in what others appended. Happens by itself; call it where nothing may be missed. */
   refresh(): Promise<void>;
   /**
-   * Starts nothing new, lets running tools end for up to `graceMs` (default 0), and gives the session up; what was broken
-   * off is resumed by the next one who opens it. A second call does not wait any longer.
+   * Starts nothing new, lets running tools end for up to `graceMs` (default 0; `Infinity`: no limit), and gives the
+   * session up; what was broken off is resumed by the next one who opens it. A second call does not wait any longer.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "@moora/agent-core-effects";
+import { setLongTimeout } from "@moora/agent-core-effects/internal";
 
 export interface CloseOptions {
   readonly clock: Clock;
@@ -19,7 +20,7 @@ export class GracefulClose {
     this.#options = options;
   }
 
-  /** Waits for up to `graceMs`; 0 does not wait. Resolves when the session is closed. */
+  /** Waits for up to `graceMs`; 0 does not wait, and Infinity waits without a limit. Resolves when the session is closed. */
   close(graceMs: number): Promise<void> {
     this.#closing?.hurry();
     this.#closing ??= this.#begin(graceMs);
@@ -41,7 +42,7 @@ export class GracefulClose {
   async #wait(graceMs: number, hurry: Promise<void>): Promise<void> {
     const { clock, drained } = this.#options;
     const late = Promise.withResolvers<void>();
-    const cancelTimer = clock.after(graceMs, late.resolve);
+    const cancelTimer = setLongTimeout(clock, graceMs, late.resolve);
     await Promise.race([drained(), late.promise, hurry]);
     cancelTimer();
   }

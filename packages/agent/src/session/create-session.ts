@@ -34,6 +34,8 @@ export interface SessionBase extends MachineBase {
   readonly onPublished?: (published: PublishedStep) => void;
   /** Inputs were not made durable; `key` names an effect whose input is kept, to be written again. */
   readonly onCommitFailed?: (error: unknown, key: string | undefined) => void;
+  /** The reducer threw for an input that another process made durable. */
+  readonly onForeignFailed?: (error: unknown) => void;
 }
 
 /** A session, and the ends of it that only its host holds. */
@@ -91,6 +93,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
       output.published(published);
     },
     commitFailed: (error, key) => base.onCommitFailed?.(error, key),
+    foreignFailed: (error) => base.onForeignFailed?.(error),
     failed: output.errors.report,
     broken: loopBreaker({
       state,

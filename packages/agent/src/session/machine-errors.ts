@@ -6,6 +6,8 @@ import type { ErrorReport } from "../error-reports.ts";
 export interface MachineErrorHooks {
   /** Inputs were not made durable; `key` names an effect whose input is kept, to be written again. */
   readonly commitFailed: (error: unknown, key: string | undefined) => void;
+  /** The reducer threw for an input that another process made durable: the state does not contain it. */
+  readonly foreignFailed: (error: unknown) => void;
   /** An exception that no caller hears of. */
   readonly failed: (report: ErrorReport) => void;
   /** An exception left the loop without an effect that would continue it. */
@@ -25,10 +27,12 @@ export class MachineErrors {
   }
 
   caught({ source, error, key }: Extract<Notice, { type: "error-caught" }>): void {
-    const { commitFailed, failed, broken } = this.#hooks;
+    const { commitFailed, foreignFailed, failed, broken } = this.#hooks;
     switch (source) {
       case "commit":
         return commitFailed(error, key);
+      case "foreign":
+        return foreignFailed(error);
       case "transition":
         if (key === undefined) return;
         this.#ofTransition = error;

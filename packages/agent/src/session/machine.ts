@@ -109,6 +109,8 @@ class MachineWiring {
   /** The parts of an effect's host that all effects share. */
   readonly #hostBase: Omit<EffectHost, "signal">;
   #seq: number;
+  /** The error of the first input of the log that could not be applied: no later one follows it. */
+  #unapplied: { readonly error: unknown } | undefined;
 
   constructor(
     { parts, runLimits: limits }: Pick<Agent<unknown>, "parts" | "runLimits">,
@@ -141,7 +143,10 @@ class MachineWiring {
         return { state: detail.state, detail };
       },
       effectsAt: (state) => this.running.wantedAt(state),
-      runEffect: (effect, state) => this.#runEffect(effect, state, dispatchLate),
+      runEffect: (effect, state, key) =>
+        this.running.startsEffects ? this.#runEffect(effect, state, dispatchLate) : this.#skipEffect(key),
+      // A question waits for a human, and so do its expiry and its reminders.
+      isBackground: (effect) => effect.type === "wait-until" && effect.purpose === "question",
       onNotice: (notice) => this.#onNotice(notice),
       ...(ledger === undefined ? {} : { commit: (steps) => ledger.commit(steps) }),
     };
@@ -149,9 +154,21 @@ class MachineWiring {
 
   #step(pending: PendingInput, state: AgentState): AgentStep {
     if (this.#isAccepted(pending)) return { state, moves: [], changes: [] };
-    const stepped = step(pending.input)(state);
+    const stepped =
+      pending.position === undefined ? step(pending.input)(state) : this.#follow(pending, state);
     if (stepped.state !== state) this.#base.ledger?.check(pending);
     return stepped;
+  }
+
+  /** A state that lacks an input of the log must not be continued: an input that follows it throws the same error. */
+  #follow({ input }: PendingInput, state: AgentState): AgentStep {
+    if (this.#unapplied !== undefined) throw this.#unapplied.error;
+    try {
+      return step(input)(state);
+    } catch (error) {
+      this.#unapplied = { error };
+      throw error;
+    }
   }
 
   /** Whether an input has become part of the session in another way: its failed append had come through after all. */
@@ -175,6 +192,12 @@ class MachineWiring {
         });
       },
     };
+  }
+
+  /** An effect that was to start after another one that closed the session: it is not work, and the stop ends it. */
+  #skipEffect(key: string): EffectRun<AgentState, PendingInput> {
+    this.running.remove(key);
+    return { start: () => new Promise(() => undefined) };
   }
 
   #onNotice(notice: Notice): void {

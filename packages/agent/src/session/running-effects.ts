@@ -21,12 +21,17 @@ export class RunningEffects {
     this.#base = base;
   }
 
+  /** Whether new effects may start now. */
+  get startsEffects(): boolean {
+    return this.#base.startsEffects?.() ?? true;
+  }
+
   /** The effects of a state, as far as this host runs them; only those that run already where it starts none. */
   wantedAt(state: AgentState): Readonly<Record<string, AgentEffect>> {
-    const { runsEffects, startsEffects } = this.#base;
+    const { runsEffects } = this.#base;
     if (!runsEffects) return {};
     const wanted = effectsAt(state);
-    if (startsEffects === undefined || startsEffects()) return wanted;
+    if (this.startsEffects) return wanted;
     return Object.fromEntries(Object.entries(wanted).filter(([key]) => this.#running.has(key)));
   }
 

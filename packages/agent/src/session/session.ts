@@ -97,7 +97,7 @@ export interface Session<Answer = string> {
   onError(listener: ErrorListener): () => void;
   /** The control moves of this session in this process, the newest 10,000 at least. */
   trace(): Trace;
-  /** Resolves when nothing runs and nothing is waited for but a human. */
+  /** Resolves when nothing runs and nothing is waited for but a human: an open question may still expire. */
   settled(): Promise<void>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

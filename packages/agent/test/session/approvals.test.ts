@@ -325,11 +325,27 @@ describe("a decision after the cancel (G06)", () => {
 });
 
 describe("an unanswered question that expires (H08)", () => {
+  it("does not keep the session from being settled while it is open", async () => {
+    const approval = {
+      policy: "always",
+      expiresAfterMs: 9_000,
+      remindAfterMs: 500,
+      escalateAfterMs: 800,
+    } as const;
+    const made = paying(["a"], { approval });
+    await made.session.send("Pay.");
+    await made.session.settled();
+    expect(made.session.questions()).toHaveLength(1);
+    await made.session.decide(first(made.session.questions()), "approve");
+    await made.session.settled();
+    expect(made.ran).toHaveLength(1);
+  });
+
   it("expires once, the model reads it, and a late click hears it", async () => {
     const made = paying(["a"], { approval: { policy: "always", expiresAfterMs: 7 * 86_400_000 } });
     const question = first(await asking(made));
     expect(question.due).toBe(1_000 + 7 * 86_400_000);
-    made.clock.advance(30 * 86_400_000);
+    await made.clock.advanceAsync(30 * 86_400_000);
     await made.session.settled();
     expect(resultOf(made)).toMatchObject({
       code: "expired",

@@ -272,6 +272,20 @@ describe("a session that is closed", () => {
     await session.settled();
   });
 
+  it("by a listener of the first of two questions leaves no timer, and is settled", async () => {
+    const { session, clock, events } = scene([callsTools([{ name: "pay" }, { name: "pay" }])], {
+      tools: [toolOf("pay")],
+      config: { approval: { policy: "always", expiresAfterMs: 60_000 } },
+    });
+    session.onEvent(({ type }) => {
+      if (type === "ApprovalRequested") void session.close();
+    });
+    await failureOf(session.ask("Pay both."));
+    await session.settled();
+    expect(clock.waiting).toBe(0);
+    expect(events.filter(({ type }) => type === "ApprovalRequested")).toHaveLength(1);
+  });
+
   it("accepts nothing more, and says why; what is late changes nothing", async () => {
     const { session } = scene([hangs("He")], { config: { approval: { policy: "always" } } });
     const run = session.ask("q");
