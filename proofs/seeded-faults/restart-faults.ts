@@ -157,7 +157,7 @@ export const restartFaults: readonly Fault[] = [
     "damage before a snapshot is not found before the next append",
     {
       file: "packages/agent/src/open-session.ts",
-      text: "await handle.log.checkUpTo(found.snapshotSeq);",
+      text: "await log.checkUpTo(found.snapshotSeq);",
       replacement: ";",
     },
     ["packages/agent/test/durable/damage.test.ts"],

@@ -184,7 +184,7 @@ describe("a snapshot", () => {
     await saveConfirmed(handle, { ...forged(snapshot), seq, digest }, 1);
     const report = await verifySession(log(), "ada");
     expect(report).toMatchObject({ ok: false, reason: "snapshot", seq });
-    expect(report.ok ? "" : report.message).toContain("not the state that the records lead to");
+    expect(report.ok ? "" : report.message).toContain("differs from the state that the records lead to");
   });
 
   it("is recorded before it is saved: an owner that dies in between leaves an older one, which is good", async () => {
