@@ -59,8 +59,8 @@ const alwaysPossible = 8_192;
 const smallestAnswer = 16;
 
 /**
- * The limit of the next answer, in tokens: what the budget leaves, if that is less than `maxOutputTokens` of the settings
- *, or than 8,192 without that setting; null if the budget does not limit it.
+ * The limit of the next answer, in tokens: what the budget leaves, if that is less than `maxOutputTokens` of the settings,
+ * or less than 8,192 without that setting; null if the budget does not limit the answer.
  */
 export function outputLimitAt(state: Spender, model: string): number | null {
   const remaining = budgetLeftAt(state);

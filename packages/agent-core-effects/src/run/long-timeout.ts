@@ -1,9 +1,9 @@
 import type { Clock } from "./host.ts";
 
-/** Longer timers than this fire at once. */
+/** The longest delay of a timer, in milliseconds; longer ones fire at once. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Calls back once, `ms` from now, however long that is. Returns a function that cancels it. */
+/** Calls back once, after any number of milliseconds. Returns a function that cancels the timer. */
 export function setLongTimeout(clock: Clock, ms: number, callback: () => void): () => void {
   let cancelTimer = (): void => undefined;
   const wait = (left: number): void => {

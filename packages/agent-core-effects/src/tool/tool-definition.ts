@@ -4,7 +4,7 @@ import { fieldProblem, shownValue } from "../field-problem.ts";
 import { didYouMean } from "../nearest.ts";
 import type { ToolOptions } from "./define-tool.ts";
 
-/** The options that `defineTool` knows; a row that is missing here does not compile. */
+/** The options of `defineTool`. A missing row does not compile. */
 const optionNames: Readonly<Record<keyof ToolOptions<unknown, unknown>, true>> = {
   name: true,
   description: true,
@@ -21,7 +21,7 @@ const optionNames: Readonly<Record<keyof ToolOptions<unknown, unknown>, true>> =
   spends: true,
 };
 
-/** Throws `BuildError` for options that cannot make a tool. The input schema is checked where it is used. */
+/** Throws `BuildError` for invalid options. The input schema is checked separately. */
 export function checkToolOptions(options: unknown): void {
   if (typeof options !== "object" || options === null)
     return refuse(`defineTool needs an object of options, got ${shownValue(options)}.`);
@@ -45,7 +45,7 @@ const readOptions = (
   options: object,
 ): { readonly name?: unknown; readonly execute?: unknown; readonly probe?: unknown } => options;
 
-/** Throws `BuildError` for a name that a provider refuses, or that every object has. */
+/** Throws `BuildError` for a name that providers refuse, and for a property name of `Object.prototype`. */
 export function checkToolName(name: unknown): asserts name is string {
   if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name) || name in {}) {
     refuse(
@@ -54,7 +54,7 @@ export function checkToolName(name: unknown): asserts name is string {
   }
 }
 
-/** The part of a tool that is data. Throws `BuildError` for the first field that does not fit. */
+/** The definition of a tool for the state. Throws `BuildError` for the first invalid field. */
 export function toolDefinitionOf(name: string, fields: object): ToolDefinition {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   const parsed = toolDefinitionSchema.safeParse(given);
