@@ -134,7 +134,7 @@ export class LogWriter implements InputLedger {
     );
   }
 
-  /** The positions of steps. `records` are the records of the steps that were just appended. */
+  /** The positions of steps. `records` are the records of the steps that this append contained. */
   #acknowledge(
     steps: readonly PendingStep[],
     records: readonly LogRecord[],
