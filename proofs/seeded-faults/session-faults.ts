@@ -137,7 +137,7 @@ export const sessionFaults: readonly Fault[] = [
     "a poster reports a deadline although a live owner is there",
     {
       file: `${durable}/durable-host.ts`,
-      text: "andThen(handle.log.currentLease(), isOver(clock))",
+      text: "andThen(handle.log.currentLease(), hasEnded(clock))",
       replacement: "true",
     },
     [`${tests}/durable/people.test.ts`, simulation],

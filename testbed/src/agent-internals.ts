@@ -1,4 +1,4 @@
-/** Parts of `@moora/agent` that it does not export, for tests and benchmarks that write or compare records themselves. */
+/** Parts of `@moora/agent` that are not exported, for tests and benchmarks that write or compare records. */
 export { initialStateOf } from "../../packages/agent/src/define-agent.ts";
 export {
   headerOf,

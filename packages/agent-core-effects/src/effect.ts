@@ -1,6 +1,6 @@
 import type { AskingStatus, Spending } from "@moora/agent-core-state-machine";
 
-/** A model call. `requestKey` is the same for the same request, also when it is made again after a crash. */
+/** A model call. `requestKey` identifies the request: it is the same when the request is sent again after a crash. */
 export interface CallLlmEffect {
   readonly type: "call-llm";
   readonly key: string;
@@ -10,7 +10,7 @@ export interface CallLlmEffect {
   readonly messageId: string;
 }
 
-/** A tool call. `parameters` is JSON text; `digest` binds to exactly these bytes, where the runner stamped one. */
+/** A tool call. `parameters` is JSON text; `digest` binds a decision to exactly these bytes, or is "" without one. */
 export interface CallToolEffect {
   readonly type: "call-tool";
   readonly key: string;
@@ -19,16 +19,16 @@ export interface CallToolEffect {
   readonly name: string;
   readonly parameters: string;
   readonly digest: string;
-  /** What the call has reserved of the budget; without one there is no limit, or the tool spends nothing. */
+  /** The reservation of the call. Undefined without a limit, or if the tool spends nothing. */
   readonly budget?: Spending;
 }
 
-/** Asks a tool what became of a call that was broken off. */
+/** Asks the probe of a tool for the outcome of an interrupted call. */
 export interface ProbeToolEffect extends Omit<CallToolEffect, "type" | "budget"> {
   readonly type: "probe-tool";
 }
 
-/** Puts a call before a human: `about` says what is to be decided. `due` is when it counts as rejected, or null. */
+/** Asks a human about a call. `about` is the kind of question. `due` is when it expires, in milliseconds since 1970, or null. */
 export interface AskHumanEffect {
   readonly type: "ask-human";
   readonly key: string;
@@ -38,13 +38,13 @@ export interface AskHumanEffect {
   readonly parameters: string;
   readonly digest: string;
   readonly due: number | null;
-  /** 0 at first, then counted each time it is shown again. */
+  /** How often the question has been shown again, from 0. */
   readonly reminder: number;
-  /** Whether it has waited long enough to be put before others. */
+  /** Whether the question is escalated, so that other reviewers can be asked. */
   readonly escalated: boolean;
 }
 
-/** Runs the handler of a state of the user's own. `workKey` is the same for every attempt, `event` led to the state. */
+/** Runs the handler of a custom state. `workKey` is the same for every attempt; `event` led to the state. */
 export interface RunStateEffect {
   readonly type: "run-state";
   readonly key: string;
@@ -63,7 +63,7 @@ export interface WaitUntilEffect {
   readonly due: number;
 }
 
-/** What an agent wants done. Plain data that follows from the state. */
+/** An effect of an agent: work that its state wants done. Plain data, computed from the state. */
 export type AgentEffect =
   | CallLlmEffect
   | CallToolEffect

@@ -20,17 +20,17 @@ import type { AgentEffect, CallLlmEffect, RunStateEffect } from "./effect.ts";
 
 type Effects = Record<string, AgentEffect>;
 
-/** Adds what a control state of one type wants done. */
+/** Adds the effects of one type of control state. */
 type AddEffects<Type extends ControlType> = EffectsMethod<Type>["add"];
 
-// The type of a method, which a table can be indexed with and called for any control state.
+// A method type: its parameters are bivariant, so that the table can be called with any control state.
 interface EffectsMethod<Type extends ControlType> {
   add(effects: Effects, state: AgentState, control: ControlOf<Type>): void;
 }
 
 const nothing = (): void => undefined;
 
-/** What each type of control state wants done. */
+/** The effects of each type of control state. */
 const effectsOf: { readonly [Type in ControlType]: AddEffects<Type> } = {
   Idle: nothing,
   Planning: (effects, state, control) => {
@@ -50,9 +50,9 @@ const effectsOf: { readonly [Type in ControlType]: AddEffects<Type> } = {
   },
 };
 
-/** Everything the agent wants done now, by key. Equal keys mean equal effects. Costs the open work, not the history. */
+/** The effects that a state wants, by key. Equal keys mean equal effects. The cost depends on the open work, not the history. */
 export function effectsAt(state: AgentState): Readonly<Record<string, AgentEffect>> {
-  // Without a prototype the record is a dictionary from the start: its keys are new each time.
+  // An object without a prototype is fast with keys that are new each time.
   const effects: Effects = Object.create(null);
   const { control } = state.reActContext;
   const addEffects: AddEffects<ControlType> = effectsOf[control.type];

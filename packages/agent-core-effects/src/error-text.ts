@@ -1,4 +1,4 @@
-/** What was thrown, as text that a model and a log can take: the message of an error, anything else as JSON. */
+/** The text of a thrown value for models and logs: the message of an error, any other value as JSON. Well-formed, not blank. */
 export function errorText(error: unknown): string {
   try {
     const text = textOf(error);
@@ -8,7 +8,7 @@ export function errorText(error: unknown): string {
   }
 }
 
-/** Errors are known by their message: those of another realm are no `instanceof Error`. */
+/** Recognizes errors by their message: `instanceof Error` is false for those of another realm. */
 function textOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return String(error);
   if ("message" in error && typeof error.message === "string")

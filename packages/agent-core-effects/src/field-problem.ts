@@ -1,6 +1,6 @@
 import { truncated } from "./truncate.ts";
 
-/** What a schema library reports about one field; zod's issues have this form. */
+/** An issue that a schema library reports about one field, in the form of zod's issues. */
 export interface FieldIssue {
   readonly code: string;
   readonly path: readonly PropertyKey[];
@@ -22,14 +22,14 @@ export function fieldProblem(place: string, value: unknown, issue: FieldIssue): 
     : `${where} must be ${expectation(found)}, got ${shownValue(field)}.`;
 }
 
-/** `config` and `["rows", 0, "a"]` to `config.rows[0].a`. */
+/** Converts `config` and `["rows", 0, "a"]` to `config.rows[0].a`. */
 export const fieldPath = (place: string, path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (text, key) => (typeof key === "number" ? `${text}[${key}]` : `${text}.${truncated(String(key), 60)}`),
     place,
   );
 
-/** A value in a message: texts in quotes, at most 60 characters; only the kind of what is longer. */
+/** A value for an error message: a short text in quotes, a number as it is, else the kind of the value, such as "an array". */
 export function shownValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(truncated(value, 60));
   if (Array.isArray(value)) return "an array";
@@ -37,7 +37,7 @@ export function shownValue(value: unknown): string {
   return typeof value === "function" ? "a function" : String(value);
 }
 
-/** Of a union, the issue of the branch that was meant: the one whose field is there. */
+/** The issue of the intended branch of a union: the one whose field is present. */
 function deepestIssue(value: unknown, issue: FieldIssue): FieldIssue {
   const own = valueIn(value, issue.path);
   const meant = (issue.errors ?? [])

@@ -16,7 +16,7 @@ const schemaOf = (properties: JsonObject, required: readonly string[]): JsonObje
   additionalProperties: false,
 });
 
-/** Tools with which the model widens its own context. They are answered from the state and never run anywhere. */
+/** The internal tools, with which the model extends its context. Their calls are answered from the state; no tool runs. */
 export const internalTools: readonly LlmTool[] = [
   {
     name: "load_older_messages",
@@ -42,7 +42,7 @@ export const internalTools: readonly LlmTool[] = [
 
 export const isInternalTool = (name: string): boolean => internalTools.some((tool) => tool.name === name);
 
-/** Offered only where there is something to load: behind the window, hidden by a summary, or withheld. */
+/** Whether to offer the internal tools: there are entries before the window, hidden by a summary, or withheld. */
 export const wantsInternalTools = (state: AgentState): boolean =>
   state.reActContext.windowStart > 0 || hidesEntriesAt(state);
 
@@ -77,7 +77,7 @@ function olderMessages(state: AgentState, timestamp: number): InternalAnswer {
   };
 }
 
-/** The calls of this conversation, newest first, those of withheld loops included: what happened is never withheld. */
+/** The ids of the calls of this conversation, newest first, including those of withheld loops. */
 function* newestCalls({ transcript }: AgentState): Generator<string> {
   for (let index = transcript.length - 1; index >= 0; index -= 1) {
     const entry = transcript[index];
@@ -103,7 +103,7 @@ function foundCalls(state: AgentState, text: unknown): InternalAnswer {
 }
 
 function loadedResults(state: AgentState, ids: unknown, timestamp: number): InternalAnswer {
-  // Models write the ids as numbers, too. Anything else, however deep it is nested, is not an id.
+  // Models also write ids as numbers. Values of other types are not ids.
   const given: readonly unknown[] = Array.isArray(ids) ? ids : [];
   const asked = new Set(
     given.filter((id) => typeof id === "string" || typeof id === "number").map((id) => String(id)),

@@ -1,4 +1,4 @@
-/** What the other packages of this repository share. Not a public API: anything here may change in any release. */
+/** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { errorText } from "./error-text.ts";
 export { refuse } from "./errors/build-error.ts";
 export { fieldPath, fieldProblem, shownValue } from "./field-problem.ts";

@@ -1,6 +1,6 @@
 /**
- * Whether a value has to be waited for. Promises of another realm, such as those of a test runner's sandbox, are known
- * by their tag; any other object with a `then` is data.
+ * Whether a value is a promise. Promises of another realm, such as the sandbox of a test runner, are recognized by their
+ * tag. Any other object with a `then` method is data.
  */
 export const isPromise = <Value>(value: Value | Promise<Value>): value is Promise<Value> =>
   value instanceof Promise ||
@@ -10,7 +10,7 @@ export const isPromise = <Value>(value: Value | Promise<Value>): value is Promis
     "then" in value &&
     typeof value.then === "function");
 
-/** Continues with a value now, or when it is there. */
+/** Continues with a value: immediately, or when its promise resolves. */
 export const after = <From, To>(
   value: From | Promise<From>,
   toResult: (value: From) => To | Promise<To>,

@@ -1,6 +1,6 @@
 /**
  * 16 hexadecimal digits that are equal for equal texts: two FNV-1a hashes of 32 bits over UTF-16 units, with a final mix.
- * It distinguishes results at a glance and does not resist a text that is made to collide.
+ * It helps to distinguish results, and is not resistant to constructed collisions.
  */
 export function textDigest(text: string): string {
   let a = 0x811c9dc5;

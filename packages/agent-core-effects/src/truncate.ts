@@ -1,11 +1,11 @@
 import { textDigest } from "./text-digest.ts";
 
-/** Below this limit, in characters or bytes, a cut text ends in an ellipsis: the note about the whole would not fit. */
+/** The minimum limit, in characters or bytes, for a note about the whole text. Below it a truncated text ends in an ellipsis. */
 const minForNote = 200;
 
 /**
- * The text, or its beginning with a note that gives the length and a short digest of the whole. The result, note
- * included, has at most `limit` characters. No character is cut in two.
+ * The text; or, if it is longer than `limit` characters, its beginning with a note about the length and a short digest of
+ * the whole. The result, including the note, has at most `limit` characters. Surrogate pairs are not split.
  */
 export function truncated(text: string, limit: number): string {
   if (text.length <= limit) return text;
@@ -14,7 +14,7 @@ export function truncated(text: string, limit: number): string {
   return end < 0 ? "" : cutAt(text, end, digest);
 }
 
-/** The same for a limit in bytes of UTF-8. */
+/** Like `truncated`, with a limit in bytes of UTF-8. */
 export function truncatedToBytes(text: string, limitBytes: number): string {
   // A UTF-16 unit takes at most three bytes, so most texts need no counting.
   if (text.length * 3 <= limitBytes) return text;
@@ -26,7 +26,7 @@ export function truncatedToBytes(text: string, limitBytes: number): string {
 
 const encoder = new TextEncoder();
 
-/** How many UTF-16 units of the beginning fit, without a character that fits in part. */
+/** The number of UTF-16 units at the beginning that fit in a number of bytes, without a partial character. */
 const unitsThatFit = (text: string, bytes: number): number =>
   encoder.encodeInto(text, new Uint8Array(bytes)).read;
 

@@ -22,7 +22,7 @@ export interface ModelSettings {
   readonly providerOptions?: { readonly [provider: string]: { readonly [field: string]: Json } };
 }
 
-/** Everything about an agent that is data. Counts are whole numbers, times milliseconds. `agentConfigSchema` checks it. */
+/** The configuration of an agent, as data. Counts are integers, times are in milliseconds. `agentConfigSchema` validates it. */
 export interface AgentConfig {
   /** The instructions that each request begins with. Default: none. */
   readonly systemPrompt: string;
@@ -39,7 +39,7 @@ export interface AgentConfig {
   readonly toolChoice: "auto" | "none" | "required" | { readonly name: string };
   /** JSON text of the JSON Schema that an answer has to fit, or null, the default. `answer` of `defineAgent` sets it. */
   readonly answerSchema: string | null;
-  /** What a loop and an answer have to keep to. */
+  /** The limits of a loop and of its answers. */
   readonly limits: {
     /** The most model calls for one user message, summaries not counted. Default: 50. */
     readonly maxSteps: number;
@@ -48,24 +48,24 @@ export interface AgentConfig {
     /** A turn below it is dropped and asked for again, if the model gives a confidence from 0 to 1. Default: 0.4. */
     readonly minConfidence: number;
   };
-  /** How often work that failed is tried again. */
+  /** How often and when failed work is retried. */
   readonly retries: {
-    /** How often a loop may ask again after low confidence, an answer that is too short or one that does not fit. Default: 3. */
+    /** How often a loop may ask again after low confidence, or after an answer that is too short or invalid. Default: 3. */
     readonly maxAnswerRetries: number;
     /** The most attempts of a model call, the first included. Default: 4. */
     readonly maxLlmAttempts: number;
     /** The most attempts of a tool call that interruptions end, the first included. Default: 3. */
     readonly maxToolAttempts: number;
-    /** The wait before a failed model call is made again; it doubles up to `maxDelayMs`. Default: 1,000. */
+    /** The delay before the first retry of a model call, in milliseconds; it doubles up to `maxDelayMs`. Default: 1,000. */
     readonly delayMs: number;
-    /** The longest wait before a model call is made again, also if the provider asks for a longer one. Default: 60,000. */
+    /** The longest delay before a retry of a model call, even if the provider asks for a longer one. Default: 60,000. */
     readonly maxDelayMs: number;
   };
   /** When the history is summarized. */
   readonly reflection: {
-    /** After every so many steps; 0, the default, never for that reason. */
+    /** The number of steps between two reflections. Default: 0, no reflection for this reason. */
     readonly everyNSteps: number;
-    /** When the last request had more input tokens; 0: never for that reason. Default: 120,000. */
+    /** Reflects when the last request had more input tokens than this; 0 disables it. Default: 120,000. */
     readonly aboveInputTokens: number;
   };
   /** The part of the conversation that a request has. */
@@ -98,13 +98,16 @@ export interface AgentConfig {
   readonly budget: Budget;
   /** Prices by model, for `budget` and for the cost in `usage`. Default: none, and no cost is counted. */
   readonly prices: PriceList;
-  /** A user message while a loop runs waits for its end, ends it, or is refused. Default: "queue". */
+  /**
+   * What happens to a user message that arrives while a loop runs. "queue": the next request contains it. "restart": it
+   * cancels the loop. "reject": it is ignored. Default: "queue".
+   */
   readonly interjection: "queue" | "restart" | "reject";
   /** Custom states of the control graph and the rows that lead to and from them. Default: none. */
   readonly graph: ControlGraph;
 }
 
-/** The groups of a configuration: a change gives those of their fields that change. */
+/** The groups of a configuration. A change may contain some of their fields; the others keep their values. */
 export const configGroups = ["limits", "retries", "reflection", "window", "toolCalls"] as const;
 
 type ConfigGroup = (typeof configGroups)[number];
@@ -119,7 +122,7 @@ export type AgentConfigChange = {
     : AgentConfig[Name];
 };
 
-/** The configuration with a change applied; an undefined field changes nothing. Neither argument is changed. */
+/** Returns the configuration with a change applied; an undefined field changes nothing. Does not modify its arguments. */
 export const changeConfig = (config: AgentConfig, change: AgentConfigChange): AgentConfig => ({
   ...merged(config, change),
   limits: merged(config.limits, change.limits),

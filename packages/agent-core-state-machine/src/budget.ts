@@ -8,8 +8,8 @@ import { totalTokens, type Spending } from "./usage.ts";
 type Spender = Pick<AgentState, "config" | "usage" | "reActContext">;
 
 /**
- * What the limits leave to spend, of the loop and of the conversation the smaller amount, less what open calls have
- * reserved; undefined without a limit. A kind of spending without a limit has no amount.
+ * The remaining budget: the smaller of the amounts left to the loop and to the conversation, minus the reservations of
+ * open calls. Undefined without a limit. A kind of spending without a limit has no amount.
  */
 export function budgetLeftAt({ config: { budget }, usage, reActContext }: Spender): Spending | undefined {
   const loop = reActContext.usage;
@@ -25,23 +25,23 @@ export function budgetLeftAt({ config: { budget }, usage, reActContext }: Spende
   return tokens === undefined && cost === undefined ? undefined : spendingOf(tokens, cost);
 }
 
-/** Whether a limit is reached: then no model is called anymore. */
+/** Whether a limit of the budget is reached, so that no more model calls are made. */
 export function budgetExceeded(state: Spender): boolean {
   const remaining = budgetLeftAt(state);
   return remaining !== undefined && isSpent(remaining);
 }
 
-/** Whether an amount that is limited is used up. */
+/** Whether a limited amount is used up. */
 export const isSpent = ({ tokens, cost }: Spending): boolean => tokens === 0 || cost === 0;
 
-/** What a call may reserve: no more than it may spend by its own limits, and no more than is left. */
+/** The reservation of a call: the smaller of its own limit and the remaining budget, for each kind of spending. */
 export function reservationOf(own: Spending, remaining: Spending): Spending {
   const tokens = remaining.tokens === undefined ? undefined : smallest(own.tokens, remaining.tokens);
   const cost = remaining.cost === undefined ? undefined : smallest(own.cost, remaining.cost);
   return spendingOf(tokens, cost);
 }
 
-/** A loop's budget, lowered to what its caller may spend. */
+/** The budget of an agent, lowered to what its caller may spend. */
 export function cappedBudget(budget: Budget, { tokens, cost }: Spending): AgentConfig["budget"] {
   const maxTokens = smallest(budget.maxTokens, tokens === undefined ? undefined : Math.floor(tokens));
   const maxCost = smallest(budget.maxCost, cost);
@@ -52,15 +52,15 @@ export function cappedBudget(budget: Budget, { tokens, cost }: Spending): AgentC
   };
 }
 
-/** Answers of this many tokens are possible with every model: a larger limit would be refused by some of them. */
+/** In tokens. Every model accepts a limit up to this number; some refuse a larger one. */
 const alwaysPossible = 8_192;
 
-/** Providers refuse a smaller limit. */
+/** In tokens. Providers refuse a smaller limit. */
 const smallestAnswer = 16;
 
 /**
- * The limit of the next answer, in tokens: what the budget leaves, where that is less than `maxOutputTokens` of the
- * settings, or less than any answer can be; null where the budget does not limit it.
+ * The limit of the next answer, in tokens: what the budget leaves, if that is less than `maxOutputTokens` of the settings,
+ * or less than 8,192 without that setting; null if the budget does not limit the answer.
  */
 export function outputLimitAt(state: Spender, model: string): number | null {
   const remaining = budgetLeftAt(state);

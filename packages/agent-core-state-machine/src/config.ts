@@ -8,7 +8,7 @@ const count = z.int().check(z.nonnegative());
 const positive = z.int().check(z.positive());
 const amount = z.number().check(z.nonnegative());
 
-/** How much harm a call can do; a tool that does not say counts as `low`. */
+/** How much harm a call can do. Default: `low`. */
 export const riskSchema = z.enum(["low", "medium", "high", "critical"]);
 
 /**
@@ -28,17 +28,18 @@ export const approvalPolicySchema = z.union([
   z.object({ predicate: z.string() }),
 ]);
 
+/** The fields of an approval setting: its policy, and when a question is repeated, escalated and expires. */
 export const approvalSchema = z.object({
   policy: approvalPolicySchema,
-  /** A request without an answer in this time counts as rejected. */
+  /** A question without an answer after this time counts as rejected. */
   expiresAfterMs: z.exactOptional(positive),
-  /** How long until a request is shown again, and again. */
+  /** The interval at which an open question is shown again. */
   remindAfterMs: z.exactOptional(positive),
-  /** How long until a request is shown again, once, with `escalated: true`: other people can then be asked. */
+  /** The time until a question is shown again, once, with `escalated: true`, so that other reviewers can be asked. */
   escalateAfterMs: z.exactOptional(positive),
 });
 
-/** Most that may be spent: by one loop, or by the whole conversation. Costs are in the unit of the host's price list. */
+/** The fields of a budget. Costs are in the unit of the price list. */
 export const budgetSchema = z.object({
   maxTokens: z.exactOptional(positive),
   maxCost: z.exactOptional(amount),
@@ -46,10 +47,10 @@ export const budgetSchema = z.object({
   maxTotalCost: z.exactOptional(amount),
 });
 
-/** What a user adds to the control graph. `rows[from][event]` is the state that event leads to. */
+/** The fields of a control graph. `rows[from][event]` is the state that the event leads to. */
 export const graphSchema = z.object({
   states: z.array(z.string()),
-  /** What may happen to the handler of a state after a crash, as for tools; `once` where nothing is given. */
+  /** The replay policy of the handler of a state, as for tools. Default: `once`. */
   replay: z.exactOptional(z.record(z.string(), replaySchema)),
   rows: z.record(z.string(), z.record(z.string(), z.string())),
   terminals: z.array(z.string()),
@@ -126,7 +127,7 @@ const partialGroups = Object.fromEntries(
   Object.entries(groups).map(([name, group]) => [name, withOptionalFields(group.shape)]),
 );
 
-/** The form of `AgentConfigChange`. The entries keep their keys, which `fromEntries` cannot say. */
+/** The schema of `AgentConfigChange`. The cast keeps the keys of the entries, which `fromEntries` does not type. */
 export const agentConfigChangeSchema = withOptionalFields({
   ...fields,
   ...partialGroups,

@@ -1,6 +1,6 @@
 import type { AgentConfig } from "./agent-config.ts";
 
-/** The defaults of a chat. */
+/** The default configuration. */
 export const defaultAgentConfig: AgentConfig = {
   systemPrompt: "",
   taskType: "default",

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** What can be wrong with a model call. The words of `LlmFailureKind` of `@moora/llm`, which documents them. */
+/** The kinds of failed model calls: those of `LlmFailureKind` of `@moora/llm`, which documents them. */
 export const modelFailureKinds = [
   "auth",
   "billing",
@@ -20,7 +20,7 @@ export const modelFailureKinds = [
   "unknown",
 ] as const;
 
-/** A limit, the budget, a cancel, or an answer that cannot be used. */
+/** The kinds of failures of a loop: a limit, the budget, a cancel, or an invalid answer. */
 const loopFailureKinds = [
   "MaxSteps",
   "BudgetExceeded",
@@ -32,8 +32,8 @@ const loopFailureKinds = [
 ] as const;
 
 /**
- * Why a loop ended in Error, by its source: `model`, a model call; `loop`, the loop itself; `graph`, the control graph has no
- * row for an event, or goes in a circle; `event`, a row of the user leads an event to Error.
+ * Why a loop ended in Error, by its source. `model`: a model call failed. `loop`: the loop itself failed. `graph`: the
+ * control graph has no row for an event, or has a cycle. `event`: a custom row leads an event to Error.
  */
 export const failureSchema = z.discriminatedUnion("source", [
   z.object({ source: z.literal("model"), kind: z.enum(modelFailureKinds), message: z.string() }),
@@ -68,7 +68,7 @@ const messages: Partial<Readonly<Record<LoopFailureKind, string>>> = {
   Cancelled: "The task was cancelled.",
 };
 
-/** The failure of a loop that ends by itself. `otherwise` is its message where the kind has none of its own. */
+/** The failure of a loop that ends by itself. `otherwise` is the message for a kind without a fixed one. */
 export const loopFailure = (kind: LoopFailureKind, otherwise = ""): AgentFailure => ({
   source: "loop",
   kind,

@@ -3,14 +3,15 @@ import { defaultAgentConfig } from "./default-config.ts";
 import type { AgentState, ReActContext, ToolDefinition } from "./state.ts";
 import { noAgentUsage } from "./usage.ts";
 
-/** What an agent begins with. Default: the default configuration, and no tools. */
+/** The options of `initialAgentState`. */
 export interface InitialAgentOptions {
-  /** Fields that differ from the defaults of a chat. */
+  /** Fields that differ from `defaultAgentConfig`. Default: none. */
   readonly config?: AgentConfigChange;
+  /** The tools of the agent by name. Default: none. */
   readonly tools?: Readonly<Record<string, ToolDefinition>>;
 }
 
-/** An agent before its first message. */
+/** The state of an agent before its first message. */
 export function initialAgentState({ config = {}, tools = {} }: InitialAgentOptions = {}): AgentState {
   const whole = changeConfig(defaultAgentConfig, config);
   return {

@@ -1,19 +1,19 @@
 import type { InputType } from "./input.ts";
 
 /**
- * Who may dispatch an input. `anyone`: every caller that may speak to the session, also over a network. `host`: the code of
- * the application, through the methods of its session. `owner`: only the runner that executes the session's effects.
+ * Who may dispatch an input. `anyone`: every caller with access to the session, including remote ones. `host`: the
+ * application, through the methods of its session. `owner`: only the runner that executes the effects of the session.
  */
 export type InputAccess = "anyone" | "host" | "owner";
 
-/** Facts about a type of input that hold for every input of the type. */
+/** The properties that all inputs of one type have. */
 export interface InputTraits {
   readonly access: InputAccess;
-  /** The work that the input is about, if it is about any. */
+  /** The work that the input is about; undefined if it is not about work. */
   readonly about: "model-call" | "tool-call" | "handler" | "wait" | undefined;
   /**
-   * What it is for that work: the durable intent to do it; something seen of it while it runs; the answer, which ends it; or
-   * its interruption, after which it may begin again. `fact` where it is about no work.
+   * The role of the input for that work. `intent`: the work is about to start. `progress`: it runs. `answer`: it has ended.
+   * `interruption`: it was interrupted and may start again. `fact`: the input is not about work.
    */
   readonly role: "intent" | "progress" | "answer" | "interruption" | "fact";
 }
@@ -26,7 +26,7 @@ const owned = (about: InputTraits["about"], role: InputTraits["role"]): InputTra
   role,
 });
 
-/** The one table of what is to be known about a type of input beside its schema and its handler. */
+/** The traits of each type of input. */
 export const inputTraits: { readonly [Type in InputType]: InputTraits } = /* @__PURE__ */ Object.freeze({
   "user-message-received": fact("anyone"),
   "llm-call-started": owned("model-call", "intent"),

@@ -16,19 +16,19 @@ const observedToolCallSchema = z.object({
   parameters: text,
   calledAt: z.number(),
   digest: z.exactOptional(text),
-  /** The answer of the approval policy's predicate. */
+  /** The result of the predicate of the approval policy. */
   needsApproval: z.exactOptional(z.boolean()),
-  /** Why the arguments do not fit the tool: it is not run, and the model reads this. */
+  /** Why the arguments are invalid. The tool does not run, and the model reads this text. */
   problem: z.exactOptional(text),
 });
 
-/** What the model decided: tools to be called, or an answer; `problem` says why an answer does not fit its schema. */
+/** The result of a turn: tool calls, or an answer. `problem` is the reason why an answer does not match its schema. */
 const observationSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("continue-re-act"), toolCalls: z.record(id, observedToolCallSchema) }),
   z.object({ type: z.literal("complete-re-act"), problem: z.exactOptional(text) }),
 ]);
 
-/** The schema of one type of input: what it has beside its type and the time at which it happened. */
+/** Creates the schema of one type of input: its fields, with `type` and `timestamp`. */
 const input = <const Type extends string, Fields extends z.core.$ZodShape>(type: Type, fields: Fields) =>
   z.object({ type: z.literal(type), ...fields, timestamp: z.number() });
 
@@ -42,7 +42,7 @@ export const inputSchemas = {
   /** The intent to call a model, durable before the call is made. */
   "llm-call-started": input("llm-call-started", { key: text }),
   "llm-message-started": input("llm-message-started", { messageId: id, key }),
-  /** A notice to viewers: `text` stands at `offset` of the message. The reducer ignores it, no log keeps it. */
+  /** A chunk for viewers: `text` starts at `offset` of the message. The reducer ignores it, and logs do not contain it. */
   "llm-chunk-received": input("llm-chunk-received", {
     messageId: id,
     text,
@@ -75,7 +75,7 @@ export const inputSchemas = {
       retryAfterMs: z.exactOptional(z.number().check(z.nonnegative())),
     }),
     usage,
-    /** The text that had been streamed. */
+    /** The text that had been streamed before the failure. */
     partial: z.exactOptional(text),
   }),
   "history-reflected": input("history-reflected", {
@@ -89,7 +89,7 @@ export const inputSchemas = {
     toolCallId: id,
     result: toolCallResultSchema,
     key,
-    /** What models used that the tool called itself. */
+    /** The usage of the models that the tool called. */
     usage,
   }),
   "tool-call-interrupted": input("tool-call-interrupted", {
@@ -98,8 +98,8 @@ export const inputSchemas = {
     outcome: z.enum(["unknown", "not-run"]),
   }),
   /**
-   * What a person decided. About an approval: `approved`, `rejected`, `modified`. About a question of the agent: `answered`,
-   * `rejected`. About an unknown outcome: `run-again`, `worked` with its result, `failed`, `unknown`.
+   * The decision of a person. On an approval: `approved`, `rejected`, `modified`. On a question of the agent: `answered`,
+   * `rejected`. On an unknown outcome: `run-again`, `worked` with its result, `failed`, `unknown`.
    */
   "tool-call-decided": input("tool-call-decided", {
     toolCallId: id,
@@ -117,16 +117,16 @@ export const inputSchemas = {
       z.object({ type: z.literal("unknown") }),
     ]),
   }),
-  /** The time that a wait was for has come. The key decides, the timestamp is only recorded. */
+  /** A wait is over. The key identifies the wait; the timestamp is only recorded. */
   "deadline-passed": input("deadline-passed", { key: text }),
   "re-act-cancelled": input("re-act-cancelled", {
     reason: z.exactOptional(text),
     partial: z.exactOptional(text),
   }),
-  /** A host takes the conversation up: whatever had started under the one before is interrupted. */
+  /** A process has become the owner of the session. Work that the previous owner had started is interrupted. */
   "session-opened": input("session-opened", {
     owner: text,
-    /** The version of the agent that writes the records from here on. */
+    /** The version of the agent that writes the following records. */
     agentVersion: z.exactOptional(text),
   }),
   /** `config` is merged field by field, `tools` replaces all tools. */
@@ -139,18 +139,18 @@ export const inputSchemas = {
   "state-handled": input("state-handled", {
     key: text,
     event: text,
-    /** For the model to read. */
+    /** A note to the model. */
     note: z.exactOptional(text),
-    /** What the tools used that the handler called. */
+    /** The usage of the tools that the handler called. */
     usage: z.exactOptional(usage),
   }),
   "context-window-expanded": input("context-window-expanded", {}),
-  /** Puts calls of earlier loops, with their results, before the model again. */
+  /** Adds calls of earlier loops, with their results, to the next request. */
   "history-tool-calls-added": input("history-tool-calls-added", {
     toolCallIds: z.array(id).check(z.minLength(1)),
   }),
   "context-note-added": input("context-note-added", { text }),
-  /** What work used that ended without an answer: it was cancelled, or its request was replaced. */
+  /** The usage of work that ended without an answer, because it was cancelled or its request was replaced. */
   "usage-reported": input("usage-reported", { key: text, usage }),
   /**
    * The owner is about to save a snapshot of the state after record `seq`; `digest` is that of the snapshot's body. It binds
@@ -162,7 +162,7 @@ export const inputSchemas = {
   }),
 };
 
-/** The union takes at least one schema and any number of others. */
+/** Creates the union of the schemas; `discriminatedUnion` requires at least one. */
 function unionOf({ "user-message-received": first, ...others }: typeof inputSchemas) {
   return z.discriminatedUnion("type", [first, ...Object.values(others)]);
 }
@@ -177,11 +177,11 @@ export type InputType = AgentInput["type"];
 /** The input of a given type. */
 export type InputOf<Type extends InputType> = Extract<AgentInput, { type: Type }>;
 
-/** A message of the user. It starts a loop, or is handled as `interjection` says while one runs. */
+/** A message of the user. It starts a loop; while one runs, `interjection` of the configuration applies. */
 export type UserMessageInput = InputOf<"user-message-received">;
 /** The intent to call the model, which is durable before the call is made. */
 export type LlmCallStartedInput = InputOf<"llm-call-started">;
-/** The model has begun to stream a message. */
+/** The model has started to stream a message. */
 export type LlmMessageStartedInput = InputOf<"llm-message-started">;
 /** A piece of text for viewers. The reducer ignores it, and no log contains it. */
 export type LlmChunkInput = InputOf<"llm-chunk-received">;
@@ -195,29 +195,29 @@ export type LlmCallFailedInput = InputOf<"llm-call-failed">;
 export type HistoryReflectedInput = InputOf<"history-reflected">;
 /** The intent to run a tool, which is durable before it runs. */
 export type ToolCallStartedInput = InputOf<"tool-call-started">;
-/** A call has its result. */
+/** A tool call has completed with this result. */
 export type ToolCallResultInput = InputOf<"tool-call-completed">;
-/** A call ended without a result. `outcome` says whether it may have had its effect. */
+/** A run of a tool call was interrupted. `outcome`: whether it may have had its effect, or did not run. */
 export type ToolCallInterruptedInput = InputOf<"tool-call-interrupted">;
 /** A person has decided about a call, or answered its question. */
 export type ToolCallDecidedInput = InputOf<"tool-call-decided">;
-/** The time has come that a wait was for. */
+/** A wait of the session is over. */
 export type DeadlinePassedInput = InputOf<"deadline-passed">;
 /** The running loop is cancelled. */
 export type ReActCancelledInput = InputOf<"re-act-cancelled">;
-/** A process has become the owner of the session: work that was under way is interrupted. */
+/** A process has become the owner of the session. Work that had started is interrupted. */
 export type SessionOpenedInput = InputOf<"session-opened">;
 /** The configuration or the tools were changed. */
 export type AgentConfiguredInput = InputOf<"agent-configured">;
 /** The intent to run the handler of a custom state, which is durable before it runs. */
 export type StateHandlerStartedInput = InputOf<"state-handler-started">;
-/** What work used that ended without an answer. */
+/** The usage of work that ended without an answer. */
 export type UsageReportedInput = InputOf<"usage-reported">;
 /** The handler of a custom state has decided which event leaves the state. */
 export type StateHandledInput = InputOf<"state-handled">;
-/** More of the conversation is shown to the model. */
+/** The window of earlier messages in requests was expanded. */
 export type ExpandContextWindowInput = InputOf<"context-window-expanded">;
-/** Calls of earlier loops are shown to the model again, with their results. */
+/** Calls of earlier loops, with their results, were added to the next request. */
 export type AddToolCallsToContextInput = InputOf<"history-tool-calls-added">;
 /** The application adds a note for the model, which the next request contains. */
 export type AddContextNoteInput = InputOf<"context-note-added">;

@@ -1,4 +1,4 @@
-/** What the other packages of this repository share. Not a public API: anything here may change in any release. */
+/** Exports for the other packages of this repository. Not a public API: they may change in any release. */
 export { changeConfig, configGroups } from "./agent-config.ts";
 export { budgetLeftAt, cappedBudget, reservationOf } from "./budget.ts";
 export {

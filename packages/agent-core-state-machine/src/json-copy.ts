@@ -1,22 +1,22 @@
 import type { Json } from "@moora/agent-webui-protocol";
 
-/** Where and why a value is not what may come in. `path` is like `turn.parts[0].text`, empty for the value itself. */
+/** Why a value is refused. `path` names the field, such as `turn.parts[0].text`; empty for the value itself. */
 export interface JsonProblem {
   readonly code: "not-json" | "ill-formed-string" | "hostile-key" | "cyclic" | "too-deep" | "too-large";
   readonly path: string;
   readonly message: string;
 }
 
-/** Arrays and objects may nest this deep. */
+/** The maximum depth of nested arrays and objects. */
 export const maxJsonDepth = 128;
 
-/** Characters of all strings and keys of one value, taken together. */
+/** The maximum number of characters of one value, in all its strings and keys. */
 export const maxJsonLength = 16_000_000;
 
-/** Keys of all objects and items of all arrays of one value, taken together: more would block the event loop. */
+/** The maximum number of keys and array items of one value. More would block the event loop. */
 export const maxJsonItems = 100_000;
 
-/** Thrown and caught in this file only: a walk over a deep value needs one way out. */
+/** Thrown and caught in this file only, to leave a recursive walk. */
 class Refused extends Error {
   readonly problem: JsonProblem;
   constructor(problem: JsonProblem) {
@@ -26,9 +26,9 @@ class Refused extends Error {
 }
 
 /**
- * A deep copy of a value that JSON keeps exactly, or the first problem: undefined, NaN, -0, functions, symbols, class
- * instances, cycles, lone surrogates, a `__proto__` key, more than `maxJsonDepth`, `maxJsonLength` or `maxItems`.
- * `maxItems` defaults to `maxJsonItems`.
+ * A deep copy of a value that JSON represents exactly, or the first problem. Problems are undefined, NaN, -0, functions,
+ * symbols, class instances, cycles, lone surrogates, a `__proto__` key, and more than `maxJsonDepth`, `maxJsonLength` or
+ * `maxItems` (default: `maxJsonItems`).
  */
 export function jsonCopy(
   value: unknown,
@@ -42,7 +42,7 @@ export function jsonCopy(
   }
 }
 
-/** Whether `jsonCopy` would take a value that `JSON.parse` made, as long as that is not too large: without a copy. */
+/** Whether `jsonCopy` would accept a value that `JSON.parse` returned, apart from its size. Makes no copy. */
 export function isStorable(value: unknown, depth: number = maxJsonDepth): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
@@ -139,7 +139,7 @@ function refuse(code: JsonProblem["code"], path: Path, message: string): never {
   throw new Refused({ code, path: pathToText(path), message });
 }
 
-/** `["turn", "parts", 0]` to `turn.parts[0]`; keys are cut to 40 characters. */
+/** Converts `["turn", "parts", 0]` to `turn.parts[0]`. Keys are cut to 40 characters. */
 export function pathToText(path: readonly PropertyKey[]): string {
   return path
     .slice(0, 20)

@@ -7,7 +7,7 @@ import type { AgentState, ToolCallRecord, TurnEntry } from "./state.ts";
 import { callIdsIn, textIn } from "./turn-parts.ts";
 import type { AgentUsage } from "./usage.ts";
 
-/** A tool call as the memory shows it; `observation` is null while it is open. */
+/** A tool call in the memory of an agent. `observation` is null while the call is open. */
 export interface MemoryCall {
   readonly toolCallId: string;
   readonly name: string;
@@ -16,14 +16,14 @@ export interface MemoryCall {
   readonly observation: string | null;
 }
 
-/** One step of the present loop that called tools. */
+/** A step of the current loop that called tools. */
 export interface MemoryStep {
   readonly step: number;
   readonly thought: string;
   readonly calls: readonly MemoryCall[];
 }
 
-/** The agent in the terms of the hybrid state machine: a view, computed from the state and never stored. */
+/** The memory of an agent, in the terms of the hybrid state machine. Computed from the state, not stored. */
 export interface AgentMemory {
   readonly task: string;
   readonly taskType: string;
@@ -46,7 +46,7 @@ export interface AgentMemory {
   readonly blacklistedTools: readonly string[];
 }
 
-/** Costs the length of the present loop. */
+/** The memory of a state. Its cost depends on the length of the current loop. */
 export function memoryAt(state: AgentState): AgentMemory {
   const { config, reActContext: context } = state;
   const { control } = context;
@@ -80,7 +80,7 @@ export function memoryAt(state: AgentState): AgentMemory {
   };
 }
 
-/** The user message that opened the present loop. */
+/** The text of the user message that started the current loop. */
 export function taskAt({ messages, transcript, reActContext: { loopStart } }: AgentState): string {
   const entry = transcript.slice(loopStart).find((candidate) => candidate.type === "message");
   return messages.find((message) => message.id === entry?.messageId)?.content ?? "";
@@ -108,6 +108,6 @@ const memoryCall = (toolCallId: string, { name, parameters, result }: ToolCallRe
   observation: result === null ? null : observationOf(result),
 });
 
-/** A result in one line of the hybrid machine's words. */
+/** A result as a text of the hybrid state machine. */
 export const observationOf = (result: NonNullable<ToolCallRecord["result"]>): string =>
   result.isSuccess ? `SUCCESS: ${result.content}` : `ERROR: ${result.error}`;

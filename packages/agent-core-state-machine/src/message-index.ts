@@ -2,13 +2,13 @@ import type { AgentMessage } from "@moora/agent-webui-protocol";
 
 interface MessageIndex {
   readonly positions: Map<string, number>;
-  /** How many messages, from the first on, the map knows. */
+  /** The number of messages, from the first on, that the map contains. */
   scanned: number;
 }
 
 /**
- * Where each message of a list stands: a memo beside the newest list of a lineage, so that a look-up does not cost the
- * length of the conversation. It decides nothing: an older list, or one that was changed in the middle, is read anew.
+ * A cache of the position of each message in a list, kept for its newest copy, so that the cost of a look-up does not
+ * depend on the length of the conversation. For an older list, or after an insertion, it is built again.
  */
 const indices = new WeakMap<readonly AgentMessage[], MessageIndex>();
 
@@ -26,7 +26,7 @@ export function messagePosition(messages: readonly AgentMessage[], id: string): 
   return index.positions.get(id) ?? -1;
 }
 
-/** A copy of the list that takes the memo over; the old list, if it is used again, is read anew. */
+/** Returns a copy of the list and moves the cache to it. For the old list it would be built again. */
 export function copyOfMessages(messages: readonly AgentMessage[]): AgentMessage[] {
   const copy = messages.slice();
   const index = indices.get(messages);
@@ -37,7 +37,7 @@ export function copyOfMessages(messages: readonly AgentMessage[]): AgentMessage[
   return copy;
 }
 
-/** To be called when a message was put between others. */
+/** Drops the cache of a list. Call it after a message was inserted between others. */
 export const forgetPositions = (messages: readonly AgentMessage[]): void => {
   indices.delete(messages);
 };

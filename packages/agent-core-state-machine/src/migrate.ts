@@ -5,7 +5,7 @@ import { agentStateSchema, type AgentState } from "./state.ts";
 /** The version of the states that this release writes. */
 export const stateVersion = 1;
 
-/** One row for each older version: what makes a state of it one of the next. */
+/** One function for each older version, which converts a state of it to the next version. */
 const migrations: Readonly<
   Record<number, (state: Readonly<Record<string, unknown>>) => Record<string, unknown>>
 > = {};
@@ -22,7 +22,7 @@ export type ParsedState =
       };
     };
 
-/** The way in for a stored state: older versions are brought up to date, newer ones and anything else refused. */
+/** Parses a stored state. Older versions are migrated; newer versions and other values are refused. Does not throw. */
 export function parseState(value: unknown): ParsedState {
   const copied = jsonCopy(value, Number.POSITIVE_INFINITY);
   if ("problem" in copied) return refused("not-a-state", copied.problem.path, copied.problem.message);

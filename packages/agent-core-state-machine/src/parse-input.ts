@@ -1,28 +1,28 @@
 import { agentEventSchema, type AgentInput } from "./input.ts";
 import { isStorable, jsonCopy, pathToText, type JsonProblem } from "./json-copy.ts";
 
-/** Why a value is not an input: what `jsonCopy` refuses, an unknown type, or a field that does not fit. */
+/** Why a value is not an input: a problem of `jsonCopy`, an unknown type, or an invalid field, which `path` names. */
 export interface InputProblem {
   readonly code: JsonProblem["code"] | "unknown-type" | "wrong-shape";
   readonly path: string;
   readonly message: string;
 }
 
-/** The result of `parseInput`: a copy of the input, or what is wrong with the value. */
+/** The result of `parseInput`: a copy of the input, or its first problem. */
 export type ParsedInput =
   | { readonly ok: true; readonly input: AgentInput }
   | { readonly ok: false; readonly problem: InputProblem };
 
 /**
- * The way in from outside. The input is a copy: changing the original later changes nothing. Fields that no input has
- * are left out. Nothing is thrown, whatever the value is.
+ * Parses an input from outside. The result is a copy, independent of the original. Unknown fields are left out. Does not
+ * throw for any value.
  */
 export function parseInput(value: unknown): ParsedInput {
   const copied = jsonCopy(value);
   return "problem" in copied ? { ok: false, problem: copied.problem } : shaped(copied.copy);
 }
 
-/** The same for a value that `JSON.parse` returned and that has no other owner: it is not copied. */
+/** Like `parseInput`, without a copy: for a value that `JSON.parse` returned and that is not used elsewhere. */
 export const parseStoredInput = (value: unknown): ParsedInput =>
   isStorable(value) ? shaped(value) : parseInput(value);
 

@@ -20,13 +20,13 @@ export type ModelPrice = Immutable<z.infer<typeof modelPriceSchema>>;
 /** Prices by the name of the model that answered, else by the name that was asked for; `default` is for all others. */
 export type PriceList = Immutable<z.infer<typeof priceListSchema>>;
 
-/** The price of the first of these names that has one, else the default; undefined where neither exists. */
+/** The price of the first of these names that has one; else the default price; undefined if there is none. */
 export function priceOf(prices: PriceList, ...models: readonly string[]): ModelPrice | undefined {
   const name = [...models, "default"].find((model) => Object.hasOwn(prices, model));
   return name === undefined ? undefined : prices[name];
 }
 
-/** What these tokens cost at this price. */
+/** The cost of tokens at a price, in the unit of the price list. */
 export function costAt(price: ModelPrice, usage: Omit<AgentUsage, "cost" | "reasoningTokens">): number {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens } = usage;
   const plain = inputTokens - cachedInputTokens - cacheWriteTokens;

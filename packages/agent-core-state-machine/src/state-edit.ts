@@ -4,7 +4,7 @@ import { copyOfMessages, forgetPositions } from "./message-index.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
 import { addAgentUsage, type AgentUsage, type UsageReport } from "./usage.ts";
 
-/** One walk along an edge of the control graph. */
+/** One move along an edge of the control graph. */
 export interface ControlMove {
   readonly from: string;
   readonly event: string;
@@ -14,7 +14,7 @@ export interface ControlMove {
   readonly timestamp: number;
 }
 
-/** One change of a state, as data: the digest of a record and the patches for viewers are made of these. */
+/** One change of a state, as data. Digests of records and patches for viewers are computed from changes. */
 export type AgentChange =
   | { readonly op: "put-message"; readonly index: number; readonly message: AgentMessage }
   | { readonly op: "insert-message"; readonly index: number; readonly message: AgentMessage }
@@ -39,11 +39,11 @@ type StateFields = Pick<
 >;
 
 /**
- * A state while inputs change it: the one place that writes. It reads like a state, as far as it has come.
+ * A state that inputs are changing. Only this class writes states. It can be read like a state.
  *
- * Each collection is copied at its first write and written in place after that; elements are replaced, never changed.
- * So there are two carriers in one: an edit that finishes after each input is persistent, every state it gave stays as
- * it was; an edit that takes many inputs before it finishes works in place, on collections of its own.
+ * Each collection is copied at its first write and written in place after that; elements are replaced, not changed. An
+ * edit that finishes after each input is persistent: the states that it has returned do not change. An edit that applies
+ * many inputs before it finishes works in place, on its own collections.
  */
 export class StateEdit implements AgentState {
   readonly version = 1;
@@ -61,7 +61,7 @@ export class StateEdit implements AgentState {
   usage: AgentUsage;
   unreportedUsage: readonly string[];
 
-  /** The time that the present input brought. */
+  /** The timestamp of the current input. */
   timestamp = 0;
   moves: ControlMove[] = [];
   changes: AgentChange[] | undefined;
@@ -99,7 +99,7 @@ export class StateEdit implements AgentState {
     this.changes?.push({ op: "put-message", index, message });
   }
 
-  /** Puts a message before the one at `index`; at the end, that is an ordinary append. */
+  /** Inserts a message before the one at `index`; at the end of the list it appends. */
   insertMessage(index: number, message: AgentMessage): void {
     if (index >= this.messages.length) return this.putMessage(this.messages.length, message);
     const messages = this.#writableMessages();
@@ -144,7 +144,7 @@ export class StateEdit implements AgentState {
     this.changes?.push({ op: "set-state", fields });
   }
 
-  /** Records when the state last changed. Every accepted input does; the digest has the time from the input. */
+  /** Records when the state last changed. Not part of the changes: the digest covers the time as part of the input. */
   touch(): void {
     this.updatedAt = this.timestamp;
     this.#writableContext().updatedAt = this.timestamp;
@@ -154,7 +154,7 @@ export class StateEdit implements AgentState {
     if (usage !== undefined) this.#countUsage(usage, { inputTokens: usage.inputTokens ?? 0 });
   }
 
-  /** What a tool used counts, but says nothing of how much of the window this agent's own requests fill. */
+  /** Adds the usage of a tool. It does not affect `inputTokens`, the length of the agent's own last request. */
   addToolUsage(usage: UsageReport | undefined): void {
     if (usage !== undefined) this.#countUsage(usage, {});
   }
@@ -164,7 +164,7 @@ export class StateEdit implements AgentState {
     this.setContext({ usage: addAgentUsage(this.reActContext.usage, usage), ...window });
   }
 
-  /** The state as it is now. It belongs to others from here on: what is written later goes to new copies. */
+  /** Returns the current state. It is immutable from now on: later writes go to new copies. */
   finished(): AgentState {
     this.#ownMessages = undefined;
     this.#ownToolCalls = undefined;
@@ -189,7 +189,7 @@ export class StateEdit implements AgentState {
     };
   }
 
-  /** Gets ready for one more input: forgets the moves and changes of the last one. */
+  /** Prepares for the next input: clears the moves and changes of the last one. */
   next(): void {
     if (this.moves.length > 0) this.moves = [];
     if (this.changes !== undefined) this.changes = [];

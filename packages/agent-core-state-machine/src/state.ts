@@ -6,9 +6,10 @@ import { jsonSchema } from "./json.ts";
 import { spendingSchema, usageSchema } from "./usage.ts";
 
 /**
- * What the reducer knows of a tool. `schema` is the JSON text of the JSON Schema of its input. `replay` says what may
- * happen after a crash: `safe` and `keyed` run again, `once` (the default) never does; then its `probe` is asked, or
- * it is reported to the model (`onUnknown: "report"`, the default) or a human is asked. `asksHuman`: a human answers the call.
+ * The definition of a tool in the state. `schema` is the JSON text of the JSON Schema of its input. `replay` is what may
+ * happen after a crash: `safe` and `keyed` run again, `once` (the default) does not. Then its `probe` is asked, or the
+ * unknown outcome is reported to the model (`onUnknown: "report"`, the default), or a human is asked. `asksHuman`: a human
+ * answers the call.
  */
 export const toolDefinitionSchema = z.object({
   description: z.string(),
@@ -20,8 +21,8 @@ export const toolDefinitionSchema = z.object({
   onUnknown: z.exactOptional(z.enum(["report", "ask"])),
   asksHuman: z.exactOptional(z.boolean()),
   /**
-   * The tool calls models itself: the most that one call may spend, without an amount where it has no limit of its own.
-   * Under a budget a call reserves that much, or what is left, before it runs.
+   * For a tool that calls models: the most that one call may spend. A kind of spending without an amount is not limited.
+   * Under a budget, a call reserves this amount, or the remaining budget if that is less, before it runs.
    */
   spends: z.exactOptional(spendingSchema),
   /** JSON text of the JSON Schema of the human's answer. */
@@ -49,7 +50,7 @@ export const toolCallResultSchema = z.discriminatedUnion("isSuccess", [
   }),
 ]);
 
-/** Codes of failed results that the reducer itself gives. Runners and tools give others. */
+/** The codes of failed results that the reducer creates. Runners and tools have further codes. */
 export type FailureCode =
   | "blacklisted"
   | "cut"
@@ -64,7 +65,7 @@ export type FailureCode =
   | "reported-failed"
   | "crash-loop";
 
-/** Codes of results that say that the tool was not run. */
+/** The codes of results of calls that did not run. */
 const notRunCodes: ReadonlySet<string | undefined> = new Set<
   FailureCode | "unknown-tool" | "invalid-arguments"
 >([
@@ -80,7 +81,7 @@ const notRunCodes: ReadonlySet<string | undefined> = new Set<
   "invalid-arguments",
 ]);
 
-/** Whether a result says that the tool was not run, so that the call had no effect. */
+/** Whether a result means that the tool did not run, so that the call had no effect. */
 export const hasNotRun = (result: ToolCallResult): boolean =>
   !result.isSuccess && notRunCodes.has(result.code);
 
@@ -116,7 +117,7 @@ export const toolCallRecordSchema = z.object({
   original: z.exactOptional(z.string()),
 });
 
-/** A piece of a turn, in the order the model made it. The name and parameters of a `call` stand in its record. */
+/** A part of a turn, in the order of the model. The record of a `call` contains its name and parameters. */
 export const turnPartSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string(), raw: z.exactOptional(jsonSchema) }),
   z.object({ type: z.literal("reasoning"), text: z.string(), raw: jsonSchema }),
@@ -131,7 +132,7 @@ export const turnPartSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("opaque"), raw: jsonSchema }),
 ]);
 
-/** What a model answered, as an input brings it. */
+/** A turn of the model, as an input contains it. */
 export const observedTurnSchema = z.object({
   origin: z.string(),
   parts: z.array(turnPartSchema),
@@ -174,23 +175,23 @@ export const reActContextSchema = z.object({
   stepLimit: z.number(),
   retryCount: z.number(),
   truncatedCount: z.number(),
-  /** Summaries that failed in this loop. */
+  /** The number of summaries that failed in this loop. */
   summariesFailed: z.number(),
   confidence: z.nullable(z.number()),
   usage: usageSchema,
-  /** Length of the last request, in tokens. */
+  /** The length of the last request, in tokens. */
   inputTokens: z.number(),
-  /** The request of this step is made from `[windowStart, seen)`; `windowCount` of it are messages and turns. */
+  /** The request of this step contains the entries `[windowStart, seen)`; `windowCount` of them are messages and turns. */
   windowStart: z.number(),
-  /** The window was asked to grow; the next plan lets it. */
+  /** Whether the next plan expands the window. */
   widen: z.boolean(),
   windowCount: z.number(),
   seen: z.number(),
-  /** Where this loop begins. */
+  /** The index of the first entry of this loop. */
   loopStart: z.number(),
-  /** What came while the model was at work; the next plan takes it into the transcript. */
+  /** The entries that arrived during a model call; the next plan moves them to the transcript. */
   queued: z.array(contextEntrySchema),
-  /** Entries into states of the user's own: in this loop, and since the last plan. */
+  /** The number of entries into custom states: in this loop, and since the last plan. */
   entries: z.number(),
   entriesSincePlan: z.number(),
   startedAt: z.number(),
@@ -198,28 +199,28 @@ export const reActContextSchema = z.object({
   control: controlSchema,
 });
 
-/** A whole agent: everything it is, and everything that it wants follows from it. Plain JSON. */
+/** The schema of a state. */
 export const agentStateSchema = z.object({
   version: z.literal(1),
   config: agentConfigSchema,
   messages: z.array(agentMessageSchema),
   tools: toolsSchema,
   toolCalls: z.record(z.string(), toolCallRecordSchema),
-  /** How many calls there have been: the next one gets the next number as its id. */
+  /** The number of tool calls so far, from which the id of the next one is made. */
   toolCallCount: z.number(),
   transcript: z.array(contextEntrySchema),
   reActContext: reActContextSchema,
-  /** Who opened the session last, and how often it was opened. */
+  /** The owner that opened the session last (null if there has been none), and how often it was opened. */
   owner: z.nullable(z.string()),
   opened: z.number(),
   calledLlmAt: z.number(),
   updatedAt: z.number(),
   usage: usageSchema,
-  /** Keys of work that ended without an answer and may still report what it used. */
+  /** The keys of work that ended without an answer and may still report its usage. */
   unreportedUsage: z.array(z.string()),
 });
 
-/** What the reducer knows of a tool. `schema` is JSON text. */
+/** The definition of a tool in the state. `schema` is JSON text. */
 export type ToolDefinition = Immutable<z.infer<typeof toolDefinitionSchema>>;
 /** The result of a call. `code` is stable and for programs, `error` is what the model reads. */
 export type ToolCallResult = Immutable<z.infer<typeof toolCallResultSchema>>;
@@ -227,7 +228,7 @@ export type ToolCallResult = Immutable<z.infer<typeof toolCallResultSchema>>;
 export type ToolCallDecision = Immutable<z.infer<typeof toolCallDecisionSchema>>;
 /** A tool call: its name, its parameters as JSON text, and its result, which is null while the call is open. */
 export type ToolCallRecord = Immutable<z.infer<typeof toolCallRecordSchema>>;
-/** A piece of a turn, in the order in which the model made it. */
+/** A part of a turn, in the order of the model. */
 export type TurnPart = Immutable<z.infer<typeof turnPartSchema>>;
 /** A turn of the model as an input contains it, with what its provider needs to read it again. */
 export type ObservedTurn = Immutable<z.infer<typeof observedTurnSchema>>;
@@ -237,5 +238,5 @@ export type ContextEntry = Immutable<z.infer<typeof contextEntrySchema>>;
 export type TurnEntry = Extract<ContextEntry, { type: "turn" }>;
 /** The working memory of the newest loop. */
 export type ReActContext = Immutable<z.infer<typeof reActContextSchema>>;
-/** A whole agent: its conversation, its configuration and its control state. Plain JSON that is never changed in place. */
+/** The state of an agent: its conversation, its configuration and its control state. Plain JSON, immutable. */
 export type AgentState = Immutable<z.infer<typeof agentStateSchema>>;

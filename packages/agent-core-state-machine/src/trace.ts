@@ -1,13 +1,13 @@
 import type { ControlMove } from "./state-edit.ts";
 
-/** The walk of an agent through its control graph, in order. */
+/** The control moves of an agent, in order. */
 export interface Trace {
   readonly entries: readonly ControlMove[];
   readonly length: number;
-  /** The entries that left this state. */
+  /** The moves that left this state. */
   forState(name: string): readonly ControlMove[];
   toJSON(): readonly ControlMove[];
-  /** A table of text, a line an entry. */
+  /** The trace as a text table, with one line for each move. */
   toText(): string;
 }
 

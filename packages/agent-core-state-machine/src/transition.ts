@@ -28,7 +28,7 @@ import { toolCallCompleted, toolCallInterrupted, toolCallStarted } from "./input
 import { userMessageReceived } from "./inputs/user-message.ts";
 import type { AgentState } from "./state.ts";
 
-/** The whole behavior of an agent: one handler for each type of input. */
+/** The handlers of an agent, one for each type of input. */
 const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = {
   "user-message-received": userMessageReceived,
   "llm-call-started": llmCallStarted,
@@ -62,7 +62,7 @@ function handle(state: AgentState, input: AgentInput): IgnoredReason | StateChan
   return handler === undefined ? "unknown-input" : handler(state, input);
 }
 
-/** Why this input does not apply to this state; undefined when it does. */
+/** The reason why an input does not apply to a state; undefined if it applies. */
 export const ignoredReason =
   (input: AgentInput) =>
   (state: AgentState): IgnoredReason | undefined => {
@@ -70,7 +70,7 @@ export const ignoredReason =
     return typeof handled === "string" ? handled : undefined;
   };
 
-/** Makes the change of an input; returns whether the input applied. */
+/** Applies an input. Returns whether it applied. */
 function apply(edit: StateEdit, input: AgentInput): boolean {
   const change = handle(edit, input);
   if (typeof change === "string") return false;
@@ -80,7 +80,7 @@ function apply(edit: StateEdit, input: AgentInput): boolean {
   return true;
 }
 
-/** The next state; the same reference when the input does not apply. Pure and total for every valid input. */
+/** Returns the next state; the same reference if the input does not apply. Pure and total for every valid input. */
 export const agentTransition =
   (input: AgentInput) =>
   (state: AgentState): AgentState => {
@@ -88,14 +88,14 @@ export const agentTransition =
     return apply(edit, input) ? edit.finished() : state;
   };
 
-/** A transition with what it did: the walk along the control graph, and the changes of the state as data. */
+/** The result of a transition: the next state, its control moves, and the changes of the state as data. */
 export interface AgentStep {
   readonly state: AgentState;
   readonly moves: readonly ControlMove[];
   readonly changes: readonly AgentChange[];
 }
 
-/** Like `agentTransition`, with moves and changes. An input that does not apply gives the same state, and neither. */
+/** Like `agentTransition`, with moves and changes. For an input that does not apply both are empty. */
 export const step =
   (input: AgentInput) =>
   (state: AgentState): AgentStep => {
@@ -105,8 +105,8 @@ export const step =
   };
 
 /**
- * Fires an event of the control graph by hand, as if it had happened: for tests of a graph, and for tools that show one.
- * A pair without a row ends in Error with `InvalidTransition`.
+ * Fires an event of the control graph directly: for tests of a graph, and for tools that show one. A pair without a row
+ * ends in Error with `InvalidTransition`.
  */
 export const fire =
   (event: string) =>
@@ -117,7 +117,7 @@ export const fire =
     return { state: edit.finished(), moves: edit.moves, changes: edit.changes ?? [] };
   };
 
-/** What `createAgentTransition` sets: a change of the configuration; the two sizes of its `window` have names of their own. */
+/** The options of `createAgentTransition`: a change of the configuration. The two sizes of `window` have their own names. */
 export interface AgentTransitionOptions extends AgentConfigChange {
   /** `window.initialSize`. */
   readonly initialContextWindowSize?: number;
@@ -125,7 +125,7 @@ export interface AgentTransitionOptions extends AgentConfigChange {
   readonly expandContextWindowSize?: number;
 }
 
-/** A transition that brings its own configuration: these fields go before those of the state. */
+/** Creates a transition with its own configuration: the given fields take precedence over those of the state. */
 export function createAgentTransition(
   options: AgentTransitionOptions = {},
 ): (input: AgentInput) => (state: AgentState) => AgentState {
@@ -156,14 +156,14 @@ function transitionChange(options: AgentTransitionOptions): AgentConfigChange {
   return { ...change, window: { ...change.window, ...sizes } };
 }
 
-/** A fold in progress. `apply` returns what an input did, undefined when it did not apply. */
+/** A fold in progress. `apply` returns the step of an input; undefined if the input did not apply. */
 export interface Replay {
   apply(input: AgentInput): Omit<AgentStep, "state"> | undefined;
-  /** The state so far. It does not change when the replay continues. */
+  /** The current state. It does not change when the replay continues. */
   state(): AgentState;
 }
 
-/** Begins a fold that works in place, on a private state: the same handlers, the same bytes, a fraction of the time. */
+/** Starts a fold that works in place on a private state. The results are those of `agentTransition`, but much faster. */
 export function beginReplay(
   from: AgentState = initialAgentState(),
   { changes = false }: { readonly changes?: boolean } = {},
@@ -178,7 +178,7 @@ export function beginReplay(
   };
 }
 
-/** Folds inputs to the state they lead to. Inputs that do not apply are passed over. */
+/** Folds inputs, and returns the resulting state. Inputs that do not apply are skipped. */
 export function replay(inputs: Iterable<AgentInput>, from: AgentState = initialAgentState()): AgentState {
   const edit = new StateEdit(from);
   for (const input of inputs) {

@@ -3,14 +3,14 @@ import type { OpenCall } from "./control/control.ts";
 import type { StateEdit } from "./state-edit.ts";
 import { planKey, reflectKey, stateKey, toolKey } from "./keys.ts";
 
-/** More than this is awaited only where a host does not report: the oldest are given up. */
+/** The maximum number of awaited reports. There are more only if a host does not report; the oldest are then dropped. */
 const mostAwaited = 100;
 
 function awaitUsage(edit: StateEdit, keys: readonly string[]): void {
   if (keys.length > 0) edit.set({ unreportedUsage: [...edit.unreportedUsage, ...keys].slice(-mostAwaited) });
 }
 
-/** Remembers the model call that ends here without an answer: what it used is counted when it becomes known. */
+/** Awaits the usage of a model call that ends without an answer, so that it counts when it is reported. */
 export function awaitUsageOfModel(edit: StateEdit): void {
   const { reActContext: context } = edit;
   const { control } = context;
@@ -23,7 +23,7 @@ export function awaitUsageOfModel(edit: StateEdit): void {
   if (control.type === "Reflecting" && control.started) awaitUsage(edit, [reflectKey(context, control)]);
 }
 
-/** The same for a call of a tool that calls models itself. */
+/** Awaits the usage of a call of a tool that calls models. */
 export function awaitUsageOf(edit: StateEdit, call: OpenCall): void {
   const isStarted = call.status.type === "running" && call.status.started;
   const spends = toolOf(edit, recordOf(edit, call.id)?.name ?? "")?.spends;
@@ -34,7 +34,7 @@ export function awaitUsageOfCalls(edit: StateEdit): void {
   for (const call of openCallsOf(edit.reActContext.control)) awaitUsageOf(edit, call);
 }
 
-/** The same for the handler of a custom state, whose tools may call models. */
+/** Awaits the usage of the handler of a custom state, whose tools may call models. */
 export function awaitUsageOfHandler(edit: StateEdit): void {
   const { tools, reActContext: context } = edit;
   const { control } = context;

@@ -1,7 +1,7 @@
 import type { Immutable } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
 
-/** Tokens of model calls, and their cost where the host has a price list. Input counts cached input too. */
+/** The tokens of model calls, and their cost if there are prices. `inputTokens` includes cached input. */
 export const usageSchema = z.object({
   inputTokens: z.number(),
   cachedInputTokens: z.number(),
@@ -11,10 +11,10 @@ export const usageSchema = z.object({
   cost: z.exactOptional(z.number()),
 });
 
-/** What model calls have used: tokens by kind, and the cost where prices are known. */
+/** The usage of model calls: tokens by kind, and the cost if prices are known. */
 export type AgentUsage = Immutable<z.infer<typeof usageSchema>>;
 
-/** What one call used, as an input reports it: an amount that is left out is zero. */
+/** The usage of one call, as an input reports it. A missing amount is zero. */
 export const usageReportSchema = z.object({
   inputTokens: z.exactOptional(z.number()),
   cachedInputTokens: z.exactOptional(z.number()),
@@ -24,7 +24,7 @@ export const usageReportSchema = z.object({
   cost: z.exactOptional(z.number()),
 });
 
-/** What work reports that it used. An amount that is missing counts as 0. */
+/** The usage that work reports. A missing amount counts as 0. */
 export type UsageReport = Immutable<z.infer<typeof usageReportSchema>>;
 
 /** An amount that may be spent or is reserved. Without a limit there is no amount. */
@@ -36,6 +36,7 @@ export const spendingSchema = z.object({
 /** An amount of tokens, of cost, or of both, that may be spent or is reserved. Without a limit there is no amount. */
 export type Spending = Immutable<z.infer<typeof spendingSchema>>;
 
+/** The usage before the first model call: zero tokens. */
 export const noAgentUsage: AgentUsage = {
   inputTokens: 0,
   cachedInputTokens: 0,
@@ -45,6 +46,7 @@ export const noAgentUsage: AgentUsage = {
   cost: 0,
 };
 
+/** Adds a report to a usage. Returns a new object. */
 export const addAgentUsage = (a: AgentUsage, b: UsageReport): AgentUsage => ({
   inputTokens: a.inputTokens + (b.inputTokens ?? 0),
   cachedInputTokens: a.cachedInputTokens + (b.cachedInputTokens ?? 0),
@@ -54,4 +56,5 @@ export const addAgentUsage = (a: AgentUsage, b: UsageReport): AgentUsage => ({
   cost: (a.cost ?? 0) + (b.cost ?? 0),
 });
 
+/** The sum of input and output tokens. */
 export const totalTokens = (usage: AgentUsage): number => usage.inputTokens + usage.outputTokens;

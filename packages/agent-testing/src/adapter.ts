@@ -25,12 +25,13 @@ import { initialAgentState, replay } from "@moora/agent-core-state-machine";
 import { memoryLog, type EventLog, type LogRecord } from "@moora/event-log";
 import type { LlmCaller, LlmRequest } from "@moora/llm";
 
-/** A store by name, with the path of its directory or file; or any log, as `@moora/event-log-postgres` gives one. */
+/** A store by name, with the path of its directory or file; or any log, such as one of `@moora/event-log-postgres`. */
 export type Store =
   | { readonly store: "memory" }
   | { readonly store: "jsonl" | "sqlite"; readonly path: string }
   | { readonly store: EventLog };
 
+/** The options of `open`: the store of the session, its model, and the parts that differ from the defaults. */
 export type OpenedAs = Store & {
   readonly llm: LlmCaller;
   readonly tools?: readonly Tool[];
@@ -40,23 +41,23 @@ export type OpenedAs = Store & {
   /** Creates the ids of messages. Default: as in `openSession`. */
   readonly ids?: (prefix: string) => string;
   readonly limits?: AgentConfigChange;
-  /** Who is asked before a tool runs. */
+  /** The approval policy. Default: that of `limits`, else "never". */
   readonly policy?: AgentConfig["approval"]["policy"];
   readonly owner?: string;
 };
 
-/** A session under test. Every dispatch is acknowledged when it is in the log. */
+/** A session under test. A dispatch resolves when its input is in the log. */
 export interface ScenarioSession extends AsyncDisposable {
   /** Rejects with a typed error, with `code` and `path`, for a value that is not an input. */
   dispatch(input: unknown): Promise<Receipt>;
   readonly state: AgentState;
   readonly seq: number;
-  /** The state as bytes: equal states, equal bytes. */
+  /** The state as bytes. Equal states have equal bytes. */
   canonical(): Uint8Array;
   cancel(): Promise<Receipt>;
   subscribe(listener: () => void): () => void;
   close(): Promise<void>;
-  /** The whole session, for what this adapter leaves out. */
+  /** The session itself, for functions that this adapter leaves out. */
   readonly session: DurableSession;
   readonly agent: Agent;
   readonly log: EventLog;
@@ -108,14 +109,14 @@ async function logOf(store: Store): Promise<EventLog> {
   return (await import("@moora/event-log/sqlite")).sqliteLog(store.path);
 }
 
-/** The state that inputs lead to, from the beginning of an agent. */
+/** Folds inputs from the initial state of an agent, and returns the resulting state. */
 export const fold = (inputs: readonly AgentInput[], agent: Pick<Agent, "config" | "tools">): AgentState =>
   replay(inputs, initialAgentState({ config: agent.config, tools: agent.tools }));
 
-/** What a state wants done, in order. */
+/** The effects of a state, in order. */
 export const effects = (state: AgentState): readonly AgentEffect[] => Object.values(effectsAt(state));
 
-/** What the model is asked in a state, in a provider's own JSON when `dialect` is given. */
+/** The model request of a state, in the JSON of a provider if `dialect` is given. */
 export function request<Wire = LlmRequest>(
   state: AgentState,
   dialect?: (asked: LlmRequest) => Wire,
@@ -124,10 +125,10 @@ export function request<Wire = LlmRequest>(
   return asked === undefined || dialect === undefined ? asked : dialect(asked);
 }
 
-/** A state as bytes: equal states, equal bytes, on every engine. */
+/** A state as bytes. Equal states have equal bytes on every engine. */
 export const canonical = (state: AgentState): Uint8Array => new TextEncoder().encode(canonicalJson(state));
 
-/** The records of a session as they are stored, each with the input that it holds. */
+/** The stored records of a session, each with its input. */
 export async function readLog(
   log: EventLog,
   id = "session",
@@ -136,4 +137,5 @@ export async function readLog(
   return records.map((record, index) => ({ ...record, input: inputs[index] }));
 }
 
+/** Verifies a session of a log (default id: "session") with `verifySession`, and resolves with its report. */
 export const verifyLog = (log: EventLog, id = "session"): Promise<VerifyReport> => verifySession(log, id);

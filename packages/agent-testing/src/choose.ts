@@ -1,2 +1,2 @@
-/** A source of choices: a whole number from 0 up to, not including, `count`. */
+/** A source of choices. Returns an integer from 0 up to, but not including, `count`. */
 export type Choose = (count: number) => number;

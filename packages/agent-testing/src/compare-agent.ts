@@ -10,19 +10,19 @@ import {
 } from "@moora/agent-core-state-machine";
 import { llmCallKey, toolOf } from "@moora/agent-core-state-machine/internal";
 
-/** Where an agent wants something else than was recorded. `a` is what was recorded, `b` what the agent wants now. */
+/** A difference between a recording and an agent. `a` is the recorded value, `b` that of the agent. */
 export interface AgentDifference extends Difference {
-  /** The record after which they differ; 0 is before the first one. */
+  /** The sequence number of the record after which they differ; 0 is before the first record. */
   readonly seq: number;
 }
 
-/** More differences of one request are not listed. */
+/** The maximum number of listed differences of one request. */
 const mostPerRequest = 5;
 
 /**
- * What an agent would want and ask the model now, beside what was recorded: the recorded inputs are applied to it, and
- * its own policy, predicates and schemas decide about the recorded calls. Every request that differs is listed; at the
- * first position with other effects it stops, for what was recorded after it answers another question.
+ * Compares the effects and requests of an agent with a recording. Applies the recorded inputs to the agent, whose own
+ * policy, predicates and schemas decide about the recorded calls. Lists every request that differs, and stops at the first
+ * position with other effects, because the later records answer those.
  */
 export async function compareAgent(
   agent: Agent<unknown>,
@@ -37,7 +37,7 @@ export async function compareAgent(
     const seq = index + 1;
     const recordedBefore = recorded;
     recorded = agentTransition(input)(recorded);
-    // The agent is what it is: what another one was configured to is not applied.
+    // The agent keeps its own configuration; recorded changes of it are not applied.
     if (input.type !== "agent-configured")
       own = agentTransition(await withOwnApprovals(agent, own, withOwnKey(input, recordedBefore, own)))(own);
     const key = Object.values(effectsAt(recorded)).find(({ type }) => type === "call-llm")?.key ?? "";
@@ -51,7 +51,7 @@ export async function compareAgent(
   return found;
 }
 
-/** An answer to the recorded model call as an answer to the agent's own: their attempts are counted differently. */
+/** A recorded answer, with the key of the agent's own model call: attempts may be counted differently. */
 function withOwnKey(input: AgentInput, recorded: AgentState, own: AgentState): AgentInput {
   const key = llmCallKey(own);
   if (!("key" in input) || key === undefined || input.key !== llmCallKey(recorded)) return input;
@@ -66,7 +66,7 @@ const requestDifferences = (recorded: AgentState, own: AgentState, seq: number):
     b,
   }));
 
-/** The work that a state wants done. Attempts of model calls are left out: they differ with the configuration. */
+/** The effects of a state, without the attempts of model calls, which depend on the configuration. */
 const wantedAt = (state: AgentState): readonly string[] =>
   Object.values(effectsAt(state)).map(inWords).toSorted();
 
@@ -86,7 +86,7 @@ function inWords(effect: AgentEffect): string {
   }
 }
 
-/** An input as this agent would have made it: its own predicates and schemas decide which calls need an approval. */
+/** A recorded input, with the results of this agent's own predicates and schemas for its calls. */
 async function withOwnApprovals(
   agent: Agent<unknown>,
   state: AgentState,
@@ -102,7 +102,7 @@ async function withOwnApprovals(
   return { ...input, observation: { ...input.observation, toolCalls } } satisfies InputOf<"re-act-observed">;
 }
 
-/** False where the arguments do not fit, the predicate's result where the policy names one, undefined where the policy decides. */
+/** False for invalid arguments; the result of the predicate, if the policy names one; undefined if the policy decides. */
 async function asksHuman(
   { parts }: Agent<unknown>,
   state: AgentState,

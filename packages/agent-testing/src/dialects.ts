@@ -1,6 +1,6 @@
 /**
- * The rules of four kinds of servers, for `simulate`, `explore` and the laws: what would be answered with 400. Needs
- * `@moora/llm-openai` and `@moora/llm-anthropic`, whose conversions it checks.
+ * The rules of four kinds of servers, for `simulate`, `explore` and the laws: the requests that a server would answer with
+ * 400. Requires `@moora/llm-openai` and `@moora/llm-anthropic`, whose conversions it checks.
  */
 import { anthropicDialects } from "./dialects/anthropic-dialects.ts";
 import { openAiDialects } from "./dialects/openai-dialects.ts";

@@ -4,7 +4,7 @@ import { openCallOf } from "@moora/agent-core-state-machine/internal";
 import type { Choose } from "./choose.ts";
 import { oneOf } from "./simulation/choices.ts";
 
-/** An answer to a wanted effect, right or wrong. */
+/** Draws a valid or invalid answer to a wanted effect. */
 export function drawAnswer(state: AgentState, effect: AgentEffect, choose: Choose): AgentInput {
   const timestamp = state.updatedAt + choose(3) - 1;
   switch (effect.type) {
@@ -202,7 +202,7 @@ function drawEvent({ config: { graph } }: AgentState, name: string, choose: Choo
   return oneOf(choose, ["Nonsense", "constructor", ...events, ...events, ...events]);
 }
 
-/** A text that may be blank, long, not ASCII, or look like markup. */
+/** Draws a text that may be blank, long, not ASCII, or look like markup. */
 export const drawText = (choose: Choose): string =>
   oneOf(choose, [
     "yes",

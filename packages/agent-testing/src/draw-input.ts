@@ -12,8 +12,8 @@ import { drawAnswer, drawText, success } from "./draw-effect-answer.ts";
 import { oneOf } from "./simulation/choices.ts";
 
 /**
- * An input drawn from a state: mostly an answer to something that is wanted, right or wrong, otherwise a person, a
- * host, or an earlier input again. Uniform noise would rarely get past the first wait.
+ * Draws an input for a state: usually a valid or invalid answer to a wanted effect, otherwise an input of a person or a
+ * host, or a repeated input. Uniformly random inputs would rarely get past the first wait.
  */
 export function drawInput(state: AgentState, past: readonly AgentInput[], choose: Choose): AgentInput {
   const effects = Object.values(effectsAt(state));
@@ -66,7 +66,7 @@ const message = (state: AgentState, choose: Choose): AgentInput => ({
   timestamp: state.updatedAt,
 });
 
-/** Tools of every kind that the reducer distinguishes. */
+/** Tools of all kinds that the reducer distinguishes. */
 export function drawTools(choose: Choose): Readonly<Record<string, ToolDefinition>> {
   const base: ToolDefinition = { description: "drawn", schema: '{"type":"object"}' };
   const kinds: Readonly<Record<string, ToolDefinition>> = {
@@ -130,7 +130,7 @@ export function drawConfigChange(choose: Choose): AgentConfigChange {
   return oneOf(choose, all);
 }
 
-/** A whole draw: several changes on top of each other. */
+/** Draws a configuration with several changes. */
 export const drawConfig = (choose: Choose): AgentConfigChange =>
   Array.from({ length: choose(6) }, () => drawConfigChange(choose)).reduce(mergeChanges, {});
 

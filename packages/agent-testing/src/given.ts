@@ -13,7 +13,7 @@ import type { LlmRequest } from "@moora/llm";
 import { keepLaws, type LawsOptions } from "./laws/keep-laws.ts";
 import { notShown } from "./shown.ts";
 
-/** The result of a transcript; every law was checked at every step. */
+/** The result of a transcript. All laws were checked at every step. */
 export interface Transcript {
   readonly state: AgentState;
   readonly memory: AgentMemory;
@@ -21,9 +21,9 @@ export interface Transcript {
   readonly walk: readonly string[];
   readonly request: LlmRequest | undefined;
   call(id: string): ToolCallRecord | undefined;
-  /** Continues from here. */
+  /** Applies more inputs. */
   and(...inputs: readonly AgentInput[]): Transcript;
-  /** Passes when control is in this state and exactly these effects are wanted, in any order. */
+  /** Passes if the agent is in this control state and wants exactly these effects, in any order. Throws otherwise. */
   shows(control: string, ...effectKeys: readonly string[]): Transcript;
 }
 
@@ -63,7 +63,7 @@ export function givenAgent(
   return (...inputs) => transcript(inputs);
 }
 
-/** Transcripts of an agent with the defaults of a chat and no tools. */
+/** Starts a transcript of an agent with the default configuration and no tools. */
 export const given: (...inputs: readonly AgentInput[]) => Transcript = givenAgent();
 
 function checkShown(

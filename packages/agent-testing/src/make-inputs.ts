@@ -1,8 +1,8 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
 
 /**
- * A message of the user. Default of its id: made from the text. Like all inputs made here it happens in the first
- * millisecond unless `at` is given: time decides nothing.
+ * A message of the user. The default of its id is made from the text. As for all inputs made here, `at` is its timestamp,
+ * in milliseconds since 1970; the default is in the first millisecond, because time does not affect the reducer.
  */
 export const asked = (
   content: string,
@@ -39,7 +39,7 @@ export const failed = (toolCallId: string, error = "broken", at = 1): AgentInput
   timestamp: at,
 });
 
-/** A tool call was interrupted: its outcome is unknown, or it surely did not run. */
+/** A tool call was interrupted: its outcome is unknown, or it did not run. */
 export const interrupted = (
   toolCallId: string,
   outcome: "unknown" | "not-run",
@@ -53,7 +53,7 @@ export const interrupted = (
   timestamp: at,
 });
 
-/** A human's decision on a call. Default of `digest`: the one that `callsMade` stamps on a call of this id. */
+/** A human's decision on a call. Default of `digest`: the one that `callsMade` gives to a call with this id. */
 export const decided = (
   toolCallId: string,
   decision:

@@ -15,7 +15,7 @@ export interface MadeCall {
   readonly digest?: string;
 }
 
-/** What a turn of `callsMade` or `answered` has beside its calls or its answer. Default: nothing. */
+/** Further fields of a turn of `callsMade` or `answered`. Default: none. */
 export interface MadeTurn {
   readonly text?: string;
   readonly reasoning?: string;
@@ -27,7 +27,7 @@ export interface MadeTurn {
   readonly at?: number;
 }
 
-/** The model wants tools: `callsMade("plan/1/1/1", { 1: { name: "search" } })`. */
+/** The model calls tools: `callsMade("plan/1/1/1", { 1: { name: "search" } })`. */
 export function callsMade(
   key: string,
   calls: Readonly<Record<string, MadeCall>>,
@@ -89,7 +89,7 @@ function observed(
   };
 }
 
-/** A model call fails. Default: for good. */
+/** A model call fails. Default: without a retry. */
 export const callFailed = (
   key: string,
   kind: LlmCallFailedInput["failure"]["kind"],

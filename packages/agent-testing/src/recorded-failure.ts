@@ -8,14 +8,14 @@ export const recordedFailure = ({ failure, partial = "" }: InputOf<"llm-call-fai
   partial,
 });
 
-/** What a request is about, as far as a recording distinguishes requests. */
+/** The parts of a request by which a recording distinguishes requests. */
 interface Asked {
   readonly purpose: string;
   readonly users: readonly string[];
   readonly turns: number;
 }
 
-/** The outcome of a request that a recording does not know. */
+/** The outcome of a request that the recording does not contain. */
 export const unknownRequest = (id: string, asked: Asked, next: Asked | undefined): LlmOutcome => ({
   ok: false,
   failure: {

@@ -20,25 +20,25 @@ import {
 } from "@moora/llm";
 import { recordedFailure, unknownRequest } from "./recorded-failure.ts";
 
-/** A model that answers with what another one answered in a recorded session. */
+/** A model that replays the answers of a recorded session. */
 export interface RecordedLlm extends LlmCaller {
-  /** Recorded answers that were not given yet. */
+  /** The number of recorded answers that were not used yet. */
   readonly left: number;
   callSync(request: LlmRequest): LlmOutcome;
 }
 
-/** One recorded answer, and what it answered. */
+/** A recorded answer, with the request that it answered. */
 interface Recording {
   readonly question: Question;
   readonly outcome: LlmOutcome;
 }
 
-/** What distinguishes one request from another, whatever the system prompt, the tools and their results are. */
+/** The identity of a request, independent of the system prompt, the tools and their results. */
 interface Question {
   readonly purpose: LlmRequest["purpose"];
   /** The messages of the user, as JSON text, oldest first. */
   readonly users: readonly string[];
-  /** Turns of the model since the last message of the user. */
+  /** The number of turns of the model since the last message of the user. */
   readonly turns: number;
 }
 
@@ -96,7 +96,7 @@ const questionOf = ({ purpose, messages }: LlmRequest): Question => ({
 
 const isUser = ({ role }: LlmMessage): boolean => role === "user";
 
-/** The windows of two agents may differ in length: what both show of the user's messages has to be the same. */
+/** Whether two lists of user messages agree: the windows may differ in length, but the common part must be equal. */
 function isSame(recorded: Question, asked: Question): boolean {
   if (recorded.purpose !== asked.purpose) return false;
   if (recorded.purpose === "reflect") return true;
@@ -155,7 +155,7 @@ function partOf(part: TurnPart, calls: Calls): readonly LlmPart[] {
   }
 }
 
-/** The text of the message that a turn was streamed into, where the turn itself was not recorded. */
+/** The text of the message of a turn, if the turn itself was not recorded. */
 const textOf = ({ messages }: AgentState, id: string | undefined): readonly LlmPart[] =>
   messages.flatMap((message) =>
     message.id === id && message.content !== "" ? [{ type: "text", text: message.content }] : [],

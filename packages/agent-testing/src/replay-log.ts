@@ -17,8 +17,8 @@ export interface ReplayedLog {
 /** Options of `replayLog`. */
 export interface ReplayOptions extends Omit<LawsOptions, "from"> {
   /**
-   * An agent of your own. With one, what it would want and ask the model at every position is compared with what was
-   * recorded; `ReplayDiffers` lists the differences. Without one, the log is only folded.
+   * An agent to compare with the recording: its effects and requests must equal the recorded ones at every position;
+   * `ReplayDiffers` lists the differences. Default: none, the log is only folded.
    */
   readonly agent?: Agent<unknown>;
 }
@@ -28,7 +28,7 @@ export class ReplayDiffers extends Error {
   override readonly name = "ReplayDiffers";
   /** The first record whose replay differs, or after which the agent wants other effects. */
   readonly seq: number;
-  /** The differences between what the given agent wants and what was recorded; empty where the log itself differs. */
+  /** The differences between the given agent and the recording; empty if the log itself differs. */
   readonly differences: readonly AgentDifference[];
 
   constructor(seq: number, message: string, differences: readonly AgentDifference[] = []) {
@@ -39,15 +39,15 @@ export class ReplayDiffers extends Error {
 }
 
 /**
- * Replays an exported session as a test: `it("still replays", () => replayLog("runs/refund.jsonl"))`. Every record has to
- * change what it changed when it was written, and every step is held to the laws. With `agent`, that agent has to want
- * and to ask what was recorded. Rejects with `ReplayDiffers`, `LawBroken`, or `LogError` for a file that is damaged, cut,
+ * Replays an exported session as a test: `it("still replays", () => replayLog("runs/refund.jsonl"))`. Every record must
+ * result in the recorded changes, and every step must keep the laws. With `agent`, the effects and requests of that agent
+ * must be the recorded ones. Rejects with `ReplayDiffers`, `LawBroken`, or `LogError` for a file that is damaged, truncated,
  * or not an exported session.
  */
 export const replayLog = async (file: string, options: ReplayOptions = {}): Promise<ReplayedLog> =>
   await replayPortable(await readFile(file, "utf8"), options);
 
-/** The same for the text of an exported session. */
+/** Like `replayLog`, for the text of an exported session. */
 export async function replayPortable(text: string, options: ReplayOptions = {}): Promise<ReplayedLog> {
   const { agent, ...laws } = options;
   const log = memoryLog();

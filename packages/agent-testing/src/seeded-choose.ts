@@ -1,6 +1,6 @@
 import type { Choose } from "./choose.ts";
 
-/** Choices from a seed: the same seed, the same choices, on every engine. A 32-bit generator of the SplitMix family. */
+/** A source of choices from a seed. Equal seeds give equal choices on every engine. A 32-bit generator of the SplitMix family. */
 export function seededChoose(seed: number): Choose {
   let state = seed | 0;
   return (count) => {

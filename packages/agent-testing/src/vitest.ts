@@ -14,15 +14,15 @@ import { requestProblems } from "./laws/request-problems.ts";
 import { replayLog } from "./replay-log.ts";
 import { notShown } from "./shown.ts";
 
-/** What these matchers add to `expect`. */
+/** The matchers that are added to `expect`. */
 export interface AgentMatchers<R = unknown> {
-  /** For a state or a transcript: control is in this state, and exactly these effects are wanted, in any order. */
+  /** For a state or a transcript: the agent is in this control state and wants exactly these effects, in any order. */
   toShow(control: string, ...effectKeys: readonly string[]): R;
-  /** Of a list of inputs: each of them, applied in turn, keeps every law. */
+  /** For a list of inputs: each of them, applied in order, keeps every law. */
   toKeepLaws(agent?: InitialAgentOptions | AgentState): R;
-  /** Of a request for a model: no provider would refuse it. */
+  /** For a model request: all providers would accept it. */
   toBeSendable(dialects?: Dialects): R;
-  /** Of the path of an exported session: it replays to the same state as when it was recorded. Await the result. */
+  /** For the path of an exported session: it replays to the recorded state. Await the result. */
   toReplay(): Promise<R>;
 }
 

@@ -19,7 +19,7 @@ import { SessionError } from "./durable/session-error.ts";
 import { headerOf, headerToText } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
-import { parsed } from "./session/parse-or-refuse.ts";
+import { parseOrRefuse } from "./session/parse-or-refuse.ts";
 import { randomId } from "./user-message.ts";
 
 /** The options of `openSession`. */
@@ -197,7 +197,7 @@ function openingInputs(
   clock: Clock,
 ): readonly AgentInput[] {
   const timestamp = clock.now();
-  const opened = parsed({ type: "session-opened", owner, agentVersion: version, timestamp });
+  const opened = parseOrRefuse({ type: "session-opened", owner, agentVersion: version, timestamp });
   const same = isSameJson(state.config, config) && isSameJson(state.tools, tools);
-  return same ? [opened] : [opened, parsed({ type: "agent-configured", config, tools, timestamp })];
+  return same ? [opened] : [opened, parseOrRefuse({ type: "agent-configured", config, tools, timestamp })];
 }

@@ -33,7 +33,7 @@ export function runTask<Answer>(
   const { session, ask } = hostSession(agent, {
     ...baseOf(agent, "task", options),
     onApproval,
-    rejectsUnasked: true,
+    rejectsWithoutReviewer: true,
   });
   const control = ask(task, "task");
   const { run } = control;

@@ -209,7 +209,7 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
       "follow from text",
       (session) => session.follow(untyped("1"), () => undefined),
       "afterSeq",
-      'must be a sequence number, an integer from 0, got "1".',
+      'must be a sequence number (an integer of at least 0), got "1".',
     ],
     ["history", (session) => session.history(-1), "afterSeq", "got -1."],
     ["close", (session) => session.close(untyped({ graceMs: "1s" })), "options.graceMs", 'got "1s".'],

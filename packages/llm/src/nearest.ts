@@ -1,7 +1,7 @@
-/** Letters of a word that are compared: what is longer is not a misspelt name. */
+/** The maximum length of words that are compared. A longer one is not a misspelled name. */
 const maxLength = 40;
 
-/** The known name that a misspelt one most likely means; undefined when none is close enough. */
+/** The known name that is closest to a misspelled one; undefined if none is close enough. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((candidate) => ({ candidate, distance: distanceBetween(word, candidate) }))
@@ -14,7 +14,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return isClose ? best.candidate : undefined;
 }
 
-/** ` Did you mean "refund"?` with the nearest known name, or nothing. Goes behind the sentence that names the problem. */
+/** The text ` Did you mean "refund"?` with the nearest known name, to append to an error message; "" if there is none. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const meant = nearest(word, known);
   return meant === undefined ? "" : ` Did you mean "${meant}"?`;

@@ -1,13 +1,13 @@
 import type { Batch } from "./batch.ts";
 
-/** The batches that wait to be processed, and the groups in which they are taken. */
+/** A queue of batches. They are taken in groups: all together if `isGrouped`, else one at a time. */
 export class BatchQueue<State, Input, Effect> {
-  /** Whether everything that waits is taken together, since one commit can store it; otherwise one batch at a time. */
+  /** Whether `take` returns all waiting batches, because one commit can store them; if not, it returns one. */
   readonly #isGrouped: boolean;
   #waiting: Batch<State, Input, Effect>[] = [];
-  /** How many of those that wait have been taken. */
+  /** The number of entries of `#waiting` that have been taken. */
   #taken = 0;
-  /** Batches of effects whose commit failed: taken again, in front of the next batch. */
+  /** Batches of effects whose commit failed. They are taken again, before the next batch. */
   #deferred: Batch<State, Input, Effect>[] = [];
 
   constructor(isGrouped: boolean) {

@@ -4,7 +4,7 @@ import type { Run } from "./effect-runs.ts";
 /** The inputs of one dispatch, and its result. */
 export interface Batch<State, Input, Effect> {
   readonly inputs: readonly Input[];
-  /** The run that dispatched it; undefined for a dispatch from outside. */
+  /** The run that dispatched the batch; undefined for a dispatch from outside. */
   readonly run: Run<Effect> | undefined;
   result: Promise<DispatchResult<State>> | undefined;
   settle: ((result: Promise<DispatchResult<State>>) => void) | undefined;
@@ -15,11 +15,11 @@ export const newBatch = <State, Input, Effect>(
   run?: Run<Effect>,
 ): Batch<State, Input, Effect> => ({ inputs, run, result: undefined, settle: undefined });
 
-/** The result of a batch, now or later. */
+/** A promise for the result of a batch, which may be settled already. */
 export const resultOf = <State>(batch: Batch<State, unknown, unknown>): Promise<DispatchResult<State>> =>
   batch.result ?? markHandled(new Promise((resolve) => (batch.settle = resolve)));
 
-/** Gives a batch its result, unless it has one. */
+/** Settles a batch with its result, unless it is settled already. */
 export const settleBatch = <State>(
   batch: Batch<State, unknown, unknown>,
   result: Promise<DispatchResult<State>>,
@@ -29,7 +29,7 @@ export const settleBatch = <State>(
   batch.settle?.(result);
 };
 
-/** A rejection that the caller does not have to catch: it is reported as a notice as well. */
+/** A rejected promise that the caller need not catch, because a notice reports the error too. */
 export const rejected = (error: unknown): Promise<never> => markHandled(Promise.reject(error));
 
 function markHandled<T>(promise: Promise<T>): Promise<T> {

@@ -4,13 +4,13 @@ import type { EffectRuns } from "./effect-runs.ts";
 import type { BatchOutcome, GroupTransition } from "./group.ts";
 import type { Notifier } from "./notifier.ts";
 
-/** The state that everyone sees, and the effects that run because of it. */
+/** The current state, which all subscribers see, and its running effects. */
 export class CommittedState<State, Input, Effect, Detail, Position> {
   readonly #definition: Pick<BaseDefinition<State, Input, Effect, Detail, Position>, "effectsAt">;
   readonly #runs: EffectRuns<State, Input, Effect>;
   readonly #notices: Notifier<State, Input, Effect, Detail, Position>;
   #state: State;
-  /** Whether the state changed since the effects were last reconciled. */
+  /** Whether the state has changed since the effects were last reconciled. */
   #hasChanged = true;
 
   constructor(
@@ -28,7 +28,7 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
     return this.#state;
   }
 
-  /** Makes a transitioned group the current state, step by step, and settles its batches; `source` names what throws. */
+  /** Publishes the steps of a committed group one by one, and settles its batches. */
   publish(
     { outcomes }: GroupTransition<State, Input, Effect, Detail>,
     positions: readonly (Position | undefined)[],
@@ -43,7 +43,7 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
     }
   }
 
-  /** Returns the number of steps of the batch; the first one has the position at this index. */
+  /** Publishes the steps of one batch, and returns their number. `from` is the index of the first step's position. */
   #publishBatch(
     {
       batch,
@@ -75,7 +75,7 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
     return applied;
   }
 
-  /** Starts and ends effects, if the state changed since this was last done. */
+  /** Ends and starts effects so that the state's wanted effects run. Does nothing if the state has not changed. */
   reconcile(): void {
     if (!this.#hasChanged) return;
     this.#hasChanged = false;
@@ -85,13 +85,13 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
     this.#runs.start(wanted, this.#state);
   }
 
-  /** Ends the effects that the state does not want, and starts none. */
+  /** Ends the effects that the state no longer wants, without starting new ones. */
   retire(): void {
     const wanted = this.wantedAt(this.#state);
     if (wanted !== undefined) this.#runs.retire(wanted);
   }
 
-  /** Undefined where `effectsAt` throws, which is reported. */
+  /** The effects of a state by key; undefined if `effectsAt` throws, which is reported. */
   wantedAt(state: State): Readonly<Record<string, Effect>> | undefined {
     try {
       const wanted = this.#definition.effectsAt(state);

@@ -2,9 +2,9 @@ import type { DetailedDefinition, Moorex, MoorexDefinition } from "./definition.
 import { Machine } from "./machine.ts";
 
 /**
- * Creates a machine and starts the effects that its initial state wants: applies inputs one at a time, commits them, then
- * publishes the state, and keeps the running effects equal to what the state wants. Throws what `initial` throws; no other
- * function of the definition that throws keeps the machine from running (see I6).
+ * Creates a machine and starts the effects of its initial state. The machine applies inputs one at a time, commits them,
+ * publishes the state, and keeps the running effects equal to those that the state wants. Throws what `initial` throws;
+ * an exception of any other function of the definition does not stop the machine (see I6).
  */
 export function createMoorex<
   State,
@@ -15,6 +15,7 @@ export function createMoorex<
 >(
   definition: MoorexDefinition<State, Input, Effect, Position>,
 ): Moorex<State, Input, Effect, Detail, Position>;
+/** Creates a machine whose transition returns a detail with the next state. In all else like the other overload. */
 export function createMoorex<State, Input, Effect, Detail = undefined, Position = undefined>(
   definition: DetailedDefinition<State, Input, Effect, Detail, Position>,
 ): Moorex<State, Input, Effect, Detail, Position>;

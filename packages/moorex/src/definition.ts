@@ -1,6 +1,6 @@
 /**
- * One accepted input with the state before and after it. `detail` is what `detailedTransition` returned beside the state;
- * undefined for a plain `transition`.
+ * One accepted input with the state before and after it. `detail` is what `detailedTransition` returned with the state;
+ * undefined for a definition with `transition`.
  */
 export interface Step<State, Input, Detail = undefined> {
   readonly input: Input;
@@ -9,40 +9,40 @@ export interface Step<State, Input, Detail = undefined> {
   readonly detail: Detail;
 }
 
-/** What `detailedTransition` returns: the next state, and any data about how it was reached. */
+/** The result of `detailedTransition`: the next state, and any data about the transition. */
 export interface Transitioned<State, Detail> {
   readonly state: State;
   readonly detail: Detail;
 }
 
-/** `applied` counts the inputs of this dispatch that changed the state; `state` is the state after them. */
+/** The result of a dispatch. `applied` is the number of its inputs that changed the state; `state` is the state after them. */
 export interface DispatchResult<State> {
   readonly applied: number;
   readonly state: State;
 }
 
-/** Gives inputs to the machine as one atomic batch. */
+/** Dispatches inputs to the machine as one atomic batch. */
 export type Dispatch<State, Input> = (...inputs: readonly Input[]) => Promise<DispatchResult<State>>;
 
 /**
- * One run of an effect. `start` does the work and dispatches what happened; it learns from `dispatch` whether that
- * applied. `signal` is aborted when the state no longer wants the effect (`AbortError`) or the machine stops
- * (`ShutdownError`); `cancel` is called then, too.
+ * One run of an effect. `start` does the work and dispatches its results; the promise of `dispatch` resolves with whether
+ * they applied. `signal` is aborted when the state no longer wants the effect (`AbortError`) or when the machine stops
+ * (`ShutdownError`); `cancel` is called then as well.
  */
 export interface EffectRun<State, Input> {
   start(dispatch: Dispatch<State, Input>, signal: AbortSignal): Promise<void>;
   cancel?(): void;
 }
 
-/** An input that is durable already, and its position. */
+/** An input that is already durable, and its position. */
 export interface CommittedInput<Input, Position = undefined> {
   readonly input: Input;
   readonly position?: Position;
 }
 
 /**
- * What `commit` returns. `positions`, or nothing: the steps are durable; one position for each step, in order. `before`, if
- * it is not empty: the steps are not durable, since these inputs were committed first.
+ * The result of `commit`. With `positions`, or with nothing, the steps are durable; there is one position for each step, in
+ * order. With a `before` that is not empty, the steps are not durable, because these inputs were committed first.
  */
 export type CommitResult<Input, Position = undefined> =
   | { readonly before: readonly CommittedInput<Input, Position>[] }
@@ -50,26 +50,26 @@ export type CommitResult<Input, Position = undefined> =
   | undefined
   | void;
 
-/** What every machine is made of, apart from its transition. */
+/** The parts of a definition that do not depend on the kind of transition. */
 export interface BaseDefinition<State, Input, Effect, Detail, Position> {
   initial(): State;
-  /** Pure. The key is the identity of an effect. */
+  /** Returns the wanted effects of a state by key. Must be pure. The key is the identity of an effect. */
   effectsAt(state: State): Readonly<Record<string, Effect>>;
   runEffect(effect: Effect, state: State, key: string): EffectRun<State, Input>;
-  /** Makes steps durable before anyone sees them. See I5. */
+  /** Makes steps durable before they become visible. Default: inputs are not stored. See I5. */
   commit?(
     steps: readonly Step<State, Input, Detail>[],
   ): CommitResult<Input, Position> | Promise<CommitResult<Input, Position>>;
   /** Whether `settled` does not wait for this effect, such as for a timer. Default: it waits for every effect. */
   isBackground?(effect: Effect): boolean;
   /**
-   * Hears every notice, before the subscribers, from creation on: also those of inputs that effects of the initial state
-   * dispatch while the machine is being created, which no subscriber can hear.
+   * Called with every notice from creation on, before the subscribers. That includes the notices of inputs that effects
+   * of the initial state dispatch while the machine is being created, before any subscriber exists.
    */
   onNotice?(notice: MoorexNotice<State, Input, Effect, Detail, Position>): void;
 }
 
-/** What a machine is made of. `Position` is what `commit` returns for each input. */
+/** The definition of a machine. `Position` is the type of what `commit` returns for each input. */
 export interface MoorexDefinition<State, Input, Effect, Position = undefined> extends BaseDefinition<
   State,
   Input,
@@ -77,12 +77,12 @@ export interface MoorexDefinition<State, Input, Effect, Position = undefined> ex
   undefined,
   Position
 > {
-  /** Pure, total, synchronous. The same reference means that the input did not apply. */
+  /** Returns the next state. Must be pure, total and synchronous. The same reference means that the input did not apply. */
   transition(input: Input): (state: State) => State;
 }
 
 /**
- * What a machine is made of whose transition returns more than the next state. The detail of each step is passed to
+ * The definition of a machine whose transition returns a detail with the next state. The detail of each step is passed to
  * `commit` and is part of the notice of the step.
  */
 export interface DetailedDefinition<
@@ -92,21 +92,23 @@ export interface DetailedDefinition<
   Detail,
   Position = undefined,
 > extends BaseDefinition<State, Input, Effect, Detail, Position> {
-  /** Pure, total, synchronous. The same reference as `state` means that the input did not apply; its detail is dropped. */
+  /**
+   * Returns the next state and its detail. Must be pure, total and synchronous. The same reference as `state` means that
+   * the input did not apply; the detail is then dropped.
+   */
   detailedTransition(input: Input): (state: State) => Transitioned<State, Detail>;
 }
 
 /**
- * Where an error came from that has no other way out. `transition`: an input was refused, by a transition that threw.
- * `foreign`: the transition threw for an input of `{ before }`, which is durable: the state continues without it.
- * `effectsAt`: the state is current, its effects are not running. `subscriber`: a listener of notices threw. `commit`:
- * inputs were not made durable. `dispatch`: an input came after `stop`.
+ * The source of an error that a notice reports. `transition`: the transition threw, and its input was refused.
+ * `effectsAt`: the function threw; the state is current, its effects are not running. `subscriber`: a listener of notices
+ * threw. `commit`: inputs were not made durable. `dispatch`: an input was dispatched after `stop`.
  */
 export type ErrorSource = "transition" | "foreign" | "effectsAt" | "subscriber" | "commit" | "dispatch";
 
 /**
- * What a machine reports to `onNotice` and to its subscribers. `position` is what `commit` returned for the input,
- * undefined where it returned none.
+ * A notice of a machine to `onNotice` and to its subscribers. `position` is what `commit` returned for the input;
+ * undefined if it returned none.
  */
 export type MoorexNotice<State, Input, Effect, Detail = undefined, Position = undefined> =
   | { readonly type: "input-received"; readonly input: Input }
@@ -128,25 +130,22 @@ export type MoorexNotice<State, Input, Effect, Detail = undefined, Position = un
       readonly source: ErrorSource;
       readonly error: unknown;
       /**
-       * The effect whose input it was; after a failed commit, one whose input is kept and committed again. Absent where only
-       * inputs from outside are concerned: their dispatches reject.
+       * The effect that dispatched the input; after a failed commit, one whose input is kept and committed again. Absent
+       * if all inputs came from outside: their dispatches reject.
        */
       readonly key?: string;
     };
 
-/** A running machine. Its methods can be passed on by themselves. */
+/** A running machine. Its methods are bound and can be passed as callbacks. */
 export interface Moorex<State, Input, Effect, Detail = undefined, Position = undefined> {
-  /** One atomic batch. Rejects when the transition or `commit` throws, and after `stop`; each is a notice as well. */
+  /** Dispatches one atomic batch. Rejects if the transition or `commit` throws, and after `stop`; a notice reports each too. */
   dispatch: Dispatch<State, Input>;
   /** The newest committed state. */
   current(): State;
-  /** Calls back with every notice from now on. Returns a function that unsubscribes. */
+  /** Calls the listener with every later notice. Returns a function that unsubscribes. */
   subscribe(listener: (notice: MoorexNotice<State, Input, Effect, Detail, Position>) => void): () => void;
-  /** Resolves when no input waits, no commit runs and no effect runs but those that are `isBackground`. */
+  /** Resolves when no input is waiting, no commit is running and no effect is running. */
   settled(): Promise<void>;
-  /**
-   * Aborts what runs, starts nothing more, also when it is called while effects start, and takes no more inputs. What a
-   * commit already made durable is still published.
-   */
+  /** Aborts running effects and refuses later inputs. Inputs of a running commit are still published when they are durable. */
   stop(): void;
 }

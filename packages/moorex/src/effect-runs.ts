@@ -1,13 +1,13 @@
 import type { Dispatch, EffectRun } from "./definition.ts";
 
-/** One run of one key. */
+/** One run of an effect. */
 export interface Run<Effect> {
   readonly key: string;
   readonly effect: Effect;
   readonly controller: AbortController;
   /**
-   * `answered`: an accepted input of this run may have retired it, so that its end is a completion and not a cancellation.
-   * `over`: it ended, or the state stopped wanting it; it may not touch the state anymore.
+   * `answered`: an accepted input of this run may have retired it, so that its end counts as a completion, not as a
+   * cancellation. `over`: the run has ended, or the state no longer wants it; its later inputs are dropped.
    */
   phase: "running" | "answered" | "over";
   cancel: (() => void) | undefined;
@@ -15,7 +15,7 @@ export interface Run<Effect> {
   isBackground: boolean;
 }
 
-/** What happened to a run. */
+/** The notices about a run. */
 export type RunNotice<Effect> =
   | { readonly type: "effect-started"; readonly key: string; readonly effect: Effect }
   | { readonly type: "effect-completed"; readonly key: string; readonly effect: Effect }
@@ -32,10 +32,10 @@ interface RunOptions<State, Input, Effect> {
 }
 
 const noLongerWanted: DOMException = new DOMException("The state no longer wants this effect.", "AbortError");
-/** The state still wants what ran: the next machine that continues from it starts it again. */
+/** The reason of aborts by `stop`. The state still wants these effects; a machine that continues from it starts them again. */
 const stopped: DOMException = new DOMException("The machine was stopped.", "ShutdownError");
 
-/** Keeps I1 to I3: the running keys are the wanted keys less the finished ones. */
+/** The runs of a machine. Ensures I1 to I3: the running keys are the wanted keys without the finished ones. */
 export class EffectRuns<State, Input, Effect> {
   readonly #options: RunOptions<State, Input, Effect>;
   readonly #running = new Map<string, Run<Effect>>();
@@ -52,7 +52,7 @@ export class EffectRuns<State, Input, Effect> {
     return true;
   }
 
-  /** Ends the runs that `wanted` does not name; a key that finished and is not wanted may start again later. */
+  /** Ends the runs whose keys `wanted` does not contain. A finished key that is no longer wanted may start again later. */
   retire(wanted: Readonly<Record<string, Effect>>): void {
     for (const key of this.#finished) if (!Object.hasOwn(wanted, key)) this.#finished.delete(key);
     for (const run of this.#running.values()) {
@@ -64,7 +64,7 @@ export class EffectRuns<State, Input, Effect> {
     }
   }
 
-  /** Starts what `wanted` names, except what runs and what has finished. An effect or a listener may stop it midway. */
+  /** Starts the wanted effects whose keys are neither running nor finished. */
   start(wanted: Readonly<Record<string, Effect>>, state: State): void {
     for (const key of Object.keys(wanted)) {
       if (this.#isStopped) return;
@@ -109,7 +109,7 @@ export class EffectRuns<State, Input, Effect> {
     }
   }
 
-  /** A run ended by itself. */
+  /** Handles a run that ended by itself, by completing or failing. */
   #finish(run: Run<Effect>, notice: RunNotice<Effect>): void {
     if (run.phase === "over") return;
     this.#finished.add(run.key);

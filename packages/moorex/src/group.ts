@@ -2,7 +2,7 @@ import type { Batch } from "./batch.ts";
 import type { Step, Transitioned } from "./definition.ts";
 import type { Run } from "./effect-runs.ts";
 
-/** A group of batches, transitioned but not yet committed. */
+/** The transition of a group of batches that is not committed yet. */
 export interface GroupTransition<State, Input, Effect, Detail> {
   readonly steps: readonly Step<State, Input, Detail>[];
   readonly outcomes: readonly BatchOutcome<State, Input, Effect, Detail>[];
@@ -12,9 +12,9 @@ export type BatchOutcome<State, Input, Effect, Detail> =
   | {
       readonly type: "transitioned";
       readonly batch: Batch<State, Input, Effect>;
-      /** One for each input, in order; without a step where nothing changed; empty for a batch that was dropped. */
+      /** One entry for each input, in order; its `step` is undefined if nothing changed. Empty for a dropped batch. */
       readonly inputs: readonly AppliedInput<State, Input, Detail>[];
-      /** Whether the run that dispatched the batch is still wanted right after it; false where that is not known. */
+      /** Whether the run that dispatched the batch is still wanted directly after it; false if that is not known. */
       readonly isRunWanted: boolean;
     }
   | { readonly type: "failed"; readonly batch: Batch<State, Input, Effect>; readonly error: unknown };
@@ -31,7 +31,7 @@ export const isApplied = <State, Input, Effect, Detail>(
 
 export type Transition<State, Input, Detail> = (input: Input, state: State) => Transitioned<State, Detail>;
 
-/** Transitions a group. A batch that throws leaves nothing in the draft but its error; one of a lost run is dropped. */
+/** Transitions a group. A batch that throws results only in its error; a batch of a lost run is dropped. */
 export function transitionGroup<State, Input, Effect, Detail>(
   group: readonly Batch<State, Input, Effect>[],
   state: State,
@@ -84,7 +84,7 @@ function transitionBatch<State, Input, Effect, Detail>(
   }
 }
 
-/** I3 within a group: a run whose key an earlier batch retired must not be heard, even if the key comes back. */
+/** Ensures I3 within a group: the inputs of a run that an earlier batch retired are dropped, even if its key returns. */
 function addLost<State, Input, Effect>(
   lost: Set<Run<Effect>>,
   group: readonly Batch<State, Input, Effect>[],

@@ -1,20 +1,20 @@
 /**
- * The runner: applies inputs, commits, publishes, and keeps the running effects equal to what the state wants.
+ * The runner: applies inputs, commits and publishes them, and keeps the running effects equal to those that the state
+ * wants. Its invariants:
  *
- * - I1 Between inputs the running keys are the wanted keys less the finished ones, from creation on.
- * - I2 A key that finished does not start again until a state did not want it.
- * - I3 Nothing that an old run of a key does late touches the state or a newer run. Its signal is aborted.
- * - I4 Inputs are applied one at a time in order; a dispatch is one atomic batch; dispatching from a subscriber or an
- *   effect queues; the stack does not grow. Without an asynchronous commit everything is published before `dispatch`
+ * - I1 Between inputs the running keys are the wanted keys without the finished ones, from creation on.
+ * - I2 A finished key does not start again until a state has not wanted it.
+ * - I3 A late action of an old run of a key affects neither the state nor a newer run. Its signal is aborted.
+ * - I4 Inputs are applied one at a time, in order; a dispatch is one atomic batch; a dispatch from a subscriber or an
+ *   effect is queued; the stack does not grow. Without an asynchronous commit everything is published before `dispatch`
  *   returns.
- * - I5 Transition is speculative until committed: `commit` sees only inputs that changed something, subscribers see
- *   committed states only, one by one, each with its detail and its position; effects are reconciled after the last.
- *   `{ before }` is applied and published first, then the batch is transitioned again. While a commit runs, later inputs
- *   queue and go together. If it fails, outside dispatches reject, effects' own inputs go in front of what comes next,
- *   nothing starts.
- * - I6 A throwing transition, effectsAt, runEffect or listener affects nothing else: the state stays, the error is
- *   reported as a notice, the machine continues, and the other inputs of `{ before }` are applied. `onNotice` hears every
- *   notice from creation on.
+ * - I5 Transitions are speculative until committed: `commit` receives only inputs that changed the state, subscribers see
+ *   only committed states, one by one, each with its detail and its position; effects are reconciled after the last one.
+ *   `{ before }` is applied and published first, then the batch is transitioned again. During a commit, later inputs
+ *   are queued and committed together. If a commit fails, dispatches from outside reject, the inputs of effects are
+ *   committed again before later inputs, and no effect starts.
+ * - I6 An exception of the transition, effectsAt, runEffect or a listener affects nothing else: the state does not change,
+ *   a notice reports the error, and the machine continues. `onNotice` receives every notice from creation on.
  */
 import { newBatch, rejected, resultOf, settleBatch, type Batch } from "./batch.ts";
 import { BatchQueue } from "./batch-queue.ts";
@@ -24,10 +24,10 @@ import { EffectRuns, type Run } from "./effect-runs.ts";
 import { isApplied, transitionGroup, type GroupTransition, type Transition } from "./group.ts";
 import { Notifier } from "./notifier.ts";
 
-/** What a machine does now. Inputs that arrive while it is not idle wait in the queue. */
+/** The current activity of a machine. Inputs that arrive while it is not idle wait in the queue. */
 type Activity = "idle" | "transitioning" | "committing" | "publishing";
 
-/** The processing of inputs: transition, commit, publish, reconcile. */
+/** Processes inputs: transition, commit, publish, reconcile. */
 export class Machine<State, Input, Effect, Detail, Position> {
   readonly #definition: BaseDefinition<State, Input, Effect, Detail, Position>;
   readonly #transition: Transition<State, Input, Detail>;
@@ -35,7 +35,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
   readonly #queue: BatchQueue<State, Input, Effect>;
   readonly #runs: EffectRuns<State, Input, Effect>;
   readonly #committed: CommittedState<State, Input, Effect, Detail, Position>;
-  /** A machine begins as if its initial state had been published. */
+  /** Initially "publishing", as if the initial state were being published. */
   #activity: Activity = "publishing";
   #isStopped = false;
   #onSettled: (() => void)[] = [];
@@ -58,7 +58,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
     this.#committed = new CommittedState(definition, this.#runs, this.#notices);
   }
 
-  /** Starts the effects of the initial state, and returns the machine as its users see it. */
+  /** Starts the effects of the initial state, and returns the public methods of the machine. */
   start(): Moorex<State, Input, Effect, Detail, Position> {
     this.#committed.reconcile();
     this.#activity = "idle";
@@ -80,7 +80,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
   #dispatchOf(run: Run<Effect> | undefined): Dispatch<State, Input> {
     return (...inputs) => {
       if (this.#activity === "transitioning")
-        throw new Error("Reentrant: a transition must not dispatch; return the state instead.");
+        throw new Error("A transition must not dispatch. Return the next state instead.");
       if (run?.phase === "over") return this.#notApplied();
       if (this.#isStopped) return this.#refuse();
       const batch = newBatch<State, Input, Effect>(inputs, run);
@@ -95,7 +95,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
   }
 
   #refuse(): Promise<never> {
-    const error = new Error("This machine is stopped and takes no more inputs: create another one.");
+    const error = new Error("This machine was stopped and accepts no more inputs. Create another one.");
     this.#notices.error("dispatch", error);
     return rejected(error);
   }
@@ -135,7 +135,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
     this.#wakeIfSettled();
   }
 
-  /** Commits a group, again and again while others were first. A promise only where `commit` returned one. */
+  /** Commits a group, and again after each conflict with other inputs. A promise only if `commit` returned one. */
   #process(group: readonly Batch<State, Input, Effect>[]): Promise<void> | undefined {
     for (;;) {
       const draft = this.#transitionAll(group);
@@ -196,7 +196,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
     this.#notices.error("commit", error, key);
   }
 
-  /** Publishes a group that is durable. False if others were first: then their inputs are published, and the group is not. */
+  /** Publishes a durable group. If other inputs were committed first, publishes those instead and returns false. */
   #finish(
     draft: GroupTransition<State, Input, Effect, Detail>,
     result: CommitResult<Input, Position>,
@@ -211,10 +211,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
     return true;
   }
 
-  /**
-   * Inputs that others made durable first: applied and published one by one, and the runs they retire ended; none started
-   * yet. The state continues without one whose transition throws.
-   */
+  /** Applies and publishes inputs that others committed first, and ends the runs that they retire. Starts no effects yet. */
   #applyForeign(committed: readonly CommittedInput<Input, Position>[]): void {
     const draft = this.#transitionAll(committed.map(({ input }) => newBatch([input])));
     const positions = committed.flatMap(({ position }, index) =>

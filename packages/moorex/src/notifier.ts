@@ -1,8 +1,8 @@
 import type { ErrorSource, MoorexNotice } from "./definition.ts";
 
 /**
- * Delivers notices: to `onNotice` first, then to the subscribers, in the order in which they subscribed. Keeps I6 for
- * listeners: one that throws does not keep the others from hearing.
+ * Delivers notices to `onNotice` first, then to the subscribers in the order in which they subscribed. Ensures I6 for
+ * listeners: after one throws, the others still receive the notice.
  */
 export class Notifier<State, Input, Effect, Detail, Position> {
   readonly #onNotice: Listener<MoorexNotice<State, Input, Effect, Detail, Position>> | undefined;
@@ -12,7 +12,7 @@ export class Notifier<State, Input, Effect, Detail, Position> {
     this.#onNotice = onNotice;
   }
 
-  /** Whether a notice would reach a listener; where it would not, making one is wasted. */
+  /** Whether there are listeners, so that a notice has to be created. */
   get hasListeners(): boolean {
     return this.#onNotice !== undefined || this.#listeners.size > 0;
   }
@@ -22,7 +22,7 @@ export class Notifier<State, Input, Effect, Detail, Position> {
     for (const listener of this.#listeners) this.#deliver(listener, notice);
   }
 
-  /** Emits an error; `key` names the effect that it concerns. */
+  /** Emits an error notice; `key` is that of the effect concerned. */
   error(source: ErrorSource, error: unknown, key?: string): void {
     this.emit({ type: "error-caught", source, error, ...(key === undefined ? {} : { key }) });
   }
@@ -40,7 +40,7 @@ export class Notifier<State, Input, Effect, Detail, Position> {
     try {
       listener(notice);
     } catch (error) {
-      // An error that is thrown while another one is heard could repeat without end.
+      // Errors that listeners throw for error notices are not reported: that could repeat endlessly.
       if (notice.type !== "error-caught") this.error("subscriber", error);
     }
   }

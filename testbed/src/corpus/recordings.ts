@@ -7,9 +7,9 @@ import { transcriptOf, transcripts } from "../durable/transcripts/index.ts";
 import type { Transcript } from "../durable/transcripts/transcript.ts";
 import { TestClock } from "../test-clock.ts";
 
-/** What is recorded: a transcript, run by one process, or by one that dies and another one that takes it up. */
+/** A recording of the corpus: a transcript, run by one process, or by one that dies and another one that resumes it. */
 export interface Recording {
-  /** Names its files. */
+  /** The name of its files. */
   readonly name: string;
   readonly transcript: Transcript;
   readonly death?: Death;
@@ -27,7 +27,7 @@ const brokenOff = (name: string, seq: number, when: "before" | "after" = "after"
   death: { seq, when },
 });
 
-/** Everything that the corpus holds. */
+/** All recordings of the corpus. */
 export const recordings: readonly Recording[] = [
   ...transcripts.map((transcript) => ({ name: slugOf(transcript.name), transcript })),
   brokenOff("an answer", 3),

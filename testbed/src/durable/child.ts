@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
-/** A process of its own that runs `children/host.ts`; what it says comes line by line, as JSON. */
+/** A child process that runs `children/host.ts`. It reports messages as lines of JSON. */
 export class Child implements AsyncDisposable {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   readonly #ended: Promise<unknown>;
@@ -26,14 +26,15 @@ export class Child implements AsyncDisposable {
     this.#ended.finally(() => this.#heard.splice(0).forEach((wake) => wake())).catch(() => undefined);
   }
 
-  /** What it said under a name, as soon as it did. Fails when it ended without. */
+  /** Resolves with the message that the process reports under a name. Rejects if the process ends without it. */
   async said(name: string): Promise<unknown> {
     for (;;) {
       for (const line of this.#said) {
         const message: unknown = JSON.parse(line);
         if (Array.isArray(message) && message[0] === name) return message[1];
       }
-      if (this.hasEnded) throw new Error(`It ended, and did not say ${name}: ${this.#said.join(" ")}`);
+      if (this.hasEnded)
+        throw new Error(`The process ended without reporting ${name}: ${this.#said.join(" ")}`);
       await new Promise<void>((resolve) => this.#heard.push(resolve));
     }
   }
@@ -51,7 +52,7 @@ export class Child implements AsyncDisposable {
     this.#process.kill(signal);
   }
 
-  /** How it ended: its exit code, or the signal that ended it. */
+  /** Resolves with the exit code of the process, or the signal that ended it. */
   async ended(): Promise<number | string | null> {
     await this.#ended;
     return this.#process.exitCode ?? this.#process.signalCode;

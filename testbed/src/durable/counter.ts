@@ -9,8 +9,8 @@ export interface Run {
 }
 
 /**
- * The world outside: what tools did, kept in a database of its own that survives those who did it. `keyed` tools leave one
- * row for each key, as a service does that knows idempotency keys.
+ * The external world: a database of the effects of tools, which survives the processes that caused them. `keyed` tools
+ * leave one row for each key, like a service that supports idempotency keys.
  */
 export class Counter implements Disposable {
   readonly #database: DatabaseSync;
@@ -28,12 +28,12 @@ export class Counter implements Disposable {
     this.#database.prepare("INSERT INTO asks VALUES (?, ?, ?)").run(key, request, problem ?? null);
   }
 
-  /** How often a model was asked. */
+  /** The number of model calls. */
   get asks(): number {
     return Number(this.#database.prepare("SELECT count(*) AS n FROM asks").get()?.["n"]);
   }
 
-  /** What was wrong with what the model was asked: no provider would accept it, or one key belonged to two requests. */
+  /** The problems of model requests: a provider would refuse one, or two requests have the same key. */
   get badAsks(): readonly string[] {
     const problems = this.#database.prepare("SELECT problem FROM asks WHERE problem IS NOT NULL").all();
     const keys = this.#database
@@ -61,7 +61,7 @@ export class Counter implements Disposable {
     }));
   }
 
-  /** What the world has of it: one row for each key. */
+  /** The effects of tools, one row for each key. */
   get effects(): number {
     return Number(this.#database.prepare("SELECT count(*) AS n FROM effects").get()?.["n"]);
   }

@@ -3,14 +3,14 @@ import type { LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
 import { defineAgent, type Agent, type AgentConfigChange, type AgentOptions } from "@moora/agent";
 import { toolsOf, type World } from "./counting-tools.ts";
 
-/** What a model does: calls, or an outcome, for each of its turns since the user spoke; after that it answers. */
+/** The turns of a model since the last user message: calls, or an outcome, for each; after the last one it answers. */
 export type Script = readonly (readonly ScriptedToolCall[] | LlmOutcome)[];
 
 export const call = (name: string, of = 1): ScriptedToolCall => ({ name, arguments: { of } });
 
 export const summary = "It looked, and found what it looked for.";
 
-/** What a model says that has nothing left to do. */
+/** The answer of a model after its script. */
 export const lastAnswer: LlmOutcome = answers("That is all that I have found out.", {
   usage: { inputTokens: 10, outputTokens: 5 },
 });
@@ -19,7 +19,7 @@ export const lastAnswer: LlmOutcome = answers("That is all that I have found out
 export const calls = (given: readonly ScriptedToolCall[]): LlmOutcome =>
   callsTools(given, { usage: { inputTokens: 7, outputTokens: 3 } });
 
-/** What a script has for a request, by what is in it alone. */
+/** The outcome of a script for a request, which depends only on the content of the request. */
 export function scriptedFor(script: Script, request: LlmRequest): LlmOutcome {
   if (request.purpose === "reflect") return answers(summary);
   const isSummed = JSON.stringify(request.messages).includes(summary);
@@ -28,28 +28,28 @@ export function scriptedFor(script: Script, request: LlmRequest): LlmOutcome {
   return "ok" in step ? step : calls(step);
 }
 
-/** A model that knows where it is from its request alone, so that it continues in the same way in another process. */
+/** A model whose outcome depends only on the request, so that it continues in the same way in another process. */
 export const scripted = (script: Script): MockLlmCaller =>
   new MockLlmCaller((request) => scriptedFor(script, request));
 
-/** The model's turns since the user spoke last. */
+/** The number of turns since the last user message. */
 function turnsIn({ messages }: LlmRequest): number {
   const spoken = messages.findLastIndex((message) => message.role === "user");
   return messages.slice(spoken + 1).filter((message) => message.role === "assistant").length;
 }
 
-/** What an agent may have beside its model, its tools and its configuration. */
+/** Further parts of an agent, besides its model, its tools and its configuration. */
 export interface Extras extends Pick<
   AgentOptions,
   "predicates" | "runLimits" | "prices" | "systemPrompt" | "states"
 > {
   /** The tools that it has; default: all. */
   readonly tools?: readonly string[];
-  /** What is wrong with an answer. */
+  /** Returns why an answer is invalid; undefined if it is valid. */
   readonly answerProblem?: (answer: string) => string | undefined;
 }
 
-/** An agent whose tools count what they do. */
+/** An agent whose tools count their runs. */
 export function countingAgent(
   world: World,
   llm: LlmCaller,

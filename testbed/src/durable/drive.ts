@@ -17,7 +17,7 @@ export async function quiet(
   await turn();
 }
 
-/** Whether something is being done, and not only a human or the clock waited for. */
+/** Whether work is running, other than a wait for a human or the clock. */
 const works = (state: AgentState): boolean =>
   Object.values(effectsAt(state)).some(({ type }) => type !== "ask-human" && type !== "wait-until");
 
@@ -53,7 +53,7 @@ async function doDeeds(
   }
 }
 
-/** What people do in a conversation. */
+/** The actions of people in a conversation. */
 export type Course = Pick<Transcript, "says" | "decide"> & Partial<Pick<Transcript, "deeds">>;
 
 /** Sends, decides and waits until a transcript is at its end; continues from any state of the session. */

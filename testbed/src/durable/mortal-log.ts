@@ -15,14 +15,14 @@ export class Died extends Error {
   override readonly name = "Died";
 }
 
-/** One life of a process: after its death nothing that it began reaches the world. */
+/** The lifetime of a process: after its death, its pending work has no effect. */
 export class Life {
   #isOver = false;
   #works = 0;
   readonly death: Death | undefined;
   readonly #end: () => void;
 
-  /** `end` is called at the moment of death: a real process kills itself there. */
+  /** `end` is called at the time of death; a real process kills itself in it. */
   constructor(death?: Death, end: () => void = () => undefined) {
     this.death = death;
     this.#end = end;
@@ -38,7 +38,7 @@ export class Life {
     throw new Died("This process is dead.");
   }
 
-  /** A tool has left its trace in the world. */
+  /** Called when a tool has had its effect. */
   didWork(): void {
     this.#works += 1;
     if (this.death !== undefined && "work" in this.death && this.death.work === this.#works) this.die();
@@ -48,7 +48,7 @@ export class Life {
     if (this.#isOver) throw new Died("This process is dead.");
   }
 
-  /** The clock of a process: the dead are not called back. */
+  /** The clock of a process. After its death, timers do not fire. */
   clock(clock: Clock): Clock {
     return {
       now: () => clock.now(),
@@ -57,7 +57,7 @@ export class Life {
   }
 }
 
-/** A log as a process has it that dies at one of its calls. */
+/** A log whose process dies at one of its calls. */
 export function mortalLog(log: EventLog, life: Life): EventLog {
   const { death } = life;
   let calls = 0;

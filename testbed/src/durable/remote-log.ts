@@ -19,7 +19,7 @@ export interface Passage {
   readonly types: readonly string[];
 }
 
-/** A log as it is behind a network: every call takes its way there and back, and `pass` says when it gets through. */
+/** A log behind a network: `pass` resolves when a request or a response arrives. */
 export function remoteLog(log: EventLog, pass: (passage: Passage) => Promise<void>): EventLog {
   const far =
     <Args extends readonly unknown[], Result>(
@@ -81,7 +81,7 @@ const typesOf = (records: unknown): readonly string[] =>
 
 /** Passages that a test lets through or breaks one by one: all others pass at once, as long as the log is up. */
 export class Gates {
-  /** While it is down, nothing gets there. */
+  /** While the log is down, no request arrives. */
   isDown = false;
   /** What every append was of, in order. */
   readonly appends: (readonly string[])[] = [];

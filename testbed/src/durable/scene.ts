@@ -15,7 +15,7 @@ import { countingAgent, scripted, type Script } from "./counting-agent.ts";
 import { Life } from "./mortal-log.ts";
 import { TestClock } from "../test-clock.ts";
 
-/** One session, "ada", and the means to open it as often as a test likes. */
+/** A session, "ada", which a test can open any number of times. */
 export interface Scene {
   readonly counter: Counter;
   readonly clock: TestClock;
@@ -54,7 +54,7 @@ export function sceneOf(
   };
 }
 
-/** A session is what its log says that it is, and its log is sound. */
+/** Asserts that the state of a session is the fold of its log, and that the log is valid. */
 export async function checkSound(session: DurableSession, log: EventLog): Promise<void> {
   const { streaming: _, ...state } = session.current();
   expect(await verifySession(log, session.id)).toMatchObject({ ok: true, seq: session.info().seq });

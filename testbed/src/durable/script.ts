@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 
-/** A process of its own that runs `children/script.ts`. */
+/** A child process that runs `children/script.ts`. */
 export class Script implements AsyncDisposable {
   readonly #process: ChildProcessByStdio<null, Readable, Readable>;
   readonly #ended: Promise<unknown>;
@@ -20,7 +20,7 @@ export class Script implements AsyncDisposable {
     this.#ended = once(this.#process, "close");
   }
 
-  /** Resolves when it has written this. Fails when it ends without. */
+  /** Resolves when the process has written a text. Rejects if it ends without it. */
   async said(text: string): Promise<void> {
     await this.#wrote("stdout", text);
   }

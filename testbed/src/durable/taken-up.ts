@@ -8,17 +8,17 @@ import { outcomeOf, problemsAfter } from "./outcome.ts";
 import { runProcess, type Scene } from "./processes.ts";
 import type { Transcript } from "./transcripts/transcript.ts";
 
-/** A session at its end, and what the world has of it. */
+/** A finished session, with the effects of its tools. */
 export interface Lived {
   readonly seq: number;
   readonly state: AgentState;
   readonly asks: number;
   readonly effects: number;
-  /** What is wrong with it by itself, whatever it should have been. */
+  /** Problems of the session that do not depend on the expected outcome. */
   readonly problems: readonly string[];
 }
 
-/** A process opens a session, new or left behind by a dead one, and brings it to its end. */
+/** Opens a new session, or one of a process that died, in a process, and runs it to its end. */
 export async function takenUp(scene: Scene, transcript: Transcript): Promise<Lived> {
   const { log, id, counter } = scene;
   const found = await foundState(log, id);
@@ -47,7 +47,7 @@ async function foundState(log: EventLog, id: string): Promise<AgentState | undef
 
 const callOf = ({ key }: Run): string => key.slice(key.lastIndexOf("/") + 1);
 
-/** What ran again though it must not: a tool that runs once only, and a call whose result was there already. */
+/** The calls that ran again although they must not: of a `once` tool, or with a recorded result. */
 function ranTwice({ runs }: Counter, before: number, found: AgentState | undefined): readonly string[] {
   const again = runs.filter(
     ({ tool, key }, at) => once.has(tool) && runs.findIndex((run) => run.key === key) < at,

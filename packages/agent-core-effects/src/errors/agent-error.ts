@@ -2,8 +2,8 @@ import { traceOf, type AgentState, type AgentUsage, type Trace } from "@moora/ag
 import { causeOf, MooraError } from "./moora-error.ts";
 
 /**
- * What kind of end it was. `AgentFailed`: a limit, a refusal of the graph's own or an answer that never fitted, with the
- * exact word in `reason`. `LlmError`: the model, with its failure kind in `reason`. The others say it themselves.
+ * The kind of an `AgentError`. `AgentFailed`: a limit, a failure of the control graph, or an answer that stayed invalid;
+ * `reason` is the exact one. `LlmError`: a failure of the model; `reason` is its kind.
  */
 export type AgentErrorKind =
   | "AgentFailed"
@@ -18,7 +18,7 @@ export type AgentErrorKind =
   | "LogCorrupt"
   | "Conflict";
 
-/** What the agent was doing when it ended: nothing that was done is lost with the error. */
+/** The details of an `AgentError`: its exact reason, and the state and the moves of the session when it ended. */
 export interface AgentErrorDetails {
   readonly reason?: string;
   readonly state?: AgentState;
@@ -27,16 +27,16 @@ export interface AgentErrorDetails {
 }
 
 /**
- * How a run ended that has no answer. `state` and `trace` hold the whole conversation: they can be read, but are left
- * out of JSON and of what `console.log` shows, so that logging an error, or sending an `Error` event to a browser, gives
- * nothing of it away.
+ * The error of a run that ends without an answer. `state` and `trace` contain the whole conversation. They are left out of
+ * JSON and of the output of `console.log`, so that logging an error, or sending an `Error` event to a browser, does not
+ * disclose the conversation.
  */
 export class AgentError extends MooraError {
   override readonly name: string = "AgentError";
   readonly kind: AgentErrorKind;
-  /** The exact word: `MaxSteps`, `rate-limit`, an input's problem. */
+  /** The exact reason, such as `MaxSteps` or `rate-limit`. Default: the kind. */
   readonly reason: string;
-  /** What the session had used by then; undefined where the error came before there was a state. */
+  /** The usage of the session when the loop ended; undefined if the error occurred before there was a state. */
   readonly usage: AgentUsage | undefined;
   readonly #state: AgentState | undefined;
   readonly #trace: Trace;
@@ -55,7 +55,7 @@ export class AgentError extends MooraError {
     return this.kind;
   }
 
-  /** The session when it ended; undefined where the error came before there was a state. */
+  /** The state when the loop ended; undefined if the error occurred before there was a state. */
   get state(): AgentState | undefined {
     return this.#state;
   }
@@ -70,7 +70,7 @@ export class AgentError extends MooraError {
     return { name, kind, reason, message, ...(usage === undefined ? {} : { usage }), ...causeOf(this) };
   }
 
-  // The method that Node's console.log and util.inspect call; other platforms ignore it.
+  // Node's console.log and util.inspect call this method. Other platforms ignore it.
   static {
     Object.defineProperty(this.prototype, Symbol.for("nodejs.util.inspect.custom"), { value: inspected });
   }

@@ -6,7 +6,7 @@ export interface Hidden {
   readonly until: number;
 }
 
-/** What the summaries of `[from, to)` hide, leaving out those that a later one hides. */
+/** The ranges that the summaries in `[from, to)` hide, except summaries that a later one hides. */
 export function hiddenBySummaries({ transcript }: AgentState, from: number, to: number): readonly Hidden[] {
   const hidden: Hidden[] = [];
   for (let index = to - 1; index >= from; index -= 1) {

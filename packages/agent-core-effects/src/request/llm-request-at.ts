@@ -8,9 +8,9 @@ import { reflectionMessages } from "./reflection.ts";
 import { toolsAt } from "./tools.ts";
 
 /**
- * The request that the state wants to make now, undefined when it wants none. Nothing of it is stored: it is a map over
- * `transcript[windowStart, seen)`. The next request of a loop is this one, the turn with its results, and what came
- * later, except after a reflection or a change of the window.
+ * The model request of a state; undefined if the state wants none. Requests are not stored: they are computed from
+ * `transcript[windowStart, seen)`. The next request of a loop extends this one by the turn, its results and later entries,
+ * except after a reflection or a change of the window.
  */
 export function llmRequestAt(state: AgentState): LlmRequest | undefined {
   const { control } = state.reActContext;
@@ -35,7 +35,7 @@ function planRequest(state: AgentState, control: ControlOf<"Planning">): LlmRequ
   };
 }
 
-/** A tool of the host replaces an internal one of the same name: providers refuse a name that comes twice. */
+/** The offered tools. A tool of the agent replaces an internal one of the same name: providers refuse duplicate names. */
 function offeredTools(state: AgentState): readonly LlmTool[] {
   const own = toolsAt(state);
   if (!wantsInternalTools(state)) return own;
@@ -43,8 +43,8 @@ function offeredTools(state: AgentState): readonly LlmTool[] {
 }
 
 /**
- * On the last step the model has to answer. A tool that must be called is called on the first step of a loop only; one
- * that is not offered need not be called.
+ * The tool choice of a request. On the last step the model must answer. `required` and a named tool apply only to the
+ * first step of a loop, and only if the tool is offered.
  */
 function toolChoiceOf(state: AgentState): LlmToolChoice {
   const { toolChoice } = state.config;
@@ -67,8 +67,8 @@ const reflectRequest = (state: AgentState, control: ControlOf<"Reflecting">): Ll
 });
 
 /**
- * Settings are passed on as they are, but for the limit of the answer where the budget leaves less. The adapter leaves out,
- * with a warning, what its provider does not know.
+ * The settings of a request: those of the configuration, with a lower `maxOutputTokens` if the budget requires it. The
+ * adapter leaves out, with a warning, settings that its provider does not support.
  */
 const settingsOf = (
   { config: { settings } }: AgentState,

@@ -5,9 +5,9 @@ import { isVisible, hiddenBySummaries } from "./entries.ts";
 import { loadedCallsToMessage, turnToMessage } from "./turn-to-message.ts";
 
 /**
- * The messages of the next plan, by the rules that every provider shares: the first is the user's, the last never the
- * assistant's, each call has its result right after its turn, no text is blank, ids are unique, no reasoning stands
- * last, arguments are an object, an empty result says so.
+ * The messages of the next plan. They follow the rules that all providers share: the first message is the user's, the last
+ * one is not the assistant's, each call has its result directly after its turn, no text is blank, ids are unique, no turn
+ * ends in reasoning, arguments are an object, and an empty result has a text.
  */
 export function messagesAt(state: AgentState): readonly LlmMessage[] {
   const { messages } = lineageAt(state);
@@ -15,18 +15,18 @@ export function messagesAt(state: AgentState): readonly LlmMessage[] {
   return last !== undefined && isAnswer(last) ? [...messages, continueNote] : messages.slice();
 }
 
-/** Whether the window holds what the model does not see, behind a summary or withheld: then there is something to load. */
+/** Whether the window contains entries that the model does not see, because they are summarized or withheld. */
 export const hidesEntriesAt = (state: AgentState): boolean => lineageAt(state).hidesEntries;
 
-/** Between two turns without calls, and after the last one: a state of the user's own may plan again without a word. */
+/** The note after a turn without calls that no message follows: a custom state may plan again without a note. */
 const continueNote: LlmMessage = { role: "note", text: "Go on." };
 
 const isAnswer = (message: LlmMessage): boolean =>
   message.role === "assistant" && message.results.length === 0;
 
-/** What a window was mapped to, as far as it had come, and what that depended on. */
+/** The messages of a window, with everything that they were computed from. */
 interface Lineage {
-  /** The state that it was made of: asked again for the same one, there is nothing to compare. */
+  /** The state of the messages. For the same state nothing has to be compared. */
   readonly of: AgentState;
   readonly windowStart: number;
   readonly transcript: readonly ContextEntry[];
@@ -40,8 +40,8 @@ interface Lineage {
 }
 
 /**
- * A memo beside the first entry of a window. The next request is the last one and a little more, so only what is new is
- * mapped; it decides nothing, for everything that it depends on is compared first.
+ * A cache by the first entry of a window. The next request extends the last one, so that only new entries are mapped.
+ * Everything that the messages depend on is compared first.
  */
 const memo = new WeakMap<ContextEntry, Lineage>();
 
@@ -66,13 +66,13 @@ function isPrefix(known: Lineage, state: AgentState): boolean {
     for (let index = known.windowStart; index < known.seen; index += 1)
       if (known.transcript[index] !== transcript[index]) return false;
   }
-  // An id without a record of its own finds nothing equal, and everything is mapped anew.
+  // A changed record invalidates the cache.
   for (let index = 0; index < known.callIds.length; index += 1)
     if (state.toolCalls[known.callIds[index] ?? ""] !== known.records[index]) return false;
   return known.userIds.every((id, index) => messageOf(state, id) === known.users[index]);
 }
 
-/** A summary hides what stands before it: then everything is mapped anew. */
+/** Whether the new entries only add messages. A summary hides earlier entries, so that all are mapped again. */
 function onlyAdds({ transcript, reActContext: { seen } }: AgentState, from: number): boolean {
   for (let index = from; index < seen; index += 1) if (transcript[index]?.type === "summary") return false;
   return true;
@@ -83,7 +83,7 @@ type Hidden = ReturnType<typeof hiddenBySummaries>;
 function mapped(state: AgentState, known: Lineage | undefined, from: number, hidden: Hidden): Lineage {
   const { transcript, reActContext } = state;
   const { windowStart, seen } = reActContext;
-  // The lists of an older lineage are reused: they have no other owner.
+  // The lists of the older lineage are extended in place: nothing else uses them.
   const messages: LlmMessage[] = known?.messages ?? [];
   const callIds: string[] = known?.callIds ?? [];
   const records: Lineage["records"] = known?.records ?? [];
@@ -119,7 +119,7 @@ function mapped(state: AgentState, known: Lineage | undefined, from: number, hid
   };
 }
 
-/** The first message is the user's: notes that stand before it come right after it. */
+/** Adds a message. The first message is the user's: notes before it are moved directly after it. */
 function addMessage(messages: LlmMessage[], leading: LlmMessage[], message: LlmMessage | undefined): void {
   const last = messages.at(-1);
   if (message === undefined) return;

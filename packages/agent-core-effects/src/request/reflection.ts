@@ -10,13 +10,14 @@ import type { LlmMessage } from "@moora/llm";
 import { hiddenBySummaries, isVisible } from "./entries.ts";
 import { truncated } from "../truncate.ts";
 
+/** The instruction of a reflection to the model. */
 export const reflectionPrompt =
   "Summarize the following tool call history into a single concise paragraph that preserves all key facts, findings, and data needed to continue the task.";
 
-/** Characters of one result that a reflection reads: the records stay, this is about what matters in them. */
+/** The maximum length of one result in a reflection, in characters. The records keep the whole result. */
 const maxResultLength = 8_000;
 
-/** One message: the order, the task, and the part of the history that the summary will replace. */
+/** The one message of a reflection: the prompt, the task, and the part of the history that the summary replaces. */
 export function reflectionMessages(
   state: AgentState,
   control: ControlOf<"Reflecting">,

@@ -7,12 +7,12 @@ interface OfferedTools {
   readonly tools: readonly LlmTool[];
 }
 
-/** A memo beside the tools of a state: they seldom change, and their schemas are long. */
+/** A cache by the tools of a state: they rarely change, and their schemas are long. */
 const memo = new WeakMap<AgentState["tools"], OfferedTools>();
 
 /**
- * The tools that the model is offered, in the order they were given: all but the blacklisted ones. They change only with
- * the configuration, so that the beginning of a request stays the same. A schema that cannot be read allows any object.
+ * The tools that the model is offered: all except the blacklisted ones, in the order in which they were given. They change
+ * only with the configuration, so that the beginning of requests stays the same. An unreadable schema allows any object.
  */
 export function toolsAt({ tools, config }: AgentState): readonly LlmTool[] {
   const { blacklist } = config.toolCalls;

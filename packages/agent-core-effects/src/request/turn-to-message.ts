@@ -4,7 +4,7 @@ import type { LlmMessage, LlmPart, LlmToolResult } from "@moora/llm";
 import { hasMoreItemsThan } from "@moora/llm/internal";
 import { jsonObjectOf } from "./json-object.ts";
 
-/** A turn with its results. Without text and calls there is nothing to send, whatever else it had. */
+/** The message of a turn with its results; undefined for a turn without text and calls. */
 export function turnToMessage(state: AgentState, index: number, turn: TurnEntry): LlmMessage | undefined {
   const parts: LlmPart[] = [];
   const results: LlmToolResult[] = [];
@@ -25,7 +25,7 @@ export function turnToMessage(state: AgentState, index: number, turn: TurnEntry)
   return { role: "assistant", turn: { origin: turn.origin, parts, ...raw }, results };
 }
 
-/** Reasoning with nothing after it has led to nothing, and providers refuse it. */
+/** The end of the parts to send: providers refuse reasoning at the end of a turn. */
 const endOfTurn = (parts: readonly TurnPart[]): number =>
   parts.findLastIndex((part) => part.type !== "reasoning" && part.type !== "opaque" && !isBlank(part)) + 1;
 
@@ -48,7 +48,7 @@ function partOf(state: AgentState, part: TurnPart, internalId: string): LlmPart 
   }
 }
 
-/** The arguments as the model made them; `{}` for arguments that cannot be used: the result says why. */
+/** The part of a call with the arguments of the model; `{}` for invalid arguments, whose result contains the reason. */
 const callPart = (id: string, name: string, text: string, raw: TurnPart["raw"]): LlmPart => ({
   type: "tool-call",
   id,
@@ -78,7 +78,7 @@ const resultText = (isError: boolean, content: string): LlmToolResult => ({
   content: content.trim() === "" ? "(no output)" : content,
 });
 
-/** Calls of history that were loaded again: a round of its own, so that their results stay inside result blocks. */
+/** The message of calls that were loaded again: a turn of its own, so that their results are in result blocks. */
 export function loadedCallsToMessage(
   state: AgentState,
   index: number,

@@ -1,11 +1,11 @@
 import { parseInput, type AgentInput } from "@moora/agent-core-state-machine";
 
-/** Thrown for an input that no log could keep, made of what a model, a tool or a handler of others gave. */
+/** Thrown for an input that logs cannot contain, because a model, a tool or a handler returned an invalid value. */
 export class UnloggableInput extends Error {
   override readonly name = "NotRecordable";
 }
 
-/** The input as a log keeps it: copied, and of the right form. What comes from code of others may be anything. */
+/** Returns a validated copy of an input. Throws `UnloggableInput` for an invalid one: foreign code may return any value. */
 export function assertLoggable(input: AgentInput): AgentInput {
   const parsed = parseInput(input);
   if (parsed.ok) return parsed.input;

@@ -4,7 +4,7 @@ import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import type { ToolContext } from "../tool/define-tool.ts";
 import type { EffectHost } from "./host.ts";
 
-/** What distinguishes the context of one call from that of another. */
+/** The parts of a context that differ from call to call. */
 export interface CallDetails {
   readonly toolCallId: string;
   readonly attempt: number;
@@ -12,7 +12,7 @@ export interface CallDetails {
   readonly budgetLeft: Spending | undefined;
 }
 
-/** The context of a call that the model made. `late` is aborted when its time is up. */
+/** The context of a call of the model. `late` is aborted on time-out. */
 export function callContext(
   effect: CallToolEffect | ProbeToolEffect,
   state: AgentState,
@@ -26,7 +26,7 @@ export function callContext(
   return contextOf({ toolCallId, attempt, approvedBy, budgetLeft }, state, host, late);
 }
 
-/** The context of any call. Progress that is reported after its abort or its time-out is dropped. */
+/** The context of any call. Progress that is reported after the abort or the time-out is dropped. */
 export function contextOf(
   { toolCallId, attempt, approvedBy, budgetLeft }: CallDetails,
   { config }: AgentState,
@@ -41,7 +41,7 @@ export function contextOf(
     ...(approvedBy === undefined ? {} : { approvedBy }),
     ...(budgetLeft === undefined ? {} : { budgetLeft }),
     prices: config.prices,
-    /** Joined when it is asked for: most tools never look, and a joined signal costs more than their call. */
+    /** Joined on the first access: most tools do not read it, and joining signals is slow. */
     get signal() {
       return (joined ??= AbortSignal.any([signal, late]));
     },

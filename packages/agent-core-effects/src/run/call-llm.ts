@@ -11,7 +11,7 @@ import { toFailedInput, numberedTurn, toObservedInput, toReflectedInput } from "
 import { assertLoggable } from "./assert-loggable.ts";
 import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 
-/** Calls the model and dispatches its answer. The request is the state's, so equal keys send equal bytes. */
+/** Calls the model and dispatches its answer. The request is computed from the state, so that equal keys send equal bytes. */
 export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { clock, signal } = host;
   const request = llmRequestAt(state);
@@ -73,7 +73,7 @@ function* dispatchAnswer(
   yield* dispatch(...toObservedInput(effect, outcome, { turn, check, usage, calledAt, now: clock.now() }));
 }
 
-/** A caller promises not to reject; one that does anyway has failed, and the agent continues. */
+/** The outcome of a model call. A caller must not reject; if it does, that counts as a failure. */
 function outcomeOf(
   effect: CallLlmEffect,
   request: LlmRequest,
@@ -100,8 +100,8 @@ function callOptions(effect: CallLlmEffect, host: EffectHost): LlmCallOptions {
 }
 
 /**
- * Reports to viewers what is being made, until the call is no longer wanted. The first text opens its message; half of a
- * surrogate pair waits for the rest.
+ * Returns a function that reports chunks to viewers until the call is no longer wanted. The first text opens the message;
+ * half of a surrogate pair is held back until the other half arrives.
  */
 function chunkReporter(
   { key, messageId }: CallLlmEffect,

@@ -14,7 +14,7 @@ import { withTimeout } from "./with-timeout.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 
-/** Runs a tool, after its intent is durable, and dispatches its one result. A call that cannot run is not begun. */
+/** Runs a tool after its intent is durable, and dispatches its result. For a call that cannot run, only dispatches a failure. */
 export function* callTool(effect: CallToolEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { toolCallId, attempt } = effect;
   const { clock, signal } = host;
@@ -66,7 +66,7 @@ function* dispatchResult(
   yield* dispatch("files" in result ? assertLoggable(input) : input);
 }
 
-/** The tool's outcome, at once where it is there at once. */
+/** The outcome of a tool; a promise only if the tool returns one. */
 function toolOutcome(
   tool: Tool,
   effect: CallToolEffect,
@@ -76,13 +76,13 @@ function toolOutcome(
   const late = new AbortController();
   const running = tool.run(effect.parameters, callContext(effect, state, host, late.signal));
   if (!isPromise(running)) return running;
-  // `Tool` promises not to reject; one that a host wrote by hand may do so all the same.
+  // A `Tool` must not reject, but one that was not made by `defineTool` might.
   const settled = running.catch(thrownToOutcome);
   if (tool.definition.spends !== undefined) reportLateUsage(effect.key, settled, host, late.signal);
   return withTimeout(settled, tool, host, late);
 }
 
-/** What a tool used counts even where its result came too late, after a cancel or its time-out. */
+/** Reports the usage of a tool whose result arrives too late, after a cancel or its time-out. */
 function reportLateUsage(
   key: string,
   running: Promise<ToolOutcome>,
@@ -96,7 +96,7 @@ function reportLateUsage(
 
 type Found = Awaited<ReturnType<NonNullable<Tool["probe"]>>>;
 
-/** A tool that is gone, has no probe, fails or does not answer in time does not know. */
+/** The result of a probe; "unknown" if the tool is missing, has no probe, fails or times out. */
 async function probeOutcome(
   tool: Tool | undefined,
   effect: ProbeToolEffect,
@@ -117,7 +117,7 @@ async function probeOutcome(
     : outcome;
 }
 
-/** A result that fits: cut to the limit with a mark that says how long the whole was. */
+/** The result of an outcome, truncated to `maxLength` characters. */
 function outcomeToResult(outcome: ToolOutcome, maxLength: number, receivedAt: number): ToolCallResult {
   if (!outcome.isSuccess) {
     const error = truncated(outcome.error.toWellFormed(), maxLength);

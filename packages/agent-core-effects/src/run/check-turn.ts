@@ -11,7 +11,7 @@ import {
 } from "./observation.ts";
 import { waitFor, type EffectProgram } from "./effect-program.ts";
 
-/** Looks at what the reducer cannot: schemas of answers and arguments, and the host's predicates. */
+/** Runs the checks that need code: the schemas of answers and arguments, and the predicates of the approval policy. */
 export function* checkTurn(
   state: AgentState,
   turn: NumberedTurn,
@@ -27,7 +27,7 @@ export function* checkTurn(
   return { calls, problem };
 }
 
-/** A check that throws has found that the answer cannot be used. */
+/** Why an answer is invalid; undefined if it is valid. A check that throws makes it invalid. */
 function* answerProblem(text: string, parts: AgentParts): EffectProgram<string | undefined> {
   try {
     return yield* waitFor(parts.answerProblem?.(text));
@@ -36,7 +36,7 @@ function* answerProblem(text: string, parts: AgentParts): EffectProgram<string |
   }
 }
 
-/** Why the call cannot run, or the predicate's answer where the policy has one. */
+/** The check of a call: why it cannot run, or the result of the predicate, if the policy has one. */
 function* judgedCall(
   state: AgentState,
   call: NumberedCall,
@@ -52,7 +52,7 @@ function* judgedCall(
   return hasOwnRule ? undefined : { needsApproval: yield* predicateAsks(call, predicate) };
 }
 
-/** A check that throws finds nothing: then the policy decides as if the call could run. */
+/** Why the arguments are invalid; undefined if they are valid. A check that throws finds no problem. */
 function* argumentProblem(
   { name, parameters }: NumberedCall,
   { tools }: AgentParts,
@@ -64,7 +64,7 @@ function* argumentProblem(
   }
 }
 
-/** A predicate that is missing, throws or returns anything but false asks. */
+/** Whether a predicate asks. One that throws or returns any value but false asks. */
 function* predicateAsks(
   call: NumberedCall,
   predicate: ApprovalPredicate | undefined,

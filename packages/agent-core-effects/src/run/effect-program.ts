@@ -1,14 +1,14 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import { isPromise } from "../is-promise.ts";
 
-/** One instruction of an effect under way: inputs to dispatch, or a promise to wait for. */
+/** One instruction of an effect: inputs to dispatch, or a promise to wait for. */
 export type EffectInstruction =
   | { readonly dispatch: readonly AgentInput[] }
   | { readonly wait: Promise<unknown> };
 
 /**
- * An effect as a program of instructions. What it does is written once; its driver decides how inputs are dispatched and
- * whether it may wait: the runner of a session, a custom runner, or a synchronous call.
+ * An effect as a program of instructions. Its driver decides how inputs are dispatched and whether the program may wait:
+ * the runner of a session, a custom runner, or a synchronous call.
  */
 export type EffectProgram<Result> = Generator<EffectInstruction, Result, unknown>;
 
@@ -25,8 +25,8 @@ export function* waitFor<Value>(value: Value | Promise<Value>): EffectProgram<Va
 }
 
 /**
- * Runs a program to its end. `dispatchBatch` returns whether a batch applied; a batch that it rejects is thrown into the program,
- * which dispatches its failure instead.
+ * Runs a program to its end. `dispatchBatch` resolves with whether a batch applied. A rejection is thrown into the program,
+ * which then dispatches its failure.
  */
 export async function runProgram(
   run: EffectProgram<void>,
@@ -50,7 +50,7 @@ const settled = (promise: Promise<unknown>): Promise<Settled> =>
     (error: unknown) => ({ ok: false, error }),
   );
 
-/** The inputs of a program, one after the other: the caller applies each before it takes the next. */
+/** The inputs of a program, one after the other. The caller must apply each before it requests the next. */
 export async function* inputsOf(run: EffectProgram<void>): AsyncGenerator<AgentInput, void, undefined> {
   let step = run.next();
   while (step.done !== true) {
@@ -64,21 +64,21 @@ export async function* inputsOf(run: EffectProgram<void>): AsyncGenerator<AgentI
   }
 }
 
-/** Thrown when a program that must be synchronous would have to wait. */
+/** Thrown when a program that must be synchronous has to wait. */
 export class NotSynchronous extends Error {
   override readonly name = "NotSynchronous";
 }
 
-/** The inputs of a program that never waits. Throws `NotSynchronous` for one that does. */
+/** The inputs of a program that does not wait. Throws `NotSynchronous` for one that does. */
 export function syncInputs(run: EffectProgram<void>): readonly AgentInput[] {
   const inputs: AgentInput[] = [];
   let step = run.next();
   while (step.done !== true) {
     if (!("dispatch" in step.value)) {
-      // Its outcome is not used.
+      // Its outcome is ignored.
       step.value.wait.catch(() => undefined);
       throw new NotSynchronous(
-        "A synchronous run needs a model with `callSync` and tools that return no promise.",
+        "A synchronous run needs a model with `callSync` and tools that do not return promises.",
       );
     }
     inputs.push(...step.value.dispatch);

@@ -4,8 +4,8 @@ import { errorText } from "../error-text.ts";
 import { UnloggableInput } from "./assert-loggable.ts";
 
 /**
- * The input for an effect whose program threw, so that no effect ends without an answer. Undefined where none is needed: a
- * question stays open for its reviewers, and a wait depends on nothing but the clock.
+ * The input for an effect whose program threw, so that every effect ends with an answer. Undefined for a question, which
+ * stays open for its reviewers, and for a wait, which only depends on the clock.
  */
 export function failureInput(effect: AgentEffect, error: unknown, timestamp: number): AgentInput | undefined {
   const message = errorText(error);

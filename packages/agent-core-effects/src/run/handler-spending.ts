@@ -10,11 +10,11 @@ import type { Tool } from "../tool/define-tool.ts";
 import type { ToolOutcome } from "../tool/tool-reply.ts";
 import { validUsage } from "./valid-usage.ts";
 
-/** What the tools that one handler calls may spend, and have used. */
+/** The budget and the usage of the tools that one handler calls. */
 export interface HandlerSpending {
   /**
-   * Sets aside what a call of a tool may spend. `settle` gives back what its outcome did not use, and returns the outcome.
-   * Without a budget `budgetLeft` is undefined.
+   * Reserves what a call of a tool may spend. `settle` releases the unused part and returns the outcome. Without a budget
+   * `budgetLeft` is undefined.
    */
   reserve(tool: Tool): {
     readonly budgetLeft: Spending | undefined;
@@ -23,7 +23,7 @@ export interface HandlerSpending {
   used(): AgentUsage;
 }
 
-/** The budget of the loop as a handler finds it, for all calls that it makes. */
+/** Creates the spending of a handler from the remaining budget, which all its calls share. */
 export function handlerSpending(state: AgentState): HandlerSpending {
   const budget = budgetLeftAt(state);
   const reserved = new Set<Spending>();

@@ -10,7 +10,7 @@ import type { EffectHost } from "./host.ts";
 import type { HandlerSpending } from "./handler-spending.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** A call that the handler of a custom state makes. */
+/** A tool call by the handler of a custom state. */
 export interface HandlerToolCall {
   readonly name: string;
   readonly input: unknown;
@@ -18,7 +18,7 @@ export interface HandlerToolCall {
   readonly toolCallId: string;
 }
 
-/** Runs a tool for a handler. Never throws and never rejects: a call that cannot run is a failed outcome. */
+/** Runs a tool for a handler. Does not throw or reject: a call that cannot run has a failed outcome. */
 export function callToolOfHandler(
   host: EffectHost,
   state: AgentState,
@@ -46,7 +46,7 @@ export function callToolOfHandler(
   return isPromise(outcome) ? finished(outcome.then(settle), tool, host, late) : settle(outcome);
 }
 
-/** A tool that a host wrote by hand may throw or reject, although it must not. */
+/** The outcome of a tool. An exception or rejection of a tool that was not made by `defineTool` is a failed outcome. */
 function outcomeOf(tool: Tool, parameters: string, context: ToolContext): ToolOutcome | Promise<ToolOutcome> {
   try {
     const outcome = tool.run(parameters, context);
@@ -56,7 +56,7 @@ function outcomeOf(tool: Tool, parameters: string, context: ToolContext): ToolOu
   }
 }
 
-/** The outcome, or a failure when the time of the tool is up. After a cancel the tool is waited for: what it used counts. */
+/** The outcome, or a failure on time-out. After a cancel it still waits for the tool, so that its usage counts. */
 async function finished(
   running: Promise<ToolOutcome>,
   tool: Tool,

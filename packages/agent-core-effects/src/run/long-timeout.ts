@@ -1,6 +1,6 @@
 import type { Clock, TimerOptions } from "./host.ts";
 
-/** Longer timers than this fire at once. */
+/** The longest delay of a timer, in milliseconds; longer ones fire at once. */
 const longestTimer = 2 ** 31 - 1;
 
 /** Calls back once, `ms` from now, however long that is; never for Infinity. Returns a function that cancels it. */

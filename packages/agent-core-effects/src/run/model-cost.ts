@@ -10,7 +10,7 @@ import { amount, validTokens, withoutZeros } from "./valid-usage.ts";
 
 type CallFailure = LlmCallFailedInput["failure"];
 
-/** What a call used and cost: at the price of the model that answered, else of the one that was asked. */
+/** The usage of a call with its cost, at the price of the model that answered, else of the requested one. */
 function pricedUsage(
   { config: { prices } }: AgentState,
   usage: LlmUsage,
@@ -21,7 +21,7 @@ function pricedUsage(
   return withoutZeros({ ...counted, cost: price === undefined ? 0 : amount(costAt(price, counted)) });
 }
 
-/** The usage of a call, whatever became of it, as far as the provider reported it. */
+/** The usage of a successful or failed call; undefined if the provider did not report it. */
 export const usageOfOutcome = (
   state: AgentState,
   outcome: LlmOutcome,
@@ -34,7 +34,7 @@ export const usageOfOutcome = (
 const limitsCost = ({ budget }: AgentConfig): boolean =>
   budget.maxCost !== undefined || budget.maxTotalCost !== undefined;
 
-/** Why a call must not continue: a cost limit cannot be kept for a model without a price. Undefined where it can. */
+/** The failure of a call under a cost limit whose model has no price; undefined if there is a price or no such limit. */
 export function missingPrice({ config }: AgentState, ...models: readonly string[]): CallFailure | undefined {
   if (!limitsCost(config) || priceOf(config.prices, ...models) !== undefined) return undefined;
   const model = models.find((name) => name !== "");

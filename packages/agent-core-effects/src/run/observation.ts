@@ -16,14 +16,14 @@ import { readFinish, readTurn } from "./read-turn.ts";
 
 type Answered = Extract<LlmOutcome, { ok: true }>;
 
-/** What an observation needs to know of its host. */
+/** The parts of a host that an observation uses. */
 export type ObservationHost = Pick<EffectHost, "parts" | "sessionId" | "digestOf">;
 
 export interface NumberedCall extends Omit<ObservedToolCall, keyof CallCheck> {
   readonly id: string;
 }
 
-/** A turn before it is checked: its parts with our ids, and the inputs that its internal calls resulted in. */
+/** A turn before its checks: its parts with ids of the session, and the inputs of its internal calls. */
 export interface NumberedTurn {
   readonly parts: readonly TurnPart[];
   readonly calls: readonly NumberedCall[];
@@ -32,7 +32,7 @@ export interface NumberedTurn {
   readonly raw: Json | undefined;
 }
 
-/** Numbers the calls through the session: ids of providers are data, never keys. */
+/** Gives calls ids that are numbered through the session. The ids of providers are data, not keys. */
 export function numberedTurn(
   state: AgentState,
   { turn }: Answered,
@@ -63,7 +63,7 @@ export function numberedTurn(
   return { parts, calls, before, origin, raw: rawTurn };
 }
 
-/** A digest is worth its time where a human may have to decide about the call. */
+/** Whether a human may be asked about a call, so that it needs a digest. */
 const mayAsk = (state: AgentState, call: Omit<ObservedToolCall, "needsApproval">): boolean =>
   needsHuman(state, { ...call, result: null }) || toolOf(state, call.name)?.onUnknown === "ask";
 
@@ -87,16 +87,16 @@ export const callDigest = (
 export const answerText = (parts: readonly { readonly type: string; readonly text?: string }[]): string =>
   parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-/** What a check found out about one call. */
+/** The check of one call. */
 export type CallCheck = Pick<ObservedToolCall, "needsApproval" | "problem">;
 
-/** What the checks of a turn found out: about its calls, by id, and what is wrong with its answer. */
+/** The checks of a turn: those of its calls by id, and the problem of its answer. */
 export interface TurnCheck {
   readonly calls: ReadonlyMap<string, CallCheck>;
   readonly problem: string | undefined;
 }
 
-/** What is known of a finished plan beside its outcome. Times are milliseconds since 1970. */
+/** The data of a finished plan, except its outcome. Times are in milliseconds since 1970. */
 export interface ObservedPlan {
   readonly turn: NumberedTurn;
   readonly check: TurnCheck;
@@ -146,7 +146,7 @@ export function toReflectedInput(
   return { type: "history-reflected", key: effect.key, summary, usage, timestamp };
 }
 
-/** A failure of the provider's, or of our own. */
+/** A failed model call: a failure of the provider, or of the agent. */
 export interface FailedCall {
   readonly failure: LlmCallFailedInput["failure"];
   readonly partial: string;

@@ -5,8 +5,8 @@ import { withWellFormedText } from "@moora/llm/internal";
 import { UnloggableInput } from "./assert-loggable.ts";
 
 /**
- * A turn as a log keeps it: parts of the right form, well-formed text, raw JSON that JSON keeps. Callers are code of
- * others. Written by hand and not as a schema, since it is on the way of every step. Throws `NotRecordable`.
+ * Validates the turn of a caller, and returns it in the form of logs: known parts, well-formed text, and raw data that is
+ * JSON. Not a schema, for speed: every step runs it. Throws `UnloggableInput` for an invalid turn.
  */
 export function readTurn({ origin, parts, raw }: LlmTurn): LlmTurn {
   const read = parts.map(readPart);
@@ -51,7 +51,7 @@ function text(value: string, what: string): string {
 const rawOf = (raw: Json | undefined): { readonly raw?: Json } =>
   raw === undefined ? {} : { raw: kept(raw) };
 
-/** Repaired where it is ill-formed only: to repair what is in a circle would have no end. */
+/** A copy of raw JSON, with lone surrogates replaced. Throws `UnloggableInput` for values that are not JSON, such as cycles. */
 function kept(raw: Json): Json {
   const found = jsonCopy(raw);
   if ("copy" in found) return found.copy;
@@ -70,7 +70,7 @@ function repairedCopy(raw: Json): ReturnType<typeof jsonCopy> {
 
 const finishes: readonly LlmFinish["unified"][] = ["stop", "tool-calls", "length", "other"];
 
-/** Why the model stopped; an unknown word is `other`. */
+/** The finish reason of a turn; an unknown one is `other`. */
 export const readFinish = ({ unified, raw }: LlmFinish): LlmFinish => ({
   unified: finishes.includes(unified) ? unified : "other",
   raw: text(raw, "finish"),

@@ -9,8 +9,8 @@ import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-
 import { runState } from "./run-state.ts";
 
 /**
- * Executes an effect and dispatches what happened, as a program for one of the drivers. An exception of a model, a tool or a
- * handler is dispatched as its failure: an effect that is still wanted never ends without an answer.
+ * The program of an effect, for one of the drivers. It does the work and dispatches the results. An exception of a model, a
+ * tool or a handler is dispatched as a failure, so that a wanted effect always ends with an answer.
  */
 export function* programOf(effect: AgentEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   try {
@@ -40,7 +40,7 @@ function workOf(effect: AgentEffect, state: AgentState, host: EffectHost): Effec
   }
 }
 
-/** Dispatches the decision where this host has one; otherwise the question waits for one from outside. */
+/** Dispatches the decision if this host makes one; otherwise the question stays open for a decision from outside. */
 function* askHuman(effect: AskHumanEffect, { ask }: EffectHost): EffectProgram<void> {
   const decision = yield* waitFor(ask?.(effect));
   if (decision !== undefined) yield* dispatch(decision);

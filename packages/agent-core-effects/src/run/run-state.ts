@@ -10,7 +10,7 @@ import type { EffectHost, StateContext, StateDecision } from "./host.ts";
 import { reportUsage } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
 
-/** Runs the handler of a custom state, after its intent is durable, and dispatches its decision. */
+/** Runs the handler of a custom state after its intent is durable, and dispatches its decision. */
 export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { key } = effect;
   const { clock, signal } = host;
@@ -26,7 +26,7 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
   );
 }
 
-/** The input that leaves the state. A decision of another form counts as a failure of the handler. */
+/** The input that leaves the state. An invalid decision counts as a failure of the handler. */
 function decisionToInput(
   name: string,
   decision: StateDecision,
@@ -55,8 +55,8 @@ type StateHandled = InputOf<"state-handled">;
 const handlerFailed = (error: unknown) => ({ event: "HandlerFailed", note: errorText(error) });
 
 /**
- * Never throws, so that what the handler's tools used is counted in each case. A handler that is missing is an event, as is
- * one that throws: without a row for it the loop ends, with one it continues.
+ * The decision of a handler. Does not throw, so that the usage of the handler's tools always counts. A handler that is
+ * missing or throws results in an event: the loop continues if there is a row for it, and ends if there is none.
  */
 function* stateDecision(
   effect: RunStateEffect,

@@ -4,7 +4,7 @@ import type { EffectHost } from "./host.ts";
 import { setLongTimeout } from "./long-timeout.ts";
 
 /**
- * The outcome of a tool, or a failure when its time is up or the call is no longer wanted: what the tool returns later is
+ * The outcome of a tool, or a failure on time-out and when the call is no longer wanted. A later result of the tool is
  * dropped. A synchronous tool has no timer.
  */
 export async function withTimeout<Outcome>(

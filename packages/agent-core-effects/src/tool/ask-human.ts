@@ -7,13 +7,13 @@ import { schemaCheckOf } from "./schema-check.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 import { toolReply, type ToolReply } from "./tool-reply.ts";
 
-/** Defaults: the name `ask_human`, a description that says when to ask, one text named `question`, any answer. */
+/** The options of `askHuman`. Defaults: the name `ask_human`, a description, an input with the text `question`, any answer. */
 export interface AskHumanOptions {
   readonly name?: string;
   readonly description?: string;
-  /** The schema of what the model asks. */
+  /** The schema of the question that the model asks. */
   readonly input?: StandardSchema | JsonObject;
-  /** The schema of the answer. One that does not fit is refused, and the question stays open. */
+  /** The schema of the answer. An answer that does not match it is refused, and the question stays open. */
   readonly answer?: StandardSchema | JsonObject;
 }
 
@@ -36,8 +36,8 @@ const optionNames: Readonly<Record<keyof AskHumanOptions, true>> = {
 };
 
 /**
- * A tool that a person answers: its call waits as a question, for days and across restarts, and the answer is its result.
- * Throws `BuildError` as `defineTool` does, also for an unknown option.
+ * Creates a tool whose calls a person answers. A call is an open question, also across restarts, until the person answers;
+ * the answer is its result. Throws `BuildError` as `defineTool` does.
  */
 export function askHuman(options: AskHumanOptions = {}): Tool {
   if (typeof options !== "object" || options === null)
@@ -57,5 +57,5 @@ export function askHuman(options: AskHumanOptions = {}): Tool {
   return { ...tool, definition: { ...tool.definition, asksHuman: true, ...answerSchema } };
 }
 
-/** No host executes a question. One that does gives the model no answer. */
+/** The `execute` of a question. Hosts ask a person instead; if one executes the call, it fails. */
 const unasked = (): ToolReply => toolReply({ content: "No reviewer was asked.", isError: true });

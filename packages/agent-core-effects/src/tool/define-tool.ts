@@ -8,31 +8,31 @@ import type { OutputOf, StandardSchema } from "./standard-schema.ts";
 import { checkToolOptions, toolDefinitionOf } from "./tool-definition.ts";
 import { outputToOutcome, thrownToOutcome, type ToolOutcome } from "./tool-reply.ts";
 
-/** What a tool knows of the call that it executes. */
+/** The context of a call, which `execute` receives. */
 export interface ToolContext {
   readonly toolCallId: string;
-  /** The same for every attempt of this call: a service that gets it twice does the work once. */
+  /** The same for every attempt of this call. Pass it to a service, so that the work is done once. */
   readonly idempotencyKey: string;
   readonly attempt: number;
   /**
-   * Aborted on cancel, on time-out and when the host shuts down. `reason.name` says which: `AbortError`, `TimeoutError`,
-   * or `ShutdownError`, after which the next owner of the session still wants the call.
+   * Aborted on cancel (`reason.name` is `AbortError`), on time-out (`TimeoutError`) and when the host shuts down
+   * (`ShutdownError`). After a shutdown, the next owner of the session still wants the call.
    */
   readonly signal: AbortSignal;
-  /** Who approved the call, where a person had to. */
+  /** The reviewer who approved the call; undefined if no approval was needed. */
   readonly approvedBy?: string;
   /**
-   * What this call may spend: for a tool with `spends` the amount that it has reserved, for any other what the agent's
-   * limits left when the call began. Undefined without a limit.
+   * What this call may spend: for a tool with `spends` its reservation, for any other tool the remaining budget of the agent
+   * when the call started. Undefined without a limit.
    */
   readonly budgetLeft?: Spending;
-  /** The agent's price list: what model calls that the tool makes cost. Empty where the agent has none. */
+  /** The price list of the agent, for model calls of the tool. Empty if the agent has none. */
   readonly prices?: PriceList;
   /** Reports progress to viewers. */
   readonly progress: (text: string) => void;
 }
 
-/** What a probe found: the call did not run, its outcome cannot be known, or what it returned. */
+/** The result of a probe: the call did not run, its outcome cannot be known, or its output. */
 export type ProbeOutcome = "not-run" | "unknown" | { readonly output: unknown };
 
 /**
@@ -46,15 +46,15 @@ export interface ToolOptions<
 > {
   /** 1 to 64 letters, digits, `_` or `-`. */
   readonly name: string;
-  /** What the model reads: what the tool does, and when to call it. */
+  /** The description for the model: what the tool does, and when to call it. */
   readonly description: string;
   /** The schema of the arguments, an object schema: a Standard Schema or a JSON Schema. */
   readonly input: Schema;
-  /** The JSON Schema of `input`, for libraries that do not give it. */
+  /** The JSON Schema of `input`, for libraries that do not provide it. */
   readonly schema?: JsonObject;
-  /** Returns text, JSON or `toolReply(...)`, now or as a promise. The model reads what it throws as an error. */
+  /** Runs a call. Returns text, JSON or `toolReply(...)`, or a promise for it. An exception is an error for the model. */
   readonly execute: (input: Input, context: ToolContext) => Output;
-  /** For `replay: "once"`: finds out what became of a call that a crash interrupted. */
+  /** For `replay: "once"`: finds out the outcome of a call that a crash interrupted. */
   readonly probe?: (input: Input, context: ToolContext) => ProbeOutcome | Promise<ProbeOutcome>;
   /** How much harm a call can do, for approval policies of the form `{ above }`. Default: "low". */
   readonly risk?: NonNullable<ToolDefinition["risk"]>;
@@ -78,40 +78,41 @@ export interface ToolOptions<
   /** Calls of this tool that run at once. Default: the agent's `maxParallelTools`. */
   readonly maxParallel?: number;
   /**
-   * For a tool that calls models itself: the most that one call may spend, without an amount where it has no limit of its
-   * own. Under a budget a call reserves that much, or what is left, before it runs. Default: the tool spends nothing.
+   * For a tool that calls models: the most that one call may spend. A kind of spending without an amount is not limited.
+   * Under a budget, a call reserves this amount, or the remaining budget if that is less, before it runs. Default: the tool
+   * spends nothing.
    */
   readonly spends?: Spending;
 }
 
 /**
- * A tool in the form that hosts use: text in, text out. `defineTool` makes them. `Input` and `Output` are those of `execute`;
- * a list of tools is a `Tool[]`, whatever they are.
+ * A tool, as `defineTool` returns it. Arguments and results are text. `Input` and `Output` are the types of `execute`; a list
+ * of tools of any types is a `Tool[]`.
  */
 export interface Tool<Input = unknown, Output = unknown> {
   readonly name: string;
   readonly definition: ToolDefinition;
-  /** What is wrong with these arguments, undefined when they can be used. */
+  /** Returns why arguments are invalid; undefined if they are valid. */
   check(parameters: string): string | undefined | Promise<string | undefined>;
-  /** Never throws and never rejects. */
+  /** Runs a call. Must not throw or reject. */
   run(parameters: string, context: ToolContext): ToolOutcome | Promise<ToolOutcome>;
   probe?(parameters: string, context: ToolContext): Promise<ProbeResult>;
-  /** For types only: never set. */
+  /** Exists only for types; not set. */
   readonly "~types"?: { readonly input: Input; readonly output: Output };
 }
 
-/** What `execute` of a tool takes: `ToolInput<typeof weather>`. */
+/** The type of the input of a tool's `execute`: `ToolInput<typeof weather>`. */
 export type ToolInput<Of extends Tool> = NonNullable<Of["~types"]>["input"];
 
-/** What `execute` of a tool returns, or what its promise resolves with: `ToolOutput<typeof weather>`. */
+/** The type of the output of a tool's `execute`, or of its promise: `ToolOutput<typeof weather>`. */
 export type ToolOutput<Of extends Tool> = NonNullable<Of["~types"]>["output"];
 
 type ProbeResult = "not-run" | "unknown" | ToolOutcome;
 
 /**
- * Defines a tool. The input of `execute` has the type that the schema gives. Throws `BuildError`, with the tool, the option
- * and the fix, for a name that a provider refuses, a missing or unusable schema, an input that is not an object, a missing
- * `execute`, an unknown option and a limit that is not a positive integer.
+ * Defines a tool. The schema determines the type of the input of `execute`. Throws `BuildError` for an invalid name, a
+ * missing or invalid schema, an input that is not an object, a missing `execute`, an unknown option and a limit that is not
+ * a positive integer. The message names the tool, the option and the fix.
  */
 export function defineTool<const Schema extends StandardSchema | JsonObject, Output = unknown>(
   options: ToolOptions<Schema, OutputOf<Schema>, Output>,
@@ -134,7 +135,7 @@ export function defineTool<const Schema extends StandardSchema | JsonObject, Out
     ...tool,
     async probe(parameters, context) {
       const it = await given.taken(parameters);
-      // The call ran with the schema of an earlier release, which these arguments fitted.
+      // Arguments that are invalid now may have been valid for the schema of an earlier release.
       return it.ok ? foundToOutcome(name, await probe(it.value, context)) : "unknown";
     },
   };
@@ -177,14 +178,14 @@ function definitionOf(
   return toolDefinitionOf(name, fields);
 }
 
-/** Hosts without types may return anything: a value of another form counts as unknown. */
+/** The outcome of a probe. An invalid value, which code without types may return, counts as unknown. */
 const foundToOutcome = (name: string, found: ProbeOutcome): ProbeResult => {
   if (found === "not-run") return found;
   const hasOutput = typeof found === "object" && found !== null && "output" in found;
   return hasOutput ? outputToOutcome(found.output, name) : "unknown";
 };
 
-/** The outcome of a call whose arguments cannot be used. */
+/** The outcome of a call with invalid arguments. */
 export const invalid = (problem: string): ToolOutcome => ({
   isSuccess: false,
   error: problem,

@@ -1,17 +1,17 @@
-/** A value that JSON does not keep: what it is, such as `a Map`, and what to return in its place. */
+/** The kind of a value that is not JSON, such as `a Map`, and the fix: what to return instead. */
 export interface ForeignKind {
   readonly kind: string;
   readonly fix: string;
 }
 
-/** The method by which a value gives its own JSON; undefined where it has none. */
+/** The `toJSON` method of a value; undefined if it has none. */
 export function toJsonOf(value: unknown): ((key: string) => unknown) | undefined {
   const isOwner = (typeof value === "object" && value !== null) || typeof value === "bigint";
   const method: unknown = isOwner ? Reflect.get(Object(value), "toJSON") : undefined;
   return typeof method === "function" ? (key) => Reflect.apply(method, value, [key]) : undefined;
 }
 
-/** What a single value is that JSON does not keep; undefined where it does. Fields and items are not looked at. */
+/** The kind of a value that is not JSON; undefined for a JSON value. Does not check fields and items. */
 export function foreignKind(value: unknown): ForeignKind | undefined {
   switch (typeof value) {
     case "number":
@@ -33,7 +33,7 @@ export function foreignKind(value: unknown): ForeignKind | undefined {
 }
 
 function foreignObject(value: object): ForeignKind | undefined {
-  // The tag and not `instanceof`: an object may come from another realm, such as the sandbox of a test runner.
+  // The tag instead of `instanceof`: an object may come from another realm, such as the sandbox of a test runner.
   const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
   const isView = ArrayBuffer.isView(value);
   const fix = isView ? fixes["ArrayBuffer"] : Object.hasOwn(fixes, tag) ? fixes[tag] : undefined;
@@ -53,7 +53,7 @@ const bodyFix = "return its fields";
 const bytesFix = "return text, an array of numbers or a file with toolReply";
 const readFix = "read it and return text";
 
-/** What to return instead of well-known objects, by their tags; a `toJSON` of theirs is not used. */
+/** The fixes for well-known objects, by their tags. Their `toJSON` is not used. */
 const fixes: Readonly<Record<string, string>> = {
   Error: errorFix,
   DOMException: errorFix,
@@ -101,7 +101,7 @@ function nameOf(value: object): string | undefined {
   return typeof made === "function" && made.name !== "" ? made.name.slice(0, 60) : undefined;
 }
 
-/** Plain objects are those whose prototype is null or the one of `{}`, of whatever realm. */
+/** Whether an object is plain: its prototype is null or, in any realm, the prototype of `{}`. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -9,12 +9,12 @@ export type ParsedArguments =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * The arguments of a call, strictly: one JSON object, no key twice, `maxJsonItems` keys and items at most. A blank text
- * counts as an empty object.
+ * Parses the arguments of a call strictly: one JSON object without duplicate keys, with at most `maxJsonItems` keys and
+ * items. A blank text counts as an empty object.
  */
 export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, value: {} };
-  // Counted before they are parsed: to parse a million keys blocks the event loop.
+  // Count before parsing: parsing a million keys blocks the event loop.
   if (hasMoreItemsThan(text, maxJsonItems))
     return wrong(`The arguments have more than ${maxJsonItems} keys and items.`, text);
   let value: unknown;
@@ -37,15 +37,15 @@ export function parseArguments(text: string): ParsedArguments {
 }
 
 /**
- * What came is quoted: the request shows such a call with `{}`, so the model could not know what it had sent. Two
- * kilobytes at most.
+ * The problem with a quote of the arguments: later requests contain the call with `{}`, so that the model could not see
+ * what it had sent. At most two kilobytes.
  */
 const wrong = (problem: string, text: string): ParsedArguments => ({
   ok: false,
   problem: `${truncatedToBytes(problem, 400)} You sent: ${truncatedToBytes(text, 1_400)}`.toWellFormed(),
 });
 
-/** The first key that an object of this valid JSON text has twice. `JSON.parse` would silently keep the last. */
+/** The first duplicate key of an object in this valid JSON text. `JSON.parse` would silently keep the last value. */
 function repeatedKey(text: string): { readonly key: string; readonly offset: number } | undefined {
   const objects: (Set<string> | undefined)[] = [];
   for (let offset = 0; offset < text.length; offset += 1) {

@@ -1,15 +1,15 @@
-/** Values of fewer characters are only known by the quotes around them: they may be part of any word. */
+/** The minimum length of values that are found without quotes around them: a shorter one may be part of any word. */
 const shortestKnown = 4;
 
-/** Characters of a longer value that distinguish it from any other text. */
+/** The number of characters at the beginning of a value that reveal it. */
 const revealingLength = 8;
 
-/** Values that are looked for in one message, at most. */
+/** The maximum number of values that are searched for in one message. */
 const mostValues = 1_000;
 
 /**
- * What a schema library says of a value, without the value: some of them quote what they refuse, and it may be a secret.
- * A message that still shows the beginning of one, cut or escaped in a way of its own, is not shown at all.
+ * Removes values from the message of a schema library: some libraries quote the refused value, which may be a secret. A
+ * message that still contains the beginning of a value, such as a truncated or escaped one, is replaced as a whole.
  */
 export function redactValues(message: string, value: unknown): string {
   let shown = message;
@@ -32,14 +32,14 @@ function leavesOf(value: unknown): readonly string[] {
     const next = open.pop();
     if (typeof next === "string" && next.trim() !== "") leaves.add(next);
     else if (typeof next === "number") leaves.add(String(next));
-    // One by one: a call with very many arguments would overflow the stack.
+    // One by one: a single push with very many arguments would overflow the stack.
     else if (typeof next === "object" && next !== null)
       for (const part of Object.values(next)) open.push(part);
   }
   return [...leaves].toSorted((a, b) => b.length - a.length);
 }
 
-/** What stands at a path of a value; the value itself where the path leads nowhere. */
+/** The value at a path of a value; the value itself for a path that does not exist. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let at = value;
   for (const key of path) {

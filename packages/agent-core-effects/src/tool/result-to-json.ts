@@ -3,17 +3,17 @@ import { errorText } from "../error-text.ts";
 import { truncated } from "../truncate.ts";
 import { foreignKind, toJsonOf, type ForeignKind } from "./foreign-kind.ts";
 
-/** Objects and arrays of a result may nest this deep. */
+/** The maximum depth of nested objects and arrays in a result. */
 const maxDepth = 512;
 
-/** A result as JSON text, or what came instead, where, and what the tool should return. */
+/** The JSON text of a result, or a problem: the kind of the value, its path, and what to return instead. */
 export type ResultJson =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: string; readonly code: "not-json" | "too-large" };
 
 /**
- * JSON text of what a tool returned. Like `JSON.stringify`, it calls `toJSON`, leaves out fields that are undefined and
- * writes null for such items. Unlike it, it refuses what would silently become `{}` or null: functions, symbols, NaN,
+ * Converts the result of a tool to JSON text. Like `JSON.stringify`, it calls `toJSON`, leaves out undefined fields and
+ * writes null for undefined items. Unlike it, it refuses values that would silently become `{}` or null: functions, symbols, NaN,
  * maps, sets, responses, errors, streams and other instances without `toJSON`. Results with more than `maxJsonItems` keys
  * and items are refused as well.
  */
@@ -34,7 +34,7 @@ interface Walk {
   readonly within: Set<object>;
 }
 
-/** Thrown and caught in this file only: a walk over a deep value needs one exit. */
+/** Thrown and caught in this file only, to leave a recursive walk. */
 class Refused extends Error {
   readonly code: "not-json" | "too-large";
   constructor(path: Walk["path"], foreign: ForeignKind, code: "not-json" | "too-large") {
@@ -47,14 +47,14 @@ const refuse = (walk: Walk, foreign: ForeignKind, code: "not-json" | "too-large"
   throw new Refused(walk.path, foreign, code);
 };
 
-/** The JSON text of a value; undefined for what JSON leaves out. */
+/** The JSON text of a value; undefined for undefined, which JSON leaves out. */
 function textOf(value: unknown, walk: Walk): string | undefined {
   const foreign = foreignKind(value);
   if (foreign !== undefined) return refuse(walk, foreign);
   const toJson = toJsonOf(value);
   if (toJson === undefined) return dataText(value, walk);
   const data = toJson(String(walk.path.at(-1) ?? ""));
-  // What `toJSON` returned is not asked for its own, as with `JSON.stringify`.
+  // As in `JSON.stringify`, the `toJSON` of the returned value is not called.
   const foreignData = foreignKind(data);
   return foreignData === undefined ? dataText(data, walk) : refuse(walk, foreignData);
 }
@@ -107,7 +107,7 @@ function count(items: number, walk: Walk): void {
 const problemAt = (path: Walk["path"], { kind, fix }: ForeignKind): string =>
   `${kind}${path.length === 0 ? "" : ` at ${pathText(path)}`}; ${fix}`;
 
-/** `["rows", 0, "a b"]` to `$.rows[0]["a b"]`; 20 steps at most, of 40 characters. */
+/** Converts `["rows", 0, "a b"]` to `$.rows[0]["a b"]`, with at most 20 steps of 40 characters. */
 const pathText = (path: Walk["path"]): string =>
   `$${path.slice(0, 20).map(stepText).join("")}${path.length > 20 ? "..." : ""}`;
 

@@ -12,20 +12,21 @@ import {
   type StandardSchema,
 } from "./standard-schema.ts";
 
-/** A schema in use: what the model reads of it, and how a value is checked. */
+/** A schema for the model and the agent: its JSON Schema, and the check of a value. */
 export interface SchemaCheck<Output> {
   readonly json: JsonObject;
   check(value: unknown): CheckedValue<Output> | Promise<CheckedValue<Output>>;
 }
 
-/** A value that fits a schema, as the schema gives it, or what is wrong with it. */
+/** The result of a check: the output of the schema, or the problem. */
 export type CheckedValue<Output> =
   | { readonly ok: true; readonly value: Output }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Takes a Standard Schema that gives JSON Schema, any other with its JSON Schema as `beside`, or a JSON Schema alone.
- * `place` names the schema in messages. Throws `BuildError` where there is no JSON Schema for the model to read.
+ * Creates the check of a schema. Accepts a Standard Schema that provides JSON Schema, any other Standard Schema with its
+ * JSON Schema as `beside`, or a JSON Schema. `place` names the schema in messages. Throws `BuildError` for an invalid schema
+ * and for one without a JSON Schema for the model.
  */
 export function schemaCheckOf(
   schema: StandardSchema | JsonObject,
@@ -63,7 +64,7 @@ function jsonSchemaOf(schema: StandardSchema, place: string): Readonly<Record<st
   }
 }
 
-/** The schema as JSON keeps it: a copy, without what libraries add under symbols. */
+/** A JSON copy of a JSON Schema, without the symbol keys that libraries add. Throws `BuildError` for an invalid one. */
 function checkedJsonSchema(schema: object, place: string): JsonObject {
   const copy = jsonCopyOf(schema);
   if (copy === undefined || isNoJsonSchema(copy)) {
@@ -87,7 +88,7 @@ const standardToChecked = (result: StandardResult<unknown>, given: unknown): Che
     ? { ok: true, value: result.value }
     : { ok: false, problem: issuesToText(result.issues, given) };
 
-/** Keywords whose errors only repeat that a value within does not fit, which has an error of its own. */
+/** Keywords whose errors only repeat that a nested value is invalid, which has an error of its own. */
 const outerKeywords: ReadonlySet<string> = new Set([
   "properties",
   "items",
@@ -99,7 +100,7 @@ const outerKeywords: ReadonlySet<string> = new Set([
 
 function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
   const json = withoutDialect(schema);
-  // The validator's own type of a schema is a mutable record of the same things.
+  // The validator's type of a schema is the mutable form of the same type.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const validator = new Validator(JSON.parse(JSON.stringify(json)) as Schema, "2020-12", false);
   return {
@@ -117,7 +118,7 @@ function jsonSchemaCheck(schema: JsonObject): SchemaCheck<unknown> {
   };
 }
 
-/** Providers refuse, or ignore, the name of the dialect. The schema is kept as JSON text, so this is a JSON copy. */
+/** A JSON copy of a schema without `$schema`, which providers refuse or ignore. */
 function withoutDialect(schema: Readonly<Record<string, unknown>>): JsonObject {
   const { $schema: _, ...rest } = schema;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -1,7 +1,7 @@
 import { shownValue } from "../field-problem.ts";
 import { isStandardSchema, type StandardSchema } from "./standard-schema.ts";
 
-/** Why a value cannot be a schema, as the end of a sentence with its fix; undefined where it may be one. */
+/** Why a value cannot be a schema, as the end of a sentence with the fix; undefined if it may be one. */
 export function mistakenSchema(schema: unknown): string | undefined {
   if (schema === undefined || schema === null) return "is missing. Give a schema, such as z.object({}).";
   if (isStandardSchema(schema)) return undefined;
@@ -14,7 +14,7 @@ export function mistakenSchema(schema: unknown): string | undefined {
 const isZod3 = (schema: unknown): boolean =>
   typeof schema === "object" && schema !== null && "_def" in schema && "safeParse" in schema;
 
-/** A JSON Schema that constrains anything has at least one of these at its root. */
+/** The keywords of which a useful JSON Schema has at least one at its root. */
 const keywords: ReadonlySet<string> = new Set([
   ..."$ref $defs $schema $id $comment definitions type enum const anyOf oneOf allOf not if properties required".split(
     " ",
@@ -34,8 +34,8 @@ export const isNoJsonSchema = (schema: object): boolean => {
 };
 
 /**
- * Where in a zod schema the JSON Schema cannot be made, such as `guests[].bornAt`; "" where it is the root, or a schema of
- * another library. Fields are looked at from the outside to the inside, to a depth of 20.
+ * The path in a zod schema for which JSON Schema cannot be generated, such as `guests[].bornAt`; "" for the root, and for
+ * the schema of another library. Searches to a depth of 20.
  */
 export function pathWithoutJsonSchema(schema: StandardSchema, depth: number = 0): string {
   if (depth > 20) return "";
@@ -56,7 +56,7 @@ function hasJsonSchema(schema: StandardSchema): boolean {
   }
 }
 
-/** The schemas that a zod schema is made of, each with the step of the path that leads to it. */
+/** The nested schemas of a zod schema, each with the step of the path that leads to it. */
 function partsOf(schema: StandardSchema): readonly (readonly [step: string, part: StandardSchema])[] {
   const def = fieldOf(fieldOf(schema, "_zod"), "def");
   const inner = ["innerType", "in", "left", "right"].map((name) => ["", fieldOf(def, name)] as const);

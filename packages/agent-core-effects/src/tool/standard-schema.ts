@@ -16,27 +16,28 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-/** What a Standard Schema makes of a value: the value, or what is wrong with it. */
+/** The result of a Standard Schema: the output value, or the issues. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** One thing that a Standard Schema finds wrong with a value. */
+/** An issue that a Standard Schema reports about a value. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a schema makes of a value that fits. */
+/** The type of the output of a schema. */
 export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : JsonObject;
 
+/** Whether a value is a Standard Schema: an object or a function with the key `~standard`. */
 export const isStandardSchema = (schema: unknown): schema is StandardSchema =>
   (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema;
 
-/** Bytes of one list of issues, at most. */
+/** The maximum length of one list of issues, in bytes. */
 const mostBytes = 1_600;
 
-/** Issues as the model reads them: where and what, never the value itself. Names of fields are shown. */
+/** The text of issues for the model: the path and the message of each, without values. */
 export function issuesToText(issues: readonly StandardIssue[], value: unknown): string {
   const shown = issues.slice(0, 10).map(({ path = [], message }) => {
     const keys = path.map((part) => (typeof part === "object" ? part.key : part));

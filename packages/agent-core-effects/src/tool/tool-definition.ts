@@ -51,7 +51,7 @@ export function checkToolOptions(options: unknown): void {
 
 const readOptions = (options: object): { readonly [Name in keyof ToolOptions]?: unknown } => options;
 
-/** Throws `BuildError` for a name that a provider refuses, or that every object has. */
+/** Throws `BuildError` for a name that providers refuse, and for a property name of `Object.prototype`. */
 export function checkToolName(name: unknown): asserts name is string {
   if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name) || name in {}) {
     refuse(
@@ -60,7 +60,7 @@ export function checkToolName(name: unknown): asserts name is string {
   }
 }
 
-/** The part of a tool that is data. Throws `BuildError` for the first field that does not fit. */
+/** The definition of a tool for the state. Throws `BuildError` for the first invalid field. */
 export function toolDefinitionOf(name: string, fields: object): ToolDefinition {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   const parsed = toolDefinitionSchema.safeParse(given);

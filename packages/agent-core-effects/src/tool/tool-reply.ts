@@ -5,19 +5,19 @@ import { shownValue } from "../field-problem.ts";
 import { errorText } from "../error-text.ts";
 import { resultToJson } from "./result-to-json.ts";
 
-/** What a tool gives back when text or JSON is not enough. */
+/** The result of a tool with more than text or JSON: files, an error, or usage. */
 export interface ToolReply {
   readonly content: string;
   readonly files?: readonly AgentAttachment[];
   readonly isError?: boolean;
-  /** What models used that the tool called itself: it counts for the agent. */
+  /** The usage of the models that the tool called. It counts as usage of the agent. */
   readonly usage?: UsageReport;
 }
 
-/** Known by identity: a tool that returns an object of this shape without `toolReply` returns JSON. */
+/** Replies are recognized by identity: an object of this shape that `toolReply` did not return is JSON. */
 const replies = new WeakSet<object>();
 
-/** A reply with files, or one that the model reads as an error. Throws `BuildError` if `content` is not a string. */
+/** Creates the reply of a tool with files, as an error, or with usage. Throws `BuildError` if `content` is not a string. */
 export function toolReply(reply: ToolReply): ToolReply {
   if (typeof reply !== "object" || reply === null)
     refuse(`toolReply needs an object, { content, files, isError }, got ${shownValue(reply)}.`);
@@ -28,18 +28,19 @@ export function toolReply(reply: ToolReply): ToolReply {
   return made;
 }
 
-/** What a call of a tool resulted in: content for the model, or an error with a stable code. */
+/** The outcome of a tool call: content for the model, or an error with a stable code. */
 export type ToolOutcome = (
   | { readonly isSuccess: true; readonly content: string; readonly files?: readonly AgentAttachment[] }
   | { readonly isSuccess: false; readonly error: string; readonly code: string }
 ) & {
-  /** What models used that the tool called itself. */
+  /** The usage of the models that the tool called. */
   readonly usage?: UsageReport;
 };
 
 /**
- * What the model reads of a returned value: text as it is, nothing as an empty text, other values as JSON text; well-formed
- * in each case. A value that is not JSON is an error that names the tool, the value, its path and what to return.
+ * The outcome of a returned value. The content is a text unchanged, an empty text for undefined, or the JSON text of any
+ * other value; always well-formed. A value that is not JSON is an error that names the tool, the kind of the value, its path
+ * and the fix.
  */
 export function outputToOutcome(output: unknown, toolName: string): ToolOutcome {
   if (typeof output === "string") return { isSuccess: true, content: output.toWellFormed() };
@@ -72,14 +73,14 @@ function contentToOutcome(
   return unusable(`The tool ${toolName} replied with files that are not JSON: files${path}: ${message}`);
 }
 
-/** The tool did run: the model must not take the error for a call that had no effect. */
+/** The outcome of a call whose result is invalid. The error states that the call ran, so that the model expects its effect. */
 const unusable = (error: string, code: "not-json" | "too-large" = "not-json"): ToolOutcome => ({
   isSuccess: false,
   error: `${error} The call ran and may have had its effect.`,
   code,
 });
 
-/** What a tool threw, for the model: the message, not the stack. */
+/** The outcome of a call that threw: the message for the model, without the stack. */
 export const thrownToOutcome = (error: unknown): ToolOutcome => ({
   isSuccess: false,
   error: errorText(error),

@@ -3,7 +3,7 @@ import type { ToolOutcome } from "./tool-reply.ts";
 
 const maxNames = 20;
 
-/** The outcome of a call of a tool that the agent does not have. The model reads which tools there are. */
+/** The outcome of a call of an unknown tool. The error lists the tools of the agent. */
 export function unknownTool(name: string, tools: ReadonlyMap<string, unknown>): ToolOutcome {
   const names = [...tools.keys()];
   const more = names.length > maxNames ? `, and ${names.length - maxNames} more` : "";

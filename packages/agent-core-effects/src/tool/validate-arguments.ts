@@ -7,8 +7,8 @@ import type { CheckedValue, SchemaCheck } from "./schema-check.ts";
 type MaybeChecked<Input> = CheckedValue<Input> | Promise<CheckedValue<Input>>;
 
 /**
- * Checks the arguments of calls. `checked` keeps its result for the next `taken` of the same text: a call is checked when
- * the model makes it, and mostly run right after. `taken` gives a result away once, so no two runs share an object.
+ * Validates the arguments of calls. `checked` caches its result for the next `taken` with the same text, because a call is
+ * usually run directly after its check. `taken` returns a cached result only once, so that two runs do not share an object.
  */
 export function argumentsOf<Input>(schema: SchemaCheck<unknown>): {
   checked(parameters: string): MaybeChecked<Input>;
@@ -29,12 +29,12 @@ export function argumentsOf<Input>(schema: SchemaCheck<unknown>): {
   };
 }
 
-/** Arguments that parse and fit, in the output type of the schema. A schema that throws refuses them. */
+/** Parses and checks arguments. Returns the output of the schema, or the problem; an exception of the schema is a problem. */
 function checkedArguments<Input>(schema: SchemaCheck<unknown>, parameters: string): MaybeChecked<Input> {
   const parsed = parseArguments(parameters);
   if (!parsed.ok) return parsed;
   try {
-    // The schema's own output type names what it checked.
+    // The schema has validated the value, which therefore has its output type.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const found = schema.check(parsed.value) as MaybeChecked<Input>;
     return isPromise(found) ? found.catch(unchecked) : found;

@@ -3,7 +3,7 @@ import { admitCalls, applyPolicy } from "./admission.ts";
 import { callIdsOf, callsOnEntry, lastTurn, openCallsOf, someSucceeded } from "./calls.ts";
 import type { AnyFiredEvent, EnterState, FiredEvent } from "./enter.ts";
 
-/** Takes the calls over; lets those run that may, unless an event leaves the state at once. */
+/** Moves the open calls to the new state, and admits them unless an event leaves the state at once. */
 function moveCalls<Fired extends AnyFiredEvent>(
   edit: StateEdit,
   type: "Acting" | "ParallelActing" | "WaitingForHuman",
@@ -18,7 +18,7 @@ function moveCalls<Fired extends AnyFiredEvent>(
 
 type AskingEvent = "OutcomeUnknown" | "HumanApprovalRequired";
 
-/** The event with which a state of running calls gives way to one that waits for a person, if a call asks. */
+/** The event that leads from a state of running calls to `WaitingForHuman`; undefined if no call asks. */
 export function askingEvent(edit: StateEdit): AskingEvent | undefined {
   let event: AskingEvent | undefined;
   for (const { status } of openCallsOf(edit.reActContext.control)) {
@@ -31,7 +31,7 @@ export function askingEvent(edit: StateEdit): AskingEvent | undefined {
 
 type ActingEvent = FiredEvent<"Acting" | "ParallelActing">;
 
-/** What follows in a state of running calls: a question, the end of the batch, or nothing yet. */
+/** The event that leaves a state of running calls: a question or the end of the batch; undefined while calls run. */
 export function actingEvent(edit: StateEdit): ActingEvent | undefined {
   const asking = askingEvent(edit);
   if (asking !== undefined) return { event: asking };
@@ -39,7 +39,7 @@ export function actingEvent(edit: StateEdit): ActingEvent | undefined {
   return { event: someSucceeded(edit) ? "ToolSuccess" : "ToolFailure" };
 }
 
-/** Whether all calls of the turn were settled while a custom state held them. */
+/** Whether all calls of the turn were settled in the custom state that precedes this one. */
 const isSettledBy = (edit: StateEdit, from: string): boolean =>
   edit.config.graph.states.includes(from) && callIdsOf(lastTurn(edit)).length > 0;
 
@@ -60,7 +60,7 @@ const entering =
 export const enterActing: EnterState<"Acting"> = entering("Acting");
 export const enterParallelActing: EnterState<"ParallelActing"> = entering("ParallelActing");
 
-/** Calls that need no approval run while the others wait for their reviewer. */
+/** Enters `WaitingForHuman`. Calls that need no approval run while the others wait for their reviewer. */
 export const enterWaitingForHuman: EnterState<"WaitingForHuman"> = (edit) =>
   moveCalls(edit, "WaitingForHuman", () => {
     if (askingEvent(edit) !== undefined) return undefined;

@@ -18,19 +18,19 @@ import {
 import type { Control, OpenCall, OpenCallStatus } from "./control.ts";
 
 /**
- * Holds every call that waits for its start against the policy as it is now: one that is not allowed fails, one that needs
- * an approval asks for it. Called wherever calls become queued or the policy changes, so that a queued call may always run.
+ * Applies the current policy to every call that has not started: a call that is not allowed fails, one that needs an
+ * approval asks for it. Called whenever calls are queued or the policy changes, so that every queued call may run.
  */
 export function applyPolicy(edit: StateEdit): void {
   for (const { id, status } of openCallsOf(edit.reActContext.control))
     if (waitsForStart(status)) applyPolicyTo(edit, id);
 }
 
-/** Whether a call is in the queue, or was admitted and has not started. */
+/** Whether a call is queued, or admitted and not started. */
 export const waitsForStart = (status: OpenCallStatus): boolean =>
   status.type === "queued" || (status.type === "running" && !status.started);
 
-/** Decisions with which a person lets a call run. */
+/** The decisions that allow a call to run. */
 const approvals: ReadonlySet<ToolCallDecision["type"]> = new Set(["approved", "modified", "run-again"]);
 
 const isApproved = ({ decision }: ToolCallRecord): boolean =>
@@ -47,13 +47,13 @@ function applyPolicyTo(edit: StateEdit, id: string): void {
   replaceCall(edit, withQuestion(edit, withoutSlot(call), about));
 }
 
-/** The call as it is when it gives up its place: the attempt that was wanted is over, and nothing is reserved for it. */
+/** The call without its slot: its current attempt is over, and its reservation is released. */
 function withoutSlot(given: OpenCall): OpenCall {
   const { reserved: _, ...call } = given;
   return call.status.type === "running" ? { ...call, attempt: call.attempt + 1 } : call;
 }
 
-/** Puts a call in the queue for its next attempt, if the policy still allows that. */
+/** Queues a call for its next attempt, if the policy still allows it. */
 export function runAgain(edit: StateEdit, call: OpenCall): void {
   const { reserved: _, ...again } = {
     ...call,
@@ -71,7 +71,7 @@ export function runAgain(edit: StateEdit, call: OpenCall): void {
 export const isBlacklisted = ({ config }: StateEdit, { name }: ToolCallRecord): boolean =>
   config.toolCalls.blacklist.includes(name);
 
-/** Fails a call of a tool that is not allowed. One that had begun before it was forbidden has an unknown outcome. */
+/** Fails a call of a blacklisted tool. The outcome of a call that had started before is unknown. */
 export function refuseBlacklisted(
   edit: StateEdit,
   { id, mayHaveRun }: OpenCall,
@@ -81,11 +81,11 @@ export function refuseBlacklisted(
   else failCall(edit, id, "blacklisted", wording.blacklisted(name));
 }
 
-/** The states in which calls run. In a state of the user's own, queued calls wait for what it decides. */
+/** Whether calls run in a state. In a custom state, queued calls wait for the decision of its handler. */
 const runsCalls = ({ type }: Control): boolean =>
   type === "WaitingForHuman" || type === "Acting" || type === "ParallelActing";
 
-/** Fills the free slots with queued calls, in order. An admitted call stays wanted until it is answered. */
+/** Fills the free slots with queued calls, in order. The effect of an admitted call is wanted until the call is settled. */
 export function admitCalls(edit: StateEdit): void {
   const { control } = edit.reActContext;
   const calls = openCallsOf(control);
@@ -121,8 +121,8 @@ function freeSlots(edit: StateEdit, calls: readonly OpenCall[], nameOf: (call: O
 }
 
 /**
- * Sets aside what a call may spend, so that calls that run side by side never spend the same amount. Gives undefined for a
- * call that finds nothing left while others hold a part: it waits for what they give back.
+ * Returns a function that reserves what a call may spend, so that parallel calls cannot spend the same amount. It returns
+ * undefined if the budget is used up by the reservations of other calls: the call then waits until one is released.
  */
 function reservations(
   edit: StateEdit,

@@ -12,19 +12,23 @@ import { callIdsIn } from "../turn-parts.ts";
 import { wording } from "../wording.ts";
 import type { AskingStatus, Control, OpenCall } from "./control.ts";
 
+/** The open calls of a control state; none in a state without calls. */
 export const openCallsOf = (control: Control): readonly OpenCall[] =>
   "calls" in control ? control.calls : [];
 
+/** The open call with this id; undefined if it is not open. */
 export const openCallOf = (control: Control, id: string): OpenCall | undefined =>
   openCallsOf(control).find((call) => call.id === id);
 
+/** The definition of a tool by name; undefined if the agent does not have the tool. */
 export const toolOf = (state: AgentState, name: string): ToolDefinition | undefined =>
   Object.hasOwn(state.tools, name) ? state.tools[name] : undefined;
 
+/** The record of a tool call by id; undefined for an unknown id. */
 export const recordOf = (state: AgentState, id: string): ToolCallRecord | undefined =>
   Object.hasOwn(state.toolCalls, id) ? state.toolCalls[id] : undefined;
 
-/** The newest turn of the present loop. */
+/** The newest turn of the current loop. */
 export function lastTurn(state: AgentState): TurnEntry | undefined {
   for (let index = state.transcript.length - 1; index >= state.reActContext.loopStart; index -= 1) {
     const entry = state.transcript[index];
@@ -33,18 +37,18 @@ export function lastTurn(state: AgentState): TurnEntry | undefined {
   return undefined;
 }
 
-/** The calls of a turn, none for no turn. */
+/** The ids of the calls of a turn; empty for undefined. */
 export const callIdsOf = (turn: TurnEntry | undefined): readonly string[] =>
   turn === undefined ? [] : callIdsIn(turn.parts);
 
-/** The calls of the newest turn that have no result, in their order. */
+/** The ids of the calls of the newest turn that have no result, in order. */
 export const unansweredIds = (state: AgentState): readonly string[] =>
   callIdsOf(lastTurn(state)).filter((id) => recordOf(state, id)?.result === null);
 
 export const someSucceeded = (state: AgentState): boolean =>
   callIdsOf(lastTurn(state)).some((id) => recordOf(state, id)?.result?.isSuccess === true);
 
-/** The calls that a state takes over on entry: those of the state before, or the new ones. */
+/** The open calls of a state on entry: those of the previous state, or those of the new turn. */
 export const callsOnEntry = (edit: StateEdit): readonly OpenCall[] => {
   const { control } = edit.reActContext;
   return "calls" in control ? control.calls : unansweredIds(edit).map(newOpenCall);
@@ -58,14 +62,14 @@ const newOpenCall = (id: string): OpenCall => ({
   status: { type: "queued" },
 });
 
-/** Whether an attempt of the call was started, so that it may have had its effect. */
+/** Whether an attempt of the call has started, so that it may have had its effect. */
 export const mayHaveRun = ({ mayHaveRun: earlier, status }: OpenCall): boolean =>
   earlier || (status.type === "running" && status.started);
 
 /**
- * Whether a person is asked before the call runs. In this order: a tool that asks people does; the policy `always` does,
- * whatever the tool says; then the tool's own `approval`; then the policy. A call that cannot run, of an unknown tool or
- * with arguments that do not fit, does not ask: it fails.
+ * Whether a person is asked before the call runs. The first rule that applies decides: a tool with `asksHuman` asks; the
+ * policy `always` asks; the tool's own `approval`; the policy. A call that cannot run, of an unknown tool or with invalid
+ * arguments, does not ask: it fails.
  */
 export function needsHuman(state: AgentState, call: ToolCallRecord): boolean {
   const tool = toolOf(state, call.name);
@@ -77,7 +81,7 @@ export function needsHuman(state: AgentState, call: ToolCallRecord): boolean {
 
 const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
 
-/** A predicate's answer arrives with the call; a call that was made without one is asked about. */
+/** Whether the policy asks about a call. The result of a predicate is part of the call; without a result it asks. */
 function policyAsks(policy: ApprovalPolicy, call: ToolCallRecord, tool: ToolDefinition): boolean {
   if (policy === "never") return false;
   if (policy === "always") return true;
@@ -86,7 +90,7 @@ function policyAsks(policy: ApprovalPolicy, call: ToolCallRecord, tool: ToolDefi
   return call.needsApproval ?? true;
 }
 
-/** The call with one more question to a person. Without a stamped digest, the call's own text stands in for it. */
+/** The call with a new question to a person. Without a digest, the question is bound to the name and arguments. */
 export function withQuestion(edit: StateEdit, call: OpenCall, about: AskingStatus["about"]): OpenCall {
   const record = recordOf(edit, call.id);
   const question = call.questions + 1;
@@ -104,11 +108,11 @@ export function withQuestion(edit: StateEdit, call: OpenCall, about: AskingStatu
   return { ...call, questions: question, status };
 }
 
-/** The time in so many milliseconds from the present input on, or null. */
+/** The time `ms` milliseconds after the current input; null if `ms` is undefined. */
 export const dueIn = (edit: StateEdit, ms: Approval["expiresAfterMs"]): number | null =>
   ms === undefined ? null : edit.timestamp + ms;
 
-/** A later question about the same call is another question: what was said to the first one does not answer it. */
+/** The digest of a question. Each further question about a call has its own, so that an earlier answer does not match it. */
 function questionDigest(record: ToolCallRecord | undefined, question: number): string {
   const digest =
     record === undefined ? "" : (record.digest ?? JSON.stringify([record.name, record.parameters]));
@@ -126,7 +130,7 @@ export const replaceCall = (edit: StateEdit, call: OpenCall): void =>
     openCallsOf(edit.reActContext.control).map((other) => (other.id === call.id ? call : other)),
   );
 
-/** Gives a call its one result and takes it from the open ones. */
+/** Settles a call: records its result and removes it from the open calls. */
 export function settleCall(
   edit: StateEdit,
   id: string,
@@ -145,18 +149,18 @@ export function settleCall(
   }
 }
 
-/** Fails a call: the model reads `error`, programs read `code`. */
+/** Settles a call as failed. `error` is for the model, `code` for programs. */
 export const failCall = (edit: StateEdit, id: string, code: FailureCode, error: string): void =>
   settleCall(edit, id, failedResult(edit, code, error));
 
-/** The failed result of a call, at the time of the present input. */
+/** A failed result, received at the time of the current input. */
 export const failedResult = (
   { timestamp: receivedAt }: StateEdit,
   code: FailureCode,
   error: string,
 ): ToolCallResult => ({ isSuccess: false, error, receivedAt, code });
 
-/** Fails a call whose outcome will not be known: the model reads why, and that it may have had its effect. */
+/** Fails a call whose outcome cannot be known. The model reads the reason, and that the call may have had its effect. */
 export const failAsUnknown = (
   edit: StateEdit,
   id: string,
@@ -165,7 +169,7 @@ export const failAsUnknown = (
 ): void =>
   settleCall(edit, id, failedResult(edit, "outcome-unknown", wording.outcomeUnknown(reason)), fields);
 
-/** Fails a call that nothing waits for anymore: as not run only where no attempt of it was started. */
+/** Fails a call whose result is no longer needed. It counts as not run only if no attempt of it has started. */
 export function abandonCall(edit: StateEdit, id: string, reason: string): void {
   const call = openCallOf(edit.reActContext.control, id);
   if (call !== undefined && mayHaveRun(call)) failAsUnknown(edit, id, reason);

@@ -4,8 +4,8 @@ import { failureSchema } from "../failure.ts";
 import { spendingSchema } from "../usage.ts";
 
 /**
- * Why a person is asked about a call: may it run (`approval`), what was its outcome (`outcome`), or the call is itself a
- * question to the person (`answer`).
+ * What a person is asked about a call: whether it may run (`approval`), what its outcome was (`outcome`), or the question
+ * that the call itself contains (`answer`).
  */
 const about = z.enum(["approval", "outcome", "answer"]);
 
@@ -36,42 +36,42 @@ const openCallSchema = z.object({
   attempt: z.number(),
   /** Whether an earlier attempt was started and may have had its effect. */
   mayHaveRun: z.boolean(),
-  /** What this attempt may spend, for a tool that declares `spends` under a budget; released when the call is settled. */
+  /** The reservation of this attempt, for a tool with `spends` under a budget. Released when the call is settled. */
   reserved: z.exactOptional(spendingSchema),
-  /** Questions asked about this call so far. */
+  /** The number of questions asked about this call so far. */
   questions: z.number(),
   status: openCallStatusSchema,
 });
 
 const calls = z.array(openCallSchema);
 
-/** What a state that calls a model records of the call. */
+/** The fields of a state that calls a model. */
 const llmCallFields = {
-  /** Grows with each failure, each interruption and each change of the request. */
+  /** Incremented by each failure, each interruption and each change of the request. */
   attempt: z.number(),
-  /** The attempt that first made the present request: equal requests have an equal idempotency key. */
+  /** The attempt that first sent the current request. Attempts with the same request have the same idempotency key. */
   request: z.number(),
   /** How often this call was interrupted by a restart. */
   interruptions: z.number(),
-  /** The durable intent. */
+  /** Whether the intent to make the call is durable. */
   started: z.boolean(),
-  /** Limit of the answer, in tokens, from what the budget leaves; null without a budget. Fixed with the request. */
+  /** The limit of the answer that the budget sets, in tokens; null if there is none. Fixed with the request. */
   maxOutputTokens: z.nullable(z.number()),
 };
 
-/** A control state with its own data: a wait that cannot be answered cannot be written. */
+/** A control state with its own data. */
 export const controlSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("Idle") }),
   z.object({
     type: z.literal("Planning"),
     ...llmCallFields,
-    /** Failed attempts of this step. */
+    /** The number of failed attempts of this step. */
     failures: z.number(),
-    /** When the next attempt is due, while it is waited for. */
+    /** When the next attempt is due, in milliseconds since 1970; null unless a retry is scheduled. */
     retryAt: z.nullable(z.number()),
-    /** The message that is being streamed. */
+    /** The id of the message that is being streamed; null if there is none. */
     messageId: z.nullable(z.string()),
-    /** Where in `messages` its answer belongs: after what its request saw. */
+    /** The index in `messages` for the answer: after the messages that its request contained. */
     messagesSeen: z.number(),
   }),
   z.object({ type: z.literal("WaitingForHuman"), calls }),
@@ -92,22 +92,22 @@ export const controlSchema = z.discriminatedUnion("type", [
     type: z.literal("Custom"),
     name: z.string(),
     entry: z.number(),
-    /** The event that led here. */
+    /** The event that led to this state. */
     event: z.string(),
     attempt: z.number(),
-    /** Whether the handler was started: the durable intent. */
+    /** Whether the intent to run the handler is durable. */
     started: z.boolean(),
     calls,
   }),
 ]);
 
-/** How far an open call is: queued, running, probing for a lost outcome, or asking a person. */
+/** The status of an open call: queued, running, probing for its outcome, or asking a person. */
 export type OpenCallStatus = Immutable<z.infer<typeof openCallStatusSchema>>;
-/** A tool call of the present turn that has no result yet. */
+/** A tool call of the current turn that has no result yet. */
 export type OpenCall = Immutable<z.infer<typeof openCallSchema>>;
 /** The status of a call that asks a person. */
 export type AskingStatus = Extract<OpenCallStatus, { type: "asking" }>;
-/** Where the agent is in its control graph, with the data of that state. */
+/** The current state of an agent in its control graph, with the data of that state. */
 export type Control = Immutable<z.infer<typeof controlSchema>>;
 /** The type of a control state. All custom states have the type `Custom`. */
 export type ControlType = Control["type"];

@@ -6,7 +6,7 @@ import type { ControlOf } from "./control.ts";
 import { answerAt } from "./done-and-error.ts";
 import type { FiredEvent } from "./enter.ts";
 
-/** A state of the user's own. Calls that are open when it is entered stay open through it, unless it is terminal. */
+/** Enters a custom state. Open calls stay open, unless the state is terminal. */
 export function enterCustom(edit: StateEdit, name: string, event: string): undefined {
   const entry = edit.reActContext.entries + 1;
   if (edit.config.graph.terminals.includes(name)) {
@@ -22,8 +22,8 @@ export function enterCustom(edit: StateEdit, name: string, event: string): undef
 }
 
 /**
- * What becomes of a handler that was interrupted after it had started. By the replay policy of its state: `safe` and
- * `keyed` run again, `once` never does. Gives the event that leaves the state where it does not run again.
+ * Applies the replay policy of a state to a handler that was interrupted after it had started: `safe` and `keyed` run
+ * again, `once` does not. Returns the event that leaves the state if the handler does not run again.
  */
 export function interruptHandler(
   edit: StateEdit,
@@ -47,9 +47,9 @@ const interrupted = (name: string, why: string): FiredEvent<"Custom"> => ({
 });
 
 /**
- * Applies a changed configuration to a custom state. A loop that ended in a terminal state stays ended, whatever the state is
- * now. Gives the event that leaves a state whose loop runs and whose handler must not run anymore: the state has become
- * terminal, or the handler was interrupted before and its policy does not let it run again.
+ * Applies a changed configuration to a custom state. A loop that ended in a terminal state stays ended. Returns the event
+ * that leaves the state if its handler must no longer run: the state has become terminal, or the handler was interrupted
+ * before and the new policy does not allow another run.
  */
 export function reconsiderState(edit: StateEdit, before: AgentConfig): FiredEvent<"Custom"> | undefined {
   const { control } = edit.reActContext;

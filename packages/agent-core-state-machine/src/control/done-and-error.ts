@@ -21,10 +21,10 @@ export const enterError: EnterState<"Error"> = (edit, fired, from) => {
   return undefined;
 };
 
-/** The text of the newest turn of the loop: what the model said last. */
+/** The text of the newest turn of the loop. */
 export const answerAt = (state: AgentState): string => textIn(lastTurn(state)?.parts ?? []);
 
-/** The failure of an event that a row of the user leads to Error. */
+/** The failure of an event that a custom row leads to Error. */
 function failureOf({ event, detail }: AnyFiredEvent, from: string): AgentFailure {
   const said = detail === undefined ? "" : ` ${detail}`;
   const message = `The event ${event} ended the loop in ${from}.${said}`;
@@ -32,7 +32,7 @@ function failureOf({ event, detail }: AnyFiredEvent, from: string): AgentFailure
   return { source: "event", kind: event, message, from };
 }
 
-/** A loop that ends leaves nothing open: each call has its one result, no message streams on. */
+/** Closes the open work of a loop that ends: settles its calls and its streaming message. */
 function closeOpenWork(edit: StateEdit): void {
   closeStreamedMessage(edit, "");
   awaitUsageOfCalls(edit);
@@ -45,8 +45,8 @@ function closeOpenWork(edit: StateEdit): void {
 }
 
 /**
- * Keeps this loop from the model from now on, so that what was refused does not poison later requests. What its calls did
- * is never withheld: a note names them, and their results can be loaded.
+ * Withholds this loop from later requests, so that content that the provider refused does not cause further refusals. The
+ * calls are not withheld: a note names them, and their results can be loaded.
  */
 export function withholdLoop(edit: StateEdit): void {
   const { loopStart, windowCount } = edit.reActContext;
@@ -62,7 +62,7 @@ export function withholdLoop(edit: StateEdit): void {
   if (calls.length > 0) edit.addEntry({ type: "note", text: wording.withheldCalls(calls) });
 }
 
-/** The calls of a loop that may have had an effect, in a line each. */
+/** The calls of a loop that may have had an effect, one line for each. */
 function callsOf(state: AgentState, loopStart: number): readonly string[] {
   const turns = state.transcript.slice(loopStart).flatMap((entry) => (entry.type === "turn" ? [entry] : []));
   return turns.flatMap(callIdsOf).flatMap((id) => {

@@ -3,14 +3,14 @@ import type { AgentFailure } from "../failure.ts";
 import type { Control, ControlType } from "./control.ts";
 import type { BuiltInState, transitionTable } from "./transition-table.ts";
 
-/** An event on its way along an edge; `failure` is the failure of an Error state, `detail` describes the event. */
+/** An event that fires. `failure` is the failure if the event leads to Error, `detail` describes the event. */
 export interface AnyFiredEvent {
   readonly event: string;
   readonly failure?: AgentFailure;
   readonly detail?: string;
 }
 
-/** The rows of the table for a state. A custom state fires any event, and is cancelled like every state that waits. */
+/** The rows of the table for a state. A custom state may fire any event. */
 type RowsOf<State extends ControlType> = State extends BuiltInState
   ? (typeof transitionTable)[State]
   : { readonly [event: string]: string; readonly Cancelled: "Error" };
@@ -36,13 +36,13 @@ type FiredFrom<Rows> =
  */
 export type FiredEvent<State extends ControlType> = FiredFrom<RowsOf<State>>;
 
-/** Builds the data of a state that is entered from another; a returned event fires at once, without one the state rests. */
+/** Enters a state from another one, and sets its data. A returned event fires at once; undefined ends the walk. */
 export type EnterState<State extends ControlType> = (
   edit: StateEdit,
   fired: AnyFiredEvent,
   from: string,
 ) => FiredEvent<State> | undefined;
 
-/** The name of a control state as the table and the user know it. */
+/** The name of a control state in the transition table; for a custom state, its own name. */
 export const controlName = (control: Control): string =>
   control.type === "Custom" ? control.name : control.type;

@@ -10,7 +10,7 @@ export interface ControlEdge {
 
 const noGraph: ControlGraph = { states: [], rows: {}, terminals: [] };
 
-/** The whole control graph as data: our rows and the user's, his before ours where both name a pair. */
+/** The edges of a control graph: the built-in rows and the custom ones, which take precedence. */
 export function controlEdges(graph: ControlGraph = noGraph): readonly ControlEdge[] {
   const waiting = graph.states.filter((state) => !graph.terminals.includes(state));
   const pairs = [
@@ -29,7 +29,7 @@ export function controlEdges(graph: ControlGraph = noGraph): readonly ControlEdg
   });
 }
 
-/** The graph as a Mermaid state diagram; edges between the same two states share an arrow. */
+/** The graph as the text of a Mermaid state diagram. Edges between the same two states share an arrow. */
 export function graphToMermaid(graph: ControlGraph = noGraph): string {
   const arrows = new Map<string, string[]>();
   for (const { from, event, to } of controlEdges(graph)) {
@@ -45,7 +45,7 @@ export function graphToMermaid(graph: ControlGraph = noGraph): string {
   ].join("\n");
 }
 
-/** What is wrong with a user's graph, in sentences; empty when it can be used. */
+/** The problems of a custom graph, one sentence for each; empty for a valid graph. */
 export function graphProblems(graph: ControlGraph): readonly string[] {
   const known = new Set<string>([...builtInStates, ...graph.states]);
   const problems: string[] = [];

@@ -5,13 +5,13 @@ import { failAsUnknown, failCall, recordOf, replaceCall, toolOf, withQuestion } 
 import type { OpenCall } from "./control.ts";
 
 /**
- * Decides what happens to a call whose run was interrupted. `safe` and `keyed` run again, and so does a call that surely
- * did not run; `once` never does: its outcome is settled as one that is unknown.
+ * Applies the replay policy to a call whose run was interrupted. With `safe` and `keyed` the call runs again, as does a
+ * call that is known not to have run. With `once` it does not run again, and its outcome counts as unknown.
  */
 export function interruptCall(edit: StateEdit, call: OpenCall, outcome: "unknown" | "not-run"): void {
   const wasProbed = call.status.type === "probing";
   if (outcome === "not-run") {
-    // A probe speaks of the whole call, an attempt that did not run only of itself.
+    // The result of a probe is about the whole call; `not-run` of an attempt is about that attempt only.
     const mayHaveRun = call.mayHaveRun && !wasProbed;
     return runAgainOrGiveUp(edit, { ...call, mayHaveRun });
   }
@@ -23,7 +23,7 @@ export function interruptCall(edit: StateEdit, call: OpenCall, outcome: "unknown
 const replayOf = (edit: StateEdit, { id }: OpenCall): "safe" | "keyed" | "once" =>
   toolOf(edit, recordOf(edit, id)?.name ?? "")?.replay ?? "once";
 
-/** Settles a call that may have had its effect and must not run again: by its probe, by a person, or as unknown. */
+/** Handles a call that may have had its effect and must not run again: asks its probe or a person, or fails it as unknown. */
 export function settleUnknown(edit: StateEdit, call: OpenCall): void {
   const tool = toolOf(edit, recordOf(edit, call.id)?.name ?? "");
   const mayProbe = call.status.type !== "probing" && tool?.probe === true;
@@ -34,7 +34,7 @@ export function settleUnknown(edit: StateEdit, call: OpenCall): void {
   failAsUnknown(edit, call.id, "It was interrupted.");
 }
 
-/** A probe that was interrupted is made again; one that never comes through leaves the outcome unknown. */
+/** Repeats an interrupted probe. After the maximum number of attempts the outcome is unknown. */
 export function interruptProbe(edit: StateEdit, call: OpenCall): void {
   if (call.attempt >= edit.config.retries.maxToolAttempts) return interruptCall(edit, call, "unknown");
   replaceCall(edit, { ...call, attempt: call.attempt + 1 });

@@ -10,7 +10,7 @@ import { enterReflecting } from "./reflecting.ts";
 import type { ControlType } from "./control.ts";
 import { isBuiltInState, nextStateName, type BuiltInState } from "./transition-table.ts";
 
-/** More moves than this on one input are a cycle in a user's rows: no built-in path has more than five. */
+/** The maximum number of moves for one input. More are a cycle in custom rows: built-in paths have up to five. */
 export const maxMovesPerInput = 64;
 
 const enter: { readonly [State in BuiltInState]: EnterState<State> } = {
@@ -25,13 +25,13 @@ const enter: { readonly [State in BuiltInState]: EnterState<State> } = {
   Error: enterError,
 };
 
-/** States of the user's own may lead to each other so often without a plan between them. */
+/** The maximum number of entries into custom states without a plan between them. */
 export const maxEntriesWithoutPlan = 1_000;
 
 /** Fires an event of the table from a state: `move<"Planning">(edit, { event: "LlmFinalAnswer" })`. */
 export const move: <State extends ControlType>(edit: StateEdit, fired: FiredEvent<State>) => void = moveBy;
 
-/** Fires any event and follows the edges until a state rests. A pair without a row ends the loop as InvalidTransition. */
+/** Fires any event and follows the edges until no event fires. A pair without a row ends the loop as InvalidTransition. */
 export function moveBy(edit: StateEdit, first: AnyFiredEvent): void {
   let fired: AnyFiredEvent | undefined = first;
   let from = controlName(edit.reActContext.control);

@@ -9,11 +9,11 @@ import type { ControlOf } from "./control.ts";
 import type { EnterState, FiredEvent } from "./enter.ts";
 import { windowOnEntry } from "./window.ts";
 
-/** Fixes the next request of the model: takes in what was queued, counts the step, cuts the window. */
+/** Enters `Planning`: fixes the next request, with the queued entries, the next step and the window. */
 export const enterPlanning: EnterState<"Planning"> = (edit, { event }) => {
   const { control } = edit.reActContext;
   if (event === "LlmRetry" && control.type === "Planning") {
-    // What the attempts so far used counts, also where they failed.
+    // The usage of failed attempts counts.
     if (budgetExceeded(edit)) return failed("BudgetExceeded");
     edit.setContext({ control: { ...control, retryAt: null } });
     return undefined;
@@ -40,7 +40,7 @@ const failed = (event: "MaxSteps" | "BudgetExceeded"): FiredEvent<"Planning"> =>
   failure: loopFailure(event),
 });
 
-/** A model call that was not made yet; its answer is limited by what the budget leaves now. */
+/** The fields of a new model call, with the limit of its answer from the current budget. */
 export const newLlmCall = (edit: StateEdit, taskType: string) => ({
   attempt: 1,
   request: 1,
@@ -58,7 +58,7 @@ const planning = (edit: StateEdit): ControlOf<"Planning"> => ({
   messagesSeen: edit.messages.length,
 });
 
-/** Moves what came meanwhile into the transcript; true when a user message is among it. */
+/** Moves the queued entries to the transcript. Returns whether a user message is among them. */
 function appendQueued(edit: StateEdit): boolean {
   const { queued } = edit.reActContext;
   if (queued.length === 0) return false;

@@ -9,7 +9,7 @@ import { halvedWindow } from "./window.ts";
 
 type Cause = ControlOf<"Reflecting">["cause"];
 
-/** Fixes what the summary will cover. Where there is nothing to cover, reflection is over at once. */
+/** Enters `Reflecting`: fixes the part that the summary covers. Ends the reflection at once if there is none. */
 export const enterReflecting: EnterState<"Reflecting"> = (edit, fired) => {
   const cause = causeOf(edit, fired);
   const { loopStart, windowStart } = edit.reActContext;
@@ -20,10 +20,10 @@ export const enterReflecting: EnterState<"Reflecting"> = (edit, fired) => {
   return maySummarize(edit, since) ? undefined : finishReflection(edit, false);
 };
 
-/** The task type by which a model for summaries can be chosen. */
+/** The task type of summaries, which selects their model in `models`. */
 export const reflectTaskType = "reflect";
 
-/** A summary is worth a call where it would hide something and can be paid, and did not fail too often in this loop. */
+/** Whether to make a summary: it would hide entries, the budget allows it, and it has not failed too often in this loop. */
 export function maySummarize(edit: StateEdit, since: number): boolean {
   const { config, reActContext } = edit;
   if (reActContext.summariesFailed > config.retries.maxAnswerRetries) return false;
@@ -36,7 +36,7 @@ function causeOf(edit: StateEdit, { event }: AnyFiredEvent): Cause {
   return reflectsBySteps(edit) ? "steps" : "tokens";
 }
 
-/** What follows from a summary, or from none: retries begin anew, or the window shrinks. */
+/** Ends a reflection, with or without a summary: resets the retries, or shrinks the window. Returns the next event. */
 export function finishReflection(edit: StateEdit, summarized: boolean): FiredEvent<"Reflecting"> {
   const { control } = edit.reActContext;
   const cause = control.type === "Reflecting" ? control.cause : undefined;
@@ -45,7 +45,7 @@ export function finishReflection(edit: StateEdit, summarized: boolean): FiredEve
   return { event: "ReflectDone" };
 }
 
-/** Counts a failed summary. One that is itself too long for the model is not tried again in this loop. */
+/** Counts a failed summary. After one that is too long for the model, no more are made in this loop. */
 export function countFailedSummary(edit: StateEdit, failureKind: string): void {
   const { maxAnswerRetries } = edit.config.retries;
   const { summariesFailed } = edit.reActContext;
@@ -54,7 +54,7 @@ export function countFailedSummary(edit: StateEdit, failureKind: string): void {
   });
 }
 
-/** Whether a summary would hide anything: a turn from `since` on that no summary hides yet. */
+/** Whether a summary would hide entries: there is a turn from `since` on that no summary hides yet. */
 function canCompress({ transcript }: AgentState, since: number): boolean {
   for (let index = transcript.length - 1; index >= since; index -= 1) {
     const entry = transcript[index];

@@ -3,7 +3,7 @@ import type { StateEdit } from "../state-edit.ts";
 import { messagePosition } from "../message-index.ts";
 import type { AgentState } from "../state.ts";
 
-/** The message that the present model call streams into, if it has begun one. */
+/** The message into which the current model call streams; undefined if it has not started one. */
 export function streamedMessage({
   reActContext: { control },
   messages,
@@ -14,7 +14,7 @@ export function streamedMessage({
   return message === undefined ? undefined : { index, message };
 }
 
-/** Ends a half-streamed message with what there is of it. */
+/** Ends an incomplete streamed message with the text received so far. */
 export function closeStreamedMessage(edit: StateEdit, partial: string): void {
   const open = streamedMessage(edit);
   if (open === undefined || !open.message.streaming) return;
@@ -28,7 +28,7 @@ export function closeStreamedMessage(edit: StateEdit, partial: string): void {
   });
 }
 
-/** Puts the text of a finished turn into its message; answers the message's id, null where there is nothing to say. */
+/** Writes the text of a finished turn to its message. Returns the id of the message; null if there is no text. */
 export function completeMessage(
   edit: StateEdit,
   messageId: string | null,
@@ -55,7 +55,7 @@ export function completeMessage(
   return messageId;
 }
 
-/** An answer stands where its request saw the conversation: before what the user said meanwhile. */
+/** Inserts an answer after the messages that its request contained, before those that arrived meanwhile. */
 export function insertAnswer(edit: StateEdit, message: AgentMessage): void {
   const { control } = edit.reActContext;
   const index = control.type === "Planning" ? control.messagesSeen : edit.messages.length;

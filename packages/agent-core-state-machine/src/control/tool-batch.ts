@@ -7,8 +7,8 @@ import type { FiredEvent } from "./enter.ts";
 import { move } from "./move.ts";
 
 /**
- * What follows when a call was answered, decided or interrupted: slots are filled again, or the batch leaves its state. The
- * state that it goes to admits its calls, so that a state of the user's own in between can still keep them from running.
+ * Continues a batch after a call was settled, decided or interrupted: fills the free slots, or leaves the state. Calls are
+ * admitted by the state that the batch enters, so that a custom state in between can keep them from running.
  */
 export function advanceBatch(edit: StateEdit, decision?: ToolCallDecision["type"]): void {
   const { control } = edit.reActContext;

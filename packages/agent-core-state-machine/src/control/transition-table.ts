@@ -1,10 +1,10 @@
 import type { ControlGraph } from "../config.ts";
 import type { ControlType } from "./control.ts";
 
-/** The control states that every agent has. `Custom` represents those that a user adds, each by its own name. */
+/** The control states that every agent has. Custom states have names of their own. */
 export type BuiltInState = Exclude<ControlType, "Custom">;
 
-/** Frozen, rows included: a write would change every agent of the process. */
+/** Freezes a table and its rows: a write would change every agent of the process. */
 const frozenTable = <Rows extends Readonly<Record<string, Readonly<Record<string, string>>>>>(
   rows: Rows,
 ): Rows => {
@@ -12,7 +12,7 @@ const frozenTable = <Rows extends Readonly<Record<string, Readonly<Record<string
   return Object.freeze(rows);
 };
 
-/** The single source of truth: where each event leads from each state. A pair that is not here is no transition. */
+/** The built-in transitions: the state to which each event leads from each state. Other pairs are invalid. */
 export const transitionTable = /* @__PURE__ */ frozenTable({
   Idle: { Start: "Planning" },
   Planning: {
@@ -65,23 +65,23 @@ export const transitionTable = /* @__PURE__ */ frozenTable({
 
 type EventsOf<Rows> = { [State in keyof Rows]: keyof Rows[State] }[keyof Rows];
 
-/** An event on an edge of the built-in table; a custom state may emit any other word. */
+/** An event of the built-in table. Custom states may emit other events. */
 export type ControlEvent = EventsOf<typeof transitionTable>;
 
-/** Whether a name is that of a state that every agent has. */
+/** Whether a name is that of a built-in state. */
 export const isBuiltInState = (name: string): name is BuiltInState => Object.hasOwn(transitionTable, name);
 
-/** The control states that every agent has, in the order of the table. */
+/** The built-in states, in the order of the table. */
 export const builtInStates: readonly BuiltInState[] = Object.keys(transitionTable).filter(isBuiltInState);
 
 const builtInRows: Readonly<Record<string, Readonly<Record<string, string>>>> = transitionTable;
 
-/** Where an event leads from a state, by name; undefined where there is no row. A user's row goes before ours. */
+/** The name of the state to which an event leads; undefined without a row. Custom rows take precedence. */
 export function nextStateName(graph: ControlGraph, from: string, event: string): string | undefined {
   return row(graph.rows, from, event) ?? row(builtInRows, from, event) ?? everywhere(graph, from, event);
 }
 
-/** A custom state may be cancelled like any other that waits. */
+/** The transition that every custom state has: `Cancelled` leads to Error, unless the state is terminal. */
 function everywhere(graph: ControlGraph, from: string, event: string): string | undefined {
   const waits = graph.states.includes(from) && !graph.terminals.includes(from);
   return waits && event === "Cancelled" ? "Error" : undefined;

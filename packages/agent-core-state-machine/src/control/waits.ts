@@ -3,19 +3,19 @@ import type { AgentState } from "../state.ts";
 import { openCallsOf } from "./calls.ts";
 import type { AskingStatus, OpenCall } from "./control.ts";
 
-/** Something that happens at a time: `due` is in milliseconds since 1970. */
+/** A wait for a point in time. `due` is in milliseconds since 1970. */
 export type Wait =
   | { readonly type: "retry"; readonly key: string; readonly due: number }
   | {
       readonly type: "expiry" | "reminder" | "escalation";
       readonly key: string;
       readonly due: number;
-      /** The call that asks, and its question. */
+      /** The call that asks. */
       readonly call: OpenCall;
       readonly status: AskingStatus;
     };
 
-/** Everything that is waited for, in a fixed order. */
+/** The open waits of a state, in a fixed order. */
 export function waitsAt({ reActContext: context }: AgentState): readonly Wait[] {
   const { control } = context;
   if (control.type === "Planning" && control.retryAt !== null)
@@ -23,7 +23,7 @@ export function waitsAt({ reActContext: context }: AgentState): readonly Wait[] 
   return openCallsOf(control).flatMap(waitsOf);
 }
 
-/** The open wait with this key. Keys are identities: what a wait is about is found in the state, not in its key. */
+/** The open wait with this key; undefined if there is none. */
 export const waitAt = (state: AgentState, key: string): Wait | undefined =>
   waitsAt(state).find((wait) => wait.key === key);
 

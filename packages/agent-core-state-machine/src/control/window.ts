@@ -3,7 +3,7 @@ import type { ContextEntry, ReActContext } from "../state.ts";
 
 type WindowFields = Pick<ReActContext, "windowStart" | "windowCount" | "seen" | "widen">;
 
-/** What counts as a message of the window: user messages and turns, not what we put between them. */
+/** Whether an entry counts as a message of the window: user messages and turns do, notes and summaries do not. */
 export const countsInWindow = (entry: ContextEntry | undefined): boolean =>
   (entry?.type === "message" || entry?.type === "turn") && entry.withheld !== true;
 
@@ -11,8 +11,9 @@ const isUserMessage = (entry: ContextEntry | undefined): boolean =>
   entry?.type === "message" && entry.withheld !== true;
 
 /**
- * The window of the next request. It keeps whole turns and always the present loop. When more than `contextWindowSize`
- * messages have gathered it is cut to half at a user message, so that its start, and a provider's cache, holds for long.
+ * The window of the next request. It contains whole turns, and always the current loop. When it has more than
+ * `contextWindowSize` messages, it is cut to half at a user message, so that its start changes rarely and the prompt
+ * caches of providers stay valid.
  */
 export function windowOnEntry(edit: StateEdit): WindowFields {
   const { transcript, reActContext: context } = edit;
@@ -24,7 +25,7 @@ export function windowOnEntry(edit: StateEdit): WindowFields {
   return context.widen ? widened(edit, window) : window;
 }
 
-/** The window with half of its messages, or undefined where the present loop is all that it holds. */
+/** The window with half of its messages; undefined if it contains only the current loop. */
 export function halvedWindow(edit: StateEdit): WindowFields | undefined {
   const { windowStart, windowCount, seen, widen, loopStart } = edit.reActContext;
   if (windowStart >= loopStart) return undefined;

@@ -67,5 +67,5 @@ export const stateHandled: InputHandler<StateHandledInput> = (state, { key, even
   };
 };
 
-/** Chunks are reported to viewers; they change nothing. */
+/** Ignores chunks, which are only reported to viewers. */
 export const llmChunkReceived: InputHandler<LlmChunkInput> = () => "notice";

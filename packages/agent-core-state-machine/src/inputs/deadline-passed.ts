@@ -30,7 +30,7 @@ function remind(edit: StateEdit, call: OpenCall, status: AskingStatus): void {
   replaceCall(edit, { ...call, status: { ...status, reminder: status.reminder + 1, remindAt } });
 }
 
-/** Shown again, to others; an escalation happens once for each question. */
+/** Shows a question again, as escalated. Happens once for each question. */
 function escalate(edit: StateEdit, call: OpenCall, status: AskingStatus): void {
   const reminder = status.reminder + 1;
   replaceCall(edit, { ...call, status: { ...status, reminder, escalateAt: null, escalated: true } });

@@ -26,13 +26,13 @@ export type IgnoredReason =
   | "wrong-decision"
   | "nothing-new";
 
-/** Writes the change that an input makes. Called at once, with the state for which it was returned. */
+/** Applies the change of an input to the state for which it was returned. Called immediately. */
 export type StateChange = (edit: StateEdit) => void;
 
-/** What one type of input does: the reason why it does not apply, or the change that it makes. */
+/** Handles one type of input. Returns the reason why the input does not apply, or the change that it makes. */
 export type InputHandler<Input extends AgentInput> = HandlerMethod<Input>["handle"];
 
-// The type of a method, which a table of handlers can be indexed with and called for any input.
+// A method type: its parameter is bivariant, so that a table of handlers can be called with any input.
 interface HandlerMethod<Input extends AgentInput> {
   handle(state: AgentState, input: Input): IgnoredReason | StateChange;
 }

@@ -17,14 +17,14 @@ import type { AgentState } from "../state.ts";
 import { awaitUsageOfModel } from "../unreported-usage.ts";
 import type { InputHandler } from "./input-handler.ts";
 
-/** The key of the model call that is wanted now, if one is. */
+/** The key of the model call that the state wants; undefined if it wants none. */
 export function llmCallKey({ reActContext: context }: AgentState): string | undefined {
   const { control } = context;
   if (control.type === "Planning" && control.retryAt === null) return planKey(context, control);
   return control.type === "Reflecting" ? reflectKey(context, control) : undefined;
 }
 
-/** The control state that wants the model call with this key. */
+/** The control state that wants the model call with this key; undefined if the key is not current. */
 function callingState(
   state: AgentState,
   key: string,
@@ -74,7 +74,7 @@ export const historyReflected: InputHandler<HistoryReflectedInput> = (state, { k
   };
 };
 
-/** An answer without content is asked for once more only: models that are silent twice stay silent. */
+/** Whether another attempt is allowed. An empty answer is retried only once: a second one rarely has content. */
 function canRetry(edit: StateEdit, control: ControlOf<"Planning">, { failure }: LlmCallFailedInput): boolean {
   const most = failure.kind === "empty" ? 2 : edit.config.retries.maxLlmAttempts;
   return failure.retryable && control.failures + 1 < most;
@@ -100,7 +100,7 @@ const nextAttempt = (control: ControlOf<"Planning">): ControlOf<"Planning"> => (
   messagesSeen: control.messagesSeen + (control.messageId === null ? 0 : 1),
 });
 
-/** The next attempt with a request of its own: it has another idempotency key and a new limit for the answer. */
+/** The next attempt with a new request, which has another idempotency key and a new limit for the answer. */
 const nextRequest = (edit: StateEdit, control: ControlOf<"Planning">): ControlOf<"Planning"> => ({
   ...nextAttempt(control),
   request: control.attempt + 1,
@@ -121,7 +121,7 @@ function failLoop(edit: StateEdit, { failure: { kind, message } }: LlmCallFailed
   if (kind === "refusal" || kind === "content-filter") withholdLoop(edit);
 }
 
-/** The open model call was interrupted by a restart; its next attempt sends the same request at once. */
+/** Handles a model call that a restart interrupted: its next attempt sends the same request at once. */
 export function interruptLlmCall(edit: StateEdit): void {
   const { control } = edit.reActContext;
   if (control.type !== "Reflecting" && control.type !== "Planning") return;
@@ -141,7 +141,7 @@ export function interruptLlmCall(edit: StateEdit): void {
   move<"Planning">(edit, { event: "FatalError", failure: { source: "model", kind: "interrupted", message } });
 }
 
-/** The request of the open model call has changed: it gives way to one with the new request, under another key. */
+/** Replaces the open model call after its request has changed: the new one has another key. */
 export function replaceLlmCall(edit: StateEdit): void {
   const { control } = edit.reActContext;
   if (control.type === "Planning" && control.retryAt === null) {

@@ -6,7 +6,7 @@ import type { AgentState } from "../state.ts";
 import type { LlmMessageCompleteInput, LlmMessageStartedInput } from "../input.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
-/** The plan that the model is called for, or why there is no plan. A `key`, where it is given, must be that of the call. */
+/** The current `Planning` state, or the reason why an input does not apply to it. A given `key` must be that of the call. */
 export function openPlan(
   { reActContext: context }: AgentState,
   key: string | undefined,
@@ -51,7 +51,7 @@ export const llmMessageCompleted: InputHandler<LlmMessageCompleteInput> = (
     edit.putMessage(open.index, { ...open.message, content, streaming: false, updatedAt: timestamp });
 };
 
-/** For an observation that names its message: it must be the open one, or new. */
+/** Why the message id of an observation does not apply: it must be that of the open message, or new. */
 export function ignoredReasonOfMessage(
   state: AgentState,
   { messageId: open }: ControlOf<"Planning">,

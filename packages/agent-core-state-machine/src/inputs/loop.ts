@@ -7,13 +7,13 @@ import { awaitUsageOfHandler, awaitUsageOfModel } from "../unreported-usage.ts";
 import { noAgentUsage } from "../usage.ts";
 import { wording } from "../wording.ts";
 
-/** Whether a loop is under way: something can still happen without a new user message. */
+/** Whether a loop is running: the state can change without a new user message. */
 export function isLoopRunning({ config, reActContext: { control } }: AgentState): boolean {
   if (control.type === "Idle" || control.type === "Done" || control.type === "Error") return false;
   return control.type !== "Custom" || !config.graph.terminals.includes(control.name);
 }
 
-/** Opens the next loop with a user message, and with whatever the last one left unread. */
+/** Starts the next loop with a user message, and with the entries that the previous loop left in the queue. */
 export function openLoop(edit: StateEdit, entry: ContextEntry): void {
   const { reActContext: last, config, timestamp } = edit;
   edit.setContext({
@@ -39,10 +39,10 @@ export function openLoop(edit: StateEdit, entry: ContextEntry): void {
   move<"Idle">(edit, { event: "Start" });
 }
 
-/** The states in which a running loop waits for something. */
+/** The states in which a running loop waits for an input. */
 type Resting = Exclude<ControlType, "Idle" | "Observing" | "Done" | "Error">;
 
-/** Ends the running loop: each open call gets its result, and what was said so far is kept for the model to know. */
+/** Cancels the running loop: settles its open calls, and keeps the streamed text for later requests. */
 export function cancelLoop(edit: StateEdit, reason: string | undefined, partial: string): void {
   const open = streamedMessage(edit);
   closeStreamedMessage(edit, partial);

@@ -10,7 +10,7 @@ import { wording } from "../wording.ts";
 import { ignoredReasonOfMessage, openPlan } from "./llm-message.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
-/** After so many turns in a row that were cut off before their calls were whole, the loop ends. */
+/** The number of consecutive turns, cut off before their calls were complete, after which the loop ends. */
 const maxTruncatedTurns = 3;
 
 export const reActObserved: InputHandler<ReActObservedInput> = (state, input) => {
@@ -30,7 +30,7 @@ function observe(edit: StateEdit, input: ReActObservedInput): void {
   else continueLoop(edit, input.finish?.unified === "length");
 }
 
-/** Every call needs a new id, and a turn that is given has exactly these calls. */
+/** Why the calls of a turn do not apply: each needs a new id, and the turn must contain exactly these calls. */
 function ignoredReasonOfCalls(
   state: AgentState,
   { observation, turn }: ReActObservedInput,
@@ -56,7 +56,7 @@ function confidenceTooLow({ config, reActContext }: StateEdit, { confidence }: R
   );
 }
 
-/** The turn leaves no trace but its text, for people, and a note, for the model. */
+/** Drops a turn. Its text stays in the messages for people, and a note informs the model. */
 function dropTurn(edit: StateEdit, input: ReActObservedInput): void {
   completeMessage(edit, input.messageId ?? null, textOf(edit, input), "dropped");
   const { confidence, retryCount } = edit.reActContext;
@@ -83,7 +83,7 @@ function recordTurn(edit: StateEdit, input: ReActObservedInput): void {
   if (observation.type === "continue-re-act") recordCalls(edit, observation.toolCalls, parts);
 }
 
-/** The parts of a turn of a host without turns: the text of its message, then its calls in the order of their ids. */
+/** The parts for an observation without a turn: the text of its message, then its calls in the order of their ids. */
 function partsWithoutTurn(text: string, observation: ReActObservedInput["observation"]): readonly TurnPart[] {
   const calls = observation.type === "continue-re-act" ? Object.keys(observation.toolCalls) : [];
   const spoken: TurnPart[] = text === "" ? [] : [{ type: "text", text }];
@@ -125,7 +125,7 @@ function continueLoop(edit: StateEdit, cut: boolean): void {
   move<"Planning">(edit, { event: "AnswerInvalid" });
 }
 
-/** Gives the calls that will not run their results; returns whether one of them was blacklisted. */
+/** Settles the calls that must not run. Returns whether one of them was blacklisted. */
 function refuseCalls(edit: StateEdit, ids: readonly string[], cut: boolean): boolean {
   const { blacklist, maxPerTurn } = edit.config.toolCalls;
   let anyBlacklisted = false;

@@ -25,7 +25,7 @@ import type { InputHandler } from "./input-handler.ts";
 export const reActCancelled: InputHandler<ReActCancelledInput> = (state, { reason, partial }) =>
   isLoopRunning(state) ? (edit) => cancelLoop(edit, reason, partial ?? "") : "no-loop";
 
-/** Changes nothing but the time of the last change: it is a fact about the log, recorded so that the chain covers it. */
+/** Changes only the time of the last change: the input exists so that the chain of records covers the snapshot. */
 export const snapshotTaken: InputHandler<SnapshotTakenInput> = () => () => undefined;
 
 export const usageReported: InputHandler<UsageReportedInput> = (state, { key, usage }) => {
@@ -39,7 +39,7 @@ export const usageReported: InputHandler<UsageReportedInput> = (state, { key, us
 export const sessionOpened: InputHandler<SessionOpenedInput> =
   (_, { owner }) =>
   (edit) => {
-    // What the process before used without reporting it will not be known anymore.
+    // The usage that the previous process did not report is lost.
     edit.set({ owner, opened: edit.opened + 1, unreportedUsage: [] });
     const { control } = edit.reActContext;
     const calling =
@@ -92,7 +92,7 @@ const configured = (state: Configuration, { config, tools }: AgentConfiguredInpu
 
 const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** What of a configuration a request to the model is made of. Equal keys mean equal requests. */
+/** A key of the parts of a configuration that requests contain. Equal keys mean equal requests. */
 const requestPart = ({ config, tools }: Configuration): unknown => [
   config.systemPrompt,
   config.taskType,
@@ -109,8 +109,8 @@ const changesRequest = (before: Configuration, after: Configuration): boolean =>
   !sameJson(requestPart(before), requestPart(after));
 
 /**
- * Holds a call that does not run at present against its changed tool. A call whose tool is gone or takes other arguments
- * cannot run; a call that must not run again, by the new replay policy, is settled as one with an unknown outcome.
+ * Applies a changed tool to a call that is not running. A call cannot run if its tool was removed or accepts other
+ * arguments. A call that the new replay policy does not allow to run again gets an unknown outcome.
  */
 function reconsiderCall(edit: StateEdit, id: string, before: Readonly<Record<string, ToolDefinition>>): void {
   const call = openCallOf(edit.reActContext.control, id);
@@ -129,11 +129,11 @@ function reconsiderCall(edit: StateEdit, id: string, before: Readonly<Record<str
 const mustNotRunAnymore = (old: ToolDefinition | undefined, tool: ToolDefinition | undefined): boolean =>
   (old?.replay ?? "once") !== "once" && (tool?.replay ?? "once") === "once";
 
-/** Whether the call waits for its next attempt: in the queue, admitted but not started, or for a person who allows it. */
+/** Whether the call waits for its next attempt: queued, admitted but not started, or for an approval. */
 const mayStillRun = ({ status }: OpenCall): boolean =>
   waitsForStart(status) || (status.type === "asking" && status.about !== "outcome");
 
-/** Whether calls made for the one tool cannot be run by the other: it is gone, or its input is another. */
+/** Whether the new tool cannot run calls of the old one: it was removed, or its input has changed. */
 function isOtherTool(old: ToolDefinition | undefined, tool: ToolDefinition | undefined): boolean {
   if (old === undefined || tool === undefined) return old !== tool;
   return old.schema !== tool.schema || (old.asksHuman ?? false) !== (tool.asksHuman ?? false);

@@ -18,7 +18,7 @@ import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
 type Decision = ToolCallDecidedInput["decision"];
 
-/** The decisions that answer each kind of question. */
+/** The valid decisions for each kind of question. */
 const offered: Readonly<Record<AskingStatus["about"], readonly Decision["type"][]>> = {
   approval: ["approved", "rejected", "modified"],
   outcome: ["run-again", "worked", "failed", "unknown"],
@@ -81,7 +81,7 @@ function decide(
   }
 }
 
-/** The call with the arguments that a person gave: what was wrong with the model's own does not count anymore. */
+/** The record with the arguments of the reviewer, and without the problem of the original ones. */
 function modified(
   given: ToolCallRecord,
   { parameters, digest }: Extract<Decision, { type: "modified" }>,
@@ -95,7 +95,7 @@ function modified(
   };
 }
 
-/** A question without an answer in time: an approval counts as rejected, an outcome as unknown. */
+/** Expires a question: an approval counts as rejected, an outcome as unknown. */
 export function expireQuestion(edit: StateEdit, call: OpenCall, { about }: AskingStatus): void {
   const decision: ToolCallDecision = { type: "expired", by: "deadline", decidedAt: edit.timestamp };
   if (about === "outcome") failAsUnknown(edit, call.id, wording.unreported, { decision });

@@ -4,7 +4,7 @@ import { messagesRequestProblem, signatureOf } from "@moora/llm/testing";
 import type { Dialects } from "../laws/request-laws.ts";
 import { problemsOf, sentBody, withoutProviderOptions } from "./sent-body.ts";
 
-/** What Anthropic's API would refuse. `origin` names the turns whose reasoning the API made itself and gets back. */
+/** The rules of Anthropic's API. `origin` names the turns whose reasoning was made by the API and is sent back to it. */
 export const anthropicDialects = (origin: string): Dialects => ({
   "Anthropic Messages": (request) => {
     const { body } = requestToAnthropic(withSignatures(withoutProviderOptions(request)), { origin });
@@ -12,7 +12,7 @@ export const anthropicDialects = (origin: string): Dialects => ({
   },
 });
 
-/** A simulated model does not know how Anthropic signs: its reasoning gets the signatures that it would have. */
+/** Adds valid signatures to the reasoning of a simulated model. */
 const withSignatures = (request: LlmRequest): LlmRequest => ({
   ...request,
   messages: request.messages.map((message) =>

@@ -5,10 +5,10 @@ import { chatRequestProblem, mistralRules, responsesRequestProblem } from "@moor
 import type { Dialects } from "../laws/request-laws.ts";
 import { problemsOf, sentBody, withoutProviderOptions } from "./sent-body.ts";
 
-/** The reasoning of other origins is left out of requests to OpenAI: nothing encrypted was ever given out. */
+/** Requests to OpenAI leave out the reasoning of other origins, so that they contain no encrypted content. */
 const issued: readonly string[] = [];
 
-/** What OpenAI's two APIs, and a stricter server of the second one, would refuse. */
+/** The rules of OpenAI's two APIs, and of a stricter server of the second one. */
 export const openAiDialects: Dialects = {
   "OpenAI Responses": (request) =>
     problemsOf(responsesRequestProblem(bodyOf(requestToOpenAi, request, "openai"), issued)),

@@ -1,6 +1,6 @@
 import type { ExploreReport } from "./explore.ts";
 
-/** An exploration as text: how many states were seen, whether these are all, and what was never walked. */
+/** An exploration as text: the number of states, whether it is complete, and the edges that were not walked. */
 export function explorationToText(report: Omit<ExploreReport, "toText">): string {
   const { states, transitions, depth, unwalked, failure } = report;
   return [

@@ -25,11 +25,11 @@ import {
 } from "./small-outcomes.ts";
 import { walkableEdges } from "./walkable-edges.ts";
 
-/** The small world of an exploration. */
+/** The options of `explore`, which define its small world. */
 export interface ExploreOptions {
-  /** How many inputs deep. Default: 12. */
+  /** The maximum number of inputs in a path. Default: 12. */
   readonly depth?: number;
-  /** The most states that are visited; the report names this cut. Default: 100,000. */
+  /** The maximum number of visited states. Default: 100,000. */
   readonly maxStates?: number;
   /**
    * What the model may return. Default: an answer, a call of each tool, of two at once, two failures, and what the
@@ -42,9 +42,9 @@ export interface ExploreOptions {
   readonly crashes?: boolean;
   /** Default: true. */
   readonly cancels?: boolean;
-  /** Promises of your own by name, checked in every state. A started call counts as run. */
+  /** Your own invariants by name, checked in every state. A started call counts as run. */
   readonly invariants?: Invariants;
-  /** What providers would refuse, beside the rules that all share. Default: none. */
+  /** The rules of providers, in addition to those that all providers share. Default: none. */
   readonly dialects?: Dialects;
 }
 
@@ -52,22 +52,22 @@ export interface ExploreOptions {
 export interface ExploreReport {
   readonly states: number;
   readonly transitions: number;
-  /** Whether every state of the small world was seen: neither the depth nor `maxStates` left one out. */
+  /** Whether every state of the small world was visited: neither the depth nor `maxStates` left one out. */
   readonly complete: boolean;
-  /** What left states out; undefined where `complete`, or where a failure ended the exploration. */
+  /** The limit that left states out; undefined if `complete`, or if a failure ended the exploration. */
   readonly cutOff: "depth" | "states" | undefined;
   readonly depth: number;
   /** How often each edge of the control graph was walked, as `Planning --LlmToolCall--> Acting`. */
   readonly edges: Readonly<Record<string, number>>;
-  /** Edges that this agent can walk in this small world, and that were not walked. */
+  /** The edges that this agent can walk in this small world but that were not walked. */
   readonly unwalked: readonly string[];
-  /** The shortest way to a broken law or promise, if one was found. */
+  /** The shortest path to a broken law or invariant, if one was found. */
   readonly failure: { readonly error: unknown; readonly inputs: readonly AgentInput[] } | undefined;
-  /** The whole as text. */
+  /** The exploration as text. */
   toText(): string;
 }
 
-/** The way to a state, from its last input. */
+/** The path to a state, linked from its last input. */
 interface Path {
   readonly input: AgentInput;
   readonly from: Path | undefined;
@@ -81,8 +81,9 @@ interface Node {
 
 /**
  * Visits every state that an agent can reach in a small world: all orders of completions, duplicates, stale answers,
- * decisions, cancels and crashes, up to a depth. Every transition is held to the laws, every state to your invariants.
- * Breadth first, so a failure comes with a shortest way to it. Keeps one level of states and a digest of every state.
+ * decisions, cancels and crashes, up to a depth. Checks the laws at every transition and your invariants in every state.
+ * Searches breadth first, so that the path to a failure is a shortest one. Keeps one level of states and a digest of every
+ * state in memory.
  */
 export function explore(agent: ExploredAgent, options: ExploreOptions = {}): ExploreReport {
   const world: SmallWorld = {
@@ -103,7 +104,7 @@ export function explore(agent: ExploredAgent, options: ExploreOptions = {}): Exp
   return { ...report, toText: () => explorationToText(report) };
 }
 
-/** One exploration under way. */
+/** A running exploration. */
 class Exploration {
   transitions = 0;
   cutOff: "depth" | "states" | undefined;
@@ -131,7 +132,7 @@ class Exploration {
     return this.#seen.size;
   }
 
-  /** Visits level after level; returns the failure that ended it, if one did. */
+  /** Visits level after level. Returns the failure that ended the exploration, if there is one. */
   run(): ExploreReport["failure"] {
     let level: readonly Node[] = [this.#start];
     for (let depth = 0; depth < this.depth && level.length > 0; depth += 1) {
@@ -166,7 +167,7 @@ class Exploration {
     return undefined;
   }
 
-  /** Whether a state leads to one that was not seen. */
+  /** Whether a state leads to one that was not visited. */
   #hasMore(node: Node): boolean {
     return smallInputs(node.state, this.#world).some((input) => {
       const { state } = step(input)(node.state);
@@ -175,7 +176,7 @@ class Exploration {
     });
   }
 
-  /** One transition, held to the laws and promises. */
+  /** Makes one transition, and checks the laws and invariants. */
   #apply(input: AgentInput, node: Node, path: Path): Node {
     const { state } = node;
     const { state: next, moves } = step(input)(state);
@@ -201,7 +202,7 @@ class Exploration {
   }
 }
 
-/** A started call counts as one that ran: nothing else of a run is seen without its code. */
+/** The runs of tools: a started call counts as run, because an exploration executes no code. */
 function runsAfter({ state, toolRuns }: Node, input: AgentInput, next: AgentState): readonly ToolRun[] {
   if (input.type !== "tool-call-started" || next === state) return toolRuns;
   const { toolCallId, attempt } = input;
@@ -211,7 +212,7 @@ function runsAfter({ state, toolRuns }: Node, input: AgentInput, next: AgentStat
   return [...toolRuns, { ...run, atSeq: toolRuns.length }];
 }
 
-/** States are the same if all but the count of openings is, and if the same calls ran as often. */
+/** The identity of a state: its fields without the count of openings, and how often each call ran. */
 const keyOf = ({ state, toolRuns }: Node): string =>
   digestOf(
     JSON.stringify(state, (name, value: unknown) => (name === "opened" ? 0 : value)),

@@ -9,7 +9,7 @@ import {
 import { noAgentUsage, openCallOf } from "@moora/agent-core-state-machine/internal";
 import type { SmallOutcome, SmallWorld } from "./small-outcomes.ts";
 
-/** Every input that can come next, right and wrong ones. All in one millisecond: time decides nothing. */
+/** All valid and invalid inputs that can come next. They have the same timestamp, which does not affect the reducer. */
 export function smallInputs(state: AgentState, world: SmallWorld): readonly AgentInput[] {
   const answers = Object.values(effectsAt(state)).flatMap((effect) => answersTo(effect, state, world));
   return [...answers, ...outsideInputs(state, world)];
@@ -27,7 +27,7 @@ function outsideInputs(state: AgentState, { messages, crashes, cancels }: SmallW
   return inputs;
 }
 
-/** A crash while nothing is under way leads to the same state but for a count. */
+/** Whether work has started that a crash interrupts. A crash without such work changes only a count. */
 function hasStarted({ reActContext: { control } }: AgentState): boolean {
   if ("started" in control) return control.started;
   return (

@@ -5,20 +5,20 @@ import type { LlmFailureKind } from "@moora/llm";
 export type SmallOutcome =
   | {
       readonly answer: string;
-      /** The reason why the answer does not fit the agent's schema. */
+      /** The reason why the answer does not match the agent's schema. */
       readonly problem?: string;
       readonly confidence?: number;
     }
   | { readonly calls: readonly string[]; readonly confidence?: number }
   | { readonly failure: LlmFailureKind; readonly retryable?: boolean };
 
-/** The parts of an agent that are data: all that an exploration needs. */
+/** The data of an agent, which is all that an exploration needs. */
 export interface ExploredAgent {
   readonly config: AgentConfig;
   readonly tools: Readonly<Record<string, ToolDefinition>>;
 }
 
-/** What can happen in a small world. */
+/** The possible events of a small world. */
 export interface SmallWorld {
   /** What the model may return to each plan. */
   readonly outcomes: readonly SmallOutcome[];
@@ -27,7 +27,7 @@ export interface SmallWorld {
   /** Whether hosts may crash and come back. */
   readonly crashes: boolean;
   readonly cancels: boolean;
-  /** Tokens that each answer of the model uses; 0 where the agent has no budget of tokens. */
+  /** The tokens that each answer of the model uses; 0 if the agent has no budget of tokens. */
   readonly tokens: number;
 }
 

@@ -1,4 +1,4 @@
-/** Freezes a value all the way down, without recursion, and returns it. Values that are frozen already are skipped. */
+/** Freezes a value with everything in it, without recursion, and returns it. Skips values that are already frozen. */
 export function deepFreeze<T>(value: T): T {
   const open: unknown[] = [value];
   for (let next = open.pop(); open.length > 0 || next !== undefined; next = open.pop()) {

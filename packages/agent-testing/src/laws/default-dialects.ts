@@ -3,8 +3,8 @@ import { simulatedOrigin, type Dialects } from "./request-laws.ts";
 let loaded: Promise<Dialects> | undefined;
 
 /**
- * The dialects that requests are held to where none are given: those of the adapters that are installed. Without an
- * adapter, only the rules that all providers share remain.
+ * The default dialects: those of the installed adapters. Without an adapter, only the rules that all providers share are
+ * checked.
  */
 export const defaultDialects = (): Promise<Dialects> => (loaded ??= load());
 

@@ -10,7 +10,7 @@ import { assertLaw } from "./law-broken.ts";
 
 type Effects = Readonly<Record<string, AgentEffect>>;
 
-/** The key of the effect that an input answers, as far as the state before shows it. */
+/** The key of the effect that an input answers, found in the state before it; undefined if there is none. */
 export function answeredKey(input: AgentInput, before: AgentState): string | undefined {
   return keyAnswered(input, effectsAt(before));
 }
@@ -33,7 +33,7 @@ export function checkAnswer(input: AgentInput, before: Effects, after: Effects):
   assertLaw(!Object.hasOwn(after, key), "L5", () => `${key} was answered and is still wanted`);
 }
 
-/** L6: what was answered once, offered again later, changes nothing. */
+/** L6: an answer that is dispatched again later changes nothing. */
 export function checkLate(applied: readonly AgentInput[], state: AgentState): void {
   for (const input of applied) {
     if (!isAnswer(input)) continue;
@@ -54,14 +54,14 @@ export function checkFirstLate(toolCallIds: readonly string[], state: AgentState
   }
 }
 
-/** The calls that an input settled without a result of their tool: cancelled, rejected, expired, given up. */
+/** The calls that an input settled without a result of their tool: cancelled, rejected, expired or abandoned. */
 export const settledWithout = (input: AgentInput, before: AgentState, next: AgentState): readonly string[] =>
   openCallsOf(before.reActContext.control).flatMap(({ id }) => {
     const isAnswered = input.type === "tool-call-completed" && input.toolCallId === id;
     return !isAnswered && (recordOf(next, id)?.result ?? null) !== null ? [id] : [];
   });
 
-/** Inputs that name what they answer, or whose call can be answered once only. */
+/** The inputs that name what they answer, or whose call can be answered only once. */
 const isAnswer = (input: AgentInput): boolean =>
   ("key" in input && input.key !== undefined) ||
   inputTraits[input.type].about === "tool-call" ||
@@ -93,7 +93,7 @@ export class KeyLedger {
     this.#wanted = effects;
   }
 
-  /** Whether nothing has changed that a request is made of: then it need not be written out to be compared. */
+  /** Whether nothing that a request depends on has changed, so that requests need not be compared. */
   #hasSameRequest(state: AgentState): boolean {
     const { config, tools, transcript, messages, toolCalls, reActContext: context } = state;
     const { windowStart, seen, step, stepLimit, control } = context;

@@ -19,22 +19,22 @@ import {
   checkSame,
 } from "./transition-laws.ts";
 
-/** How a conversation is held to the laws. */
+/** The options of `keepLaws`. */
 export interface LawsOptions {
-  /** The state that the conversation begins with. */
+  /** The initial state of the conversation. */
   readonly from: AgentState;
-  /** What providers would refuse, beside the rules that all share. Default: none. */
+  /** The rules of providers, in addition to those that all providers share. Default: none. */
   readonly dialects?: Dialects;
-  /** Whether the whole transcript is replayed after each input (L9). It costs the square of its length. */
+  /** Whether to replay the whole transcript after each input (L9). The cost is quadratic in its length. */
   readonly replays?: boolean;
   /**
-   * Whether the laws that cost the whole state (L1, L2, L10) are checked at this input, counted from 1. Default: always.
-   * Those that cost the change are checked at every one.
+   * Whether to check the laws whose cost depends on the size of the state (L1, L2, L10) at this input, counted from 1.
+   * Default: always. The other laws are checked at every input.
    */
   readonly thoroughly?: (count: number) => boolean;
 }
 
-/** Holds a conversation to the laws: every input that is applied is checked against L1 to L11. */
+/** Checks the laws L1 to L11 for every input that is applied. */
 export interface LawKeeper {
   readonly state: AgentState;
   readonly inputs: readonly AgentInput[];
@@ -42,12 +42,16 @@ export interface LawKeeper {
   apply(input: AgentInput): AgentState;
 }
 
-/** Answers of this many past inputs are offered again after each new one (L6). */
+/** The number of past answers that are dispatched again after each new input (L6). */
 const lateAnswers = 40;
 
-/** First results of this many calls are offered late after each input (L6). */
+/** The number of calls whose first result is dispatched late after each input (L6). */
 const lateResults = 4;
 
+/**
+ * Creates a keeper of the laws for one conversation, which checks L1 to L11 for every input that it applies. `apply`
+ * returns the next state, and throws `LawBroken` for an input that breaks a law.
+ */
 export function keepLaws({
   from,
   dialects = {},
@@ -59,7 +63,7 @@ export function keepLaws({
   const inputs: AgentInput[] = [];
   const applied: AgentInput[] = [];
   const moves: ControlMove[] = [];
-  /** Calls that were settled without a result of their tool, newest last. */
+  /** The calls that were settled without a result of their tool, newest last. */
   const abandoned: string[] = [];
   const keys = new KeyLedger();
   const requests = new RequestLedger(dialects);
@@ -103,7 +107,7 @@ export function keepLaws({
   };
 }
 
-/** L9: the live state equals the replayed one. */
+/** L9: the current state equals the replayed one. */
 export function checkReplay(inputs: readonly AgentInput[], from: AgentState, live: AgentState): void {
   const difference = firstDifference(replay(inputs, from), live);
   assertLaw(difference === undefined, "L9", () => `the replayed state differs: ${difference}`);

@@ -1,4 +1,4 @@
-/** Thrown when an input breaks a law: names the law, and what was observed. */
+/** Thrown when an input breaks a law. The message contains the law and the observation. */
 export class LawBroken extends Error {
   override readonly name = "LawBroken";
   /** L1 to L11. */
@@ -21,7 +21,7 @@ export function firstDifference(a: unknown, b: unknown, path = "$"): string | un
     return `${path}: ${shown(a)} and ${shown(b)}`;
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
     if (Object.hasOwn(a, key) !== Object.hasOwn(b, key)) return `${path}.${key} is missing on one side`;
-    // Where both are the same, as most of two states that follow each other is, no path is computed.
+    // Most parts of two successive states are the same reference: no path is computed for them.
     if (Object.is(a[key], b[key])) continue;
     const difference = firstDifference(a[key], b[key], `${path}.${key}`);
     if (difference !== undefined) return difference;
@@ -29,7 +29,7 @@ export function firstDifference(a: unknown, b: unknown, path = "$"): string | un
   return undefined;
 }
 
-/** True for every object: as a record, its fields can be read without a copy. */
+/** True for every object: a type predicate that makes its fields readable without a copy. */
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 

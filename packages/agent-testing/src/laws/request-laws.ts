@@ -4,7 +4,7 @@ import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { assertLaw } from "./law-broken.ts";
 import { requestProblems } from "./request-problems.ts";
 
-/** Converts a request to a provider's own JSON and returns what that provider would refuse, in sentences. */
+/** Converts a request to the JSON of a provider, and returns the reasons why the provider would refuse it. */
 export type Dialect = (request: LlmRequest) => readonly string[];
 
 /** The origin of the turns that a simulated model makes. */
@@ -13,7 +13,7 @@ export const simulatedOrigin = "simulated/model";
 /** Dialects by name. */
 export type Dialects = Readonly<Record<string, Dialect>>;
 
-/** Holds a request to the rules that all providers share, and to each one's own. */
+/** Checks a request against the rules that all providers share and against those of each dialect. */
 export function checkRequest(request: LlmRequest, dialects: Dialects, law: string): void {
   const [problem] = requestProblems(request);
   assertLaw(problem === undefined, law, () => `the request is not valid: ${problem}`);
@@ -23,7 +23,7 @@ export function checkRequest(request: LlmRequest, dialects: Dialects, law: strin
   }
 }
 
-/** A request, and what its beginning depends on. */
+/** A request, with the values that its beginning depends on. */
 interface Asked {
   readonly request: LlmRequest;
   readonly horizon: string;
@@ -32,8 +32,8 @@ interface Asked {
 }
 
 /**
- * L7: every request is valid, and within a window each begins with the one before: its system prompt, its tools, and its
- * messages. A prefix that changes costs the provider's cache.
+ * L7: every request is valid, and within a window each extends the previous one: its system prompt, its tools, and its
+ * messages. A changed prefix invalidates the provider's cache.
  */
 export class RequestLedger {
   #last: Asked | undefined;
@@ -44,7 +44,7 @@ export class RequestLedger {
     this.#dialects = dialects;
   }
 
-  /** `key` is the model call that is wanted; its request was looked at when it was wanted first. */
+  /** `key` is that of the wanted model call, whose request was checked when it was first wanted. */
   follow(state: AgentState, key: string): void {
     if (key === this.#key) return;
     this.#key = key;
@@ -83,14 +83,14 @@ function checkPrefix(last: Asked, { request, config, tools }: Asked): void {
 const sameMessage = (a: LlmMessage, b: LlmMessage | undefined): boolean =>
   a === b || JSON.stringify(a) === JSON.stringify(b);
 
-/** The one message without an entry in the transcript; what follows the answer may take its place. */
+/** Whether a message is the note that has no entry in the transcript, which a later message may replace. */
 const isTrailingContinueNote = (
   messages: readonly LlmMessage[],
   index: number,
   message: LlmMessage,
 ): boolean => index === messages.length - 1 && message.role === "note" && message.text === "Go on.";
 
-/** What may change the beginning of a request: the window, a summary, something withheld. */
+/** The values that may change the beginning of a request: the window, the summaries and the withheld entries. */
 function horizonAt({ transcript, reActContext: { windowStart, seen } }: AgentState): string {
   const visible = transcript.slice(0, seen);
   const summaries = visible.filter((entry) => entry.type === "summary").length;

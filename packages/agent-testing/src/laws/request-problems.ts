@@ -2,8 +2,8 @@ import type { LlmMessage, LlmRequest } from "@moora/llm";
 import { hasIllFormedText } from "@moora/llm/testing";
 
 /**
- * What is wrong with a request by the rules that every provider shares, in sentences; empty when it can be sent. The
- * first message is the user's, the last not the assistant's; each call has one result; ids are unique; no text is
+ * The problems of a request by the rules that all providers share, one sentence for each; empty for a valid request. The
+ * first message is the user's, the last one is not the assistant's; each call has one result; ids are unique; no text is
  * blank; arguments are a JSON object; every string is well-formed.
  */
 export function requestProblems(request: LlmRequest): readonly string[] {

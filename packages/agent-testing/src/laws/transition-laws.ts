@@ -19,7 +19,7 @@ export function checkSame(input: AgentInput, before: AgentState, next: AgentStat
   assertLaw(difference === undefined, "L1", () => `the same state and input give two states: ${difference}`);
 }
 
-/** L2: a state survives JSON, and is one by its schema. */
+/** L2: a state survives JSON, and matches its schema. */
 export function checkJson(state: AgentState): void {
   const thawed: unknown = JSON.parse(JSON.stringify(state));
   const lost = firstDifference(thawed, state);
@@ -32,7 +32,7 @@ export function checkJson(state: AgentState): void {
   );
 }
 
-/** L3: no change is the same reference, and there is a reason for it. */
+/** L3: an input without a change returns the same reference, and has an ignored reason. */
 export function checkReference(input: AgentInput, before: AgentState, next: AgentState): void {
   const ignored = ignoredReason(input)(before);
   assertLaw(
@@ -43,7 +43,7 @@ export function checkReference(input: AgentInput, before: AgentState, next: Agen
   );
 }
 
-/** L8: the walk is along rows, without a gap, or it ends in Error for a reason of the graph's own. */
+/** L8: the moves follow rows without a gap, or end in Error with a failure of the graph. */
 export function checkMoves(before: AgentState, next: AgentState, moves: readonly ControlMove[]): void {
   let at = controlName(before.reActContext.control);
   for (const { from, event, to } of moves) {
@@ -66,8 +66,8 @@ export function checkMoves(before: AgentState, next: AgentState, moves: readonly
 }
 
 /**
- * L10: whatever the state, a cancel ends its loop and leaves nothing open, and the next message can be sent, by the rules
- * that all providers share. The requests that are really made are held to each provider's own rules (L7).
+ * L10: in every state, a cancel ends the loop and leaves nothing open, and the next message results in a request that is
+ * valid by the rules that all providers share. L7 checks the requests that are made against the rules of each provider.
  */
 export function checkNeverStuck(state: AgentState): void {
   const timestamp = state.updatedAt;
@@ -89,7 +89,7 @@ export function checkNeverStuck(state: AgentState): void {
   checkRequest(request, {}, "L10");
 }
 
-/** A new loop that makes no request ended on a limit that was reached before: the total budget. */
+/** Whether a new loop ended without a request because the total budget was reached before. */
 function checkEndedAtOnce({ reActContext: { control } }: AgentState): void {
   const ended = control.type === "Error" && control.failure.kind === "BudgetExceeded";
   assertLaw(ended || control.type === "Custom", "L10", () => "a new message does not result in a model call");

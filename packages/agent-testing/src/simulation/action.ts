@@ -6,7 +6,7 @@ import type { Release } from "./release.ts";
 import type { WriteFault } from "./sim-log.ts";
 import type { ToolAnswerKind } from "./tool-answer.ts";
 
-/** How a model call ends. `arguments` is JSON text, `text` follows what was streamed. */
+/** The end of a model call. `arguments` is JSON text; `text` follows the streamed text. */
 export interface ModelAnswer {
   readonly kind: ModelAnswerKind;
   readonly text?: string;
@@ -19,7 +19,7 @@ export interface ModelAnswer {
   readonly retryAfterMs?: number;
 }
 
-/** How a tool call ends. Kind `real` delivers what the tool itself returned, where it is executed. */
+/** The end of a tool call. Kind `real` delivers the result of the tool itself, if it is executed. */
 export interface ToolAnswer {
   readonly kind: ToolAnswerKind;
   readonly outcome?: ToolOutcome;
@@ -28,7 +28,7 @@ export interface ToolAnswer {
 }
 
 /**
- * One thing that happens in a simulated session, as plain data. `nth` counts what is pending from 0, oldest first;
+ * One action in a simulated session, as plain data. `nth` counts pending work from 0, oldest first;
  * `host` counts the hosts that have the session open. Both default to 0 and wrap around, so that an action keeps its
  * meaning when actions before it are left out.
  */
@@ -57,15 +57,15 @@ export type SimAction =
     }
   /** An input of the log is dispatched again; `back` counts from the newest. */
   | { readonly type: "repeat-input"; readonly back: number; readonly host?: number }
-  /** The application hands in the result of an open call from outside of its tool. */
+  /** The application settles an open call from outside its tool. */
   | { readonly type: "outside-result"; readonly nth?: number; readonly host?: number }
-  /** The first result of a call is handed in after the call was settled without it. */
+  /** The first result of a call arrives after the call was settled without it. */
   | { readonly type: "late-result"; readonly nth?: number; readonly host?: number }
   | { readonly type: "time-passes" }
   | { readonly type: "clock-jumps"; readonly ms: number }
   /** Another process opens the session, with the newest release. */
   | { readonly type: "open"; readonly access: "run" | "post" }
-  /** A host takes up a session that no host runs; `approvesAll`: its `onApproval` approves whatever is asked. */
+  /** A host opens a session that no host runs; `approvesAll`: its `onApproval` approves every question. */
   | { readonly type: "take-up"; readonly approvesAll?: true }
   /** A host takes the session over from a live owner. */
   | { readonly type: "take-over" }
@@ -76,21 +76,21 @@ export type SimAction =
   /** The owner's next renewal of its lease finds another owner, or fails. */
   | { readonly type: "lease"; readonly renewal: "lost" | "fails" }
   | { readonly type: "listener-throws"; readonly on: "event" | "input" | "change"; readonly host?: number }
-  /** The agent that the next hosts have differs from the present one. */
+  /** The next hosts run a changed release of the agent. */
   | { readonly type: "release"; readonly release: Release };
 
-/** One simulated session as data: what it is set up with, and what happens in it, in order. */
+/** A simulated session as data: its set-up, and its actions in order. */
 export interface SimulatedSession {
-  /** Whether appends to the log take time, so that other actions come in between. Default: false. */
+  /** Whether appends to the log take time, so that other actions happen in between. Default: false. */
   readonly asyncAppends?: boolean;
-  /** Whether the `onApproval` of the first host approves whatever is asked. Default: false, it has none. */
+  /** Whether the `onApproval` of the first host approves every question. Default: false, it has none. */
   readonly approvesAll?: boolean;
   /** Fields of the configuration, over those of the agent. Default: none. */
   readonly config?: AgentConfigChange;
   readonly actions: readonly SimAction[];
 }
 
-/** The fault or kind of answer that an action counts as in a report; undefined for what is neither. */
+/** The fault or kind of answer that an action counts as in a report; undefined if it is neither. */
 export function faultOf(action: SimAction): string | undefined {
   switch (action.type) {
     case "message":

@@ -1,4 +1,4 @@
-/** How often each fault came in each control state: `coverage[control][fault]`. */
+/** How often each fault occurred in each control state: `coverage[control][fault]`. */
 export type Coverage = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** Where faults can come that cannot come everywhere, by their own name or the part of it before the colon. */
@@ -45,7 +45,7 @@ const faultsIn = (coverage: Coverage): readonly string[] => [
 const hitsIn = (row: Readonly<Record<string, number>>): number =>
   Object.values(row).reduce((sum, count) => sum + count, 0);
 
-/** How often each fault came in each state, as a table of text. */
+/** How often each fault occurred in each state, as a text table. */
 export function coverageToText(coverage: Coverage): string {
   const controls = Object.keys(coverage).toSorted();
   const faults = faultsIn(coverage).toSorted();

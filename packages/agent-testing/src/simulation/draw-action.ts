@@ -9,13 +9,13 @@ import { drawRelease } from "./release.ts";
 import { writeFaults } from "./sim-log.ts";
 import type { SimWorld } from "./sim-world.ts";
 
-/** Something that can happen now: how likely, and how it is drawn in detail. */
+/** A possible action: its weight, and the function that draws its details. */
 interface Candidate {
   readonly weight: number;
   readonly draw: () => SimAction | Promise<SimAction>;
 }
 
-/** Draws what happens next in a world as it is, among the faults that may come. */
+/** Draws the next action in a world, with the allowed faults. */
 export async function drawAction(world: SimWorld, draws: Draws): Promise<SimAction> {
   const candidates = [
     ...world.pending.map((pending) => endOf(pending, world, draws)),

@@ -27,7 +27,7 @@ const modelLikelihoods: readonly (readonly [weight: number, kind: ModelAnswerKin
 ];
 
 /**
- * Draws how a model call ends, among the kinds that may come; answers and calls always may. `tools` are all tools of the
+ * Draws the end of a model call among the allowed kinds; answers and calls are always allowed. `tools` are all tools of the
  * agent: a model may call one that the request does not offer.
  */
 export function drawModelAnswer(request: LlmRequest, tools: AgentTools, draws: Draws): ModelAnswer {
@@ -145,7 +145,7 @@ const toolLikelihoods: readonly (readonly [weight: number, kind: ToolAnswerKind]
   [1, "oversized"],
 ];
 
-/** Draws how a tool call ends, among the kinds that may come; success always may. An executed tool ends as it did. */
+/** Draws the end of a tool call among the allowed kinds; success is always allowed. An executed tool keeps its own result. */
 export async function drawToolAnswer(tool: PendingTool, draws: Draws): Promise<ToolAnswer> {
   const { choose, faults } = draws;
   if (tool.executes) return { kind: "real" };

@@ -18,11 +18,11 @@ export interface OwnDraws {
   readonly draw?: Readonly<Record<string, DrawArguments>>;
   /** Results, by name of the tool. Default: "ok", "", "42", and JSON. */
   readonly drawResults?: Readonly<Record<string, DrawResult>>;
-  /** What users write. Default: a handful of short messages. */
+  /** The messages of users. Default: a few short messages. */
   readonly texts?: readonly string[];
 }
 
-/** What actions are drawn with. */
+/** The functions with which actions are drawn. */
 export interface Draws {
   readonly choose: Choose;
   /** Whether a fault may come, by its name. */

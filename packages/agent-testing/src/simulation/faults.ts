@@ -3,7 +3,7 @@ import { releaseChanges } from "./release.ts";
 import { writeFaults } from "./sim-log.ts";
 import { toolAnswerKinds } from "./tool-answer.ts";
 
-/** Every fault that a simulation knows, by its name. The part before a colon names all faults of its family. */
+/** The names of all faults of a simulation. The part before a colon is the family of the fault. */
 export const faultNames: readonly string[] = [
   ...modelAnswerKinds.filter((kind) => kind !== "plain" && kind !== "calls").map((kind) => `llm:${kind}`),
   ...toolAnswerKinds.filter((kind) => kind !== "success" && kind !== "real").map((kind) => `tool:${kind}`),

@@ -1,9 +1,9 @@
 import { InvariantBroken } from "./invariant-broken.ts";
 
-/** How a promise was settled. */
+/** The outcome of a promise. */
 export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-/** Work that needs only appends ends within so many rounds. */
+/** The maximum number of rounds within which work that needs only appends ends. */
 const mostRounds = 200;
 
 /** Waits for work, and lets through what it needs between rounds. V14: it ends. */
@@ -26,7 +26,7 @@ export async function finishWork<T>(
   return { error: new InvariantBroken("V14", `${name} does not get to its end`) };
 }
 
-/** Lets everything happen that needs no more time: all microtasks, to the last. */
+/** Runs all pending microtasks. */
 export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     const immediate: unknown = Reflect.get(globalThis, "setImmediate");

@@ -16,7 +16,7 @@ export interface SimulationFailure {
   readonly test: string | undefined;
 }
 
-/** What a simulation did and found. */
+/** The report of a simulation. */
 export interface SimulationReport {
   /**
    * No law and no invariant was broken in these sessions. It means nothing for faults that never came: see
@@ -24,11 +24,11 @@ export interface SimulationReport {
    */
   readonly ok: boolean;
   readonly seed: number;
-  /** Sessions that were simulated: all, or up to the one that failed. */
+  /** The number of simulated sessions: all, or up to the one that failed. */
   readonly runs: number;
-  /** Inputs that were accepted, over all runs. */
+  /** The number of accepted inputs in all sessions. */
   readonly inputs: number;
-  /** How often each fault came in each control state: `coverage[control][fault]`. */
+  /** How often each fault occurred in each control state: `coverage[control][fault]`. */
   readonly coverage: Coverage;
   /** Faults that were allowed and came in no session: the run was too short, or this agent cannot meet them. */
   readonly neverCame: readonly string[];
@@ -37,11 +37,11 @@ export interface SimulationReport {
   /** Name and version of the agent, and a digest of its config and tools. */
   readonly identity: string;
   readonly failure: SimulationFailure | undefined;
-  /** The whole as text: a table, and the failure with what reproduces it. */
+  /** The report as text: a table, and the failure with the code that reproduces it. */
   toText(): string;
 }
 
-/** The story of a session, one line for each thing that happened: the length of the log, the control state, the action. */
+/** The history of a session, one line for each action: the length of the log, the control state, the action. */
 export const storyToText = (story: readonly StoryLine[]): string =>
   story
     .map(({ what, control, seq }) => `  ${String(seq).padStart(3)} ${control.padEnd(16)} ${what}`)

@@ -19,14 +19,14 @@ export interface SimulateOptions extends OwnDraws {
   readonly seed?: number;
   /** Sessions to simulate. Default: 100. */
   readonly runs?: number;
-  /** How many actions happen in a session before the faults stop. Default: 40. */
+  /** The number of actions in a session before the faults stop. Default: 40. */
   readonly length?: number;
   /**
    * The faults that may come, by name (`llm:refusal`) or by family, the part before the colon (`write`). Default: all.
    * Throws `RangeError` for an unknown name.
    */
   readonly faults?: readonly string[];
-  /** Promises of your own by name, checked after every action. */
+  /** Your own invariants by name, checked after every action. */
   readonly invariants?: Invariants;
   /**
    * What providers would refuse, by name. Every request is held to these beside the rules that all providers share.
@@ -42,7 +42,7 @@ export interface SimulateOptions extends OwnDraws {
   readonly execute?: boolean | readonly string[];
   /** Called before each session: resets what executed tools and invariants keep. */
   readonly beforeEach?: () => void | Promise<void>;
-  /** Every how many inputs the laws are checked that cost the whole state. Default: 8. */
+  /** The interval, in inputs, at which the laws whose cost depends on the size of the state are checked. Default: 8. */
   readonly thoroughEvery?: number;
   /** Where the agent and these options can be imported from: needed by `writeTo`, and by the test in the report. */
   readonly source?: SimulationSource;

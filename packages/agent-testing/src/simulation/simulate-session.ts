@@ -10,7 +10,7 @@ import { nextTurn } from "./finish-work.ts";
 import { SimWorld, type StoryLine } from "./sim-world.ts";
 import { onUncaught } from "./uncaught.ts";
 
-/** What one session is simulated with: everything but what happens in it. */
+/** The set-up of a simulated session: everything except its actions. */
 export interface SessionOptions {
   readonly agent: Agent<unknown>;
   readonly invariants: Invariants;
@@ -21,16 +21,16 @@ export interface SessionOptions {
   readonly beforeEach: () => void | Promise<void>;
 }
 
-/** How one simulated session went. */
+/** The result of one simulated session. */
 export interface SessionResult {
   /** The session as it happened: only what could happen, so that it can be simulated again. */
   readonly session: SimulatedSession;
   readonly story: readonly StoryLine[];
   /** (control state, fault) pairs that were hit. */
   readonly hits: readonly (readonly [control: string, fault: string])[];
-  /** Inputs that were accepted. */
+  /** The number of accepted inputs. */
   readonly inputs: number;
-  /** Actions that could not happen, and did not. */
+  /** The number of actions that were skipped because they could not happen. */
   readonly skipped: number;
   /** What was thrown: `LawBroken`, `InvariantBroken`; undefined where everything held. */
   readonly failure: unknown;
@@ -76,7 +76,7 @@ export async function simulateSession(
   return { session: { ...setup, actions }, story, hits, inputs: watch.length, skipped, failure };
 }
 
-/** Everything that follows when the faults have stopped. */
+/** Runs the part of a session after the faults have stopped. */
 async function finish(world: SimWorld, invariants: Invariants): Promise<void> {
   await settleSession(world);
   checkStep(world, invariants);

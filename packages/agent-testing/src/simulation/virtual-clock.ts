@@ -26,12 +26,12 @@ export class VirtualClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  /** How many timers wait. */
+  /** The number of waiting timers. */
   get waiting(): number {
     return this.#timers.size;
   }
 
-  /** When the next timer is due, undefined without one. */
+  /** When the next timer is due, in milliseconds since 1970; undefined without a timer. */
   get nextAt(): number | undefined {
     return this.#next()?.at;
   }

@@ -4,7 +4,7 @@ import type { LogHandle } from "./log-handle.ts";
 import { andThen } from "./maybe-promise.ts";
 import { inputToRecord } from "./session-record.ts";
 
-/** The length of the longest append that a log takes, in characters. */
+/** The maximum length of one append to a log, in characters. */
 export const longestAppend = ({ log }: LogHandle): number => log.maxRecordLength ?? maxRecordLength;
 
 /** The records of steps, each chained to the one before it. */
@@ -19,8 +19,8 @@ export function stepsToRecords(head: ChainHead, steps: readonly PendingStep[]): 
   return records;
 }
 
-/** The records in parts that a log takes at once. */
-export function appendable(
+/** Splits records into parts, each short enough for one append. */
+export function splitIntoAppends(
   records: readonly LogRecord[],
   longest: number,
 ): readonly (readonly LogRecord[])[] {
@@ -37,7 +37,7 @@ export function appendable(
   return parts;
 }
 
-/** Appends the parts one after the other. */
+/** Appends parts one after the other. A promise only if the log returns one. */
 export function appendInTurn(
   handle: LogHandle,
   [part, ...later]: readonly (readonly LogRecord[])[],

@@ -1,13 +1,13 @@
-/** JSON text with the keys of every object in order: the same value, the same text, however it was put together. */
+/** JSON text with sorted keys: equal values have equal texts, whatever the order in which their fields were added. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   return Array.isArray(value) ? listToJson(value) : isRecord(value) ? recordToJson(value) : "null";
 }
 
-/** Every object is one; said so, its fields can be read without a copy. */
+/** True for every object: a type predicate that makes its fields readable without a copy. */
 const isRecord = (value: object): value is Readonly<Record<string, unknown>> => value !== null;
 
-/** Whether two values of JSON are the same, in whatever order their fields stand; undefined is as good as missing. */
+/** Whether two JSON values are equal. The order of fields does not matter; an undefined field equals a missing one. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   if (!isRecord(a) || !isRecord(b) || Array.isArray(a) !== Array.isArray(b)) return false;
@@ -15,7 +15,7 @@ export function isSameJson(a: unknown, b: unknown): boolean {
   return [...keys].every((key) => isSameJson(ownField(a, key), ownField(b, key)));
 }
 
-/** A field that JSON would write: none that every object has. */
+/** An own field of a record; undefined for an inherited one, which JSON does not contain. */
 const ownField = (record: Readonly<Record<string, unknown>>, key: string): unknown =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 
@@ -30,7 +30,7 @@ function listToJson(items: readonly unknown[]): string {
 
 function recordToJson(record: Readonly<Record<string, unknown>>): string {
   let text = "{";
-  for (const key of inOrder(Object.keys(record))) {
+  for (const key of sortKeys(Object.keys(record))) {
     const field = record[key];
     if (field === undefined) continue;
     if (text.length > 1) text += ",";
@@ -39,11 +39,11 @@ function recordToJson(record: Readonly<Record<string, unknown>>): string {
   return `${text}}`;
 }
 
-/** So few keys are sorted sooner by hand. */
+/** Up to this many keys, an insertion sort is faster than `toSorted`. */
 const fewKeys = 24;
 
-/** Sorts keys by code unit, in place: no locale decides. */
-function inOrder(keys: string[]): readonly string[] {
+/** Sorts keys by code unit, independent of the locale. May sort in place. */
+function sortKeys(keys: string[]): readonly string[] {
   if (keys.length > fewKeys) return keys.toSorted();
   for (let end = 1; end < keys.length; end += 1) {
     const key = keys[end] ?? "";

@@ -20,7 +20,7 @@ import { identityOf } from "./session-header.ts";
 import { SessionLifecycle } from "./session-lifecycle.ts";
 import { snapshotKeeper, type SnapshotKeeper } from "./snapshot-keeper.ts";
 
-/** Errors of a log that do not change when it is asked again. */
+/** The codes of log errors for which a retry is useless. */
 const finalCodes: ReadonlySet<string> = new Set([
   "Conflict",
   "LogCorrupt",
@@ -31,14 +31,14 @@ const finalCodes: ReadonlySet<string> = new Set([
 const isFinal = (error: unknown): error is SessionError | LogError =>
   error instanceof SessionError || (error instanceof LogError && finalCodes.has(error.code));
 
-/** Runs a session on its log: writes to it, follows it, and gives it up when it is closed or lost. */
+/** Runs a session on its log: writes to the log, follows it, and releases the session when it is closed or lost. */
 export class DurableHost<Answer> {
   readonly #options: DurableOptions;
   readonly #writer: LogWriter;
   readonly #ledger: RetriedLedger;
   readonly #lifecycle: SessionLifecycle;
   readonly #hosted: HostedSession<Answer>;
-  /** Undefined where no snapshots are kept. */
+  /** Undefined if this session saves no snapshots. */
   readonly #snapshots: SnapshotKeeper | undefined;
   readonly #follower: LogFollower;
   readonly #closing: GracefulClose;
@@ -54,9 +54,9 @@ export class DurableHost<Answer> {
     this.#ledger = new RetriedLedger({
       ledger: this.#writer,
       clock,
-      // The inputs of effects stay in front of the queue: an empty batch commits them again.
+      // The inputs of effects stay at the front of the queue: dispatching an empty batch commits them again.
       again: () => this.#hosted.dispatch(),
-      onLongFailure: () => this.#hosted.failRuns(notWritten(this.#lastError, this.#hosted.state())),
+      onLongFailure: () => this.#hosted.failRuns(unwritableError(this.#lastError, this.#hosted.state())),
     });
     this.#hosted = hostSession(agent, this.#sessionBase());
     this.#snapshots = access === "run" && options.snapshots !== false ? this.#newSnapshotKeeper() : undefined;
@@ -86,12 +86,12 @@ export class DurableHost<Answer> {
     };
   }
 
-  /** Applies what is new in the log. */
+  /** Applies the new records of the log. */
   refresh(): Promise<void> {
     return this.#follower.refresh();
   }
 
-  /** Begins to run: the first of these inputs is the `session-opened` of this host. */
+  /** Starts running the session as its owner. The first input must be the `session-opened` of this host. */
   async becomeOwner(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void> {
     this.#lease = lease;
     await this.#hosted.dispatch(...inputs.map((input) => new PendingInput(input)));
@@ -107,7 +107,7 @@ export class DurableHost<Answer> {
     this.#hosted.report({ source: "log", error });
   }
 
-  /** Ends the session because it can no longer follow its log, or because another owner took it over. */
+  /** Ends the session after it can no longer follow its log, or after another owner took it over. */
   lose(error: SessionError | LogError | AgentError): void {
     if (!this.#lifecycle.lose(error)) return;
     this.#detach();
@@ -119,18 +119,18 @@ export class DurableHost<Answer> {
     this.#hosted.stop(new AgentError(kind, error.message, about));
   }
 
-  /** Gives the session up; a second call does not wait for running tools. */
+  /** Closes the session. A second call ends the wait for running tools. */
   close(graceMs: number): Promise<void> {
     return this.#closing.close(this.#options.access === "run" ? graceMs : 0);
   }
 
   async #shutDown(): Promise<void> {
-    // While the session still takes inputs: the record that confirms a snapshot is one.
+    // First, while the session still accepts inputs: the record that confirms a snapshot is an input.
     if (this.#lifecycle.savesSnapshot) await this.#snapshots?.save();
     this.#lifecycle.close();
     this.#detach();
     await this.#hosted.session.close();
-    // An append that is under way ends, and what it made durable is published.
+    // Wait for a pending append, so that the inputs that it makes durable are published.
     await this.#hosted.session.settled();
     await this.#follower.idle();
     await this.#lease?.close().catch((error: unknown) => this.reportLogError(error));
@@ -154,12 +154,12 @@ export class DurableHost<Answer> {
       initial: found.state,
       seq: found.head.seq,
       runsEffects: access === "run",
-      // No effect of the restored state is started before its broken-off work was dealt with.
+      // Effects of the restored state start only after its interrupted work has been settled.
       startsEffects: () => this.#lifecycle.startsEffects,
       ledger: { check: (input) => this.#ledger.check(input), commit: (steps) => this.#commit(steps) },
       refuses: () => this.#refusal(),
       refusesHost: () => this.#hostRefusal(),
-      judgesDeadlines: () => access === "run" || andThen(handle.log.currentLease(), isOver(clock)),
+      reportsDeadlines: () => access === "run" || andThen(handle.log.currentLease(), hasEnded(clock)),
       onPublished: (published) => this.#published(published),
       onBroken: (error) => this.lose(error),
       onCommitFailed: (error, key) => this.#commitFailed(error, key),
@@ -170,7 +170,7 @@ export class DurableHost<Answer> {
   #refusal(): Error | undefined {
     const { access, found } = this.#options;
     if (this.#lifecycle.lost !== undefined || access !== "read") return this.#lifecycle.lost;
-    return found.stoppedBy ?? new SessionError("ReadOnly", "This session was opened to be read only.");
+    return found.stoppedBy ?? new SessionError("ReadOnly", 'This session was opened with access "read".');
   }
 
   #hostRefusal(): Error | undefined {
@@ -180,7 +180,7 @@ export class DurableHost<Answer> {
   }
 
   #published({ input, step: { state }, position }: PublishedStep): void {
-    // While this session is opening, that of another one would have made it stale.
+    // This is the own `session-opened`: the one of another owner would have thrown `StaleWriter`.
     if (input.type === "session-opened") this.#lifecycle.open();
     if (position !== undefined) this.#snapshots?.reached({ state, at: position }, input);
   }
@@ -196,13 +196,13 @@ export class DurableHost<Answer> {
     if (error === this.#lifecycle.lost) return;
     this.#lastError = error;
     if (isFinal(error)) return this.lose(error);
-    // Without a key only inputs from outside were not stored, which their callers hear of.
+    // Without a key, all inputs came from outside, and their dispatches have rejected.
     if (!this.#lifecycle.isLive || key === undefined) return;
     this.#hosted.report({ source: "log", error, key });
     this.#ledger.failed();
   }
 
-  /** Applies what others appended. False if the log could not be read. */
+  /** Applies the records that other processes appended. Resolves with false if the log could not be read. */
   async #pull(): Promise<boolean> {
     if (!this.#lifecycle.isLive) return true;
     try {
@@ -220,7 +220,7 @@ export class DurableHost<Answer> {
     }
   }
 
-  /** The reducer threw for what others appended: this session cannot follow its log any further, and reports it. */
+  /** Reports that the reducer threw for a record of another process, and ends this session: it cannot follow its log. */
   #halt(error: unknown): void {
     if (!this.#lifecycle.isLive) return;
     this.#hosted.report({ source: "transition", error });
@@ -242,13 +242,13 @@ export class DurableHost<Answer> {
   }
 }
 
-/** Whether the lease is free, so that no owner reports the deadlines of the session. */
-const isOver =
+/** Whether the lease has ended, so that no owner dispatches the deadlines of the session. */
+const hasEnded =
   (clock: DurableOptions["clock"]) =>
   (lease: Lease | undefined): boolean =>
     lease === undefined || lease.until <= clock.now();
 
-const notWritten = (cause: unknown, state: AgentState): AgentError => {
-  const message = `The log could not be written for ${patienceMs} ms. What is not stored is written when the log can be written again.`;
+const unwritableError = (cause: unknown, state: AgentState): AgentError => {
+  const message = `The log could not be written for ${patienceMs} ms. The session keeps the unsaved inputs and appends them when the log is writable again.`;
   return new AgentError("MemoryError", message, { state, cause });
 };

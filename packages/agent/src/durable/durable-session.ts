@@ -12,37 +12,43 @@ import type { LogHandle } from "./log-handle.ts";
 import type { RestoredSession } from "./restore.ts";
 import type { SessionError } from "./session-error.ts";
 
-/** What this host may do with a session: run its effects, post to its owner, or read along. */
+/** What this process may do with a session: `run` its effects, `post` inputs to its owner, or `read` it. */
 export type Access = "run" | "post" | "read";
 
-/** What a session says of itself. */
+/** The status of a session in a log, as `info()` returns it. */
 export interface SessionInfo {
   readonly id: string;
   readonly access: Access;
-  /** The owner of the session, as far as its log shows. */
+  /** The owner that opened the session last, by the records of the log; null if there has been none. */
   readonly owner: string | null;
-  /** The last record that this session has taken in. */
+  /** The sequence number of the last record that this session has applied. */
   readonly seq: number;
-  /** When the right to run ends unless it is renewed; undefined without one. */
+  /** When the lease of this process ends unless it is renewed, in milliseconds since 1970; undefined without a lease. */
   readonly leaseUntil: number | undefined;
-  /** What went wrong last with the log, or with the right to run. */
+  /** The last error of the log or of the lease; undefined if there was none. */
   readonly lastError: unknown;
-  /** Whether there was a snapshot that is not used: of another release, or one that the log does not confirm. */
+  /** Whether opening ignored a snapshot: one of another release, or one that the log does not confirm. */
   readonly snapshotIgnored: boolean;
 }
 
 /** A session in a log. Its methods resolve when their inputs are durable, and reject with `SessionError` or `LogError`. */
 export interface DurableSession<Answer = string> extends Session<Answer> {
   info(): SessionInfo;
-  /** The accepted inputs after a sequence number, from the log. */
+  /** Reads the accepted inputs after a sequence number (default: 0, all inputs) from the log. */
   history(afterSeq?: number): Promise<readonly LoggedInput[]>;
-  /** Calls back with every input after a sequence number: first those of the log, then the new ones. */
+  /**
+   * Calls the listener with every input after a sequence number, each once and in order: first those of the log, then the
+   * new ones. Resolves with a function that unsubscribes.
+   */
   follow(afterSeq: number, listener: (seq: number, input: AgentInput) => void): Promise<() => void>;
-  /** Takes in what others appended. Happens by itself; call it where nothing may be missed. */
+  /**
+   * Applies the records that other processes have appended. A session does this when its log reports a change; call it to
+   * be sure that `current()` contains every record of the log.
+   */
   refresh(): Promise<void>;
   /**
-   * Starts nothing new, lets running tools end for up to `graceMs` (default 0; `Infinity`: no limit), and gives the
-   * session up; what was broken off is resumed by the next one who opens it. A second call does not wait any longer.
+   * Closes the session: starts no more effects, waits up to `graceMs` milliseconds (default: 0) for running tools, aborts
+   * the rest, and releases the lease. The next owner resumes interrupted work. A second call ends the wait.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -58,13 +64,13 @@ export interface DurableOptions {
   readonly snapshots?: boolean;
 }
 
-/** The session, and the ends of it that only the one who opens it holds. */
+/** A session with the methods that only the code that opens it calls. */
 export interface OpenedSession<Answer> {
   readonly session: DurableSession<Answer>;
   readonly loseOwnership: (error: SessionError) => void;
-  /** The lease could not be renewed for now. */
+  /** Reports that the lease could not be renewed; the next renewal is still due. */
   readonly failed: (error: unknown) => void;
-  /** Begins to run: the first of these inputs says so. */
+  /** Starts running the session as its owner. The first input must be `session-opened`. */
   becomeOwner(lease: LeaseKeeper, inputs: readonly AgentInput[]): Promise<void>;
 }
 
@@ -78,7 +84,7 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
   };
 }
 
-/** The session as applications see it. */
+/** The methods of a session in a log for applications. */
 function durableMethods<Answer>(host: DurableHost<Answer>, handle: LogHandle): DurableSession<Answer> {
   const close: DurableSession["close"] = async (options) => {
     await host.close(checkedGraceMs(options));

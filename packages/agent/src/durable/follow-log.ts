@@ -42,7 +42,7 @@ export async function followLog(
   });
   try {
     for (const logged of await inputsAfter(handle, afterSeq)) emit(logged);
-    // A listener may cause more inputs: they wait for their turn.
+    // The listener may cause more inputs, which queue in `waiting` meanwhile.
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) emit(next);
     waiting = undefined;
     return stop;

@@ -3,15 +3,15 @@ import { setLongTimeout } from "@moora/agent-core-effects/internal";
 
 export interface CloseOptions {
   readonly clock: Clock;
-  /** Called once, when the session is closed: nothing new may start. */
+  /** Called once, by the first `close`: from then on no effect may start. */
   readonly onBegin: () => void;
-  /** Resolves when no work runs. */
+  /** Resolves when no work is running. */
   readonly drained: () => Promise<void>;
-  /** Ends what still runs. */
+  /** Ends the work that is still running. */
   readonly shutDown: () => Promise<void>;
 }
 
-/** Closes a session once: waits for running work as long as it may, then ends it. A second call stops the waiting. */
+/** Closes a session once: waits for running work up to a grace period, then ends it. A second call ends the wait. */
 export class GracefulClose {
   readonly #options: CloseOptions;
   #closing: { readonly done: Promise<void>; readonly hurry: () => void } | undefined;

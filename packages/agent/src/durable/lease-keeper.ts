@@ -7,73 +7,75 @@ import { isProcessGone, localProcess } from "./local-process.ts";
 import type { LogHandle } from "./log-handle.ts";
 import { SessionError } from "./session-error.ts";
 
-/** Holds the right to run effects, for as long as it is renewed. */
+/** A lease that renews itself until it is lost or closed. */
 export interface LeaseKeeper {
+  /** When the lease ends unless it is renewed, in milliseconds since 1970. */
   readonly until: number;
-  /** Whether another owner had to be waited for: what was read of the log before is old. */
+  /** Whether another owner held the lease first: what was read of the log before is out of date. */
   readonly hasWaited: boolean;
-  /** Renews no more, and gives the right back. */
+  /** Stops the renewals and releases the lease. */
   close(): Promise<void>;
 }
 
 export interface LeaseOptions {
   readonly handle: LogHandle;
   readonly owner: string;
-  /** Whether an owner of the same name is this one, before it was restarted. */
+  /** Whether an owner of the same name counts as this one before a restart, so that its lease is taken over. */
   readonly takesOverOwnName: boolean;
   readonly clock: Clock;
   readonly ttlMs: number;
-  /** Until when a busy session is waited for, by the clock. */
+  /** The time until which to wait for a busy session, in milliseconds since 1970. */
   readonly waitUntil: number;
-  /** Whether an owner is known to be dead, so that the end of its lease does not have to be waited for. */
+  /** Whether an owner is known to have ended, so that its lease can be taken over before it ends. */
   readonly isOwnerGone: ((owner: string) => boolean | Promise<boolean>) | undefined;
-  /** Called once when the lease was lost. */
+  /** Called once, when another owner has taken the lease. */
   readonly onLost: (error: SessionError) => void;
-  /** Called for a renewal that the log did not answer. The lease runs on until the next one. */
+  /** Called for a renewal that failed. The lease stays valid until its end, and the next renewal is still due. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Longer timers than this fire at once. */
+/** The longest delay of a timer; longer ones fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
-/** How often a busy session is asked for. */
+/** The interval at which the lease of a busy session is claimed again. */
 const pollMs = 250;
 
 /**
- * A lease is held by one opening of a session, not by a name: the holder is the owner, the mark of its process, which
- * shows whether that process still lives, and a random id.
+ * The holder of a lease: one opening of a session, not a name. It consists of the owner, the fingerprint of its process,
+ * which shows whether that process still runs, and a random id.
  */
-const holderOf = (owner: string): string => [owner, localProcess()?.mark ?? "", randomId("lease")].join("#");
+const holderOf = (owner: string): string =>
+  [owner, localProcess()?.fingerprint ?? "", randomId("lease")].join("#");
 
 const ownerOf = (holder: string): string => holder.split("#").slice(0, -2).join("#") || holder;
 
-const markOf = (holder: string): string => holder.split("#").at(-2) ?? "";
+const fingerprintOf = (holder: string): string => holder.split("#").at(-2) ?? "";
 
-/** Takes the lease, or rejects with `SessionBusy` when another owner holds it until the wait is over. */
+/** Acquires the lease. Rejects with `SessionBusy` if another owner still holds it at `waitUntil`. */
 export async function keepLease(options: LeaseOptions): Promise<LeaseKeeper> {
   const { handle, clock, ttlMs, onLost } = options;
   const holder = holderOf(options.owner);
   const claim = async (): Promise<Lease> =>
     await handle.log.lease({ owner: holder, now: clock.now(), ttlMs });
-  const taken = await takenLease(claim, holder, options);
-  let { lease } = taken;
+  const acquired = await acquireLease(claim, holder, options);
+  let { lease } = acquired;
 
   let stopped = false;
   let renewing: Promise<void> = Promise.resolve();
   let cancelTimer = (): void => undefined;
   const renew = async (): Promise<void> => {
-    const now = await renewed(claim, options);
+    const now = await renewLease(claim, options);
     if (stopped) return;
     if (now === undefined || now.owner === holder) {
       lease = now ?? lease;
       schedule();
     } else {
       stopped = true;
-      onLost(takenOver(ownerOf(now.owner)));
+      onLost(takenOverError(ownerOf(now.owner)));
     }
   };
   const schedule = (): void => {
     const ms = Math.min(Math.max(1, Math.floor(ttlMs / 3)), longestTimerMs);
-    // A process that has nothing else to do ends: the lease runs out, or is seen to be that of a dead process.
+    // The timer does not keep the process alive. After its end the lease expires, or is recognized by its fingerprint.
     cancelTimer = clock.after(ms, () => void (renewing = renew()), { keepsAlive: false });
   };
   schedule();
@@ -82,23 +84,26 @@ export async function keepLease(options: LeaseOptions): Promise<LeaseKeeper> {
     get until() {
       return lease.until;
     },
-    hasWaited: taken.hasWaited,
+    hasWaited: acquired.hasWaited,
     async close() {
       stopped = true;
       cancelTimer();
-      // A claim that is under way would take the lease again after it was given back.
+      // A pending claim would acquire the lease again after its release.
       await renewing;
       await handle.log.release(holder);
     },
   };
 }
 
-/** What `sessionOwner` may know of its machine. */
+/**
+ * The options of `sessionOwner`. `clock` defaults to the system clock. `isOwnerGone` returns whether an owner is known to
+ * have ended; without it, only the ends of processes on this machine are known.
+ */
 export type OwnerOptions = Partial<Pick<LeaseOptions, "clock" | "isOwnerGone">>;
 
 /**
- * The name of the owner that runs a session now, by its lease. Undefined when none does, when there is no such session,
- * and when the owner is known to be dead. Rejects with `LogError`.
+ * The name of the owner that runs a session now, according to its lease. Undefined if no owner runs it, if the session
+ * does not exist, or if the owner is known to have ended. Rejects with `LogError`.
  */
 export async function sessionOwner(
   log: EventLog,
@@ -108,7 +113,7 @@ export async function sessionOwner(
   checkIsLog(log);
   const session = await log.open(id);
   if (session === undefined) return undefined;
-  // Claiming the lease is the only way to see it. It is given back at once.
+  // The lease can only be read by claiming it. It is released at once.
   const self = holderOf("");
   const lease = await session.lease({ owner: self, now: clock.now(), ttlMs: 1 });
   if (lease.owner !== self) return (await isDead(lease, isOwnerGone)) ? undefined : ownerOf(lease.owner);
@@ -116,8 +121,8 @@ export async function sessionOwner(
   return undefined;
 }
 
-/** Claims the lease, again and again while another owner holds it and there is time to wait. */
-async function takenLease(
+/** Claims the lease until it is acquired. Throws `SessionBusy` at `waitUntil`. */
+async function acquireLease(
   claim: () => Promise<Lease>,
   holder: string,
   options: LeaseOptions,
@@ -131,15 +136,15 @@ async function takenLease(
     }
     if (lease.owner === holder) return { lease, hasWaited };
     const now = clock.now();
-    if (now >= waitUntil) throw busy(handle.log.id, lease, now);
-    await paused(clock, Math.max(1, Math.min(pollMs, waitUntil - now, lease.until - now)));
+    if (now >= waitUntil) throw busyError(handle.log.id, lease, now);
+    await pause(clock, Math.max(1, Math.min(pollMs, waitUntil - now, lease.until - now)));
   }
 }
 
-const paused = (clock: Clock, ms: number): Promise<void> =>
+const pause = (clock: Clock, ms: number): Promise<void> =>
   new Promise((resolve) => void clock.after(ms, resolve));
 
-/** Whether the owner that holds the lease is this one before a restart, or is known to be dead. */
+/** Whether the owner that holds the lease is this one before a restart, or is known to have ended. */
 async function mayTakeOver(lease: Lease, options: LeaseOptions): Promise<boolean> {
   const { owner, takesOverOwnName, isOwnerGone } = options;
   if (takesOverOwnName && ownerOf(lease.owner) === owner) return true;
@@ -147,12 +152,12 @@ async function mayTakeOver(lease: Lease, options: LeaseOptions): Promise<boolean
 }
 
 const isDead = async ({ owner }: Lease, isOwnerGone: LeaseOptions["isOwnerGone"]): Promise<boolean> =>
-  isProcessGone(markOf(owner)) || (await isOwnerGone?.(ownerOf(owner))) === true;
+  isProcessGone(fingerprintOf(owner)) || (await isOwnerGone?.(ownerOf(owner))) === true;
 
-const takenOver = (owner: string): SessionError =>
+const takenOverError = (owner: string): SessionError =>
   new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner });
 
-function busy(id: string, { owner: holder, until }: Lease, now: number): SessionError {
+function busyError(id: string, { owner: holder, until }: Lease, now: number): SessionError {
   const owner = ownerOf(holder);
   const end = new Date(until);
   const time = Number.isNaN(end.getTime()) ? String(until) : end.toISOString();
@@ -165,17 +170,16 @@ function busy(id: string, { owner: holder, until }: Lease, now: number): Session
 }
 
 /**
- * The lease after a renewal. Undefined when the log did not say: the next commit will report what is wrong with it, and
- * until then the lease runs on.
+ * Renews the lease. Undefined if the claim failed: the error is reported, and the lease stays valid until its end.
  */
-async function renewed(
+async function renewLease(
   claim: () => Promise<Lease>,
   { handle, onError }: LeaseOptions,
 ): Promise<Lease | undefined> {
   try {
     return await claim();
   } catch (error) {
-    // Another session's failed write may be all that is wrong with this handle.
+    // After a failed write of another session, this handle only has to be opened again.
     if (!(error instanceof LogError) || error.code !== "LogWrite") {
       onError(error);
       return undefined;

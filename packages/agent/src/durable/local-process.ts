@@ -1,8 +1,8 @@
 import { digestOf } from "@moora/event-log";
 
 /**
- * The part of Node that this file uses. It is asked for at run time and never imported, so that bundles for browsers hold
- * nothing of it: where there is no `process`, or one without `getBuiltinModule`, there is no local process.
+ * The part of Node's `process` that this file uses. It is read at run time and not imported, so that bundles for browsers
+ * do not contain it. Without `process`, or without its `getBuiltinModule`, there is no local process.
  */
 interface NodeProcess {
   readonly pid: number;
@@ -14,42 +14,42 @@ interface NodeProcess {
     };
   };
   uptime(): number;
-  /** Throws `ESRCH` when there is no such process; signal 0 is never delivered. */
+  /** Throws `ESRCH` if the process does not exist. Signal 0 only tests for it. */
   kill(pid: number, signal: 0): unknown;
 }
 declare const process: NodeProcess | undefined;
 
 export interface LocalProcess {
-  /** For people: the host, the process id and the time at which the process started. */
+  /** A readable name: the host, the process id and the time at which the process started. */
   readonly name: string;
-  /** For `isProcessGone`: no two processes have the same, even if they are given the same id. */
-  readonly mark: string;
+  /** A value for `isProcessGone` that no other process has, not even one with the same process id. */
+  readonly fingerprint: string;
 }
 
-/** The process that runs this code; undefined without processes, as in a browser. */
-export const localProcess = (): LocalProcess | undefined => (known ??= inspected());
+/** The process that runs this code; undefined where there are no processes, as in a browser. */
+export const localProcess = (): LocalProcess | undefined => (cached ??= inspectProcess());
 
-let known: LocalProcess | undefined;
+let cached: LocalProcess | undefined;
 
-function inspected(): LocalProcess | undefined {
+function inspectProcess(): LocalProcess | undefined {
   if (typeof process === "undefined" || process.getBuiltinModule === undefined) return undefined;
   const { pid } = process;
   const host = process.getBuiltinModule("node:os").hostname();
   const started = new Date(Date.now() - process.uptime() * 1_000).toISOString().slice(0, 19);
   return {
     name: `${host}, process ${pid}, started ${started}Z`,
-    mark: [pid, statOf(pid)?.start ?? "", machine(host)].join("/"),
+    fingerprint: [pid, statOf(pid)?.start ?? "", machine(host)].join("/"),
   };
 }
 
 /**
- * Whether the process that this mark was made for is known to have ended. False for processes of other machines and
- * containers, of which nothing is known here.
+ * Whether the process with this fingerprint is known to have ended. False for processes of other machines and containers,
+ * about which nothing is known here.
  */
-export function isProcessGone(mark: string): boolean {
+export function isProcessGone(fingerprint: string): boolean {
   const own = localProcess();
-  const [id = "", start = "", where = ""] = mark.split("/");
-  const [ownId = "", ownStart = "", here = ""] = own?.mark.split("/") ?? [];
+  const [id = "", start = "", where = ""] = fingerprint.split("/");
+  const [ownId = "", ownStart = "", here = ""] = own?.fingerprint.split("/") ?? [];
   if (where === "" || where !== here) return false;
   if (id === ownId) return start !== ownStart;
   if (!isAlive(Number(id))) return true;
@@ -66,28 +66,28 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What Linux knows of a process; undefined elsewhere, where a process id that was given again counts as alive. */
+/** The start time and the status of a process on Linux; undefined on other systems, where a reused id counts as alive. */
 function statOf(pid: number): { readonly start: string; readonly hasEnded: boolean } | undefined {
   const text = readText(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
-  // The name of the program, in brackets, may hold anything; the state and the start are fields 3 and 22.
+  // The name of the program, in parentheses, may contain any character. Fields 3 and 22 are the state and the start.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return { start: fields[19] ?? "", hasEnded: fields[0] === "Z" || fields[0] === "X" };
 }
 
-/** Names what process ids belong to: this boot of this machine, and within it this container. */
+/** A digest of the scope of process ids: this boot of this machine, and the container within it. */
 function machine(host: string): string {
   const boot = readText("/proc/sys/kernel/random/boot_id");
   return digestOf(boot === undefined ? host : boot, readLink("/proc/self/ns/pid") ?? "").slice(0, 12);
 }
 
 const readText = (path: string): string | undefined =>
-  attempted(() => process?.getBuiltinModule?.("node:fs").readFileSync(path, "utf8"));
+  valueOrUndefined(() => process?.getBuiltinModule?.("node:fs").readFileSync(path, "utf8"));
 
 const readLink = (path: string): string | undefined =>
-  attempted(() => process?.getBuiltinModule?.("node:fs").readlinkSync(path));
+  valueOrUndefined(() => process?.getBuiltinModule?.("node:fs").readlinkSync(path));
 
-function attempted<Value>(work: () => Value): Value | undefined {
+function valueOrUndefined<Value>(work: () => Value): Value | undefined {
   try {
     return work();
   } catch {

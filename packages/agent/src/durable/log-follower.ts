@@ -5,7 +5,7 @@ import { retries, type Retries } from "./retries.ts";
 export interface FollowerOptions {
   readonly handle: LogHandle;
   readonly clock: Clock;
-  /** Applies what is new in the log. False if that failed and is to be tried again. */
+  /** Applies the new records of the log. Resolves with false if that failed and must be retried. */
   readonly pull: () => Promise<boolean>;
 }
 
@@ -16,7 +16,7 @@ interface Pulling {
   isRequestedAgain: boolean;
 }
 
-/** Pulls what is new in a log, one pull at a time: when the log reports something, on request, and after a failure. */
+/** Pulls the new records of a log, one pull at a time: when the log reports a change, on request, and after a failure. */
 export class LogFollower {
   readonly #pull: () => Promise<boolean>;
   readonly #retry: Retries;
@@ -29,7 +29,7 @@ export class LogFollower {
     this.#stopWatching = handle.log.watch(() => void this.refresh());
   }
 
-  /** Resolves when everything is applied that the log contains now. */
+  /** Resolves when all records that the log contains now are applied. */
   refresh(): Promise<void> {
     if (this.#phase.type === "pulling") {
       this.#phase.isRequestedAgain = true;
@@ -42,7 +42,7 @@ export class LogFollower {
     return done;
   }
 
-  /** Resolves when no pull is under way. */
+  /** Resolves when no pull is running. */
   async idle(): Promise<void> {
     if (this.#phase.type === "pulling") await this.#phase.done;
   }
@@ -58,7 +58,7 @@ export class LogFollower {
       if (await this.#pull()) this.#retry.succeeded();
       else this.#retry.failed();
     } while (phase.isRequestedAgain);
-    // At once, not when `done` is settled: what is requested in between would be missed.
+    // Set now, not when `done` settles, so that a request in between starts another pull.
     this.#phase = { type: "idle" };
   }
 }

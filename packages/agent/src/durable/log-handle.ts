@@ -1,10 +1,10 @@
 import { LogError, type EventLog, type MaybePromise, type SessionLog } from "@moora/event-log";
 import { andThen } from "./maybe-promise.ts";
 
-/** One session of a store, through whatever handle is good: after a failed write, stores want it opened again. */
+/** One session of a store through a replaceable handle: after a failed write, stores require a new one. */
 export interface LogHandle {
   readonly log: SessionLog;
-  /** Opens the session again. `LogRemoved` when it is gone, or when another session has its id. */
+  /** Opens the session again. Throws `LogRemoved` if it was removed, even if another session has its id now. */
   renew(): MaybePromise<void>;
 }
 

@@ -3,7 +3,7 @@ import { checkedChain, LogError, type ChainHead, type LogRecord, type MaybePromi
 import type { CommitResult, CommittedInput } from "@moora/moorex";
 import type { InputLedger, PendingStep } from "../session/machine.ts";
 import { PendingInput } from "../session/pending-input.ts";
-import { appendable, appendInTurn, longestAppend, stepsToRecords } from "./appends.ts";
+import { splitIntoAppends, appendInTurn, longestAppend, stepsToRecords } from "./appends.ts";
 import type { LogHandle } from "./log-handle.ts";
 import { attempt, andFinally, andThen } from "./maybe-promise.ts";
 import { SessionError } from "./session-error.ts";
@@ -14,21 +14,21 @@ type Commit = MaybePromise<CommitResult<PendingInput, ChainHead>>;
 export interface LogWriterOptions {
   readonly handle: LogHandle;
   readonly start: ChainHead;
-  /** Whether this session runs effects: then another one's `session-opened` makes it stale. */
+  /** Whether this session runs effects. If so, the `session-opened` of another owner makes it stale. */
   readonly runsEffects: boolean;
 }
 
 /**
- * The end of a log as one session knows it. Writes what the session accepts, and finds what others appended: on a
- * conflict, or when the log reports that there is something new.
+ * Writes the accepted inputs of one session to its log, and reads the records that other processes appended: after a
+ * conflict, or when the log reports a change.
  */
 export class LogWriter implements InputLedger {
   readonly #handle: LogHandle;
   readonly #runsEffects: boolean;
   #head: ChainHead;
-  /** Inputs of unacknowledged appends (outcome unknown), by the digests of their records. */
+  /** The inputs of appends whose outcome is unknown, by the digests of their records. */
   readonly #unacknowledged = new Map<string, PendingInput>();
-  /** Whether the last append failed so that the log has to be read before the next one. */
+  /** Whether the log must be opened and read again before the next append, because the last one failed. */
   #mustReopen = false;
   #committing: Promise<void> | undefined;
 
@@ -38,24 +38,24 @@ export class LogWriter implements InputLedger {
     this.#runsEffects = runsEffects;
   }
 
-  /** The newest record that is part of the session. */
+  /** The last record that is part of the session. */
   get head(): ChainHead {
     return this.#head;
   }
 
-  /** Throws `RecordTooLong` for an input that no log takes. */
+  /** Throws `RecordTooLong` for an input that is longer than the log accepts. */
   check(pending: PendingInput): void {
-    // An input that was read from the log fits into it.
+    // An input that was read from the log is not appended again.
     if (pending.position !== undefined) return;
     const { length } = pending.body;
     const longest = longestAppend(this.#handle);
-    if (length > longest) throw tooLong(pending.input, length, longest);
+    if (length > longest) throw tooLongError(pending.input, length, longest);
   }
 
   /**
-   * Makes steps durable, in one append unless they are longer than a log takes at once. Returns their positions, or what
-   * precedes them in the log: inputs of others, and own ones whose append had been reported as failed. Throws
-   * `StaleWriter` when another owner took over.
+   * Makes steps durable, with one append unless they are too long for one. Returns their positions, or the inputs that
+   * precede them in the log: those of other processes, and own inputs whose append was reported as failed. Throws
+   * `StaleWriter` if another owner has taken the session over.
    */
   commit(steps: readonly PendingStep[]): Commit {
     const own = steps.filter(({ input }) => input.position === undefined);
@@ -67,13 +67,13 @@ export class LogWriter implements InputLedger {
     return commit;
   }
 
-  /** What others appended since. Dispatch it to the session as it is, then call `skipTo`. */
+  /** The inputs that other processes have appended since. Dispatch them unchanged, then call `skipTo`. */
   pull(): MaybePromise<readonly PendingInput[]> {
-    // Own appends are reported by the log as well: asking where it ends costs less than reading nothing.
+    // The log also reports own appends: reading its head costs less than reading no records.
     return andThen(this.#handle.log.head(), (seq) => (seq <= this.#head.seq ? [] : this.#readNew()));
   }
 
-  /** Continues after these inputs of the log: they are part of the session now, or never will be. */
+  /** Moves the head behind these inputs of the log, whether or not they became part of the session. */
   skipTo(inputs: readonly PendingInput[]): void {
     for (const { position } of inputs) if (position !== undefined) this.#advanceTo(position);
   }
@@ -83,8 +83,8 @@ export class LogWriter implements InputLedger {
   }
 
   /**
-   * What is new in the log. A commit under way finds out by itself what precedes it, and may be among it. Own inputs whose
-   * append was not acknowledged are for the next commit to settle, in their order: here they count as inputs of others.
+   * The new inputs of the log. A running commit resolves its own conflicts, and its records may be among the new ones. Own
+   * inputs with an unacknowledged append count as inputs of other processes here; the next commit settles them in order.
    */
   #readNew(): MaybePromise<readonly PendingInput[]> {
     const unread = (records: readonly LogRecord[]): readonly PendingInput[] =>
@@ -94,7 +94,7 @@ export class LogWriter implements InputLedger {
     );
   }
 
-  /** The inputs of records that follow the head. Those among `own` are the inputs that this session dispatched. */
+  /** The inputs of records that follow the head. For records of this session they are the dispatched ones from `own`. */
   #inputsOf(
     records: readonly LogRecord[],
     own?: ReadonlyMap<string, PendingInput>,
@@ -107,7 +107,7 @@ export class LogWriter implements InputLedger {
     });
   }
 
-  /** What follows the head precedes the batch, which is then transitioned and committed again. */
+  /** The records that precede a batch after a conflict. The runner applies them, then commits the batch again. */
   #takeForeign(records: readonly LogRecord[]): CommitResult<PendingInput, ChainHead> {
     const before = this.#inputsOf(records, this.#unacknowledged);
     for (const record of records) this.#advanceTo(record);
@@ -119,8 +119,8 @@ export class LogWriter implements InputLedger {
     const records = stepsToRecords(this.#head, own);
     const markUnacknowledged = (): void =>
       own.forEach(({ input }, index) => this.#unacknowledged.set(records[index]?.digest ?? "", input));
-    const parts = appendable(records, longestAppend(this.#handle));
-    // A later part that fails leaves the earlier ones in the log: they are found as unacknowledged own inputs.
+    const parts = splitIntoAppends(records, longestAppend(this.#handle));
+    // If a later part fails, the earlier ones are in the log, where they are recognized as unacknowledged own inputs.
     if (parts.length > 1) markUnacknowledged();
     return attempt(
       () => appendInTurn(this.#handle, parts),
@@ -134,7 +134,7 @@ export class LogWriter implements InputLedger {
     );
   }
 
-  /** The positions of steps: `records` are those of the steps that were not in the log before. */
+  /** The positions of steps. `records` are the records of the steps that this append contained. */
   #acknowledge(
     steps: readonly PendingStep[],
     records: readonly LogRecord[],
@@ -154,17 +154,19 @@ export class LogWriter implements InputLedger {
     const { seq } = this.#head;
     return andThen(this.#handle.log.read(seq), (records) => {
       if (records.length > 0) return this.#takeForeign(records);
-      throw new LogError("Conflict", "The log ends before what this session has accepted.", { seq });
+      throw new LogError("Conflict", `The log ends before record ${seq}, which this session has applied.`, {
+        seq,
+      });
     });
   }
 
-  /** Stores refuse to continue after a failed write until the session is opened again: done once, and at once. */
+  /** Opens the log again after a failed write and appends once more: stores refuse appends until then. */
   #retryOnce(steps: readonly PendingStep[], error: unknown): Commit {
     if (error instanceof LogError && error.code === "LogWrite") return this.#appendAfterReopen(steps);
     throw error;
   }
 
-  /** After a failed append: opens the log again and reads what it contains, before anything else is written. */
+  /** Opens the log again after a failed append, and reads its new records before the next append. */
   #appendAfterReopen(steps: readonly PendingStep[]): Commit {
     return andThen(this.#handle.renew(), () =>
       andThen(this.#handle.log.read(this.#head.seq), (records) => {
@@ -178,15 +180,15 @@ export class LogWriter implements InputLedger {
   }
 }
 
-/** Throws `StaleWriter` for the input with which another owner took the session over. */
+/** Throws `StaleWriter` for the `session-opened` of another owner. */
 function checkOwner(input: AgentInput, seq: number): void {
   if (input.type !== "session-opened") return;
   const { owner } = input;
   throw new SessionError("StaleWriter", `The session was taken over by ${owner}.`, { owner, seq });
 }
 
-const tooLong = ({ type }: AgentInput, length: number, longest: number): SessionError =>
+const tooLongError = ({ type }: AgentInput, length: number, longest: number): SessionError =>
   new SessionError(
     "RecordTooLong",
-    `The record of this ${type} would be ${length} characters long; the log takes up to ${longest}. Split the text, or keep it elsewhere and pass a reference.`,
+    `The record of this ${type} would be ${length} characters long; the log accepts up to ${longest}. Split the text, or store it elsewhere and pass a reference.`,
   );

@@ -14,25 +14,25 @@ import { SessionError } from "./session-error.ts";
 import { headerToState, textToHeader, type SessionHeader } from "./session-header.ts";
 import { recordToInput } from "./session-record.ts";
 
-/** A session, folded from its log. */
+/** A session that was folded from its log. */
 export interface RestoredSession {
   readonly header: SessionHeader;
   readonly state: AgentState;
   readonly head: ChainHead;
-  /** Set when a newer release wrote on: the state is the one before its first record, and nothing may be appended. */
+  /** Set if a newer release wrote records: the state is the one before the first of them, and nothing may be appended. */
   readonly stoppedBy: SessionError | undefined;
-  /** The record of the snapshot with which the fold began; 0 if it began with the first record. */
+  /** The sequence number of the snapshot from which the fold started; 0 if it started with the first record. */
   readonly snapshotSeq: number;
-  /** Whether there was a snapshot that could not be used. */
+  /** Whether a snapshot was ignored because it could not be used. */
   readonly snapshotIgnored: boolean;
-  /** Whether a new snapshot would save work: whether records that change the session follow the one that was used. */
+  /** Whether a new snapshot would save work: records that change the session follow the snapshot that was used. */
   readonly hasNews: boolean;
 }
 
-/** What a snapshot was made by: another version of the state's form is not read. */
+/** The version of snapshots: that of the form of the state. Snapshots of other versions are not read. */
 export const snapshotVersion: string = `state-${stateVersion}`;
 
-/** What opening and closing a session append: alone, these records do not cause another snapshot. */
+/** The inputs that opening and closing a session append. They alone do not cause another snapshot. */
 const bookkeeping: ReadonlySet<AgentInput["type"]> = new Set([
   "session-opened",
   "agent-configured",
@@ -42,8 +42,8 @@ const bookkeeping: ReadonlySet<AgentInput["type"]> = new Set([
 export const isNews = ({ type }: AgentInput): boolean => !bookkeeping.has(type);
 
 /**
- * Folds a log, from its snapshot where there is a good one. A snapshot that the log does not confirm is reported as
- * `damaged-snapshot`; one of another release is ignored without a word.
+ * Folds a log, starting from its snapshot if that is valid. A snapshot that the log does not confirm is reported as
+ * `damaged-snapshot`; one of another release is ignored without a notice.
  */
 export async function restoreSession(
   log: SessionLog,
@@ -52,31 +52,32 @@ export async function restoreSession(
   const header = textToHeader(log.header);
   const snapshot = await log.snapshot();
   const start = headerToState(header);
-  const begun = snapshot?.version === snapshotVersion ? await fromSnapshot(log, snapshot, start) : undefined;
-  if (begun !== undefined)
-    return { header, ...folded(begun), snapshotSeq: begun.head.seq, snapshotIgnored: false };
+  const fold = snapshot?.version === snapshotVersion ? await fromSnapshot(log, snapshot, start) : undefined;
+  if (fold !== undefined)
+    return { header, ...foldTail(fold), snapshotSeq: fold.head.seq, snapshotIgnored: false };
   if (snapshot?.version === snapshotVersion) {
     const { seq: afterSeq, body } = snapshot;
     onNotice({ type: "damaged-snapshot", id: log.id, afterSeq, droppedBytes: body.length });
   }
   const whole = { state: start, head: chainStart(log.header), tail: await log.read() };
-  return { header, ...folded(whole), snapshotSeq: 0, snapshotIgnored: snapshot !== undefined };
+  return { header, ...foldTail(whole), snapshotSeq: 0, snapshotIgnored: snapshot !== undefined };
 }
 
-interface Beginning {
+interface FoldStart {
   readonly state: AgentState;
   readonly head: ChainHead;
   readonly tail: readonly LogRecord[];
 }
 
 /**
- * A snapshot counts only if the record that it was taken after is in the log, a later record confirms it, and its state is one.
+ * The fold from a snapshot; undefined unless the log contains the record that it was taken after, a later record confirms
+ * it, and its body is a state.
  */
 async function fromSnapshot(
   log: SessionLog,
   snapshot: Snapshot,
   start: AgentState,
-): Promise<Beginning | undefined> {
+): Promise<FoldStart | undefined> {
   if (snapshot.seq < 1) return undefined;
   const [record, ...tail] = await log.read(snapshot.seq - 1);
   if (record?.seq !== snapshot.seq || record.digest !== snapshot.digest) return undefined;
@@ -87,8 +88,8 @@ async function fromSnapshot(
 }
 
 /**
- * Whether the owner of the session took this snapshot: a later `snapshot-taken` record names its position and the digest of
- * its body. That record is part of the chain, so it cannot be added for a forged snapshot.
+ * Whether the owner of the session took this snapshot: a later `snapshot-taken` record contains its position and the
+ * digest of its body. That record is part of the chain, so that a forged snapshot cannot have one.
  */
 export const isConfirmed = (
   { seq, bodyDigest }: Pick<Snapshot, "seq" | "bodyDigest">,
@@ -111,8 +112,8 @@ function readableInput(record: LogRecord): AgentInput | undefined {
 }
 
 /**
- * Whether a snapshot holds a state, as far as its outline shows. Its owner confirmed it, and this one says that a release
- * with the same form of states wrote it: to look at every call again would cost what it saves.
+ * Whether a value has the top-level fields of a state. Its owner has confirmed it, and its version shows that a release
+ * with the same form of states wrote it; validating every call again would cost what the snapshot saves.
  */
 const isState = (value: unknown, start: AgentState): value is AgentState =>
   hasFieldsOf(value, start) && hasFieldsOf(value.reActContext, start.reActContext);
@@ -125,11 +126,11 @@ const hasFieldsOf = <Fields extends object>(
   value !== null &&
   Object.keys(fields).every((key) => Object.hasOwn(value, key));
 
-function folded({
+function foldTail({
   state,
   head: start,
   tail,
-}: Beginning): Pick<RestoredSession, "state" | "head" | "stoppedBy" | "hasNews"> {
+}: FoldStart): Pick<RestoredSession, "state" | "head" | "stoppedBy" | "hasNews"> {
   const replay = beginReplay(state);
   let head = start;
   let hasNews = false;

@@ -9,13 +9,13 @@ import { retries, type Retries } from "./retries.ts";
 export interface RetriedLedgerOptions {
   readonly ledger: InputLedger;
   readonly clock: Clock;
-  /** Commits the inputs again that wait for it. */
+  /** Commits the waiting inputs again. */
   readonly again: () => Promise<void>;
-  /** Called when nothing could be written for `patienceMs`. */
+  /** Called when no commit has succeeded for `patienceMs`. */
   readonly onLongFailure: () => void;
 }
 
-/** A ledger whose failed commits are tried again, later and later, until one succeeds. */
+/** A ledger that retries failed commits, with increasing delays, until one succeeds. */
 export class RetriedLedger implements InputLedger {
   readonly #ledger: InputLedger;
   readonly #retry: Retries;
@@ -41,12 +41,12 @@ export class RetriedLedger implements InputLedger {
     return committed;
   }
 
-  /** A commit failed whose inputs wait to be committed again. */
+  /** Schedules a retry after a commit failed whose inputs were kept. */
   failed(): void {
     this.#retry.failed();
   }
 
-  /** Tries nothing again. */
+  /** Cancels all retries. */
   stop(): void {
     this.#retry.stop();
   }

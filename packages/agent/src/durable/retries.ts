@@ -1,6 +1,6 @@
 import type { Clock } from "@moora/agent-core-effects";
 
-/** Tries again what failed, later and later. */
+/** Retries failed work, with delays that double from 50 ms to 10 s. */
 export interface Retries {
   failed(): void;
   succeeded(): void;
@@ -10,7 +10,7 @@ export interface Retries {
 export interface RetryOptions {
   readonly clock: Clock;
   readonly again: () => void;
-  /** Whether a process stays alive for the next try. */
+  /** Whether the timer of the next retry keeps the process alive. */
   readonly keepsAlive: boolean;
   /** Called when nothing has succeeded for `patienceMs` since the first failure, and again after each `patienceMs` more. */
   readonly onLongFailure?: () => void;
@@ -18,14 +18,14 @@ export interface RetryOptions {
 
 const firstDelayMs = 50;
 const longestDelayMs = 10_000;
-/** How long failures are tried again before those who wait for a success hear of them. */
+/** For how long failures are retried before `onLongFailure` is called, in milliseconds. */
 export const patienceMs = 10_000;
 
 export function retries({ clock, again, keepsAlive, onLongFailure }: RetryOptions): Retries {
   let delayMs = firstDelayMs;
   let cancelTry: (() => void) | undefined;
   let cancelPatience: (() => void) | undefined;
-  /** Whether the patience is over: the next failure is one too many. */
+  /** Whether `patienceMs` have passed: the next failure is then a long one. */
   let isOverdue = false;
 
   const tryNow = (): void => {
@@ -33,7 +33,7 @@ export function retries({ clock, again, keepsAlive, onLongFailure }: RetryOption
     cancelTry = undefined;
     again();
   };
-  const losePatience = (): void => {
+  const markOverdue = (): void => {
     cancelPatience = undefined;
     isOverdue = true;
     tryNow();
@@ -50,7 +50,7 @@ export function retries({ clock, again, keepsAlive, onLongFailure }: RetryOption
       if (isOverdue) onLongFailure?.();
       isOverdue = false;
       if (onLongFailure !== undefined)
-        cancelPatience ??= clock.after(patienceMs, losePatience, { keepsAlive: false });
+        cancelPatience ??= clock.after(patienceMs, markOverdue, { keepsAlive: false });
       if (cancelTry !== undefined) return;
       cancelTry = clock.after(delayMs, tryNow, { keepsAlive });
       delayMs = Math.min(delayMs * 2, longestDelayMs);

@@ -1,12 +1,18 @@
 import { MooraError } from "@moora/agent-core-effects";
 
 /**
- * Why a durable session does not do what it is asked. `SessionBusy`: another owner runs it. `StaleWriter`: another owner
- * has taken it over. `NotOwner`: this access posts messages, decisions and cancels only. `ReadOnly`: it posts nothing.
- * `WrongAgent`: the log belongs to another agent. `UnsupportedVersion`: a newer release wrote it. `SessionUnknown`: the
- * log has no session of this id. `InvalidOption`: an option of a function that opens or reads a log cannot be used. `RecordTooLong`: an input
- * is longer than any log takes; the session continues without it. `QuestionUnseen`, only reported to `onError`: a human is
- * asked, and nothing in this process shows the question.
+ * The code of a `SessionError`.
+ *
+ * - `SessionBusy`: another owner runs the session.
+ * - `StaleWriter`: another owner has taken the session over.
+ * - `NotOwner`: access `post` allows only messages, decisions and cancels.
+ * - `ReadOnly`: access `read` allows no inputs.
+ * - `WrongAgent`: the session belongs to another agent.
+ * - `UnsupportedVersion`: a newer release wrote the session.
+ * - `SessionUnknown`: the log does not contain a session with this id.
+ * - `InvalidOption`: an option of a function that opens or reads a log is invalid.
+ * - `RecordTooLong`: an input is longer than the log accepts; the session continues without it.
+ * - `QuestionUnseen`, only reported to `onError`: a human is asked, and nothing in this process shows the question.
  */
 export type SessionErrorCode =
   | "SessionBusy"
@@ -20,7 +26,7 @@ export type SessionErrorCode =
   | "RecordTooLong"
   | "QuestionUnseen";
 
-/** What a `SessionError` is about, where that applies. */
+/** The fields of a `SessionError`, each undefined unless it applies. */
 export interface SessionErrorDetails {
   readonly owner?: string | undefined;
   readonly until?: number | undefined;
@@ -31,11 +37,11 @@ export interface SessionErrorDetails {
 export class SessionError extends MooraError {
   override readonly name = "SessionError";
   readonly code: SessionErrorCode;
-  /** The process that runs the session, where that is the reason. */
+  /** The owner that runs the session, for `SessionBusy` and `StaleWriter`. */
   readonly owner: string | undefined;
-  /** When the right of that process ends unless it renews it, in milliseconds since 1970. */
+  /** When the lease of that owner ends unless it is renewed, in milliseconds since 1970. */
   readonly until: number | undefined;
-  /** The record that it is about. */
+  /** The sequence number of the record that caused the error. */
   readonly seq: number | undefined;
 
   constructor(code: SessionErrorCode, message: string, about: SessionErrorDetails = {}) {

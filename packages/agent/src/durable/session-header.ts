@@ -13,7 +13,7 @@ import { SessionError } from "./session-error.ts";
 /** The format of headers and records that this release writes. */
 export const logFormat = 1;
 
-/** The first line of a session: what the fold begins with. */
+/** The header of a session, from which the fold of its log starts. Written once. */
 export interface SessionHeader {
   readonly format: number;
   /** A random id that distinguishes this session from an earlier one of the same id that was removed. */
@@ -21,7 +21,7 @@ export interface SessionHeader {
   readonly agent: { readonly name: string; readonly version: string };
   readonly config: AgentConfig;
   readonly tools: Readonly<Record<string, ToolDefinition>>;
-  /** Where a fork came from. */
+  /** The session that a fork was made from, and the last record that both have in common. */
   readonly parent?: { readonly id: string; readonly seq: number };
 }
 
@@ -37,27 +37,27 @@ export const headerOf = (
 });
 
 /**
- * What idempotency keys and digests of questions name a session by: an id that is given to a new session after its old
- * one was removed must neither be taken for done what that one did, nor for approved what was approved there.
+ * The identity of a session in idempotency keys and in the digests of questions. It contains the incarnation, so that a
+ * new session with the id of a removed one inherits neither its completed calls nor its approvals.
  */
 export const identityOf = (id: string, { incarnation }: Pick<SessionHeader, "incarnation">): string =>
   incarnation === undefined ? id : `${id}/${incarnation}`;
 
 export const headerToText = (header: SessionHeader): string => JSON.stringify(header);
 
-/** Throws `UnsupportedVersion` for a newer format, and for what is not a header. */
+/** Parses a header. Throws `UnsupportedVersion` for another format, and for a text that is not a header. */
 export function textToHeader(text: string): SessionHeader {
   const stored = fieldsOf(textToJson(text));
   const { format, incarnation } = stored;
   if (format !== logFormat)
-    throw unsupported(`This release reads logs of format ${logFormat}, this one says ${String(format)}.`);
+    throw unsupported(`Unsupported log format ${String(format)}: this release reads format ${logFormat}.`);
   const agent = fieldsOf(stored["agent"]);
   const parent = fieldsOf(stored["parent"]);
   const config = agentConfigChangeSchema.safeParse(fieldsOf(stored["config"]));
   const tools = toolsSchema.safeParse(stored["tools"]);
   if (!config.success || !tools.success) {
     throw unsupported(
-      "Unsupported header: the log was written by a newer release, or is not a log of a session.",
+      "Unsupported header: a newer release wrote the log, or it is not the log of a session.",
     );
   }
   const { id, seq } = parent;

@@ -1,11 +1,11 @@
 /**
- * How far a session in a log is.
+ * The phase of a session in a log.
  *
- * - `opening`: it is to run, and its `session-opened` is not yet in the log; no effect is started.
+ * - `opening`: access is `run`, and the `session-opened` of this host is not in the log yet; no effect starts.
  * - `open`: the normal phase.
- * - `draining`: it was closed; it still takes inputs and starts no more effects. `wasOpen`: it had been open before.
- * - `lost`: it can no longer follow its log, or another owner took it over.
- * - `closed`: nothing happens anymore. `lost` is the error of a session that was lost before.
+ * - `draining`: `close` was called; the session accepts inputs and starts no effects. `wasOpen`: whether it had been open.
+ * - `lost`: the session can no longer follow its log, or another owner took it over.
+ * - `closed`: the session has ended. `lost` is the error of a session that was lost before.
  */
 type Phase =
   | { readonly type: "opening" }
@@ -32,7 +32,7 @@ export class SessionLifecycle {
     return this.#phase.type !== "lost" && this.#phase.type !== "closed";
   }
 
-  /** Whether a session that is being closed has something worth a snapshot. */
+  /** Whether to save a snapshot while the session is being closed. */
   get savesSnapshot(): boolean {
     return this.#phase.type === "draining" && this.#phase.wasOpen;
   }
@@ -43,7 +43,7 @@ export class SessionLifecycle {
     return this.#phase.type === "closed" ? this.#phase.lost : undefined;
   }
 
-  /** The log contains that this session runs. */
+  /** Enters `open` after `opening`: the log contains the `session-opened` of this host. */
   open(): void {
     if (this.#phase.type === "opening") this.#phase = { type: "open" };
   }
@@ -52,7 +52,7 @@ export class SessionLifecycle {
     if (this.isLive) this.#phase = { type: "draining", wasOpen: this.#phase.type === "open" };
   }
 
-  /** Returns false if the session is lost or closed already. */
+  /** Enters `lost`. Returns false if the session is lost or closed already. */
   lose(error: Error): boolean {
     if (!this.isLive) return false;
     this.#phase = { type: "lost", error };

@@ -5,10 +5,10 @@ import { textToJson } from "@moora/llm/internal";
 import { canonicalJson } from "./canonical-json.ts";
 import { SessionError } from "./session-error.ts";
 
-/** 66 bits: enough to notice that something else was done than before. The chain has digests of full length. */
+/** In characters, 66 bits: enough to detect that a replay had another result. The chain has digests of full length. */
 const changesDigestLength = 11;
 
-/** The digest of what an input changed. Costs the change, not the state. */
+/** The digest of the changes of an input. Its cost depends on the size of the changes, not of the state. */
 export const digestOfChanges = (changes: readonly AgentChange[]): string =>
   digestOf(canonicalJson(changes)).slice(0, changesDigestLength);
 
@@ -23,12 +23,12 @@ export function inputToRecord(
   return { seq: head.seq + 1, body, changesDigest, digest: recordDigest(head.digest, body, changesDigest) };
 }
 
-/** How the bodies of each older version become those of a newer one; they say which in `v`, where it is not 1. */
+/** Functions that convert the bodies of an older version to a newer one. The field `v` of a body is its version (default: 1). */
 export type Upcasters = Readonly<
   Record<number, (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>>
 >;
 
-/** What this release reads and writes: bodies of version 1 only, so far. */
+/** The version of bodies that this release writes, and the upcasters for older ones. */
 export const bodyVersions: { readonly current: number; readonly upcasters: Upcasters } = {
   current: 1,
   upcasters: {},
@@ -56,7 +56,7 @@ export function recordToInput(
 function fieldsOf(body: string, seq: number): Readonly<Record<string, unknown>> {
   const value = textToJson(body);
   if (isRecord(value)) return value;
-  throw unsupported(seq, "no object");
+  throw unsupported(seq, "not an object");
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -3,17 +3,17 @@ import { digestOf, type ChainHead } from "@moora/event-log";
 import type { LogHandle } from "./log-handle.ts";
 import { isNews, snapshotVersion, type RestoredSession } from "./restore.ts";
 
-/** A state and the record that led to it. */
+/** A state and the position of the last record that it contains. */
 export interface Fold {
   readonly state: AgentState;
   readonly at: ChainHead;
 }
 
-/** Saves folds of a session, so that it opens quickly. They are only a cache: a failure is reported, and does no harm. */
+/** Saves folds of a session as snapshots, so that it opens quickly. They are a cache: a failure is reported, nothing more. */
 export interface SnapshotKeeper {
-  /** The newest fold, and the input that led to it; saved at once if much has come since the last snapshot. */
+  /** Records the newest fold and its last input. Saves it if enough records follow the last snapshot. */
   reached(fold: Fold, input: AgentInput): void;
-  /** Saves the newest fold, unless nothing but openings and snapshots has come since the last one. */
+  /** Saves the newest fold, unless only openings and snapshots follow the last one. */
   save(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface SnapshotOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Folding so many records again takes no time worth saving. */
+/** The minimum number of records between two snapshots: folding fewer again is fast. */
 const fewRecords = 1_000;
 
 export function snapshotKeeper({ handle, found, confirm, onError }: SnapshotOptions): SnapshotKeeper {
@@ -41,7 +41,7 @@ export function snapshotKeeper({ handle, found, confirm, onError }: SnapshotOpti
     try {
       const body = JSON.stringify(state);
       const bodyDigest = digestOf(body);
-      // First the record: a snapshot that no record confirms would not be used, and verification would report it.
+      // The record comes first: a snapshot that no record confirms is not used, and verification reports it.
       await confirm(at.seq, bodyDigest);
       await handle.log.saveSnapshot({ ...at, version: snapshotVersion, body, bodyDigest });
     } catch (error) {
@@ -56,7 +56,7 @@ export function snapshotKeeper({ handle, found, confirm, onError }: SnapshotOpti
     reached(fold, input) {
       newest = fold;
       hasNews ||= isNews(input);
-      // Ever further apart, so that all snapshots together cost no more than a few foldings of the log.
+      // The distance grows with the log, so that all snapshots together cost no more than a few folds of it.
       if (fold.at.seq - tried >= Math.max(fewRecords, tried / 2)) void saveNext();
     },
     async save() {

@@ -11,9 +11,9 @@ export interface BrokenLoopHost {
 }
 
 /**
- * Ends a loop that cannot continue, because an exception left it without an effect that would: its runs reject with the
- * exception as their cause, and the loop is cancelled, so that the session takes the next message. Where that is not
- * possible either, the session is stopped, and says why to every caller.
+ * Returns a function that ends a loop which cannot continue, because an exception left it without an effect. It rejects
+ * the runs of the loop with the exception as their cause, and cancels the loop, so that the session accepts the next
+ * message. If the cancel fails too, it stops the session, and every later call rejects with the same error.
  */
 export function loopBreaker(host: BrokenLoopHost): (error: unknown) => void {
   let ending: Promise<void> | undefined;

@@ -7,7 +7,7 @@ import { loopBreaker } from "./broken-loop.ts";
 import { Decisions } from "./decisions.ts";
 import { hostApprovals, type ApprovalHost, type OnApproval } from "./host-approvals.ts";
 import { agentMachine, type AgentMachine, type MachineBase, type PublishedStep } from "./machine.ts";
-import type { Saying } from "./messages.ts";
+import type { MessageMethods } from "./messages.ts";
 import { OutsideInputs } from "./outside-inputs.ts";
 import { PendingInput } from "./pending-input.ts";
 import { questionsAt } from "./questions.ts";
@@ -15,44 +15,44 @@ import { sessionMethods } from "./session-methods.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { Session } from "./session.ts";
 
-/** What a session is made on, beside its machine. */
+/** The options from which a session and its machine are created. */
 export interface SessionBase extends MachineBase {
   readonly newId: (prefix: string) => string;
   readonly onApproval?: OnApproval | undefined;
   readonly onError?: ErrorListener | undefined;
-  /** Whether questions are rejected instead of waiting when there is no reviewer. */
-  readonly rejectsUnasked?: boolean;
-  /** Why an input from outside may not be dispatched here, undefined when it may. */
+  /** Whether questions are rejected instead of left open when there is no reviewer. Default: false. */
+  readonly rejectsWithoutReviewer?: boolean;
+  /** Returns the error with which an input from outside is refused; undefined if it may be dispatched. */
   readonly refuses?: () => Error | undefined;
-  /** Why an input of the application that runs the session may not be dispatched here, undefined when it may. */
+  /** Returns the error with which `configure` and `note` are refused; undefined if they may be called here. */
   readonly refusesHost?: () => Error | undefined;
-  /** Whether this host reports a deadline that it finds passed. Default: yes. */
-  readonly judgesDeadlines?: () => boolean | Promise<boolean>;
-  /** The session cannot continue, and is about to be stopped with this error. */
+  /** Whether this host dispatches an input for a deadline that has passed. Default: yes. */
+  readonly reportsDeadlines?: () => boolean | Promise<boolean>;
+  /** Called when the session cannot continue, before it is stopped with this error. */
   readonly onBroken?: (error: AgentError) => void;
   /** Called with each accepted input when its state has become the current one, before any listener of the session. */
   readonly onPublished?: (published: PublishedStep) => void;
-  /** Inputs were not made durable; `key` names an effect whose input is kept, to be written again. */
+  /** Called when a commit failed; `key` names an effect whose input is kept, to be committed again. */
   readonly onCommitFailed?: (error: unknown, key: string | undefined) => void;
   /** The reducer threw for an input that another process made durable. */
   readonly onForeignFailed?: (error: unknown) => void;
 }
 
-/** A session, and the ends of it that only its host holds. */
+/** A session with the methods that only its host calls. */
 export interface HostedSession<Answer> {
   readonly session: Session<Answer>;
-  /** `session.ask`, with the end of the run that settles it. */
-  readonly ask: Saying<Answer>["ask"];
-  /** Dispatches inputs that need no checks. */
+  /** `session.ask` that returns the control of the run, with which the host can settle it. */
+  readonly ask: MessageMethods<Answer>["ask"];
+  /** Dispatches inputs without the checks for inputs from outside. */
   dispatch(...inputs: readonly PendingInput[]): Promise<void>;
   state(): AgentState;
   /** Resolves when all work that runs now has ended. */
   drained(): Promise<void>;
-  /** Reports an error that no caller hears of. */
+  /** Reports an error that does not reject any call. */
   report(report: ErrorReport): void;
-  /** Rejects every run that is not over. */
+  /** Rejects every unfinished run. */
   failRuns(error: AgentError): void;
-  /** Ends everything that runs, and rejects every run and every later call with this error. */
+  /** Ends all running effects, and rejects every unfinished run and every later call with this error. */
   stop(error: AgentError): void;
 }
 
@@ -80,13 +80,13 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     failRuns(error);
   };
 
-  const asking = hostApprovals(approvalHost(base, output, decisions));
+  const answerAtHost = hostApprovals(approvalHost(base, output, decisions));
   const machine = agentMachine(agent, base, {
     notify: (notice) => output.progress(notice),
     async ask(effect) {
-      // The effects of the state that a session begins with start while the session is being created.
+      // The effects of the initial state start while the session is being created.
       if (!isCreated) await Promise.resolve();
-      return await asking(effect);
+      return await answerAtHost(effect);
     },
     published(published) {
       base.onPublished?.(published);
@@ -119,17 +119,17 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 }
 
-/** How the questions of effects are put to reviewers. */
+/** The host through which effects ask reviewers. */
 const approvalHost = <Answer>(
-  { onApproval, rejectsUnasked = false }: Pick<SessionBase, "onApproval" | "rejectsUnasked">,
+  { onApproval, rejectsWithoutReviewer = false }: Pick<SessionBase, "onApproval" | "rejectsWithoutReviewer">,
   { runs, questions }: Pick<SessionOutput<Answer>, "runs" | "questions">,
   decisions: Decisions,
 ): ApprovalHost => ({
   onApproval,
-  hasNoReviewer: () => rejectsUnasked && !runs.isWatched,
+  hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,
   emit(event) {
     runs.emit(event);
-    if (onApproval === undefined && !rejectsUnasked) questions.watch();
+    if (onApproval === undefined && !rejectsWithoutReviewer) questions.watch();
   },
   decide: (question, decision, by) => decisions.decide(question, decision, by),
   toInput: (question, decision, by) => decisions.toInput(question, fixedDecision(decision), by),

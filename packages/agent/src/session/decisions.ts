@@ -7,7 +7,7 @@ import { decisionProblem, type DecisionProblem } from "../decision-problem.ts";
 import { decisionToInput, fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import type { SessionBase } from "./create-session.ts";
-import { parsed } from "./parse-or-refuse.ts";
+import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { checkOptionalText, checkQuestion, checkSettlement, checkText } from "./session-arguments.ts";
 import { InputRefused, type Receipt } from "./session.ts";
 import { resultToDecision, settlementToResult, type Settlement } from "./settlement.ts";
@@ -17,7 +17,7 @@ export interface DecisionsHost {
   readonly dispatch: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
 }
 
-type DecisionsBase = Pick<SessionBase, "id" | "identity" | "clock" | "judgesDeadlines">;
+type DecisionsBase = Pick<SessionBase, "id" | "identity" | "clock" | "reportsDeadlines">;
 
 type QuestionRef = Pick<Question, "toolCallId" | "digest">;
 
@@ -50,16 +50,18 @@ export class Decisions {
     const result = settlementToResult(settlement, this.#agent.runLimits.maxResultLength, timestamp);
     const asked = resultToDecision(this.#host.state(), toolCallId, result);
     if (asked !== undefined) return await this.decide(asked.question, asked.decision, by);
-    return await this.#host.dispatch(parsed({ type: "tool-call-completed", toolCallId, result, timestamp }));
+    return await this.#host.dispatch(
+      parseOrRefuse({ type: "tool-call-completed", toolCallId, result, timestamp }),
+    );
   }
 
-  /** Dispatches a decision. A deadline that has passed becomes an input first: the reducer then judges the decision. */
+  /** Dispatches a decision. If its deadline has passed, dispatches that first, so that the reducer can ignore the decision. */
   async dispatch(input: AgentInput): Promise<Receipt> {
-    const { clock, judgesDeadlines } = this.#base;
+    const { clock, reportsDeadlines } = this.#base;
     const { dispatch, state } = this.#host;
     const key = passedDeadline(input, state(), clock.now());
-    const judges = key !== undefined && (await (judgesDeadlines?.() ?? true));
-    if (!judges) return await dispatch(input);
+    const mustReport = key !== undefined && (await (reportsDeadlines?.() ?? true));
+    if (!mustReport) return await dispatch(input);
     return await dispatch({ type: "deadline-passed", key, timestamp: clock.now() }, input);
   }
 
@@ -79,11 +81,11 @@ export class Decisions {
     const { maxResultLength } = this.#agent.runLimits;
     const timestamp = clock.now();
     const about = { by, timestamp, digestOfChange, maxResultLength };
-    return parsed(decisionToInput({ toolCallId, digest }, decision, about));
+    return parseOrRefuse(decisionToInput({ toolCallId, digest }, decision, about));
   }
 }
 
-/** The key of the deadline that a decision comes after, though nothing has closed its question yet. */
+/** The key of the deadline of a question that is still open although the deadline passed before this decision. */
 function passedDeadline(input: AgentInput, state: AgentState, now: number): string | undefined {
   if (input.type !== "tool-call-decided") return undefined;
   const call = openCallOf(state.reActContext.control, input.toolCallId);

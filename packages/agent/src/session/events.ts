@@ -10,7 +10,7 @@ import { answerMessageId } from "@moora/agent-core-state-machine/internal";
 import type { AgentEvent } from "../agent-event.ts";
 import { startOf } from "../started-calls.ts";
 
-/** What a transition did apart from its moves, as events. */
+/** The events of a transition, except those of its control moves. */
 export function transitionToEvents(
   input: AgentInput,
   { state, changes }: AgentStep,
@@ -56,7 +56,7 @@ export const moveToEvent = ({ to, event, step }: ControlMove): AgentEvent<never>
   step,
 });
 
-/** The retry that a failed attempt left, under the id of that attempt. */
+/** The event of the retry that is scheduled after a failed attempt, with the message id of that attempt. */
 function retryAt({ reActContext }: AgentState): AgentEvent<never> | undefined {
   const { control } = reActContext;
   if (control.type !== "Planning" || control.retryAt === null) return undefined;
@@ -64,7 +64,7 @@ function retryAt({ reActContext }: AgentState): AgentEvent<never> | undefined {
   return { type: "LlmRetryScheduled", messageId, due: control.retryAt };
 }
 
-/** What viewers hear while an effect runs, as an event. */
+/** The event for the progress of a running effect. */
 export function noticeToEvent(notice: Progress): AgentEvent<never> {
   switch (notice.type) {
     case "llm-text":

@@ -8,14 +8,15 @@ import { effectToQuestion } from "./questions.ts";
 import type { Receipt } from "./session.ts";
 
 /**
- * Answers questions in place of an interactive host. `question.about` says what kind of decision it takes. One that it
- * does not take, and an error, count as a rejection, or as `{ outcome: "unknown" }` for an unknown outcome.
+ * Answers questions in place of an interactive host. `question.about` names the kind of decision that the question
+ * accepts. A decision of another kind, an exception and a rejected promise count as a rejection of the call; for a
+ * question about an outcome they count as `{ outcome: "unknown" }`.
  */
 export type OnApproval = (question: Question) => Decision | Promise<Decision>;
 
 export interface ApprovalHost {
   readonly onApproval: OnApproval | undefined;
-  /** Whether no reviewer could answer: then questions are rejected instead of waiting. */
+  /** Whether no reviewer can answer; questions are then rejected instead of left open. */
   readonly hasNoReviewer: () => boolean;
   readonly emit: (event: AgentEvent<never>) => void;
   readonly decide: (question: Question, decision: Decision, by?: string) => Promise<Receipt>;
@@ -26,7 +27,7 @@ export interface ApprovalHost {
   ) => DecisionProblem | undefined | Promise<DecisionProblem | undefined>;
 }
 
-/** Reports a question to listeners. Returns the decision if the host itself makes one. */
+/** Emits a question to listeners. Returns the input of the decision if the host itself makes one. */
 export const hostApprovals =
   (host: ApprovalHost) =>
   async (effect: AskHumanEffect): Promise<AgentInput | undefined> => {
@@ -43,7 +44,7 @@ export const hostApprovals =
     return toInput(question, await decisionOf(onApproval, question, host), "host");
   };
 
-/** The decision of the host, or a refusal with the reason why it made none: no other reviewer is asked. */
+/** The decision of `onApproval`, or a refusal if it fails or returns an invalid one: no other reviewer is asked. */
 async function decisionOf(
   onApproval: OnApproval,
   question: Question,

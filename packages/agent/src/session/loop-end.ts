@@ -5,10 +5,10 @@ import type { RunResult } from "../agent-run.ts";
 import { answerTextAt } from "../answer-text-at.ts";
 import type { Agent } from "../define-agent.ts";
 
-/** How a run ends: with its answer, or with the reason why there is none. */
+/** The result of a run, or the error with which it rejects. */
 export type LoopEnd<Answer> = RunResult<Answer> | AgentError;
 
-/** The end of a loop that is over in this state. A promise only where the answer has to be checked. */
+/** The result of a loop that ended in this state. A promise only if the check of the answer is asynchronous. */
 export function loopEndOf<Answer>(
   agent: Pick<Agent<Answer>, "answerOf">,
   state: AgentState,
@@ -16,12 +16,12 @@ export function loopEndOf<Answer>(
 ): AgentError | Promise<LoopEnd<Answer>> {
   const { control, step: steps } = state.reActContext;
   if (control.type === "Error") return failureToError(control.failure, state, trace);
-  return checkedAnswer(agent, { text: answerTextAt(state), steps, state, trace });
+  return checkAnswer(agent, { text: answerTextAt(state), steps, state, trace });
 }
 
 /**
- * The answer to the messages that the model had seen, where others came while it worked on them and the loop continues:
- * the newest turn of the transcript, given in the step of this move.
+ * The answer to the messages that the model has seen, when the loop continues because more messages arrived meanwhile:
+ * the newest turn of the transcript, from the step of this move.
  */
 export function earlyAnswerOf<Answer>(
   agent: Pick<Agent<Answer>, "answerOf">,
@@ -32,10 +32,10 @@ export function earlyAnswerOf<Answer>(
   const turn = state.transcript.findLast((entry) => entry.type === "turn");
   const parts = turn?.type === "turn" ? turn.parts : [];
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-  return checkedAnswer(agent, { text, steps, state, trace });
+  return checkAnswer(agent, { text, steps, state, trace });
 }
 
-const checkedAnswer = <Answer>(
+const checkAnswer = <Answer>(
   { answerOf }: Pick<Agent<Answer>, "answerOf">,
   { text, steps, state, trace }: Pick<RunResult, "text" | "steps" | "state" | "trace">,
 ): Promise<LoopEnd<Answer>> =>

@@ -2,24 +2,24 @@ import type { AgentEffect } from "@moora/agent-core-effects";
 import type { MoorexNotice } from "@moora/moorex";
 import type { ErrorReport } from "../error-reports.ts";
 
-/** Receives the errors of a machine, sorted by what has to be done about them. */
+/** Callbacks for the errors of a machine, one for each way in which they are handled. */
 export interface MachineErrorHooks {
-  /** Inputs were not made durable; `key` names an effect whose input is kept, to be written again. */
+  /** Called when a commit failed; `key` names an effect whose input is kept, to be committed again. */
   readonly commitFailed: (error: unknown, key: string | undefined) => void;
   /** The reducer threw for an input that another process made durable: the state does not contain it. */
   readonly foreignFailed: (error: unknown) => void;
   /** An exception that no caller hears of. */
   readonly failed: (report: ErrorReport) => void;
-  /** An exception left the loop without an effect that would continue it. */
+  /** Called when an exception leaves the loop without an effect that can continue it. */
   readonly broken: (error: unknown) => void;
 }
 
 type Notice = MoorexNotice<unknown, unknown, AgentEffect>;
 
-/** Passes on the errors that no caller hears of: an input from outside that throws or is not stored rejects to its caller. */
+/** Reports the errors that do not reject any call. An input from outside that throws or is not stored rejects its own call. */
 export class MachineErrors {
   readonly #hooks: MachineErrorHooks;
-  /** The last exception of the reducer: an effect that fails with it was reported already. */
+  /** The last exception of the reducer. An effect that fails with the same exception is not reported again. */
   #ofTransition: unknown;
 
   constructor(hooks: MachineErrorHooks) {
@@ -36,7 +36,7 @@ export class MachineErrors {
       case "transition":
         if (key === undefined) return;
         this.#ofTransition = error;
-        // The effect hears of it, and dispatches that it failed.
+        // The dispatch of the effect rejects, and the effect dispatches its failure.
         return failed({ source, error, key });
       case "effectsAt":
         failed({ source, error });
@@ -49,7 +49,7 @@ export class MachineErrors {
     }
   }
 
-  /** A question stays open for `decide`; any other effect that fails leaves nothing that would answer it. */
+  /** Handles a failed effect. A question stays open for `decide`; after any other effect the loop cannot continue. */
   effectFailed({ key, error, effect }: Extract<Notice, { type: "effect-failed" }>): void {
     const { failed, broken } = this.#hooks;
     if (error !== this.#ofTransition) failed({ source: "effect", error, key });

@@ -23,46 +23,46 @@ import { MachineErrors, type MachineErrorHooks } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
 import { RunningEffects } from "./running-effects.ts";
 
-/** A transition that is to be stored, with everything that it changed. */
+/** An accepted input that is not stored yet, with its transition. */
 export type PendingStep = Step<AgentState, PendingInput, AgentStep>;
 
-/** Where inputs go before anyone sees them. */
+/** Stores accepted inputs before they become visible. */
 export interface InputLedger {
-  /** Makes steps durable, and returns their positions; or what comes before them. */
+  /** Makes steps durable and returns their positions. Returns `before` if other inputs precede them; nothing is stored then. */
   commit(steps: readonly PendingStep[]): MaybePromise<CommitResult<PendingInput, ChainHead>>;
-  /** Throws for an input that can never be stored. */
+  /** Throws for an input that cannot be stored. */
   check(pending: PendingInput): void;
 }
 
-/** What a machine is made on: where it begins, what it may do, and where its inputs go before anyone sees them. */
+/** The options from which a machine is created: its initial state, its rights, and where its inputs are stored. */
 export interface MachineBase {
   readonly id: string;
   /** Names the session in idempotency keys and in the digests of questions. Default: its id. */
   readonly identity?: string;
   readonly initial: AgentState;
-  /** How many inputs led there. */
+  /** The number of inputs that led to `initial`. */
   readonly seq: number;
   readonly clock: Clock;
-  /** Whether this host runs effects; otherwise it only reads and posts. */
+  /** Whether this host runs effects. If not, it only reads and posts. */
   readonly runsEffects: boolean;
-  /** Whether it may start new ones now; what runs continues. Default: yes. */
+  /** Whether this host may start effects now; running ones continue. Default: yes. */
   readonly startsEffects?: () => boolean;
   readonly ledger?: InputLedger;
 }
 
-/** An input that became part of the session, and what it changed. */
+/** An input that has become part of the session, with its transition. */
 export interface PublishedStep {
   readonly input: AgentInput;
   readonly step: AgentStep;
   readonly seq: number;
-  /** Its position in the log; undefined in memory. */
+  /** The position in the log; undefined for a session in memory. */
   readonly position: ChainHead | undefined;
 }
 
 export interface MachineHooks extends MachineErrorHooks {
   readonly notify: (notice: Progress) => void;
   readonly ask: (effect: AskHumanEffect) => Promise<AgentInput | undefined>;
-  /** Each accepted input, when its state has become the current one. */
+  /** Called with each accepted input when its state has become the current one. */
   readonly published: (published: PublishedStep) => void;
 }
 
@@ -73,7 +73,7 @@ export interface AgentMachine extends Pick<
 > {
   /** The sequence number of the newest input that became part of the current state. */
   seq(): number;
-  /** Resolves when all work that runs now has ended: models, tools and states, not waits and questions. */
+  /** Resolves when all running work has ended: calls of models and tools and custom states, not waits and questions. */
   drained(): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ export function agentMachine(
 ): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
   const moorex = createMoorex(wiring.definition((input) => dispatchLate(input)));
-  /** After `stop` there is nothing to count the input for. */
+  /** Dispatches an input of a late effect; does nothing after `stop`. */
   function dispatchLate(input: AgentInput): void {
     moorex.dispatch(new PendingInput(input)).catch(() => undefined);
   }
@@ -100,13 +100,13 @@ export function agentMachine(
 
 type Notice = MoorexNotice<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead>;
 
-/** The functions of which the runner is made. */
+/** The functions that connect the runner to the reducer, the effects and the ledger. */
 class MachineWiring {
   readonly running: RunningEffects;
   readonly #base: MachineBase;
   readonly #hooks: MachineHooks;
   readonly #errors: MachineErrors;
-  /** The parts of an effect's host that all effects share. */
+  /** The fields of `EffectHost` that all effects share. */
   readonly #hostBase: Omit<EffectHost, "signal">;
   #seq: number;
   /** The error of the first input of the log that could not be applied: no later one follows it. */
@@ -131,7 +131,7 @@ class MachineWiring {
     return this.#seq;
   }
 
-  /** `dispatchLate` dispatches for an effect that the state does not want anymore. */
+  /** The definition of the runner. `dispatchLate` dispatches for an effect that the state no longer wants. */
   definition(
     dispatchLate: (input: AgentInput) => void,
   ): DetailedDefinition<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead> {

@@ -12,7 +12,7 @@ import { SessionError } from "../durable/session-error.ts";
 import { RunControl } from "../run-control.ts";
 import { contentProblem, userMessage, type UserContent } from "../user-message.ts";
 import type { RunTracker } from "./run-tracker.ts";
-import { parsed } from "./parse-or-refuse.ts";
+import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { checkOptionalText } from "./session-arguments.ts";
 import type { Receipt, Session } from "./session.ts";
 import type { StreamingOverlay } from "./streaming.ts";
@@ -25,19 +25,19 @@ export interface MessageHost<Answer> {
   readonly runs: RunTracker<Answer>;
   readonly dispatch: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
   readonly cancel: Session["cancel"];
-  /** The questions that are open now, for those who iterate over a run. */
+  /** The open questions, which an iterator of a run receives first. */
   readonly open: () => readonly ApprovalRequested[];
 }
 
-/** The methods of a session that send messages and wait for answers, with the end of the run that the session holds. */
-export interface Saying<Answer> {
-  /** `what` names the content in the messages of errors. Default: "message". */
+/** The methods of a session that send messages and wait for answers. They return the control of a run, not only its view. */
+export interface MessageMethods<Answer> {
+  /** `what` names the content in error messages. Default: "message". */
   readonly ask: (content: UserContent, what?: "message" | "task") => RunControl<Answer>;
   readonly running: () => RunControl<Answer> | undefined;
   readonly send: Session<Answer>["send"];
 }
 
-/** What a user says to a session, with and without waiting for the result; and waiting without saying anything. */
+/** Creates the methods that send messages (`ask`, `send`) and that wait for the running loop (`running`). */
 export function messageSender<Answer>({
   newId,
   clock,
@@ -47,12 +47,12 @@ export function messageSender<Answer>({
   dispatch,
   cancel,
   open,
-}: MessageHost<Answer>): Saying<Answer> {
+}: MessageHost<Answer>): MessageMethods<Answer> {
   const messageOf = (content: UserContent): AgentInput =>
-    parsed(userMessage(content, { messageId: newId("user"), timestamp: clock.now() }));
+    parseOrRefuse(userMessage(content, { messageId: newId("user"), timestamp: clock.now() }));
 
-  /** Under `restart` a message that is taken ends the loop; what was streamed of its answer so far is kept with it. */
-  const say = (input: AgentInput): Promise<Receipt> => {
+  /** Dispatches a message. Under `restart` an accepted message cancels the loop; the text streamed so far is kept. */
+  const sendInput = (input: AgentInput): Promise<Receipt> => {
     const partial = overlay.partialAt(state());
     const restarts = state().config.interjection === "restart" && partial !== "";
     const { timestamp } = input;
@@ -61,11 +61,11 @@ export function messageSender<Answer>({
       : dispatch(input);
   };
 
-  /** Its cancel ends the loop. A cancel that cannot be stored ends the run alone; one that comes too late does nothing. */
+  /** Creates a run whose `cancel` ends the loop. If the cancel cannot be stored, it ends only the run; a late one does nothing. */
   const newRun = (): RunControl<Answer> => {
     const run: RunControl<Answer> = new RunControl((reason) => {
       checkOptionalText("reason", reason);
-      cancel(reason).catch((cause: unknown) => runs.fail(run, notStored(cause, "cancel")));
+      cancel(reason).catch((cause: unknown) => runs.fail(run, storeError(cause, "cancel")));
     }, open);
     return run;
   };
@@ -77,29 +77,29 @@ export function messageSender<Answer>({
     return run;
   };
 
-  const ask: Saying<Answer>["ask"] = (content, what = "message") => {
+  const ask: MessageMethods<Answer>["ask"] = (content, what = "message") => {
     const run = newRun();
     let input: AgentInput;
     try {
       input = messageOf(content);
     } catch (cause) {
-      run.fail(invalidContent(what, content, cause));
+      run.fail(contentError(what, content, cause));
       return run;
     }
     if (input.type === "user-message-received") runs.add(input.messageId, run);
-    say(input).then(
+    sendInput(input).then(
       (taken) => {
-        if (taken.status === "ignored") runs.fail(run, ignoredMessage(what, taken.reason));
+        if (taken.status === "ignored") runs.fail(run, ignoredError(what, taken.reason));
       },
-      (cause: unknown) => runs.fail(run, notStored(cause, "message")),
+      (cause: unknown) => runs.fail(run, storeError(cause, "message")),
     );
     return run;
   };
 
-  return { ask, running, send: async (content) => await say(messageOf(content)) };
+  return { ask, running, send: async (content) => await sendInput(messageOf(content)) };
 }
 
-const invalidContent = (what: string, content: unknown, cause: unknown): AgentError => {
+const contentError = (what: string, content: unknown, cause: unknown): AgentError => {
   const problem = contentProblem(content);
   const reason = errorText(cause);
   const message =
@@ -107,16 +107,16 @@ const invalidContent = (what: string, content: unknown, cause: unknown): AgentEr
   return new AgentError("AgentFailed", message, { reason: "InputRefused", cause });
 };
 
-const ignoredMessage = (what: string, reason: IgnoredReason): AgentError => {
+const ignoredError = (what: string, reason: IgnoredReason): AgentError => {
   const message =
     reason === "blank"
       ? `The ${what} must not be blank. Pass text or attachments.`
-      : `The ${what} was not taken: ${reason}.`;
+      : `The ${what} was ignored: ${reason}.`;
   return new AgentError("AgentFailed", message, { reason });
 };
 
-/** Why a message or a cancel did not become part of the session. */
-function notStored(cause: unknown, what: "message" | "cancel"): AgentError {
+/** The error for a message or a cancel that could not be stored. */
+function storeError(cause: unknown, what: "message" | "cancel"): AgentError {
   if (cause instanceof AgentError) return cause;
   if (cause instanceof SessionError)
     return new AgentError("Conflict", cause.message, { reason: cause.code, cause });

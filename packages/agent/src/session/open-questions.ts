@@ -8,15 +8,15 @@ import { callSafely, type Listeners } from "../listeners.ts";
 import type { ToolCallStarted } from "../started-calls.ts";
 import { effectToQuestion } from "./questions.ts";
 
-/** The open questions of a session, for those who can show and answer them. */
+/** The open questions of a session, for listeners that show and answer them. */
 export interface OpenQuestions<Answer> {
-  /** The questions that are open now, as events. */
+  /** One event for each open question. */
   events(): readonly ApprovalRequested[];
-  /** Emits the questions that this state has and the states before it did not have. For where no effects run. */
+  /** Emits the questions of this state that are new. For hosts that do not run effects. */
   announce(state: AgentState): void;
-  /** A question was put: reported once where nothing shows it. */
+  /** Checks, after a question was asked, that this process can show it. If not, reports `QuestionUnseen`, once. */
   watch(): void;
-  /** Adds a listener that hears the calls that run and the open questions before anything else. */
+  /** Adds a listener that receives the open questions before any other event. Returns a function that removes it. */
   listen(all: Listeners<[AgentEvent<Answer>]>, listener: (event: AgentEvent<Answer>) => unknown): () => void;
 }
 
@@ -35,7 +35,7 @@ export interface QuestionsHost {
 export function openQuestions<Answer>(host: QuestionsHost): OpenQuestions<Answer> {
   const { started, current, decide, emit, isShown, report } = host;
   const added = newQuestions(host.initial);
-  /** Whether the next question is to be watched: after one report no more are. */
+  /** Whether the next question is watched; false after the first report. */
   let isIdle = true;
 
   const toEvent = (question: Question): ApprovalRequested => ({
@@ -52,28 +52,29 @@ export function openQuestions<Answer>(host: QuestionsHost): OpenQuestions<Answer
       for (const question of added(state)) emit(toEvent(question));
     },
     watch() {
-      // What hears the question now has been shown it, also if it stops listening at once.
+      // A listener that exists now has received the question, even if it unsubscribes at once.
       if (!isIdle || isShown()) return;
       isIdle = false;
-      // What listens may begin to do so later in this turn of the event loop.
+      // A listener may subscribe later in this turn of the event loop.
       setTimeout(() => {
         const [question] = current();
         isIdle = question === undefined || isShown();
-        if (!isIdle && question !== undefined) report({ source: "question", error: unseen(question) });
+        if (!isIdle && question !== undefined)
+          report({ source: "question", error: questionUnseen(question) });
       });
     },
     listen(all, listener) {
-      const { hear, leave } = greeted(listener, () => [...started(), ...events()], listenerFailed);
-      const remove = all.add(hear);
+      const greeting = greetingListener(listener, () => [...started(), ...events()], listenerFailed);
+      const remove = all.add(greeting.emit);
       return () => {
-        leave();
+        greeting.remove();
         remove();
       };
     },
   };
 }
 
-/** The questions of a state that the states before it did not have, by the keys of their effects: a reminder is new. */
+/** Returns a function that finds the new questions of a state by the keys of their effects: a reminder is new. */
 function newQuestions(initial: AgentState): (state: AgentState) => readonly Question[] {
   let known = new Set(asksAt(initial).map(({ key }) => key));
   return (state) => {
@@ -85,37 +86,37 @@ function newQuestions(initial: AgentState): (state: AgentState) => readonly Ques
 }
 
 function asksAt(state: AgentState): readonly AskHumanEffect[] {
-  // Most states ask nothing: looking at their open calls costs less than computing all that they want.
+  // Most states ask nothing: checking their open calls costs less than computing all their effects.
   const asks = openCallsOf(state.reActContext.control).some(({ status }) => status.type === "asking");
   return asks ? Object.values(effectsAt(state)).filter((effect) => effect.type === "ask-human") : [];
 }
 
 /**
- * A listener that hears the calls that run and the open questions before the first event, and where none comes as soon as
- * the code that listens has run. After `leave` it hears nothing.
+ * Wraps a listener so that it receives the running calls and the open questions before the first event, or in the next microtask if no event
+ * comes sooner. After `remove` the listener receives nothing.
  */
-function greeted<Answer>(
+function greetingListener<Answer>(
   listener: (event: AgentEvent<Answer>) => unknown,
   open: () => readonly (ToolCallStarted | ApprovalRequested)[],
   onError: (error: unknown) => void,
-): { readonly hear: (event: AgentEvent<Answer>) => void; readonly leave: () => void } {
+): { readonly emit: (event: AgentEvent<Answer>) => void; readonly remove: () => void } {
   let isNew = true;
-  let hasLeft = false;
-  const give = (event: AgentEvent<Answer>): void => {
-    if (!hasLeft) callSafely(() => listener(event), onError);
+  let isRemoved = false;
+  const emitSafely = (event: AgentEvent<Answer>): void => {
+    if (!isRemoved) callSafely(() => listener(event), onError);
   };
-  const greet = (first?: AgentEvent<Answer>): void => {
-    if (!isNew || hasLeft) return;
+  const emitOpen = (first?: AgentEvent<Answer>): void => {
+    if (!isNew || isRemoved) return;
     isNew = false;
-    for (const event of open()) if (!isAbout(first, event)) give(event);
+    for (const event of open()) if (!isAbout(first, event)) emitSafely(event);
   };
-  queueMicrotask(() => callSafely(greet, onError));
+  queueMicrotask(() => callSafely(emitOpen, onError));
   return {
-    hear(event) {
-      greet(event);
-      give(event);
+    emit(event) {
+      emitOpen(event);
+      emitSafely(event);
     },
-    leave: () => void (hasLeft = true),
+    remove: () => void (isRemoved = true),
   };
 }
 
@@ -128,7 +129,7 @@ const isAbout = (
   first.toolCallId === event.toolCallId &&
   first.digest === event.digest;
 
-const unseen = ({ name }: Question): SessionError =>
+const questionUnseen = ({ name }: Question): SessionError =>
   new SessionError(
     "QuestionUnseen",
     `The call of ${name} waits for a human, and nothing in this process shows the question: pass onApproval, listen ` +

@@ -8,11 +8,11 @@ import {
 import { recordOf } from "@moora/agent-core-state-machine/internal";
 import type { SessionBase } from "./create-session.ts";
 import type { AgentMachine } from "./machine.ts";
-import { parsed } from "./parse-or-refuse.ts";
+import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { PendingInput } from "./pending-input.ts";
 import { InputRefused, type Receipt } from "./session.ts";
 
-/** Dispatches inputs from outside of the session and makes their receipts. */
+/** Dispatches inputs from outside the session and returns their receipts. */
 export class OutsideInputs {
   readonly #base: Pick<SessionBase, "refuses" | "refusesHost">;
   readonly #dispatch: AgentMachine["dispatch"];
@@ -23,12 +23,12 @@ export class OutsideInputs {
     this.#dispatch = dispatch;
   }
 
-  /** The error with which every call rejects; undefined while the session takes inputs. */
+  /** The error with which every call rejects; undefined while the session accepts inputs. */
   get stopped(): AgentError | undefined {
     return this.#stopped;
   }
 
-  /** From now on every call rejects with this error. */
+  /** Makes every later call reject with this error. */
   stop(error: AgentError): void {
     this.#stopped ??= error;
   }
@@ -46,7 +46,7 @@ export class OutsideInputs {
 
   /** Dispatches an input that only the application that runs the session may dispatch. */
   async dispatchOfHost(value: unknown): Promise<Receipt> {
-    const input = parsed(value);
+    const input = parseOrRefuse(value);
     const refusal = this.#base.refusesHost?.();
     if (refusal !== undefined) throw refusal;
     return await this.dispatch(input);

@@ -1,10 +1,10 @@
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { ChainHead } from "@moora/event-log";
 
-/** An input on its way into a session. Each dispatch makes its own, so that equal inputs are not taken for one. */
+/** An input that is being dispatched. Each dispatch creates its own, so that equal inputs stay distinct. */
 export class PendingInput {
   readonly input: AgentInput;
-  /** Its position, where it was read from the log; undefined for an input that is not stored yet. */
+  /** The position of an input that was read from the log; undefined for one that is not stored yet. */
   readonly position: ChainHead | undefined;
   #seq: number | undefined;
   #body: string | undefined;
@@ -14,7 +14,7 @@ export class PendingInput {
     this.position = position;
   }
 
-  /** Its sequence number, as soon as it is part of the session. */
+  /** The sequence number; undefined until the input is part of the session. */
   get seq(): number | undefined {
     return this.#seq;
   }
@@ -24,7 +24,7 @@ export class PendingInput {
     this.#seq = seq;
   }
 
-  /** Its JSON text: needed to check its length, and again for every attempt to append it. */
+  /** The JSON text, cached: the length check and every attempt to append the input use it. */
   get body(): string {
     return (this.#body ??= JSON.stringify(this.input));
   }

@@ -16,20 +16,20 @@ export const effectToQuestion = ({
   toolCallId,
   about,
   name,
-  parameters: parsed(parameters),
+  parameters: parseArguments(parameters),
   digest,
   due,
   reminder,
   escalated,
 });
 
-/** What is asked of a human in this state. */
+/** The open questions of a state. */
 export const questionsAt = (state: AgentState): readonly Question[] =>
   Object.values(effectsAt(state)).flatMap((effect) =>
     effect.type === "ask-human" ? [effectToQuestion(effect)] : [],
   );
 
-function parsed(parameters: string): unknown {
+function parseArguments(parameters: string): unknown {
   try {
     return JSON.parse(parameters);
   } catch {

@@ -1,12 +1,12 @@
 import { traceOf, type ControlMove, type Trace } from "@moora/agent-core-state-machine";
 
-/** So many moves of a session are kept at least; older ones are in its log. */
+/** The minimum number of moves that a session keeps; its log has the older ones. */
 const minKept = 10_000;
 
 /** The newest control moves of a session, as traces. */
 export interface RecentMoves {
   add(move: ControlMove): void;
-  /** Every move that is kept. The same object until the next move. */
+  /** All kept moves. The same object until the next move. */
   all(): Trace;
   /** The moves of the newest loop. */
   ofLoop(): Trace;

@@ -16,17 +16,17 @@ export interface RunTrackerHost<Answer> {
   readonly started: readonly ToolCallStarted[];
   /** Hears what goes wrong while events are emitted. */
   readonly onError: (error: unknown) => void;
-  /** Hears whether there are runs that are not over, whenever that may have changed. */
+  /** Called with whether there are unfinished runs, whenever that may have changed. */
   readonly onOpen?: ((isOpen: boolean) => void) | undefined;
 }
 
 /**
- * How far a run is. `queued`: its message came while the model was at work, and no request has it yet. `seen`: the next
- * answer is its own. `joined`: it has no message of its own and ends with the loop.
+ * The progress of a run. `queued`: its message arrived during a model call, and no request contains it yet. `seen`: the
+ * next answer is the answer to its message. `joined`: it has no message of its own and ends with the loop.
  */
 type Progress = "queued" | "seen" | "joined";
 
-/** The runs of a session that are not over. */
+/** The unfinished runs of a session. */
 export class RunTracker<Answer> {
   readonly #agent: Pick<Agent<Answer>, "answerOf">;
   readonly #host: RunTrackerHost<Answer>;
@@ -45,24 +45,24 @@ export class RunTracker<Answer> {
     this.#emitInOrder = serialQueue(host.onError);
   }
 
-  /** Whether something iterates over the events of a run under way. */
+  /** Whether an iterator reads the events of an active run. */
   get isWatched(): boolean {
     return [...this.#active.keys()].some((run) => run.isWatched);
   }
 
-  /** Adds a run that waits for the answer to this message. */
+  /** Adds a run that ends with the answer to this message. */
   add(messageId: string, run: RunControl<Answer>): void {
     this.#waiting.set(run, messageId);
     this.#reportOpen();
   }
 
-  /** Adds a run that waits for the end of the loop under way. */
+  /** Adds a run that ends with the current loop. */
   join(run: RunControl<Answer>): void {
     this.#begin(run, "joined");
     this.#reportOpen();
   }
 
-  /** Follows one transition: emits its moves, and ends the runs that it answers. */
+  /** Processes one transition: emits its moves, and ends the runs that it answers. */
   follow(input: AgentInput, step: AgentStep): void {
     const messageId = input.type === "user-message-received" ? input.messageId : undefined;
     for (const move of step.moves) {
@@ -73,7 +73,7 @@ export class RunTracker<Answer> {
     this.#reportOpen();
   }
 
-  /** Emits an event to the runs under way, and to the listeners of the session. */
+  /** Emits an event to the active runs and to the listeners of the session. */
   emit(event: AgentEvent<Answer>): void {
     const runs = [...this.#active.keys()];
     this.#calls.follow(event);
@@ -97,7 +97,7 @@ export class RunTracker<Answer> {
     this.#reportOpen();
   }
 
-  /** The moves of the session, as far back as they are kept. */
+  /** The recent moves of the session. */
   trace(): Trace {
     return this.#moves.all();
   }
@@ -129,22 +129,22 @@ export class RunTracker<Answer> {
         earlyAnswerOf(this.#agent, move, state, this.#moves.ofLoop()),
       );
     }
-    if (takesIn(move)) this.#markSeen();
+    if (includesQueued(move)) this.#markSeen();
   }
 
-  /** A plan takes in what was queued: the next answer is given by a model that has seen it. */
+  /** Marks queued runs as seen: the next request contains their messages. */
   #markSeen(): void {
     for (const [run, progress] of this.#active) if (progress === "queued") this.#active.set(run, "seen");
   }
 
-  /** Removes and returns the runs that are this far. */
+  /** Removes and returns the active runs whose progress matches. */
   #take(isTaken: (progress: Progress) => boolean): readonly RunControl<Answer>[] {
     const runs = [...this.#active].flatMap(([run, progress]) => (isTaken(progress) ? [run] : []));
     for (const run of runs) this.#active.delete(run);
     return runs;
   }
 
-  /** Ends the runs of a loop that is over. Messages that no request had go along with the next loop, where one opens. */
+  /** Ends the runs of a finished loop. If another loop follows, messages that no request contained move on to it. */
   #endLoop(state: AgentState, isLast: boolean): void {
     const trace = this.#moves.ofLoop();
     if (!isLast) {
@@ -165,7 +165,7 @@ export class RunTracker<Answer> {
     const unseen = this.#take((progress) => progress === "queued");
     if (unseen.length === 0) return;
     this.#emitInOrder(() => {
-      for (const run of unseen) run.fail(unanswered(state, trace));
+      for (const run of unseen) run.fail(unansweredError(state, trace));
     });
   }
 
@@ -188,19 +188,19 @@ export class RunTracker<Answer> {
 const isEnd = ({ to }: ControlMove, { config }: AgentState): boolean =>
   to === "Done" || to === "Error" || config.graph.terminals.includes(to);
 
-/** Whether the model has answered what it had seen, and the loop continues with what it had not. */
+/** Whether the model has answered the messages that it has seen, and the loop continues with the queued ones. */
 const isAnswer = ({ event }: ControlMove, input: AgentInput): boolean =>
   event === "UserInterjected" &&
   input.type === "re-act-observed" &&
   input.observation.type === "complete-re-act" &&
   input.observation.problem === undefined;
 
-/** A retry sends the request of the attempt before it: nothing new is in it. */
-const takesIn = ({ to, event }: ControlMove): boolean => to === "Planning" && event !== "LlmRetry";
+/** Whether the next request contains the queued messages. A retry sends the previous request again, without them. */
+const includesQueued = ({ to, event }: ControlMove): boolean => to === "Planning" && event !== "LlmRetry";
 
-const unanswered = (state: AgentState, trace: Trace): AgentError =>
+const unansweredError = (state: AgentState, trace: Trace): AgentError =>
   new AgentError(
     "AgentFailed",
-    "The loop ended before the model had seen this message. The next message takes it along.",
+    "The loop ended before the model had seen this message. The next loop contains it.",
     { reason: "Unanswered", state, trace },
   );

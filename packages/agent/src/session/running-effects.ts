@@ -11,7 +11,7 @@ const isWork: Readonly<Record<AgentEffect["type"], boolean>> = {
   "wait-until": false,
 };
 
-/** The effects that run now, and those that this host may run for a state. */
+/** The running effects, and those that this host may run for a state. */
 export class RunningEffects {
   readonly #base: Pick<MachineBase, "runsEffects" | "startsEffects">;
   readonly #running = new Map<string, AgentEffect>();
@@ -45,7 +45,7 @@ export class RunningEffects {
     for (const resolve of this.#onDrained.splice(0)) resolve();
   }
 
-  /** Resolves when all work that runs now has ended: models, tools and states, not waits and questions. */
+  /** Resolves when all running work has ended: calls of models and tools and custom states, not waits and questions. */
   drained(): Promise<void> {
     if (!this.#isWorking) return Promise.resolve();
     return new Promise((resolve) => {

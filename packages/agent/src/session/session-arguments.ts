@@ -1,14 +1,14 @@
 import { shownValue } from "@moora/agent-core-effects/internal";
 import { InputRefused } from "./session.ts";
 
-// Hosts without types may give anything to the methods of a session. Each of these checks throws `InputRefused` with the
-// name of the argument as its path.
+// Callers without types may pass any value to the methods of a session. Each of these checks throws `InputRefused` with
+// the name of the argument as its path.
 
-/** A question, as far as a decision is bound to it. */
+/** Checks the fields of a question that bind a decision to it. */
 export function checkQuestion(question: unknown): void {
   const fix = "Pass one of session.questions(), or the ApprovalRequested event.";
   if (typeof question !== "object" || question === null) {
-    throw refused(
+    throw refusal(
       "question",
       `must be an object with toolCallId and digest, got ${shownValue(question)}. ${fix}`,
     );
@@ -16,65 +16,68 @@ export function checkQuestion(question: unknown): void {
   for (const name of ["toolCallId", "digest"]) {
     const value: unknown = Reflect.get(question, name);
     if (typeof value !== "string")
-      throw refused(`question.${name}`, `must be a string, got ${shownValue(value)}. ${fix}`);
+      throw refusal(`question.${name}`, `must be a string, got ${shownValue(value)}. ${fix}`);
   }
 }
 
-/** A result of a tool call that an application hands in. */
+/** Checks the result of a tool call that an application passes to `settle`. */
 export function checkSettlement(settlement: unknown): void {
   if (typeof settlement !== "object" || settlement === null)
-    throw refused("settlement", `must be { content } or { error }, got ${shownValue(settlement)}.`);
+    throw refusal("settlement", `must be { content } or { error }, got ${shownValue(settlement)}.`);
   if ("error" in settlement) {
     if (typeof settlement.error === "string") return;
-    throw refused("settlement.error", `must be a string, got ${shownValue(settlement.error)}.`);
+    throw refusal("settlement.error", `must be a string, got ${shownValue(settlement.error)}.`);
   }
   if (!("content" in settlement))
-    throw refused("settlement", "must have content, or error for a call that failed.");
+    throw refusal("settlement", "must have content, or error for a call that failed.");
   if (!isStringifiable(settlement.content)) {
-    throw refused(
+    throw refusal(
       "settlement.content",
-      `must be text or JSON, got ${shownValue(settlement.content)} that JSON does not keep.`,
+      `must be text or JSON, got ${shownValue(settlement.content)}, which JSON cannot represent.`,
     );
   }
 }
 
 export function checkFields(path: string, value: unknown): void {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw refused(path, `must be an object of fields, got ${shownValue(value)}.`);
+    throw refusal(path, `must be an object of fields, got ${shownValue(value)}.`);
 }
 
 export function checkText(path: string, value: unknown): void {
-  if (typeof value !== "string") throw refused(path, `must be a string, got ${shownValue(value)}.`);
+  if (typeof value !== "string") throw refusal(path, `must be a string, got ${shownValue(value)}.`);
 }
 
 export function checkOptionalText(path: string, value: unknown): void {
   if (value !== undefined) checkText(path, value);
 }
 
-/** Returns the listener. */
+/** Checks that a listener is a function, and returns it. */
 export function checkedListener<Listener>(listener: Listener): Listener {
   if (typeof listener === "function") return listener;
-  throw refused("listener", `must be a function, got ${shownValue(listener)}.`);
+  throw refusal("listener", `must be a function, got ${shownValue(listener)}.`);
 }
 
-/** A sequence number, from 0. */
+/** Checks a sequence number, an integer from 0. */
 export function checkSeq(path: string, value: unknown): void {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return;
-  throw refused(path, `must be a sequence number, an integer from 0, got ${shownValue(value)}.`);
+  throw refusal(path, `must be a sequence number (an integer of at least 0), got ${shownValue(value)}.`);
 }
 
-/** Returns `graceMs` of the options of `close`. */
+/** Checks the options of `close`, and returns `graceMs` (default: 0). */
 export function checkedGraceMs(options: unknown): number {
   if (options === undefined) return 0;
   if (typeof options !== "object" || options === null)
-    throw refused("options", `must be { graceMs }, got ${shownValue(options)}.`);
+    throw refusal("options", `must be { graceMs }, got ${shownValue(options)}.`);
   const graceMs: unknown = "graceMs" in options ? options.graceMs : undefined;
   if (graceMs === undefined) return 0;
   if (typeof graceMs === "number" && graceMs >= 0) return graceMs;
-  throw refused("options.graceMs", `must be a number of milliseconds from 0, got ${shownValue(graceMs)}.`);
+  throw refusal(
+    "options.graceMs",
+    `must be a non-negative number of milliseconds, got ${shownValue(graceMs)}.`,
+  );
 }
 
-const refused = (path: string, message: string): InputRefused =>
+const refusal = (path: string, message: string): InputRefused =>
   new InputRefused({ code: "wrong-shape", path, message });
 
 function isStringifiable(value: unknown): boolean {

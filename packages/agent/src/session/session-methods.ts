@@ -4,9 +4,9 @@ import { checkConfigChange, withoutUndefined } from "../validate-config.ts";
 import type { SessionBase } from "./create-session.ts";
 import type { Decisions } from "./decisions.ts";
 import type { AgentMachine } from "./machine.ts";
-import { messageSender, type Saying } from "./messages.ts";
+import { messageSender, type MessageMethods } from "./messages.ts";
 import { checkAccess, type OutsideInputs } from "./outside-inputs.ts";
-import { parsed } from "./parse-or-refuse.ts";
+import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { questionsAt } from "./questions.ts";
 import { checkedListener, checkFields, checkOptionalText, checkText } from "./session-arguments.ts";
 import type { SessionOutput } from "./session-output.ts";
@@ -22,11 +22,11 @@ export interface SessionParts<Answer> {
   readonly stop: (error: AgentError) => void;
 }
 
-/** The session as applications see it, and `ask` with the control of the run. */
+/** The methods of a session for applications, and the `ask` that returns the control of the run. */
 export function sessionMethods<Answer>(
   agent: Agent<Answer>,
   parts: SessionParts<Answer>,
-): { readonly session: Session<Answer>; readonly ask: Saying<Answer>["ask"] } {
+): { readonly session: Session<Answer>; readonly ask: MessageMethods<Answer>["ask"] } {
   const { base, output, machine, outside, decisions } = parts;
   const { runs, overlay, questions } = output;
   const cancel = (reason?: string): Promise<Receipt> => cancelLoop(parts, reason);
@@ -52,7 +52,7 @@ export function sessionMethods<Answer>(
     },
     send: messages.send,
     dispatch: async (value) => {
-      const input = parsed(value);
+      const input = parseOrRefuse(value);
       checkAccess(input);
       return await (input.type === "tool-call-decided" ? decisions.dispatch(input) : outside.dispatch(input));
     },
@@ -75,7 +75,7 @@ export function sessionMethods<Answer>(
   return { session, ask: messages.ask };
 }
 
-/** What only the application that runs the session may do. */
+/** The methods that only the application that runs the session may call. */
 const hostMethods = (
   agent: Agent<unknown>,
   { base, machine, outside }: Pick<SessionParts<never>, "base" | "machine" | "outside">,
@@ -96,7 +96,7 @@ const hostMethods = (
   },
 });
 
-/** Cancels the loop; what was streamed of its answer so far is kept with the input. */
+/** Cancels the loop. The input contains the text that was streamed so far. */
 async function cancelLoop<Answer>(
   { base, output, machine, outside }: SessionParts<Answer>,
   reason: string | undefined,

@@ -13,7 +13,7 @@ import { openQuestions, type OpenQuestions, type QuestionsHost } from "./open-qu
 import { RunTracker } from "./run-tracker.ts";
 import { streamingOverlay, type StreamingOverlay } from "./streaming.ts";
 
-/** What a reviewer needs: the questions that are open, and a way to answer them. */
+/** The open questions of a session, and the function that answers them. */
 export interface Reviews {
   readonly questions: QuestionsHost["current"];
   readonly decide: QuestionsHost["decide"];
@@ -21,7 +21,7 @@ export interface Reviews {
 
 type OutputBase = Pick<SessionBase, "id" | "initial" | "ledger" | "onError" | "runsEffects">;
 
-/** What a session reports: to its listeners, and to the runs under way. */
+/** The output of a session: events, changes, inputs and errors for its listeners and its runs. */
 export class SessionOutput<Answer> {
   readonly errors: ErrorReports;
   readonly events: Listeners<[AgentEvent<Answer>]>;
@@ -30,7 +30,7 @@ export class SessionOutput<Answer> {
   readonly overlay: StreamingOverlay = streamingOverlay();
   readonly runs: RunTracker<Answer>;
   readonly questions: OpenQuestions<Answer>;
-  /** Where effects run, the effect of a question reports it. */
+  /** Whether effects run here. If so, the effect of a question emits the question. */
   readonly #runsEffects: boolean;
 
   constructor(agent: Agent<Answer>, base: OutputBase, reviews: Reviews) {
@@ -52,7 +52,7 @@ export class SessionOutput<Answer> {
       },
       started,
       onError: (error) => this.errors.report({ source: "projection", error }),
-      // An answer to a question may come from another process.
+      // In a log, the answer to a question may come from another process.
       onOpen: ledger === undefined ? undefined : keepAlive(),
     });
     this.questions = openQuestions({
@@ -76,7 +76,7 @@ export class SessionOutput<Answer> {
     this.runs.emit(noticeToEvent(notice));
   }
 
-  /** Reports an input that became part of the session. */
+  /** Reports an input that has become part of the session. */
   published({ input, step, seq }: PublishedStep): void {
     this.inputs.emit(input, step.state, seq);
     for (const event of transitionToEvents(input, step)) this.runs.emit(event);

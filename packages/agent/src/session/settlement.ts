@@ -4,10 +4,10 @@ import { openCallOf } from "@moora/agent-core-state-machine/internal";
 import type { OutcomeDecision, Question } from "../agent-event.ts";
 import { decidedText } from "../decision-to-input.ts";
 
-/** The result of a tool call as an application hands it in: content as text or JSON, or why it failed. */
+/** The result of a tool call that an application passes to `settle`: its content as text or JSON, or an error text. */
 export type Settlement = { readonly content: unknown } | { readonly error: string };
 
-/** The result as the model reads it, no longer than `maxLength` characters. */
+/** The result as the model reads it, truncated to `maxLength` characters. */
 export function settlementToResult(
   settlement: Settlement,
   maxLength: number,
@@ -20,7 +20,7 @@ export function settlementToResult(
   return { isSuccess: true, content: truncated(decidedText(settlement.content), maxLength), receivedAt };
 }
 
-/** The same result as an answer to the question about the call's outcome, where that is open. */
+/** The result as a decision on the open question about the call's outcome; undefined if that question is not open. */
 export function resultToDecision(
   { reActContext: { control } }: AgentState,
   toolCallId: string,

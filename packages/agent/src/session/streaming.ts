@@ -3,10 +3,10 @@ import type { AgentState } from "@moora/agent-core-state-machine";
 import { messagePosition } from "@moora/agent-core-state-machine/internal";
 import type { SessionView } from "./session.ts";
 
-/** The chunks of the message that is being written, laid over the state. */
+/** The text of the message that is being streamed, which the state does not contain yet. */
 export interface StreamingOverlay {
   add(chunk: Extract<Progress, { type: "llm-text" }>): void;
-  /** The text so far of the message that the state has open; "" when there is none. */
+  /** The text so far of the streaming message of this state; "" if it has none. */
   partialAt(state: AgentState): string;
   viewOf(state: AgentState): SessionView;
 }

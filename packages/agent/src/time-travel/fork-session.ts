@@ -11,7 +11,7 @@ import { checkLogOptions, type OptionForms } from "../check-options.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { headerToState, headerToText, identityOf, type SessionHeader } from "../durable/session-header.ts";
 import { inputToRecord } from "../durable/session-record.ts";
-import { parsed } from "../session/parse-or-refuse.ts";
+import { parseOrRefuse } from "../session/parse-or-refuse.ts";
 import { randomId } from "../user-message.ts";
 import { settlingInputs, closingInputs, openWorkFilter } from "./open-work.ts";
 import { rebinder } from "./rebinder.ts";
@@ -74,7 +74,7 @@ export async function forkSession(
     if (edit === undefined) return [input];
     // An edit may change its argument, which must stay as it is in the original session.
     const changed = edit(structuredClone(input), index + 1);
-    return changed === null ? [] : [parsed(changed)];
+    return changed === null ? [] : [parseOrRefuse(changed)];
   });
   const header = { ...session.header, incarnation: randomId("incarnation"), parent: { id, seq: position } };
   const copy = recordsOf(as, header, edited);

@@ -27,12 +27,12 @@ async function heldBy(holder: string): Promise<EventLog> {
   return log;
 }
 
-/** How a lease of this process looks, and the parts of its mark. */
+/** How a lease of this process looks, and the parts of its fingerprint. */
 async function ownHolder() {
   const log = memoryLog();
   await using session = await openSession(talker(), { log, id: "ada" });
-  const [owner = "", mark = "", id = ""] = (await leaseIn(log)).split("#");
-  const [pid = "", start = "", machine = ""] = mark.split("/");
+  const [owner = "", fingerprint = "", id = ""] = (await leaseIn(log)).split("#");
+  const [pid = "", start = "", machine = ""] = fingerprint.split("/");
   expect(session.info().owner).toBe(owner);
   return { owner, pid, start, machine, id };
 }

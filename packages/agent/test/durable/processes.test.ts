@@ -112,7 +112,7 @@ describe.each(stores)("a host that is asked to end in the middle of a tool, on %
     await child.said("working");
     child.signal("SIGTERM");
     expect(await child.ended()).toBe(0);
-    await expect(child.said("uncaught")).rejects.toThrow("did not say");
+    await expect(child.said("uncaught")).rejects.toThrow("without reporting");
     expect(shared.counter.runs).toHaveLength(1);
     const { state } = await stateAt(shared.storage.open(), "ada");
     expect(state.toolCalls["1"]?.result).toBeNull();

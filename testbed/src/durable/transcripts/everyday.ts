@@ -13,7 +13,7 @@ const lookFirst = {
   },
 };
 
-/** What happens every day, once each. */
+/** One transcript for each common case. */
 export const everyday: readonly Transcript[] = [
   transcript("an answer", []),
   transcript("two answers", [], { says: ["First.", "Second."] }),

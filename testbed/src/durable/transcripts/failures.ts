@@ -5,7 +5,7 @@ import { answersOnce, inLoops, tries, type Transcript } from "./transcript.ts";
 const says = ["First.", "Second."];
 const looks = calls([call("look")]);
 
-/** Models that fail, refuse, fall silent, or are cut off. */
+/** Models that fail, refuse, return empty answers, or are cut off. */
 export const failures: readonly Transcript[] = [
   inLoops("busy, without a time", [[tries(fails("rate-limit"), looks)]]),
   inLoops("busy for three times", [

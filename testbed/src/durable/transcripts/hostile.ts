@@ -12,7 +12,7 @@ const markup = `<script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}\${7
 const combined = `e\u0301\u00E9 ${"\u0301".repeat(50)} \u202Eoverride\u202C`;
 const odd: readonly string[] = [astral, alone, controls, imitation, markup, combined];
 
-/** Text that breaks what is careless with it. */
+/** Texts that break careless code. */
 export const hostile: readonly Transcript[] = [
   inLoops(
     "hostile messages",

@@ -20,7 +20,7 @@ const answerExtras = { answerProblem: isSum };
 
 const prices = { default: { input: 100_000, output: 500_000 } };
 
-/** Limits: of steps, tokens, costs, calls; and answers that do not do. */
+/** Limits of steps, tokens, costs and calls, and invalid answers. */
 export const limits: readonly Transcript[] = [
   inLoops("one step only", [endless], { says, config: { limits: { maxSteps: 1 } } }),
   inLoops("an endless loop", [endless], { config: { limits: { maxSteps: 12 } } }),

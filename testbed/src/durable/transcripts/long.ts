@@ -3,7 +3,7 @@ import { answersOnce, inLoops, type Transcript } from "./transcript.ts";
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-/** Long ones. */
+/** Long transcripts. */
 export const long: readonly Transcript[] = [
   inLoops(
     "two hundred turns",

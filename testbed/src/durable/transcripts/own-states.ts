@@ -28,7 +28,7 @@ const handedOver = {
   },
 };
 
-/** States, rows and ends that are the user's own. */
+/** Custom states, rows and terminal states. */
 export const ownStates: readonly Transcript[] = [
   inLoops("an answer that is reviewed", [[answersOnce("A first draft."), answersOnce("A second draft.")]], {
     config: reviewed,

@@ -12,7 +12,7 @@ const withId = (id: string, of: number): ScriptedToolCall => ({ id, name: "pay",
 
 const raw = (given: string, name = "look"): ScriptedToolCall => ({ name, arguments: given });
 
-/** Tools: alone, together, many, odd ones, and what they give back. */
+/** Tool calls: single, parallel, many and unusual ones, with their results. */
 export const toolCalls: readonly Transcript[] = [
   inLoops("eight different calls at once", [
     [
