@@ -61,7 +61,7 @@ export interface BaseDefinition<State, Input, Effect, Detail, Position> {
     steps: readonly Step<State, Input, Detail>[],
   ): CommitResult<Input, Position> | Promise<CommitResult<Input, Position>>;
   /** Whether `settled` does not wait for this effect, such as for a timer. Default: it waits for every effect. */
-  isBackground?(effect: Effect): boolean;
+  isBackground?(effect: Effect, state: State): boolean;
   /**
    * Hears every notice, before the subscribers, from creation on: also those of inputs that effects of the initial state
    * dispatch while the machine is being created, which no subscriber can hear.
