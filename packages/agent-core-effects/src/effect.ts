@@ -58,8 +58,6 @@ export interface RunStateEffect {
 export interface WaitUntilEffect {
   readonly type: "wait-until";
   readonly key: string;
-  /** What happens then: a model call is made again, or a question expires or is shown again. */
-  readonly purpose: "retry" | "question";
   readonly due: number;
 }
 

@@ -77,8 +77,7 @@ function addCalls(
 }
 
 function addWaits(effects: Effects, state: AgentState): void {
-  for (const { type, key, due } of waitsAt(state))
-    add(effects, { type: "wait-until", key, purpose: type === "retry" ? "retry" : "question", due });
+  for (const { key, due } of waitsAt(state)) add(effects, { type: "wait-until", key, due });
 }
 
 function planEffect({ reActContext: context }: AgentState, control: ControlOf<"Planning">): CallLlmEffect {

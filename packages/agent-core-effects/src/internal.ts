@@ -8,6 +8,7 @@ export { didYouMean, nearest, optionHint } from "@moora/llm/internal";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";
 export { callDigest } from "./run/observation.ts";
+export { isRetryWait } from "./run/retry-wait.ts";
 export { schemaCheckOf } from "./tool/schema-check.ts";
 export { isStandardSchema } from "./tool/standard-schema.ts";
 export { checkToolName } from "./tool/tool-definition.ts";

@@ -55,7 +55,7 @@ describe("what an agent wants done", () => {
   it("is another request when the call failed", () => {
     const failed = given(asked("q"), callFailed(P1, "server", { retryable: true, retryAfterMs: 5 }));
     expect(effects(failed)).toEqual({
-      "wait/plan/1/1/2": { type: "wait-until", key: "wait/plan/1/1/2", purpose: "retry", due: 6 },
+      "wait/plan/1/1/2": { type: "wait-until", key: "wait/plan/1/1/2", due: 6 },
     });
     const due = failed.and({ type: "deadline-passed", key: "wait/plan/1/1/2", timestamp: 9 });
     expect(effects(due)["plan/1/1/2"]).toMatchObject({ requestKey: "plan/1/1/2" });
@@ -91,13 +91,8 @@ describe("what an agent wants done", () => {
         reminder: 0,
         escalated: false,
       },
-      "wait/ask/1/1/expiry": { type: "wait-until", key: "wait/ask/1/1/expiry", purpose: "question", due: 51 },
-      "wait/ask/1/1/reminder/1": {
-        type: "wait-until",
-        key: "wait/ask/1/1/reminder/1",
-        purpose: "question",
-        due: 11,
-      },
+      "wait/ask/1/1/expiry": { type: "wait-until", key: "wait/ask/1/1/expiry", due: 51 },
+      "wait/ask/1/1/reminder/1": { type: "wait-until", key: "wait/ask/1/1/reminder/1", due: 11 },
     });
   });
 

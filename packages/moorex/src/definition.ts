@@ -61,7 +61,7 @@ export interface BaseDefinition<State, Input, Effect, Detail, Position> {
     steps: readonly Step<State, Input, Detail>[],
   ): CommitResult<Input, Position> | Promise<CommitResult<Input, Position>>;
   /** Whether `settled` does not wait for this effect, such as for a timer. Default: it waits for every effect. */
-  isBackground?(effect: Effect): boolean;
+  isBackground?(effect: Effect, state: State): boolean;
   /**
    * Called with every notice from creation on, before the subscribers. That includes the notices of inputs that effects
    * of the initial state dispatch while the machine is being created, before any subscriber exists.

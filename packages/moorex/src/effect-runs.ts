@@ -26,7 +26,7 @@ interface RunOptions<State, Input, Effect> {
   readonly runEffect: (effect: Effect, state: State, key: string) => EffectRun<State, Input>;
   readonly dispatchOf: (run: Run<Effect>) => Dispatch<State, Input>;
   readonly emit: (notice: RunNotice<Effect>) => void;
-  readonly isBackground: (effect: Effect) => boolean;
+  readonly isBackground: (effect: Effect, state: State) => boolean;
   /** Called after each run that ended. */
   readonly onEnd: () => void;
 }
@@ -96,7 +96,7 @@ export class EffectRuns<State, Input, Effect> {
     // A listener that stops the machine ends the run before it begins, and so may `runEffect`.
     if (this.#isStopped) return;
     try {
-      run.isBackground = isBackground(effect);
+      run.isBackground = isBackground(effect, state);
       const work = runEffect(effect, state, key);
       if (this.#isStopped) return;
       run.cancel = work.cancel?.bind(work);

@@ -50,7 +50,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
     this.#queue = new BatchQueue(definition.commit !== undefined);
     this.#runs = new EffectRuns({
       runEffect: (effect, state, key) => definition.runEffect(effect, state, key),
-      isBackground: (effect) => definition.isBackground?.(effect) ?? false,
+      isBackground: (effect, state) => definition.isBackground?.(effect, state) ?? false,
       dispatchOf: (run) => this.#dispatchOf(run),
       emit: (notice) => this.#notices.emit(notice),
       onEnd: () => this.#wakeIfSettled(),

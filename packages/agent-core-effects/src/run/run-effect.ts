@@ -6,6 +6,7 @@ import { setLongTimeout } from "./long-timeout.ts";
 import { callLlm } from "./call-llm.ts";
 import { callTool, probeTool } from "./call-tool.ts";
 import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
+import { isRetryWait } from "./retry-wait.ts";
 import { runState } from "./run-state.ts";
 
 /**
@@ -36,7 +37,7 @@ function workOf(effect: AgentEffect, state: AgentState, host: EffectHost): Effec
     case "run-state":
       return runState(effect, state, host);
     case "wait-until":
-      return waitUntil(effect, host);
+      return waitUntil(effect, state, host);
   }
 }
 
@@ -46,26 +47,30 @@ function* askHuman(effect: AskHumanEffect, { ask }: EffectHost): EffectProgram<v
   if (decision !== undefined) yield* dispatch(decision);
 }
 
-function* waitUntil(effect: WaitUntilEffect, { clock, signal }: EffectHost): EffectProgram<void> {
+function* waitUntil(
+  effect: WaitUntilEffect,
+  state: AgentState,
+  { clock, signal }: EffectHost,
+): EffectProgram<void> {
   const { key, due } = effect;
-  if (due > clock.now()) yield* waitFor(timePassed(effect, clock, signal));
+  // A retry keeps the process alive; a question does not, since another process may answer it.
+  if (due > clock.now())
+    yield* waitFor(timePassed(due, clock, { signal, keepsAlive: isRetryWait(effect, state) }));
   if (!signal.aborted) yield* dispatch({ type: "deadline-passed", key, timestamp: clock.now() });
 }
 
-/** Keeps the process alive for a retry, which is work; not for a question, which another process may answer. */
 async function timePassed(
-  { due, purpose }: WaitUntilEffect,
+  due: number,
   clock: Clock,
-  signal: AbortSignal,
+  { signal, keepsAlive }: { readonly signal: AbortSignal; readonly keepsAlive: boolean },
 ): Promise<void> {
-  const options = { keepsAlive: purpose === "retry" };
   const ended = Promise.withResolvers<void>();
   const stop = (): void => ended.resolve();
   let cancelTimer = (): void => undefined;
   const wait = (): void => {
     const left = due - clock.now();
     if (left <= 0) ended.resolve();
-    else cancelTimer = setLongTimeout(clock, left, wait, options);
+    else cancelTimer = setLongTimeout(clock, left, wait, { keepsAlive });
   };
   if (signal.aborted) return;
   signal.addEventListener("abort", stop, { once: true });

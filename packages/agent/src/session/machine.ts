@@ -7,6 +7,7 @@ import {
   type EffectHost,
   type Progress,
 } from "@moora/agent-core-effects";
+import { isRetryWait } from "@moora/agent-core-effects/internal";
 import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
 import { digestOf, type ChainHead, type MaybePromise } from "@moora/event-log";
 import {
@@ -146,7 +147,7 @@ class MachineWiring {
       runEffect: (effect, state, key) =>
         this.running.startsEffects ? this.#runEffect(effect, state, dispatchLate) : this.#skipEffect(key),
       // A question waits for a human, and so do its expiry and its reminders.
-      isBackground: (effect) => effect.type === "wait-until" && effect.purpose === "question",
+      isBackground: (effect, state) => effect.type === "wait-until" && !isRetryWait(effect, state),
       onNotice: (notice) => this.#onNotice(notice),
       ...(ledger === undefined ? {} : { commit: (steps) => ledger.commit(steps) }),
     };
