@@ -18,14 +18,19 @@ export interface HandlerToolCall {
   readonly toolCallId: string;
 }
 
-/** Runs a tool for a handler. Never throws and never rejects: a call that cannot run is a failed outcome. */
+/**
+ * Runs a tool for a handler. Never throws and never rejects: a call that cannot run is a failed outcome. `started` is the
+ * state with which the handler began; the configuration that applies is that of the current state.
+ */
 export function callToolOfHandler(
   host: EffectHost,
-  state: AgentState,
+  started: AgentState,
   spending: HandlerSpending,
   call: HandlerToolCall,
 ): ToolOutcome | Promise<ToolOutcome> {
   const { name, input } = call;
+  if (host.signal.aborted) return { isSuccess: false, error: wording.cancelledBeforeRun, code: "cancelled" };
+  const state = host.current?.() ?? started;
   const tool = host.parts.tools.get(name);
   if (tool === undefined) return unknownTool(name, host.parts.tools);
   if (state.config.toolCalls.blacklist.includes(name))

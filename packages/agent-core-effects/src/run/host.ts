@@ -22,8 +22,8 @@ export interface StateContext {
   /**
    * Runs one of the agent's tools without an approval, within the time-out of the tool. The idempotency key that the tool
    * gets is the same when the handler runs again and makes the same calls in the same order. A tool that must run `once` does not run in a later
-   * attempt: its outcome is `outcome-unknown`. Never throws: an unknown or
-   * blacklisted name and an input that is not JSON are failed outcomes.
+   * attempt: its outcome is `outcome-unknown`. After an abort of `signal` no tool starts: the outcome is `cancelled`. The blacklist is
+   * that of the current configuration. Never throws: an unknown or blacklisted name and an input that is not JSON are failed outcomes.
    */
   callTool(name: string, input: unknown): ToolOutcome | Promise<ToolOutcome>;
 }
@@ -94,6 +94,8 @@ export interface EffectHost {
   readonly sessionId: string;
   readonly clock: Clock;
   readonly limits: RunLimits;
+  /** Returns the current state, which may be newer than the one that the effect was given. Default: that one. */
+  readonly current?: () => AgentState;
   /** Dispatches an input while the run is under way, out of its order; left out where inputs are taken one by one. */
   readonly dispatchNow?: (input: AgentInput) => void;
   /** Dispatches what becomes known of an effect after the state stopped wanting it. Default: as any other input. */

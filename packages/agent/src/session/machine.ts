@@ -83,7 +83,7 @@ export function agentMachine(
   hooks: MachineHooks,
 ): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
-  const moorex = createMoorex(wiring.definition((input) => dispatchLate(input)));
+  const moorex = createMoorex(wiring.definition({ current: () => moorex.current(), dispatchLate }));
   /** After `stop` there is nothing to count the input for. */
   function dispatchLate(input: AgentInput): void {
     moorex.dispatch(new PendingInput(input)).catch(() => undefined);
@@ -133,7 +133,7 @@ class MachineWiring {
 
   /** `dispatchLate` dispatches for an effect that the state does not want anymore. */
   definition(
-    dispatchLate: (input: AgentInput) => void,
+    host: Required<Pick<EffectHost, "current" | "dispatchLate">>,
   ): DetailedDefinition<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead> {
     const { initial, ledger } = this.#base;
     return {
@@ -144,7 +144,7 @@ class MachineWiring {
       },
       effectsAt: (state) => this.running.wantedAt(state),
       runEffect: (effect, state, key) =>
-        this.running.startsEffects ? this.#runEffect(effect, state, dispatchLate) : this.#skipEffect(key),
+        this.running.startsEffects ? this.#runEffect(effect, state, host) : this.#skipEffect(key),
       // A question waits for a human, and so do its expiry and its reminders.
       isBackground: (effect) => effect.type === "wait-until" && effect.purpose === "question",
       onNotice: (notice) => this.#onNotice(notice),
@@ -179,12 +179,12 @@ class MachineWiring {
   #runEffect(
     effect: AgentEffect,
     state: AgentState,
-    dispatchLate: (input: AgentInput) => void,
+    machine: Required<Pick<EffectHost, "current" | "dispatchLate">>,
   ): EffectRun<AgentState, PendingInput> {
     return {
       start: (dispatch, signal) => {
         const dispatchNow = (input: AgentInput): void => void dispatch(new PendingInput(input));
-        const host: EffectHost = { ...this.#hostBase, signal, dispatchNow, dispatchLate };
+        const host: EffectHost = { ...this.#hostBase, ...machine, signal, dispatchNow };
         return runProgram(programOf(effect, state, host), async (...inputs) => {
           const pending = inputs.map((input) => new PendingInput(input));
           await dispatch(...pending);
