@@ -49,8 +49,11 @@ export interface AgentParts {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly states: Readonly<Record<string, StateHandler>>;
   readonly predicates: Readonly<Record<string, ApprovalPredicate>>;
-  /** What is wrong with an answer, undefined when it fits. */
-  readonly answerProblem?: (answer: string) => string | undefined | Promise<string | undefined>;
+  /** What is wrong with an answer, undefined when it fits. `schema` is the `config.answerSchema` in force. */
+  readonly answerProblem?: (
+    answer: string,
+    schema: string | null,
+  ) => string | undefined | Promise<string | undefined>;
 }
 
 /** A time source. Tests bring one that is moved by hand. */

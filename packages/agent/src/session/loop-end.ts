@@ -39,7 +39,7 @@ const checkedAnswer = <Answer>(
   { answerOf }: Pick<Agent<Answer>, "answerOf">,
   { text, steps, state, trace }: Pick<RunResult, "text" | "steps" | "state" | "trace">,
 ): Promise<LoopEnd<Answer>> =>
-  answerOf(text).then(
+  answerOf(text, state.config.answerSchema).then(
     (answer): RunResult<Answer> => ({ answer, text, steps, usage: state.reActContext.usage, state, trace }),
     (cause: unknown) =>
       new AgentError("AgentFailed", cause instanceof Error ? cause.message : "The answer does not fit.", {

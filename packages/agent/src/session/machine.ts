@@ -83,14 +83,17 @@ export function agentMachine(
   hooks: MachineHooks,
 ): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
-  const moorex = createMoorex(wiring.definition({ current: () => moorex.current(), dispatchLate }));
+  const moorex = createMoorex(wiring.definition({ current, dispatchLate }));
+  function current(): AgentState {
+    return moorex.current();
+  }
   /** After `stop` there is nothing to count the input for. */
   function dispatchLate(input: AgentInput): void {
     moorex.dispatch(new PendingInput(input)).catch(() => undefined);
   }
   return {
     dispatch: moorex.dispatch,
-    current: moorex.current,
+    current,
     settled: moorex.settled,
     stop: moorex.stop,
     seq: () => wiring.seq,

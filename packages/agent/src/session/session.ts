@@ -53,7 +53,8 @@ export interface Session<Answer = string> {
   /**
    * Changes fields of the agent's configuration. In a log they stay in force until the session is opened again to run: then
    * the configuration is that of the agent that opens it. Rejects with `InputRefused` for what is not an object, and with
-   * `BuildError` for a change that could not work, as `defineAgent` throws it.
+   * `BuildError` for a change that could not work, as `defineAgent` throws it. Changes apply one after the other: each is checked
+   * against the configuration that the change before it results in.
    */
   configure(config: AgentConfigChange): Promise<Receipt>;
   /** Adds a note of the application's for the model to read with its next request, while a loop runs. */
