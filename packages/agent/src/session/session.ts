@@ -67,8 +67,8 @@ export interface Session<Answer = string> {
   ): Promise<Receipt>;
   /**
    * Hands in the result of an open tool call from outside of its tool: a service that finished the work calls back. A call
-   * that runs is then over, and a question about its outcome is answered. Ignored as `not-open` for any other call. The
-   * result is cut to `runLimits.maxResultLength`.
+   * that runs is then over, and a question about its outcome is answered. Ignored as `not-open` for any other call. Content that JSON
+   * does not keep exactly is refused. The result is cut to `runLimits.maxResultLength`.
    */
   settle(toolCallId: string, settlement: Settlement, by?: string): Promise<Receipt>;
   cancel(reason?: string): Promise<Receipt>;
