@@ -12,9 +12,8 @@ interface DecisionValue {
 /** The value that a decision contains; undefined for a decision without one. */
 export function decisionValue(decision: Decision): DecisionValue | undefined {
   if (decision === "approve" || "reject" in decision) return undefined;
-  if ("outcome" in decision) {
+  if ("outcome" in decision)
     return decision.outcome === "worked" ? { path: "decision.result", value: decision.result } : undefined;
-  }
   return "approve" in decision
     ? { path: "decision.approve", value: decision.approve }
     : { path: "decision.answer", value: decision.answer };

@@ -107,7 +107,7 @@ describe("two changes at once", () => {
     await session.close();
   });
 
-  it("have the values that were given, whatever the caller does with the objects afterwards", async () => {
+  it("have the values that were given, whatever the caller does with the objects afterward", async () => {
     const { session } = scene([], { tools: [toolOf("pay")] });
     const blacklist = ["pay"];
     const changes = [
