@@ -1,6 +1,6 @@
 import type { AgentParts } from "@moora/agent-core-effects";
 import { after, schemaCheckOf } from "@moora/agent-core-effects/internal";
-import type { AgentState, JsonProblem } from "@moora/agent-core-state-machine";
+import type { AgentState } from "@moora/agent-core-state-machine";
 import { recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { Decision } from "./agent-event.ts";
 import { checkIsParts, checkIsState, checkIsText } from "./check-arguments.ts";
@@ -10,7 +10,16 @@ import { decidedText } from "./decision-to-input.ts";
 
 /** The problem of a decision: a stable `code`, the `path` of the offending value, such as `decision.approve`, and a message. */
 export interface DecisionProblem {
-  readonly code: "invalid-decision" | "invalid-arguments" | "invalid-answer" | JsonProblem["code"];
+  readonly code:
+    | "invalid-decision"
+    | "invalid-arguments"
+    | "invalid-answer"
+    | "not-json"
+    | "ill-formed-string"
+    | "hostile-key"
+    | "cyclic"
+    | "too-deep"
+    | "too-large";
   readonly path: string;
   readonly message: string;
 }
