@@ -143,6 +143,8 @@ export const inputSchemas = {
     note: z.exactOptional(text),
     /** The usage of the tools that the handler called. */
     usage: z.exactOptional(usage),
+    /** Calls of the handler have not ended: a `usage-reported` follows with what they use. */
+    usageFollows: z.exactOptional(z.literal(true)),
   }),
   "context-window-expanded": input("context-window-expanded", {}),
   /** Adds calls of earlier loops, with their results, to the next request. */

@@ -3,7 +3,7 @@ import { after, schemaCheckOf } from "@moora/agent-core-effects/internal";
 import { maxJsonItems } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import { hasMoreItemsThan, isJsonObject } from "@moora/llm/internal";
-import { answerProblemText, lastAnswerText } from "./answer-failure.ts";
+import { answerInvalidText, answerProblemText, lastAnswerText } from "./answer-failure.ts";
 import { answerSchemaOf } from "./answer-schema.ts";
 
 /** Checks the answers of an agent against its schema. */
@@ -39,7 +39,10 @@ export function answerCheck(schema: StandardSchema | JsonObject, place: string):
       const result = await checked(text);
       if (result.ok) return result.value;
       const message = `The answer does not fit its schema: ${result.problem} ${lastAnswerText(text)}`;
-      throw new AgentError("AgentFailed", message, { reason: "AnswerInvalid" });
+      throw new AgentError("AgentFailed", message, {
+        reason: "AnswerInvalid",
+        publicMessage: answerInvalidText,
+      });
     },
   };
 }

@@ -14,15 +14,24 @@ export const answerProblemText = (reason: string, schema: string): string =>
     ? `${reason} It must be one JSON value that fits the JSON Schema of this request.`
     : `${reason}${schemaIntroduction}${schema}`;
 
+/** The public message about an answer that does not fit: a reason may quote the answer, as its text does. */
+export const answerInvalidText = "The answer does not fit its schema.";
+
 /**
  * The message of the error for a loop without an answer that fits: the number of tries, the last reason and the last
- * answer.
+ * answer. The public message has the number of tries only.
  */
-export function answerFailureText(problem: string, state: AgentState): string {
+export function answerFailureTexts(
+  problem: string,
+  state: AgentState,
+): { readonly message: string; readonly publicMessage: string } {
   const tries = countAnswersAt(state);
   const [reason = ""] = problem.split(schemaIntroduction, 1);
-  const times = tries === 1 ? "After 1 try" : `After ${tries} tries`;
-  return `${times} the answer does not fit its schema: ${reason} ${lastAnswerText(answerTextAt(state))}`;
+  const statement = `After ${tries === 1 ? "1 try" : `${tries} tries`} the answer does not fit its schema`;
+  return {
+    message: `${statement}: ${reason} ${lastAnswerText(answerTextAt(state))}`,
+    publicMessage: `${statement}.`,
+  };
 }
 
 /** The end of a message about an answer: at most 400 characters of its text. */

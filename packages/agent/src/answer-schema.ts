@@ -36,6 +36,17 @@ function wrapped(schema: JsonObject): JsonObject {
   };
 }
 
+/** The schema in the field `value` of an object that `answerSchemaOf` added; any other schema unchanged. */
+export function withoutWrapper(schema: JsonObject): JsonObject {
+  const { type, properties, required, additionalProperties, ...definitions } = schema;
+  if (type !== "object" || additionalProperties !== false || !isJsonObject(properties)) return schema;
+  const { value, ...others } = properties;
+  if (JSON.stringify(required) !== '["value"]' || !isJsonObject(value) || Object.keys(others).length > 0)
+    return schema;
+  const inner = { ...value, ...definitions };
+  return answerSchemaOf(inner).isWrapped ? inner : schema;
+}
+
 const freeName = (taken: JsonObject): string => {
   let name = "answer";
   while (Object.hasOwn(taken, name)) name += "_";

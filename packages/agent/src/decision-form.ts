@@ -10,8 +10,15 @@ export function isDecision(value: unknown): value is Decision {
   return "approve" in value || "answer" in value;
 }
 
-function isOutcome({ outcome, reason }: { readonly outcome: unknown; readonly reason?: unknown }): boolean {
-  if (outcome === "worked" || outcome === "run-again") return true;
+interface GivenOutcome {
+  readonly outcome: unknown;
+  readonly result?: unknown;
+  readonly reason?: unknown;
+}
+
+function isOutcome({ outcome, result, reason }: GivenOutcome): boolean {
+  if (outcome === "worked") return result !== undefined;
+  if (outcome === "run-again") return true;
   return (
     (outcome === "failed" || outcome === "unknown") && (reason === undefined || typeof reason === "string")
   );

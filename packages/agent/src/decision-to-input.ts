@@ -1,10 +1,9 @@
 import { shownValue, truncated } from "@moora/agent-core-effects/internal";
 import type { ToolCallDecidedInput } from "@moora/agent-core-state-machine";
-import { maxJsonItems } from "@moora/agent-core-state-machine/internal";
-import { hasMoreItemsThan } from "@moora/llm/internal";
 import type { Decision, OutcomeDecision, Question } from "./agent-event.ts";
 import { isObject } from "./check-options.ts";
 import { invalidDecisionText, isDecision } from "./decision-form.ts";
+import { decisionValue, valueProblem, withCopiedValue } from "./decision-value.ts";
 import { InputRefused } from "./session/session.ts";
 import { checkQuestion } from "./session/session-arguments.ts";
 
@@ -24,18 +23,11 @@ export const refusalOf = ({ about }: Pick<Question, "about">, reason: string): D
   about === "outcome" ? { outcome: "unknown", reason } : { reject: reason };
 
 /**
- * A copy of the decision, so that later changes of the caller's objects have no effect. A decision with too many keys
- * and items is returned uncopied; `decisionProblem` refuses it.
+ * A copy of the decision, so that later changes of the caller's objects have no effect. A decision that
+ * `decisionProblem` refuses for its form or its value is returned uncopied.
  */
-export function fixedDecision(decision: Decision): Decision {
-  try {
-    if (typeof decision !== "object") return decision;
-    const text = JSON.stringify(decision);
-    return hasMoreItemsThan(text, maxJsonItems) ? decision : JSON.parse(text);
-  } catch {
-    return decision;
-  }
-}
+export const fixedDecision = (decision: Decision): Decision =>
+  decision === "approve" || !isDecision(decision) ? decision : withCopiedValue(decision);
 
 function outcomeToDecided(
   given: OutcomeDecision,
@@ -57,7 +49,7 @@ function outcomeToDecided(
 /**
  * Creates the input for a decision. `digestOfChange` returns the digest of changed arguments. An answer and a reported result become the
  * result of the call, so they are cut to `maxResultLength` characters like any other result. Throws `InputRefused` for an argument of the wrong
- * form.
+ * form, and for a value that JSON does not keep exactly.
  */
 export function decisionToInput(
   question: Pick<Question, "toolCallId" | "digest">,
@@ -71,6 +63,9 @@ export function decisionToInput(
 ): ToolCallDecidedInput {
   checkQuestion(question);
   if (!isDecision(decision)) throw refused("decision", invalidDecisionText(decision), "invalid-decision");
+  const given = decisionValue(decision);
+  const problem = given === undefined ? undefined : valueProblem(given);
+  if (problem !== undefined) throw new InputRefused(problem);
   checkMeta(meta);
   const { toolCallId, digest } = question;
   const { by, timestamp, maxResultLength } = meta;

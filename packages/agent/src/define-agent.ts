@@ -7,7 +7,6 @@ import type {
   StateHandler,
   Tool,
 } from "@moora/agent-core-effects";
-import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import {
   defaultAgentConfig,
   initialAgentState,
@@ -17,9 +16,9 @@ import {
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmCaller } from "@moora/llm";
-import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { checkAgentOptions } from "./agent-options.ts";
 import { answerCheck, type AnswerCheck } from "./answer-check.ts";
+import { answerReader, configuredCheck, schemaText } from "./answer-reader.ts";
 import { checkIsAgent } from "./check-arguments.ts";
 import {
   validateConfig,
@@ -76,8 +75,11 @@ export interface Agent<Answer = string> {
   readonly tools: Readonly<Record<string, ToolDefinition>>;
   readonly parts: AgentParts;
   readonly runLimits: RunLimits;
-  /** Reads the answer from the text of the model. Rejects with `AgentError` for a text that does not fit the schema. */
-  answerOf(text: string): Promise<Answer>;
+  /**
+   * Reads the answer from the text of the model. Rejects with `AgentError` for a text that does not fit the schema.
+   * `schema` is `config.answerSchema` of the state; default: that of this agent.
+   */
+  answerOf(text: string, schema?: string | null): Promise<Answer>;
 }
 
 type AnswerOf<Schema> = Schema extends StandardSchema | JsonObject ? OutputOf<Schema> : string;
@@ -92,6 +94,7 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
 ): Agent<AnswerOf<Schema>> {
   checkAgentOptions(options);
   const answers = answerCheckOf(options);
+  const reader = answerReader(answers, options.answer !== undefined);
   const tools = toolRegistry(options.tools ?? []);
   const { predicates = {}, prices } = options;
   const states = handlersOf(options.states);
@@ -99,7 +102,7 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
   const config = validateConfig({
     ...mergeConfig(defaultAgentConfig, options.config ?? {}),
     ...(options.systemPrompt === undefined ? {} : { systemPrompt: options.systemPrompt }),
-    ...(answers === undefined ? {} : { answerSchema: JSON.stringify(answers.json) }),
+    ...(answers === undefined ? {} : { answerSchema: schemaText(answers) }),
     ...(prices === undefined ? {} : { prices }),
     graph: graphWith(options.config?.graph ?? defaultAgentConfig.graph, options.states),
   });
@@ -116,11 +119,13 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
       tools: tools.byName,
       states,
       predicates,
-      ...(answers === undefined ? {} : { answerProblem: answers.problem }),
+      answerProblem: reader.problem,
     },
     // The type follows from the schema: with `answer` it is the output of `value`, otherwise the text itself.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    answerOf: answerReader(answers, options.answer !== undefined) as Agent<AnswerOf<Schema>>["answerOf"],
+    answerOf: ((text, schema = config.answerSchema) => reader.value(text, schema)) as Agent<
+      AnswerOf<Schema>
+    >["answerOf"],
   };
 }
 
@@ -131,20 +136,7 @@ function answerCheckOf({
 }: AgentOptions<StandardSchema | JsonObject | undefined>): AnswerCheck | undefined {
   if (answer !== undefined) return answerCheck(answer, "answer");
   const text = config?.answerSchema ?? undefined;
-  if (text === undefined) return undefined;
-  const schema = typeof text === "string" ? textToJson(text) : undefined;
-  return isJsonObject(schema)
-    ? answerCheck(schema, "config.answerSchema")
-    : refuse(`config.answerSchema must be the JSON text of a JSON Schema, got ${shownValue(text)}.`);
-}
-
-/** Reads answers. With a schema only in `config` the answer stays text, because its type is not known. */
-function answerReader(
-  answers: AnswerCheck | undefined,
-  hasType: boolean,
-): (text: string) => Promise<unknown> {
-  if (answers === undefined) return (text) => Promise.resolve(text);
-  return hasType ? answers.value : (text) => answers.value(text).then(() => text);
+  return text === undefined ? undefined : configuredCheck(text);
 }
 
 /** Returns the state of an agent before its first message. Throws `BuildError` for an invalid agent. */

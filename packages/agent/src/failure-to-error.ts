@@ -1,7 +1,7 @@
 import { AgentError, type AgentErrorKind } from "@moora/agent-core-effects";
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
 import type { AgentFailure, AgentState, Trace } from "@moora/agent-core-state-machine";
-import { answerFailureText } from "./answer-failure.ts";
+import { answerFailureTexts } from "./answer-failure.ts";
 import { checkIsState } from "./check-arguments.ts";
 import { isObject } from "./check-options.ts";
 
@@ -25,7 +25,9 @@ function failureToKind(failure: AgentFailure): AgentErrorKind {
 export function failureToError(failure: AgentFailure, state: AgentState, trace: Trace): AgentError {
   if (!isObject(failure)) refuse(`failure must be the failure of a loop, got ${shownValue(failure)}.`);
   checkIsState(state);
-  const message =
-    failure.kind === "AnswerInvalid" ? answerFailureText(failure.message, state) : failure.message;
-  return new AgentError(failureToKind(failure), message, { reason: failure.kind, state, trace });
+  const { message, ...texts } =
+    failure.kind === "AnswerInvalid"
+      ? answerFailureTexts(failure.message, state)
+      : { message: failure.message };
+  return new AgentError(failureToKind(failure), message, { reason: failure.kind, state, trace, ...texts });
 }

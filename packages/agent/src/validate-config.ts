@@ -10,6 +10,7 @@ import {
   graphProblems,
   type AgentConfig,
   type AgentConfigChange,
+  type Json,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import {
@@ -18,6 +19,7 @@ import {
   configGroups,
   jsonCopy,
 } from "@moora/agent-core-state-machine/internal";
+import { configuredCheck, schemaText } from "./answer-reader.ts";
 import { isObject } from "./check-options.ts";
 import { configFieldHint, unknownFieldOf } from "./config-fields.ts";
 import type { Agent } from "./define-agent.ts";
@@ -28,20 +30,15 @@ import { checkPrices } from "./price-list.ts";
  * value of the wrong form, a value that is not JSON, and a control graph that cannot work.
  */
 export function validateConfig(config: AgentConfig): AgentConfig {
-  const copied = jsonCopy(config);
-  if ("problem" in copied) {
-    const { path, message } = copied.problem;
-    const hint = path.startsWith("approval") ? predicateHint : "";
-    return refuse(`config${path === "" ? "" : `.${path}`}: ${message}${hint}`);
-  }
-  const parsed = agentConfigSchema.safeParse(copied.copy);
-  const unknown = unknownFieldOf(copied.copy, parsed.success ? parsed.data : undefined);
+  const copy = configCopy(config);
+  const parsed = agentConfigSchema.safeParse(copy);
+  const unknown = unknownFieldOf(copy, parsed.success ? parsed.data : undefined);
   if (unknown !== undefined)
     return refuse(`${fieldPath("config", unknown)}: unknown field.${configFieldHint(unknown)}`);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     if (issue === undefined) return refuse("config is invalid.");
-    return refuse(`${fieldProblem("config", copied.copy, issue)}${approvalHint(config.approval)}`);
+    return refuse(`${fieldProblem("config", copy, issue)}${approvalHint(config.approval)}`);
   }
   const [problem] = graphProblems(parsed.data.graph);
   return problem === undefined ? parsed.data : refuse(`config.graph: ${problem}`);
@@ -55,6 +52,22 @@ const approvalHint = (approval: unknown): string =>
 
 const predicateHint =
   ' Pass a function in predicates, and name it: predicates: { name: fn }, config: { approval: { policy: { predicate: "name" } } }.';
+
+/** A copy of a configuration or of a change. Throws `BuildError` for a value that is not JSON. */
+function configCopy(config: AgentConfig | AgentConfigChange): Json {
+  const copied = jsonCopy(config);
+  if ("copy" in copied) return copied.copy;
+  const { path, message } = copied.problem;
+  const hint = path.startsWith("approval") ? predicateHint : "";
+  return refuse(`config${path === "" ? "" : `.${path}`}: ${message}${hint}`);
+}
+
+/** A copy of a change without its undefined fields. Throws `BuildError` for a value that is not JSON. */
+export function changeCopy(change: AgentConfigChange): AgentConfigChange {
+  const given = withoutUndefined(change);
+  configCopy(given);
+  return structuredClone(given);
+}
 
 /**
  * The configuration with a change applied. Throws `BuildError` for a group that is not an object, whose value would
@@ -88,16 +101,22 @@ export function withoutUndefined<Value>(value: Value, depth: number = maxFieldDe
   return copy;
 }
 
-/** Throws `BuildError` for a change after which the configuration could not work with the code of the agent. */
-export function checkConfigChange(
+/**
+ * Returns the change with its `answerSchema` in the form that providers accept. Throws `BuildError` for a change after
+ * which the configuration could not work with the code of the agent.
+ */
+export function checkedConfigChange(
   { parts: { states, predicates }, tools }: Pick<Agent<unknown>, "parts" | "tools">,
   config: AgentConfig,
   change: AgentConfigChange,
-): void {
+): AgentConfigChange {
+  const { answerSchema = null } = change;
+  const schema = answerSchema === null ? {} : { answerSchema: schemaText(configuredCheck(answerSchema)) };
   const changed = validateConfig(mergeConfig(config, change));
   checkNames(changed, { states, predicates, tools });
   checkModels(changed);
   if (change.prices !== undefined) checkPrices(change.prices);
+  return { ...change, ...schema };
 }
 
 /** The handlers, predicates and tools that a configuration can name. */

@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { LogError, memoryLog } from "@moora/event-log";
 import { answers, fails, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import {
   AgentError,
   agentTool,
@@ -55,6 +56,33 @@ describe("an AgentError that is logged or sent", () => {
       usage: expect.objectContaining({ inputTokens: 7 }),
     });
     expect(JSON.stringify(error)).not.toContain("swordfish");
+  });
+
+  it.each<[string, Partial<Parameters<typeof defineAgent>[0]>]>([
+    ["the loop ended without an answer that fits", { config: { retries: { maxAnswerRetries: 0 } } }],
+    [
+      "a handler ended the loop with an answer that does not fit",
+      {
+        config: {
+          graph: {
+            states: ["Check"],
+            rows: { Planning: { AnswerInvalid: "Check" }, Check: { Fine: "Done" } },
+            terminals: [],
+          },
+        },
+        states: { Check: () => "Fine" },
+      },
+    ],
+  ])("does not quote the last answer in its JSON where %s", async (_, options) => {
+    const llm = new MockLlmCaller(() => answers(secret));
+    const agent = defineAgent({ ...options, llm, answer: z.object({ a: z.number() }) });
+    const error = await failureOf(runTask(agent, "q"));
+    expect(error).toMatchObject({ reason: "AnswerInvalid", message: expect.stringContaining("swordfish") });
+    expect(JSON.stringify(error)).toMatch(/the answer does not fit its schema\."/i);
+    expect(JSON.stringify(error)).not.toContain("swordfish");
+    expect(inspect(error)).not.toContain("swordfish");
+    const read = await failureOf(agent.answerOf(secret));
+    expect(JSON.stringify(read)).not.toContain("swordfish");
   });
 
   it("gives the message of its cause, and nothing else of it", () => {

@@ -172,8 +172,8 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
     [
       "settle with what JSON does not keep",
       (session) => session.settle("1", { content: circle }),
-      "settlement.content",
-      "must be text or JSON",
+      "settlement.content.self",
+      "The value contains itself.",
     ],
     ["cancel with a number", (session) => session.cancel(untyped(3)), "reason", "must be a string, got 3."],
     [
@@ -586,6 +586,12 @@ describe("functions that take a state, an agent or a decision refuse a value of 
     const error = await problemOf(call);
     expect(error).toBeInstanceOf(code === "BuildError" ? BuildError : InputRefused);
     expect(error).toMatchObject({ message: expect.stringContaining(message) });
+  });
+
+  it("a decision with arguments that JSON does not keep has the code of its problem", async () => {
+    const error = await problemOf(() => decisionToInput(question, { approve: { a: NaN } }, meta));
+    expect(error).toBeInstanceOf(InputRefused);
+    expect(error).toMatchObject({ code: "not-json", path: "decision.approve.a" });
   });
 
   it("a value that is not a decision has the code invalid-decision, as in a session", async () => {

@@ -307,6 +307,37 @@ describe("tools that the handler of a custom state calls", () => {
     await session.close();
   });
 
+  it.each<[string, (call: () => Promise<unknown>) => Promise<unknown>]>([
+    ["is not awaited", async (call) => void call()],
+    ["has a sibling that rejects", (call) => Promise.all([call(), Promise.reject(new Error("no"))])],
+  ])("count when they end where a call of the handler %s", async (_, handle) => {
+    const ready = Promise.withResolvers<void>();
+    const child = defineAgent({
+      name: "child",
+      llm: new MockLlmCaller(async () => {
+        await ready.promise;
+        return answers("found", tokens(90));
+      }),
+    });
+    const agent = checking(child, {}, 1, false);
+    const states: Agent["parts"]["states"] = {
+      async Check(_state, { callTool }) {
+        await handle(async () => await callTool("research", { task: "look" }));
+        return "Fine";
+      },
+    };
+    const session = startSession({ ...agent, parts: { ...agent.parts, states } });
+    await session.ask("go").then(undefined, () => undefined);
+    const before = session.current();
+    expect(before.unreportedUsage).toHaveLength(1);
+    ready.resolve();
+    await turns();
+    const { usage, unreportedUsage } = session.current();
+    expect(usage.inputTokens).toBe(before.usage.inputTokens + 80);
+    expect(unreportedUsage).toEqual([]);
+    await session.close();
+  });
+
   it.each([
     ["throws", () => Promise.reject(new Error("no connection"))],
     ["returns a note that no log takes", () => ({ event: "Fine", note: "x".repeat(20_000_000) })],

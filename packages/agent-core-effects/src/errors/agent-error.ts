@@ -24,12 +24,16 @@ export interface AgentErrorDetails {
   readonly state?: AgentState;
   readonly trace?: Trace;
   readonly cause?: unknown;
+  /**
+   * The message in JSON and in what `console.log` shows, where `message` quotes the conversation. Default: the message.
+   */
+  readonly publicMessage?: string;
 }
 
 /**
  * The error of a run that ends without an answer. `state` and `trace` contain the whole conversation. They are left out of
  * JSON and of the output of `console.log`, so that logging an error, or sending an `Error` event to a browser, does not
- * disclose the conversation.
+ * disclose the conversation. The `message` of the reason `AnswerInvalid` quotes the last answer; the message in JSON does not.
  */
 export class AgentError extends MooraError {
   override readonly name: string = "AgentError";
@@ -40,6 +44,7 @@ export class AgentError extends MooraError {
   readonly usage: AgentUsage | undefined;
   readonly #state: AgentState | undefined;
   readonly #trace: Trace;
+  readonly #publicMessage: string;
 
   constructor(kind: AgentErrorKind, message: string, details: AgentErrorDetails = {}) {
     super(message, "cause" in details ? { cause: details.cause } : undefined);
@@ -48,6 +53,7 @@ export class AgentError extends MooraError {
     this.usage = details.state?.usage;
     this.#state = details.state;
     this.#trace = details.trace ?? traceOf([]);
+    this.#publicMessage = details.publicMessage ?? message;
   }
 
   /** The same as `kind`. */
@@ -66,7 +72,8 @@ export class AgentError extends MooraError {
   }
 
   override toJSON(): Readonly<Record<string, unknown>> {
-    const { name, kind, reason, message, usage } = this;
+    const { name, kind, reason, usage } = this;
+    const message = this.#publicMessage;
     return { name, kind, reason, message, ...(usage === undefined ? {} : { usage }), ...causeOf(this) };
   }
 
@@ -83,8 +90,8 @@ function inspected(
   options: unknown,
   inspect: (value: unknown, options: unknown) => string,
 ): string {
-  const { name, message, stack = "" } = this;
-  const { name: _name, message: _message, ...fields } = this.toJSON();
-  const frames = stack.indexOf("\n    at ");
-  return `${name}: ${message}${frames < 0 ? "" : stack.slice(frames)} ${inspect(fields, options)}`;
+  const { name, stack = "" } = this;
+  const { name: _name, message, ...fields } = this.toJSON();
+  const frames = stack.indexOf("\n    at ", this.message.length);
+  return `${name}: ${String(message)}${frames < 0 ? "" : stack.slice(frames)} ${inspect(fields, options)}`;
 }

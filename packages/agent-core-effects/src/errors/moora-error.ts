@@ -20,6 +20,7 @@ export abstract class MooraError extends Error {
 
 /** The message of an error's cause, as a field for JSON. Other fields of a cause may be private. */
 export function causeOf({ cause }: Error): { readonly cause?: string } {
+  if (cause instanceof MooraError) return { cause: String(cause.toJSON()["message"]) };
   if (cause instanceof Error) return { cause: cause.message };
   return typeof cause === "string" ? { cause } : {};
 }

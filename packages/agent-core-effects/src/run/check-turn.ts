@@ -23,14 +23,19 @@ export function* checkTurn(
     if (check !== undefined) calls.set(call.id, check);
   }
   const isAnswer = turn.calls.length === 0 && !turn.parts.some((part) => part.type === "internal-call");
-  const problem = isAnswer ? yield* answerProblem(answerText(turn.parts), parts) : undefined;
+  const { answerSchema } = state.config;
+  const problem = isAnswer ? yield* answerProblem(answerText(turn.parts), answerSchema, parts) : undefined;
   return { calls, problem };
 }
 
 /** Why an answer is invalid; undefined if it is valid. A check that throws makes it invalid. */
-function* answerProblem(text: string, parts: AgentParts): EffectProgram<string | undefined> {
+function* answerProblem(
+  text: string,
+  schema: string | null,
+  parts: AgentParts,
+): EffectProgram<string | undefined> {
   try {
-    return yield* waitFor(parts.answerProblem?.(text));
+    return yield* waitFor(parts.answerProblem?.(text, schema));
   } catch (error) {
     return `It could not be checked: ${errorText(error)}`;
   }

@@ -20,7 +20,11 @@ export interface HandlerSpending {
     readonly budgetLeft: Spending | undefined;
     readonly settle: (outcome: ToolOutcome) => ToolOutcome;
   };
-  used(): AgentUsage;
+  /**
+   * Returns what was used until now. Where calls have not ended, `isComplete` is false, and `report` is called once, when
+   * the last of them has ended, with what was used since.
+   */
+  close(report: (late: AgentUsage) => void): { readonly usage: AgentUsage; readonly isComplete: boolean };
 }
 
 /** Creates the spending of a handler from the remaining budget, which all its calls share. */
@@ -28,6 +32,9 @@ export function handlerSpending(state: AgentState): HandlerSpending {
   const budget = budgetLeftAt(state);
   const reserved = new Set<Spending>();
   let used = noAgentUsage;
+  let running = 0;
+  let late = noAgentUsage;
+  let reportLate: ((late: AgentUsage) => void) | undefined;
 
   const left = (most: number | undefined, spent: number, kind: "tokens" | "cost"): number | undefined => {
     if (most === undefined) return undefined;
@@ -44,18 +51,33 @@ export function handlerSpending(state: AgentState): HandlerSpending {
     return { ...(tokens === undefined ? {} : { tokens }), ...(cost === undefined ? {} : { cost }) };
   };
 
+  const report = (): void => {
+    reportLate?.(late);
+    reportLate = undefined;
+  };
+
   return {
     reserve({ definition: { spends } }) {
       const most = remaining();
       const budgetLeft = most === undefined || spends === undefined ? most : reservationOf(spends, most);
+      if (spends !== undefined) running += 1;
       if (budgetLeft !== undefined && spends !== undefined) reserved.add(budgetLeft);
       const settle = (outcome: ToolOutcome): ToolOutcome => {
         if (budgetLeft !== undefined) reserved.delete(budgetLeft);
-        used = addAgentUsage(used, validUsage(outcome.usage) ?? {});
+        const usage = validUsage(outcome.usage) ?? {};
+        used = addAgentUsage(used, usage);
+        late = addAgentUsage(late, usage);
+        if (spends !== undefined) running -= 1;
+        if (running === 0) report();
         return outcome;
       };
       return { budgetLeft, settle };
     },
-    used: () => used,
+    close(onEnd) {
+      late = noAgentUsage;
+      const isComplete = running === 0;
+      if (!isComplete) reportLate = onEnd;
+      return { usage: used, isComplete };
+    },
   };
 }

@@ -18,14 +18,19 @@ export interface HandlerToolCall {
   readonly toolCallId: string;
 }
 
-/** Runs a tool for a handler. Does not throw or reject: a call that cannot run has a failed outcome. */
+/**
+ * Runs a tool for a handler. Does not throw or reject: a call that cannot run has a failed outcome. `started` is the state
+ * with which the handler began; the configuration of the current state applies.
+ */
 export function callToolOfHandler(
   host: EffectHost,
-  state: AgentState,
+  started: AgentState,
   spending: HandlerSpending,
   call: HandlerToolCall,
 ): ToolOutcome | Promise<ToolOutcome> {
   const { name, input } = call;
+  if (host.signal.aborted) return { isSuccess: false, error: wording.cancelledBeforeRun, code: "cancelled" };
+  const state = host.current?.() ?? started;
   const tool = host.parts.tools.get(name);
   if (tool === undefined) return unknownTool(name, host.parts.tools);
   if (state.config.toolCalls.blacklist.includes(name))

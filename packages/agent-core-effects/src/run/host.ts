@@ -22,7 +22,8 @@ export interface StateContext {
   /**
    * Runs one of the agent's tools without an approval, within the time-out of the tool. Its idempotency key is the same when
    * the handler runs again and makes the same calls in the same order. A tool with the replay policy `once` does not run in
-   * a later attempt: its outcome is `outcome-unknown`. Does not throw: an unknown or blacklisted name and an input that is
+   * a later attempt: its outcome is `outcome-unknown`. After an abort of `signal` no tool starts: the outcome is `cancelled`.
+   * The blacklist of the current configuration applies. Does not throw: an unknown or blacklisted name and an input that is
    * not JSON result in failed outcomes.
    */
   callTool(name: string, input: unknown): ToolOutcome | Promise<ToolOutcome>;
@@ -46,8 +47,11 @@ export interface AgentParts {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly states: Readonly<Record<string, StateHandler>>;
   readonly predicates: Readonly<Record<string, ApprovalPredicate>>;
-  /** Returns why an answer is invalid; undefined if it is valid. */
-  readonly answerProblem?: (answer: string) => string | undefined | Promise<string | undefined>;
+  /** Returns why an answer is invalid; undefined if it is valid. `schema` is the current `config.answerSchema`. */
+  readonly answerProblem?: (
+    answer: string,
+    schema: string | null,
+  ) => string | undefined | Promise<string | undefined>;
 }
 
 /** A source of time. Tests can pass one that is moved by hand. */
@@ -91,6 +95,8 @@ export interface EffectHost {
   readonly sessionId: string;
   readonly clock: Clock;
   readonly limits: RunLimits;
+  /** Returns the current state, which may be newer than the one that the effect was given. Default: that one. */
+  readonly current?: () => AgentState;
   /** Dispatches an input at once, outside the order of the program. Undefined if inputs are requested one by one. */
   readonly dispatchNow?: (input: AgentInput) => void;
   /** Dispatches an input of an effect that the state no longer wants. Default: like any other input. */

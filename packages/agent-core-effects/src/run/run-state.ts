@@ -1,4 +1,5 @@
 import type { AgentInput, AgentState, InputOf } from "@moora/agent-core-state-machine";
+import { addAgentUsage } from "@moora/agent-core-state-machine/internal";
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
 import { shownValue } from "../field-problem.ts";
@@ -7,20 +8,29 @@ import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-
 import { callToolOfHandler } from "./handler-tool-call.ts";
 import { handlerSpending, type HandlerSpending } from "./handler-spending.ts";
 import type { EffectHost, StateContext, StateDecision } from "./host.ts";
-import { reportUsage } from "./late-usage.ts";
+import { reportUsage, usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
 
 /** Runs the handler of a custom state after its intent is durable, and dispatches its decision. */
 export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { key } = effect;
-  const { clock, signal } = host;
+  const { clock, signal, dispatchLate } = host;
   const intended = yield* dispatch({ type: "state-handler-started", key, timestamp: clock.now() });
   if (!intended || signal.aborted) return;
   const spending = handlerSpending(state);
   const decision = yield* stateDecision(effect, state, host, spending);
-  const usage = validUsage(spending.used());
-  if (signal.aborted) return yield* reportUsage(key, usage, host);
-  const used = usage === undefined ? {} : { usage };
+  const isAborted = signal.aborted;
+  const { usage: known, isComplete } = spending.close((late) => {
+    const usage = isAborted ? addAgentUsage(known, late) : late;
+    dispatchLate?.(usageReported(key, validUsage(usage), clock.now()));
+  });
+  const usage = validUsage(known);
+  const follows = !isComplete && dispatchLate !== undefined;
+  if (isAborted) return follows ? undefined : yield* reportUsage(key, usage, host);
+  const used = {
+    ...(usage === undefined ? {} : { usage }),
+    ...(follows ? ({ usageFollows: true } as const) : {}),
+  };
   yield* dispatch(
     decisionToInput(effect.name, decision, { type: "state-handled", key, ...used, timestamp: clock.now() }),
   );

@@ -165,6 +165,6 @@ describe("an answer", () => {
     const problem = vi.fn(() => undefined);
     const world = paying({ parts: { answerProblem: problem } });
     await world.settle();
-    expect(problem.mock.calls).toEqual([["Done."]]);
+    expect(problem.mock.calls).toEqual([["Done.", null]]);
   });
 });

@@ -14,6 +14,7 @@ import type {
   StateHandlerStartedInput,
 } from "../input.ts";
 import type { InputHandler } from "./input-handler.ts";
+import { awaitUsageOfHandler } from "../unreported-usage.ts";
 
 const enqueue = (edit: StateEdit, entry: ContextEntry): void =>
   edit.setContext({ queued: [...edit.reActContext.queued, entry] });
@@ -58,10 +59,12 @@ export const stateHandlerStarted: InputHandler<StateHandlerStartedInput> = (stat
   return (edit) => edit.setContext({ control: { ...control, started: true } });
 };
 
-export const stateHandled: InputHandler<StateHandledInput> = (state, { key, event, note, usage }) => {
+export const stateHandled: InputHandler<StateHandledInput> = (state, input) => {
+  const { key, event, note, usage, usageFollows } = input;
   if (handledState(state, key) === undefined) return "wrong-key";
   return (edit) => {
     edit.addToolUsage(usage);
+    if (usageFollows === true) awaitUsageOfHandler(edit);
     if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });
     move<"Custom">(edit, note === undefined ? { event } : { event, detail: note });
   };

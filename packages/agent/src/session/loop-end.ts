@@ -2,6 +2,7 @@ import { failureToError } from "../failure-to-error.ts";
 import { AgentError } from "@moora/agent-core-effects";
 import type { AgentState, ControlMove, Trace } from "@moora/agent-core-state-machine";
 import type { RunResult } from "../agent-run.ts";
+import { answerInvalidText } from "../answer-failure.ts";
 import { answerTextAt } from "../answer-text-at.ts";
 import type { Agent } from "../define-agent.ts";
 
@@ -39,11 +40,12 @@ const checkAnswer = <Answer>(
   { answerOf }: Pick<Agent<Answer>, "answerOf">,
   { text, steps, state, trace }: Pick<RunResult, "text" | "steps" | "state" | "trace">,
 ): Promise<LoopEnd<Answer>> =>
-  answerOf(text).then(
+  answerOf(text, state.config.answerSchema).then(
     (answer): RunResult<Answer> => ({ answer, text, steps, usage: state.reActContext.usage, state, trace }),
     (cause: unknown) =>
       new AgentError("AgentFailed", cause instanceof Error ? cause.message : "The answer does not fit.", {
         reason: "AnswerInvalid",
+        publicMessage: answerInvalidText,
         state,
         trace,
         cause,

@@ -84,14 +84,17 @@ export function agentMachine(
   hooks: MachineHooks,
 ): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
-  const moorex = createMoorex(wiring.definition((input) => dispatchLate(input)));
+  const moorex = createMoorex(wiring.definition({ current, dispatchLate }));
+  function current(): AgentState {
+    return moorex.current();
+  }
   /** Dispatches an input of a late effect; does nothing after `stop`. */
   function dispatchLate(input: AgentInput): void {
     moorex.dispatch(new PendingInput(input)).catch(() => undefined);
   }
   return {
     dispatch: moorex.dispatch,
-    current: moorex.current,
+    current,
     settled: moorex.settled,
     stop: moorex.stop,
     seq: () => wiring.seq,
@@ -134,7 +137,7 @@ class MachineWiring {
 
   /** The definition of the runner. `dispatchLate` dispatches for an effect that the state no longer wants. */
   definition(
-    dispatchLate: (input: AgentInput) => void,
+    host: Required<Pick<EffectHost, "current" | "dispatchLate">>,
   ): DetailedDefinition<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead> {
     const { initial, ledger } = this.#base;
     return {
@@ -145,7 +148,7 @@ class MachineWiring {
       },
       effectsAt: (state) => this.running.wantedAt(state),
       runEffect: (effect, state, key) =>
-        this.running.startsEffects ? this.#runEffect(effect, state, dispatchLate) : this.#skipEffect(key),
+        this.running.startsEffects ? this.#runEffect(effect, state, host) : this.#skipEffect(key),
       // A question waits for a human, and so do its expiry and its reminders.
       isBackground: (effect, state) => effect.type === "wait-until" && !isRetryWait(effect, state),
       onNotice: (notice) => this.#onNotice(notice),
@@ -180,12 +183,12 @@ class MachineWiring {
   #runEffect(
     effect: AgentEffect,
     state: AgentState,
-    dispatchLate: (input: AgentInput) => void,
+    machine: Required<Pick<EffectHost, "current" | "dispatchLate">>,
   ): EffectRun<AgentState, PendingInput> {
     return {
       start: (dispatch, signal) => {
         const dispatchNow = (input: AgentInput): void => void dispatch(new PendingInput(input));
-        const host: EffectHost = { ...this.#hostBase, signal, dispatchNow, dispatchLate };
+        const host: EffectHost = { ...this.#hostBase, ...machine, signal, dispatchNow };
         return runProgram(programOf(effect, state, host), async (...inputs) => {
           const pending = inputs.map((input) => new PendingInput(input));
           await dispatch(...pending);

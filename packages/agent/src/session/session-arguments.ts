@@ -1,4 +1,5 @@
 import { shownValue } from "@moora/agent-core-effects/internal";
+import { valueProblem } from "../decision-value.ts";
 import { InputRefused } from "./session.ts";
 
 // Callers without types may pass any value to the methods of a session. Each of these checks throws `InputRefused` with
@@ -30,12 +31,8 @@ export function checkSettlement(settlement: unknown): void {
   }
   if (!("content" in settlement))
     throw refusal("settlement", "must have content, or error for a call that failed.");
-  if (!isStringifiable(settlement.content)) {
-    throw refusal(
-      "settlement.content",
-      `must be text or JSON, got ${shownValue(settlement.content)}, which JSON cannot represent.`,
-    );
-  }
+  const problem = valueProblem({ path: "settlement.content", value: settlement.content });
+  if (problem !== undefined) throw new InputRefused(problem);
 }
 
 export function checkFields(path: string, value: unknown): void {
@@ -79,12 +76,3 @@ export function checkedGraceMs(options: unknown): number {
 
 const refusal = (path: string, message: string): InputRefused =>
   new InputRefused({ code: "wrong-shape", path, message });
-
-function isStringifiable(value: unknown): boolean {
-  try {
-    JSON.stringify(value);
-    return true;
-  } catch {
-    return false;
-  }
-}

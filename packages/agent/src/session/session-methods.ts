@@ -1,6 +1,7 @@
 import { AgentError } from "@moora/agent-core-effects";
+import type { AgentConfigChange } from "@moora/agent-core-state-machine";
 import type { Agent } from "../define-agent.ts";
-import { checkConfigChange, withoutUndefined } from "../validate-config.ts";
+import { changeCopy, checkedConfigChange } from "../validate-config.ts";
 import type { SessionBase } from "./create-session.ts";
 import type { Decisions } from "./decisions.ts";
 import type { AgentMachine } from "./machine.ts";
@@ -8,6 +9,7 @@ import { messageSender, type MessageMethods } from "./messages.ts";
 import { checkAccess, type OutsideInputs } from "./outside-inputs.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { questionsAt } from "./questions.ts";
+import { serialQueue } from "./serial-queue.ts";
 import { checkedListener, checkFields, checkOptionalText, checkText } from "./session-arguments.ts";
 import type { SessionOutput } from "./session-output.ts";
 import type { Receipt, Session } from "./session.ts";
@@ -80,21 +82,34 @@ const hostMethods = (
   agent: Agent<unknown>,
   { base, machine, outside }: Pick<SessionParts<never>, "base" | "machine" | "outside">,
 ): Pick<Session, "configure" | "note"> => ({
-  configure: async (config) => {
-    checkFields("config", config);
-    const change = withoutUndefined(config);
-    checkConfigChange(agent, machine.current().config, change);
+  configure: configureInTurn(async (change) => {
+    const config = checkedConfigChange(agent, machine.current().config, change);
     return await outside.dispatchOfHost({
       type: "agent-configured",
-      config: change,
+      config,
       timestamp: base.clock.now(),
     });
-  },
+  }),
   note: async (text) => {
     checkText("text", text);
     return await outside.dispatchOfHost({ type: "context-note-added", text, timestamp: base.clock.now() });
   },
 });
+
+/**
+ * Applies one change after the other: each is checked against the configuration that the change before it results in. A
+ * change is copied when it is given.
+ */
+function configureInTurn(apply: (change: AgentConfigChange) => Promise<Receipt>): Session["configure"] {
+  const inTurn = serialQueue(() => undefined);
+  return async (config) => {
+    checkFields("config", config);
+    const change = changeCopy(config);
+    const { promise, resolve, reject } = Promise.withResolvers<Receipt>();
+    inTurn(() => apply(change).then(resolve, reject));
+    return await promise;
+  };
+}
 
 /** Cancels the loop. The input contains the text that was streamed so far. */
 async function cancelLoop<Answer>(

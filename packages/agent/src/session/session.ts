@@ -56,8 +56,9 @@ export interface Session<Answer = string> {
   dispatch(input: unknown): Promise<Receipt>;
   /**
    * Changes fields of the agent's configuration. In a log, the change applies until the session is opened again to run;
-   * then the configuration is that of the agent that opens it. Rejects with `InputRefused` for a value that is not an
-   * object, and with the `BuildError` that `defineAgent` throws for an invalid configuration.
+   * then the configuration is that of the agent that opens it. Changes apply one after the other: each is checked against
+   * the configuration that the change before it results in. Rejects with `InputRefused` for a value that is not an object,
+   * and with the `BuildError` that `defineAgent` throws for an invalid configuration.
    */
   configure(config: AgentConfigChange): Promise<Receipt>;
   /** Adds a note from the application to the next request of the running loop. Ignored while no loop runs. */
@@ -74,8 +75,8 @@ export interface Session<Answer = string> {
   /**
    * Settles an open tool call with a result from outside its tool, such as the callback of a service that finished the
    * work. A running call ends with this result; an open question about the call's outcome is answered by it. Ignored as
-   * `not-open` for any other call. `by` names who settles it (default: "application"). The result is truncated to
-   * `runLimits.maxResultLength`.
+   * `not-open` for any other call. `by` names who settles it (default: "application"). Content that JSON does not keep
+   * exactly is refused. The result is truncated to `runLimits.maxResultLength`.
    */
   settle(toolCallId: string, settlement: Settlement, by?: string): Promise<Receipt>;
   /** Cancels the running loop; its runs reject. */

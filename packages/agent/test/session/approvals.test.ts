@@ -111,9 +111,15 @@ describe("a question", () => {
   it.each<[string, unknown, string]>([
     ["arguments that do not fit the tool", { approve: { to: "a", sum: 101 } }, "invalid-arguments"],
     ["arguments that are not JSON text", { approve: "{bad" }, "invalid-arguments"],
-    ["arguments in a circle", { approve: circle }, "invalid-decision"],
-    ["no arguments", { approve: undefined }, "invalid-decision"],
-    ["arguments with a bigint", { approve: { to: "a", sum: 1n } }, "invalid-decision"],
+    ["arguments in a circle", { approve: circle }, "cyclic"],
+    ["no arguments", { approve: undefined }, "not-json"],
+    ["arguments with a bigint", { approve: { to: "a", sum: 1n } }, "not-json"],
+    ["arguments with NaN", { approve: { to: NaN } }, "not-json"],
+    ["arguments with undefined", { approve: { to: undefined } }, "not-json"],
+    ["arguments with the key __proto__", { approve: JSON.parse('{"__proto__":1}') }, "hostile-key"],
+    ["an answer with a Map", { answer: { sizes: new Map() } }, "not-json"],
+    ["an answer with half of a surrogate pair", { answer: ["\ud800"] }, "ill-formed-string"],
+    ["a result that is a promise", { outcome: "worked", result: Promise.resolve(1) }, "not-json"],
     ["a word", "perhaps", "invalid-decision"],
     ["nothing", null, "invalid-decision"],
     ["an object of another form", { yes: true }, "invalid-decision"],
@@ -405,8 +411,8 @@ describe("a decision that is too large", () => {
     const made = paying(["a"], { approval: { policy: "always" } });
     const question = first(await asking(made));
     await expect(made.session.decide(question, decision)).rejects.toMatchObject({
-      code: "invalid-decision",
-      message: expect.stringContaining("at most 100000 keys and items"),
+      code: "too-large",
+      message: expect.stringContaining("More than 100000 keys and items"),
     });
     expect(made.session.questions()).toHaveLength(1);
   });
@@ -450,7 +456,7 @@ describe("the approval handler of the host", () => {
     [
       "decides with a value that is not JSON",
       () => ({ approve: circle }),
-      /Asking failed: A decision must be/,
+      /Asking failed: The value contains itself/,
     ],
     ["decides nothing", () => JSON.parse("null"), /Asking failed: A decision must be/],
   ])("and %s has rejected", async (_, onApproval, error) =>

@@ -153,6 +153,28 @@ describe("the application", () => {
     }
   });
 
+  it.each<[string, unknown, string, string]>([
+    ["undefined", undefined, "not-json", ""],
+    ["NaN", NaN, "not-json", ""],
+    ["a Map", new Map(), "not-json", ""],
+    ["a field with a Date", { paid: { at: new Date(0) } }, "not-json", ".paid.at"],
+    ["an item with NaN", [1, NaN], "not-json", "[1]"],
+    ["the key __proto__", JSON.parse('{"__proto__":1}'), "hostile-key", ".__proto__"],
+  ])("is refused with content that JSON does not keep: %s", async (_, content, code, path) => {
+    const world = new Restarts();
+    const tools = [toolOf("ship", never)];
+    const session = await world.open(defineAgent({ llm: callsThenAnswers({ name: "ship" }), tools }));
+    await session.send("go");
+    await turns();
+    expect(await failureOf(session.settle("1", { content }))).toMatchObject({
+      name: "InputRefused",
+      code,
+      path: `settlement.content${path}`,
+    });
+    expect(resultOf(session.current())).toBeNull();
+    await session.close();
+  });
+
   it("does not get past an approval with it", async () => {
     const { session } = scene([callsTools([{ name: "pay" }]), answers("done")], {
       tools: [toolOf("pay", () => "paid", { approval: "always" })],

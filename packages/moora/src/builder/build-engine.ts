@@ -65,8 +65,8 @@ export function buildEngine(collected: BuilderParts, host: EngineHost): AgentEng
 /** The agent with the text of a validated answer instead of its value: an engine resolves with text. */
 const toTextAgent = (agent: Agent<unknown>): Agent => ({
   ...agent,
-  answerOf: async (text) => {
-    await agent.answerOf(text);
+  answerOf: async (text, schema) => {
+    await agent.answerOf(text, schema);
     return text;
   },
 });
