@@ -157,9 +157,11 @@ const unions: readonly (readonly [string, () => readonly string[]])[] = [
   [
     "InputRefused",
     () => [
-      ...declarations.fieldMembersOf("@moora/agent-core-state-machine", "InputProblem", "code"),
-      ...declarations.fieldMembersOf("@moora/agent", "DecisionProblem", "code"),
-      "not-allowed",
+      ...new Set([
+        ...declarations.fieldMembersOf("@moora/agent-core-state-machine", "InputProblem", "code"),
+        ...declarations.fieldMembersOf("@moora/agent", "DecisionProblem", "code"),
+        "not-allowed",
+      ]),
     ],
   ],
 ];

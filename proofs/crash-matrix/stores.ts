@@ -22,7 +22,7 @@ export async function openStore({ store, folder, url }: Place): Promise<EventLog
     case "jsonl":
       return jsonlLog(join(folder, "sessions"), { onNotice, ...hasty });
     case "sqlite":
-      return sqliteLog(join(folder, "log.db"), { onNotice, ...hasty });
+      return sqliteLog(join(folder, "log.db"), { onNotice, durability: "relaxed" });
     case "postgres": {
       const { postgresLog } = await import("@moora/event-log-postgres");
       return postgresLog(url, { onNotice });

@@ -43,10 +43,11 @@ export function storageOf(name: StoreName, options: JsonlOptions & SqliteOptions
   const place = new Place();
   const memory = new MemoryStorage();
   const opened: EventLog[] = [];
+  const { fs: _, ...sqliteOptions } = { onNotice, ...options };
   const openLog: Readonly<Record<StoreName, () => EventLog>> = {
     memory: () => memoryLog(memory),
     jsonl: () => jsonlLog(place.path, { onNotice, ...options }),
-    sqlite: () => sqliteLog(place.file("log.db"), { onNotice, ...options }),
+    sqlite: () => sqliteLog(place.file("log.db"), sqliteOptions),
   };
   return {
     name,

@@ -283,9 +283,13 @@ describe("a reflection", () => {
   });
 
   it("that fails, or throws, keeps everything", async () => {
-    for (const broken of [fails("server"), untyped("null")]) {
+    const broken = (): never => {
+      throw new Error("The model is gone.");
+    };
+    for (const reflect of [() => fails("server"), broken]) {
       const world = new World({
-        script: [callsTools([{ name: "none" }]), broken, answers("Done.")],
+        script: (_, call) =>
+          call === 1 ? reflect() : call === 0 ? callsTools([{ name: "none" }]) : answers("Done."),
         config: { reflection: { everyNSteps: 1 } },
       });
       await world.say("q").settle();
