@@ -122,7 +122,10 @@ export type AgentConfigChange = {
     : AgentConfig[Name];
 };
 
-/** Returns the configuration with a change applied; an undefined field changes nothing. Does not modify its arguments. */
+/**
+ * Returns the configuration with a change applied. An undefined field changes nothing, also within an object:
+ * `settings: { temperature: undefined }` means the same as `settings: {}`. Does not modify its arguments.
+ */
 export const changeConfig = (config: AgentConfig, change: AgentConfigChange): AgentConfig => ({
   ...merged(config, change),
   limits: merged(config.limits, change.limits),
@@ -132,7 +135,27 @@ export const changeConfig = (config: AgentConfig, change: AgentConfigChange): Ag
   toolCalls: merged(config.toolCalls, change.toolCalls),
 });
 
-function merged<Fields extends object>(fields: Fields, change: object = {}): Fields {
-  const given = Object.entries(change).filter(([, value]) => value !== undefined);
-  return { ...fields, ...Object.fromEntries(given) };
+const merged = <Fields extends object>(fields: Fields, change: object | undefined): Fields => ({
+  ...fields,
+  ...withoutUndefined({ ...change }),
+});
+
+/** The depth of the nested objects of a configuration: `approval.policy` is at 2. */
+const maxFieldDepth = 2;
+
+/**
+ * A copy of a change, or of one of its objects, without undefined fields. Only plain objects are copied; any other value is
+ * returned as it is.
+ */
+export function withoutUndefined<Value>(value: Value, depth: number = maxFieldDepth): Value {
+  if (typeof value !== "object" || value === null) return value;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return value;
+  const copy = { ...value };
+  for (const name of Object.keys(copy)) {
+    const field: unknown = Reflect.get(copy, name);
+    if (field === undefined) Reflect.deleteProperty(copy, name);
+    else if (depth > 0) Reflect.set(copy, name, withoutUndefined(field, depth - 1));
+  }
+  return copy;
 }

@@ -109,7 +109,10 @@ export const agentConfigSchema = z.object(fields);
 
 /** How much harm a call of a tool can do. */
 export type Risk = z.infer<typeof riskSchema>;
-/** Which calls a person has to approve: all, none, those of some tools, those above a risk, or those that a named predicate picks. */
+/**
+ * Which calls a person has to approve: all, none, those of some tools, those above a risk, or those that a named predicate
+ * picks.
+ */
 export type ApprovalPolicy = Immutable<z.infer<typeof approvalPolicySchema>>;
 /** Who is asked before a call runs, and when a question is repeated, escalated and expires. */
 export type Approval = Immutable<z.infer<typeof approvalSchema>>;

@@ -1,5 +1,5 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
-export { changeConfig, configGroups } from "./agent-config.ts";
+export { changeConfig, configGroups, withoutUndefined } from "./agent-config.ts";
 export { budgetLeftAt, cappedBudget, reservationOf } from "./budget.ts";
 export {
   agentConfigChangeSchema,

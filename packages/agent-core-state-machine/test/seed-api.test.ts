@@ -60,14 +60,18 @@ describe("the first interface of the library", () => {
   });
 
   it("creates a transition in which an undefined option changes nothing", () => {
-    const options: object = { limits: { maxSteps: undefined }, systemPrompt: undefined };
+    const options: object = {
+      limits: { maxSteps: undefined },
+      budget: { maxTokens: undefined },
+      systemPrompt: undefined,
+    };
     const state = createAgentTransition(options)({
       type: "user-message-received",
       messageId: "m",
       content: "hi",
       timestamp: 1,
     })(initialAgentState());
-    expect(state.config).toEqual(initialAgentState().config);
+    expect(state.config).toStrictEqual(initialAgentState().config);
     expect(state.reActContext.stepLimit).toBe(50);
   });
 

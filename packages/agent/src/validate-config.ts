@@ -18,6 +18,7 @@ import {
   changeConfig,
   configGroups,
   jsonCopy,
+  withoutUndefined,
 } from "@moora/agent-core-state-machine/internal";
 import { configuredCheck, schemaText } from "./answer-reader.ts";
 import { isObject } from "./check-options.ts";
@@ -78,27 +79,7 @@ export function mergeConfig(config: AgentConfig, change: AgentConfigChange): Age
     if (change[group] !== undefined && !isObject(change[group]))
       refuse(`config.${group} must be an object, got ${shownValue(change[group])}.`);
   }
-  return changeConfig(config, withoutUndefined(change));
-}
-
-/** The depth of the nested objects of a configuration: `approval.policy` is at 2. */
-const maxFieldDepth = 2;
-
-/**
- * A copy of a change without its undefined fields: `settings: { temperature: undefined }` means the same as `settings: {}`.
- * Only plain objects are copied; anything else is left for the check of the whole configuration.
- */
-export function withoutUndefined<Value>(value: Value, depth: number = maxFieldDepth): Value {
-  if (typeof value !== "object" || value === null) return value;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return value;
-  const copy = { ...value };
-  for (const name of Object.keys(copy)) {
-    const field: unknown = Reflect.get(copy, name);
-    if (field === undefined) Reflect.deleteProperty(copy, name);
-    else if (depth > 0) Reflect.set(copy, name, withoutUndefined(field, depth - 1));
-  }
-  return copy;
+  return changeConfig(config, change);
 }
 
 /**
