@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from "./connection.ts";
 import { LlmOptionError } from "./llm-option-error.ts";
-import { didYouMean } from "./nearest.ts";
+import { optionHint } from "./nearest.ts";
 import { knownSettings } from "./warnings.ts";
 
 /** The form of the values of an option. Compose it with `optionForms`. */
@@ -143,7 +143,7 @@ function checkValue(value: unknown, form: OptionForm, name: string, { caller, pa
 function hintFor(name: string, known: readonly string[]): string {
   if (Object.hasOwn(knownSettings, name))
     return ` It is a setting of requests: pass it as settings.${name} of the request or of the agent.`;
-  return didYouMean(name, known) || ` Known options: ${known.join(", ")}.`;
+  return optionHint(name, known);
 }
 
 const typeOf = (value: unknown): string =>
