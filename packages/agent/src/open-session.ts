@@ -74,8 +74,8 @@ export interface OpenOptions {
  * Throws `BuildError` for an invalid agent, and rejects with `SessionError` and `LogError`. `SessionBusy`: another
  * owner still runs the session after `waitMs`; the error has `owner` and `until`. `SessionUnknown`: the log has no
  * session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
- * option is unknown or of the wrong form, `log` is not a log, `id` is missing, `access` is not one of the three, `leaseMs` or `waitMs`
- * is not a positive finite number. A session that a newer release wrote opens with access `read`.
+ * option is unknown or of the wrong form, `log` is not a log, `id` is missing, `access` is not one of the three, `leaseMs` or
+ * `waitMs` is not a positive finite number. A session that a newer release wrote opens with access `read`.
  */
 export async function openSession<Answer>(
   agent: Agent<Answer>,
@@ -157,8 +157,10 @@ async function run<Answer>(
     if (lostOwnership !== undefined) throw lostOwnership;
     return opened.session;
   } catch (error) {
-    // The first error says why; a log that failed once often fails the release of the lease as well.
-    await (opened?.session ?? lease).close().catch(() => undefined);
+    // The first error is the reason. A log that has failed once often fails to release the lease as well.
+    await (opened?.session ?? lease)
+      .close()
+      .catch((closeError: unknown) => options.onError?.({ source: "log", error: closeError }));
     const reason = lostOwnership ?? error;
     if (reason instanceof SessionError && reason.code === "StaleWriter") return undefined;
     throw error;
