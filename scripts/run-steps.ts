@@ -7,7 +7,10 @@ export interface Step {
   readonly args: readonly string[];
 }
 
-/** Runs every step, also after a failure, and prints the result and the seconds of each at the end. Sets the exit code to 1 if one failed. */
+/**
+ * Runs every step, also after a failure, and prints the result and the seconds of each at the end. Sets the exit code to 1 if
+ * one failed.
+ */
 export function runSteps(steps: readonly Step[]): void {
   const rows: string[] = [];
   let failures = 0;

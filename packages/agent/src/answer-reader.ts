@@ -13,7 +13,8 @@ export interface AnswerReader {
 
 /**
  * Makes the reader of an agent. `own` is the check for the schema that the agent was defined with. It applies as long as
- * the schema in force is that one; any other text is checked as a JSON Schema. Without `hasType` the value of an answer is its text.
+ * the schema in force is that one; any other text is checked as a JSON Schema. Without `hasType` the value of an answer is its
+ * text.
  */
 export function answerReader(own: AnswerCheck | undefined, hasType: boolean): AnswerReader {
   const checkOf = latestCheck(own);

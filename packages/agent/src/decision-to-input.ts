@@ -47,9 +47,9 @@ function outcomeToDecided(
 }
 
 /**
- * Creates the input for a decision. `digestOfChange` returns the digest of changed arguments. An answer and a reported result become the
- * result of the call, so they are cut to `maxResultLength` characters like any other result. Throws `InputRefused` for an argument of the wrong
- * form, and for a value that JSON does not keep exactly.
+ * Creates the input for a decision. `digestOfChange` returns the digest of changed arguments. An answer and a reported result
+ * become the result of the call, so they are cut to `maxResultLength` characters like any other result. Throws `InputRefused`
+ * for an argument of the wrong form, and for a value that JSON does not keep exactly.
  */
 export function decisionToInput(
   question: Pick<Question, "toolCallId" | "digest">,

@@ -37,7 +37,10 @@ export interface AgentOptions<Schema extends StandardSchema | JsonObject | undef
   readonly llm: LlmCaller;
   /** The tools that the model may call. Default: none. */
   readonly tools?: readonly Tool[];
-  /** The instructions at the beginning of each request; the same as `config.systemPrompt`, and used instead of it. Default: none. */
+  /**
+   * The instructions at the beginning of each request; the same as `config.systemPrompt`, and used instead of it. Default:
+   * none.
+   */
   readonly systemPrompt?: string;
   /**
    * The schema of answers: a Standard Schema or a JSON Schema. It is sent to the model, each answer is checked against

@@ -25,11 +25,17 @@ export interface PostgresOptions {
   readonly schema?: string;
   /** The prefix of the table names. Default `moora_`. */
   readonly prefix?: string;
-  /** How long to wait for a connection, a lock or an unreachable server before `LogBusy` or `LogWrite`, in milliseconds. Default 5,000. */
+  /**
+   * How long to wait for a connection, a lock or an unreachable server before `LogBusy` or `LogWrite`, in milliseconds.
+   * Default 5,000.
+   */
   readonly busyTimeoutMs?: number;
   /** How long the server may take for one statement before the connection counts as lost, in milliseconds. Default 60,000. */
   readonly statementTimeoutMs?: number;
-  /** Whether appends notify other processes immediately. Commits that notify are serialized. If false, watches poll each second. Default true. */
+  /**
+   * Whether appends notify other processes immediately. Commits that notify are serialized. If false, watches poll each
+   * second. Default true.
+   */
   readonly notify?: boolean;
   /** Called with notices about skipped data. Default: emits a process warning. */
   readonly onNotice?: (notice: LogNotice) => void;

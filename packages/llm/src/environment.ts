@@ -1,4 +1,7 @@
-/** The value of an environment variable, trimmed. Undefined if it is unset or blank, and where there is no environment, as in a browser. */
+/**
+ * The value of an environment variable, trimmed. Undefined if it is unset or blank, and where there is no environment, as in a
+ * browser.
+ */
 export function environmentVariable(name: string): string | undefined {
   const process: unknown = Reflect.get(globalThis, "process");
   const env = fieldOf(process, "env");

@@ -4,7 +4,10 @@ import { CalculatorError } from "./calculator/calculator-error.ts";
 import { evaluate, maxExpressionLength } from "./calculator/evaluate.ts";
 import { textAt } from "./tool-input.ts";
 
-/** Creates `calculator`: arithmetic, exact where the result is a fraction. Low risk, `replay: "safe"`. The expression is parsed, never executed as code. */
+/**
+ * Creates `calculator`: arithmetic, exact where the result is a fraction. Low risk, `replay: "safe"`. The expression is
+ * parsed, never executed as code.
+ */
 export const calculatorTool = (): Tool =>
   defineTool({
     name: "calculator",

@@ -43,7 +43,10 @@ export const recordings: readonly Recording[] = [
   brokenOff("a state of its own", 7),
 ];
 
-/** Runs it on a log in memory, with ids that count up and a clock that only the decisions of reviewers move: the same text each time. */
+/**
+ * Runs it on a log in memory, with ids that count up and a clock that only the decisions of reviewers move: the same text each
+ * time.
+ */
 export async function recordedText({ transcript, death }: Recording): Promise<string> {
   using counter = new Counter();
   const storage = new MemoryStorage();

@@ -33,7 +33,10 @@ export interface SessionErrorDetails {
   readonly seq?: number | undefined;
 }
 
-/** An error of a session in a log, or of a function that reads logs. `code` is stable; the other fields are undefined unless they apply. */
+/**
+ * An error of a session in a log, or of a function that reads logs. `code` is stable; the other fields are undefined unless
+ * they apply.
+ */
 export class SessionError extends MooraError {
   override readonly name = "SessionError";
   readonly code: SessionErrorCode;

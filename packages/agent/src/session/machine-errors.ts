@@ -6,9 +6,9 @@ import type { ErrorReport } from "../error-reports.ts";
 export interface MachineErrorHooks {
   /** Called when a commit failed; `key` names an effect whose input is kept, to be committed again. */
   readonly commitFailed: (error: unknown, key: string | undefined) => void;
-  /** The reducer threw for an input that another process made durable: the state does not contain it. */
+  /** Called when the reducer threw for an input that another process made durable. The state does not contain the input. */
   readonly foreignFailed: (error: unknown) => void;
-  /** An exception that no caller hears of. */
+  /** Called for an exception that does not reject any call. */
   readonly failed: (report: ErrorReport) => void;
   /** Called when an exception leaves the loop without an effect that can continue it. */
   readonly broken: (error: unknown) => void;

@@ -113,7 +113,7 @@ class MachineWiring {
   /** The fields of `EffectHost` that all effects share. */
   readonly #hostBase: Omit<EffectHost, "signal">;
   #seq: number;
-  /** The error of the first input of the log that could not be applied: no later one follows it. */
+  /** The error of the first input of the log that could not be applied. No later input is applied. */
   #unapplied: { readonly error: unknown } | undefined;
 
   constructor(
@@ -164,7 +164,10 @@ class MachineWiring {
     return stepped;
   }
 
-  /** A state that lacks an input of the log must not be continued: an input that follows it throws the same error. */
+  /**
+   * The transition for an input of the log. After one that throws, every later one throws the same error: the state lacks an
+   * input.
+   */
   #follow({ input }: PendingInput, state: AgentState): AgentStep {
     if (this.#unapplied !== undefined) throw this.#unapplied.error;
     try {
@@ -175,7 +178,7 @@ class MachineWiring {
     }
   }
 
-  /** Whether an input has become part of the session in another way: its failed append had come through after all. */
+  /** Whether an input is part of the session already, because an append that was reported as failed had succeeded. */
   #isAccepted({ seq, position }: PendingInput): boolean {
     return seq !== undefined || (position !== undefined && position.seq <= this.#seq);
   }
@@ -198,7 +201,9 @@ class MachineWiring {
     };
   }
 
-  /** An effect that was to start after another one that closed the session: it is not work, and the stop ends it. */
+  /**
+   * A run without work for an effect that is wanted when the session has been closed already. The stop of the machine ends it.
+   */
   #skipEffect(key: string): EffectRun<AgentState, PendingInput> {
     this.running.remove(key);
     return { start: () => new Promise(() => undefined) };

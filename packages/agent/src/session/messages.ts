@@ -61,7 +61,9 @@ export function messageSender<Answer>({
       : dispatch(input);
   };
 
-  /** Creates a run whose `cancel` ends the loop. If the cancel cannot be stored, it ends only the run; a late one does nothing. */
+  /**
+   * Creates a run whose `cancel` ends the loop. If the cancel cannot be stored, it ends only the run; a late one does nothing.
+   */
   const newRun = (): RunControl<Answer> => {
     const run: RunControl<Answer> = new RunControl((reason) => {
       checkOptionalText("reason", reason);

@@ -92,8 +92,8 @@ function asksAt(state: AgentState): readonly AskHumanEffect[] {
 }
 
 /**
- * Wraps a listener so that it receives the running calls and the open questions before the first event, or in the next microtask if no event
- * comes sooner. After `remove` the listener receives nothing.
+ * Wraps a listener so that it receives the running calls and the open questions before the first event, or in the next
+ * microtask if no event comes sooner. After `remove` the listener receives nothing.
  */
 function greetingListener<Answer>(
   listener: (event: AgentEvent<Answer>) => unknown,

@@ -12,9 +12,9 @@ import { recentMoves } from "./recent-moves.ts";
 
 export interface RunTrackerHost<Answer> {
   readonly emit: (event: AgentEvent<Answer>) => void;
-  /** The calls that run already. */
+  /** The `ToolCallStarted` of each call that runs in the initial state. */
   readonly started: readonly ToolCallStarted[];
-  /** Hears what goes wrong while events are emitted. */
+  /** Called with an exception that occurs while events are emitted. */
   readonly onError: (error: unknown) => void;
   /** Called with whether there are unfinished runs, whenever that may have changed. */
   readonly onOpen?: ((isOpen: boolean) => void) | undefined;
@@ -35,7 +35,7 @@ export class RunTracker<Answer> {
   readonly #moves = recentMoves();
   /** The calls that run, for the runs that begin now: they receive no event that waits for an answer to be checked. */
   readonly #calls = new StartedCalls();
-  /** Checking an answer may take time: what happens meanwhile is emitted after it. */
+  /** Emits events in order: the check of an answer may be asynchronous, and later events wait for it. */
   readonly #emitInOrder: (work: () => void | Promise<void>) => void;
 
   constructor(agent: Pick<Agent<Answer>, "answerOf">, host: RunTrackerHost<Answer>) {

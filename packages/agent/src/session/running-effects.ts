@@ -26,7 +26,7 @@ export class RunningEffects {
     return this.#base.startsEffects?.() ?? true;
   }
 
-  /** The effects of a state, as far as this host runs them; only those that run already where it starts none. */
+  /** The effects of a state that this host runs. While it may not start effects, only those that already run. */
   wantedAt(state: AgentState): Readonly<Record<string, AgentEffect>> {
     const { runsEffects } = this.#base;
     if (!runsEffects) return {};

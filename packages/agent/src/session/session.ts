@@ -95,7 +95,10 @@ export interface Session<Answer = string> {
   subscribe(listener: () => void): () => void;
   /** Calls the listener with the open questions, then with every event of every loop. Returns a function that unsubscribes. */
   onEvent(listener: (event: AgentEvent<Answer>) => void): () => void;
-  /** Calls the listener with each accepted input, the state after it and its sequence number. Returns a function that unsubscribes. */
+  /**
+   * Calls the listener with each accepted input, the state after it and its sequence number. Returns a function that
+   * unsubscribes.
+   */
   onInput(listener: (input: AgentInput, state: AgentState, seq: number) => void): () => void;
   /**
    * Calls the listener with every error that does not reject a call: of effects, listeners, the reducer and the log.

@@ -5,7 +5,10 @@ import { mapError } from "../maybe-promise.ts";
 import type { MaybePromise } from "../port.ts";
 import type { FileSystem } from "./file-system.ts";
 
-/** `full`: data is on the disk before a call returns. `relaxed`: the operating system has it; a power cut may lose the last appends. */
+/**
+ * `full`: data is on the disk before a call returns. `relaxed`: the operating system has it; a power cut may lose the last
+ * appends.
+ */
 export type Durability = "full" | "relaxed";
 
 /** Only the owner may access files and folders that a log creates. */

@@ -5,7 +5,10 @@ import { rowToRecord } from "../rows.ts";
 import type { Connection, Row } from "./connection.ts";
 import type { SqliteGeneration } from "./session.ts";
 
-/** Checksums over the records up to `seq`, whose digest is `digest`: one for each column, over its values with a line break after each. */
+/**
+ * Checksums over the records up to `seq`, whose digest is `digest`: one for each column, over its values with a line break
+ * after each.
+ */
 export interface PrefixChecksum extends ChainHead {
   readonly bodies: number;
   readonly changes: number;

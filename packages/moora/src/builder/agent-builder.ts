@@ -243,8 +243,8 @@ export class AgentBuilder {
 
   /**
    * Creates an engine that runs the task once; each call creates a new one. `host` is for tests: a manual clock, deterministic
-   * ids. Throws `BuildError` without a model or without a task that is text, and for an invalid configuration: an invalid limit, a duplicate name, a
-   * transition to an unknown state, a state without a handler.
+   * ids. Throws `BuildError` without a model or without a task that is text, and for an invalid configuration: an invalid
+   * limit, a duplicate name, a transition to an unknown state, a state without a handler.
    */
   build(host: EngineHost = {}): AgentEngine {
     return buildEngine(this.#parts, host);

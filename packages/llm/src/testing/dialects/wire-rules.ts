@@ -39,7 +39,10 @@ export function* wellFormedText(value: Json, where: string = "body"): Problems {
   if (hasIllFormedText(value)) yield* illFormedTexts(value, where);
 }
 
-/** Whether a string or key of a JSON value is not well-formed UTF-16. Makes no copies, so that millions of bodies can be checked. */
+/**
+ * Whether a string or key of a JSON value is not well-formed UTF-16. Makes no copies, so that millions of bodies can be
+ * checked.
+ */
 export function hasIllFormedText(value: unknown): boolean {
   if (typeof value === "string") return !value.isWellFormed();
   if (typeof value !== "object" || value === null) return false;

@@ -50,7 +50,10 @@ export class AgentTerminal {
   /** Set once the process was asked to end. */
   #stopping: Promise<void> | undefined;
 
-  /** Opens the session that the options name. Throws `UsageError` for invalid options, and the error if the session cannot be opened. */
+  /**
+   * Opens the session that the options name. Throws `UsageError` for invalid options, and the error if the session cannot be
+   * opened.
+   */
   static async open(call: CommandCall, host: CliHost): Promise<AgentTerminal> {
     const chosen = chooseLlm(call.options, host.env);
     const screen = new Screen(host, [...chosen.secrets, ...logSecrets(logTargetOf(call.options, host))]);
