@@ -1,6 +1,7 @@
 import type { AgentConfig } from "./agent-config.ts";
 import type { Budget } from "./config.ts";
 import { openCallsOf } from "./control/calls.ts";
+import { modelFor } from "./model-for.ts";
 import { priceOf } from "./prices.ts";
 import type { AgentState } from "./state.ts";
 import { totalTokens, type Spending } from "./usage.ts";
@@ -12,6 +13,7 @@ type Spender = Pick<AgentState, "config" | "usage" | "reActContext">;
  * open calls. Undefined without a limit. A kind of spending without a limit has no amount.
  */
 export function budgetLeftAt({ config: { budget }, usage, reActContext }: Spender): Spending | undefined {
+  if (!isLimited(budget)) return undefined;
   const loop = reActContext.usage;
   const reserved = reservedBy(reActContext.control);
   const tokens = smallest(
@@ -22,8 +24,14 @@ export function budgetLeftAt({ config: { budget }, usage, reActContext }: Spende
     left(budget.maxCost, (loop.cost ?? 0) + reserved.cost),
     left(budget.maxTotalCost, (usage.cost ?? 0) + reserved.cost),
   );
-  return tokens === undefined && cost === undefined ? undefined : spendingOf(tokens, cost);
+  return spendingOf(tokens, cost);
 }
+
+const isLimited = ({ maxTokens, maxTotalTokens, maxCost, maxTotalCost }: Budget): boolean =>
+  maxTokens !== undefined ||
+  maxTotalTokens !== undefined ||
+  maxCost !== undefined ||
+  maxTotalCost !== undefined;
 
 /** Whether a limit of the budget is reached, so that no more model calls are made. */
 export function budgetExceeded(state: Spender): boolean {
@@ -59,19 +67,20 @@ const alwaysPossible = 8_192;
 const smallestAnswer = 16;
 
 /**
- * The limit of the next answer, in tokens: what the budget leaves, if that is less than `maxOutputTokens` of the settings,
+ * The limit of the next answer of a task type, in tokens: what the budget leaves, if that is less than `maxOutputTokens` of the settings,
  * or less than 8,192 without that setting; null if the budget does not limit the answer.
  */
-export function outputLimitAt(state: Spender, model: string): number | null {
+export function outputLimitAt(state: Spender, taskType: string): number | null {
   const remaining = budgetLeftAt(state);
   if (remaining === undefined) return null;
-  const price = remaining.cost === undefined ? undefined : priceOf(state.config.prices, model);
+  const { config } = state;
+  const price = remaining.cost === undefined ? undefined : priceOf(config.prices, modelFor(config, taskType));
   const affordable =
     price === undefined || price.output === 0 || remaining.cost === undefined
       ? undefined
       : Math.floor((remaining.cost * 1_000_000) / price.output);
   const limit = smallest(remaining.tokens, affordable);
-  const { maxOutputTokens } = state.config.settings;
+  const { maxOutputTokens } = config.settings;
   const most = typeof maxOutputTokens === "number" ? maxOutputTokens : alwaysPossible;
   if (limit === undefined || limit >= most) return null;
   return Math.max(smallestAnswer, limit);

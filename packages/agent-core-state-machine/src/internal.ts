@@ -8,7 +8,7 @@ export {
   graphSchema,
   settingsSchema,
 } from "./config.ts";
-export { callIdsOf, needsHuman, openCallOf, openCallsOf, recordOf, toolOf } from "./control/calls.ts";
+export { callIdsOf, needsHuman, openCallOf, openCallsOf, toolOf } from "./control/calls.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
 export { nextStateName } from "./control/transition-table.ts";
@@ -26,7 +26,17 @@ export {
   toolKey,
 } from "./keys.ts";
 export { observationOf, taskAt } from "./memory.ts";
-export { messagePosition } from "./message-index.ts";
+export { withFields } from "./collections/finished-state.ts";
+export { isSameRange } from "./collections/long-list.ts";
+export type { Sequence } from "./collections/long-list.ts";
+export {
+  hasSameCalls,
+  messageOf,
+  messagePosition,
+  messagesOf,
+  recordOf,
+  transcriptOf,
+} from "./collections/state-lists.ts";
 export { stateVersion } from "./migrate.ts";
 export { modelFor } from "./model-for.ts";
 export { parseStoredInput } from "./parse-input.ts";

@@ -1,6 +1,7 @@
 import type { AgentConfig } from "./agent-config.ts";
+import { messageOf, recordOf, transcriptOf } from "./collections/state-lists.ts";
 import type { Budget } from "./config.ts";
-import { openCallsOf, recordOf } from "./control/calls.ts";
+import { openCallsOf } from "./control/calls.ts";
 import type { AgentFailure } from "./failure.ts";
 import { controlName } from "./control/enter.ts";
 import type { AgentState, ToolCallRecord, TurnEntry } from "./state.ts";
@@ -81,13 +82,17 @@ export function memoryAt(state: AgentState): AgentMemory {
 }
 
 /** The text of the user message that started the current loop. */
-export function taskAt({ messages, transcript, reActContext: { loopStart } }: AgentState): string {
-  const entry = transcript.slice(loopStart).find((candidate) => candidate.type === "message");
-  return messages.find((message) => message.id === entry?.messageId)?.content ?? "";
+export function taskAt(state: AgentState): string {
+  const transcript = transcriptOf(state);
+  for (let index = state.reActContext.loopStart; index < transcript.length; index += 1) {
+    const entry = transcript.at(index);
+    if (entry?.type === "message") return messageOf(state, entry.messageId)?.content ?? "";
+  }
+  return "";
 }
 
 const historyAt = (state: AgentState): readonly MemoryStep[] =>
-  state.transcript
+  transcriptOf(state)
     .slice(state.reActContext.loopStart)
     .flatMap((entry) => (entry.type === "turn" ? [stepOf(state, entry)] : []))
     .filter((step) => step.calls.length > 0);

@@ -1,6 +1,10 @@
 import type { AgentMessage } from "@moora/agent-webui-protocol";
 import type { AgentConfig } from "./agent-config.ts";
-import { copyOfMessages, forgetPositions } from "./message-index.ts";
+import { Written, type AgentChange, type StateFields } from "./changes.ts";
+import { createState } from "./collections/finished-state.ts";
+import { ListsEdit } from "./collections/lists-edit.ts";
+import { listsKey } from "./collections/state-lists.ts";
+import type { OpenCall } from "./control/control.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
 import { addAgentUsage, type AgentUsage, type UsageReport } from "./usage.ts";
 
@@ -14,45 +18,18 @@ export interface ControlMove {
   readonly timestamp: number;
 }
 
-/** One change of a state, as data. Digests of records and patches for viewers are computed from changes. */
-export type AgentChange =
-  | { readonly op: "put-message"; readonly index: number; readonly message: AgentMessage }
-  | { readonly op: "insert-message"; readonly index: number; readonly message: AgentMessage }
-  | { readonly op: "put-call"; readonly id: string; readonly record: ToolCallRecord }
-  | { readonly op: "put-entry"; readonly index: number; readonly entry: ContextEntry }
-  | { readonly op: "add-context-calls"; readonly ids: readonly string[] }
-  | { readonly op: "set-context"; readonly fields: Partial<ReActContext> }
-  | { readonly op: "set-state"; readonly fields: Partial<StateFields> };
-
-/** The fields of a state that are replaced as a whole. */
-type StateFields = Pick<
-  AgentState,
-  | "config"
-  | "tools"
-  | "toolCallCount"
-  | "owner"
-  | "opened"
-  | "calledLlmAt"
-  | "updatedAt"
-  | "usage"
-  | "unreportedUsage"
->;
-
 /**
  * A state that inputs are changing. Only this class writes states. It can be read like a state.
  *
- * Each collection is copied at its first write and written in place after that; elements are replaced, not changed. An
+ * What is changed is copied at the first write and written in place after that; elements are replaced, not changed. An
  * edit that finishes after each input is persistent: the states that it has returned do not change. An edit that applies
  * many inputs before it finishes works in place, on its own collections.
  */
 export class StateEdit implements AgentState {
   readonly version = 1;
   config: AgentConfig;
-  messages: readonly AgentMessage[];
   tools: Readonly<Record<string, ToolDefinition>>;
-  toolCalls: Readonly<Record<string, ToolCallRecord>>;
   toolCallCount: number;
-  transcript: readonly ContextEntry[];
   reActContext: ReActContext;
   owner: string | null;
   opened: number;
@@ -60,25 +37,22 @@ export class StateEdit implements AgentState {
   updatedAt: number;
   usage: AgentUsage;
   unreportedUsage: readonly string[];
+  readonly [listsKey]: ListsEdit;
 
   /** The timestamp of the current input. */
   timestamp = 0;
   moves: ControlMove[] = [];
-  changes: AgentChange[] | undefined;
 
-  #ownMessages: AgentMessage[] | undefined;
-  #ownToolCalls: Record<string, ToolCallRecord> | undefined;
-  #ownTranscript: ContextEntry[] | undefined;
-  #ownContextCalls: string[] | undefined;
+  /** What the current input has written; undefined if its changes are not needed. */
+  #written: Written | undefined;
   #ownContext: Mutable<ReActContext> | undefined;
+  #ownContextCalls: string[] | undefined;
+  #ownOpenCalls: OpenCall[] | undefined;
 
   constructor(state: AgentState, records = false) {
     this.config = state.config;
-    this.messages = state.messages;
     this.tools = state.tools;
-    this.toolCalls = state.toolCalls;
     this.toolCallCount = state.toolCallCount;
-    this.transcript = state.transcript;
     this.reActContext = state.reActContext;
     this.owner = state.owner;
     this.opened = state.opened;
@@ -86,42 +60,56 @@ export class StateEdit implements AgentState {
     this.updatedAt = state.updatedAt;
     this.usage = state.usage;
     this.unreportedUsage = state.unreportedUsage;
-    this.changes = records ? [] : undefined;
-    this.#ownMessages = undefined;
-    this.#ownToolCalls = undefined;
-    this.#ownTranscript = undefined;
-    this.#ownContextCalls = undefined;
+    this[listsKey] = new ListsEdit(state);
+    this.#written = records ? new Written(state) : undefined;
     this.#ownContext = undefined;
+    this.#ownContextCalls = undefined;
+    this.#ownOpenCalls = undefined;
+  }
+
+  /** All messages as an array. Inside the core, use `messagesOf`, which does not create one. */
+  get messages(): readonly AgentMessage[] {
+    return this[listsKey].messages.slice();
+  }
+
+  /** All entries as an array. Inside the core, use `transcriptOf`, which does not create one. */
+  get transcript(): readonly ContextEntry[] {
+    return this[listsKey].transcript.slice();
+  }
+
+  /** All calls as an object. Inside the core, use `recordOf`, which does not create one. */
+  get toolCalls(): Readonly<Record<string, ToolCallRecord>> {
+    return this.finished().toolCalls;
   }
 
   putMessage(index: number, message: AgentMessage): void {
-    this.#writableMessages()[index] = message;
-    this.changes?.push({ op: "put-message", index, message });
+    this[listsKey].putMessage(index, message);
+    this.#written?.message({ op: "put-message", index, message });
+  }
+
+  addMessage(message: AgentMessage): void {
+    this.putMessage(this[listsKey].messages.length, message);
   }
 
   /** Inserts a message before the one at `index`; at the end of the list it appends. */
   insertMessage(index: number, message: AgentMessage): void {
-    if (index >= this.messages.length) return this.putMessage(this.messages.length, message);
-    const messages = this.#writableMessages();
-    messages.splice(index, 0, message);
-    forgetPositions(messages);
-    this.changes?.push({ op: "insert-message", index, message });
+    if (index >= this[listsKey].messages.length) return this.addMessage(message);
+    this[listsKey].insertMessage(index, message);
+    this.#written?.message({ op: "insert-message", index, message });
   }
 
   putCall(id: string, record: ToolCallRecord): void {
-    this.toolCalls = this.#ownToolCalls ??= Object.assign({}, this.toolCalls);
-    this.#ownToolCalls[id] = record;
-    this.changes?.push({ op: "put-call", id, record });
+    this[listsKey].putCall(id, record);
+    this.#written?.call(id);
   }
 
   addEntry(entry: ContextEntry): void {
-    this.putEntry(this.transcript.length, entry);
+    this.putEntry(this[listsKey].transcript.length, entry);
   }
 
   putEntry(index: number, entry: ContextEntry): void {
-    this.transcript = this.#ownTranscript ??= this.transcript.slice();
-    this.#ownTranscript[index] = entry;
-    this.changes?.push({ op: "put-entry", index, entry });
+    this[listsKey].putEntry(index, entry);
+    this.#written?.entry(index);
   }
 
   addContextCalls(ids: readonly string[]): void {
@@ -130,18 +118,44 @@ export class StateEdit implements AgentState {
       this.#writableContext().toolCallIds = this.#ownContextCalls;
     }
     this.#ownContextCalls.push(...ids);
-    this.changes?.push({ op: "add-context-calls", ids });
+    this.#written?.contextCalls(ids);
+  }
+
+  addQueued(entry: ContextEntry): void {
+    this.#writableContext().queued = [...this.reActContext.queued, entry];
+    this.#written?.queued(entry);
+  }
+
+  /** Replaces the open call with the same id. Does nothing if the call is not open. */
+  putOpenCall(call: OpenCall, index: number = this.#indexOfCall(call.id)): void {
+    if (index < 0) return;
+    this.#writableOpenCalls()[index] = call;
+    this.#written?.openCall(call.id);
+  }
+
+  /** Removes an open call. Does nothing if the call is not open. */
+  removeOpenCall(id: string): void {
+    const index = this.#indexOfCall(id);
+    if (index < 0) return;
+    this.#writableOpenCalls().splice(index, 1);
+    this.#written?.openCall(id);
   }
 
   setContext(fields: Partial<ReActContext>): void {
     Object.assign(this.#writableContext(), fields);
-    if (fields.toolCallIds !== undefined) this.#ownContextCalls = undefined;
-    this.changes?.push({ op: "set-context", fields });
+    if (fields.control !== undefined) {
+      this.#ownOpenCalls = undefined;
+      this.#written?.replaced("control");
+    }
+    if (fields.toolCallIds !== undefined) {
+      this.#ownContextCalls = undefined;
+      this.#written?.replaced("toolCallIds");
+    }
+    if (fields.queued !== undefined) this.#written?.replaced("queued");
   }
 
   set(fields: Partial<StateFields>): void {
     Object.assign(this, fields);
-    this.changes?.push({ op: "set-state", fields });
   }
 
   /** Records when the state last changed. Not part of the changes: the digest covers the time as part of the input. */
@@ -151,58 +165,73 @@ export class StateEdit implements AgentState {
   }
 
   addUsage(usage: UsageReport | undefined): void {
-    if (usage !== undefined) this.#countUsage(usage, { inputTokens: usage.inputTokens ?? 0 });
+    if (usage === undefined) return;
+    this.addToolUsage(usage);
+    this.#writableContext().inputTokens = usage.inputTokens ?? 0;
   }
 
   /** Adds the usage of a tool. It does not affect `inputTokens`, the length of the agent's own last request. */
   addToolUsage(usage: UsageReport | undefined): void {
-    if (usage !== undefined) this.#countUsage(usage, {});
-  }
-
-  #countUsage(usage: UsageReport, window: Partial<Pick<ReActContext, "inputTokens">>): void {
-    this.set({ usage: addAgentUsage(this.usage, usage) });
-    this.setContext({ usage: addAgentUsage(this.reActContext.usage, usage), ...window });
+    if (usage === undefined) return;
+    this.usage = addAgentUsage(this.usage, usage);
+    this.#writableContext().usage = addAgentUsage(this.reActContext.usage, usage);
   }
 
   /** Returns the current state. It is immutable from now on: later writes go to new copies. */
   finished(): AgentState {
-    this.#ownMessages = undefined;
-    this.#ownToolCalls = undefined;
-    this.#ownTranscript = undefined;
-    this.#ownContextCalls = undefined;
-    this.#ownContext = undefined;
-    return {
-      version: 1,
-      config: this.config,
-      messages: this.messages,
-      tools: this.tools,
-      toolCalls: this.toolCalls,
-      toolCallCount: this.toolCallCount,
-      transcript: this.transcript,
-      reActContext: this.reActContext,
-      owner: this.owner,
-      opened: this.opened,
-      calledLlmAt: this.calledLlmAt,
-      updatedAt: this.updatedAt,
-      usage: this.usage,
-      unreportedUsage: this.unreportedUsage,
-    };
+    this.#disown();
+    return createState(this, this[listsKey].finish(this.toolCallCount));
   }
 
-  /** Prepares for the next input: clears the moves and changes of the last one. */
+  /** The changes of the current input. None if they are not recorded. */
+  changes(): readonly AgentChange[] {
+    return this.#written?.changesIn(this) ?? [];
+  }
+
+  /** Prepares for the next input: clears the moves of the last one, and what it has written. */
   next(): void {
     if (this.moves.length > 0) this.moves = [];
-    if (this.changes !== undefined) this.changes = [];
+    if (this.#written === undefined) return;
+    this.#disown();
+    const { config, tools, toolCallCount, owner, opened, calledLlmAt, usage, unreportedUsage } = this;
+    const { reActContext } = this;
+    this.#written = new Written({
+      config,
+      tools,
+      toolCallCount,
+      owner,
+      opened,
+      calledLlmAt,
+      usage,
+      unreportedUsage,
+      reActContext,
+    });
   }
 
-  #writableMessages(): AgentMessage[] {
-    this.messages = this.#ownMessages ??= copyOfMessages(this.messages);
-    return this.#ownMessages;
+  #disown(): void {
+    this.#ownContext = undefined;
+    this.#ownContextCalls = undefined;
+    this.#ownOpenCalls = undefined;
   }
 
   #writableContext(): Mutable<ReActContext> {
     this.reActContext = this.#ownContext ??= { ...this.reActContext };
     return this.#ownContext;
+  }
+
+  #indexOfCall(id: string): number {
+    const { control } = this.reActContext;
+    return "calls" in control ? control.calls.findIndex((call) => call.id === id) : -1;
+  }
+
+  #writableOpenCalls(): OpenCall[] {
+    const { control } = this.reActContext;
+    if (!("calls" in control)) return [];
+    if (this.#ownOpenCalls === undefined) {
+      this.#ownOpenCalls = control.calls.slice();
+      this.#writableContext().control = { ...control, calls: this.#ownOpenCalls };
+    }
+    return this.#ownOpenCalls;
   }
 }
 

@@ -1,6 +1,8 @@
 import { changeConfig, type AgentConfig, type AgentConfigChange } from "./agent-config.ts";
+import { withFields } from "./collections/finished-state.ts";
 import { moveBy } from "./control/move.ts";
-import { StateEdit, type AgentChange, type ControlMove } from "./state-edit.ts";
+import type { AgentChange } from "./changes.ts";
+import { StateEdit, type ControlMove } from "./state-edit.ts";
 import { initialAgentState } from "./initial.ts";
 import type { AgentInput, InputOf, InputType } from "./input.ts";
 import {
@@ -88,7 +90,10 @@ export const agentTransition =
     return apply(edit, input) ? edit.finished() : state;
   };
 
-/** The result of a transition: the next state, its control moves, and the changes of the state as data. */
+/**
+ * The result of a transition: the next state, its control moves, and the changes of the state as data. `changes` are computed
+ * when they are read; read them instead of spreading a step.
+ */
 export interface AgentStep {
   readonly state: AgentState;
   readonly moves: readonly ControlMove[];
@@ -100,9 +105,27 @@ export const step =
   (input: AgentInput) =>
   (state: AgentState): AgentStep => {
     const edit = new StateEdit(state, true);
-    if (!apply(edit, input)) return { state, moves: [], changes: [] };
-    return { state: edit.finished(), moves: edit.moves, changes: edit.changes ?? [] };
+    return apply(edit, input) ? new EditedStep(edit) : { state, moves: [], changes: [] };
   };
+
+/** The step of an edit. Its changes are computed when they are read for the first time. */
+class EditedStep implements AgentStep {
+  readonly state: AgentState;
+  readonly moves: readonly ControlMove[];
+  readonly #edit: StateEdit;
+  #changes: readonly AgentChange[] | undefined;
+
+  constructor(edit: StateEdit) {
+    this.state = edit.finished();
+    this.moves = edit.moves;
+    this.#edit = edit;
+    this.#changes = undefined;
+  }
+
+  get changes(): readonly AgentChange[] {
+    return (this.#changes ??= this.#edit.changes());
+  }
+}
 
 /**
  * Fires an event of the control graph directly: for tests of a graph, and for tools that show one. A pair without a row
@@ -114,7 +137,7 @@ export const fire =
     const edit = new StateEdit(state, true);
     edit.timestamp = state.updatedAt;
     moveBy(edit, { event });
-    return { state: edit.finished(), moves: edit.moves, changes: edit.changes ?? [] };
+    return new EditedStep(edit);
   };
 
 /** The options of `createAgentTransition`: a change of the configuration. The two sizes of `window` have their own names. */
@@ -141,7 +164,7 @@ export function createAgentTransition(
   };
   return (input) => (state) => {
     const config = configFor(state.config);
-    const base = config === state.config ? state : { ...state, config };
+    const base = config === state.config ? state : withFields(state, { config });
     const next = agentTransition(input)(base);
     return next === base ? state : next;
   };
@@ -172,7 +195,7 @@ export function beginReplay(
   return {
     apply(input) {
       edit.next();
-      return apply(edit, input) ? { moves: edit.moves, changes: edit.changes ?? [] } : undefined;
+      return apply(edit, input) ? { moves: edit.moves, changes: edit.changes() } : undefined;
     },
     state: () => edit.finished(),
   };

@@ -1,4 +1,5 @@
-import { openCallsOf, recordOf, toolOf } from "./control/calls.ts";
+import { recordOf } from "./collections/state-lists.ts";
+import { openCallsOf, toolOf } from "./control/calls.ts";
 import type { OpenCall } from "./control/control.ts";
 import type { StateEdit } from "./state-edit.ts";
 import { planKey, reflectKey, stateKey, toolKey } from "./keys.ts";

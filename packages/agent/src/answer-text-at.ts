@@ -1,4 +1,5 @@
 import type { AgentMessage, AgentState } from "@moora/agent-core-state-machine";
+import { messagesOf } from "@moora/agent-core-state-machine/internal";
 import { checkIsState } from "./check-arguments.ts";
 
 /**
@@ -8,7 +9,7 @@ import { checkIsState } from "./check-arguments.ts";
 export function answerTextAt(state: AgentState): string {
   checkIsState(state);
   const { control } = state.reActContext;
-  return control.type === "Done" ? control.answer : (state.messages.findLast(isAnswer)?.content ?? "");
+  return control.type === "Done" ? control.answer : (messagesOf(state).findLast(isAnswer)?.content ?? "");
 }
 
 /** Whether a message can be the answer: dropped and withheld ones are not. */

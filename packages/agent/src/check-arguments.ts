@@ -19,7 +19,7 @@ export function checkIsAgent(
 
 /** Throws `BuildError` for a value that is not the state of an agent. */
 export function checkIsState(state: unknown): void {
-  if (!isObject(state) || !isObject(state["reActContext"]) || !Array.isArray(state["messages"])) {
+  if (!isObject(state) || !isObject(state["reActContext"]) || !("messages" in state)) {
     refuse(
       `state must be the state of an agent, got ${shownValue(state)}. Pass one that a session or a run returned.`,
     );

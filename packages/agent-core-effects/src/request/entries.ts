@@ -1,4 +1,5 @@
 import type { AgentState, ContextEntry } from "@moora/agent-core-state-machine";
+import { transcriptOf } from "@moora/agent-core-state-machine/internal";
 
 /** A part of the transcript that a summary replaces. */
 export interface Hidden {
@@ -7,10 +8,11 @@ export interface Hidden {
 }
 
 /** The ranges that the summaries in `[from, to)` hide, except summaries that a later one hides. */
-export function hiddenBySummaries({ transcript }: AgentState, from: number, to: number): readonly Hidden[] {
+export function hiddenBySummaries(state: AgentState, from: number, to: number): readonly Hidden[] {
+  const transcript = transcriptOf(state);
   const hidden: Hidden[] = [];
   for (let index = to - 1; index >= from; index -= 1) {
-    const entry = transcript[index];
+    const entry = transcript.at(index);
     if (entry?.type === "summary" && isVisible(entry, index, hidden)) hidden.push(entry);
   }
   return hidden;

@@ -1,5 +1,5 @@
-import type { AgentMessage, AgentState, ContextEntry, ToolCallRecord } from "@moora/agent-core-state-machine";
-import { messagePosition, recordOf } from "@moora/agent-core-state-machine/internal";
+import type { AgentMessage, AgentState, ContextEntry } from "@moora/agent-core-state-machine";
+import { hasSameCalls, isSameRange, messageOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmContent, LlmMessage } from "@moora/llm";
 import { isVisible, hiddenBySummaries } from "./entries.ts";
 import { loadedCallsToMessage, turnToMessage } from "./turn-to-message.ts";
@@ -29,11 +29,9 @@ interface Lineage {
   /** The state of the messages. For the same state nothing has to be compared. */
   readonly of: AgentState;
   readonly windowStart: number;
-  readonly transcript: readonly ContextEntry[];
   readonly seen: number;
   readonly messages: LlmMessage[];
   readonly callIds: string[];
-  readonly records: (ToolCallRecord | undefined)[];
   readonly userIds: string[];
   readonly users: (AgentMessage | undefined)[];
   readonly hidesEntries: boolean;
@@ -47,7 +45,7 @@ const memo = new WeakMap<ContextEntry, Lineage>();
 
 function lineageAt(state: AgentState): Lineage {
   const { windowStart, seen } = state.reActContext;
-  const first = state.transcript[windowStart];
+  const first = transcriptOf(state).at(windowStart);
   const known = first === undefined ? undefined : memo.get(first);
   if (known?.of === state) return known;
   if (known !== undefined && known.seen === seen && isPrefix(known, state)) return known;
@@ -60,63 +58,47 @@ function lineageAt(state: AgentState): Lineage {
 }
 
 function isPrefix(known: Lineage, state: AgentState): boolean {
-  const { transcript, reActContext } = state;
-  if (known.windowStart !== reActContext.windowStart || known.seen > reActContext.seen) return false;
-  if (known.transcript !== transcript) {
-    for (let index = known.windowStart; index < known.seen; index += 1)
-      if (known.transcript[index] !== transcript[index]) return false;
-  }
-  // A changed record invalidates the cache.
-  for (let index = 0; index < known.callIds.length; index += 1)
-    if (state.toolCalls[known.callIds[index] ?? ""] !== known.records[index]) return false;
-  return known.userIds.every((id, index) => messageOf(state, id) === known.users[index]);
+  const { windowStart, seen } = state.reActContext;
+  if (known.windowStart !== windowStart || known.seen > seen) return false;
+  if (!isSameRange(transcriptOf(known.of), transcriptOf(state), windowStart, known.seen)) return false;
+  return (
+    hasSameCalls(known.of, state, known.callIds) &&
+    known.userIds.every((id, index) => messageOf(state, id) === known.users[index])
+  );
 }
 
 /** Whether the new entries only add messages. A summary hides earlier entries, so that all are mapped again. */
-function onlyAdds({ transcript, reActContext: { seen } }: AgentState, from: number): boolean {
-  for (let index = from; index < seen; index += 1) if (transcript[index]?.type === "summary") return false;
+function onlyAdds(state: AgentState, from: number): boolean {
+  const transcript = transcriptOf(state);
+  for (let index = from; index < state.reActContext.seen; index += 1)
+    if (transcript.at(index)?.type === "summary") return false;
   return true;
 }
 
 type Hidden = ReturnType<typeof hiddenBySummaries>;
 
 function mapped(state: AgentState, known: Lineage | undefined, from: number, hidden: Hidden): Lineage {
-  const { transcript, reActContext } = state;
-  const { windowStart, seen } = reActContext;
+  const transcript = transcriptOf(state);
+  const { windowStart, seen } = state.reActContext;
   // The lists of the older lineage are extended in place: nothing else uses them.
   const messages: LlmMessage[] = known?.messages ?? [];
   const callIds: string[] = known?.callIds ?? [];
-  const records: Lineage["records"] = known?.records ?? [];
   const userIds: string[] = known?.userIds ?? [];
   const users: Lineage["users"] = known?.users ?? [];
   let hidesEntries = known?.hidesEntries ?? false;
   const leading: LlmMessage[] = [];
   for (let index = from; index < seen; index += 1) {
-    const entry = transcript[index];
+    const entry = transcript.at(index);
     if (entry === undefined) continue;
     hidesEntries ||= entry.type === "summary" || (entry.type === "turn" && entry.withheld === true);
     if (!isVisible(entry, index, hidden)) continue;
     addMessage(messages, leading, entryToMessage(state, index, entry));
-    for (const id of callIdsOfEntry(entry)) {
-      callIds.push(id);
-      records.push(recordOf(state, id));
-    }
+    callIds.push(...callIdsOfEntry(entry));
     if (entry.type !== "message") continue;
     userIds.push(entry.messageId);
     users.push(messageOf(state, entry.messageId));
   }
-  return {
-    of: state,
-    windowStart,
-    transcript,
-    seen,
-    messages,
-    callIds,
-    records,
-    userIds,
-    users,
-    hidesEntries,
-  };
+  return { of: state, windowStart, seen, messages, callIds, userIds, users, hidesEntries };
 }
 
 /** Adds a message. The first message is the user's: notes before it are moved directly after it. */
@@ -154,9 +136,6 @@ function entryToMessage(state: AgentState, index: number, entry: ContextEntry): 
       return turnToMessage(state, index, entry);
   }
 }
-
-const messageOf = ({ messages }: AgentState, id: string): AgentMessage | undefined =>
-  messages[messagePosition(messages, id)];
 
 function userMessage(state: AgentState, id: string): LlmMessage | undefined {
   const message = messageOf(state, id);

@@ -1,10 +1,11 @@
 import type { AgentState, ContextEntry, ControlOf } from "@moora/agent-core-state-machine";
 import {
   callIdsOf,
-  messagePosition,
+  messageOf,
   observationOf,
   recordOf,
   taskAt,
+  transcriptOf,
 } from "@moora/agent-core-state-machine/internal";
 import type { LlmMessage } from "@moora/llm";
 import { hiddenBySummaries, isVisible } from "./entries.ts";
@@ -24,7 +25,7 @@ export function reflectionMessages(
 ): readonly LlmMessage[] {
   const { since, covers } = control;
   const hidden = hiddenBySummaries(state, since, covers);
-  const lines = state.transcript
+  const lines = transcriptOf(state)
     .slice(since, covers)
     .flatMap((entry, offset) => (isVisible(entry, since + offset, hidden) ? linesOf(state, entry) : []));
   const text = [reflectionPrompt, `Task: ${taskAt(state)}`, "History:", ...lines].join("\n\n");
@@ -34,7 +35,7 @@ export function reflectionMessages(
 function linesOf(state: AgentState, entry: ContextEntry): readonly string[] {
   switch (entry.type) {
     case "message":
-      return [`User: ${state.messages[messagePosition(state.messages, entry.messageId)]?.content ?? ""}`];
+      return [`User: ${messageOf(state, entry.messageId)?.content ?? ""}`];
     case "turn": {
       const text = entry.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
       const said = text.trim() === "" ? [] : [`Assistant: ${text}`];

@@ -1,15 +1,16 @@
 import type { StateEdit } from "../state-edit.ts";
 import { admitCalls, applyPolicy } from "./admission.ts";
 import { callIdsOf, callsOnEntry, lastTurn, openCallsOf, someSucceeded } from "./calls.ts";
+import type { Control } from "./control.ts";
 import type { AnyFiredEvent, EnterState, FiredEvent } from "./enter.ts";
 
 /** Moves the open calls to the new state, and admits them unless an event leaves the state at once. */
 function moveCalls<Fired extends AnyFiredEvent>(
   edit: StateEdit,
-  type: "Acting" | "ParallelActing" | "WaitingForHuman",
+  control: Extract<Control, { type: "Acting" | "ParallelActing" | "WaitingForHuman" }>,
   eventOf: (edit: StateEdit) => Fired | undefined,
 ): Fired | undefined {
-  edit.setContext({ control: { type, calls: callsOnEntry(edit) } });
+  edit.setContext({ control });
   applyPolicy(edit);
   const event = eventOf(edit);
   if (event === undefined) admitCalls(edit);
@@ -48,13 +49,14 @@ const entering =
     type: "Acting" | "ParallelActing",
   ): ((...entry: Parameters<EnterState<"Acting">>) => ActingEvent | undefined) =>
   (edit, _, from) => {
-    if (callsOnEntry(edit).length === 0) {
+    const calls = callsOnEntry(edit);
+    if (calls.length === 0) {
       edit.setContext({ control: { type, calls: [] } });
       if (isSettledBy(edit, from)) return { event: someSucceeded(edit) ? "ToolSuccess" : "ToolFailure" };
       const message = `${type} was entered without a call to run.`;
       return { event: "FatalError", failure: { source: "loop", kind: "NoToolCalls", message } };
     }
-    return moveCalls(edit, type, actingEvent);
+    return moveCalls(edit, { type, calls }, actingEvent);
   };
 
 export const enterActing: EnterState<"Acting"> = entering("Acting");
@@ -62,7 +64,7 @@ export const enterParallelActing: EnterState<"ParallelActing"> = entering("Paral
 
 /** Enters `WaitingForHuman`. Calls that need no approval run while the others wait for their reviewer. */
 export const enterWaitingForHuman: EnterState<"WaitingForHuman"> = (edit) =>
-  moveCalls(edit, "WaitingForHuman", () => {
+  moveCalls(edit, { type: "WaitingForHuman", calls: callsOnEntry(edit) }, () => {
     if (askingEvent(edit) !== undefined) return undefined;
     return { event: openCallsOf(edit.reActContext.control).length === 0 ? "HumanRejected" : "HumanApproved" };
   });

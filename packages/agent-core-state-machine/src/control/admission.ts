@@ -3,15 +3,13 @@ import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecision, ToolCallRecord } from "../state.ts";
 import type { Spending } from "../usage.ts";
 import { wording } from "../wording.ts";
+import { recordOf } from "../collections/state-lists.ts";
 import {
   failAsUnknown,
   failCall,
   needsHuman,
   openCallOf,
   openCallsOf,
-  recordOf,
-  replaceCall,
-  setCalls,
   toolOf,
   withQuestion,
 } from "./calls.ts";
@@ -22,8 +20,8 @@ import type { Control, OpenCall, OpenCallStatus } from "./control.ts";
  * approval asks for it. Called whenever calls are queued or the policy changes, so that every queued call may run.
  */
 export function applyPolicy(edit: StateEdit): void {
-  for (const { id, status } of openCallsOf(edit.reActContext.control))
-    if (waitsForStart(status)) applyPolicyTo(edit, id);
+  for (const call of openCallsOf(edit.reActContext.control).slice())
+    if (waitsForStart(call.status)) applyPolicyTo(edit, call);
 }
 
 /** Whether a call is queued, or admitted and not started. */
@@ -36,15 +34,14 @@ const approvals: ReadonlySet<ToolCallDecision["type"]> = new Set(["approved", "m
 const isApproved = ({ decision }: ToolCallRecord): boolean =>
   decision !== undefined && approvals.has(decision.type);
 
-function applyPolicyTo(edit: StateEdit, id: string): void {
-  const call = openCallOf(edit.reActContext.control, id);
-  const record = recordOf(edit, id);
-  if (call === undefined || record === undefined) return;
+function applyPolicyTo(edit: StateEdit, call: OpenCall): void {
+  const record = recordOf(edit, call.id);
+  if (record === undefined) return;
   if (isBlacklisted(edit, record)) return refuseBlacklisted(edit, call, record);
   if (!needsHuman(edit, record) || isApproved(record)) return;
   const isQuestion = toolOf(edit, record.name)?.asksHuman === true;
   const about = isQuestion ? "answer" : call.mayHaveRun ? "outcome" : "approval";
-  replaceCall(edit, withQuestion(edit, withoutSlot(call), about));
+  edit.putOpenCall(withQuestion(edit, withoutSlot(call), about));
 }
 
 /** The call without its slot: its current attempt is over, and its reservation is released. */
@@ -60,12 +57,12 @@ export function runAgain(edit: StateEdit, call: OpenCall): void {
     attempt: call.attempt + 1,
     status: { type: "queued" } as const,
   };
-  replaceCall(edit, again);
-  applyPolicyTo(edit, call.id);
+  edit.putOpenCall(again);
+  applyPolicyTo(edit, again);
   const after = openCallOf(edit.reActContext.control, call.id);
   // A question about an outcome is about the attempt that was interrupted.
   if (after?.status.type === "asking" && after.status.about === "outcome")
-    replaceCall(edit, { ...after, attempt: call.attempt });
+    edit.putOpenCall({ ...after, attempt: call.attempt });
 }
 
 export const isBlacklisted = ({ config }: StateEdit, { name }: ToolCallRecord): boolean =>
@@ -93,14 +90,13 @@ export function admitCalls(edit: StateEdit): void {
   const nameOf = (call: OpenCall): string => recordOf(edit, call.id)?.name ?? "";
   const slots = freeSlots(edit, calls, nameOf);
   const reserve = reservations(edit, calls);
-  const admitted = calls.map((call): OpenCall => {
-    if (call.status.type !== "queued" || !slots.hasOne(nameOf(call))) return call;
+  for (const [index, call] of calls.entries()) {
+    if (call.status.type !== "queued" || !slots.hasOne(nameOf(call))) continue;
     const funded = reserve(call, nameOf(call));
-    if (funded === undefined) return call;
+    if (funded === undefined) continue;
     slots.take(nameOf(call));
-    return { ...funded, status: { type: "running", started: false } };
-  });
-  setCalls(edit, admitted);
+    edit.putOpenCall({ ...funded, status: { type: "running", started: false } }, index);
+  }
 }
 
 interface Slots {
@@ -110,14 +106,19 @@ interface Slots {
 
 function freeSlots(edit: StateEdit, calls: readonly OpenCall[], nameOf: (call: OpenCall) => string): Slots {
   let free = edit.config.toolCalls.parallel ? edit.config.toolCalls.maxParallel : 1;
+  /** The running calls of each tool with a limit. */
   const running = new Map<string, number>();
+  const limitOf = (name: string): number | undefined => toolOf(edit, name)?.maxParallel;
   const take = (name: string): void => {
     free -= 1;
-    running.set(name, (running.get(name) ?? 0) + 1);
+    if (limitOf(name) !== undefined) running.set(name, (running.get(name) ?? 0) + 1);
   };
   for (const call of calls) if (call.status.type === "running") take(nameOf(call));
-  const most = (name: string): number => toolOf(edit, name)?.maxParallel ?? Number.MAX_SAFE_INTEGER;
-  return { hasOne: (name) => free > 0 && (running.get(name) ?? 0) < most(name), take };
+  const isBelowLimit = (name: string): boolean => {
+    const limit = limitOf(name);
+    return limit === undefined || (running.get(name) ?? 0) < limit;
+  };
+  return { hasOne: (name) => free > 0 && isBelowLimit(name), take };
 }
 
 /**
@@ -129,6 +130,7 @@ function reservations(
   calls: readonly OpenCall[],
 ): (call: OpenCall, name: string) => OpenCall | undefined {
   let remaining = budgetLeftAt(edit);
+  if (remaining === undefined) return (call) => call;
   let held = calls.some(({ reserved }) => reserved !== undefined);
   return (call, name) => {
     const spends = toolOf(edit, name)?.spends;

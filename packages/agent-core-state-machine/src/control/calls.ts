@@ -1,4 +1,5 @@
 import type { Approval, ApprovalPolicy, Risk } from "../config.ts";
+import { recordOf, transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type {
   AgentState,
@@ -24,14 +25,11 @@ export const openCallOf = (control: Control, id: string): OpenCall | undefined =
 export const toolOf = (state: AgentState, name: string): ToolDefinition | undefined =>
   Object.hasOwn(state.tools, name) ? state.tools[name] : undefined;
 
-/** The record of a tool call by id; undefined for an unknown id. */
-export const recordOf = (state: AgentState, id: string): ToolCallRecord | undefined =>
-  Object.hasOwn(state.toolCalls, id) ? state.toolCalls[id] : undefined;
-
 /** The newest turn of the current loop. */
 export function lastTurn(state: AgentState): TurnEntry | undefined {
-  for (let index = state.transcript.length - 1; index >= state.reActContext.loopStart; index -= 1) {
-    const entry = state.transcript[index];
+  const transcript = transcriptOf(state);
+  for (let index = transcript.length - 1; index >= state.reActContext.loopStart; index -= 1) {
+    const entry = transcript.at(index);
     if (entry?.type === "turn") return entry;
   }
   return undefined;
@@ -42,8 +40,11 @@ export const callIdsOf = (turn: TurnEntry | undefined): readonly string[] =>
   turn === undefined ? [] : callIdsIn(turn.parts);
 
 /** The ids of the calls of the newest turn that have no result, in order. */
-export const unansweredIds = (state: AgentState): readonly string[] =>
-  callIdsOf(lastTurn(state)).filter((id) => recordOf(state, id)?.result === null);
+export function unansweredIds(state: AgentState): readonly string[] {
+  const ids: string[] = [];
+  for (const id of callIdsOf(lastTurn(state))) if (recordOf(state, id)?.result === null) ids.push(id);
+  return ids;
+}
 
 export const someSucceeded = (state: AgentState): boolean =>
   callIdsOf(lastTurn(state)).some((id) => recordOf(state, id)?.result?.isSuccess === true);
@@ -119,17 +120,6 @@ function questionDigest(record: ToolCallRecord | undefined, question: number): s
   return question === 1 ? digest : `${digest}#${question}`;
 }
 
-export function setCalls(edit: StateEdit, calls: readonly OpenCall[]): void {
-  const { control } = edit.reActContext;
-  if ("calls" in control) edit.setContext({ control: { ...control, calls } });
-}
-
-export const replaceCall = (edit: StateEdit, call: OpenCall): void =>
-  setCalls(
-    edit,
-    openCallsOf(edit.reActContext.control).map((other) => (other.id === call.id ? call : other)),
-  );
-
 /** Settles a call: records its result and removes it from the open calls. */
 export function settleCall(
   edit: StateEdit,
@@ -140,13 +130,7 @@ export function settleCall(
   const record = recordOf(edit, id);
   if (record === undefined || record.result !== null) return;
   edit.putCall(id, { ...record, ...fields, result });
-  const calls = openCallsOf(edit.reActContext.control);
-  if (calls.some((call) => call.id === id)) {
-    setCalls(
-      edit,
-      calls.filter((call) => call.id !== id),
-    );
-  }
+  edit.removeOpenCall(id);
 }
 
 /** Settles a call as failed. `error` is for the model, `code` for programs. */

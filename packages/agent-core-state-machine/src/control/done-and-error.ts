@@ -1,10 +1,11 @@
+import { messagePosition, messagesOf, recordOf, transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import { isLoopFailureKind, loopFailure, type AgentFailure } from "../failure.ts";
 import { hasNotRun, type AgentState, type ContextEntry } from "../state.ts";
 import { textIn } from "../turn-parts.ts";
 import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { wording } from "../wording.ts";
-import { callIdsOf, failCall, lastTurn, mayHaveRun, openCallOf, recordOf, unansweredIds } from "./calls.ts";
+import { callIdsOf, failCall, lastTurn, mayHaveRun, openCallOf, unansweredIds } from "./calls.ts";
 import type { AnyFiredEvent, EnterState } from "./enter.ts";
 import { closeStreamedMessage } from "./streamed-message.ts";
 
@@ -52,19 +53,23 @@ export function withholdLoop(edit: StateEdit): void {
   const { loopStart, windowCount } = edit.reActContext;
   const calls = callsOf(edit, loopStart);
   let counted = 0;
-  edit.transcript.slice(loopStart).forEach((entry: ContextEntry, offset) => {
-    if (entry.withheld === true) return;
-    edit.putEntry(loopStart + offset, { ...entry, withheld: true });
-    if (entry.type === "message" || entry.type === "turn") counted += 1;
-    if (entry.type === "message") withholdMessage(edit, entry.messageId);
-  });
+  transcriptOf(edit)
+    .slice(loopStart)
+    .forEach((entry: ContextEntry, offset) => {
+      if (entry.withheld === true) return;
+      edit.putEntry(loopStart + offset, { ...entry, withheld: true });
+      if (entry.type === "message" || entry.type === "turn") counted += 1;
+      if (entry.type === "message") withholdMessage(edit, entry.messageId);
+    });
   edit.setContext({ windowCount: Math.max(0, windowCount - counted) });
   if (calls.length > 0) edit.addEntry({ type: "note", text: wording.withheldCalls(calls) });
 }
 
 /** The calls of a loop that may have had an effect, one line for each. */
 function callsOf(state: AgentState, loopStart: number): readonly string[] {
-  const turns = state.transcript.slice(loopStart).flatMap((entry) => (entry.type === "turn" ? [entry] : []));
+  const turns = transcriptOf(state)
+    .slice(loopStart)
+    .flatMap((entry) => (entry.type === "turn" ? [entry] : []));
   return turns.flatMap(callIdsOf).flatMap((id) => {
     const record = recordOf(state, id);
     if (record === undefined || record.result === null || hasNotRun(record.result)) return [];
@@ -74,8 +79,8 @@ function callsOf(state: AgentState, loopStart: number): readonly string[] {
 }
 
 function withholdMessage(edit: StateEdit, id: string): void {
-  const index = edit.messages.findLastIndex((message) => message.id === id);
-  const message = edit.messages[index];
+  const index = messagePosition(edit, id);
+  const message = index < 0 ? undefined : messagesOf(edit).at(index);
   if (message !== undefined)
     edit.putMessage(index, { ...message, status: "withheld", updatedAt: edit.timestamp });
 }

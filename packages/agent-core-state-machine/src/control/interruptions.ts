@@ -1,7 +1,8 @@
 import type { StateEdit } from "../state-edit.ts";
 import { wording } from "../wording.ts";
 import { runAgain } from "./admission.ts";
-import { failAsUnknown, failCall, recordOf, replaceCall, toolOf, withQuestion } from "./calls.ts";
+import { recordOf } from "../collections/state-lists.ts";
+import { failAsUnknown, failCall, toolOf, withQuestion } from "./calls.ts";
 import type { OpenCall } from "./control.ts";
 
 /**
@@ -29,15 +30,15 @@ export function settleUnknown(edit: StateEdit, call: OpenCall): void {
   const mayProbe = call.status.type !== "probing" && tool?.probe === true;
   const unknown = { ...call, mayHaveRun: true };
   if (mayProbe && call.attempt < edit.config.retries.maxToolAttempts)
-    return replaceCall(edit, { ...unknown, attempt: call.attempt + 1, status: { type: "probing" } });
-  if (tool?.onUnknown === "ask") return replaceCall(edit, withQuestion(edit, unknown, "outcome"));
+    return edit.putOpenCall({ ...unknown, attempt: call.attempt + 1, status: { type: "probing" } });
+  if (tool?.onUnknown === "ask") return edit.putOpenCall(withQuestion(edit, unknown, "outcome"));
   failAsUnknown(edit, call.id, "It was interrupted.");
 }
 
 /** Repeats an interrupted probe. After the maximum number of attempts the outcome is unknown. */
 export function interruptProbe(edit: StateEdit, call: OpenCall): void {
   if (call.attempt >= edit.config.retries.maxToolAttempts) return interruptCall(edit, call, "unknown");
-  replaceCall(edit, { ...call, attempt: call.attempt + 1 });
+  edit.putOpenCall({ ...call, attempt: call.attempt + 1 });
 }
 
 function runAgainOrGiveUp(edit: StateEdit, call: OpenCall): void {

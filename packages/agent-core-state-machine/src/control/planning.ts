@@ -1,7 +1,7 @@
+import { messagesOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import { budgetExceeded, outputLimitAt } from "../budget.ts";
 import { loopFailure } from "../failure.ts";
-import { modelFor } from "../model-for.ts";
 import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { wording } from "../wording.ts";
 import { abandonCall, unansweredIds } from "./calls.ts";
@@ -46,7 +46,7 @@ export const newLlmCall = (edit: StateEdit, taskType: string) => ({
   request: 1,
   interruptions: 0,
   started: false,
-  maxOutputTokens: outputLimitAt(edit, modelFor(edit.config, taskType)),
+  maxOutputTokens: outputLimitAt(edit, taskType),
 });
 
 const planning = (edit: StateEdit): ControlOf<"Planning"> => ({
@@ -55,7 +55,7 @@ const planning = (edit: StateEdit): ControlOf<"Planning"> => ({
   failures: 0,
   retryAt: null,
   messageId: null,
-  messagesSeen: edit.messages.length,
+  messagesSeen: messagesOf(edit).length,
 });
 
 /** Moves the queued entries to the transcript. Returns whether a user message is among them. */

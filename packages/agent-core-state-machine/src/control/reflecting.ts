@@ -1,4 +1,5 @@
 import { budgetExceeded } from "../budget.ts";
+import { transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { AgentState } from "../state.ts";
 import type { ControlOf } from "./control.ts";
@@ -14,7 +15,7 @@ export const enterReflecting: EnterState<"Reflecting"> = (edit, fired) => {
   const cause = causeOf(edit, fired);
   const { loopStart, windowStart } = edit.reActContext;
   const since = cause === "tokens" || cause === "context-exceeded" ? windowStart : loopStart;
-  const covers = edit.transcript.length;
+  const covers = transcriptOf(edit).length;
   const call = newLlmCall(edit, reflectTaskType);
   edit.setContext({ control: { type: "Reflecting", cause, since, covers, ...call } });
   return maySummarize(edit, since) ? undefined : finishReflection(edit, false);
@@ -55,9 +56,10 @@ export function countFailedSummary(edit: StateEdit, failureKind: string): void {
 }
 
 /** Whether a summary would hide entries: there is a turn from `since` on that no summary hides yet. */
-function canCompress({ transcript }: AgentState, since: number): boolean {
+function canCompress(state: AgentState, since: number): boolean {
+  const transcript = transcriptOf(state);
   for (let index = transcript.length - 1; index >= since; index -= 1) {
-    const entry = transcript[index];
+    const entry = transcript.at(index);
     if (entry === undefined || entry.withheld === true) continue;
     if (entry.type === "turn") return true;
     if (entry.type === "summary") index = Math.min(index, entry.since);

@@ -1,16 +1,16 @@
 import type { AgentMessage, AgentMessageStatus } from "@moora/agent-webui-protocol";
 import type { StateEdit } from "../state-edit.ts";
-import { messagePosition } from "../message-index.ts";
+import { messagePosition, messagesOf } from "../collections/state-lists.ts";
 import type { AgentState } from "../state.ts";
 
 /** The message into which the current model call streams; undefined if it has not started one. */
-export function streamedMessage({
-  reActContext: { control },
-  messages,
-}: AgentState): { readonly index: number; readonly message: AgentMessage } | undefined {
+export function streamedMessage(
+  state: AgentState,
+): { readonly index: number; readonly message: AgentMessage } | undefined {
+  const { control } = state.reActContext;
   if (control.type !== "Planning" || control.messageId === null) return undefined;
-  const index = messagePosition(messages, control.messageId);
-  const message = messages[index];
+  const index = messagePosition(state, control.messageId);
+  const message = index < 0 ? undefined : messagesOf(state).at(index);
   return message === undefined ? undefined : { index, message };
 }
 
@@ -58,6 +58,6 @@ export function completeMessage(
 /** Inserts an answer after the messages that its request contained, before those that arrived meanwhile. */
 export function insertAnswer(edit: StateEdit, message: AgentMessage): void {
   const { control } = edit.reActContext;
-  const index = control.type === "Planning" ? control.messagesSeen : edit.messages.length;
+  const index = control.type === "Planning" ? control.messagesSeen : messagesOf(edit).length;
   edit.insertMessage(index, message);
 }

@@ -1,3 +1,4 @@
+import { transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { ContextEntry, ReActContext } from "../state.ts";
 
@@ -16,10 +17,12 @@ const isUserMessage = (entry: ContextEntry | undefined): boolean =>
  * caches of providers stay valid.
  */
 export function windowOnEntry(edit: StateEdit): WindowFields {
-  const { transcript, reActContext: context } = edit;
+  const { reActContext: context } = edit;
+  const transcript = transcriptOf(edit);
   const seen = transcript.length;
   let count = context.windowCount;
-  for (let index = context.seen; index < seen; index += 1) if (countsInWindow(transcript[index])) count += 1;
+  for (let index = context.seen; index < seen; index += 1)
+    if (countsInWindow(transcript.at(index))) count += 1;
   const window = { windowStart: context.windowStart, windowCount: count, seen, widen: false };
   if (count > context.contextWindowSize) return cut(edit, window, Math.floor(context.contextWindowSize / 2));
   return context.widen ? widened(edit, window) : window;
@@ -32,10 +35,12 @@ export function halvedWindow(edit: StateEdit): WindowFields | undefined {
   return cut(edit, { windowStart, windowCount, seen, widen }, Math.floor(windowCount / 2));
 }
 
-function cut({ transcript, reActContext }: StateEdit, window: WindowFields, keep: number): WindowFields {
+function cut(edit: StateEdit, window: WindowFields, keep: number): WindowFields {
+  const { loopStart } = edit.reActContext;
+  const transcript = transcriptOf(edit);
   let { windowStart, windowCount } = window;
-  while (windowStart < reActContext.loopStart) {
-    const entry = transcript[windowStart];
+  while (windowStart < loopStart) {
+    const entry = transcript.at(windowStart);
     if (windowCount <= keep && isUserMessage(entry)) break;
     if (countsInWindow(entry)) windowCount -= 1;
     windowStart += 1;
@@ -43,12 +48,14 @@ function cut({ transcript, reActContext }: StateEdit, window: WindowFields, keep
   return { ...window, windowStart, windowCount };
 }
 
-function widened({ transcript, reActContext }: StateEdit, window: WindowFields): WindowFields {
+function widened(edit: StateEdit, window: WindowFields): WindowFields {
+  const { contextWindowSize } = edit.reActContext;
+  const transcript = transcriptOf(edit);
   let wider = window;
   let count = window.windowCount;
-  for (let index = window.windowStart - 1; index >= 0 && count < reActContext.contextWindowSize; index -= 1) {
-    if (countsInWindow(transcript[index])) count += 1;
-    if (isUserMessage(transcript[index])) wider = { ...window, windowStart: index, windowCount: count };
+  for (let index = window.windowStart - 1; index >= 0 && count < contextWindowSize; index -= 1) {
+    if (countsInWindow(transcript.at(index))) count += 1;
+    if (isUserMessage(transcript.at(index))) wider = { ...window, windowStart: index, windowCount: count };
   }
   return wider;
 }

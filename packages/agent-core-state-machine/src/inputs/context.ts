@@ -1,8 +1,8 @@
-import { recordOf } from "../control/calls.ts";
+import { recordOf } from "../collections/state-lists.ts";
+
 import type { ControlOf } from "../control/control.ts";
-import type { StateEdit } from "../state-edit.ts";
 import { stateKey } from "../keys.ts";
-import type { AgentState, ContextEntry } from "../state.ts";
+import type { AgentState } from "../state.ts";
 import { move } from "../control/move.ts";
 import { isLoopRunning } from "./loop.ts";
 import type {
@@ -15,9 +15,6 @@ import type {
 } from "../input.ts";
 import type { InputHandler } from "./input-handler.ts";
 import { awaitUsageOfHandler } from "../unreported-usage.ts";
-
-const enqueue = (edit: StateEdit, entry: ContextEntry): void =>
-  edit.setContext({ queued: [...edit.reActContext.queued, entry] });
 
 export const contextWindowExpanded: InputHandler<ExpandContextWindowInput> = (state) => {
   if (!isLoopRunning(state)) return "no-loop";
@@ -32,7 +29,7 @@ export const historyToolCallsAdded: InputHandler<AddToolCallsToContextInput> = (
   const known = new Set(state.reActContext.toolCallIds);
   const added = ids.filter((id) => !known.has(id));
   return (edit) => {
-    enqueue(edit, { type: "tool-calls", toolCallIds: ids });
+    edit.addQueued({ type: "tool-calls", toolCallIds: ids });
     if (added.length > 0) edit.addContextCalls(added);
   };
 };
@@ -42,7 +39,7 @@ const isAnswered = (state: AgentState, id: string): boolean => (recordOf(state, 
 export const contextNoteAdded: InputHandler<AddContextNoteInput> = (state, { text }) => {
   if (!isLoopRunning(state)) return "no-loop";
   if (text.trim() === "") return "blank";
-  return (edit) => enqueue(edit, { type: "note", text });
+  return (edit) => edit.addQueued({ type: "note", text });
 };
 
 /** The custom state whose handler has this key. */

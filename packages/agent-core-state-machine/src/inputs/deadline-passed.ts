@@ -1,4 +1,4 @@
-import { dueIn, replaceCall } from "../control/calls.ts";
+import { dueIn } from "../control/calls.ts";
 import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { move } from "../control/move.ts";
 import { waitAt, type Wait } from "../control/waits.ts";
@@ -27,11 +27,11 @@ function endWait(edit: StateEdit, wait: Wait): void {
 
 function remind(edit: StateEdit, call: OpenCall, status: AskingStatus): void {
   const remindAt = dueIn(edit, edit.config.approval.remindAfterMs);
-  replaceCall(edit, { ...call, status: { ...status, reminder: status.reminder + 1, remindAt } });
+  edit.putOpenCall({ ...call, status: { ...status, reminder: status.reminder + 1, remindAt } });
 }
 
 /** Shows a question again, as escalated. Happens once for each question. */
 function escalate(edit: StateEdit, call: OpenCall, status: AskingStatus): void {
   const reminder = status.reminder + 1;
-  replaceCall(edit, { ...call, status: { ...status, reminder, escalateAt: null, escalated: true } });
+  edit.putOpenCall({ ...call, status: { ...status, reminder, escalateAt: null, escalated: true } });
 }

@@ -1,7 +1,7 @@
 import type { ControlOf } from "../control/control.ts";
 import { insertAnswer, streamedMessage } from "../control/streamed-message.ts";
 import { planKey } from "../keys.ts";
-import { messagePosition } from "../message-index.ts";
+import { messagePosition } from "../collections/state-lists.ts";
 import type { AgentState } from "../state.ts";
 import type { LlmMessageCompleteInput, LlmMessageStartedInput } from "../input.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
@@ -24,7 +24,7 @@ export const llmMessageStarted: InputHandler<LlmMessageStartedInput> = (
   const plan = openPlan(state, key);
   if (typeof plan === "string") return plan;
   if (plan.messageId !== null) return "already-started";
-  if (messagePosition(state.messages, messageId) >= 0) return "duplicate-id";
+  if (messagePosition(state, messageId) >= 0) return "duplicate-id";
   return (edit) => {
     insertAnswer(edit, {
       id: messageId,
@@ -59,5 +59,5 @@ export function ignoredReasonOfMessage(
 ): IgnoredReason | undefined {
   if (messageId === undefined) return undefined;
   if (open !== null) return open === messageId ? undefined : "wrong-message";
-  return messagePosition(state.messages, messageId) >= 0 ? "duplicate-id" : undefined;
+  return messagePosition(state, messageId) >= 0 ? "duplicate-id" : undefined;
 }

@@ -1,5 +1,6 @@
 import type { ControlType } from "../control/control.ts";
 import { move } from "../control/move.ts";
+import { transcriptOf } from "../collections/state-lists.ts";
 import { closeStreamedMessage, streamedMessage } from "../control/streamed-message.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { AgentState, ContextEntry } from "../state.ts";
@@ -29,7 +30,7 @@ export function openLoop(edit: StateEdit, entry: ContextEntry): void {
     usage: noAgentUsage,
     inputTokens: 0,
     widen: false,
-    loopStart: edit.transcript.length,
+    loopStart: transcriptOf(edit).length,
     queued: [...last.queued, entry],
     entries: 0,
     entriesSincePlan: 0,

@@ -1,4 +1,5 @@
-import { callIdsOf, failCall, lastTurn, needsHuman, recordOf, unansweredIds } from "../control/calls.ts";
+import { recordOf } from "../collections/state-lists.ts";
+import { callIdsOf, failCall, lastTurn, needsHuman, unansweredIds } from "../control/calls.ts";
 import { move } from "../control/move.ts";
 import { completeMessage, streamedMessage } from "../control/streamed-message.ts";
 import type { StateEdit } from "../state-edit.ts";
@@ -37,7 +38,7 @@ function ignoredReasonOfCalls(
 ): IgnoredReason | undefined {
   const toolCalls = observation.type === "continue-re-act" ? observation.toolCalls : {};
   const ids = Object.keys(toolCalls);
-  if (ids.some((id) => Object.hasOwn(state.toolCalls, id))) return "duplicate-id";
+  if (ids.some((id) => recordOf(state, id) !== undefined)) return "duplicate-id";
   if (ids.some(isReservedId)) return "reserved-id";
   if (turn === undefined) return undefined;
   const named = callIdsIn(turn.parts);

@@ -1,6 +1,7 @@
 import { changeConfig } from "../agent-config.ts";
 import { applyPolicy, isBlacklisted, refuseBlacklisted, waitsForStart } from "../control/admission.ts";
-import { failAsUnknown, failCall, openCallOf, openCallsOf, recordOf, toolOf } from "../control/calls.ts";
+import { recordOf } from "../collections/state-lists.ts";
+import { failAsUnknown, failCall, openCallOf, openCallsOf, toolOf } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
 import { interruptHandler, reconsiderState } from "../control/custom.ts";
 import type { FiredEvent } from "../control/enter.ts";
@@ -46,7 +47,7 @@ export const sessionOpened: InputHandler<SessionOpenedInput> =
       (control.type === "Planning" && (control.started || control.messageId !== null)) ||
       (control.type === "Reflecting" && control.started);
     if (calling) interruptLlmCall(edit);
-    for (const { id } of openCallsOf(control))
+    for (const { id } of openCallsOf(control).slice())
       interruptIfStarted(edit, openCallOf(edit.reActContext.control, id));
     advanceBatch(edit);
     interruptStartedHandler(edit);
@@ -70,7 +71,8 @@ export const agentConfigured: InputHandler<AgentConfiguredInput> = (state, input
   return (edit) => {
     edit.set(after);
     if (changesRequest(before, after)) replaceLlmCall(edit);
-    for (const { id } of openCallsOf(edit.reActContext.control)) reconsiderCall(edit, id, before.tools);
+    for (const { id } of openCallsOf(edit.reActContext.control).slice())
+      reconsiderCall(edit, id, before.tools);
     applyPolicy(edit);
     advanceBatch(edit);
     leaveState(edit, reconsiderState(edit, before.config));

@@ -1,13 +1,6 @@
 import { isBlacklisted, refuseBlacklisted, runAgain } from "../control/admission.ts";
-import {
-  failAsUnknown,
-  failCall,
-  failedResult,
-  openCallOf,
-  recordOf,
-  replaceCall,
-  settleCall,
-} from "../control/calls.ts";
+import { recordOf } from "../collections/state-lists.ts";
+import { failAsUnknown, failCall, failedResult, openCallOf, settleCall } from "../control/calls.ts";
 import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import type { StateEdit } from "../state-edit.ts";
@@ -62,7 +55,7 @@ function decide(
     case "approved":
     case "modified":
       if (isBlacklisted(edit, record)) return refuseBlacklisted(edit, call, record);
-      return replaceCall(edit, { ...call, status: { type: "queued" } });
+      return edit.putOpenCall({ ...call, status: { type: "queued" } });
     case "run-again":
       return runAgain(edit, call);
     case "rejected":

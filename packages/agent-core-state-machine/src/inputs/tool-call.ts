@@ -1,4 +1,5 @@
-import { failAsUnknown, openCallOf, recordOf, replaceCall, settleCall } from "../control/calls.ts";
+import { recordOf } from "../collections/state-lists.ts";
+import { failAsUnknown, openCallOf, settleCall } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
 import { interruptCall } from "../control/interruptions.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
@@ -19,7 +20,7 @@ export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { too
   if (call?.status.type !== "running") return ignoredReasonOfCall(state, toolCallId);
   if (call.attempt !== attempt) return "wrong-attempt";
   if (call.status.started) return "already-started";
-  return (edit) => replaceCall(edit, { ...call, status: { type: "running", started: true } });
+  return (edit) => edit.putOpenCall({ ...call, status: { type: "running", started: true } });
 };
 
 export const toolCallCompleted: InputHandler<ToolCallResultInput> = (

@@ -1,5 +1,5 @@
 import { isReservedId } from "../keys.ts";
-import { messagePosition } from "../message-index.ts";
+import { messagePosition } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { ContextEntry } from "../state.ts";
 import { cancelLoop, isLoopRunning, openLoop } from "./loop.ts";
@@ -11,19 +11,19 @@ export const userMessageReceived: InputHandler<UserMessageInput> = (state, input
   const isRunning = isLoopRunning(state);
   if (content.trim() === "" && attachments.length === 0) return "blank";
   if (isReservedId(messageId)) return "reserved-id";
-  if (messagePosition(state.messages, messageId) >= 0) return "duplicate-id";
+  if (messagePosition(state, messageId) >= 0) return "duplicate-id";
   if (isRunning && state.config.interjection === "reject") return "busy";
   return (edit) => {
     if (isRunning && edit.config.interjection === "restart") cancelLoop(edit, "The user wrote again.", "");
     addMessage(edit, input);
     const entry: ContextEntry = { type: "message", messageId };
-    if (isLoopRunning(edit)) edit.setContext({ queued: [...edit.reActContext.queued, entry] });
+    if (isLoopRunning(edit)) edit.addQueued(entry);
     else openLoop(edit, entry);
   };
 };
 
 function addMessage(edit: StateEdit, { messageId, content, attachments, timestamp }: UserMessageInput): void {
-  edit.putMessage(edit.messages.length, {
+  edit.addMessage({
     id: messageId,
     role: "user",
     content,

@@ -25,7 +25,7 @@ export const deniesCancelledRun: Plant = (input, state, transition) => {
         : record,
     ]),
   );
-  return { ...stepped, state: { ...stepped.state, toolCalls } };
+  return { state: { ...stepped.state, toolCalls }, moves: stepped.moves, changes: stepped.changes };
 };
 
 /** The digest of a decision is not compared with the question's. */

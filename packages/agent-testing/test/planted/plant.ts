@@ -48,9 +48,9 @@ export function transitionWith(
   changes: (state: AgentState) => Partial<Pick<AgentState, "config" | "tools">>,
 ): Plant {
   return (input, state, transition) => {
-    const stepped = transition(input, { ...state, ...changes(state) });
+    const { state: after, moves, changes: made } = transition(input, { ...state, ...changes(state) });
     const { config, tools } = state;
-    const isSame = JSON.stringify({ ...stepped.state, config, tools }) === JSON.stringify(state);
-    return { ...stepped, state: isSame ? state : { ...stepped.state, config, tools } };
+    const isSame = JSON.stringify({ ...after, config, tools }) === JSON.stringify(state);
+    return { state: isSame ? state : { ...after, config, tools }, moves, changes: made };
   };
 }

@@ -42,6 +42,9 @@ function changeToEvent(change: AgentChange): AgentEvent<never> | undefined {
       return { type: "LlmAttemptEnded", messageId: id, status };
     }
     case "put-entry":
+    case "put-open-call":
+    case "remove-open-call":
+    case "add-queued":
     case "add-context-calls":
     case "set-context":
     case "set-state":

@@ -1,6 +1,6 @@
 import type { Progress } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
-import { messagePosition } from "@moora/agent-core-state-machine/internal";
+import { messageOf, withFields } from "@moora/agent-core-state-machine/internal";
 import type { SessionView } from "./session.ts";
 
 /** The text of the message that is being streamed, which the state does not contain yet. */
@@ -20,7 +20,7 @@ export function streamingOverlay(): StreamingOverlay {
     if (streaming === null) return null;
     const { control } = state.reActContext;
     if (control.type !== "Planning" || control.messageId !== streaming.messageId) return null;
-    const message = state.messages[messagePosition(state.messages, streaming.messageId)];
+    const message = messageOf(state, streaming.messageId);
     return message?.streaming === true ? streaming : null;
   };
 
@@ -33,7 +33,7 @@ export function streamingOverlay(): StreamingOverlay {
     partialAt: (state) => openAt(state)?.text ?? "",
     viewOf(state) {
       if (view === undefined || viewed !== state) {
-        view = { ...state, streaming: openAt(state) };
+        view = withFields(state, { streaming: openAt(state) });
         viewed = state;
       }
       return view;

@@ -1,0 +1,82 @@
+import type { AgentState } from "../state.ts";
+import { CallTable } from "./call-table.ts";
+import { toArray } from "./long-list.ts";
+import { finishedListsOf, listsKey, type FinishedLists } from "./state-lists.ts";
+
+/** The fields of a state that are not collections. */
+export type StateFields = Omit<AgentState, "version" | "messages" | "transcript" | "toolCalls">;
+
+/**
+ * Creates a state. The properties `messages`, `transcript` and `toolCalls` are plain data, except for long collections: those
+ * are created as an array or an object when they are read for the first time, once for each version of the collection.
+ */
+export const createState = (fields: StateFields, lists: FinishedLists): AgentState =>
+  lists.isLong ? longState(fields, lists) : shortState(fields, lists);
+
+/** A copy of a state with other fields. The arrays and objects of long collections are still created when they are read. */
+export function withFields<Fields extends object>(state: AgentState, fields: Fields): AgentState & Fields {
+  const lists = finishedListsOf(state);
+  return Object.assign(lists === undefined ? { ...state } : longState(state, lists), fields);
+}
+
+function shortState(fields: StateFields, lists: FinishedLists): AgentState {
+  return {
+    version: 1,
+    config: fields.config,
+    messages: toArray(lists.messages),
+    tools: fields.tools,
+    toolCalls: toRecords(lists),
+    toolCallCount: fields.toolCallCount,
+    transcript: toArray(lists.transcript),
+    reActContext: fields.reActContext,
+    owner: fields.owner,
+    opened: fields.opened,
+    calledLlmAt: fields.calledLlmAt,
+    updatedAt: fields.updatedAt,
+    usage: fields.usage,
+    unreportedUsage: fields.unreportedUsage,
+  };
+}
+
+/** A state of the same shape. It is built property by property, because redefining properties is slow. */
+function longState(fields: StateFields, lists: FinishedLists): AgentState {
+  const state: Partial<Mutable<AgentState>> = { version: 1, config: fields.config };
+  Object.defineProperty(state, "messages", lazyMessages);
+  state.tools = fields.tools;
+  Object.defineProperty(state, "toolCalls", lazyToolCalls);
+  state.toolCallCount = fields.toolCallCount;
+  Object.defineProperty(state, "transcript", lazyTranscript);
+  state.reActContext = fields.reActContext;
+  state.owner = fields.owner;
+  state.opened = fields.opened;
+  state.calledLlmAt = fields.calledLlmAt;
+  state.updatedAt = fields.updatedAt;
+  state.usage = fields.usage;
+  state.unreportedUsage = fields.unreportedUsage;
+  Object.defineProperty(state, listsKey, { value: lists });
+  // Every property of a state was set above.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return state as AgentState;
+}
+
+const toRecords = ({ calls }: FinishedLists): AgentState["toolCalls"] =>
+  calls instanceof CallTable ? calls.toRecords() : calls;
+
+interface LongState {
+  readonly [listsKey]: FinishedLists;
+}
+
+/** A property that is computed from the collections of its state. All states share it, which keeps their creation fast. */
+const lazy = (read: (lists: FinishedLists) => unknown): PropertyDescriptor => ({
+  get(this: LongState) {
+    return read(this[listsKey]);
+  },
+  enumerable: true,
+  configurable: true,
+});
+
+const lazyMessages = lazy(({ messages }) => toArray(messages));
+const lazyTranscript = lazy(({ transcript }) => toArray(transcript));
+const lazyToolCalls = lazy(toRecords);
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
