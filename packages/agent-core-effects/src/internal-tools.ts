@@ -3,7 +3,7 @@ import type {
   AgentState,
   ExpandContextWindowInput,
 } from "@moora/agent-core-state-machine";
-import { callIdsOf, recordOf } from "@moora/agent-core-state-machine/internal";
+import { callIdsOf, recordOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject, LlmTool } from "@moora/llm";
 import { hidesEntriesAt } from "./request/messages.ts";
 import { truncated } from "./truncate.ts";
@@ -78,9 +78,10 @@ function olderMessages(state: AgentState, timestamp: number): InternalAnswer {
 }
 
 /** The ids of the calls of this conversation, newest first, including those of withheld loops. */
-function* newestCalls({ transcript }: AgentState): Generator<string> {
+function* newestCalls(state: AgentState): Generator<string> {
+  const transcript = transcriptOf(state);
   for (let index = transcript.length - 1; index >= 0; index -= 1) {
-    const entry = transcript[index];
+    const entry = transcript.at(index);
     if (entry?.type === "turn") yield* callIdsOf(entry).toReversed();
   }
 }

@@ -14,7 +14,7 @@ export { reflectTaskType } from "./control/reflecting.ts";
 export { nextStateName } from "./control/transition-table.ts";
 export { waitAt } from "./control/waits.ts";
 export { llmCallKey } from "./inputs/llm-call.ts";
-export { jsonCopy, maxJsonDepth, maxJsonItems, maxJsonLength } from "./json-copy.ts";
+export { isStorable, jsonCopy, maxJsonDepth, maxJsonItems, maxJsonLength } from "./json-copy.ts";
 export {
   answerMessageId,
   askKey,

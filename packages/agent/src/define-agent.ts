@@ -146,5 +146,12 @@ function answerCheckOf({
 export function initialStateOf(agent: Pick<Agent<unknown>, "config" | "tools">): AgentState {
   checkIsAgent("initialStateOf", agent, ["config", "tools"]);
   const { config, tools } = agent;
-  return initialAgentState({ config, tools });
+  const known = initialStates.get(config);
+  if (known?.tools === tools) return known;
+  const state = initialAgentState({ config, tools });
+  initialStates.set(config, state);
+  return state;
 }
+
+/** A cache by the configuration: states are immutable, and merging a configuration takes longer than a step. */
+const initialStates = new WeakMap<AgentConfig, AgentState>();

@@ -1,4 +1,4 @@
-import { jsonCopy, maxJsonItems } from "@moora/agent-core-state-machine/internal";
+import { isStorable, jsonCopy, maxJsonItems, maxJsonLength } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import { endOfJsonString, hasMoreItemsThan, isJsonObject } from "@moora/llm/internal";
 import { errorText } from "../error-text.ts";
@@ -23,13 +23,14 @@ export function parseArguments(text: string): ParsedArguments {
   } catch (error) {
     return wrong(`The arguments are not valid JSON: ${errorText(error)}.`, text);
   }
-  const copied = jsonCopy(value);
-  if ("problem" in copied) return wrong(`The arguments cannot be used: ${copied.problem.message}`, text);
-  const { copy } = copied;
-  if (!isJsonObject(copy)) return wrong("The arguments are not a JSON object.", text);
+  // The copy is only made for its problem.
+  const copied = text.length <= maxJsonLength && isStorable(value) ? undefined : jsonCopy(value);
+  if (copied !== undefined && "problem" in copied)
+    return wrong(`The arguments cannot be used: ${copied.problem.message}`, text);
+  if (!isJsonObject(value)) return wrong("The arguments are not a JSON object.", text);
   const twice = repeatedKey(text);
   return twice === undefined
-    ? { ok: true, value: copy }
+    ? { ok: true, value }
     : wrong(
         `The key ${JSON.stringify(truncated(twice.key, 100))} stands twice, at offset ${twice.offset}.`,
         text,
@@ -57,7 +58,7 @@ function repeatedKey(text: string): { readonly key: string; readonly offset: num
     const end = endOfJsonString(text, offset);
     const keys = isKey(text, end) ? objects.at(-1) : undefined;
     if (keys !== undefined) {
-      const key = String(JSON.parse(text.slice(offset, end)));
+      const key = keyAt(text, offset, end);
       if (keys.has(key)) return { key, offset };
       keys.add(key);
     }
@@ -66,8 +67,14 @@ function repeatedKey(text: string): { readonly key: string; readonly offset: num
   return undefined;
 }
 
+function keyAt(text: string, start: number, end: number): string {
+  const key = text.slice(start + 1, end - 1);
+  return key.includes("\\") ? String(JSON.parse(text.slice(start, end))) : key;
+}
+
+/** Whether a string that ends at `end` is a key: a colon follows it, after white space. */
 function isKey(text: string, end: number): boolean {
   let next = end;
-  while (/\s/.test(text[next] ?? "")) next += 1;
+  while (text.charCodeAt(next) <= 32) next += 1;
   return text[next] === ":";
 }

@@ -6,25 +6,29 @@ import type { CheckedValue, SchemaCheck } from "./schema-check.ts";
 
 type MaybeChecked<Input> = CheckedValue<Input> | Promise<CheckedValue<Input>>;
 
+/** The maximum number of cached checks: those of the calls of one turn. */
+const maxCached = 256;
+
 /**
  * Validates the arguments of calls. `checked` caches its result for the next `taken` with the same text, because a call is
- * usually run directly after its check. `taken` returns a cached result only once, so that two runs do not share an object.
+ * usually run soon after its check. `taken` returns a cached result only once, so that two runs do not share an object.
  */
 export function argumentsOf<Input>(schema: SchemaCheck<unknown>): {
   checked(parameters: string): MaybeChecked<Input>;
   taken(parameters: string): MaybeChecked<Input>;
 } {
-  let kept: { readonly parameters: string; readonly it: CheckedValue<Input> } | undefined;
+  const cache = new Map<string, CheckedValue<Input>>();
   return {
     checked(parameters) {
       const it = checkedArguments<Input>(schema, parameters);
-      kept = isPromise(it) ? undefined : { parameters, it };
+      if (cache.size >= maxCached) cache.clear();
+      if (!isPromise(it)) cache.set(parameters, it);
       return it;
     },
     taken(parameters) {
-      const known = kept;
-      kept = undefined;
-      return known?.parameters === parameters ? known.it : checkedArguments<Input>(schema, parameters);
+      const cached = cache.get(parameters);
+      if (cached !== undefined) cache.delete(parameters);
+      return cached ?? checkedArguments<Input>(schema, parameters);
     },
   };
 }
