@@ -1,6 +1,6 @@
 import type { AgentState } from "../state.ts";
 import { CallTable } from "./call-table.ts";
-import { toArray } from "./long-list.ts";
+import { LongList, toArray } from "./long-list.ts";
 import { finishedListsOf, listsKey, type FinishedLists } from "./state-lists.ts";
 
 /** The fields of a state that are not collections. */
@@ -41,11 +41,14 @@ function shortState(fields: StateFields, lists: FinishedLists): AgentState {
 /** A state of the same shape. It is built property by property, because redefining properties is slow. */
 function longState(fields: StateFields, lists: FinishedLists): AgentState {
   const state: Partial<Mutable<AgentState>> = { version: 1, config: fields.config };
-  Object.defineProperty(state, "messages", lazyMessages);
+  if (lists.messages instanceof LongList) Object.defineProperty(state, "messages", lazyMessages);
+  else state.messages = lists.messages;
   state.tools = fields.tools;
-  Object.defineProperty(state, "toolCalls", lazyToolCalls);
+  if (lists.calls instanceof CallTable) Object.defineProperty(state, "toolCalls", lazyToolCalls);
+  else state.toolCalls = lists.calls;
   state.toolCallCount = fields.toolCallCount;
-  Object.defineProperty(state, "transcript", lazyTranscript);
+  if (lists.transcript instanceof LongList) Object.defineProperty(state, "transcript", lazyTranscript);
+  else state.transcript = lists.transcript;
   state.reActContext = fields.reActContext;
   state.owner = fields.owner;
   state.opened = fields.opened;
