@@ -2,7 +2,7 @@ import type { AgentError } from "@moora/agent-core-effects";
 import type { AgentEvent, ApprovalRequested } from "./agent-event.ts";
 import type { AgentRun, RunResult } from "./agent-run.ts";
 import { EventBuffer } from "./event-buffer.ts";
-import { StartedCalls } from "./started-calls.ts";
+import type { ToolCallStarted } from "./started-calls.ts";
 
 /** The session's side of a run: emits its events and settles it. */
 export class RunControl<Answer = string> {
@@ -10,18 +10,15 @@ export class RunControl<Answer = string> {
   readonly run: AgentRun<Answer>;
   readonly #outcome = Promise.withResolvers<RunResult<Answer>>();
   readonly #readers = new Set<EventReader<Answer>>();
-  readonly #calls = new StartedCalls();
   #buffer: EventBuffer<Answer> | undefined = new EventBuffer();
   #isEnded = false;
   #onEnd: (() => void) | undefined;
   #onUnwatched: (() => void) | undefined;
-  readonly #openQuestions: () => readonly ApprovalRequested[];
+  readonly #open: () => readonly OpenEvent[];
 
-  constructor(
-    cancel: (reason?: string) => void,
-    openQuestions: () => readonly ApprovalRequested[] = () => [],
-  ) {
-    this.#openQuestions = openQuestions;
+  /** `open` returns what a new iterator receives first: the starts of the calls that run, and the open questions. */
+  constructor(cancel: (reason?: string) => void, open: () => readonly OpenEvent[] = () => []) {
+    this.#open = open;
     this.#outcome.promise.catch(() => undefined);
     this.run = new ControlledRun({ cancel, result: () => this.#result(), events: () => this.#events() });
   }
@@ -29,6 +26,11 @@ export class RunControl<Answer = string> {
   /** Whether an iterator over the events is open, whose reader can answer questions. */
   get isWatched(): boolean {
     return this.#readers.size > 0;
+  }
+
+  /** Whether events of the run are buffered or read. */
+  get isObserved(): boolean {
+    return this.#buffer !== undefined || this.isWatched;
   }
 
   /** Calls `ended` once when the run has ended, and `unwatched` each time its last iterator is closed. */
@@ -40,7 +42,6 @@ export class RunControl<Answer = string> {
 
   emit(event: AgentEvent<Answer>): void {
     if (this.#isEnded) return;
-    this.#calls.follow(event);
     this.#buffer?.push(event);
     for (const reader of this.#readers) reader.push(event);
   }
@@ -81,13 +82,8 @@ export class RunControl<Answer = string> {
   #unread(): readonly AgentEvent<Answer>[] {
     const buffered = this.#buffer?.unread ?? [];
     if (this.#isEnded) return buffered;
-    const isBuffered = (question: ApprovalRequested): boolean =>
-      buffered.some((event) => event.type === "ApprovalRequested" && isSameQuestion(event, question));
-    return [
-      ...this.#calls.events().filter((started) => !buffered.includes(started)),
-      ...this.#openQuestions().filter((question) => !isBuffered(question)),
-      ...buffered,
-    ];
+    const isBuffered = (open: OpenEvent): boolean => buffered.some((event) => isAboutSame(event, open));
+    return [...this.#open().filter((open) => !isBuffered(open)), ...buffered];
   }
 
   #finish(): void {
@@ -99,6 +95,9 @@ export class RunControl<Answer = string> {
     this.#onUnwatched = undefined;
   }
 }
+
+/** An event about work that is still open. */
+type OpenEvent = ToolCallStarted | ApprovalRequested;
 
 interface RunSource<Answer> {
   readonly cancel: (reason?: string) => void;
@@ -144,8 +143,17 @@ class ControlledRun<Answer> implements AgentRun<Answer> {
   }
 }
 
-const isSameQuestion = (one: ApprovalRequested, other: ApprovalRequested): boolean =>
-  one.toolCallId === other.toolCallId && one.digest === other.digest;
+/** Whether an event is about the same start of a call, or the same question. */
+function isAboutSame(event: AgentEvent<unknown>, open: OpenEvent): boolean {
+  if (event.type === "ToolCallStarted")
+    return open.type === event.type && open.toolCallId === event.toolCallId;
+  return (
+    event.type === "ApprovalRequested" &&
+    open.type === event.type &&
+    open.toolCallId === event.toolCallId &&
+    open.digest === event.digest
+  );
+}
 
 /** An iterator over events that buffers those that its reader has not taken yet. */
 class EventReader<Answer> implements AsyncIterator<AgentEvent<Answer>, undefined> {

@@ -25,7 +25,7 @@ export interface MessageHost<Answer> {
   readonly runs: RunTracker<Answer>;
   readonly dispatch: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
   readonly cancel: Session["cancel"];
-  /** The open questions, which an iterator of a run receives first. */
+  /** The open questions, which an iterator of a run receives after the starts of the calls that run. */
   readonly open: () => readonly ApprovalRequested[];
 }
 
@@ -65,10 +65,13 @@ export function messageSender<Answer>({
    * Creates a run whose `cancel` ends the loop. If the cancel cannot be stored, it ends only the run; a late one does nothing.
    */
   const newRun = (): RunControl<Answer> => {
-    const run: RunControl<Answer> = new RunControl((reason) => {
-      checkOptionalText("reason", reason);
-      cancel(reason).catch((cause: unknown) => runs.fail(run, storeError(cause, "cancel")));
-    }, open);
+    const run: RunControl<Answer> = new RunControl(
+      (reason) => {
+        checkOptionalText("reason", reason);
+        cancel(reason).catch((cause: unknown) => runs.fail(run, storeError(cause, "cancel")));
+      },
+      () => [...runs.started(), ...open()],
+    );
     return run;
   };
 

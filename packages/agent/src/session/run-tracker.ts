@@ -4,16 +4,18 @@ import type { AgentInput, AgentState, AgentStep, ControlMove, Trace } from "@moo
 import type { AgentEvent } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
 import type { RunControl } from "../run-control.ts";
-import { StartedCalls, type ToolCallStarted } from "../started-calls.ts";
+import { startsAt, type ToolCallStarted } from "../started-calls.ts";
 import { moveToEvent } from "./events.ts";
-import { serialQueue } from "./serial-queue.ts";
+import { SerialQueue } from "./serial-queue.ts";
 import { earlyAnswerOf, loopEndOf, type LoopEnd } from "./loop-end.ts";
 import { recentMoves } from "./recent-moves.ts";
 
 export interface RunTrackerHost<Answer> {
   readonly emit: (event: AgentEvent<Answer>) => void;
-  /** The `ToolCallStarted` of each call that runs in the initial state. */
-  readonly started: readonly ToolCallStarted[];
+  /** Whether listeners of the session receive events. */
+  readonly hasListeners: () => boolean;
+  /** The state at the beginning; undefined if its running calls are started anew here. */
+  readonly initial: AgentState | undefined;
   /** Called with an exception that occurs while events are emitted. */
   readonly onError: (error: unknown) => void;
   /** Called with whether there are unfinished runs, whenever that may have changed. */
@@ -33,16 +35,28 @@ export class RunTracker<Answer> {
   readonly #waiting = new Map<RunControl<Answer>, string>();
   readonly #active = new Map<RunControl<Answer>, Progress>();
   readonly #moves = recentMoves();
-  /** The calls that run, for the runs that begin now: they receive no event that waits for an answer to be checked. */
-  readonly #calls = new StartedCalls();
   /** Emits events in order: the check of an answer may be asynchronous, and later events wait for it. */
-  readonly #emitInOrder: (work: () => void | Promise<void>) => void;
+  readonly #queue: SerialQueue;
+  /** The state after the newest input whose events were all emitted. */
+  #emitted: AgentState | undefined;
 
   constructor(agent: Pick<Agent<Answer>, "answerOf">, host: RunTrackerHost<Answer>) {
-    for (const started of host.started) this.#calls.follow(started);
     this.#agent = agent;
     this.#host = host;
-    this.#emitInOrder = serialQueue(host.onError);
+    this.#queue = new SerialQueue(host.onError);
+    this.#emitted = host.initial;
+  }
+
+  /** The `ToolCallStarted` of each call that runs according to the events so far. */
+  started(): readonly ToolCallStarted[] {
+    return this.#emitted === undefined ? [] : startsAt(this.#emitted);
+  }
+
+  /** Whether a listener, an iterator or the buffer of a run receives events now. */
+  get isObserved(): boolean {
+    if (this.#host.hasListeners()) return true;
+    for (const run of this.#active.keys()) if (run.isObserved) return true;
+    return false;
   }
 
   /** Whether an iterator reads the events of an active run. */
@@ -71,13 +85,14 @@ export class RunTracker<Answer> {
     }
     if (messageId !== undefined) this.#activate(messageId);
     this.#reportOpen();
+    if (this.#queue.isIdle) this.#emitted = step.state;
+    else this.#queue.add(() => void (this.#emitted = step.state));
   }
 
   /** Emits an event to the active runs and to the listeners of the session. */
   emit(event: AgentEvent<Answer>): void {
     const runs = [...this.#active.keys()];
-    this.#calls.follow(event);
-    this.#emitInOrder(() => {
+    this.#queue.add(() => {
       this.#host.emit(event);
       for (const run of runs) run.emit(event);
     });
@@ -116,12 +131,12 @@ export class RunTracker<Answer> {
 
   #begin(run: RunControl<Answer>, progress: Progress): void {
     this.#active.set(run, progress);
-    for (const started of this.#calls.events()) run.emit(started);
+    for (const started of this.started()) run.emit(started);
   }
 
   #followMove(move: ControlMove, input: AgentInput, { state, moves }: AgentStep): void {
     this.#moves.add(move);
-    this.emit(moveToEvent(move));
+    if (this.isObserved) this.emit(moveToEvent(move));
     if (isEnd(move, state)) return this.#endLoop(state, move === moves.at(-1));
     if (isAnswer(move, input)) {
       this.#endRuns(
@@ -164,14 +179,14 @@ export class RunTracker<Answer> {
   #failUnseen(state: AgentState, trace: Trace): void {
     const unseen = this.#take((progress) => progress === "queued");
     if (unseen.length === 0) return;
-    this.#emitInOrder(() => {
+    this.#queue.add(() => {
       for (const run of unseen) run.fail(unansweredError(state, trace));
     });
   }
 
   #endRuns(runs: readonly RunControl<Answer>[], end: LoopEnd<Answer> | Promise<LoopEnd<Answer>>): void {
     const emitEnd = (result: LoopEnd<Answer>): void => this.#emitEnd(runs, result);
-    this.#emitInOrder(() => (isPromise(end) ? end.then(emitEnd) : emitEnd(end)));
+    this.#queue.add(() => (isPromise(end) ? end.then(emitEnd) : emitEnd(end)));
   }
 
   #emitEnd(runs: readonly RunControl<Answer>[], result: LoopEnd<Answer>): void {

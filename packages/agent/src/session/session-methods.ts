@@ -9,7 +9,7 @@ import { messageSender, type MessageMethods } from "./messages.ts";
 import { checkAccess, type OutsideInputs } from "./outside-inputs.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { questionsAt } from "./questions.ts";
-import { serialQueue } from "./serial-queue.ts";
+import { SerialQueue } from "./serial-queue.ts";
 import { checkedListener, checkFields, checkOptionalText, checkText } from "./session-arguments.ts";
 import type { SessionOutput } from "./session-output.ts";
 import type { Receipt, Session } from "./session.ts";
@@ -101,12 +101,12 @@ const hostMethods = (
  * change is copied when it is given.
  */
 function configureInTurn(apply: (change: AgentConfigChange) => Promise<Receipt>): Session["configure"] {
-  const inTurn = serialQueue(() => undefined);
+  const queue = new SerialQueue(() => undefined);
   return async (config) => {
     checkFields("config", config);
     const change = changeCopy(config);
     const { promise, resolve, reject } = Promise.withResolvers<Receipt>();
-    inTurn(() => apply(change).then(resolve, reject));
+    queue.add(() => apply(change).then(resolve, reject));
     return await promise;
   };
 }

@@ -5,7 +5,6 @@ import type { Agent } from "../define-agent.ts";
 import { errorReports, type ErrorReports } from "../error-reports.ts";
 import { keepAlive } from "../keep-alive.ts";
 import { listeners, type Listeners } from "../listeners.ts";
-import { StartedCalls, startsAt } from "../started-calls.ts";
 import type { SessionBase } from "./create-session.ts";
 import { noticeToEvent, transitionToEvents } from "./events.ts";
 import type { PublishedStep } from "./machine.ts";
@@ -40,24 +39,18 @@ export class SessionOutput<Answer> {
     this.events = listeners(listenerFailed);
     this.changes = listeners(listenerFailed);
     this.inputs = listeners(listenerFailed);
-    // What runs effects starts the interrupted calls anew; to what only reads they run in another process.
-    const started = runsEffects ? [] : startsAt(initial);
-    const calls = new StartedCalls();
-    for (const event of started) calls.follow(event);
     this.runs = new RunTracker(agent, {
-      emit: (event) => {
-        this.events.emit(event);
-        // Last, so that a listener which begins at this event does not receive it twice.
-        calls.follow(event);
-      },
-      started,
+      emit: (event) => this.events.emit(event),
+      hasListeners: () => this.events.size > 0,
+      // A session that runs effects starts the interrupted calls anew; for one that only reads they run in another process.
+      initial: runsEffects ? undefined : initial,
       onError: (error) => this.errors.report({ source: "projection", error }),
       // In a log, the answer to a question may come from another process.
       onOpen: ledger === undefined ? undefined : keepAlive(),
     });
     this.questions = openQuestions({
       initial,
-      started: () => calls.events(),
+      started: () => this.runs.started(),
       current: reviews.questions,
       decide: reviews.decide,
       emit: (event) => this.runs.emit(event),
@@ -73,13 +66,13 @@ export class SessionOutput<Answer> {
       this.overlay.add(notice);
       this.changes.emit();
     }
-    this.runs.emit(noticeToEvent(notice));
+    if (this.runs.isObserved) this.runs.emit(noticeToEvent(notice));
   }
 
   /** Reports an input that has become part of the session. */
   published({ input, step, seq }: PublishedStep): void {
     this.inputs.emit(input, step.state, seq);
-    for (const event of transitionToEvents(input, step)) this.runs.emit(event);
+    if (this.runs.isObserved) for (const event of transitionToEvents(input, step)) this.runs.emit(event);
     this.runs.follow(input, step);
     if (!this.#runsEffects) this.questions.announce(step.state);
     this.changes.emit();
