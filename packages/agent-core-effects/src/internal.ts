@@ -5,6 +5,8 @@ export { fieldPath, fieldProblem, shownValue } from "./field-problem.ts";
 export { internalTools } from "./internal-tools.ts";
 export { after, isPromise } from "./is-promise.ts";
 export { didYouMean, nearest, optionHint } from "@moora/llm/internal";
+export { isEffectWanted } from "./is-effect-wanted.ts";
+export { intentOf, isIntentRecorded } from "./run/intent-of.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";
 export { callDigest } from "./run/observation.ts";

@@ -1,33 +1,52 @@
-import type { DispatchResult } from "./definition.ts";
+import type { DispatchResult, DispatchedInput } from "./definition.ts";
 import type { Run } from "./effect-runs.ts";
 
+type BatchResult<State> = { readonly value: DispatchResult<State> } | { readonly error: unknown };
+
 /** The inputs of one dispatch, and its result. */
-export interface Batch<State, Input, Effect> {
-  readonly inputs: readonly Input[];
+export class Batch<State, Input, Effect> {
+  readonly inputs: readonly DispatchedInput<State, Input>[];
   /** The run that dispatched the batch; undefined for a dispatch from outside. */
   readonly run: Run<Effect> | undefined;
-  result: Promise<DispatchResult<State>> | undefined;
-  settle: ((result: Promise<DispatchResult<State>>) => void) | undefined;
+  #result: BatchResult<State> | undefined;
+  #onSettled: ((result: BatchResult<State>) => void) | undefined;
+
+  constructor(inputs: readonly DispatchedInput<State, Input>[], run?: Run<Effect>) {
+    this.inputs = inputs;
+    this.run = run;
+  }
+
+  get isSettled(): boolean {
+    return this.#result !== undefined;
+  }
+
+  resolve(applied: number, state: State): void {
+    this.#settle({ value: { applied, state } });
+  }
+
+  reject(error: unknown): void {
+    this.#settle({ error });
+  }
+
+  /** A promise for the result, which may be known already. */
+  promise(): Promise<DispatchResult<State>> {
+    if (this.#result !== undefined) return settledPromise(this.#result);
+    return markHandled(
+      new Promise((resolve) => {
+        this.#onSettled = (result) => resolve(settledPromise(result));
+      }),
+    );
+  }
+
+  #settle(result: BatchResult<State>): void {
+    if (this.#result !== undefined) return;
+    this.#result = result;
+    this.#onSettled?.(result);
+  }
 }
 
-export const newBatch = <State, Input, Effect>(
-  inputs: readonly Input[],
-  run?: Run<Effect>,
-): Batch<State, Input, Effect> => ({ inputs, run, result: undefined, settle: undefined });
-
-/** A promise for the result of a batch, which may be settled already. */
-export const resultOf = <State>(batch: Batch<State, unknown, unknown>): Promise<DispatchResult<State>> =>
-  batch.result ?? markHandled(new Promise((resolve) => (batch.settle = resolve)));
-
-/** Settles a batch with its result, unless it is settled already. */
-export const settleBatch = <State>(
-  batch: Batch<State, unknown, unknown>,
-  result: Promise<DispatchResult<State>>,
-): void => {
-  if (batch.result !== undefined) return;
-  batch.result = result;
-  batch.settle?.(result);
-};
+const settledPromise = <State>(result: BatchResult<State>): Promise<DispatchResult<State>> =>
+  "error" in result ? rejected(result.error) : Promise.resolve(result.value);
 
 /** A rejected promise that the caller need not catch, because a notice reports the error too. */
 export const rejected = (error: unknown): Promise<never> => markHandled(Promise.reject(error));

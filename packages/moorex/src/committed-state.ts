@@ -1,12 +1,17 @@
-import { rejected, settleBatch } from "./batch.ts";
-import type { BaseDefinition, ErrorSource } from "./definition.ts";
+import type { BaseDefinition, ErrorSource, Step } from "./definition.ts";
 import type { EffectRuns } from "./effect-runs.ts";
-import type { BatchOutcome, GroupTransition } from "./group.ts";
+import { isStep, type BatchOutcome } from "./group.ts";
+import type { Draft } from "./draft.ts";
 import type { Notifier } from "./notifier.ts";
+
+type StateDefinition<State, Input, Effect, Detail, Position> = Pick<
+  BaseDefinition<State, Input, Effect, Detail, Position>,
+  "effectsAt" | "initial" | "isWanted"
+>;
 
 /** The current state, which all subscribers see, and its running effects. */
 export class CommittedState<State, Input, Effect, Detail, Position> {
-  readonly #definition: Pick<BaseDefinition<State, Input, Effect, Detail, Position>, "effectsAt">;
+  readonly #definition: StateDefinition<State, Input, Effect, Detail, Position>;
   readonly #runs: EffectRuns<State, Input, Effect>;
   readonly #notices: Notifier<State, Input, Effect, Detail, Position>;
   #state: State;
@@ -14,7 +19,7 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
   #hasChanged = true;
 
   constructor(
-    definition: Pick<BaseDefinition<State, Input, Effect, Detail, Position>, "effectsAt" | "initial">,
+    definition: StateDefinition<State, Input, Effect, Detail, Position>,
     runs: EffectRuns<State, Input, Effect>,
     notices: Notifier<State, Input, Effect, Detail, Position>,
   ) {
@@ -28,60 +33,72 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
     return this.#state;
   }
 
-  /** Publishes the steps of a committed group one by one, and settles its batches. */
+  /** Whether the state has changed since the effects were last reconciled. Initially true. */
+  get hasChanged(): boolean {
+    return this.#hasChanged;
+  }
+
+  /** Publishes the steps of a committed draft one by one, and settles its batches. `positions` are those of the steps. */
   publish(
-    { outcomes }: GroupTransition<State, Input, Effect, Detail>,
+    { outcomes, intents, after }: Draft<State, Input, Effect, Detail>,
     positions: readonly (Position | undefined)[],
     source: Extract<ErrorSource, "transition" | "foreign"> = "transition",
   ): void {
-    let published = 0;
+    const position = positions.values();
     for (const outcome of outcomes) {
       if (outcome.type === "failed") {
-        settleBatch(outcome.batch, rejected(outcome.error));
+        outcome.batch.reject(outcome.error);
         this.#notices.error(source, outcome.error, outcome.batch.run?.key);
-      } else published += this.#publishBatch(outcome, positions, published);
+      } else this.#publishBatch(outcome, position, after);
     }
+    for (const entry of intents?.entries ?? []) this.#publishEntry(entry, position);
   }
 
-  /** Publishes the steps of one batch, and returns their number. `from` is the index of the first step's position. */
   #publishBatch(
-    {
-      batch,
-      inputs,
-      isRunWanted,
-    }: Extract<BatchOutcome<State, Input, Effect, Detail>, { type: "transitioned" }>,
-    positions: readonly (Position | undefined)[],
-    from: number,
-  ): number {
+    { batch, entries }: Extract<BatchOutcome<State, Input, Effect, Detail>, { type: "transitioned" }>,
+    positions: Iterator<Position | undefined>,
+    after: State,
+  ): void {
     let applied = 0;
-    for (const { input, step } of inputs) {
-      if (step === undefined) {
-        if (!this.#notices.hasListeners) continue;
-        this.#notices.emit({ type: "input-received", input });
-        this.#notices.emit({ type: "input-ignored", input, state: this.#state });
-        continue;
-      }
-      this.#state = step.after;
-      this.#hasChanged = true;
-      const position = positions[from + applied];
-      applied += 1;
-      if (!this.#notices.hasListeners) continue;
-      const { before, after: state, detail } = step;
-      this.#notices.emit({ type: "input-received", input });
-      this.#notices.emit({ type: "state-updated", input, before, state, detail, position });
+    for (const entry of entries) {
+      this.#publishEntry(entry, positions);
+      if (isStep(entry)) applied += 1;
     }
-    if (applied > 0 && batch.run?.phase === "running" && !isRunWanted) batch.run.phase = "answered";
-    settleBatch(batch, Promise.resolve({ applied, state: this.#state }));
-    return applied;
+    const { run } = batch;
+    if (applied > 0 && run !== undefined)
+      // Reconciling finds out whether the last state of the draft wants the run.
+      run.isAnswered = this.#state === after || !this.isWanted(run.key, this.#state);
+    batch.resolve(applied, this.#state);
   }
 
-  /** Ends and starts effects so that the state's wanted effects run. Does nothing if the state has not changed. */
-  reconcile(): void {
+  #publishEntry(entry: Step<State, Input, Detail>, positions: Iterator<Position | undefined>): void {
+    const { input, before, after: state, detail } = entry;
+    const isIgnored = !isStep(entry);
+    const position = isIgnored ? undefined : positions.next().value;
+    if (!isIgnored) {
+      this.#state = state;
+      this.#hasChanged = true;
+    }
+    if (!this.#notices.hasListeners) return;
+    this.#notices.emit({ type: "input-received", input });
+    this.#notices.emit(
+      isIgnored
+        ? { type: "input-ignored", input, state: this.#state }
+        : { type: "state-updated", input, before, state, detail, position },
+    );
+  }
+
+  /**
+   * Ends and starts effects so that the state's wanted effects run. Does nothing if the state has not changed. `intents` are
+   * those of the draft that was published last.
+   */
+  reconcile(intents: Draft<State, Input, Effect, Detail>["intents"]): void {
     if (!this.#hasChanged) return;
     this.#hasChanged = false;
-    const wanted = this.wantedAt(this.#state);
+    const wanted = intents === undefined ? this.wantedAt(this.#state) : intents.wanted;
     if (wanted === undefined) return;
     this.#runs.retire(wanted);
+    if (intents !== undefined) this.#runs.refuse(intents.refused, wanted);
     this.#runs.start(wanted, this.#state);
   }
 
@@ -100,6 +117,20 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
     } catch (error) {
       this.#notices.error("effectsAt", error);
       return undefined;
+    }
+  }
+
+  /** Whether a state wants the effect of a run. If that is not known because the function throws, it counts as wanted. */
+  isWanted(key: string, state: State): boolean {
+    if (this.#definition.isWanted === undefined) {
+      const wanted = this.wantedAt(state);
+      return wanted === undefined || Object.hasOwn(wanted, key);
+    }
+    try {
+      return this.#definition.isWanted(key, state);
+    } catch (error) {
+      this.#notices.error("effectsAt", error, key);
+      return true;
     }
   }
 }

@@ -21,17 +21,37 @@ export interface DispatchResult<State> {
   readonly state: State;
 }
 
+/**
+ * Returns an input for the state at its turn in the queue, or undefined for none. Must be pure: it is called again after
+ * `{ before }` and after a failed commit. An exception counts as one of the transition.
+ */
+export type LateInput<State, Input> = (state: State) => Input | undefined;
+
+/** An input, or a function that returns it at its turn. An input itself must not be a function. */
+export type DispatchedInput<State, Input> = Input | LateInput<State, Input>;
+
 /** Dispatches inputs to the machine as one atomic batch. */
-export type Dispatch<State, Input> = (...inputs: readonly Input[]) => Promise<DispatchResult<State>>;
+export type Dispatch<State, Input> = (
+  ...inputs: readonly DispatchedInput<State, Input>[]
+) => Promise<DispatchResult<State>>;
+
+/** The context of a run of an effect. */
+export interface RunContext {
+  /**
+   * Aborted when the state no longer wants the effect (`AbortError`) and when the machine stops (`ShutdownError`). It is
+   * created when it is read for the first time.
+   */
+  readonly signal: AbortSignal;
+}
 
 /**
  * One run of an effect. `start` does the work and dispatches its results; the promise of `dispatch` resolves with whether
- * they applied. `signal` is aborted when the state no longer wants the effect (`AbortError`) or when the machine stops
- * (`ShutdownError`); `cancel` is called then as well.
+ * they applied. `cancel` is called with the reason of the abort when `context.signal` is aborted, or would be if it had
+ * been read.
  */
 export interface EffectRun<State, Input> {
-  start(dispatch: Dispatch<State, Input>, signal: AbortSignal): Promise<void>;
-  cancel?(): void;
+  start(dispatch: Dispatch<State, Input>, context: RunContext): Promise<void>;
+  cancel?(reason: DOMException): void;
 }
 
 /** An input that is already durable, and its position. */
@@ -55,7 +75,25 @@ export interface BaseDefinition<State, Input, Effect, Detail, Position> {
   initial(): State;
   /** Returns the wanted effects of a state by key. Must be pure. The key is the identity of an effect. */
   effectsAt(state: State): Readonly<Record<string, Effect>>;
+  /**
+   * Whether a state wants the effect of a key that is running. Must be pure, and true exactly if `effectsAt` contains the
+   * key. Default: looks for the key in `effectsAt`. Give it where `effectsAt` is expensive and many effects run at once.
+   */
+  isWanted?(key: string, state: State): boolean;
+  /**
+   * Returns the intent of an effect: the input that records that the effect is about to start. It is transitioned and
+   * committed with the inputs that made the effect wanted, and the effect starts only after that. Undefined for an effect
+   * that needs none; it starts without one. Default: no effect has an intent. An effect whose intent does not apply is not
+   * run and counts as finished; if this function or the transition of the intent throws, it counts as failed. Called again
+   * after `{ before }` and after a failed commit.
+   */
+  intentOf?(effect: Effect, key: string, state: State): Input | undefined;
   runEffect(effect: Effect, state: State, key: string): EffectRun<State, Input>;
+  /**
+   * Schedules the processing of inputs that effects dispatch while other effects run, so that those which arrive until then
+   * form one group. Must call `process` once, later. Default: a microtask.
+   */
+  defer?(process: () => void): void;
   /** Makes steps durable before they become visible. Default: inputs are not stored. See I5. */
   commit?(
     steps: readonly Step<State, Input, Detail>[],
@@ -101,7 +139,7 @@ export interface DetailedDefinition<
 
 /**
  * The source of an error that a notice reports. `transition`: the transition threw, and its input was refused.
- * `effectsAt`: the function threw; the state is current, its effects are not running. `subscriber`: a listener of notices
+ * `effectsAt`: `effectsAt` or `isWanted` threw; the state is current, its effects are not running. `subscriber`: a listener of notices
  * threw. `commit`: inputs were not made durable. `dispatch`: an input was dispatched after `stop`.
  */
 export type ErrorSource = "transition" | "foreign" | "effectsAt" | "subscriber" | "commit" | "dispatch";
@@ -130,8 +168,9 @@ export type MoorexNotice<State, Input, Effect, Detail = undefined, Position = un
       readonly source: ErrorSource;
       readonly error: unknown;
       /**
-       * The effect that dispatched the input; after a failed commit, one whose input is kept and committed again. Absent
-       * if all inputs came from outside: their dispatches reject.
+       * The effect that dispatched the input. After a failed commit: an effect whose input is kept, or a wanted effect
+       * whose intent was not stored; the next dispatch, such as an empty one, commits them again. Absent if all inputs came
+       * from outside: their dispatches reject.
        */
       readonly key?: string;
     };

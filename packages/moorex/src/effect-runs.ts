@@ -1,18 +1,44 @@
-import type { Dispatch, EffectRun } from "./definition.ts";
+import type { Dispatch, EffectRun, RunContext } from "./definition.ts";
+import type { RefusedEffect } from "./intents.ts";
 
 /** One run of an effect. */
-export interface Run<Effect> {
+export class Run<Effect> implements RunContext {
   readonly key: string;
   readonly effect: Effect;
-  readonly controller: AbortController;
-  /**
-   * `answered`: an accepted input of this run may have retired it, so that its end counts as a completion, not as a
-   * cancellation. `over`: the run has ended, or the state no longer wants it; its later inputs are dropped.
-   */
-  phase: "running" | "answered" | "over";
-  cancel: (() => void) | undefined;
+  /** `over`: the run has ended, or the state no longer wants it; its later inputs are dropped. */
+  phase: "running" | "over" = "running";
+  /** Whether an accepted batch of this run retired it, so that its end counts as a completion, not as a cancellation. */
+  isAnswered = false;
   /** Whether `settled` does not wait for it. */
-  isBackground: boolean;
+  isBackground = false;
+  #work: Pick<EffectRun<unknown, unknown>, "cancel"> | undefined;
+  #abortReason: DOMException | undefined;
+  #controller: AbortController | undefined;
+
+  constructor(key: string, effect: Effect) {
+    this.key = key;
+    this.effect = effect;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Calls `cancel` of the work when the run is aborted. */
+  linkTo(work: Pick<EffectRun<unknown, unknown>, "cancel">): void {
+    this.#work = work;
+  }
+
+  /** Aborts the signal. Throws what `cancel` throws. */
+  abort(reason: DOMException): void {
+    this.#abortReason = reason;
+    this.#controller?.abort(reason);
+    this.#work?.cancel?.(reason);
+  }
 }
 
 /** The notices about a run. */
@@ -40,26 +66,32 @@ export class EffectRuns<State, Input, Effect> {
   readonly #options: RunOptions<State, Input, Effect>;
   readonly #running = new Map<string, Run<Effect>>();
   readonly #finished = new Set<string>();
+  #foreground = 0;
   #isStopped = false;
 
   constructor(options: RunOptions<State, Input, Effect>) {
     this.#options = options;
   }
 
-  /** Whether nothing runs but what is in the background. */
-  get isSettled(): boolean {
-    for (const run of this.#running.values()) if (!run.isBackground) return false;
-    return true;
+  /** The number of runs that are not in the background. */
+  get foreground(): number {
+    return this.#foreground;
+  }
+
+  /** Whether the effect of a key is running or has finished, so that it does not start now. */
+  isStarted(key: string): boolean {
+    return this.#running.has(key) || this.#finished.has(key);
   }
 
   /** Ends the runs whose keys `wanted` does not contain. A finished key that is no longer wanted may start again later. */
   retire(wanted: Readonly<Record<string, Effect>>): void {
     for (const key of this.#finished) if (!Object.hasOwn(wanted, key)) this.#finished.delete(key);
     for (const run of this.#running.values()) {
-      const wasAnswered = run.phase === "answered";
-      run.phase = "running";
-      if (Object.hasOwn(wanted, run.key)) continue;
-      if (wasAnswered) this.#end(run, { type: "effect-completed", key: run.key, effect: run.effect });
+      if (Object.hasOwn(wanted, run.key)) {
+        run.isAnswered = false;
+        continue;
+      }
+      if (run.isAnswered) this.#end(run, { type: "effect-completed", key: run.key, effect: run.effect });
       else this.#cancel(run, noLongerWanted);
     }
   }
@@ -69,8 +101,18 @@ export class EffectRuns<State, Input, Effect> {
     for (const key of Object.keys(wanted)) {
       if (this.#isStopped) return;
       const effect = wanted[key];
-      if (effect === undefined || this.#running.has(key) || this.#finished.has(key)) continue;
+      if (effect === undefined || this.isStarted(key)) continue;
       this.#start(key, effect, state);
+    }
+  }
+
+  /** Counts effects as finished that are not run, and reports those that failed. */
+  refuse(refused: readonly RefusedEffect<Effect>[], wanted: Readonly<Record<string, Effect>>): void {
+    for (const { key, effect, failure } of refused) {
+      if (!Object.hasOwn(wanted, key)) continue;
+      this.#finished.add(key);
+      if (failure !== undefined)
+        this.#options.emit({ type: "effect-failed", key, effect, error: failure.error });
     }
   }
 
@@ -82,25 +124,21 @@ export class EffectRuns<State, Input, Effect> {
 
   #start(key: string, effect: Effect, state: State): void {
     const { emit, runEffect, isBackground, dispatchOf } = this.#options;
-    const controller = new AbortController();
-    const run: Run<Effect> = {
-      key,
-      effect,
-      controller,
-      phase: "running",
-      cancel: undefined,
-      isBackground: false,
-    };
+    const run = new Run(key, effect);
     this.#running.set(key, run);
+    this.#foreground += 1;
     emit({ type: "effect-started", key, effect });
     // A listener that stops the machine ends the run before it begins, and so may `runEffect`.
     if (this.#isStopped) return;
     try {
-      run.isBackground = isBackground(effect, state);
+      if (isBackground(effect, state)) {
+        run.isBackground = true;
+        this.#foreground -= 1;
+      }
       const work = runEffect(effect, state, key);
       if (this.#isStopped) return;
-      run.cancel = work.cancel?.bind(work);
-      work.start(dispatchOf(run), controller.signal).then(
+      run.linkTo(work);
+      work.start(dispatchOf(run), run).then(
         () => this.#finish(run, { type: "effect-completed", key, effect }),
         (error: unknown) => this.#finish(run, { type: "effect-failed", key, effect, error }),
       );
@@ -119,9 +157,8 @@ export class EffectRuns<State, Input, Effect> {
   #cancel(run: Run<Effect>, reason: DOMException): void {
     const { key, effect } = run;
     this.#end(run, { type: "effect-canceled", key, effect });
-    run.controller.abort(reason);
     try {
-      run.cancel?.();
+      run.abort(reason);
     } catch (error) {
       this.#options.emit({ type: "effect-failed", key, effect, error });
     }
@@ -130,6 +167,7 @@ export class EffectRuns<State, Input, Effect> {
   #end(run: Run<Effect>, notice: RunNotice<Effect>): void {
     run.phase = "over";
     this.#running.delete(run.key);
+    if (!run.isBackground) this.#foreground -= 1;
     this.#options.emit(notice);
     this.#options.onEnd();
   }

@@ -1,94 +1,86 @@
 import type { Batch } from "./batch.ts";
-import type { Step, Transitioned } from "./definition.ts";
-import type { Run } from "./effect-runs.ts";
+import type { DispatchedInput, LateInput, Step, Transitioned } from "./definition.ts";
 
 /** The transition of a group of batches that is not committed yet. */
 export interface GroupTransition<State, Input, Effect, Detail> {
-  readonly steps: readonly Step<State, Input, Detail>[];
+  /** The inputs that changed the state, in order. */
+  readonly steps: Step<State, Input, Detail>[];
   readonly outcomes: readonly BatchOutcome<State, Input, Effect, Detail>[];
+  /** The state after the last input. */
+  readonly after: State;
+  readonly intents: undefined;
 }
 
 export type BatchOutcome<State, Input, Effect, Detail> =
   | {
       readonly type: "transitioned";
       readonly batch: Batch<State, Input, Effect>;
-      /** One entry for each input, in order; its `step` is undefined if nothing changed. Empty for a dropped batch. */
-      readonly inputs: readonly AppliedInput<State, Input, Detail>[];
-      /** Whether the run that dispatched the batch is still wanted directly after it; false if that is not known. */
-      readonly isRunWanted: boolean;
+      /** One entry for each input, in order; it is a step if its states differ. Empty for a dropped batch. */
+      readonly entries: readonly Step<State, Input, Detail>[];
     }
   | { readonly type: "failed"; readonly batch: Batch<State, Input, Effect>; readonly error: unknown };
 
-interface AppliedInput<State, Input, Detail> {
-  readonly input: Input;
-  readonly step: Step<State, Input, Detail> | undefined;
-}
+/** Whether an input changed the state. */
+export const isStep = <State, Input, Detail>({ before, after }: Step<State, Input, Detail>): boolean =>
+  before !== after;
 
-/** Whether a batch of one input changed something. */
+/** Whether a batch of one input changed the state. */
 export const isApplied = <State, Input, Effect, Detail>(
   outcome: BatchOutcome<State, Input, Effect, Detail> | undefined,
-): boolean => outcome?.type === "transitioned" && outcome.inputs.some(({ step }) => step !== undefined);
+): boolean => outcome?.type === "transitioned" && outcome.entries.some(isStep);
 
 export type Transition<State, Input, Detail> = (input: Input, state: State) => Transitioned<State, Detail>;
 
-/** Transitions a group. A batch that throws results only in its error; a batch of a lost run is dropped. */
+/**
+ * Transitions a group. A batch that throws results only in its error. Ensures I3 within a group: a batch of a run is dropped
+ * if the run is over, or if the state at the turn of the batch does not want its key.
+ */
 export function transitionGroup<State, Input, Effect, Detail>(
   group: readonly Batch<State, Input, Effect>[],
   state: State,
   transition: Transition<State, Input, Detail>,
-  wantedAt: (state: State) => Readonly<Record<string, Effect>> | undefined,
+  isWanted: (key: string, state: State) => boolean,
 ): GroupTransition<State, Input, Effect, Detail> {
   const steps: Step<State, Input, Detail>[] = [];
   const outcomes: BatchOutcome<State, Input, Effect, Detail>[] = [];
-  const lost = new Set<Run<Effect>>();
-  /** Only a run can be wanted or lost, and only where another batch of the group may decide that. */
-  const hasRivals = group.length > 1 && group.some(({ run }) => run !== undefined);
+  let after = state;
   for (const batch of group) {
-    if (batch.run !== undefined && (batch.run.phase === "over" || lost.has(batch.run))) {
-      outcomes.push({ type: "transitioned", batch, inputs: [], isRunWanted: false });
+    const { run } = batch;
+    // The committed state wants the key of each run that is not over.
+    if (run !== undefined && (run.phase === "over" || (after !== state && !isWanted(run.key, after)))) {
+      outcomes.push({ type: "transitioned", batch, entries: [] });
       continue;
     }
-    const before = steps.length;
-    const result = transitionBatch(batch, steps.at(-1)?.after ?? state, transition);
-    if ("error" in result) {
-      outcomes.push({ type: "failed", batch, error: result.error });
+    const entries: Step<State, Input, Detail>[] = [];
+    try {
+      after = transitionInputs(batch.inputs, after, transition, entries);
+    } catch (error) {
+      outcomes.push({ type: "failed", batch, error });
       continue;
     }
-    for (const { step } of result.inputs) if (step !== undefined) steps.push(step);
-    const newest = hasRivals && steps.length > before ? steps.at(-1) : undefined;
-    const wanted = newest && wantedAt(newest.after);
-    const isRunWanted =
-      wanted !== undefined && batch.run !== undefined && Object.hasOwn(wanted, batch.run.key);
-    outcomes.push({ type: "transitioned", batch, inputs: result.inputs, isRunWanted });
-    if (wanted !== undefined) addLost(lost, group, wanted);
+    for (const entry of entries) if (isStep(entry)) steps.push(entry);
+    outcomes.push({ type: "transitioned", batch, entries });
   }
-  return { steps, outcomes };
+  return { steps, outcomes, after, intents: undefined };
 }
 
-function transitionBatch<State, Input, Effect, Detail>(
-  batch: Batch<State, Input, Effect>,
+/** Adds an entry for each input, and returns the state after the last one. */
+function transitionInputs<State, Input, Detail>(
+  inputs: readonly DispatchedInput<State, Input>[],
   state: State,
   transition: Transition<State, Input, Detail>,
-): { readonly inputs: readonly AppliedInput<State, Input, Detail>[] } | { readonly error: unknown } {
+  entries: Step<State, Input, Detail>[],
+): State {
   let before = state;
-  try {
-    const inputs = batch.inputs.map((input) => {
-      const { state: after, detail } = transition(input, before);
-      const step = after === before ? undefined : { input, before, after, detail };
-      before = after;
-      return { input, step };
-    });
-    return { inputs };
-  } catch (error) {
-    return { error };
+  for (const dispatched of inputs) {
+    const input = isLate(dispatched) ? dispatched(before) : dispatched;
+    if (input === undefined) continue;
+    const { state: after, detail } = transition(input, before);
+    entries.push({ input, before, after, detail });
+    before = after;
   }
+  return before;
 }
 
-/** Ensures I3 within a group: the inputs of a run that an earlier batch retired are dropped, even if its key returns. */
-function addLost<State, Input, Effect>(
-  lost: Set<Run<Effect>>,
-  group: readonly Batch<State, Input, Effect>[],
-  wanted: Readonly<Record<string, Effect>>,
-): void {
-  for (const { run } of group) if (run !== undefined && !Object.hasOwn(wanted, run.key)) lost.add(run);
-}
+const isLate = <State, Input>(input: DispatchedInput<State, Input>): input is LateInput<State, Input> =>
+  typeof input === "function";

@@ -2,26 +2,34 @@
  * The runner: applies inputs, commits and publishes them, and keeps the running effects equal to those that the state
  * wants. Its invariants:
  *
- * - I1 Between inputs the running keys are the wanted keys without the finished ones, from creation on.
- * - I2 A finished key does not start again until a state has not wanted it.
- * - I3 A late action of an old run of a key affects neither the state nor a newer run. Its signal is aborted.
+ * - I1 Between groups of inputs the running keys are the wanted keys without the finished ones, from creation on. An effect
+ *   that has an intent starts only after a commit of this intent. The intents of the effects that a group makes wanted are
+ *   transitioned after its inputs, and those of the effects that they make wanted, until nothing new is wanted; one commit
+ *   stores the inputs and the intents. An effect whose intent does not apply is not run: its key counts as finished.
+ * - I2 A finished key does not start again until the effects have been reconciled with a state that did not want it.
+ * - I3 A late action of an old run of a key affects neither the state nor a newer run. Its signal is aborted. A batch of a
+ *   run is dropped if the run is over, or if the state at the turn of the batch does not want its key. A run whose key is
+ *   unwanted only between two inputs of one group continues.
  * - I4 Inputs are applied one at a time, in order; a dispatch is one atomic batch; a dispatch from a subscriber or an
- *   effect is queued; the stack does not grow. Without an asynchronous commit everything is published before `dispatch`
- *   returns.
+ *   effect is queued; the stack does not grow. All batches that wait form one group: with one commit, one reconciliation.
+ *   A late-bound input is evaluated at its turn, for the state before it. Without an asynchronous commit everything is
+ *   published before `dispatch` returns; a dispatch of an effect while others run waits for `defer`.
  * - I5 Transitions are speculative until committed: `commit` receives only inputs that changed the state, subscribers see
  *   only committed states, one by one, each with its detail and its position; effects are reconciled after the last one.
- *   `{ before }` is applied and published first, then the batch is transitioned again. During a commit, later inputs
- *   are queued and committed together. If a commit fails, dispatches from outside reject, the inputs of effects are
- *   committed again before later inputs, and no effect starts.
- * - I6 An exception of the transition, effectsAt, runEffect or a listener affects nothing else: the state does not change,
- *   a notice reports the error, and the machine continues. `onNotice` receives every notice from creation on.
+ *   `{ before }` is applied and published first, then the group is transitioned again, with its late-bound inputs and its
+ *   intents. During a commit, later inputs are queued and committed together. If a commit fails, dispatches from outside
+ *   reject, the inputs of effects are committed again before later inputs, and no effect starts.
+ * - I6 An exception of the transition, effectsAt, isWanted, intentOf, runEffect or a listener affects nothing else: the state
+ *   does not change, a notice reports the error, and the machine continues. `onNotice` receives every notice from creation
+ *   on.
  */
-import { newBatch, rejected, resultOf, settleBatch, type Batch } from "./batch.ts";
+import { Batch, rejected } from "./batch.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import type { BaseDefinition, CommitResult, CommittedInput, Dispatch, Moorex } from "./definition.ts";
 import { CommittedState } from "./committed-state.ts";
+import { Drafts, type Draft } from "./draft.ts";
 import { EffectRuns, type Run } from "./effect-runs.ts";
-import { isApplied, transitionGroup, type GroupTransition, type Transition } from "./group.ts";
+import { isApplied, type Transition } from "./group.ts";
 import { Notifier } from "./notifier.ts";
 
 /** The current activity of a machine. Inputs that arrive while it is not idle wait in the queue. */
@@ -30,14 +38,16 @@ type Activity = "idle" | "transitioning" | "committing" | "publishing";
 /** Processes inputs: transition, commit, publish, reconcile. */
 export class Machine<State, Input, Effect, Detail, Position> {
   readonly #definition: BaseDefinition<State, Input, Effect, Detail, Position>;
-  readonly #transition: Transition<State, Input, Detail>;
   readonly #notices: Notifier<State, Input, Effect, Detail, Position>;
   readonly #queue: BatchQueue<State, Input, Effect>;
   readonly #runs: EffectRuns<State, Input, Effect>;
   readonly #committed: CommittedState<State, Input, Effect, Detail, Position>;
+  readonly #drafts: Drafts<State, Input, Effect, Detail, Position>;
   /** Initially "publishing", as if the initial state were being published. */
   #activity: Activity = "publishing";
   #isStopped = false;
+  /** Whether `defer` has been asked to process the queue. */
+  #isDeferred = false;
   #onSettled: (() => void)[] = [];
 
   constructor(
@@ -45,9 +55,8 @@ export class Machine<State, Input, Effect, Detail, Position> {
     transition: Transition<State, Input, Detail>,
   ) {
     this.#definition = definition;
-    this.#transition = transition;
     this.#notices = new Notifier(definition.onNotice);
-    this.#queue = new BatchQueue(definition.commit !== undefined);
+    this.#queue = new BatchQueue();
     this.#runs = new EffectRuns({
       runEffect: (effect, state, key) => definition.runEffect(effect, state, key),
       isBackground: (effect, state) => definition.isBackground?.(effect, state) ?? false,
@@ -56,13 +65,12 @@ export class Machine<State, Input, Effect, Detail, Position> {
       onEnd: () => this.#wakeIfSettled(),
     });
     this.#committed = new CommittedState(definition, this.#runs, this.#notices);
+    this.#drafts = new Drafts(definition, transition, this.#committed, this.#runs);
   }
 
   /** Starts the effects of the initial state, and returns the public methods of the machine. */
   start(): Moorex<State, Input, Effect, Detail, Position> {
-    this.#committed.reconcile();
-    this.#activity = "idle";
-    this.#drain();
+    this.#proceedAfter(this.#process([]));
     return {
       dispatch: this.#dispatchOf(undefined),
       current: () => this.#committed.state,
@@ -83,11 +91,24 @@ export class Machine<State, Input, Effect, Detail, Position> {
         throw new Error("A transition must not dispatch. Return the next state instead.");
       if (run?.phase === "over") return this.#notApplied();
       if (this.#isStopped) return this.#refuse();
-      const batch = newBatch<State, Input, Effect>(inputs, run);
+      const batch = new Batch<State, Input, Effect>(inputs, run);
       this.#queue.add(batch);
-      this.#drain();
-      return resultOf(batch);
+      if (run === undefined || this.#runs.foreground < 2) this.#drain();
+      else this.#deferDrain();
+      return batch.promise();
     };
+  }
+
+  /** Processes the queue later, together with what other effects dispatch until then. */
+  #deferDrain(): void {
+    if (this.#activity !== "idle" || this.#isDeferred) return;
+    this.#isDeferred = true;
+    const process = (): void => {
+      this.#isDeferred = false;
+      this.#drain();
+    };
+    if (this.#definition.defer === undefined) void Promise.resolve().then(process);
+    else this.#definition.defer(process);
   }
 
   #notApplied(): Promise<{ readonly applied: 0; readonly state: State }> {
@@ -103,12 +124,12 @@ export class Machine<State, Input, Effect, Detail, Position> {
   #stop(): void {
     this.#isStopped = true;
     this.#runs.stop();
-    for (const batch of this.#queue.takeDeferred()) settleBatch(batch, this.#notApplied());
+    for (const batch of this.#queue.takeDeferred()) batch.resolve(0, this.#committed.state);
     this.#wakeIfSettled();
   }
 
   get #isSettled(): boolean {
-    return this.#activity === "idle" && this.#runs.isSettled && this.#queue.isEmpty;
+    return this.#activity === "idle" && this.#runs.foreground === 0 && this.#queue.isEmpty;
   }
 
   #wakeIfSettled(): void {
@@ -120,32 +141,38 @@ export class Machine<State, Input, Effect, Detail, Position> {
     if (this.#activity !== "idle") return;
     while (!this.#queue.isEmpty) {
       const later = this.#process(this.#queue.take());
-      if (later === undefined) continue;
-      const proceed = (): void => {
-        this.#activity = "idle";
-        this.#drain();
-      };
-      later.then(proceed, (error: unknown) => {
-        this.#notices.error("commit", error);
-        proceed();
-      });
-      return;
+      if (later !== undefined) return this.#proceedAfter(later);
     }
     this.#activity = "idle";
     this.#wakeIfSettled();
   }
 
+  /** Continues with the queue when a group has been processed. */
+  #proceedAfter(later: Promise<void> | undefined): void {
+    const proceed = (): void => {
+      this.#activity = "idle";
+      this.#drain();
+    };
+    if (later === undefined) return proceed();
+    later.then(proceed, (error: unknown) => {
+      this.#notices.error("commit", error);
+      proceed();
+    });
+  }
+
   /** Commits a group, and again after each conflict with other inputs. A promise only if `commit` returned one. */
   #process(group: readonly Batch<State, Input, Effect>[]): Promise<void> | undefined {
     for (;;) {
-      const draft = this.#transitionAll(group);
+      this.#activity = "transitioning";
+      const draft = this.#isStopped ? this.#drafts.withoutIntents(group) : this.#drafts.withIntents(group);
+      this.#activity = "publishing";
       let result: CommitResult<Input, Position>;
       try {
         const answer = this.#commit(draft);
         if (answer !== undefined && "then" in answer) return this.#processLater(group, draft, answer);
         result = answer;
       } catch (error) {
-        return this.#commitFailed(group, error);
+        return this.#commitFailed(group, draft, error);
       }
       if (this.#finish(draft, result)) return undefined;
     }
@@ -153,67 +180,61 @@ export class Machine<State, Input, Effect, Detail, Position> {
 
   async #processLater(
     group: readonly Batch<State, Input, Effect>[],
-    draft: GroupTransition<State, Input, Effect, Detail>,
+    draft: Draft<State, Input, Effect, Detail>,
     answer: Promise<CommitResult<Input, Position>>,
   ): Promise<void> {
     let result: CommitResult<Input, Position>;
     try {
       result = await answer;
     } catch (error) {
-      return this.#commitFailed(group, error);
+      return this.#commitFailed(group, draft, error);
     }
     if (!this.#finish(draft, result)) await this.#process(group);
   }
 
-  #transitionAll(
-    group: readonly Batch<State, Input, Effect>[],
-  ): GroupTransition<State, Input, Effect, Detail> {
-    this.#activity = "transitioning";
-    const draft = transitionGroup(group, this.#committed.state, this.#transition, (state) =>
-      this.#committed.wantedAt(state),
-    );
-    this.#activity = "publishing";
-    return draft;
-  }
-
-  #commit({ steps }: GroupTransition<State, Input, Effect, Detail>) {
+  #commit({ steps }: Draft<State, Input, Effect, Detail>) {
     if (steps.length === 0) return undefined;
     this.#activity = "committing";
     return this.#definition.commit?.(steps);
   }
 
-  #commitFailed(group: readonly Batch<State, Input, Effect>[], error: unknown): undefined {
+  #commitFailed(
+    group: readonly Batch<State, Input, Effect>[],
+    { intents }: Draft<State, Input, Effect, Detail>,
+    error: unknown,
+  ): undefined {
     let key: string | undefined;
     for (const batch of group) {
-      if (batch.result !== undefined) continue;
-      if (batch.run === undefined) settleBatch(batch, rejected(error));
-      else if (this.#isStopped) settleBatch(batch, this.#notApplied());
+      if (batch.isSettled) continue;
+      if (batch.run === undefined) batch.reject(error);
+      else if (this.#isStopped) batch.resolve(0, this.#committed.state);
       else {
         this.#queue.defer(batch);
         key ??= batch.run.key;
       }
     }
+    // The committed state may want effects whose intents were not stored.
+    if (this.#committed.hasChanged && !this.#isStopped) key ??= intents?.firstKey;
     this.#notices.error("commit", error, key);
   }
 
   /** Publishes a durable group. If other inputs were committed first, publishes those instead and returns false. */
-  #finish(
-    draft: GroupTransition<State, Input, Effect, Detail>,
-    result: CommitResult<Input, Position>,
-  ): boolean {
+  #finish(draft: Draft<State, Input, Effect, Detail>, result: CommitResult<Input, Position>): boolean {
     this.#activity = "publishing";
     if (result !== undefined && "before" in result && result.before.length > 0) {
       this.#applyForeign(result.before);
       return false;
     }
     this.#committed.publish(draft, result !== undefined && "positions" in result ? result.positions : []);
-    if (!this.#isStopped) this.#committed.reconcile();
+    if (!this.#isStopped) this.#committed.reconcile(draft.intents);
     return true;
   }
 
   /** Applies and publishes inputs that others committed first, and ends the runs that they retire. Starts no effects yet. */
   #applyForeign(committed: readonly CommittedInput<Input, Position>[]): void {
-    const draft = this.#transitionAll(committed.map(({ input }) => newBatch([input])));
+    this.#activity = "transitioning";
+    const draft = this.#drafts.withoutIntents(committed.map(({ input }) => new Batch([input])));
+    this.#activity = "publishing";
     const positions = committed.flatMap(({ position }, index) =>
       isApplied(draft.outcomes[index]) ? [position] : [],
     );

@@ -52,12 +52,12 @@ function machine(
       if (options.throwOnRun === key) throw new Error("cannot run");
       let canceled = false;
       return {
-        start: (dispatch, signal) =>
+        start: (dispatch, context) =>
           new Promise<void>((resolve, reject) => {
             runs.push({
               key,
               dispatch,
-              signal,
+              signal: context.signal,
               canceled: () => canceled,
               end: async (error) => {
                 if (error === undefined) resolve();
@@ -162,7 +162,7 @@ describe("I3: an old run", () => {
     expect(notices.filter((notice) => notice.type === "effect-completed")).toHaveLength(0);
   });
 
-  it("is not heard with an input that was already queued, even if its key comes back in the same group", async () => {
+  const queued = async (...wanted: readonly (readonly string[])[]) => {
     const commits: number[] = [];
     let release = (): void => undefined;
     const { moorex, runs } = machine({
@@ -173,16 +173,29 @@ describe("I3: an old run", () => {
       },
     });
     const first = moorex.dispatch({ say: "first" });
-    void moorex.dispatch({ want: [] });
-    void moorex.dispatch({ want: ["a"] });
+    for (const want of wanted) void moorex.dispatch({ want });
     const late = at(runs, 0).dispatch({ say: "late" });
     release();
     await first;
     await Promise.resolve();
     release();
-    expect(await late).toMatchObject({ applied: 0 });
-    expect(moorex.current().said).toEqual(["first"]);
-    expect(commits).toEqual([1, 2]);
+    const { applied } = await late;
+    return { commits, applied, said: moorex.current().said, isAborted: at(runs, 0).signal.aborted, runs };
+  };
+
+  it("is not heard with a queued input if the state at the turn of this input does not want its key", async () => {
+    expect(await queued([])).toMatchObject({
+      commits: [1, 1],
+      applied: 0,
+      said: ["first"],
+      isAborted: true,
+    });
+  });
+
+  it("continues if its key is unwanted only between two inputs of one group", async () => {
+    const { runs, ...outcome } = await queued([], ["a"]);
+    expect(outcome).toEqual({ commits: [1, 3], applied: 1, said: ["first", "late"], isAborted: false });
+    expect(runs).toHaveLength(1);
   });
 
   it("that retired itself by its answer is reported as completed and not aborted", () => {

@@ -145,7 +145,7 @@ describe("stop", () => {
         runEffect(_effect, _state, key) {
           stopAt("runEffect");
           return {
-            start: (_dispatch, signal) => {
+            start: (_dispatch, { signal }) => {
               transcript.push(`start ${key}`);
               stopAt("start");
               transcript.push(`${key} is ${signal.aborted ? "aborted" : "running"}`);

@@ -10,13 +10,14 @@ import { missingPrice, usageOfOutcome } from "./model-cost.ts";
 import { toFailedInput, numberedTurn, toObservedInput, toReflectedInput } from "./observation.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
+import { dispatchIntent } from "./intent-of.ts";
 
 /** Calls the model and dispatches its answer. The request is computed from the state, so that equal keys send equal bytes. */
 export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { clock, signal } = host;
   const request = llmRequestAt(state);
   const calledAt = clock.now();
-  const intended = yield* dispatch({ type: "llm-call-started", key: effect.key, timestamp: calledAt });
+  const intended = yield* dispatchIntent(effect, state, host);
   if (request === undefined || !intended || signal.aborted) return;
   const asked = request.model === "" ? (host.parts.llm.model ?? "") : request.model;
   const unpriced = asked === "" ? undefined : missingPrice(state, asked);

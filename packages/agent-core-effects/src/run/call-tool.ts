@@ -13,13 +13,13 @@ import { validUsage } from "./valid-usage.ts";
 import { withTimeout } from "./with-timeout.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
+import { dispatchIntent } from "./intent-of.ts";
 
 /** Runs a tool after its intent is durable, and dispatches its result. For a call that cannot run, only dispatches a failure. */
 export function* callTool(effect: CallToolEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
-  const { toolCallId, attempt } = effect;
-  const { clock, signal } = host;
+  const { signal } = host;
   const tool = host.parts.tools.get(effect.name);
-  const problem = recordOf(state, toolCallId)?.problem;
+  const problem = recordOf(state, effect.toolCallId)?.problem;
   if (tool === undefined || problem !== undefined) {
     return yield* dispatchResult(
       effect,
@@ -27,12 +27,7 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
       host,
     );
   }
-  const intended = yield* dispatch({
-    type: "tool-call-started",
-    toolCallId,
-    attempt,
-    timestamp: clock.now(),
-  });
+  const intended = yield* dispatchIntent(effect, state, host);
   if (!intended || signal.aborted) return;
   const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));
   if (!signal.aborted) yield* dispatchResult(effect, outcome, host);

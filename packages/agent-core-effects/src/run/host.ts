@@ -97,6 +97,11 @@ export interface EffectHost {
   readonly limits: RunLimits;
   /** Returns the current state, which may be newer than the one that the effect was given. Default: that one. */
   readonly current?: () => AgentState;
+  /**
+   * Whether the intents of effects have been committed already. If so, the program of an effect acts without dispatching its
+   * intent. Default: false; the program dispatches its intent first, and acts only if the intent applied.
+   */
+  readonly intended?: boolean;
   /** Dispatches an input at once, outside the order of the program. Undefined if inputs are requested one by one. */
   readonly dispatchNow?: (input: AgentInput) => void;
   /** Dispatches an input of an effect that the state no longer wants. Default: like any other input. */

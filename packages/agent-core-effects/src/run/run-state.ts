@@ -8,6 +8,7 @@ import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-
 import { callToolOfHandler } from "./handler-tool-call.ts";
 import { handlerSpending, type HandlerSpending } from "./handler-spending.ts";
 import type { EffectHost, StateContext, StateDecision } from "./host.ts";
+import { dispatchIntent } from "./intent-of.ts";
 import { reportUsage, usageReported } from "./late-usage.ts";
 import { validUsage } from "./valid-usage.ts";
 
@@ -15,7 +16,7 @@ import { validUsage } from "./valid-usage.ts";
 export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { key } = effect;
   const { clock, signal, dispatchLate } = host;
-  const intended = yield* dispatch({ type: "state-handler-started", key, timestamp: clock.now() });
+  const intended = yield* dispatchIntent(effect, state, host);
   if (!intended || signal.aborted) return;
   const spending = handlerSpending(state);
   const decision = yield* stateDecision(effect, state, host, spending);

@@ -155,7 +155,7 @@ export class DurableHost<Answer> {
       seq: found.head.seq,
       runsEffects: access === "run",
       // Effects of the restored state start only after its interrupted work has been settled.
-      startsEffects: () => this.#lifecycle.startsEffects,
+      startsEffects: (state) => this.#lifecycle.startsEffects && state.opened > found.state.opened,
       ledger: { check: (input) => this.#ledger.check(input), commit: (steps) => this.#commit(steps) },
       refuses: () => this.#refusal(),
       refusesHost: () => this.#hostRefusal(),
@@ -208,8 +208,7 @@ export class DurableHost<Answer> {
     try {
       const inputs = await this.#writer.pull();
       if (!this.#lifecycle.isLive) return true;
-      if (inputs.length > 0)
-        await this.#hosted.dispatch(...inputs).catch((error: unknown) => this.#halt(error));
+      if (inputs.length > 0 && !(await this.#follow(inputs))) return false;
       this.#writer.skipTo(inputs);
       return true;
     } catch (error) {
@@ -218,6 +217,17 @@ export class DurableHost<Answer> {
       this.reportLogError(error);
       return false;
     }
+  }
+
+  /** Applies inputs of the log. Resolves with false if inputs of this session that were to be appended with them were not. */
+  async #follow(inputs: readonly PendingInput[]): Promise<boolean> {
+    try {
+      await this.#hosted.dispatch(...inputs);
+    } catch (error) {
+      if (error === this.#lastError) return false;
+      this.#halt(error);
+    }
+    return true;
   }
 
   /** Reports that the reducer threw for a record of another process, and ends this session: it cannot follow its log. */

@@ -60,6 +60,9 @@ export class LogWriter implements InputLedger {
   commit(steps: readonly PendingStep[]): Commit {
     const own = steps.filter(({ input }) => input.position === undefined);
     if (own.length === 0) return this.#acknowledge(steps, []);
+    const isCertain = !this.#mustReopen && this.#unacknowledged.size === 0;
+    // Inputs of the log precede the intents of the effects that they make wanted: an append would conflict with them.
+    if (own.length < steps.length && isCertain) return this.#precede(steps);
     const commit = this.#mustReopen
       ? this.#appendAfterReopen(steps)
       : this.#append(steps, (error) => this.#retryOnce(steps, error));
@@ -111,6 +114,15 @@ export class LogWriter implements InputLedger {
   #takeForeign(records: readonly LogRecord[]): CommitResult<PendingInput, ChainHead> {
     const before = this.#inputsOf(records, this.#unacknowledged);
     for (const record of records) this.#advanceTo(record);
+    return { before };
+  }
+
+  /** The inputs of these steps that are in the log already, to be applied first. */
+  #precede(steps: readonly PendingStep[]): CommitResult<PendingInput, ChainHead> {
+    const before = steps.flatMap(({ input }) =>
+      input.position === undefined ? [] : [{ input, position: input.position }],
+    );
+    for (const { position } of before) this.#advanceTo(position);
     return { before };
   }
 

@@ -1,7 +1,8 @@
 /**
  * The phase of a session in a log.
  *
- * - `opening`: access is `run`, and the `session-opened` of this host is not in the log yet; no effect starts.
+ * - `opening`: access is `run`, and the `session-opened` of this host is not in the log yet. Effects start only for a state
+ *   that contains it.
  * - `open`: the normal phase.
  * - `draining`: `close` was called; the session accepts inputs and starts no effects. `wasOpen`: whether it had been open.
  * - `lost`: the session can no longer follow its log, or another owner took it over.
@@ -22,9 +23,9 @@ export class SessionLifecycle {
     this.#phase = { type: phase };
   }
 
-  /** Whether effects may be started. */
+  /** Whether effects of a state that contains the opening of this host may be started. */
   get startsEffects(): boolean {
-    return this.#phase.type === "open";
+    return this.#phase.type === "opening" || this.#phase.type === "open";
   }
 
   /** Whether the session follows its log: it is neither lost nor closed. */

@@ -7,7 +7,7 @@ import {
   type EffectHost,
   type Progress,
 } from "@moora/agent-core-effects";
-import { isRetryWait } from "@moora/agent-core-effects/internal";
+import { intentOf, isIntentRecorded, isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
 import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
 import { digestOf, type ChainHead, type MaybePromise } from "@moora/event-log";
 import {
@@ -46,8 +46,8 @@ export interface MachineBase {
   readonly clock: Clock;
   /** Whether this host runs effects. If not, it only reads and posts. */
   readonly runsEffects: boolean;
-  /** Whether this host may start effects now; running ones continue. Default: yes. */
-  readonly startsEffects?: () => boolean;
+  /** Whether this host may start the effects of a state now; running ones continue. Default: yes. */
+  readonly startsEffects?: (state: AgentState) => boolean;
   readonly ledger?: InputLedger;
 }
 
@@ -98,7 +98,7 @@ export function agentMachine(
     settled: moorex.settled,
     stop: moorex.stop,
     seq: () => wiring.seq,
-    drained: () => wiring.running.drained(),
+    drained: () => wiring.drained(),
   };
 }
 
@@ -113,6 +113,8 @@ class MachineWiring {
   /** The fields of `EffectHost` that all effects share. */
   readonly #hostBase: Omit<EffectHost, "signal">;
   #seq: number;
+  /** The commit that is running; it may contain intents of effects that start after it. */
+  #committing: Promise<void> | undefined;
   /** The error of the first input of the log that could not be applied. No later input is applied. */
   #unapplied: { readonly error: unknown } | undefined;
 
@@ -127,7 +129,7 @@ class MachineWiring {
     this.#base = base;
     this.#hooks = hooks;
     this.#errors = new MachineErrors(hooks);
-    this.#hostBase = { parts, limits, sessionId, clock, digestOf, notify, ask };
+    this.#hostBase = { parts, limits, sessionId, clock, digestOf, notify, ask, intended: true };
     this.#seq = base.seq;
   }
 
@@ -147,13 +149,46 @@ class MachineWiring {
         return { state: detail.state, detail };
       },
       effectsAt: (state) => this.running.wantedAt(state),
+      isWanted: (key, state) => this.running.isWanted(key, state),
+      intentOf: (effect, _key, state) => this.#intentOf(effect, state),
       runEffect: (effect, state, key) =>
-        this.running.startsEffects ? this.#runEffect(effect, state, host) : this.#skipEffect(key),
+        this.#mayRun(effect, state) ? this.#runEffect(effect, state, host) : this.#skipEffect(key),
       // A question waits for a human, and so do its expiry and its reminders.
       isBackground: (effect, state) => effect.type === "wait-until" && !isRetryWait(effect, state),
       onNotice: (notice) => this.#onNotice(notice),
-      ...(ledger === undefined ? {} : { commit: (steps) => ledger.commit(steps) }),
+      ...(ledger === undefined ? {} : { commit: (steps) => this.#commit(ledger, steps) }),
     };
+  }
+
+  /** Resolves when no commit is running and all work has ended that runs then. */
+  async drained(): Promise<void> {
+    while (this.#committing !== undefined) await this.#committing;
+    await this.running.drained();
+  }
+
+  #commit(ledger: InputLedger, steps: readonly PendingStep[]): ReturnType<InputLedger["commit"]> {
+    const committed = ledger.commit(steps);
+    if (isPromise(committed)) {
+      const ended = (): void => (this.#committing = undefined);
+      this.#committing = committed.then(ended, ended);
+    }
+    return committed;
+  }
+
+  /**
+   * The intent of an effect; undefined for an effect that needs none. If the state of a log contains the intent of an effect
+   * that does not run here, this host appended it in a commit that was reported as failed: the opening of the session has
+   * interrupted all earlier work, and only its owner appends intents. Such an effect may start.
+   */
+  #intentOf(effect: AgentEffect, state: AgentState): PendingInput | undefined {
+    if (this.#base.ledger !== undefined && isIntentRecorded(effect, state)) return undefined;
+    const intent = intentOf(effect, state, this.#hostBase);
+    return intent === undefined ? undefined : new PendingInput(intent);
+  }
+
+  /** Whether an effect may run: new effects may start now, or its intent was committed when they still might. */
+  #mayRun(effect: AgentEffect, state: AgentState): boolean {
+    return this.running.startsEffects(state) || isIntentRecorded(effect, state);
   }
 
   #step(pending: PendingInput, state: AgentState): AgentStep {
@@ -189,10 +224,13 @@ class MachineWiring {
     machine: Required<Pick<EffectHost, "current" | "dispatchLate">>,
   ): EffectRun<AgentState, PendingInput> {
     return {
-      start: (dispatch, signal) => {
+      start: async (dispatch, { signal }) => {
         const dispatchNow = (input: AgentInput): void => void dispatch(new PendingInput(input));
         const host: EffectHost = { ...this.#hostBase, ...machine, signal, dispatchNow };
-        return runProgram(programOf(effect, state, host), async (...inputs) => {
+        // Code of models, tools and handlers never runs within the call that made its effect wanted.
+        if (isIntentRecorded(effect, state)) await Promise.resolve();
+        if (signal.aborted) return;
+        await runProgram(programOf(effect, state, host), async (...inputs) => {
           const pending = inputs.map((input) => new PendingInput(input));
           await dispatch(...pending);
           return pending.some(({ seq }) => seq !== undefined);

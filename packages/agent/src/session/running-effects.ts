@@ -1,4 +1,5 @@
 import { effectsAt, type AgentEffect } from "@moora/agent-core-effects";
+import { isEffectWanted } from "@moora/agent-core-effects/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import type { MachineBase } from "./machine.ts";
 
@@ -21,9 +22,9 @@ export class RunningEffects {
     this.#base = base;
   }
 
-  /** Whether new effects may start now. */
-  get startsEffects(): boolean {
-    return this.#base.startsEffects?.() ?? true;
+  /** Whether new effects of a state may start now. */
+  startsEffects(state: AgentState): boolean {
+    return this.#base.startsEffects?.(state) ?? true;
   }
 
   /** The effects of a state that this host runs. While it may not start effects, only those that already run. */
@@ -31,8 +32,14 @@ export class RunningEffects {
     const { runsEffects } = this.#base;
     if (!runsEffects) return {};
     const wanted = effectsAt(state);
-    if (this.startsEffects) return wanted;
+    if (this.startsEffects(state)) return wanted;
     return Object.fromEntries(Object.entries(wanted).filter(([key]) => this.#running.has(key)));
+  }
+
+  /** Whether a state wants the effect of a key that is running. */
+  isWanted(key: string, state: AgentState): boolean {
+    const effect = this.#running.get(key);
+    return effect !== undefined && isEffectWanted(state, effect);
   }
 
   add(key: string, effect: AgentEffect): void {

@@ -1,61 +1,58 @@
-import { memoryLog } from "@moora/event-log";
+import { memoryLog, type EventLog } from "@moora/event-log";
 import type { LlmCaller } from "@moora/llm";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
+import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
 import { defineAgent, openSession, type Agent, type DurableSession } from "../../src/index.ts";
 import { callsThenAnswers, never, resultOf, turns } from "../restarts/restarts.ts";
 import { failureOf, toolOf } from "../support.ts";
-import { Gates, remoteLog } from "@moora/testbed/durable/remote-log";
-import { TestClock } from "@moora/testbed/test-clock";
 
-/**
- * Cancels a loop whose effect could not record its start: the log is unreachable then, so that the start is kept and
- * appended in one commit with the cancel.
- */
-async function cancelledWith(start: string, agent: Agent): Promise<DurableSession> {
-  const gates = new Gates();
-  const log = remoteLog(memoryLog(), gates.pass);
-  const clock = new TestClock();
-  const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
-  const gate = gates.hold("append", "there", start);
-  const failure = failureOf(session.ask("go"));
-  await gate.reached;
-  gates.isDown = true;
-  gate.break();
+const opened = (agent: Agent, log: EventLog): Promise<DurableSession> =>
+  openSession(agent, { log, id: "ada", clock: new TestClock(), onError: () => undefined });
+
+/** Cancels a loop at once when the start of an effect has become durable. */
+async function cancelledAt(start: string, agent: Agent): Promise<DurableSession> {
+  const session = await opened(agent, memoryLog());
+  session.onInput(({ type }) => {
+    if (type === start) session.cancel().then(undefined, () => undefined);
+  });
+  expect(await failureOf(session.ask("go"))).toMatchObject({ kind: "Cancelled" });
   await turns();
-  gates.isDown = false;
-  expect(await session.cancel()).toMatchObject({ status: "accepted" });
-  expect(await failure).toMatchObject({ kind: "Cancelled" });
-  await turns();
-  expect(gates.appends).toContainEqual([start, "re-act-cancelled"]);
   return session;
 }
 
-describe("a cancel that is committed together with the start of an effect", () => {
+/** An agent whose work is counted: the calls of its model, the runs of its tool and of the handler of its state. */
+function counting() {
+  const ran: string[] = [];
+  const model = callsThenAnswers({ name: "pay" });
+  const llm: LlmCaller = {
+    name: "counting",
+    call(request, options) {
+      ran.push("model");
+      return model.call(request, options);
+    },
+  };
+  const pay = toolOf("pay", () => {
+    ran.push("pay");
+    return never();
+  });
+  return { ran, agent: defineAgent({ llm, tools: [pay] }) };
+}
+
+describe("a cancel that arrives when the start of an effect has become durable", () => {
   it("keeps a tool from running, and its call has one result", async () => {
-    const ran: string[] = [];
-    const pay = toolOf("pay", () => {
-      ran.push("pay");
-      return never();
-    });
-    const agent = defineAgent({ llm: callsThenAnswers({ name: "pay" }), tools: [pay] });
-    const session = await cancelledWith("tool-call-started", agent);
-    expect(ran).toEqual([]);
+    const { ran, agent } = counting();
+    const session = await cancelledAt("tool-call-started", agent);
+    expect(ran).toEqual(["model"]);
     expect(resultOf(session.current())).toMatchObject({ isSuccess: false, code: "cancelled-after-start" });
     await session.close();
   });
 
   it("keeps a model from being called", async () => {
-    let calls = 0;
-    const llm: LlmCaller = {
-      name: "counting",
-      call: () => {
-        calls += 1;
-        return never();
-      },
-    };
-    const session = await cancelledWith("llm-call-started", defineAgent({ llm }));
-    expect(calls).toBe(0);
+    const { ran, agent } = counting();
+    const session = await cancelledAt("llm-call-started", agent);
+    expect(ran).toEqual([]);
     await session.close();
   });
 
@@ -77,8 +74,30 @@ describe("a cancel that is committed together with the start of an effect", () =
         },
       },
     });
-    const session = await cancelledWith("state-handler-started", agent);
+    const session = await cancelledAt("state-handler-started", agent);
     expect(ran).toEqual([]);
+    await session.close();
+  });
+});
+
+describe("a cancel that is committed together with the answer that wants a call", () => {
+  it("keeps the call from being recorded as started: it did not run", async () => {
+    const { ran, agent } = counting();
+    const gates = new Gates();
+    const session = await opened(agent, remoteLog(memoryLog(), gates.pass));
+    const gate = gates.hold("append", "there", "tool-call-started");
+    const failure = failureOf(session.ask("go"));
+    await gate.reached;
+    gates.isDown = true;
+    gate.break();
+    await turns();
+    gates.isDown = false;
+    expect(await session.cancel()).toMatchObject({ status: "accepted" });
+    expect(await failure).toMatchObject({ kind: "Cancelled" });
+    await turns();
+    expect(gates.appends).toContainEqual(["re-act-observed", "re-act-cancelled"]);
+    expect(ran).toEqual(["model"]);
+    expect(resultOf(session.current())).toMatchObject({ isSuccess: false, code: "cancelled" });
     await session.close();
   });
 });

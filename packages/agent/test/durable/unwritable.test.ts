@@ -57,8 +57,8 @@ describe("a message that cannot be stored", () => {
   });
 });
 
-describe("the intent of a call that could not be stored", () => {
-  it("does not run the call when a cancel is stored together with it", async () => {
+describe("an answer whose calls could not be stored as started", () => {
+  it("is stored with a cancel that arrives meanwhile, and no call runs", async () => {
     let isBusy = true;
     let runs = 0;
     const log = failing((body) => isBusy && body.includes('"tool-call-started"'));
@@ -71,7 +71,7 @@ describe("the intent of a call that could not be stored", () => {
     isBusy = false;
     await session.cancel();
     const types = (await session.history()).map(({ input }) => input.type);
-    expect(types.slice(-2)).toEqual(["tool-call-started", "re-act-cancelled"]);
+    expect(types.slice(-2)).toEqual(["re-act-observed", "re-act-cancelled"]);
     expect(await failed).toMatchObject({ kind: "Cancelled" });
     await settled();
     expect(runs).toBe(0);

@@ -81,10 +81,12 @@ describe("what the model reads of a call that had its effect", () => {
 
   it("a call that was admitted but never began did not run, and the model reads so", async () => {
     const log = withSessions(memoryLog(), (session) => ({
-      append: (expectedSeq: number, records: readonly LogRecord[]) =>
-        records.some(({ body }) => body.includes('"tool-call-started"'))
-          ? never()
-          : session.append(expectedSeq, records),
+      // The process dies when the record of the call is written, and that of its start is not.
+      async append(expectedSeq: number, records: readonly LogRecord[]) {
+        const start = records.findIndex(({ body }) => body.includes('"tool-call-started"'));
+        await session.append(expectedSeq, start < 0 ? records : records.slice(0, start));
+        return start < 0 ? undefined : await never();
+      },
     }));
     const world = Object.assign(new Restarts(), { log });
     await world.crash(agentWith([pay({ replay: "keyed" })]));

@@ -1,0 +1,62 @@
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { openCallOf, recordOf } from "@moora/agent-core-state-machine/internal";
+import type { AgentEffect, CallLlmEffect, CallToolEffect, RunStateEffect } from "../effect.ts";
+import { dispatch, type EffectProgram } from "./effect-program.ts";
+import type { EffectHost } from "./host.ts";
+
+/** The parts of a host that an intent uses. */
+export type IntentHost = Pick<EffectHost, "parts" | "clock">;
+
+/**
+ * The intent of an effect: the input that records that the effect is about to start. Undefined for an effect that needs
+ * none: it changes nothing outside, or it is a call that only fails, of an unknown tool or with invalid arguments.
+ */
+export function intentOf(
+  effect: AgentEffect,
+  state: AgentState,
+  { parts, clock }: IntentHost,
+): AgentInput | undefined {
+  switch (effect.type) {
+    case "call-llm":
+      return { type: "llm-call-started", key: effect.key, timestamp: clock.now() };
+    case "call-tool": {
+      const { toolCallId, attempt, name } = effect;
+      if (!parts.tools.has(name) || recordOf(state, toolCallId)?.problem !== undefined) return undefined;
+      return { type: "tool-call-started", toolCallId, attempt, timestamp: clock.now() };
+    }
+    case "run-state":
+      return { type: "state-handler-started", key: effect.key, timestamp: clock.now() };
+    case "probe-tool":
+    case "ask-human":
+    case "wait-until":
+      return undefined;
+  }
+}
+
+/** Whether a state that wants an effect already contains its intent. */
+export function isIntentRecorded(effect: AgentEffect, { reActContext: { control } }: AgentState): boolean {
+  switch (effect.type) {
+    case "call-llm":
+    case "run-state":
+      return "started" in control && control.started;
+    case "call-tool": {
+      const status = openCallOf(control, effect.toolCallId)?.status;
+      return status?.type === "running" && status.started;
+    }
+    case "probe-tool":
+    case "ask-human":
+    case "wait-until":
+      return false;
+  }
+}
+
+/** Dispatches the intent of an effect, unless it has been committed already. Returns whether the effect may act. */
+export function* dispatchIntent(
+  effect: CallLlmEffect | CallToolEffect | RunStateEffect,
+  state: AgentState,
+  host: EffectHost,
+): EffectProgram<boolean> {
+  if (host.intended === true) return true;
+  const intent = intentOf(effect, state, host);
+  return intent === undefined || (yield* dispatch(intent));
+}
