@@ -6,6 +6,7 @@ export { internalTools } from "./internal-tools.ts";
 export { after, isPromise } from "./is-promise.ts";
 export { didYouMean, nearest, optionHint } from "@moora/llm/internal";
 export { isEffectWanted } from "./is-effect-wanted.ts";
+export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
 export { intentOf, isIntentRecorded } from "./run/intent-of.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";

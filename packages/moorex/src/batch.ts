@@ -1,52 +1,54 @@
-import type { DispatchResult, DispatchedInput } from "./definition.ts";
+import type { BatchResult, DispatchedInput, DispatchResult } from "./definition.ts";
 import type { Run } from "./effect-runs.ts";
-
-type BatchResult<State> = { readonly value: DispatchResult<State> } | { readonly error: unknown };
 
 /** The inputs of one dispatch, and its result. */
 export class Batch<State, Input, Effect> {
   readonly inputs: readonly DispatchedInput<State, Input>[];
   /** The run that dispatched the batch; undefined for a dispatch from outside. */
-  readonly run: Run<Effect> | undefined;
+  readonly run: Run<State, Input, Effect> | undefined;
   #result: BatchResult<State> | undefined;
+  /** Called once with the result, by `report`. */
   #onSettled: ((result: BatchResult<State>) => void) | undefined;
 
-  constructor(inputs: readonly DispatchedInput<State, Input>[], run?: Run<Effect>) {
+  constructor(
+    inputs: readonly DispatchedInput<State, Input>[],
+    run?: Run<State, Input, Effect>,
+    onSettled?: (result: BatchResult<State>) => void,
+  ) {
     this.inputs = inputs;
     this.run = run;
+    this.#onSettled = onSettled;
   }
 
   get isSettled(): boolean {
     return this.#result !== undefined;
   }
 
-  resolve(applied: number, state: State): void {
-    this.#settle({ value: { applied, state } });
+  /** Settles the batch, unless it is settled already. */
+  settle(result: BatchResult<State>): void {
+    this.#result ??= result;
   }
 
-  reject(error: unknown): void {
-    this.#settle({ error });
+  /** Reports the result to the caller that waits for it, if it is known. */
+  report(): void {
+    if (this.#result === undefined) return;
+    this.#onSettled?.(this.#result);
+    this.#onSettled = undefined;
   }
 
   /** A promise for the result, which may be known already. */
   promise(): Promise<DispatchResult<State>> {
-    if (this.#result !== undefined) return settledPromise(this.#result);
+    if (this.#result !== undefined) return resultPromise(this.#result);
     return markHandled(
       new Promise((resolve) => {
-        this.#onSettled = (result) => resolve(settledPromise(result));
+        this.#onSettled = (result) => resolve(resultPromise(result));
       }),
     );
   }
-
-  #settle(result: BatchResult<State>): void {
-    if (this.#result !== undefined) return;
-    this.#result = result;
-    this.#onSettled?.(result);
-  }
 }
 
-const settledPromise = <State>(result: BatchResult<State>): Promise<DispatchResult<State>> =>
-  "error" in result ? rejected(result.error) : Promise.resolve(result.value);
+const resultPromise = <State>(result: BatchResult<State>): Promise<DispatchResult<State>> =>
+  "error" in result ? rejected(result.error) : Promise.resolve(result);
 
 /** A rejected promise that the caller need not catch, because a notice reports the error too. */
 export const rejected = (error: unknown): Promise<never> => markHandled(Promise.reject(error));

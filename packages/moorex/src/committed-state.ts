@@ -47,7 +47,7 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
     const position = positions.values();
     for (const outcome of outcomes) {
       if (outcome.type === "failed") {
-        outcome.batch.reject(outcome.error);
+        outcome.batch.settle({ error: outcome.error });
         this.#notices.error(source, outcome.error, outcome.batch.run?.key);
       } else this.#publishBatch(outcome, position, after);
     }
@@ -68,7 +68,7 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
     if (applied > 0 && run !== undefined)
       // Reconciling finds out whether the last state of the draft wants the run.
       run.isAnswered = this.#state === after || !this.isWanted(run.key, this.#state);
-    batch.resolve(applied, this.#state);
+    batch.settle({ applied, state: this.#state });
   }
 
   #publishEntry(entry: Step<State, Input, Detail>, positions: Iterator<Position | undefined>): void {

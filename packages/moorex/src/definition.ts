@@ -35,13 +35,24 @@ export type Dispatch<State, Input> = (
   ...inputs: readonly DispatchedInput<State, Input>[]
 ) => Promise<DispatchResult<State>>;
 
+/** The result of a batch, or the error with which it was refused. */
+export type BatchResult<State> = DispatchResult<State> | { readonly error: unknown };
+
 /** The context of a run of an effect. */
-export interface RunContext {
+export interface RunContext<State, Input> {
   /**
    * Aborted when the state no longer wants the effect (`AbortError`) and when the machine stops (`ShutdownError`). It is
    * created when it is read for the first time.
    */
   readonly signal: AbortSignal;
+  /**
+   * Dispatches one atomic batch like `dispatch`, without a promise. Calls `settled` with its result: after the effects have
+   * been reconciled, within the call if the batch is processed at once.
+   */
+  post(
+    inputs: readonly DispatchedInput<State, Input>[],
+    settled?: (result: BatchResult<State>) => void,
+  ): void;
 }
 
 /**
@@ -50,7 +61,7 @@ export interface RunContext {
  * been read.
  */
 export interface EffectRun<State, Input> {
-  start(dispatch: Dispatch<State, Input>, context: RunContext): Promise<void>;
+  start(dispatch: Dispatch<State, Input>, context: RunContext<State, Input>): Promise<void>;
   cancel?(reason: DOMException): void;
 }
 

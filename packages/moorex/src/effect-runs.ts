@@ -1,8 +1,9 @@
-import type { Dispatch, EffectRun, RunContext } from "./definition.ts";
+import type { BatchResult, DispatchedInput, Dispatch, EffectRun, RunContext } from "./definition.ts";
+import type { Dispatcher } from "./dispatcher.ts";
 import type { RefusedEffect } from "./intents.ts";
 
 /** One run of an effect. */
-export class Run<Effect> implements RunContext {
+export class Run<State, Input, Effect> implements RunContext<State, Input> {
   readonly key: string;
   readonly effect: Effect;
   /** `over`: the run has ended, or the state no longer wants it; its later inputs are dropped. */
@@ -15,9 +16,19 @@ export class Run<Effect> implements RunContext {
   #abortReason: DOMException | undefined;
   #controller: AbortController | undefined;
 
-  constructor(key: string, effect: Effect) {
+  readonly #dispatcher: Dispatcher<State, Input, Effect>;
+
+  constructor(key: string, effect: Effect, dispatcher: Dispatcher<State, Input, Effect>) {
     this.key = key;
     this.effect = effect;
+    this.#dispatcher = dispatcher;
+  }
+
+  post(
+    inputs: readonly DispatchedInput<State, Input>[],
+    settled?: (result: BatchResult<State>) => void,
+  ): void {
+    this.#dispatcher.post(this, inputs, settled);
   }
 
   get signal(): AbortSignal {
@@ -50,7 +61,7 @@ export type RunNotice<Effect> =
 
 interface RunOptions<State, Input, Effect> {
   readonly runEffect: (effect: Effect, state: State, key: string) => EffectRun<State, Input>;
-  readonly dispatchOf: (run: Run<Effect>) => Dispatch<State, Input>;
+  readonly dispatcher: Dispatcher<State, Input, Effect>;
   readonly emit: (notice: RunNotice<Effect>) => void;
   readonly isBackground: (effect: Effect, state: State) => boolean;
   /** Called after each run that ended. */
@@ -64,7 +75,7 @@ const stopped: DOMException = new DOMException("The machine was stopped.", "Shut
 /** The runs of a machine. Ensures I1 to I3: the running keys are the wanted keys without the finished ones. */
 export class EffectRuns<State, Input, Effect> {
   readonly #options: RunOptions<State, Input, Effect>;
-  readonly #running = new Map<string, Run<Effect>>();
+  readonly #running = new Map<string, Run<State, Input, Effect>>();
   readonly #finished = new Set<string>();
   #foreground = 0;
   #isStopped = false;
@@ -123,8 +134,8 @@ export class EffectRuns<State, Input, Effect> {
   }
 
   #start(key: string, effect: Effect, state: State): void {
-    const { emit, runEffect, isBackground, dispatchOf } = this.#options;
-    const run = new Run(key, effect);
+    const { emit, runEffect, isBackground, dispatcher } = this.#options;
+    const run = new Run(key, effect, dispatcher);
     this.#running.set(key, run);
     this.#foreground += 1;
     emit({ type: "effect-started", key, effect });
@@ -138,7 +149,7 @@ export class EffectRuns<State, Input, Effect> {
       const work = runEffect(effect, state, key);
       if (this.#isStopped) return;
       run.linkTo(work);
-      work.start(dispatchOf(run), run).then(
+      work.start(dispatcher.dispatchOf(run), run).then(
         () => this.#finish(run, { type: "effect-completed", key, effect }),
         (error: unknown) => this.#finish(run, { type: "effect-failed", key, effect, error }),
       );
@@ -148,13 +159,13 @@ export class EffectRuns<State, Input, Effect> {
   }
 
   /** Handles a run that ended by itself, by completing or failing. */
-  #finish(run: Run<Effect>, notice: RunNotice<Effect>): void {
+  #finish(run: Run<State, Input, Effect>, notice: RunNotice<Effect>): void {
     if (run.phase === "over") return;
     this.#finished.add(run.key);
     this.#end(run, notice);
   }
 
-  #cancel(run: Run<Effect>, reason: DOMException): void {
+  #cancel(run: Run<State, Input, Effect>, reason: DOMException): void {
     const { key, effect } = run;
     this.#end(run, { type: "effect-canceled", key, effect });
     try {
@@ -164,7 +175,7 @@ export class EffectRuns<State, Input, Effect> {
     }
   }
 
-  #end(run: Run<Effect>, notice: RunNotice<Effect>): void {
+  #end(run: Run<State, Input, Effect>, notice: RunNotice<Effect>): void {
     run.phase = "over";
     this.#running.delete(run.key);
     if (!run.isBackground) this.#foreground -= 1;

@@ -1,6 +1,7 @@
 export { createMoorex } from "./create-moorex.ts";
 export type {
   BaseDefinition,
+  BatchResult,
   CommitResult,
   CommittedInput,
   DetailedDefinition,

@@ -23,12 +23,13 @@
  *   does not change, a notice reports the error, and the machine continues. `onNotice` receives every notice from creation
  *   on.
  */
-import { Batch, rejected } from "./batch.ts";
+import { Batch } from "./batch.ts";
 import { BatchQueue } from "./batch-queue.ts";
-import type { BaseDefinition, CommitResult, CommittedInput, Dispatch, Moorex } from "./definition.ts";
+import type { BaseDefinition, CommitResult, CommittedInput, Moorex } from "./definition.ts";
 import { CommittedState } from "./committed-state.ts";
+import { Dispatcher } from "./dispatcher.ts";
 import { Drafts, type Draft } from "./draft.ts";
-import { EffectRuns, type Run } from "./effect-runs.ts";
+import { EffectRuns } from "./effect-runs.ts";
 import { isApplied, type Transition } from "./group.ts";
 import { Notifier } from "./notifier.ts";
 
@@ -39,7 +40,8 @@ type Activity = "idle" | "transitioning" | "committing" | "publishing";
 export class Machine<State, Input, Effect, Detail, Position> {
   readonly #definition: BaseDefinition<State, Input, Effect, Detail, Position>;
   readonly #notices: Notifier<State, Input, Effect, Detail, Position>;
-  readonly #queue: BatchQueue<State, Input, Effect>;
+  readonly #queue: BatchQueue<State, Input, Effect> = new BatchQueue();
+  readonly #dispatcher: Dispatcher<State, Input, Effect>;
   readonly #runs: EffectRuns<State, Input, Effect>;
   readonly #committed: CommittedState<State, Input, Effect, Detail, Position>;
   readonly #drafts: Drafts<State, Input, Effect, Detail, Position>;
@@ -56,11 +58,17 @@ export class Machine<State, Input, Effect, Detail, Position> {
   ) {
     this.#definition = definition;
     this.#notices = new Notifier(definition.onNotice);
-    this.#queue = new BatchQueue();
+    this.#dispatcher = new Dispatcher({
+      isTransitioning: () => this.#activity === "transitioning",
+      isStopped: () => this.#isStopped,
+      state: () => this.#committed.state,
+      enqueue: (batch) => this.#enqueue(batch),
+      refused: (error) => this.#notices.error("dispatch", error),
+    });
     this.#runs = new EffectRuns({
       runEffect: (effect, state, key) => definition.runEffect(effect, state, key),
       isBackground: (effect, state) => definition.isBackground?.(effect, state) ?? false,
-      dispatchOf: (run) => this.#dispatchOf(run),
+      dispatcher: this.#dispatcher,
       emit: (notice) => this.#notices.emit(notice),
       onEnd: () => this.#wakeIfSettled(),
     });
@@ -72,7 +80,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
   start(): Moorex<State, Input, Effect, Detail, Position> {
     this.#proceedAfter(this.#process([]));
     return {
-      dispatch: this.#dispatchOf(undefined),
+      dispatch: this.#dispatcher.dispatchOf(undefined),
       current: () => this.#committed.state,
       subscribe: (listener) => this.#notices.subscribe(listener),
       settled: () =>
@@ -85,18 +93,10 @@ export class Machine<State, Input, Effect, Detail, Position> {
     };
   }
 
-  #dispatchOf(run: Run<Effect> | undefined): Dispatch<State, Input> {
-    return (...inputs) => {
-      if (this.#activity === "transitioning")
-        throw new Error("A transition must not dispatch. Return the next state instead.");
-      if (run?.phase === "over") return this.#notApplied();
-      if (this.#isStopped) return this.#refuse();
-      const batch = new Batch<State, Input, Effect>(inputs, run);
-      this.#queue.add(batch);
-      if (run === undefined || this.#runs.foreground < 2) this.#drain();
-      else this.#deferDrain();
-      return batch.promise();
-    };
+  #enqueue(batch: Batch<State, Input, Effect>): void {
+    this.#queue.add(batch);
+    if (batch.run === undefined || this.#runs.foreground < 2) this.#drain();
+    else this.#deferDrain();
   }
 
   /** Processes the queue later, together with what other effects dispatch until then. */
@@ -111,20 +111,13 @@ export class Machine<State, Input, Effect, Detail, Position> {
     else this.#definition.defer(process);
   }
 
-  #notApplied(): Promise<{ readonly applied: 0; readonly state: State }> {
-    return Promise.resolve({ applied: 0, state: this.#committed.state });
-  }
-
-  #refuse(): Promise<never> {
-    const error = new Error("This machine was stopped and accepts no more inputs. Create another one.");
-    this.#notices.error("dispatch", error);
-    return rejected(error);
-  }
-
   #stop(): void {
     this.#isStopped = true;
     this.#runs.stop();
-    for (const batch of this.#queue.takeDeferred()) batch.resolve(0, this.#committed.state);
+    for (const batch of this.#queue.takeDeferred()) {
+      batch.settle({ applied: 0, state: this.#committed.state });
+      batch.report();
+    }
     this.#wakeIfSettled();
   }
 
@@ -206,8 +199,8 @@ export class Machine<State, Input, Effect, Detail, Position> {
     let key: string | undefined;
     for (const batch of group) {
       if (batch.isSettled) continue;
-      if (batch.run === undefined) batch.reject(error);
-      else if (this.#isStopped) batch.resolve(0, this.#committed.state);
+      if (batch.run === undefined) batch.settle({ error });
+      else if (this.#isStopped) batch.settle({ applied: 0, state: this.#committed.state });
       else {
         this.#queue.defer(batch);
         key ??= batch.run.key;
@@ -216,6 +209,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
     // The committed state may want effects whose intents were not stored.
     if (this.#committed.hasChanged && !this.#isStopped) key ??= intents?.firstKey;
     this.#notices.error("commit", error, key);
+    for (const batch of group) batch.report();
   }
 
   /** Publishes a durable group. If other inputs were committed first, publishes those instead and returns false. */
@@ -227,6 +221,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
     }
     this.#committed.publish(draft, result !== undefined && "positions" in result ? result.positions : []);
     if (!this.#isStopped) this.#committed.reconcile(draft.intents);
+    for (const { batch } of draft.outcomes) batch.report();
     return true;
   }
 

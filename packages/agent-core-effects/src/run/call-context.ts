@@ -2,6 +2,7 @@ import type { AgentState, Spending } from "@moora/agent-core-state-machine";
 import { budgetLeftAt, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import type { ToolContext } from "../tool/define-tool.ts";
+import { isAborted, type LazyAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 
 /** The parts of a context that differ from call to call. */
@@ -17,7 +18,7 @@ export function callContext(
   effect: CallToolEffect | ProbeToolEffect,
   state: AgentState,
   host: EffectHost,
-  late: AbortSignal,
+  late: LazyAbort,
 ): ToolContext {
   const { toolCallId, attempt } = effect;
   const approvedBy = recordOf(state, toolCallId)?.decision?.by;
@@ -30,9 +31,10 @@ export function callContext(
 export function contextOf(
   { toolCallId, attempt, approvedBy, budgetLeft }: CallDetails,
   { config }: AgentState,
-  { sessionId, signal, notify }: EffectHost,
-  late: AbortSignal,
+  host: EffectHost,
+  late: LazyAbort,
 ): ToolContext {
+  const { sessionId, notify } = host;
   let joined: AbortSignal | undefined;
   return {
     toolCallId,
@@ -43,10 +45,10 @@ export function contextOf(
     prices: config.prices,
     /** Joined on the first access: most tools do not read it, and joining signals is slow. */
     get signal() {
-      return (joined ??= AbortSignal.any([signal, late]));
+      return (joined ??= AbortSignal.any([host.signal, late.signal]));
     },
     progress: (text) => {
-      if (!signal.aborted && !late.aborted) notify({ type: "tool-progress", toolCallId, text });
+      if (!isAborted(host) && !late.isAborted) notify({ type: "tool-progress", toolCallId, text });
     },
   };
 }

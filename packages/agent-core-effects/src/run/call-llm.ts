@@ -3,6 +3,7 @@ import type { LlmCallOptions, LlmChunk, LlmOutcome, LlmRequest } from "@moora/ll
 import { readOutcome } from "@moora/llm/internal";
 import type { CallLlmEffect } from "../effect.ts";
 import { llmRequestAt } from "../request/llm-request-at.ts";
+import { isAborted } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 import { checkTurn } from "./check-turn.ts";
 import { reportUsage } from "./late-usage.ts";
@@ -14,11 +15,11 @@ import { dispatchIntent } from "./intent-of.ts";
 
 /** Calls the model and dispatches its answer. The request is computed from the state, so that equal keys send equal bytes. */
 export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
-  const { clock, signal } = host;
+  const { clock } = host;
   const request = llmRequestAt(state);
   const calledAt = clock.now();
   const intended = yield* dispatchIntent(effect, state, host);
-  if (request === undefined || !intended || signal.aborted) return;
+  if (request === undefined || !intended || isAborted(host)) return;
   const asked = request.model === "" ? (host.parts.llm.model ?? "") : request.model;
   const unpriced = asked === "" ? undefined : missingPrice(state, asked);
   if (unpriced !== undefined) {
@@ -27,7 +28,7 @@ export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectH
     ));
   }
   const outcome = readOutcome(yield* waitFor(outcomeOf(effect, request, host)), host.parts.llm.name);
-  if (signal.aborted) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);
+  if (isAborted(host)) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);
   yield* dispatchOutcome(effect, state, host, { outcome, asked, calledAt });
 }
 
@@ -64,13 +65,13 @@ function* dispatchAnswer(
   host: EffectHost,
   { outcome, usage = {}, calledAt }: Answered,
 ): EffectProgram<void> {
-  const { clock, signal, parts, notify } = host;
+  const { clock, parts, notify } = host;
   for (const text of outcome.warnings ?? []) notify({ type: "llm-warning", text });
   if (effect.purpose === "reflect")
     return void (yield* dispatch(assertLoggable(toReflectedInput(effect, outcome, usage, clock.now()))));
   const turn = numberedTurn(state, outcome, host, clock.now());
   const check = yield* checkTurn(state, turn, parts);
-  if (signal.aborted) return yield* reportUsage(effect.key, usage, host);
+  if (isAborted(host)) return yield* reportUsage(effect.key, usage, host);
   yield* dispatch(...toObservedInput(effect, outcome, { turn, check, usage, calledAt, now: clock.now() }));
 }
 
@@ -104,14 +105,12 @@ function callOptions(effect: CallLlmEffect, host: EffectHost): LlmCallOptions {
  * Returns a function that reports chunks to viewers until the call is no longer wanted. The first text opens the message;
  * half of a surrogate pair is held back until the other half arrives.
  */
-function chunkReporter(
-  { key, messageId }: CallLlmEffect,
-  { dispatchNow, notify, clock, signal }: EffectHost,
-): (chunk: LlmChunk) => void {
+function chunkReporter({ key, messageId }: CallLlmEffect, host: EffectHost): (chunk: LlmChunk) => void {
+  const { dispatchNow, notify, clock } = host;
   let offset = 0;
   let held = "";
   return (chunk) => {
-    if (signal.aborted) return;
+    if (isAborted(host)) return;
     if (chunk.type === "reasoning") return notify({ type: "llm-reasoning", messageId, text: chunk.text });
     if (chunk.type === "tool-call") return notify({ type: "llm-tool-call", messageId, name: chunk.name });
     const whole = held + chunk.text;

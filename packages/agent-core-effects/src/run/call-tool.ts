@@ -6,6 +6,7 @@ import { truncated } from "../truncate.ts";
 import { invalid, type Tool } from "../tool/define-tool.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
 import { unknownTool } from "../tool/unknown-tool.ts";
+import { isAborted, LazyAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 import { callContext } from "./call-context.ts";
 import { usageReported } from "./late-usage.ts";
@@ -17,7 +18,6 @@ import { dispatchIntent } from "./intent-of.ts";
 
 /** Runs a tool after its intent is durable, and dispatches its result. For a call that cannot run, only dispatches a failure. */
 export function* callTool(effect: CallToolEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
-  const { signal } = host;
   const tool = host.parts.tools.get(effect.name);
   const problem = recordOf(state, effect.toolCallId)?.problem;
   if (tool === undefined || problem !== undefined) {
@@ -28,9 +28,9 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
     );
   }
   const intended = yield* dispatchIntent(effect, state, host);
-  if (!intended || signal.aborted) return;
+  if (!intended || isAborted(host)) return;
   const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));
-  if (!signal.aborted) yield* dispatchResult(effect, outcome, host);
+  if (!isAborted(host)) yield* dispatchResult(effect, outcome, host);
 }
 
 /** Asks the tool for the outcome of an interrupted call, and dispatches the answer. */
@@ -42,7 +42,7 @@ export function* probeTool(
   const { toolCallId, attempt } = effect;
   const tool = host.parts.tools.get(effect.name);
   const found = yield* waitFor(probeOutcome(tool, effect, state, host));
-  if (host.signal.aborted) return;
+  if (isAborted(host)) return;
   if (found !== "not-run" && found !== "unknown") return yield* dispatchResult(effect, found, host);
   const timestamp = host.clock.now();
   yield* dispatch({ type: "tool-call-interrupted", toolCallId, attempt, outcome: found, timestamp });
@@ -68,12 +68,12 @@ function toolOutcome(
   state: AgentState,
   host: EffectHost,
 ): ToolOutcome | Promise<ToolOutcome> {
-  const late = new AbortController();
-  const running = tool.run(effect.parameters, callContext(effect, state, host, late.signal));
+  const late = new LazyAbort();
+  const running = tool.run(effect.parameters, callContext(effect, state, host, late));
   if (!isPromise(running)) return running;
   // A `Tool` must not reject, but one that was not made by `defineTool` might.
   const settled = running.catch(thrownToOutcome);
-  if (tool.definition.spends !== undefined) reportLateUsage(effect.key, settled, host, late.signal);
+  if (tool.definition.spends !== undefined) reportLateUsage(effect.key, settled, host, late);
   return withTimeout(settled, tool, host, late);
 }
 
@@ -81,11 +81,12 @@ function toolOutcome(
 function reportLateUsage(
   key: string,
   running: Promise<ToolOutcome>,
-  { signal, clock, dispatchLate }: EffectHost,
-  late: AbortSignal,
+  host: EffectHost,
+  late: LazyAbort,
 ): void {
   void running.then(({ usage }) => {
-    if (signal.aborted || late.aborted) dispatchLate?.(usageReported(key, validUsage(usage), clock.now()));
+    if (isAborted(host) || late.isAborted)
+      host.dispatchLate?.(usageReported(key, validUsage(usage), host.clock.now()));
   });
 }
 
@@ -99,8 +100,8 @@ async function probeOutcome(
   host: EffectHost,
 ): Promise<Found> {
   if (tool?.probe === undefined) return "unknown";
-  const late = new AbortController();
-  const found = tool.probe(effect.parameters, callContext(effect, state, host, late.signal));
+  const late = new LazyAbort();
+  const found = tool.probe(effect.parameters, callContext(effect, state, host, late));
   const outcome = await withTimeout(
     found.catch((): Found => "unknown"),
     tool,

@@ -24,20 +24,63 @@ export function* waitFor<Value>(value: Value | Promise<Value>): EffectProgram<Va
   return isPromise(value) ? ((yield { wait: value }) as Value) : value;
 }
 
+/** What a program is driven with. Each instruction is answered with a call of `next` or `fail`. */
+export interface ProgramDriver {
+  /** Dispatches a batch. Calls `next` with whether it applied, or `fail` if it could not be dispatched. */
+  dispatch(
+    inputs: readonly AgentInput[],
+    next: (hasApplied: boolean) => void,
+    fail: (error: unknown) => void,
+  ): void;
+  /** Called when the program has ended. */
+  done(): void;
+  /** Called when the program has thrown. */
+  failed(error: unknown): void;
+}
+
+/** Drives a program to its end, without promises of its own. A failure is thrown into the program. */
+export function driveProgram(run: EffectProgram<void>, driver: ProgramDriver): void {
+  const next = (value: unknown): void => {
+    let step: IteratorResult<EffectInstruction, void>;
+    try {
+      step = run.next(value);
+    } catch (error) {
+      return driver.failed(error);
+    }
+    follow(step);
+  };
+  const fail = (error: unknown): void => {
+    let step: IteratorResult<EffectInstruction, void>;
+    try {
+      step = run.throw(error);
+    } catch (thrown) {
+      return driver.failed(thrown);
+    }
+    follow(step);
+  };
+  const follow = (step: IteratorResult<EffectInstruction, void>): void => {
+    if (step.done === true) driver.done();
+    else if ("wait" in step.value) step.value.wait.then(next, fail);
+    else driver.dispatch(step.value.dispatch, next, fail);
+  };
+  next(undefined);
+}
+
 /**
  * Runs a program to its end. `dispatchBatch` resolves with whether a batch applied. A rejection is thrown into the program,
  * which then dispatches its failure.
  */
-export async function runProgram(
+export function runProgram(
   run: EffectProgram<void>,
   dispatchBatch: (...inputs: readonly AgentInput[]) => Promise<boolean>,
 ): Promise<void> {
-  let step = run.next();
-  while (step.done !== true) {
-    const { value } = step;
-    const waited = await settled("dispatch" in value ? dispatchBatch(...value.dispatch) : value.wait);
-    step = waited.ok ? run.next(waited.value) : run.throw(waited.error);
-  }
+  return new Promise((done, failed) => {
+    driveProgram(run, {
+      dispatch: (inputs, next, fail) => void dispatchBatch(...inputs).then(next, fail),
+      done,
+      failed,
+    });
+  });
 }
 
 type Settled =

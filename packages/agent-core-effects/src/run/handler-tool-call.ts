@@ -6,6 +6,7 @@ import { invalid, type Tool, type ToolContext } from "../tool/define-tool.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
 import { unknownTool } from "../tool/unknown-tool.ts";
 import { contextOf } from "./call-context.ts";
+import { isAborted, LazyAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 import type { HandlerSpending } from "./handler-spending.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -29,7 +30,7 @@ export function callToolOfHandler(
   call: HandlerToolCall,
 ): ToolOutcome | Promise<ToolOutcome> {
   const { name, input } = call;
-  if (host.signal.aborted) return { isSuccess: false, error: wording.cancelledBeforeRun, code: "cancelled" };
+  if (isAborted(host)) return { isSuccess: false, error: wording.cancelledBeforeRun, code: "cancelled" };
   const state = host.current?.() ?? started;
   const tool = host.parts.tools.get(name);
   if (tool === undefined) return unknownTool(name, host.parts.tools);
@@ -45,8 +46,8 @@ export function callToolOfHandler(
   const parameters = inputToText(input);
   if (typeof parameters !== "string") return parameters;
   const { budgetLeft, settle } = spending.reserve(tool);
-  const late = new AbortController();
-  const context = contextOf({ ...call, budgetLeft }, state, host, late.signal);
+  const late = new LazyAbort();
+  const context = contextOf({ ...call, budgetLeft }, state, host, late);
   const outcome = outcomeOf(tool, parameters, context);
   return isPromise(outcome) ? finished(outcome.then(settle), tool, host, late) : settle(outcome);
 }
@@ -66,10 +67,10 @@ async function finished(
   running: Promise<ToolOutcome>,
   tool: Tool,
   host: EffectHost,
-  late: AbortController,
+  late: LazyAbort,
 ): Promise<ToolOutcome> {
   const outcome = await withTimeout(running, tool, host, late);
-  return host.signal.aborted ? await running : outcome;
+  return isAborted(host) ? await running : outcome;
 }
 
 /** JSON text of the input, or the outcome of a call whose input is not JSON. */

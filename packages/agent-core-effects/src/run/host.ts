@@ -109,6 +109,10 @@ export interface EffectHost {
   /** Whether effects must not wait, so that models are called with `callSync`. Default: false. */
   readonly synchronous?: boolean;
   readonly signal: AbortSignal;
+  /** Whether the work has been aborted. Default: `signal.aborted`. Give it where `signal` is created when it is read. */
+  readonly isAborted?: () => boolean;
+  /** Calls back once, on the abort. Returns a function that unsubscribes. Default: listens to `signal`. */
+  readonly onAbort?: (callback: () => void) => () => void;
   readonly notify: (notice: Progress) => void;
   /** Computes the digest that binds a decision to its question. */
   readonly digestOf: (...parts: readonly string[]) => string;

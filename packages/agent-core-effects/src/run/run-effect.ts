@@ -1,6 +1,7 @@
 import type { AgentState } from "@moora/agent-core-state-machine";
 import type { AgentEffect, AskHumanEffect, WaitUntilEffect } from "../effect.ts";
-import type { Clock, EffectHost } from "./host.ts";
+import { isAborted, onAbort } from "./abort.ts";
+import type { EffectHost } from "./host.ts";
 import { failureInput } from "./failure-input.ts";
 import { setLongTimeout } from "./long-timeout.ts";
 import { callLlm } from "./call-llm.ts";
@@ -18,7 +19,7 @@ export function* programOf(effect: AgentEffect, state: AgentState, host: EffectH
     yield* workOf(effect, state, host);
   } catch (error) {
     if (error instanceof NotSynchronous) throw error;
-    const failure = host.signal.aborted ? undefined : failureInput(effect, error, host.clock.now());
+    const failure = isAborted(host) ? undefined : failureInput(effect, error, host.clock.now());
     if (failure === undefined) throw error;
     yield* dispatch(failure);
   }
@@ -47,35 +48,30 @@ function* askHuman(effect: AskHumanEffect, { ask }: EffectHost): EffectProgram<v
   if (decision !== undefined) yield* dispatch(decision);
 }
 
-function* waitUntil(
-  effect: WaitUntilEffect,
-  state: AgentState,
-  { clock, signal }: EffectHost,
-): EffectProgram<void> {
+function* waitUntil(effect: WaitUntilEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
+  const { clock } = host;
   const { key, due } = effect;
   // A retry keeps the process alive; a question does not, since another process may answer it.
-  if (due > clock.now())
-    yield* waitFor(timePassed(due, clock, { signal, keepsAlive: isRetryWait(effect, state) }));
-  if (!signal.aborted) yield* dispatch({ type: "deadline-passed", key, timestamp: clock.now() });
+  if (due > clock.now()) yield* waitFor(timePassed(due, host, isRetryWait(effect, state)));
+  if (!isAborted(host)) yield* dispatch({ type: "deadline-passed", key, timestamp: clock.now() });
 }
 
-async function timePassed(
-  due: number,
-  clock: Clock,
-  { signal, keepsAlive }: { readonly signal: AbortSignal; readonly keepsAlive: boolean },
-): Promise<void> {
-  const ended = Promise.withResolvers<void>();
-  const stop = (): void => ended.resolve();
-  let cancelTimer = (): void => undefined;
-  const wait = (): void => {
-    const left = due - clock.now();
-    if (left <= 0) ended.resolve();
-    else cancelTimer = setLongTimeout(clock, left, wait, { keepsAlive });
-  };
-  if (signal.aborted) return;
-  signal.addEventListener("abort", stop, { once: true });
-  wait();
-  await ended.promise;
-  cancelTimer();
-  signal.removeEventListener("abort", stop);
+function timePassed(due: number, host: EffectHost, keepsAlive: boolean): Promise<void> {
+  const { clock } = host;
+  return new Promise((resolve) => {
+    let cancelTimer = (): void => undefined;
+    const stopListening = onAbort(host, () => {
+      cancelTimer();
+      resolve();
+    });
+    const wait = (): void => {
+      const left = due - clock.now();
+      if (left > 0) cancelTimer = setLongTimeout(clock, left, wait, { keepsAlive });
+      else {
+        stopListening();
+        resolve();
+      }
+    };
+    if (!isAborted(host)) wait();
+  });
 }

@@ -3,6 +3,7 @@ import { addAgentUsage } from "@moora/agent-core-state-machine/internal";
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
 import { shownValue } from "../field-problem.ts";
+import { isAborted } from "./abort.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
 import { callToolOfHandler } from "./handler-tool-call.ts";
@@ -15,19 +16,19 @@ import { validUsage } from "./valid-usage.ts";
 /** Runs the handler of a custom state after its intent is durable, and dispatches its decision. */
 export function* runState(effect: RunStateEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { key } = effect;
-  const { clock, signal, dispatchLate } = host;
+  const { clock, dispatchLate } = host;
   const intended = yield* dispatchIntent(effect, state, host);
-  if (!intended || signal.aborted) return;
+  if (!intended || isAborted(host)) return;
   const spending = handlerSpending(state);
   const decision = yield* stateDecision(effect, state, host, spending);
-  const isAborted = signal.aborted;
+  const wasAborted = isAborted(host);
   const { usage: known, isComplete } = spending.close((late) => {
-    const usage = isAborted ? addAgentUsage(known, late) : late;
+    const usage = wasAborted ? addAgentUsage(known, late) : late;
     dispatchLate?.(usageReported(key, validUsage(usage), clock.now()));
   });
   const usage = validUsage(known);
   const follows = !isComplete && dispatchLate !== undefined;
-  if (isAborted) return follows ? undefined : yield* reportUsage(key, usage, host);
+  if (wasAborted) return follows ? undefined : yield* reportUsage(key, usage, host);
   const used = {
     ...(usage === undefined ? {} : { usage }),
     ...(follows ? ({ usageFollows: true } as const) : {}),

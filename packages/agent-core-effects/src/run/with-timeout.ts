@@ -1,5 +1,6 @@
 import type { Tool } from "../tool/define-tool.ts";
 import type { ToolOutcome } from "../tool/tool-reply.ts";
+import { onAbort, type LazyAbort } from "./abort.ts";
 import type { EffectHost } from "./host.ts";
 import { setLongTimeout } from "./long-timeout.ts";
 
@@ -7,27 +8,38 @@ import { setLongTimeout } from "./long-timeout.ts";
  * The outcome of a tool, or a failure on time-out and when the call is no longer wanted. A later result of the tool is
  * dropped. A synchronous tool has no timer.
  */
-export async function withTimeout<Outcome>(
+export function withTimeout<Outcome>(
   running: Promise<Outcome>,
   { definition }: Tool,
-  { clock, limits, signal, synchronous }: EffectHost,
-  late: AbortController,
+  host: EffectHost,
+  late: LazyAbort,
 ): Promise<Outcome | ToolOutcome> {
-  if (synchronous === true) return await running;
-  const timeoutMs = definition.timeoutMs ?? limits.toolTimeoutMs;
-  const ended = Promise.withResolvers<ToolOutcome>();
-  const cancelTimer = setLongTimeout(clock, timeoutMs, () => {
-    const error = `The tool did not answer within ${timeoutMs} ms. It may have had its effect.`;
-    late.abort(new DOMException(error, "TimeoutError"));
-    ended.resolve({ isSuccess: false, error, code: "timeout" });
+  if (host.synchronous === true) return running;
+  return new Promise((resolve, reject) => {
+    const timeoutMs = definition.timeoutMs ?? host.limits.toolTimeoutMs;
+    const cancelTimer = setLongTimeout(host.clock, timeoutMs, () => {
+      const error = `The tool did not answer within ${timeoutMs} ms. It may have had its effect.`;
+      late.abort(new DOMException(error, "TimeoutError"));
+      stopListening();
+      resolve({ isSuccess: false, error, code: "timeout" });
+    });
+    const stopListening = onAbort(host, () => {
+      cancelTimer();
+      resolve({ isSuccess: false, error: "Cancelled.", code: "cancelled" });
+    });
+    const ended = (): void => {
+      cancelTimer();
+      stopListening();
+    };
+    running.then(
+      (outcome) => {
+        ended();
+        resolve(outcome);
+      },
+      (error: unknown) => {
+        ended();
+        reject(error);
+      },
+    );
   });
-  const stop = (): void => ended.resolve({ isSuccess: false, error: "Cancelled.", code: "cancelled" });
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  try {
-    return await Promise.race([running, ended.promise]);
-  } finally {
-    cancelTimer();
-    signal.removeEventListener("abort", stop);
-  }
 }

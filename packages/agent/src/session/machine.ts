@@ -1,12 +1,4 @@
-import {
-  runProgram,
-  programOf,
-  type AgentEffect,
-  type AskHumanEffect,
-  type Clock,
-  type EffectHost,
-  type Progress,
-} from "@moora/agent-core-effects";
+import { type AgentEffect, type AskHumanEffect, type Clock, type Progress } from "@moora/agent-core-effects";
 import { intentOf, isIntentRecorded, isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
 import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
 import { digestOf, type ChainHead, type MaybePromise } from "@moora/event-log";
@@ -20,6 +12,7 @@ import {
   type Step,
 } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
+import { EffectRunner, type SharedHost } from "./effect-run.ts";
 import { MachineErrors, type MachineErrorHooks } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
 import { RunningEffects } from "./running-effects.ts";
@@ -110,8 +103,7 @@ class MachineWiring {
   readonly #base: MachineBase;
   readonly #hooks: MachineHooks;
   readonly #errors: MachineErrors;
-  /** The fields of `EffectHost` that all effects share. */
-  readonly #hostBase: Omit<EffectHost, "signal">;
+  readonly #hostBase: Omit<SharedHost, "current" | "dispatchLate">;
   #seq: number;
   /** The commit that is running; it may contain intents of effects that start after it. */
   #committing: Promise<void> | undefined;
@@ -129,7 +121,7 @@ class MachineWiring {
     this.#base = base;
     this.#hooks = hooks;
     this.#errors = new MachineErrors(hooks);
-    this.#hostBase = { parts, limits, sessionId, clock, digestOf, notify, ask, intended: true };
+    this.#hostBase = { parts, limits, sessionId, clock, digestOf, notify, ask };
     this.#seq = base.seq;
   }
 
@@ -139,9 +131,10 @@ class MachineWiring {
 
   /** The definition of the runner. `dispatchLate` dispatches for an effect that the state no longer wants. */
   definition(
-    host: Required<Pick<EffectHost, "current" | "dispatchLate">>,
+    host: Pick<SharedHost, "current" | "dispatchLate">,
   ): DetailedDefinition<AgentState, PendingInput, AgentEffect, AgentStep, ChainHead> {
     const { initial, ledger } = this.#base;
+    const runner = new EffectRunner({ ...this.#hostBase, ...host });
     return {
       initial: () => initial,
       detailedTransition: (pending) => (state) => {
@@ -152,7 +145,7 @@ class MachineWiring {
       isWanted: (key, state) => this.running.isWanted(key, state),
       intentOf: (effect, _key, state) => this.#intentOf(effect, state),
       runEffect: (effect, state, key) =>
-        this.#mayRun(effect, state) ? this.#runEffect(effect, state, host) : this.#skipEffect(key),
+        this.#mayRun(effect, state) ? runner.runOf(effect, state) : this.#skipEffect(key),
       // A question waits for a human, and so do its expiry and its reminders.
       isBackground: (effect, state) => effect.type === "wait-until" && !isRetryWait(effect, state),
       onNotice: (notice) => this.#onNotice(notice),
@@ -216,27 +209,6 @@ class MachineWiring {
   /** Whether an input is part of the session already, because an append that was reported as failed had succeeded. */
   #isAccepted({ seq, position }: PendingInput): boolean {
     return seq !== undefined || (position !== undefined && position.seq <= this.#seq);
-  }
-
-  #runEffect(
-    effect: AgentEffect,
-    state: AgentState,
-    machine: Required<Pick<EffectHost, "current" | "dispatchLate">>,
-  ): EffectRun<AgentState, PendingInput> {
-    return {
-      start: async (dispatch, { signal }) => {
-        const dispatchNow = (input: AgentInput): void => void dispatch(new PendingInput(input));
-        const host: EffectHost = { ...this.#hostBase, ...machine, signal, dispatchNow };
-        // Code of models, tools and handlers never runs within the call that made its effect wanted.
-        if (isIntentRecorded(effect, state)) await Promise.resolve();
-        if (signal.aborted) return;
-        await runProgram(programOf(effect, state, host), async (...inputs) => {
-          const pending = inputs.map((input) => new PendingInput(input));
-          await dispatch(...pending);
-          return pending.some(({ seq }) => seq !== undefined);
-        });
-      },
-    };
   }
 
   /**
