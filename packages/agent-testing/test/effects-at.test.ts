@@ -1,4 +1,5 @@
-import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
+import { effectsAt, llmRequestAt, type AgentEffect } from "@moora/agent-core-effects";
+import { isEffectWanted } from "@moora/agent-core-effects/internal";
 import {
   agentTransition,
   initialAgentState,
@@ -160,6 +161,20 @@ describe("the effects of a state (A08)", () => {
         expect(JSON.stringify(effectsAt(state))).toBe(wanted);
         expect(JSON.stringify(effectsAt(JSON.parse(JSON.stringify(state))))).toBe(wanted);
         expect(JSON.stringify(effectsAt(replay(inputs, initial)))).toBe(wanted);
+      }
+    }
+  });
+});
+
+describe("whether a state wants one effect", () => {
+  it("is the same as whether its effects contain the key, for every effect that an earlier state wanted", () => {
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const earlier = new Map<string, AgentEffect>();
+      for (const [state] of drawn(seed, 40)) {
+        const wanted = effectsAt(state);
+        for (const effect of Object.values(wanted)) earlier.set(effect.key, effect);
+        const found = [...earlier.values()].filter((effect) => isEffectWanted(state, effect));
+        expect(found.map(({ key }) => key).toSorted()).toEqual(Object.keys(wanted).toSorted());
       }
     }
   });

@@ -1,4 +1,5 @@
 import { effectsAt, llmRequestAt, type AgentEffect } from "@moora/agent-core-effects";
+import { isEffectWanted } from "@moora/agent-core-effects/internal";
 import {
   agentTransition,
   inputTraits,
@@ -31,6 +32,17 @@ export function checkAnswer(input: AgentInput, before: Effects, after: Effects):
   const key = keyAnswered(input, before);
   if (key === undefined) return;
   assertLaw(!Object.hasOwn(after, key), "L5", () => `${key} was answered and is still wanted`);
+}
+
+/** L5: what is looked up of one effect is what all effects of the state say. `before` are those of an earlier state. */
+export function checkLookUp(before: Effects, state: AgentState, wanted: Effects): void {
+  for (const effect of [...Object.values(before), ...Object.values(wanted)]) {
+    assertLaw(
+      isEffectWanted(state, effect) === Object.hasOwn(wanted, effect.key),
+      "L5",
+      () => `whether ${effect.key} is wanted depends on how it is looked up`,
+    );
+  }
 }
 
 /** L6: an answer that is dispatched again later changes nothing. */

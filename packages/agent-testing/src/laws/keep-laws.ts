@@ -6,7 +6,14 @@ import {
   type AgentState,
   type ControlMove,
 } from "@moora/agent-core-state-machine";
-import { checkAnswer, checkFirstLate, checkLate, KeyLedger, settledWithout } from "./effect-laws.ts";
+import {
+  checkAnswer,
+  checkFirstLate,
+  checkLate,
+  checkLookUp,
+  KeyLedger,
+  settledWithout,
+} from "./effect-laws.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { assertLaw, firstDifference } from "./law-broken.ts";
 import { RequestLedger, type Dialects } from "./request-laws.ts";
@@ -88,6 +95,7 @@ export function keepLaws({
       moves.push(...stepped.moves);
       checkMoves(before, next, stepped.moves);
       checkAnswer(input, effects, wanted);
+      checkLookUp(effects, next, wanted);
       keys.follow(next, wanted);
       requests.follow(next, Object.values(wanted).find(({ type }) => type === "call-llm")?.key ?? "");
       applied.push(input);
