@@ -38,9 +38,9 @@ export const effectFaults: readonly Fault[] = [
       },
       {
         file: `${effects}/run/call-tool.ts`,
-        text: "const intended = yield* dispatch(",
+        text: "const intended = yield* dispatchIntent(",
         replacement:
-          "const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));\n  const intended = yield* dispatch(",
+          "const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));\n  const intended = yield* dispatchIntent(",
       },
     ],
     tests: [`${tests}/run/call-tool.test.ts`],
@@ -177,7 +177,7 @@ export const effectFaults: readonly Fault[] = [
     "a tool speaks after its call was called off",
     {
       file: `${effects}/run/call-tool.ts`,
-      text: "if (!signal.aborted) yield* dispatchResult(effect, outcome, host);",
+      text: "if (!isAborted(host)) yield* dispatchResult(effect, outcome, host);",
       replacement: "yield* dispatchResult(effect, outcome, host);",
     },
     [`${tests}/run/called-off.test.ts`],

@@ -3,7 +3,9 @@ import { fault, type Fault } from "./fault.ts";
 const machine = "packages/moorex/src/machine.ts";
 const runs = "packages/moorex/src/effect-runs.ts";
 const durable = "packages/agent/src/durable";
+const dispatcher = "packages/moorex/src/dispatcher.ts";
 const moorexTests = ["packages/moorex/test/create-moorex.test.ts"];
+const intentTests = ["packages/moorex/test/intents.test.ts", "packages/moorex/test/invariants.test.ts"];
 const durableTests = "packages/agent/test/durable";
 
 /** Faults of the runner and of durable sessions: what is seen, run or acknowledged too early, twice or never. */
@@ -12,9 +14,9 @@ export const runnerFaults: readonly Fault[] = [
     2,
     "an input is acknowledged before it is appended",
     {
-      file: machine,
-      text: "return resultOf(batch);",
-      replacement: "return Promise.resolve({ applied: inputs.length, state: this.#committed.state });",
+      file: dispatcher,
+      text: "return batch.promise();",
+      replacement: "return Promise.resolve({ applied: inputs.length, state: this.#host.state() });",
     },
     moorexTests,
     /I5: commit/,
@@ -90,14 +92,14 @@ export const runnerFaults: readonly Fault[] = [
     name: "an old run is still heard",
     changes: [
       {
-        file: machine,
-        text: 'if (run?.phase === "over") return this.#notApplied();',
+        file: dispatcher,
+        text: 'if (run?.phase === "over") return Promise.resolve(this.#notApplied());',
         replacement: "",
       },
       {
         file: "packages/moorex/src/group.ts",
-        text: 'batch.run !== undefined && (batch.run.phase === "over" || lost.has(batch.run))',
-        replacement: "batch.run !== undefined && lost.has(batch.run)",
+        text: 'run.phase === "over" || (after !== state',
+        replacement: "(after !== state",
       },
     ],
     tests: moorexTests,
@@ -109,7 +111,7 @@ export const runnerFaults: readonly Fault[] = [
     {
       file: machine,
       text: "this.#queue.defer(batch);",
-      replacement: "settleBatch(batch, this.#notApplied());",
+      replacement: "batch.settle({ applied: 0, state: this.#committed.state });",
     },
     moorexTests,
     /I5: commit > that fails keeps an effect's own input/,
@@ -129,9 +131,9 @@ export const runnerFaults: readonly Fault[] = [
     44,
     "a session that opens runs its tools before it has said so",
     {
-      file: `${durable}/session-lifecycle.ts`,
-      text: 'return this.#phase.type === "open";',
-      replacement: 'return this.#phase.type === "open" || this.#phase.type === "opening";',
+      file: `${durable}/durable-host.ts`,
+      text: "this.#lifecycle.startsEffects && state.opened > found.state.opened",
+      replacement: "this.#lifecycle.startsEffects && state.opened >= found.state.opened",
     },
     [`${durableTests}/opening.test.ts`],
     /a session that is opened to run > starts nothing before the log contains that its owner runs it/,
@@ -168,5 +170,71 @@ export const runnerFaults: readonly Fault[] = [
     },
     [`${durableTests}/long-records.test.ts`],
     /inputs that are longer together than one append may be > are appended in turn/,
+  ),
+  fault(
+    105,
+    "an effect starts although its intent is not committed",
+    {
+      file: "packages/moorex/src/draft.ts",
+      text: "if (isStep(entry)) draft.steps.push(entry);",
+      replacement: "if (!isStep(entry)) draft.steps.push(entry);",
+    },
+    [...intentTests, `${durableTests}/intents.test.ts`],
+    /I1: the intent of an effect > is committed with the input|leaves of a call that is once/,
+  ),
+  fault(
+    106,
+    "the effects of inputs that were committed first start without their intents",
+    {
+      file: machine,
+      text: "this.#committed.retire();",
+      replacement: "this.#committed.reconcile(undefined);",
+    },
+    intentTests,
+    /I5: intents and a commit > that finds other inputs first are made again|whatever commits do/,
+  ),
+  fault(
+    107,
+    "the intents of a state that is already committed are forgotten",
+    {
+      file: "packages/moorex/src/draft.ts",
+      text: "&& !this.#committed.hasChanged) return draft;",
+      replacement: ") return draft;",
+    },
+    intentTests,
+    /I1: the intent of an effect > of the initial state|that fails for the committed state/,
+  ),
+  fault(
+    108,
+    "a batch of a run that its group has retired is applied",
+    {
+      file: "packages/moorex/src/group.ts",
+      text: "(after !== state && !isWanted(run.key, after))",
+      replacement: "after === undefined",
+    },
+    ["packages/moorex/test/groups.test.ts"],
+    /of a run that an earlier batch of the group retired are dropped/,
+  ),
+  fault(
+    109,
+    "a group is published before its commit",
+    {
+      file: machine,
+      text: "const answer = this.#commit(draft);",
+      replacement: "this.#committed.publish(draft, []);\n        const answer = this.#commit(draft);",
+    },
+    moorexTests,
+    /I5: commit > keeps the state from being seen before it is durable/,
+  ),
+  fault(
+    110,
+    "an own intent whose append was not confirmed keeps its effect from running",
+    {
+      file: "packages/agent/src/session/machine.ts",
+      text: "this.#base.ledger !== undefined && isIntentRecorded(effect, state)",
+      replacement: "this.#base.ledger === undefined && isIntentRecorded(effect, state)",
+    },
+    [`${durableTests}/intents.test.ts`],
+    /a group of results whose append fails > loses and doubles nothing/,
   ),
 ];

@@ -7,6 +7,13 @@ const session = "packages/agent/src/session";
 const tests = "packages/agent/test";
 const simulation = "packages/agent-testing/test/simulation/core-defects.test.ts";
 
+/** A run begins in a microtask, even if it was aborted meanwhile. */
+const notAborted = {
+  file: `${session}/effect-run.ts`,
+  text: "if (host.isAborted()) done();",
+  replacement: "if (host.isAborted() && host.intended !== true) done();",
+};
+
 /** Faults of sessions: who may dispatch what and when, what a decision counts for, and what is spent. */
 export const sessionFaults: readonly Fault[] = [
   fault(
@@ -20,39 +27,51 @@ export const sessionFaults: readonly Fault[] = [
     [`${tests}/durable/leases.test.ts`],
     /the lease of an owner that lives > is renewed long before its time is over/,
   ),
-  fault(
-    64,
-    "a tool runs although its call was cancelled in the commit that records its start",
-    {
-      file: `${effects}/run/call-tool.ts`,
-      text: "if (!intended || signal.aborted) return;",
-      replacement: "if (!intended) return;",
-    },
-    [`${tests}/durable/cancel-at-start.test.ts`],
-    /a cancel that is committed together with the start of .* > keeps a tool from running/,
-  ),
-  fault(
-    87,
-    "a model is called although the loop was cancelled in the commit that records the call",
-    {
-      file: `${effects}/run/call-llm.ts`,
-      text: "|| !intended || signal.aborted) return;",
-      replacement: "|| !intended) return;",
-    },
-    [`${tests}/durable/cancel-at-start.test.ts`],
-    /a cancel that is committed together with the start of .* > keeps a model from being called/,
-  ),
-  fault(
-    88,
-    "a handler runs although the loop was cancelled in the commit that records its start",
-    {
-      file: `${effects}/run/run-state.ts`,
-      text: "if (!intended || signal.aborted) return;",
-      replacement: "if (!intended) return;",
-    },
-    [`${tests}/durable/cancel-at-start.test.ts`],
-    /a cancel that is committed together with the start of .* > keeps a handler from running/,
-  ),
+  {
+    number: 64,
+    name: "a tool runs although its call was cancelled when its start became durable",
+    changes: [
+      notAborted,
+      {
+        file: `${effects}/run/call-tool.ts`,
+        text: "if (!intended || isAborted(host)) return;",
+        replacement: "if (!intended) return;",
+      },
+    ],
+    tests: [`${tests}/durable/cancel-at-start.test.ts`],
+    caughtBy:
+      /a cancel that arrives when the start of an effect has become durable > keeps a tool from running/,
+  },
+  {
+    number: 87,
+    name: "a model is called although the loop was cancelled when the call became durable",
+    changes: [
+      notAborted,
+      {
+        file: `${effects}/run/call-llm.ts`,
+        text: "|| !intended || isAborted(host)) return;",
+        replacement: "|| !intended) return;",
+      },
+    ],
+    tests: [`${tests}/durable/cancel-at-start.test.ts`],
+    caughtBy:
+      /a cancel that arrives when the start of an effect has become durable > keeps a model from being called/,
+  },
+  {
+    number: 88,
+    name: "a handler runs although the loop was cancelled when its start became durable",
+    changes: [
+      notAborted,
+      {
+        file: `${effects}/run/run-state.ts`,
+        text: "if (!intended || isAborted(host)) return;",
+        replacement: "if (!intended) return;",
+      },
+    ],
+    tests: [`${tests}/durable/cancel-at-start.test.ts`],
+    caughtBy:
+      /a cancel that arrives when the start of an effect has become durable > keeps a handler from running/,
+  },
   {
     number: 72,
     name: "a blanket approval answers a question about an outcome",
@@ -104,8 +123,8 @@ export const sessionFaults: readonly Fault[] = [
     "the usage of a cancelled model call is dropped",
     {
       file: `${effects}/run/call-llm.ts`,
-      text: "if (signal.aborted) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);",
-      replacement: "if (signal.aborted) return;",
+      text: "if (isAborted(host)) return yield* reportUsage(effect.key, usageOfOutcome(state, outcome, asked), host);",
+      replacement: "if (isAborted(host)) return;",
     },
     [`${tests}/budgets.test.ts`],
     /counts for a model call that was cancelled/,

@@ -119,11 +119,11 @@ export class LogWriter implements InputLedger {
 
   /** The inputs of these steps that are in the log already, to be applied first. */
   #precede(steps: readonly PendingStep[]): CommitResult<PendingInput, ChainHead> {
-    const before = steps.flatMap(({ input }) =>
+    const durable = steps.flatMap(({ input }) =>
       input.position === undefined ? [] : [{ input, position: input.position }],
     );
-    for (const { position } of before) this.#advanceTo(position);
-    return { before };
+    for (const { position } of durable) this.#advanceTo(position);
+    return { before: durable };
   }
 
   #append(steps: readonly PendingStep[], onFailure: (error: unknown) => Commit): Commit {
