@@ -74,10 +74,10 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     decide: (question, decision, by) => decisions.decide(question, decision, by),
   });
   const failRuns = (error: AgentError): void => output.runs.failAll(error);
-  const stop = (error: AgentError): void => {
-    outside.stop(error);
+  const stop = (createError: () => AgentError): void => {
+    outside.stop(createError);
     machine.stop();
-    failRuns(error);
+    if (output.runs.isOpen && outside.stopped !== undefined) failRuns(outside.stopped);
   };
 
   const answerAtHost = hostApprovals(approvalHost(base, output, decisions));
@@ -102,7 +102,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
       dispatch: (input) => dispatch(new PendingInput(input)),
       stop(error) {
         base.onBroken?.(error);
-        stop(error);
+        stop(() => error);
       },
     }),
   });
@@ -115,7 +115,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     drained: machine.drained,
     report: output.errors.report,
     failRuns,
-    stop,
+    stop: (error) => stop(() => error),
   };
 }
 

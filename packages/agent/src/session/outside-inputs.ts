@@ -17,6 +17,8 @@ export class OutsideInputs {
   readonly #base: Pick<SessionBase, "refuses" | "refusesHost">;
   readonly #dispatch: AgentMachine["dispatch"];
   #stopped: AgentError | undefined;
+  /** Creates `#stopped` when it is needed: an error with its stack costs more than a step. */
+  #createStopped: (() => AgentError) | undefined;
 
   constructor(base: Pick<SessionBase, "refuses" | "refusesHost">, dispatch: AgentMachine["dispatch"]) {
     this.#base = base;
@@ -25,12 +27,12 @@ export class OutsideInputs {
 
   /** The error with which every call rejects; undefined while the session accepts inputs. */
   get stopped(): AgentError | undefined {
-    return this.#stopped;
+    return (this.#stopped ??= this.#createStopped?.());
   }
 
-  /** Makes every later call reject with this error. */
-  stop(error: AgentError): void {
-    this.#stopped ??= error;
+  /** Makes every later call reject with this error, which is created when it is needed. The first one counts. */
+  stop(createError: () => AgentError): void {
+    this.#createStopped ??= createError;
   }
 
   /** Dispatches inputs as one batch; the receipt is that of the last one. */
@@ -38,7 +40,7 @@ export class OutsideInputs {
     const pending = inputs.map((input) => new PendingInput(input));
     const last = pending.at(-1);
     if (last === undefined) return { status: "ignored", reason: "nothing-new" };
-    const refusal = this.#base.refuses?.() ?? this.#stopped;
+    const refusal = this.#base.refuses?.() ?? this.stopped;
     if (refusal !== undefined) throw refusal;
     const { state } = await this.#dispatch(...pending);
     return last.seq === undefined ? ignored(last.input, state) : { status: "accepted", seq: last.seq };

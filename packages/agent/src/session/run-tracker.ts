@@ -117,8 +117,13 @@ export class RunTracker<Answer> {
     return this.#moves.all();
   }
 
+  /** Whether there are unfinished runs. */
+  get isOpen(): boolean {
+    return this.#active.size > 0 || this.#waiting.size > 0;
+  }
+
   #reportOpen(): void {
-    this.#host.onOpen?.(this.#active.size > 0 || this.#waiting.size > 0);
+    this.#host.onOpen?.(this.isOpen);
   }
 
   #activate(messageId: string): void {

@@ -21,7 +21,7 @@ export interface SessionParts<Answer> {
   readonly machine: AgentMachine;
   readonly outside: OutsideInputs;
   readonly decisions: Decisions;
-  readonly stop: (error: AgentError) => void;
+  readonly stop: (createError: () => AgentError) => void;
 }
 
 /** The methods of a session for applications, and the `ask` that returns the control of the run. */
@@ -127,6 +127,8 @@ async function cancelLoop<Answer>(
 }
 
 function closeSession<Answer>({ output, machine, stop }: SessionParts<Answer>): void {
-  const about = { reason: "SessionClosed", state: machine.current(), trace: output.runs.trace() };
-  stop(new AgentError("Cancelled", "The session was closed.", about));
+  stop(() => {
+    const about = { reason: "SessionClosed", state: machine.current(), trace: output.runs.trace() };
+    return new AgentError("Cancelled", "The session was closed.", about);
+  });
 }
