@@ -37,7 +37,7 @@ export function transitionIntents<State, Input, Effect, Detail>(
 ): Intents<State, Input, Effect, Detail> {
   const entries: Step<State, Input, Detail>[] = [];
   const refused: RefusedEffect<Effect>[] = [];
-  const seen = new Set<string>();
+  let seen: Set<string> | undefined;
   let firstKey: string | undefined;
   let after = state;
   for (;;) {
@@ -45,8 +45,8 @@ export function transitionIntents<State, Input, Effect, Detail>(
     const wanted = wantedAt(from);
     for (const key of Object.keys(wanted ?? {})) {
       const effect = wanted?.[key];
-      if (effect === undefined || seen.has(key) || isStarted(key)) continue;
-      seen.add(key);
+      if (effect === undefined || seen?.has(key) === true || isStarted(key)) continue;
+      (seen ??= new Set()).add(key);
       try {
         const input = intentOf(effect, key, after);
         if (input === undefined) continue;

@@ -14,8 +14,23 @@ export const validTokens = (usage: Partial<LlmUsage>): LlmUsage => ({
 });
 
 /** The usage without amounts that are zero, which keeps logs short. */
-export const withoutZeros = (usage: AgentUsage): UsageReport =>
-  Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== 0));
+export function withoutZeros(usage: AgentUsage): UsageReport {
+  const counted: { -readonly [Name in keyof UsageReport]: UsageReport[Name] } = {};
+  for (const name of amounts) {
+    const value = usage[name];
+    if (value !== undefined && value !== 0) counted[name] = value;
+  }
+  return counted;
+}
+
+const amounts = [
+  "inputTokens",
+  "cachedInputTokens",
+  "cacheWriteTokens",
+  "outputTokens",
+  "reasoningTokens",
+  "cost",
+] as const satisfies readonly (keyof AgentUsage)[];
 
 /** The usage that a tool reports, without invalid amounts; undefined if no amount is left. */
 export function validUsage(usage: UsageReport | undefined): UsageReport | undefined {
