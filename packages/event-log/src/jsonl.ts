@@ -102,6 +102,7 @@ class JsonlLog implements EventLog {
     const remove = (): boolean => {
       const generation = this.#generationToRemove(name, id);
       if (generation === undefined) return false;
+      this.#directory.openFiles.close(path);
       files.replaceDurably(path, headerToLine({ id, generation, header: undefined }));
       files.remove(this.#directory.pathOf(name, leaseExtension));
       files.remove(this.#directory.pathOf(name, snapshotExtension));

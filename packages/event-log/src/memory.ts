@@ -108,7 +108,7 @@ class MemorySession implements SessionLog {
     for (const { seq, body, changesDigest, digest } of records)
       generation.records.push(Object.freeze({ seq, body, changesDigest, digest }));
 
-    this.#listeners.notify(this.id);
+    this.#listeners.notify(this.id, { by: this });
   }
 
   read(afterSeq?: number): readonly LogRecord[] {
@@ -148,7 +148,7 @@ class MemorySession implements SessionLog {
   }
 
   watch(listener: () => void): () => void {
-    const stopListening = this.#listeners.add(this.id, listener);
+    const stopListening = this.#listeners.add(this.id, listener, this);
     const stop = (): void => {
       this.#stops.delete(stop);
       stopListening();

@@ -16,6 +16,7 @@ export { leaseAfter } from "./lease.ts";
 export { HeadWatch } from "./head-watch.ts";
 export type { HeadWatchOptions } from "./head-watch.ts";
 export { Listeners } from "./listeners.ts";
+export type { AppendNotice } from "./listeners.ts";
 export { rowToRecord, rowToSnapshot, sortById } from "./rows.ts";
 export { isUndamaged, snapshotSeal } from "./snapshot-seal.ts";
 export { warn } from "./warn.ts";

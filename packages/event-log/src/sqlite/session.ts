@@ -79,7 +79,8 @@ export class SqliteSession implements SessionLog {
       if (mine.length > 0) this.#connection.do(sql.setHead, head.seq, head.digest, this.#generation);
     };
     return andThen(this.#write("append", append), () => {
-      if (mine.length > 0) this.#watch.notify(String(this.#generation));
+      if (mine.length > 0)
+        this.#watch.notify(String(this.#generation), { by: this, head: String(expectedSeq + mine.length) });
     });
   }
 
@@ -134,7 +135,7 @@ export class SqliteSession implements SessionLog {
   }
 
   watch(listener: () => void): () => void {
-    return this.#watch.add(String(this.#generation), listener);
+    return this.#watch.add(String(this.#generation), listener, this);
   }
 
   snapshot(): MaybePromise<Snapshot | undefined> {
