@@ -131,7 +131,7 @@ export class PostgresSession implements SessionLog {
   }
 
   watch(listener: () => void): () => void {
-    return this.#watch.add(this.#generation.generation, listener);
+    return this.#watch.add(this.#generation.generation, listener, this);
   }
 
   async snapshot(): Promise<Snapshot | undefined> {
@@ -169,7 +169,7 @@ export class PostgresSession implements SessionLog {
     if (records.length === 0) return;
     await appendOnce(this.#database, this.#generation, head, records);
     this.#knownHead = { seq, digest };
-    this.#watch.notify(this.#generation.generation);
+    this.#watch.notify(this.#generation.generation, { by: this, head: String(seq) });
   }
 
   /** Whether records continue the known head. If they do not, the head is read before they are rejected. */
