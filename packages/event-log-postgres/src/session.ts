@@ -11,6 +11,7 @@ import {
   type Snapshot,
 } from "@moora/event-log";
 import {
+  copyRecords,
   validateAppend,
   type HeadWatch,
   isUndamaged,
@@ -66,7 +67,7 @@ export class PostgresSession implements SessionLog {
   }
 
   async append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
-    const mine = records.map((record) => ({ ...record }));
+    const mine = copyRecords(records);
     const turn = this.#turn.then(async () => this.#append(expectedSeq, mine));
     this.#turn = turn.catch(() => undefined);
     return turn;

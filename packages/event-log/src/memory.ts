@@ -1,5 +1,5 @@
 import { validateAppend, validHeader, validId, logExists, logRemoved, readStart } from "./validation.ts";
-import { type ChainHead, chainStart, checkedChain, logCorrupt, inspectChain } from "./chain.ts";
+import { type ChainHead, chainStart, checkedChain, copyRecords, logCorrupt, inspectChain } from "./chain.ts";
 import { leaseAfter } from "./lease.ts";
 import { Listeners } from "./listeners.ts";
 import type {
@@ -105,9 +105,7 @@ class MemorySession implements SessionLog {
     const generation = this.#currentGeneration();
     validateAppend(headOf(generation), expectedSeq, records);
     if (records.length === 0) return;
-    for (const { seq, body, changesDigest, digest } of records)
-      generation.records.push(Object.freeze({ seq, body, changesDigest, digest }));
-
+    for (const record of copyRecords(records)) generation.records.push(record);
     this.#listeners.notify(this.id, { by: this });
   }
 

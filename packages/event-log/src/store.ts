@@ -11,7 +11,7 @@ export {
 } from "./validation.ts";
 export { optionForms, validateOptions } from "./validate-options.ts";
 export type { OptionForm, OptionForms } from "./validate-options.ts";
-export { follows, inspectChain, logCorrupt } from "./chain.ts";
+export { copyRecords, follows, inspectChain, logCorrupt } from "./chain.ts";
 export { leaseAfter } from "./lease.ts";
 export { HeadWatch } from "./head-watch.ts";
 export type { HeadWatchOptions } from "./head-watch.ts";

@@ -1,3 +1,4 @@
+import { copyRecords } from "../chain.ts";
 import { readStart } from "../validation.ts";
 import { digestOf } from "../digest.ts";
 import { leaseAfter } from "../lease.ts";
@@ -63,7 +64,7 @@ export class JsonlSession implements SessionLog {
   }
 
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
-    const mine = records.map((record) => ({ ...record }));
+    const mine = copyRecords(records);
     return this.#queue.run(() =>
       andThen(
         this.#run("append", () => this.#file.append(expectedSeq, mine)),
