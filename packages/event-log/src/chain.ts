@@ -76,9 +76,11 @@ export function inspectChain(
   end?: ChainHead,
 ): Pick<LogInspection, "records" | "damage"> {
   let last = head;
-  for (const [index, record] of records.entries()) {
-    if (!follows(last, record)) return { records: records.slice(0, index), damage: logCorrupt(last.seq + 1) };
+  let count = 0;
+  for (const record of records) {
+    if (!follows(last, record)) return { records: records.slice(0, count), damage: logCorrupt(last.seq + 1) };
     last = record;
+    count += 1;
   }
   if (end === undefined || (last.seq === end.seq && last.digest === end.digest))
     return { records, damage: undefined };
