@@ -3,7 +3,7 @@ export interface PostgresResult {
   readonly rows: readonly Record<string, unknown>[];
 }
 
-/** A statement that the server parses and plans once for each connection, and afterwards knows by its name. */
+/** A statement that the server plans once for each connection, and knows by its name from then on. */
 export interface NamedQuery {
   readonly name: string;
   readonly text: string;

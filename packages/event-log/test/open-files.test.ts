@@ -1,5 +1,11 @@
-import { copyFileSync, linkSync, readdirSync, readlinkSync, renameSync, rmSync } from "node:fs";
-import nodeFileSystem from "node:fs";
+import nodeFileSystem, {
+  copyFileSync,
+  linkSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { EventLog, SessionLog } from "../src/index.ts";
 import { type FileSystem, jsonlLog } from "../src/jsonl.ts";

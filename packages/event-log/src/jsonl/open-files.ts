@@ -65,7 +65,7 @@ export class OpenFiles {
   }
 
   closeAll(): void {
-    for (const path of [...this.#kept.keys()]) this.close(path);
+    for (const path of this.#kept.keys()) this.close(path);
   }
 
   #open(path: string): OpenFile | undefined {

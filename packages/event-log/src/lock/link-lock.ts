@@ -5,7 +5,7 @@ import type { Attempt } from "../retry-while-busy.ts";
 import { ClaimLock } from "./claim-lock.ts";
 import type { FileLock } from "./file-lock.ts";
 import { hasNoListener, removeFile } from "./holder-file.ts";
-import { Holders, holderOf } from "./holders.ts";
+import { type Holders, holderOf } from "./holders.ts";
 
 /**
  * The state of a link: there is none; it is the own one, which could not be removed; its holder has ended; or its holder may
