@@ -12,7 +12,7 @@ export const logFaults: readonly Fault[] = [
     "no fsync",
     {
       file: `${jsonl}/files.ts`,
-      text: "if (this.isDurable) this.#fs.fsyncSync(fd);",
+      text: "if (this.isDurable) this.#fs.fdatasyncSync(fd);",
       replacement: "",
     },
     [`${tests}/jsonl-power-loss.test.ts`],
@@ -144,8 +144,8 @@ export const logFaults: readonly Fault[] = [
     "a handle of a removed session writes into the next one of its id",
     {
       file: `${jsonl}/session-file.ts`,
-      text: "if (files.bytes(fd, 0, this.#headerStart.length).equals(this.#headerStart)) return { value: use(fd) };",
-      replacement: "if (files.size(fd) > 0) return { value: use(fd) };",
+      text: "if (files.bytes(fd, 0, this.#headerStart.length).equals(this.#headerStart)) return true;",
+      replacement: "if (files.size(fd) > 0) return true;",
     },
     [conformance],
     /the jsonl log .*(?:removed|new session)/,

@@ -43,14 +43,14 @@ export async function appendOnce(
 
 /** Returns false when the head is not `head`, or the session was removed. */
 async function insert(
-  { statements, channel }: Database,
+  database: Database,
   query: Query,
   { generation }: PostgresGeneration,
   { head, records }: { readonly head: ChainHead; readonly records: readonly LogRecord[] },
 ): Promise<boolean> {
   try {
-    const [row] = await query(
-      statements.append,
+    const added = await query(
+      database.statements.append,
       generation,
       head.seq,
       head.digest,
@@ -58,9 +58,10 @@ async function insert(
       records.map(({ changesDigest }) => textToStored(changesDigest)),
       records.map(({ digest }) => digest),
       records.map(({ body }) => textToStored(body)),
-      channel,
+      database.channel,
+      database.notificationOf(generation),
     );
-    return row?.["added"] === records.length;
+    return added.length === records.length;
   } catch (error) {
     const state = sqlState(error);
     if (state === uniqueViolation || state === foreignKeyViolation) return false;

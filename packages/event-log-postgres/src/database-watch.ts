@@ -16,13 +16,19 @@ export function watchDatabase(database: Database): HeadWatch {
       return new Map(rows.map((row) => [String(row["generation"]), String(row["head"])]));
     },
     source: (onChange) =>
-      listen(database, { onAppend: (generation) => watch.notify(generation), onConnect: () => onChange() }),
+      listen(database, {
+        onAppend: (payload) => {
+          const generation = database.foreignGeneration(payload);
+          if (generation !== undefined) watch.notify(generation);
+        },
+        onConnect: () => onChange(),
+      }),
   });
   return watch;
 }
 
 interface ChannelListener {
-  readonly onAppend: (generation: string) => void;
+  readonly onAppend: (payload: string) => void;
   /** Called once the connection listens. Earlier notifications may have been missed. */
   readonly onConnect: () => void;
 }

@@ -1,6 +1,7 @@
-import { LogError } from "@moora/event-log";
-import { postgresFailure, failureKindOf } from "./postgres-failure.ts";
-import type { PostgresClient, PostgresPool } from "./postgres-pool.ts";
+import { randomUUID } from "node:crypto";
+import { digestOf, LogError } from "@moora/event-log";
+import { postgresFailure, failureKindOf, isUnknownName } from "./postgres-failure.ts";
+import type { PostgresClient, PostgresPool, PostgresResult } from "./postgres-pool.ts";
 import { type Statements, statementsOf } from "./statements.ts";
 import { prepareTables, type Tables } from "./tables.ts";
 
@@ -31,16 +32,33 @@ export class Database {
   readonly channel: string | null;
   readonly #pool: PostgresPool;
   readonly #options: DatabaseOptions;
+  /** Distinguishes the notifications of this process from those of others. */
+  readonly #token = randomUUID();
+  /** The name under which the server keeps the plan of appends; undefined if it does not keep names. */
+  #appendName: string | undefined;
   #prepared: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(pool: PostgresPool, options: DatabaseOptions) {
     this.statements = statementsOf(options.tables);
+    // The name contains the digest of the statement: other logs may share the connections, with other tables.
+    this.#appendName = `moora_append_${digestOf(this.statements.append)}`;
     this.channel = options.notify ? options.tables.channel : null;
     this.#pool = pool;
     this.#options = options;
     // An idle connection that breaks is replaced when it is needed; without a listener it would end the process.
     pool.on("error", ignore);
+  }
+
+  /** The payload of the notification of an append. */
+  notificationOf(generation: string): string {
+    return `${generation} ${this.#token}`;
+  }
+
+  /** The generation that another process has appended to; undefined for an append of this log, which it has reported. */
+  foreignGeneration(payload: string): string | undefined {
+    const [generation, token] = payload.split(" ");
+    return token === this.#token ? undefined : generation;
   }
 
   /** Runs one idempotent statement: it is sent again when it is unknown whether it took effect. */
@@ -144,9 +162,25 @@ export class Database {
       this.#options.statementTimeoutMs,
     );
     try {
-      return (await Promise.race([client.query(sql, [...values]), limit.promise])).rows;
+      return (await Promise.race([this.#send(client, sql, [...values]), limit.promise])).rows;
     } finally {
       clearTimeout(timer);
+    }
+  }
+
+  /**
+   * Sends an append by the name of its plan, so that the server plans it once for each connection. Some poolers do not know
+   * the names of statements; they reject them before they execute anything, and appends then have no name.
+   */
+  async #send(client: PostgresClient, text: string, values: unknown[]): Promise<PostgresResult> {
+    const name = this.#appendName;
+    if (name === undefined || text !== this.statements.append) return client.query(text, values);
+    try {
+      return await client.query({ name, text, values });
+    } catch (error) {
+      if (!isUnknownName(error)) throw error;
+      this.#appendName = undefined;
+      return client.query(text, values);
     }
   }
 }

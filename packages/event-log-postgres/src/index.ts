@@ -1,3 +1,3 @@
 export { postgresLog } from "./postgres-log.ts";
 export type { PostgresOptions } from "./postgres-log.ts";
-export type { PostgresClient, PostgresPool } from "./postgres-pool.ts";
+export type { NamedQuery, PostgresClient, PostgresPool, PostgresResult } from "./postgres-pool.ts";

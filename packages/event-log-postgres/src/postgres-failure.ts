@@ -18,6 +18,9 @@ export function sqlState(error: unknown): string | undefined {
     : undefined;
 }
 
+/** Whether the server rejected the name of a statement: it is not known on this connection, or is in use already. */
+export const isUnknownName = (error: unknown): boolean => /^(26000|42P05)$/.test(sqlState(error) ?? "");
+
 /** The kind of an error of the server, of the connection or of this package. */
 export function failureKindOf(error: unknown): FailureKind {
   const state = sqlState(error);

@@ -1,6 +1,19 @@
+/** The rows that a statement returned. */
+export interface PostgresResult {
+  readonly rows: readonly Record<string, unknown>[];
+}
+
+/** A statement that the server plans once for each connection, and knows by its name from then on. */
+export interface NamedQuery {
+  readonly name: string;
+  readonly text: string;
+  readonly values: unknown[];
+}
+
 /** The part of the `PoolClient` of `pg` that a log uses. */
 export interface PostgresClient {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
+  query(text: string, values?: unknown[]): Promise<PostgresResult>;
+  query(query: NamedQuery): Promise<PostgresResult>;
   on(event: "error" | "end", listener: () => void): unknown;
   on(event: "notification", listener: (message: { readonly payload?: string | undefined }) => void): unknown;
   /** Lets the process end while the connection is open. */

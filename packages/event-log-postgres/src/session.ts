@@ -11,6 +11,7 @@ import {
   type Snapshot,
 } from "@moora/event-log";
 import {
+  copyRecords,
   validateAppend,
   type HeadWatch,
   isUndamaged,
@@ -66,7 +67,7 @@ export class PostgresSession implements SessionLog {
   }
 
   async append(expectedSeq: number, records: readonly LogRecord[]): Promise<void> {
-    const mine = records.map((record) => ({ ...record }));
+    const mine = copyRecords(records);
     const turn = this.#turn.then(async () => this.#append(expectedSeq, mine));
     this.#turn = turn.catch(() => undefined);
     return turn;
@@ -131,7 +132,7 @@ export class PostgresSession implements SessionLog {
   }
 
   watch(listener: () => void): () => void {
-    return this.#watch.add(this.#generation.generation, listener);
+    return this.#watch.add(this.#generation.generation, listener, this);
   }
 
   async snapshot(): Promise<Snapshot | undefined> {
@@ -169,7 +170,7 @@ export class PostgresSession implements SessionLog {
     if (records.length === 0) return;
     await appendOnce(this.#database, this.#generation, head, records);
     this.#knownHead = { seq, digest };
-    this.#watch.notify(this.#generation.generation);
+    this.#watch.notify(this.#generation.generation, { by: this, head: String(seq) });
   }
 
   /** Whether records continue the known head. If they do not, the head is read before they are rejected. */

@@ -45,23 +45,20 @@ export const statementsOf = ({ sessions, records, snapshots }: Tables): Statemen
       LEFT JOIN ${records} r ON r.generation = s.generation AND seq >= $2 WHERE s.generation = $1 ORDER BY seq`,
   digestAt: `SELECT digest FROM ${records} WHERE generation = $1 AND seq = $2`,
   /**
-   * Adds records after the one with number $2 and digest $3, if that is the last, and notifies watchers; returns the number of
-   * records added. One statement is one transaction: all or none. It commits durably even if the server's default is weaker.
+   * Adds records after the one with number $2 and digest $3, if that is the last, and notifies watchers; returns one row for
+   * each record added. One statement is one transaction: all or none. It commits durably even if the server's default is weaker.
    * Of two concurrent appends, the second violates the key; a later one adds nothing, which causes no error in the log of the
    * server.
    */
-  append: `WITH added AS (
-        INSERT INTO ${records} (generation, seq, changes_digest, digest, body)
-        SELECT $1::uuid, new.seq, new.changes_digest, new.digest, new.body
-        FROM unnest($4::bigint[], $5::text[], $6::text[], $7::text[]) AS new (seq, changes_digest, digest, body)
-        WHERE ($2::bigint = 0 OR EXISTS (SELECT FROM ${records} WHERE generation = $1 AND seq = $2 AND digest = $3))
-          AND NOT EXISTS (SELECT FROM ${records} WHERE generation = $1 AND seq = $2 + 1)
-        RETURNING seq
-      )
-      SELECT count(*)::int AS added,
-        CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END,
-        CASE WHEN count(*) > 0 AND $8::text IS NOT NULL THEN pg_notify($8, $1::uuid::text) END
-      FROM added`,
+  append: `INSERT INTO ${records} AS added (generation, seq, changes_digest, digest, body)
+      SELECT $1::uuid, new.seq, new.changes_digest, new.digest, new.body
+      FROM unnest($4::bigint[], $5::text[], $6::text[], $7::text[]) AS new (seq, changes_digest, digest, body)
+      WHERE ($2::bigint = 0 OR EXISTS (SELECT FROM ${records} WHERE generation = $1 AND seq = $2 AND digest = $3))
+        AND NOT EXISTS (SELECT FROM ${records} WHERE generation = $1 AND seq = $2 + 1)
+      RETURNING
+        CASE WHEN added.seq = $2 + 1 AND current_setting('synchronous_commit') = 'off'
+          THEN set_config('synchronous_commit', 'on', true) END,
+        CASE WHEN added.seq = $2 + 1 AND $8::text IS NOT NULL THEN pg_notify($8, $9) END`,
   lease: `SELECT lease_owner AS owner, lease_until AS until FROM ${sessions} WHERE generation = $1`,
   /** Sets the lease if it is still the one that was read: owner $4 until $5. */
   setLease: `UPDATE ${sessions} SET lease_owner = $2, lease_until = $3

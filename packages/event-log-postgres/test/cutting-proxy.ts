@@ -50,7 +50,7 @@ export class CuttingProxy implements AsyncDisposable {
       });
     }
     client.on("data", (bytes) => {
-      if (cut === "never" && bytes.includes("WITH added AS")) cut = this.#nextCut();
+      if (cut === "never" && bytes.includes("moora_append_")) cut = this.#nextCut();
       if (cut === "before") client.destroy();
       else server.write(bytes);
       // The server has received the statement; it notices the closed connection when it responds.

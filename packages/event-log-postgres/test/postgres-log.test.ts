@@ -4,7 +4,13 @@ import { chainStart, type EventLog } from "@moora/event-log";
 import { bodies, appendBodies, recordsAfter } from "@moora/event-log/testing";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { postgresLog, type PostgresOptions, type PostgresPool } from "../src/index.ts";
+import {
+  postgresLog,
+  type NamedQuery,
+  type PostgresOptions,
+  type PostgresPool,
+  type PostgresResult,
+} from "../src/index.ts";
 import { storedToText, textToStored } from "../src/stored-text.ts";
 import { poolOn, PostgresServer } from "@moora/testbed/postgres/server";
 
@@ -175,6 +181,40 @@ describe("an acknowledged append", () => {
   });
 });
 
+describe("appends", () => {
+  it("are planned once for each connection", async () => {
+    const pool = poolOn(server.url);
+    const session = await open(pool).create("planned", "{}");
+    await appendBodies(session, "[1]");
+    await appendBodies(session, "[2]", "[3]");
+    const { rows } = await pool.query("SELECT name FROM pg_prepared_statements");
+    expect(rows).toEqual([{ name: expect.stringMatching(/^moora_append_/) }]);
+    await pool.end();
+  });
+
+  it.each(["26000", "42P05"])(
+    "have no name behind a pooler that does not know the names of statements (%s)",
+    async (code) => {
+      const pool = poolOn(server.url);
+      const names: string[] = [];
+      const session = await open(withoutNames(pool, code, names)).create(`pooled ${code}`, "{}");
+      const records = await appendBodies(session, "[1]");
+      const more = await appendBodies(session, "[2]", "[3]");
+      expect(await session.read()).toEqual([...records, ...more]);
+      expect(names).toHaveLength(1);
+      await pool.end();
+    },
+  );
+});
+
+/** A pool whose connections reject statements that have a name. */
+const withoutNames = (pool: pg.Pool, code: string, names: string[]): PostgresPool =>
+  altered(pool, async (query, statement, values) => {
+    if (typeof statement === "string") return query(statement, values);
+    names.push(statement.name);
+    throw Object.assign(new Error("prepared statement"), { code, severity: "ERROR" });
+  });
+
 describe("watches that start and stop", () => {
   it("(V13) leave no listening connection", async () => {
     const log = postgresLog(server.url);
@@ -199,20 +239,29 @@ describe("watches that start and stop", () => {
 });
 
 /** A pool whose connections reject statements that contain these words. */
-function refusing(pool: pg.Pool, words: string): PostgresPool {
+const refusing = (pool: pg.Pool, words: string): PostgresPool =>
+  altered(pool, async (query, statement, values) => {
+    if (typeof statement !== "string") return query(statement.text, statement.values);
+    if (statement.includes(words))
+      throw Object.assign(new Error("refused"), { code: "42501", severity: "ERROR" });
+    return query(statement, values);
+  });
+
+type Send = (text: string, values?: unknown[]) => Promise<PostgresResult>;
+
+/** A pool whose connections send statements in another way. */
+function altered(
+  pool: pg.Pool,
+  send: (query: Send, statement: string | NamedQuery, values?: unknown[]) => Promise<PostgresResult>,
+): PostgresPool {
   return {
     async connect() {
       const client = await pool.connect();
-      const query = client.query.bind(client);
+      const query: Send = async (text, values) => client.query(text, values);
       return new Proxy(client, {
         get(target, name) {
-          if (name === "query") {
-            return async (sql: string, values?: unknown[]) => {
-              if (sql.includes(words))
-                throw Object.assign(new Error("refused"), { code: "42501", severity: "ERROR" });
-              return query(sql, values);
-            };
-          }
+          if (name === "query")
+            return (statement: string | NamedQuery, values?: unknown[]) => send(query, statement, values);
           const value: unknown = Reflect.get(target, name);
           return typeof value === "function" ? value.bind(target) : value;
         },

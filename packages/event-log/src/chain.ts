@@ -11,10 +11,53 @@ export interface ChainHead {
 /** The head of a log without records: sequence number 0 and the digest of its header. */
 export const chainStart = (header: string): ChainHead => ({ seq: 0, digest: digestOf(header) });
 
+/** A record that was created together with its digest. It is frozen, so stores need neither copy it nor hash it again. */
+class ChainedRecord implements LogRecord {
+  readonly seq: number;
+  readonly body: string;
+  readonly changesDigest: string;
+  readonly digest: string;
+  readonly #previousDigest: string;
+
+  constructor(head: ChainHead, body: string, changesDigest: string) {
+    this.seq = head.seq + 1;
+    this.body = body;
+    this.changesDigest = changesDigest;
+    this.digest = recordDigest(head.digest, body, changesDigest);
+    this.#previousDigest = head.digest;
+    Object.freeze(this);
+  }
+
+  static isChained(record: LogRecord): record is ChainedRecord {
+    return #previousDigest in record;
+  }
+
+  /** Whether the digest of a record was computed from this previous digest when the record was created. */
+  static isAfter(previousDigest: string, record: LogRecord): boolean {
+    return #previousDigest in record && record.#previousDigest === previousDigest;
+  }
+}
+
+/**
+ * Creates the record that continues the chain from `head`. It is immutable. Appending it costs less than appending a record
+ * with the same fields: it is not hashed a second time.
+ */
+export const recordAfter = (head: ChainHead, body: string, changesDigest: string): LogRecord =>
+  new ChainedRecord(head, body, changesDigest);
+
+/** Immutable copies of records, which their caller may change later. Records that are immutable already are not copied. */
+export const copyRecords = (records: readonly LogRecord[]): readonly LogRecord[] =>
+  records.map((record) => {
+    if (ChainedRecord.isChained(record)) return record;
+    const { seq, body, changesDigest, digest } = record;
+    return Object.freeze({ seq, body, changesDigest, digest });
+  });
+
 /** Whether a record continues the chain that ends at `head`. */
 export const follows = (head: ChainHead, record: LogRecord): boolean =>
   record.seq === head.seq + 1 &&
-  record.digest === recordDigest(head.digest, record.body, record.changesDigest);
+  (ChainedRecord.isAfter(head.digest, record) ||
+    record.digest === recordDigest(head.digest, record.body, record.changesDigest));
 
 /** Returns the records if they continue the chain from `head`. Throws `LogCorrupt` with the `seq` of the first that does not. */
 export function checkedChain(head: ChainHead, records: readonly LogRecord[]): readonly LogRecord[] {
@@ -33,9 +76,11 @@ export function inspectChain(
   end?: ChainHead,
 ): Pick<LogInspection, "records" | "damage"> {
   let last = head;
-  for (const [index, record] of records.entries()) {
-    if (!follows(last, record)) return { records: records.slice(0, index), damage: logCorrupt(last.seq + 1) };
+  let count = 0;
+  for (const record of records) {
+    if (!follows(last, record)) return { records: records.slice(0, count), damage: logCorrupt(last.seq + 1) };
     last = record;
+    count += 1;
   }
   if (end === undefined || (last.seq === end.seq && last.digest === end.digest))
     return { records, damage: undefined };

@@ -1,4 +1,4 @@
-import { Listeners } from "./listeners.ts";
+import { Listeners, type AppendNotice } from "./listeners.ts";
 import { isPromise, andThen } from "./maybe-promise.ts";
 import type { MaybePromise } from "./port.ts";
 import { unreferencedInterval } from "./unreferenced-interval.ts";
@@ -26,7 +26,6 @@ export interface HeadWatchOptions {
 export class HeadWatch {
   readonly #options: HeadWatchOptions;
   readonly #listeners = new Listeners();
-  readonly #heads = new Map<string, string>();
   readonly #due = new Set<string>();
   #isChecking = false;
   #nextKey = 0;
@@ -39,15 +38,14 @@ export class HeadWatch {
 
   /**
    * Adds a listener to a session; returns a function that removes it. The listener is called at least once, because the
-   * session may have changed before it was watched.
+   * session may have changed before it was watched. `owner` is the handle whose own appends it need not be called for.
    */
-  add(key: string, listener: () => void): () => void {
-    const remove = this.#listeners.add(key, listener);
+  add(key: string, listener: () => void, owner?: object): () => void {
+    const remove = this.#listeners.add(key, listener, owner);
     this.#start();
     this.#check([key]);
     return () => {
       remove();
-      if (!this.#listeners.has(key)) this.#heads.delete(key);
       if (this.#listeners.size === 0) this.#stop();
     };
   }
@@ -57,15 +55,14 @@ export class HeadWatch {
     return this.#listeners.has(key);
   }
 
-  /** Calls the listeners of a session that this process has changed. */
-  notify(key: string): void {
-    this.#listeners.notify(key);
+  /** Calls the listeners of a session that this process has changed; after an append, only those of other handles. */
+  notify(key: string, append?: AppendNotice): void {
+    this.#listeners.notify(key, append);
   }
 
   /** Removes all listeners and stops the timer and the source. */
   close(): void {
     this.#listeners.clear();
-    this.#heads.clear();
     this.#stop();
   }
 
@@ -108,18 +105,12 @@ export class HeadWatch {
     this.#due.clear();
     if (keys.length === 0) return undefined;
     return andThen(this.#options.headsOf(keys), (heads) => {
-      for (const key of keys) this.#update(key, heads.get(key) ?? "removed");
+      for (const key of keys) this.#listeners.notifyOfHead(key, heads.get(key) ?? "removed");
     });
   }
 
   #finishCheck(): void {
     this.#isChecking = false;
     if (this.#due.size > 0) this.#check([]);
-  }
-
-  #update(key: string, head: string): void {
-    if (this.#heads.get(key) === head || !this.#listeners.has(key)) return;
-    this.#heads.set(key, head);
-    this.#listeners.notify(key);
   }
 }

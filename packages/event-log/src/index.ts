@@ -13,7 +13,7 @@ export type {
 export { LogError } from "./log-error.ts";
 export type { LogErrorCode } from "./log-error.ts";
 export { digestOf, recordDigest } from "./digest.ts";
-export { chainStart, checkedChain } from "./chain.ts";
+export { chainStart, checkedChain, recordAfter } from "./chain.ts";
 export type { ChainHead } from "./chain.ts";
 export { maxIdLength, maxRecordLength } from "./validation.ts";
 export { memoryLog, MemoryStorage } from "./memory.ts";

@@ -7,7 +7,7 @@ import type { HeadWatch } from "./head-watch.ts";
 import { JsonlDirectory } from "./jsonl/directory.ts";
 import { watchDirectory } from "./jsonl/directory-watch.ts";
 import { fileNameOf, leaseExtension, snapshotExtension } from "./jsonl/file-name.ts";
-import type { FileSystem } from "./jsonl/file-system.ts";
+import type { FileStat, FileStatOptions, FileSystem } from "./jsonl/file-system.ts";
 import { type Durability, Files } from "./jsonl/files.ts";
 import { readHeader } from "./jsonl/header-and-end.ts";
 import { damagedHeader, type HeaderLine, headerToLine } from "./jsonl/header-line.ts";
@@ -19,7 +19,7 @@ import { andThen } from "./maybe-promise.ts";
 import type { EventLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
 import { warn } from "./warn.ts";
 
-export type { Durability, FileSystem };
+export type { Durability, FileStat, FileStatOptions, FileSystem };
 
 /** Options of {@link jsonlLog}. */
 export interface JsonlOptions {
@@ -102,6 +102,7 @@ class JsonlLog implements EventLog {
     const remove = (): boolean => {
       const generation = this.#generationToRemove(name, id);
       if (generation === undefined) return false;
+      this.#directory.openFiles.close(path);
       files.replaceDurably(path, headerToLine({ id, generation, header: undefined }));
       files.remove(this.#directory.pathOf(name, leaseExtension));
       files.remove(this.#directory.pathOf(name, snapshotExtension));

@@ -1,6 +1,17 @@
 interface Registration {
   readonly listener: () => void;
+  readonly owner: object | undefined;
+  /** The newest head that the owner has appended or the listener was called for; undefined before the first call. */
+  seenHead: string | undefined;
   isDue: boolean;
+}
+
+/** An append, for {@link Listeners.notify}. */
+export interface AppendNotice {
+  /** The handle that appended: its own listeners are not called. */
+  readonly by: object;
+  /** The head after the append, as text, if it is known. */
+  readonly head?: string | undefined;
 }
 
 /**
@@ -24,9 +35,9 @@ export class Listeners {
     return this.#byKey.has(key);
   }
 
-  /** Adds a listener; returns a function that removes it. */
-  add(key: string, listener: () => void): () => void {
-    const registration: Registration = { listener, isDue: false };
+  /** Adds a listener; returns a function that removes it. `owner` is the handle whose own appends it need not be called for. */
+  add(key: string, listener: () => void, owner?: object): () => void {
+    const registration: Registration = { listener, owner, seenHead: undefined, isDue: false };
     const all = this.#byKey.get(key) ?? new Set();
     this.#byKey.set(key, all.add(registration));
     return () => {
@@ -35,16 +46,23 @@ export class Listeners {
     };
   }
 
-  /** Schedules the listeners of a session. */
-  notify(key: string): void {
+  /** Schedules the listeners of a session: all of them, or those that are not owned by the handle that appended. */
+  notify(key: string, append?: AppendNotice): void {
+    const registrations = this.#byKey.get(key);
+    if (registrations === undefined) return;
+    for (const registration of registrations) {
+      // The first head is always reported, since records may have been added before the listener.
+      if (registration.seenHead !== undefined) registration.seenHead = append?.head ?? registration.seenHead;
+      if (append === undefined || registration.owner !== append.by) schedule(registration);
+    }
+  }
+
+  /** Schedules the listeners of a session that have not seen this head. */
+  notifyOfHead(key: string, head: string): void {
     for (const registration of this.#byKey.get(key) ?? []) {
-      if (registration.isDue) continue;
-      registration.isDue = true;
-      queueMicrotask(() => {
-        if (!registration.isDue) return;
-        registration.isDue = false;
-        registration.listener();
-      });
+      if (registration.seenHead === head) continue;
+      registration.seenHead = head;
+      schedule(registration);
     }
   }
 
@@ -56,4 +74,14 @@ export class Listeners {
     }
     this.#byKey.clear();
   }
+}
+
+function schedule(registration: Registration): void {
+  if (registration.isDue) return;
+  registration.isDue = true;
+  queueMicrotask(() => {
+    if (!registration.isDue) return;
+    registration.isDue = false;
+    registration.listener();
+  });
 }

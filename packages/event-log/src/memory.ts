@@ -1,5 +1,5 @@
 import { validateAppend, validHeader, validId, logExists, logRemoved, readStart } from "./validation.ts";
-import { type ChainHead, chainStart, checkedChain, logCorrupt, inspectChain } from "./chain.ts";
+import { type ChainHead, chainStart, checkedChain, copyRecords, logCorrupt, inspectChain } from "./chain.ts";
 import { leaseAfter } from "./lease.ts";
 import { Listeners } from "./listeners.ts";
 import type {
@@ -105,10 +105,8 @@ class MemorySession implements SessionLog {
     const generation = this.#currentGeneration();
     validateAppend(headOf(generation), expectedSeq, records);
     if (records.length === 0) return;
-    for (const { seq, body, changesDigest, digest } of records)
-      generation.records.push(Object.freeze({ seq, body, changesDigest, digest }));
-
-    this.#listeners.notify(this.id);
+    for (const record of copyRecords(records)) generation.records.push(record);
+    this.#listeners.notify(this.id, { by: this });
   }
 
   read(afterSeq?: number): readonly LogRecord[] {
@@ -148,7 +146,7 @@ class MemorySession implements SessionLog {
   }
 
   watch(listener: () => void): () => void {
-    const stopListening = this.#listeners.add(this.id, listener);
+    const stopListening = this.#listeners.add(this.id, listener, this);
     const stop = (): void => {
       this.#stops.delete(stop);
       stopListening();

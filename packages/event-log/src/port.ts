@@ -117,8 +117,9 @@ export interface SessionLog {
   /** Releases the lease if `owner` holds it; otherwise does nothing, also when the session was removed. */
   release(owner: string): MaybePromise<void>;
   /**
-   * Calls the listener soon after records may have been added, by this process or another, or the session was removed.
-   * Returns a function that stops it.
+   * Calls the listener soon after another handle may have added records, in this process or another, or the session was
+   * removed; not for the appends of this handle, whose caller knows them. A call may be spurious, and one at the start is
+   * normal: the session may have changed before. Returns a function that stops it.
    */
   watch(listener: () => void): () => void;
   /** Returns the snapshot that was saved last; undefined if there is none or it is damaged. */

@@ -11,11 +11,12 @@ export {
 } from "./validation.ts";
 export { optionForms, validateOptions } from "./validate-options.ts";
 export type { OptionForm, OptionForms } from "./validate-options.ts";
-export { follows, inspectChain, logCorrupt } from "./chain.ts";
+export { copyRecords, follows, inspectChain, logCorrupt } from "./chain.ts";
 export { leaseAfter } from "./lease.ts";
 export { HeadWatch } from "./head-watch.ts";
 export type { HeadWatchOptions } from "./head-watch.ts";
 export { Listeners } from "./listeners.ts";
+export type { AppendNotice } from "./listeners.ts";
 export { rowToRecord, rowToSnapshot, sortById } from "./rows.ts";
 export { isUndamaged, snapshotSeal } from "./snapshot-seal.ts";
 export { warn } from "./warn.ts";

@@ -27,7 +27,7 @@ class PowerRun {
       const value: unknown = Reflect.get(disk, name);
       if (typeof value !== "function") return value;
       return (...args: unknown[]): unknown => {
-        if (name === "fsyncSync") this.beforeSync?.();
+        if (name === "fsyncSync" || name === "fdatasyncSync") this.beforeSync?.();
         return Reflect.apply(value, disk, args);
       };
     },

@@ -1,6 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -9,7 +18,9 @@ import { describe, expect, it } from "vitest";
 import { jsonlLog } from "../src/jsonl.ts";
 import { fileNameOf } from "../src/jsonl/file-name.ts";
 import { ExclusiveOpenLock, exclusiveOpenFlags } from "../src/lock/exclusive-open-lock.ts";
-import { fileLock, lockFolder } from "../src/lock/file-lock.ts";
+import { ClaimLock } from "../src/lock/claim-lock.ts";
+import { fileLock, type FileLock, lockFolder } from "../src/lock/file-lock.ts";
+import { Holders } from "../src/lock/holders.ts";
 import { createHolderName } from "../src/lock/process-identity.ts";
 import { appendBodies } from "../src/testing/index.ts";
 import { Child } from "./child.ts";
@@ -17,19 +28,58 @@ import { TemporaryDirectory } from "@moora/testbed/stores";
 
 const name = fileNameOf("a");
 
+/** The two ways to lock a name on Linux: by a hard link, or by a claim where the file system has no hard links. */
+const kinds = ["link", "claim"] as const;
+type Kind = (typeof kinds)[number];
+
+const lockOf = (kind: Kind, directory: string): FileLock =>
+  kind === "link" ? fileLock(directory) : new ClaimLock(new Holders(join(directory, lockFolder)));
+
 /** A folder of locks, and the files that another holder would leave there. */
 class Locks implements Disposable {
   readonly temporary = new TemporaryDirectory();
   readonly folder = join(this.temporary.path, lockFolder);
-  readonly lock = fileLock(this.temporary.path);
+  readonly lock: FileLock;
+  readonly #kind: Kind;
 
-  constructor() {
+  constructor(kind: Kind) {
+    this.#kind = kind;
+    this.lock = lockOf(kind, this.temporary.path);
     mkdirSync(this.folder);
   }
 
   /** Whether the name can be held now. */
   holds(): boolean {
     return this.lock.tryHold(name, () => true)?.value ?? false;
+  }
+
+  /** The file of a lock that another holder has. */
+  fileOf(holder: string, locked: string = name): string {
+    return this.#kind === "link" ? `lock.${locked}` : `${locked}.${holder}`;
+  }
+
+  /** Leaves the lock of another holder, whose file is an empty one. */
+  leave(holder: string): void {
+    writeFileSync(join(this.folder, holder), "");
+    this.#lockWith(holder, name);
+  }
+
+  /** Leaves the lock of another holder, whose file is a socket. Returns a function that ends the holder. */
+  async leaveSocket(holder: string, locked: string = name): Promise<() => Promise<void>> {
+    const server = createServer().listen(join(this.folder, "sign"));
+    await once(server, "listening");
+    renameSync(join(this.folder, "sign"), join(this.folder, holder));
+    this.#lockWith(holder, locked);
+    return async () => {
+      server.close();
+      await once(server, "close");
+    };
+  }
+
+  #lockWith(holder: string, locked: string): void {
+    const [from, to] = [join(this.folder, holder), join(this.folder, this.fileOf(holder, locked))];
+    if (this.#kind === "link") linkSync(from, to);
+    else renameSync(from, to);
   }
 
   [Symbol.dispose](): void {
@@ -56,10 +106,10 @@ async function leaveDeadSocket({ folder }: Locks, file: string): Promise<void> {
   await once(server, "close");
 }
 
-describe("a lock", () => {
+describe.each(kinds)("a lock by a %s", (kind) => {
   it("is held by one of two at a time, and free after its release", () => {
-    using locks = new Locks();
-    const other = fileLock(locks.temporary.path);
+    using locks = new Locks(kind);
+    const other = lockOf(kind, locks.temporary.path);
     const inside = locks.lock.tryHold(name, () => [other.tryHold(name, () => true), other.isFree(name)]);
     expect(inside?.value).toEqual([undefined, false]);
     expect(other.isFree(name)).toBe(true);
@@ -68,44 +118,44 @@ describe("a lock", () => {
   });
 
   it("of one name does not block another name", () => {
-    using locks = new Locks();
-    const other = fileLock(locks.temporary.path);
+    using locks = new Locks(kind);
+    const other = lockOf(kind, locks.temporary.path);
     const inside = locks.lock.tryHold(name, () => other.tryHold(fileNameOf("b"), () => true));
     expect(inside?.value).toEqual({ value: true });
     other.close();
   });
 
   it("is released when the work throws", () => {
-    using locks = new Locks();
+    using locks = new Locks(kind);
     const work = (): never => {
       throw new Error("a fault of this test");
     };
     expect(() => locks.lock.tryHold(name, work)).toThrow("a fault of this test");
-    expect(fileLock(locks.temporary.path).isFree(name)).toBe(true);
+    expect(lockOf(kind, locks.temporary.path).isFree(name)).toBe(true);
   });
 
   it("is tested without writing, also where no lock ever existed", () => {
     using temporary = new TemporaryDirectory();
-    expect(fileLock(temporary.path).isFree(name)).toBe(true);
+    expect(lockOf(kind, temporary.path).isFree(name)).toBe(true);
     expect(readdirSync(temporary.path)).toEqual([]);
   });
 
   it("works after its folder was deleted", () => {
-    using locks = new Locks();
+    using locks = new Locks(kind);
     expect(locks.holds()).toBe(true);
     rmSync(locks.folder, { recursive: true });
     expect(locks.holds()).toBe(true);
   });
 
   it("leaves no file when it is closed", () => {
-    using locks = new Locks();
+    using locks = new Locks(kind);
     locks.holds();
     locks.lock.close();
     expect(readdirSync(locks.folder)).toEqual([]);
   });
 });
 
-describe("the lock of a holder that ended while it held it", () => {
+describe.each(kinds)("the lock of a holder that ended while it held it, by a %s", (kind) => {
   it("by kill -9, is free immediately", async () => {
     using temporary = new TemporaryDirectory();
     const log = jsonlLog(temporary.path, { busyTimeoutMs: 0 });
@@ -120,22 +170,23 @@ describe("the lock of a holder that ended while it held it", () => {
   });
 
   it("is free when another process has reused its number", () => {
-    using locks = new Locks();
+    using locks = new Locks(kind);
     // The parent is alive, but its start time is not 0.
-    writeFileSync(join(locks.folder, `${name}.${otherHolder({ 0: String(process.ppid), 1: "1" })}`), "");
+    const holder = otherHolder({ 0: String(process.ppid), 1: "1" });
+    locks.leave(holder);
     expect(locks.lock.isFree(name)).toBe(true);
     expect(locks.holds()).toBe(true);
-    expect(readdirSync(locks.folder)).toHaveLength(1);
+    expect(readdirSync(locks.folder)).not.toContain(locks.fileOf(holder));
   });
 
   it("is free after a reboot", () => {
-    using locks = new Locks();
-    writeFileSync(join(locks.folder, `${name}.${otherHolder({ 2: "0badcafe" })}`), "");
+    using locks = new Locks(kind);
+    locks.leave(otherHolder({ 2: "0badcafe" }));
     expect(locks.holds()).toBe(true);
   });
 
   it("is free when its parent has not read its exit code", async () => {
-    using locks = new Locks();
+    using locks = new Locks(kind);
     // The shell starts a process that ends with its input, and then becomes one that never waits for it.
     const script = "exec 3<&0; cat <&3 & echo $!; exec sleep 600";
     const parent = spawn("sh", ["-c", script], { stdio: ["pipe", "pipe", "inherit"] });
@@ -148,18 +199,16 @@ describe("the lock of a holder that ended while it held it", () => {
       await setImmediate();
       stat = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /, "");
     }
-    const holder = otherHolder({ 0: pid, 1: stat.split(" ")[19] ?? "" });
-    writeFileSync(join(locks.folder, `${name}.${holder}`), "");
+    locks.leave(otherHolder({ 0: pid, 1: stat.split(" ")[19] ?? "" }));
     expect(locks.holds()).toBe(true);
     parent.kill();
     await once(parent, "exit");
   });
 
   it("is not free while that process may be alive", () => {
-    using locks = new Locks();
+    using locks = new Locks(kind);
     const [, start = ""] = createHolderName().split("-");
-    const claim = join(locks.folder, `${name}.${otherHolder({ 1: start })}`);
-    writeFileSync(claim, "");
+    locks.leave(otherHolder({ 1: start }));
     expect(locks.holds()).toBe(false);
   });
 
@@ -191,22 +240,19 @@ describe("the lock of a holder that ended while it held it", () => {
   });
 
   it("in another container, is free after a probe", async () => {
-    using locks = new Locks();
-    const claim = `${name}.${otherHolder(elsewhere)}`;
-    const server = createServer().listen(join(locks.folder, "sign"));
-    await once(server, "listening");
-    renameSync(join(locks.folder, "sign"), join(locks.folder, claim));
+    using locks = new Locks(kind);
+    const holder = otherHolder(elsewhere);
+    const end = await locks.leaveSocket(holder);
     await locks.lock.probe(name);
     expect([locks.lock.isFree(name), locks.holds()]).toEqual([false, false]);
-    server.close();
-    await once(server, "close");
+    await end();
     await locks.lock.probe(name);
     expect([locks.lock.isFree(name), locks.holds()]).toEqual([true, true]);
-    expect(readdirSync(locks.folder)).not.toContain(claim);
+    expect(readdirSync(locks.folder)).not.toContain(locks.fileOf(holder));
   });
 
   it("in another container, leaves a file that the next holder removes", async () => {
-    using locks = new Locks();
+    using locks = new Locks(kind);
     const sign = otherHolder(elsewhere);
     await leaveDeadSocket(locks, sign);
     expect(readdirSync(locks.folder)).toEqual([sign]);
@@ -214,23 +260,58 @@ describe("the lock of a holder that ended while it held it", () => {
     while (readdirSync(locks.folder).includes(sign)) await setImmediate();
   });
 
-  it("in another container, leaves a claim that only the next holder of the same name removes", async () => {
-    using locks = new Locks();
-    // Files are visited in the order of their names, so the claim is visited before the file of the other holder.
-    const claim = `${fileNameOf("0")}.${otherHolder(elsewhere)}`;
-    const sign = otherHolder(elsewhere);
-    await leaveDeadSocket(locks, claim);
+  it("in another container, leaves a lock that only the next holder of the same name removes", async () => {
+    using locks = new Locks(kind);
+    // Files are visited in the order of their names, so the lock is visited before the file of the other holder.
+    const holder = otherHolder({ 0: "1", ...elsewhere });
+    const sign = otherHolder({ 0: "9999999", ...elsewhere });
+    await (
+      await locks.leaveSocket(holder, fileNameOf("0"))
+    )();
     await leaveDeadSocket(locks, sign);
     expect(locks.holds()).toBe(true);
     while (readdirSync(locks.folder).includes(sign)) await setImmediate();
-    expect(readdirSync(locks.folder)).toContain(claim);
+    expect(readdirSync(locks.folder)).toContain(locks.fileOf(holder, fileNameOf("0")));
   });
 
   it("in another container, on a disk without sockets, stays: the holder may be alive", async () => {
-    using locks = new Locks();
-    writeFileSync(join(locks.folder, `${name}.${otherHolder(elsewhere)}`), "");
+    using locks = new Locks(kind);
+    locks.leave(otherHolder(elsewhere));
     await locks.lock.probe(name);
     expect(locks.holds()).toBe(false);
+  });
+});
+
+describe("a lock by a link whose holder file was deleted", () => {
+  it("is free after a probe if no process listens, and not before", async () => {
+    using locks = new Locks("link");
+    const holder = otherHolder(elsewhere);
+    const end = await locks.leaveSocket(holder);
+    unlinkSync(join(locks.folder, holder));
+    await locks.lock.probe(name);
+    expect([locks.lock.isFree(name), locks.holds()]).toEqual([false, false]);
+    await end();
+    expect([locks.lock.isFree(name), locks.holds()]).toEqual([false, false]);
+    await locks.lock.probe(name);
+    expect([locks.lock.isFree(name), locks.holds()]).toEqual([true, true]);
+  });
+
+  it("is free at once if the file was not a socket", () => {
+    using locks = new Locks("link");
+    const holder = otherHolder(elsewhere);
+    locks.leave(holder);
+    unlinkSync(join(locks.folder, holder));
+    expect([locks.lock.isFree(name), locks.holds()]).toEqual([true, true]);
+  });
+
+  it("is not taken from one that locks the name after another process has removed it", () => {
+    using locks = new Locks("link");
+    locks.leave(otherHolder({ 2: "0badcafe" }));
+    const other = lockOf("link", locks.temporary.path);
+    const inside = other.tryHold(name, () => [locks.holds(), locks.lock.isFree(name)]);
+    expect(inside?.value).toEqual([false, false]);
+    expect(locks.holds()).toBe(true);
+    other.close();
   });
 });
 

@@ -53,7 +53,7 @@ function watchedPaths(): number {
 }
 
 /** Relaxed logs, since these tests do not concern the disk. */
-const fs = { ...nodeFileSystem, fsyncSync: () => undefined };
+const fs = { ...nodeFileSystem, fsyncSync: () => undefined, fdatasyncSync: () => undefined };
 const quickStores = [
   { name: "jsonl", storageOf: () => jsonlStorage({ durability: "relaxed", fs }) },
   { name: "sqlite", storageOf: () => sqliteStorage({ durability: "relaxed" }) },

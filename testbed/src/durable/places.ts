@@ -35,7 +35,7 @@ export interface Storage extends AsyncDisposable {
 /** A process is killed and not the machine: nothing is waited for that only a power cut could lose. */
 export const hasty: JsonlOptions & SqliteOptions = {
   durability: "relaxed",
-  fs: { ...nodeFileSystem, fsyncSync: () => undefined },
+  fs: { ...nodeFileSystem, fsyncSync: () => undefined, fdatasyncSync: () => undefined },
 };
 
 /** A fresh storage. */

@@ -26,7 +26,7 @@ export class LogFollower {
   constructor({ handle, clock, pull }: FollowerOptions) {
     this.#pull = pull;
     this.#retry = retries({ clock, again: () => void this.refresh(), keepsAlive: false });
-    this.#stopWatching = handle.log.watch(() => void this.refresh());
+    this.#stopWatching = handle.watch(() => void this.refresh());
   }
 
   /** Resolves when all records that the log contains now are applied. */

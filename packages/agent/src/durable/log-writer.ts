@@ -58,11 +58,10 @@ export class LogWriter implements InputLedger {
    * `StaleWriter` if another owner has taken the session over.
    */
   commit(steps: readonly PendingStep[]): Commit {
-    const own = steps.filter(({ input }) => input.position === undefined);
-    if (own.length === 0) return this.#acknowledge(steps, []);
+    if (steps.every(isStored)) return this.#acknowledge(steps, []);
     const isCertain = !this.#mustReopen && this.#unacknowledged.size === 0;
     // Inputs of the log precede the intents of the effects that they make wanted: an append would conflict with them.
-    if (own.length < steps.length && isCertain) return this.#precede(steps);
+    if (isCertain && steps.some(isStored)) return this.#precede(steps);
     const commit = this.#mustReopen
       ? this.#appendAfterReopen(steps)
       : this.#append(steps, (error) => this.#retryOnce(steps, error));
@@ -72,7 +71,7 @@ export class LogWriter implements InputLedger {
 
   /** The inputs that other processes have appended since. Dispatch them unchanged, then call `skipTo`. */
   pull(): MaybePromise<readonly PendingInput[]> {
-    // The log also reports own appends: reading its head costs less than reading no records.
+    // A log may report changes that this session knows, such as its own appends: its head costs less than its records.
     return andThen(this.#handle.log.head(), (seq) => (seq <= this.#head.seq ? [] : this.#readNew()));
   }
 
@@ -81,8 +80,8 @@ export class LogWriter implements InputLedger {
     for (const { position } of inputs) if (position !== undefined) this.#advanceTo(position);
   }
 
-  #advanceTo({ seq, digest }: ChainHead): void {
-    if (seq > this.#head.seq) this.#head = { seq, digest };
+  #advanceTo(position: ChainHead): void {
+    if (position.seq > this.#head.seq) this.#head = position;
   }
 
   /**
@@ -113,7 +112,7 @@ export class LogWriter implements InputLedger {
   /** The records that precede a batch after a conflict. The runner applies them, then commits the batch again. */
   #takeForeign(records: readonly LogRecord[]): CommitResult<PendingInput, ChainHead> {
     const before = this.#inputsOf(records, this.#unacknowledged);
-    for (const record of records) this.#advanceTo(record);
+    for (const { seq, digest } of records) this.#advanceTo({ seq, digest });
     return { before };
   }
 
@@ -127,7 +126,7 @@ export class LogWriter implements InputLedger {
   }
 
   #append(steps: readonly PendingStep[], onFailure: (error: unknown) => Commit): Commit {
-    const own = steps.filter(({ input }) => input.position === undefined);
+    const own = steps.some(isStored) ? steps.filter((step) => !isStored(step)) : steps;
     const records = stepsToRecords(this.#head, own);
     const markUnacknowledged = (): void =>
       own.forEach(({ input }, index) => this.#unacknowledged.set(records[index]?.digest ?? "", input));
@@ -151,14 +150,15 @@ export class LogWriter implements InputLedger {
     steps: readonly PendingStep[],
     records: readonly LogRecord[],
   ): CommitResult<PendingInput, ChainHead> {
-    const appended = records.values();
-    const positions = steps.map(({ input }) => {
-      if (input.position !== undefined) return input.position;
-      const { seq, digest } = appended.next().value ?? this.#head;
-      return { seq, digest };
-    });
-    for (const position of positions) this.#advanceTo(position);
-    if (records.length > 0) this.#unacknowledged.clear();
+    const positions: ChainHead[] = [];
+    let appended = 0;
+    for (const { input } of steps) {
+      const { seq, digest } = input.position ?? records[appended++] ?? this.#head;
+      const position = { seq, digest };
+      positions.push(position);
+      this.#advanceTo(position);
+    }
+    if (this.#unacknowledged.size > 0 && records.length > 0) this.#unacknowledged.clear();
     return { positions };
   }
 
@@ -191,6 +191,9 @@ export class LogWriter implements InputLedger {
     );
   }
 }
+
+/** Whether a step contains an input of the log, which is not appended again. */
+const isStored = ({ input }: PendingStep): boolean => input.position !== undefined;
 
 /** Throws `StaleWriter` for the `session-opened` of another owner. */
 function checkOwner(input: AgentInput, seq: number): void {

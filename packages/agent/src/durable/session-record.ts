@@ -1,6 +1,6 @@
 import type { AgentChange, AgentInput } from "@moora/agent-core-state-machine";
 import { parseStoredInput } from "@moora/agent-core-state-machine/internal";
-import { recordDigest, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
+import { recordAfter, digestOf, type ChainHead, type LogRecord } from "@moora/event-log";
 import { textToJson } from "@moora/llm/internal";
 import { canonicalJson } from "./canonical-json.ts";
 import { SessionError } from "./session-error.ts";
@@ -19,8 +19,7 @@ export function inputToRecord(
   changes: readonly AgentChange[],
   body: string = JSON.stringify(input),
 ): LogRecord {
-  const changesDigest = digestOfChanges(changes);
-  return { seq: head.seq + 1, body, changesDigest, digest: recordDigest(head.digest, body, changesDigest) };
+  return recordAfter(head, body, digestOfChanges(changes));
 }
 
 /** Functions that convert the bodies of an older version to a newer one. The field `v` of a body is its version (default: 1). */

@@ -129,9 +129,9 @@ describe("(B08) a sync that fails after a write", () => {
     let fails = false;
     const fs = {
       ...nodeFileSystem,
-      fsyncSync(fd: number) {
+      fdatasyncSync(fd: number) {
         if (fails) throw Object.assign(new Error("EIO"), { code: "EIO" });
-        nodeFileSystem.fsyncSync(fd);
+        nodeFileSystem.fdatasyncSync(fd);
       },
     };
     const inner = jsonlLog(place.path, { fs, onNotice: () => undefined });

@@ -23,7 +23,11 @@ export function watchDirectory(directory: string, pathOf: (name: string) => stri
   return heads;
 }
 
+/** Identifies the content of a file to the watch: another file, or another size, may contain other records. */
+export const fileStamp = ({ ino, size }: { readonly ino: bigint; readonly size: number | bigint }): string =>
+  `${ino}/${size}`;
+
 function stampOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? "none" : `${stat.ino}/${stat.size}`;
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? "none" : fileStamp(stat);
 }

@@ -6,6 +6,7 @@ import type { LogNotice, MaybePromise } from "../port.ts";
 import { type Attempt, retryWhileBusy } from "../retry-while-busy.ts";
 import { logExtension } from "./file-name.ts";
 import { type Files, withLogErrors } from "./files.ts";
+import { OpenFiles } from "./open-files.ts";
 
 /** A failed append that may have left bytes in a file: their offset, and the bytes. */
 interface PendingTruncation {
@@ -20,6 +21,7 @@ const attemptsPerProbe = 8;
 export class JsonlDirectory {
   readonly path: string;
   readonly files: Files;
+  readonly openFiles: OpenFiles;
   readonly #lock: FileLock;
   readonly #busyTimeoutMs: number;
   readonly #onNotice: (notice: LogNotice) => void;
@@ -34,6 +36,7 @@ export class JsonlDirectory {
   ) {
     this.path = path;
     this.files = files;
+    this.openFiles = new OpenFiles(files);
     this.#lock = fileLock(path);
     this.#busyTimeoutMs = busyTimeoutMs;
     this.#onNotice = onNotice;
@@ -86,12 +89,16 @@ export class JsonlDirectory {
     }
   }
 
-  /** Needs the lock. Keeps the bytes if another process has overwritten them. */
-  applyTruncation(generation: string, fd: number): void {
+  /**
+   * Needs the lock. Keeps the bytes if another process has overwritten them. Returns whether a truncation was pending, after
+   * which the size of the file may be another.
+   */
+  applyTruncation(generation: string, fd: number): boolean {
     const truncation = this.#pendingTruncations.get(generation);
-    if (truncation === undefined) return;
+    if (truncation === undefined) return false;
     if (this.#isStillThere(fd, truncation)) this.files.truncate(fd, truncation.offset);
     this.#pendingTruncations.delete(generation);
+    return true;
   }
 
   /** The length of a file without the bytes that a failed append of this process left at its end. */
@@ -104,6 +111,7 @@ export class JsonlDirectory {
 
   close(): void {
     this.#isClosed = true;
+    this.openFiles.closeAll();
     this.#lock.close();
   }
 

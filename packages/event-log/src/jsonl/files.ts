@@ -3,7 +3,7 @@ import { errorCode } from "../error-code.ts";
 import { LogError } from "../log-error.ts";
 import { mapError } from "../maybe-promise.ts";
 import type { MaybePromise } from "../port.ts";
-import type { FileSystem } from "./file-system.ts";
+import type { FileStat, FileSystem } from "./file-system.ts";
 
 /**
  * `full`: data is on the disk before a call returns. `relaxed`: the operating system has it; a power cut may lose the last
@@ -14,6 +14,9 @@ export type Durability = "full" | "relaxed";
 /** Only the owner may access files and folders that a log creates. */
 const ownFileMode = 0o600;
 const ownFolderMode = 0o700;
+const permissions = 0o777n;
+
+const statOptions = { bigint: true } as const;
 
 /** The error codes for files that this process may read but not write. */
 const readOnlyCodes: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS"]);
@@ -30,22 +33,45 @@ export class Files {
 
   /** Opens a file, calls `use` and closes it. Returns the result of `use`; undefined when the file does not exist. */
   withFile<T>(path: string, flags: "r" | "r+" | "w", use: (fd: number) => T): T | undefined {
-    let fd: number;
-    try {
-      fd = this.#fs.openSync(path, flags, ownFileMode);
-    } catch (error) {
-      if (errorCode(error) === "ENOENT" && flags !== "w") return undefined;
-      throw error;
-    }
+    const fd = this.#open(path, flags);
+    if (fd === undefined) return undefined;
     try {
       return use(fd);
     } finally {
-      this.#close(fd);
+      this.close(fd);
+    }
+  }
+
+  /** Opens an existing file for reading and writing; undefined when it does not exist. */
+  openForWriting(path: string): number | undefined {
+    return this.#open(path, "r+");
+  }
+
+  /** Ignores file system errors: data that must be durable has been synced before the close. */
+  close(fd: number): void {
+    try {
+      this.#fs.closeSync(fd);
+    } catch (error) {
+      if (typeof errorCode(error) !== "string") throw error;
+    }
+  }
+
+  stat(fd: number): FileStat {
+    return this.#fs.fstatSync(fd, statOptions);
+  }
+
+  /** The file that has a path, or the symbolic link; undefined when there is none. */
+  statPath(path: string): FileStat | undefined {
+    try {
+      return this.#fs.lstatSync(path, statOptions);
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return undefined;
+      throw error;
     }
   }
 
   size(fd: number): number {
-    return this.#fs.fstatSync(fd).size;
+    return Number(this.stat(fd).size);
   }
 
   /** The bytes from `start` up to `end`; fewer when the file ends before `end`. */
@@ -60,10 +86,10 @@ export class Files {
     return bytes.subarray(0, length);
   }
 
-  /** Writes all bytes at a position and syncs the file. */
+  /** Writes all bytes at a position and syncs them, and the size of the file. */
   write(fd: number, bytes: Uint8Array, position: number): void {
     this.#writeAll(fd, bytes, position);
-    this.sync(fd);
+    if (this.isDurable) this.#fs.fdatasyncSync(fd);
   }
 
   truncate(fd: number, length: number): void {
@@ -83,11 +109,6 @@ export class Files {
     } catch (error) {
       if (!readOnlyCodes.has(errorCode(error))) throw error;
     }
-  }
-
-  /** Whether a file has another name: a second hard link, or the target of this symbolic link. */
-  hasOtherNames(path: string, fd: number): boolean {
-    return this.#fs.fstatSync(fd).nlink > 1 || this.#fs.lstatSync(path).isSymbolicLink();
   }
 
   /** Replaces a file atomically and keeps its permissions: a crash leaves the old file or the new one. */
@@ -125,25 +146,29 @@ export class Files {
       this.#syncDirectory(dirname(made));
   }
 
-  /** Ignores file system errors: data that must be durable has been synced before the close. */
-  #close(fd: number): void {
+  #open(path: string, flags: "r" | "r+" | "w"): number | undefined {
     try {
-      this.#fs.closeSync(fd);
+      return this.#fs.openSync(path, flags, ownFileMode);
     } catch (error) {
-      if (typeof errorCode(error) !== "string") throw error;
+      if (errorCode(error) === "ENOENT" && flags !== "w") return undefined;
+      throw error;
     }
   }
 
   #replace(path: string, text: string, isDurable: boolean): void {
     const temporary = `${path}.new`;
-    const mode = this.withFile(path, "r", (fd) => this.#fs.fstatSync(fd).mode & 0o777) ?? ownFileMode;
+    const mode = this.withFile(path, "r", (fd) => this.#mode(fd)) ?? ownFileMode;
     this.withFile(temporary, "w", (fd) => {
-      if ((this.#fs.fstatSync(fd).mode & 0o777) !== mode) this.#fs.fchmodSync(fd, mode);
+      if (this.#mode(fd) !== mode) this.#fs.fchmodSync(fd, mode);
       this.#writeAll(fd, Buffer.from(text), 0);
       if (isDurable) this.#fs.fsyncSync(fd);
     });
     this.#fs.renameSync(temporary, path);
     if (isDurable) this.#syncDirectory(dirname(path));
+  }
+
+  #mode(fd: number): number {
+    return Number(this.stat(fd).mode & permissions);
   }
 
   #writeAll(fd: number, bytes: Uint8Array, position: number): void {

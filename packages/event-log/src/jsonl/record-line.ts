@@ -1,4 +1,4 @@
-import { digestOf } from "../digest.ts";
+import { crc32 } from "node:zlib";
 import type { LogRecord } from "../port.ts";
 
 /** A record in one line of the file. It is number `at` of the `of` records of its batch. */
@@ -9,7 +9,7 @@ export interface RecordLine {
 }
 
 const lead =
-  /^\{"seq":([1-9]\d*),(?:"batch":"([1-9]\d*)\/([1-9]\d*):([\w-]{4})",)?"changesDigest":("(?:[^"\\]|\\.)*"),"digest":"([\w-]{22})","(body|text)":/;
+  /^\{"seq":([1-9]\d*),(?:"batch":"([1-9]\d*)\/([1-9]\d*):([0-9a-z]+)",)?"changesDigest":("(?:[^"\\]|\\.)*"),"digest":"([\w-]{22})","(body|text)":/;
 
 /** The members before the body, with a `changesDigest` of 200 characters that are each escaped to six. */
 const maxLeadLength = 1_400;
@@ -43,8 +43,12 @@ export function memberToText(isText: boolean, value: string): string | undefined
   return text === undefined || isPlain(text) ? undefined : text;
 }
 
+/** JSON strings without characters that could be escaped, such as digests. */
+const plainQuoted = /^"[\w-]*"$/;
+
 /** Parses a JSON string; undefined when it is not exactly what `JSON.stringify` writes. */
 export function unquote(quoted: string): string | undefined {
+  if (plainQuoted.test(quoted)) return quoted.slice(1, -1);
   try {
     const text: unknown = JSON.parse(quoted);
     return typeof text === "string" && JSON.stringify(text) === quoted ? text : undefined;
@@ -68,6 +72,6 @@ export function lineToRecord(line: string): RecordLine | undefined {
 
 /** A check of the position in the batch, which the chain does not cover, so that damage to it is found in its own line. */
 const batchCheck = (digest: string, at: number, of: number): string =>
-  digestOf(digest, `${at}/${of}`).slice(0, 4);
+  crc32(`${digest} ${at}/${of}`).toString(36);
 
 const isPlain = (text: string): boolean => !text.includes("\n") && !text.includes("\0");

@@ -4,8 +4,11 @@ import { LogError } from "../log-error.ts";
 import { andThen } from "../maybe-promise.ts";
 import type { LogInspection, LogRecord, MaybePromise } from "../port.ts";
 import type { JsonlDirectory } from "./directory.ts";
+import { fileStamp } from "./directory-watch.ts";
 import { readHeader } from "./header-and-end.ts";
 import { headerStart } from "./header-line.ts";
+import type { FileStat } from "./file-system.ts";
+import type { OpenFile } from "./open-files.ts";
 import { type Offset, OffsetIndex } from "./offset-index.ts";
 import { batchToLines } from "./record-line.ts";
 import { scan } from "./scan.ts";
@@ -36,7 +39,6 @@ export class SessionFile {
   /** The end of the log; undefined before the first read. */
   #end: Offset | undefined;
   #reportedTail = "";
-  #areNamesChecked = false;
   #failure: unknown;
 
   constructor(directory: JsonlDirectory, generation: Generation, acknowledgedSeq: () => number) {
@@ -54,19 +56,23 @@ export class SessionFile {
     return this.#directory.files.isDurable ? this.#end?.head.seq : undefined;
   }
 
-  append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
+  /** Returns the stamp of the file after the append; undefined if there was nothing to append. */
+  append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<string | undefined> {
     if (this.#failure !== undefined) {
       throw new LogError("LogWrite", `An earlier append to ${this.path} failed. Open the session again.`, {
         cause: this.#failure,
       });
     }
-    return this.withLock((fd) => {
-      const { offset, head } = this.#catchUp(fd);
+    return this.withLock((file) => {
+      const { fd, ino } = file;
+      const { offset, head } = this.#catchUp(file);
       const { seq, digest } = validateAppend(head, expectedSeq, records);
-      if (records.length === 0) return;
+      if (records.length === 0) return undefined;
       const bytes = Buffer.from(batchToLines(records));
       this.#write(fd, bytes, offset);
-      this.#advanceTo({ offset: offset + bytes.length, head: { seq, digest } });
+      const end = offset + bytes.length;
+      this.#advanceTo({ offset: end, head: { seq, digest } });
+      return fileStamp({ ino, size: end });
     });
   }
 
@@ -119,34 +125,41 @@ export class SessionFile {
   }
 
   /** Runs an operation that writes to the session, while no other process does. Throws `LogRemoved` if this generation ended. */
-  withLock<T>(use: (fd: number) => T): MaybePromise<T> {
-    return this.#directory.withLock(this.generation.name, () =>
-      this.withFile((fd) => {
-        this.#checkNames(fd);
-        return use(fd);
-      }, "r+"),
-    );
+  withLock<T>(use: (file: OpenFile) => T): MaybePromise<T> {
+    const check = (stat: FileStat): void => this.#checkNames(stat);
+    return this.#directory.withLock(this.generation.name, () => {
+      const result = this.#directory.openFiles.use(this.path, check, (file) =>
+        this.#isCurrent(file.fd) ? { value: use(file) } : undefined,
+      );
+      if (result !== undefined) return result.value;
+      this.#directory.openFiles.close(this.path);
+      throw logRemoved(this.generation.id);
+    });
   }
 
   /** Runs an operation that reads the session. Throws `LogRemoved` if this generation ended. */
-  withFile<T>(use: (fd: number) => T, flags: "r" | "r+" = "r"): T {
-    const { files } = this.#directory;
-    const result = files.withFile(this.path, flags, (fd) => {
-      if (files.bytes(fd, 0, this.#headerStart.length).equals(this.#headerStart)) return { value: use(fd) };
-      // A tombstone, another generation, or damage, for which reading the header throws.
-      readHeader(files, fd);
-      return undefined;
-    });
+  withFile<T>(use: (fd: number) => T): T {
+    const result = this.#directory.files.withFile(this.path, "r", (fd) =>
+      this.#isCurrent(fd) ? { value: use(fd) } : undefined,
+    );
     if (result === undefined) throw logRemoved(this.generation.id);
     return result.value;
   }
 
-  /** Reads the appends of other processes, and truncates an incomplete batch. Needs the lock. */
-  #catchUp(fd: number): Offset {
+  /** Whether a file is of this generation. If not, it is a tombstone or another generation, or damaged, which throws. */
+  #isCurrent(fd: number): boolean {
     const { files } = this.#directory;
-    this.#directory.applyTruncation(this.generation.generation, fd);
+    if (files.bytes(fd, 0, this.#headerStart.length).equals(this.#headerStart)) return true;
+    readHeader(files, fd);
+    return false;
+  }
+
+  /** Reads the appends of other processes, and truncates an incomplete batch. Needs the lock. */
+  #catchUp({ fd, size }: OpenFile): Offset {
+    const { files } = this.#directory;
+    const isTruncated = this.#directory.applyTruncation(this.generation.generation, fd);
     const known = this.#end;
-    if (known !== undefined && files.size(fd) === known.offset) return known;
+    if (known !== undefined && (isTruncated ? files.size(fd) : size) === known.offset) return known;
     const acknowledged = known === undefined ? this.#acknowledgedSeq() : 0;
     files.sync(fd);
     const survey = this.#survey(fd);
@@ -201,15 +214,12 @@ export class SessionFile {
   }
 
   /** Refuses to write to a file that has another name: another process could write to it under that name. */
-  #checkNames(fd: number): void {
-    if (this.#areNamesChecked) return;
-    if (this.#directory.files.hasOtherNames(this.path, fd)) {
-      throw new LogError(
-        "LogWrite",
-        `${this.path} can be read but not written: it is a symbolic link or has several hard links. Keep one name for the file.`,
-      );
-    }
-    this.#areNamesChecked = true;
+  #checkNames(stat: FileStat): void {
+    if (stat.nlink <= 1n && !stat.isSymbolicLink()) return;
+    throw new LogError(
+      "LogWrite",
+      `${this.path} can be read but not written: it is a symbolic link or has several hard links. Keep one name for the file.`,
+    );
   }
 
   #write(fd: number, bytes: Buffer, offset: number): void {
@@ -219,6 +229,7 @@ export class SessionFile {
       // The bytes of a failed write must not be read as a record, and a later sync does not prove that earlier data is durable.
       this.#failure = error;
       this.#directory.truncateFailedAppend(this.generation.generation, fd, { offset, bytes });
+      this.#directory.openFiles.close(this.path);
       throw error;
     }
   }

@@ -1,3 +1,4 @@
+import { copyRecords } from "../chain.ts";
 import { readStart } from "../validation.ts";
 import { digestOf } from "../digest.ts";
 import { leaseAfter } from "../lease.ts";
@@ -16,6 +17,7 @@ import type { HeadWatch } from "../head-watch.ts";
 import type { JsonlDirectory } from "./directory.ts";
 import type { Offset } from "./offset-index.ts";
 import { leaseExtension, snapshotExtension } from "./file-name.ts";
+import type { OpenFile } from "./open-files.ts";
 import { Prefix } from "./prefix.ts";
 import { type Generation, SessionFile } from "./session-file.ts";
 import { SideFile } from "./side-file.ts";
@@ -62,12 +64,12 @@ export class JsonlSession implements SessionLog {
   }
 
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
-    const mine = records.map((record) => ({ ...record }));
+    const mine = copyRecords(records);
     return this.#queue.run(() =>
       andThen(
         this.#run("append", () => this.#file.append(expectedSeq, mine)),
-        () => {
-          if (records.length > 0) this.#watch.notify(this.#file.generation.name);
+        (head) => {
+          if (head !== undefined) this.#watch.notify(this.#file.generation.name, { by: this, head });
         },
       ),
     );
@@ -119,7 +121,7 @@ export class JsonlSession implements SessionLog {
   }
 
   watch(listener: () => void): () => void {
-    return this.#watch.add(this.#file.generation.name, listener);
+    return this.#watch.add(this.#file.generation.name, listener, this);
   }
 
   snapshot(): MaybePromise<Snapshot | undefined> {
@@ -136,14 +138,14 @@ export class JsonlSession implements SessionLog {
   }
 
   saveSnapshot({ seq, digest, version, body, bodyDigest }: Snapshot): MaybePromise<void> {
-    const save = (fd: number, end: Offset): void => {
+    const save = ({ fd }: OpenFile, end: Offset): void => {
       const prefix = this.#prefix.extend(fd, end);
       const acknowledgedSeq = laterSeq(this.#file.durableSeq, this.#snapshot.readValue()?.acknowledgedSeq);
       this.#snapshot.save({ seq, digest, version, bodyDigest, prefix, acknowledgedSeq }, body);
     };
     return this.#queue.run(() =>
       this.#run("save the snapshot", () =>
-        andThen(this.#file.end(), (end) => this.#file.withLock((fd) => save(fd, end))),
+        andThen(this.#file.end(), (end) => this.#file.withLock((file) => save(file, end))),
       ),
     );
   }

@@ -1,10 +1,10 @@
-import { readdirSync, renameSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../error-code.ts";
 import type { Attempt } from "../retry-while-busy.ts";
 import type { FileLock } from "./file-lock.ts";
-import { HolderFile, hasNoListener, removeFile } from "./holder-file.ts";
-import { hasEnded } from "./process-identity.ts";
+import { type HolderFile, removeFile } from "./holder-file.ts";
+import { type Holders, holderOf } from "./holders.ts";
 
 /**
  * A lock that consists of files in a folder. To lock a name, a process first creates its claim and then looks for other claims:
@@ -14,21 +14,18 @@ import { hasEnded } from "./process-identity.ts";
  * A claim is the holder file, renamed: renaming is atomic.
  */
 export class ClaimLock implements FileLock {
-  readonly #folder: string;
-  /** Names of holders that a probe found dead. */
-  readonly #deadHolders = new Set<string>();
-  #holderFile: HolderFile | undefined;
+  readonly #holders: Holders;
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  constructor(holders: Holders) {
+    this.#holders = holders;
   }
 
   tryHold<T>(name: string, use: () => T): Attempt<T> {
     const holderFile = this.#claim(name);
     try {
       const otherClaims = this.#claims(name).filter((claim) => holderOf(claim) !== holderFile.name);
-      const deadClaims = otherClaims.filter((claim) => this.#hasEnded(claim));
-      for (const claim of deadClaims) removeFile(join(this.#folder, claim));
+      const deadClaims = otherClaims.filter((claim) => this.#holders.hasEnded(holderOf(claim)));
+      for (const claim of deadClaims) removeFile(join(this.#holders.folder, claim));
       return deadClaims.length < otherClaims.length ? undefined : { value: use() };
     } finally {
       this.#withdraw(holderFile);
@@ -36,32 +33,30 @@ export class ClaimLock implements FileLock {
   }
 
   isFree(name: string): boolean {
-    return this.#claims(name).every(
-      (claim) => holderOf(claim) === this.#holderFile?.name || this.#hasEnded(claim),
-    );
+    return this.#claims(name).every((claim) => {
+      const holder = holderOf(claim);
+      return this.#holders.isOwn(holder) || this.#holders.hasEnded(holder);
+    });
   }
 
   async probe(name: string): Promise<void> {
-    for (const claim of this.#claims(name))
-      if (await hasNoListener(this.#folder, claim)) this.#deadHolders.add(holderOf(claim));
+    for (const claim of this.#claims(name)) await this.#holders.probe(claim);
   }
 
   close(): void {
-    this.#holderFile?.remove();
-    this.#holderFile = undefined;
+    this.#holders.close();
   }
 
   /** Renames the own holder file to the claim on a name. If the file was deleted, creates a new one. */
   #claim(name: string): HolderFile {
-    const holderFile = (this.#holderFile ??= new HolderFile(this.#folder));
+    const holderFile = this.#holders.own();
     try {
       this.#move(holderFile, `${name}.${holderFile.name}`);
       return holderFile;
     } catch (error) {
       if (errorCode(error) !== "ENOENT") throw error;
     }
-    this.close();
-    const next = (this.#holderFile = new HolderFile(this.#folder));
+    const next = this.#holders.replaceOwn();
     this.#move(next, `${name}.${next.name}`);
     return next;
   }
@@ -76,24 +71,12 @@ export class ClaimLock implements FileLock {
   }
 
   #move(holderFile: HolderFile, to: string): void {
-    const path = join(this.#folder, to);
+    const path = join(this.#holders.folder, to);
     if (path !== holderFile.path) renameSync(holderFile.path, path);
     holderFile.path = path;
   }
 
   #claims(name: string): readonly string[] {
-    try {
-      return readdirSync(this.#folder).filter((file) => file.startsWith(`${name}.`));
-    } catch (error) {
-      if (errorCode(error) === "ENOENT") return [];
-      throw error;
-    }
-  }
-
-  #hasEnded(claim: string): boolean {
-    const holder = holderOf(claim);
-    return this.#deadHolders.has(holder) || hasEnded(holder);
+    return this.#holders.files().filter((file) => file.startsWith(`${name}.`));
   }
 }
-
-const holderOf = (claim: string): string => claim.slice(claim.lastIndexOf(".") + 1);

@@ -2,6 +2,8 @@ import { join } from "node:path";
 import type { Attempt } from "../retry-while-busy.ts";
 import { ClaimLock } from "./claim-lock.ts";
 import { ExclusiveOpenLock, exclusiveOpenFlags } from "./exclusive-open-lock.ts";
+import { Holders } from "./holders.ts";
+import { LinkLock } from "./link-lock.ts";
 
 /**
  * Mutual exclusion for the writers of a directory, by the name that they write: processes of one machine, threads of one
@@ -24,5 +26,8 @@ export const lockFolder = ".locks";
 export function fileLock(directory: string): FileLock {
   const path = join(directory, lockFolder);
   const flags = exclusiveOpenFlags[process.platform];
-  return flags === undefined ? new ClaimLock(path) : new ExclusiveOpenLock(path, flags);
+  if (flags !== undefined) return new ExclusiveOpenLock(path, flags);
+  const holders = new Holders(path);
+  // Android refuses hard links as if their permissions were missing.
+  return process.platform === "android" ? new ClaimLock(holders) : new LinkLock(holders);
 }

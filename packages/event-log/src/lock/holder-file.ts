@@ -102,10 +102,15 @@ export function removeFile(path: string): void {
   }
 }
 
-/** Removes the files of killed processes, except claims, whose names contain a dot: processes that lock the name remove those. */
+/**
+ * Removes the files of killed processes, except claims and links, whose names contain a dot, and files that have links:
+ * processes that lock the name remove the claim or the link, and need the file to know whose it is.
+ */
 async function removeDeadHolders(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
-    if (name.includes(".")) continue;
+    if (name.includes(".") || hasLinks(join(folder, name))) continue;
     if (hasEnded(name) || (await hasNoListener(folder, name))) removeFile(join(folder, name));
   }
 }
+
+const hasLinks = (path: string): boolean => (lstatSync(path, { throwIfNoEntry: false })?.nlink ?? 0) > 1;

@@ -1,5 +1,5 @@
 import { validateAppend, logRemoved, readStart } from "../validation.ts";
-import { type ChainHead, chainStart, logCorrupt, inspectChain } from "../chain.ts";
+import { type ChainHead, chainStart, copyRecords, logCorrupt, inspectChain } from "../chain.ts";
 import type { HeadWatch } from "../head-watch.ts";
 import { leaseAfter } from "../lease.ts";
 import { andThen } from "../maybe-promise.ts";
@@ -70,7 +70,7 @@ export class SqliteSession implements SessionLog {
   }
 
   append(expectedSeq: number, records: readonly LogRecord[]): MaybePromise<void> {
-    const mine = records.map((record) => ({ ...record }));
+    const mine = copyRecords(records);
     const append = (): void => {
       const head = validateAppend(this.#head(), expectedSeq, mine);
       for (const { seq, changesDigest, digest, body } of mine)
@@ -79,7 +79,8 @@ export class SqliteSession implements SessionLog {
       if (mine.length > 0) this.#connection.do(sql.setHead, head.seq, head.digest, this.#generation);
     };
     return andThen(this.#write("append", append), () => {
-      if (mine.length > 0) this.#watch.notify(String(this.#generation));
+      if (mine.length > 0)
+        this.#watch.notify(String(this.#generation), { by: this, head: String(expectedSeq + mine.length) });
     });
   }
 
@@ -134,7 +135,7 @@ export class SqliteSession implements SessionLog {
   }
 
   watch(listener: () => void): () => void {
-    return this.#watch.add(String(this.#generation), listener);
+    return this.#watch.add(String(this.#generation), listener, this);
   }
 
   snapshot(): MaybePromise<Snapshot | undefined> {

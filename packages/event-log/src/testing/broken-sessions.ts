@@ -1,5 +1,5 @@
 import { LogError } from "../log-error.ts";
-import type { Lease, LogRecord, Snapshot } from "../port.ts";
+import type { Lease, LogRecord, SessionLog, Snapshot } from "../port.ts";
 import { maxRecordLength } from "../validation.ts";
 import { type BrokenLog, brokenAppend, brokenRead, brokenSession } from "./broken-log.ts";
 import { continueChain, headOf } from "./chain-of.ts";
@@ -170,19 +170,31 @@ export const brokenSessions: readonly BrokenLog[] = [
   brokenSession(
     "calls listeners during the append",
     "a watch never calls its listener during the append",
-    (session) => {
-      const listeners = new Set<() => void>();
-      return {
-        watch: (listener) => {
-          listeners.add(listener);
-          return () => listeners.delete(listener);
-        },
-        append: (expectedSeq, records) => {
-          const appended = session.append(expectedSeq, records);
-          for (const listener of listeners) listener();
-          return appended;
-        },
-      };
-    },
+    (session) => callListeners(session, (listener) => listener()),
+  ),
+  brokenSession(
+    "reports the appends of a handle to the handle itself",
+    "a watch does not report the appends of its own handle",
+    (session) => callListeners(session, (listener) => void Promise.resolve().then(listener)),
   ),
 ];
+
+/** The listeners of all handles, by the id of their session. */
+const listenersById = new Map<string, Set<() => void>>();
+
+/** Calls the listeners of all handles after each append, also those of the handle itself. */
+function callListeners(session: SessionLog, call: (listener: () => void) => void): Partial<SessionLog> {
+  const listeners = listenersById.get(session.id) ?? new Set();
+  listenersById.set(session.id, listeners);
+  return {
+    watch: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    append: (expectedSeq, records) => {
+      const appended = session.append(expectedSeq, records);
+      for (const listener of listeners) call(listener);
+      return appended;
+    },
+  };
+}

@@ -50,8 +50,13 @@ export function failingFileSystem(base: FileSystem, fault: FileFault): FailingFi
       throw systemError(fault.code, "writeSync");
     },
     fsyncSync: guarded("fsyncSync", (fd: number) => base.fsyncSync(fd)),
-    fstatSync: guarded("fstatSync", (fd: number) => base.fstatSync(fd)),
-    lstatSync: guarded("lstatSync", (path: string) => base.lstatSync(path)),
+    fdatasyncSync: guarded("fdatasyncSync", (fd: number) => base.fdatasyncSync(fd)),
+    fstatSync: guarded("fstatSync", (...args: Parameters<FileSystem["fstatSync"]>) =>
+      base.fstatSync(...args),
+    ),
+    lstatSync: guarded("lstatSync", (...args: Parameters<FileSystem["lstatSync"]>) =>
+      base.lstatSync(...args),
+    ),
     fchmodSync: guarded("fchmodSync", (fd: number, mode: number) => base.fchmodSync(fd, mode)),
     ftruncateSync: guarded("ftruncateSync", (fd: number, length: number) => base.ftruncateSync(fd, length)),
     renameSync: guarded("renameSync", (from: string, to: string) => base.renameSync(from, to)),

@@ -1,4 +1,4 @@
-import type { FileSystem } from "../jsonl/file-system.ts";
+import type { FileStat, FileSystem } from "../jsonl/file-system.ts";
 import { systemError } from "./failing-file-system.ts";
 
 const sectorSize = 512;
@@ -9,6 +9,7 @@ type Change =
 
 /** A file: its bytes, the bytes that are durable, and the changes since, which may or may not survive. */
 interface Node {
+  readonly ino: bigint;
   bytes: Uint8Array;
   durable: Uint8Array;
   pending: Change[];
@@ -89,12 +90,18 @@ export class PowerLossDisk implements FileSystem {
     this.#pendingNames = [];
   }
 
-  fstatSync(fd: number): { readonly size: number; readonly mode: number; readonly nlink: number } {
-    return { size: this.#node(fd).bytes.length, mode: 0o600, nlink: 1 };
+  fdatasyncSync(fd: number): void {
+    this.fsyncSync(fd);
   }
 
-  lstatSync(): { isSymbolicLink(): boolean } {
-    return { isSymbolicLink: () => false };
+  fstatSync(fd: number): FileStat {
+    return statOf(this.#node(fd));
+  }
+
+  lstatSync(path: string): FileStat {
+    const node = this.#names.get(path);
+    if (node === undefined) throw systemError("ENOENT", "lstatSync");
+    return statOf(node);
   }
 
   fchmodSync(): void {
@@ -130,7 +137,7 @@ export class PowerLossDisk implements FileSystem {
   }
 
   #create(path: string): Node {
-    const node: Node = { bytes: new Uint8Array(), durable: new Uint8Array(), pending: [] };
+    const node: Node = { ino: newNumber(), bytes: new Uint8Array(), durable: new Uint8Array(), pending: [] };
     this.#rename([[path, node]]);
     return node;
   }
@@ -146,6 +153,19 @@ export class PowerLossDisk implements FileSystem {
     return node;
   }
 }
+
+let lastNumber = 0n;
+
+const newNumber = (): bigint => (lastNumber += 1n);
+
+const statOf = ({ ino, bytes }: Node): FileStat => ({
+  ino,
+  dev: 1n,
+  size: BigInt(bytes.length),
+  mode: 0o600n,
+  nlink: 1n,
+  isSymbolicLink: () => false,
+});
 
 function rename(names: Names, path: string, node: Node | undefined): void {
   if (node === undefined) names.delete(path);
@@ -170,7 +190,7 @@ function surviveOutage(node: Node, random: () => number): Node {
   let bytes: Uint8Array = node.durable;
   for (const update of node.pending)
     for (const part of partsOf(update, random)) bytes = applyChange(bytes, part);
-  return { bytes, durable: bytes, pending: [] };
+  return { ino: node.ino, bytes, durable: bytes, pending: [] };
 }
 
 /** The surviving part of a change: nothing, all, its beginning, or some of its sectors; lost sectors read as NUL. */
