@@ -71,7 +71,7 @@ interface OpenRun {
   readonly end: () => void;
 }
 
-/** A machine with a log, commits that end as they are told, and effects that are ended by hand. */
+/** A machine with a log, commits that end as a script says, and effects that are ended by hand. */
 class World {
   readonly log: Input[] = [];
   readonly runs = new Map<string, OpenRun>();
