@@ -40,7 +40,7 @@ function machine(wanted: readonly string[], definition: Partial<Definition> = {}
     },
     ...definition,
   });
-  const say = (key: string, entry = key) => dispatches.get(key)?.(entry);
+  const say = async (key: string, entry = key) => await dispatches.get(key)?.(entry);
   return { moorex, say, groups, ends, reconciliations: () => reconciliations };
 }
 
