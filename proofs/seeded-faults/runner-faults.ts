@@ -226,15 +226,18 @@ export const runnerFaults: readonly Fault[] = [
     moorexTests,
     /I5: commit > keeps the state from being seen before it is durable/,
   ),
-  fault(
-    110,
-    "an own intent whose append was not confirmed keeps its effect from running",
-    {
-      file: "packages/agent/src/session/machine.ts",
-      text: "this.#base.ledger !== undefined && isIntentRecorded(effect, state)",
-      replacement: "this.#base.ledger === undefined && isIntentRecorded(effect, state)",
-    },
-    [`${durableTests}/intents.test.ts`],
-    /a group of results whose append fails > loses and doubles nothing/,
-  ),
+  {
+    number: 110,
+    name: "an own intent whose append was not confirmed keeps its effect from running",
+    changes: [
+      {
+        file: "packages/agent/src/session/machine.ts",
+        text: "this.#base.ledger !== undefined && isIntentRecorded(effect, state)",
+        replacement: "this.#base.ledger === undefined && isIntentRecorded(effect, state)",
+      },
+    ],
+    tests: [`${durableTests}/intents.test.ts`],
+    caughtBy: /a group of results whose append fails > loses and doubles nothing/,
+    hangs: true,
+  },
 ];

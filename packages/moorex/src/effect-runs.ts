@@ -1,4 +1,4 @@
-import type { BatchResult, DispatchedInput, Dispatch, EffectRun, RunContext } from "./definition.ts";
+import type { BatchResult, DispatchedInput, EffectRun, RunContext } from "./definition.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { RefusedEffect } from "./intents.ts";
 

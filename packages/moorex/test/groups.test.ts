@@ -40,7 +40,7 @@ function machine(wanted: readonly string[], definition: Partial<Definition> = {}
     },
     ...definition,
   });
-  const say = (key: string, entry = key) => dispatches.get(key)?.(entry);
+  const say = async (key: string, entry = key) => await dispatches.get(key)?.(entry);
   return { moorex, say, groups, ends, reconciliations: () => reconciliations };
 }
 
@@ -142,7 +142,7 @@ describe("I4: a late-bound input", () => {
     return { ...machine([], definition), next, seen };
   };
 
-  it("is evaluated at its turn, for the state before it; an undefined one is no input", async () => {
+  it("is evaluated at its turn, for the state before it; an undefined one is skipped", async () => {
     const { moorex, next } = counted();
     expect(await moorex.dispatch(next, "mine", next, next)).toMatchObject({ applied: 3 });
     expect(moorex.current().entries).toEqual(["entry 0", "mine", "entry 2"]);

@@ -19,23 +19,21 @@ interface State {
 }
 type Input =
   | { readonly want: readonly string[] }
-  | { readonly intend: string; readonly then?: string }
+  | { readonly intend: string; readonly wants?: string }
   | { readonly say: string; readonly drop?: string };
 
 const transition =
   (input: Input) =>
   (state: State): State => {
     if ("want" in input) return { ...state, wanted: input.want };
-    if ("say" in input)
-      return {
-        ...state,
-        said: [...state.said, input.say],
-        wanted: state.wanted.filter((key) => key !== input.drop),
-      };
-    const { intend, then } = input;
+    if ("say" in input) {
+      const wanted = state.wanted.filter((key) => key !== input.drop);
+      return { ...state, wanted, said: [...state.said, input.say] };
+    }
+    const { intend, wants } = input;
     if (intend === "throws") throw new Error("a bad intent");
     if (!state.wanted.includes(intend) || state.intended.includes(intend)) return state;
-    const wanted = then === undefined ? state.wanted : [...state.wanted, then];
+    const wanted = wants === undefined ? state.wanted : [...state.wanted, wants];
     return { ...state, wanted, intended: [...state.intended, intend] };
   };
 
@@ -119,7 +117,7 @@ describe("I1: the intent of an effect", () => {
   it("may make another effect wanted, whose intent is part of the same commit", async () => {
     const { moorex, transcript } = machine({
       commit: () => undefined,
-      intentOf: (_effect, key) => (key === "a" ? { intend: key, then: "b" } : { intend: key }),
+      intentOf: (_effect, key) => (key === "a" ? { intend: key, wants: "b" } : { intend: key }),
     });
     await moorex.dispatch({ want: ["a"] });
     expect(transcript).toEqual(["commit want a, intend a, intend b", "start a", "start b"]);

@@ -32,9 +32,7 @@ function listingLog(
 /** A model that does not stream, so that no input reports the beginning of a message. */
 const silent = (llm: MockLlmCaller): LlmCaller => ({
   name: "silent",
-  call(request, { onChunk: _, ...options } = {}) {
-    return llm.call(request, options);
-  },
+  call: (request, options) => llm.call(request, options?.signal && { signal: options.signal }),
 });
 
 describe("the appends of a session", () => {
