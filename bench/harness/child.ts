@@ -1,16 +1,13 @@
 /** The process of a suite: measures its rows one after the other, and sends each to the process that started it. */
 import type { Goal, Row, RowContext } from "./row.ts";
-import { loadPeers } from "./peer-loader.ts";
 import { isSelected, rowsOf, type SuiteName } from "./suites.ts";
 import { takeSamples, type Effort, type RowSamples } from "./take-samples.ts";
 
 /** What the process is started with, as JSON in its first argument. */
-export interface ChildOptions extends Pick<RowContext, "directory" | "postgres"> {
+export interface ChildOptions extends Omit<RowContext, "resources"> {
   readonly suite: SuiteName;
   readonly selection: readonly string[];
   readonly effort: Effort;
-  /** The folder of the installed peers. */
-  readonly peers: string;
 }
 
 /** A row as it is sent; `result` is a text if the row failed. */
@@ -21,8 +18,7 @@ export interface ChildRow extends Pick<Row, "name" | "what" | "unit"> {
 
 async function main(): Promise<void> {
   const options: ChildOptions = JSON.parse(process.argv[2] ?? "");
-  const { suite, selection, effort, directory, postgres } = options;
-  const context = { directory, postgres, peers: await loadPeers(options.peers) };
+  const { suite, selection, effort, ...context } = options;
   for (const row of await rowsOf(suite)) {
     if (!isSelected(row.name, selection)) continue;
     const { name, what, unit, goal = null } = row;

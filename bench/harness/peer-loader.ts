@@ -3,47 +3,54 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Implementation } from "../loops/script.ts";
 
-/** Other libraries, by the names of their packages; the first of each is the one that is named in the table. */
-export const peerPackages = {
-  "pi-agent-core": ["@mariozechner/pi-agent-core", "@mariozechner/pi-ai"],
-  xstate: ["xstate"],
-  "ai-sdk": ["ai", "zod"],
-} as const;
+/** Another library: the packages to install, and the names of its loops in the table. */
+interface Peer {
+  readonly packages: readonly string[];
+  readonly loops: readonly string[];
+}
 
-export type PeerName = keyof typeof peerPackages;
+export const peers = {
+  "pi-agent-core": {
+    packages: ["@mariozechner/pi-agent-core", "@mariozechner/pi-ai"],
+    loops: ["pi-agent-core"],
+  },
+  xstate: { packages: ["xstate"], loops: ["xstate", "xstate, actors"] },
+  "ai-sdk": { packages: ["ai", "zod"], loops: ["AI SDK"] },
+} as const satisfies Readonly<Record<string, Peer>>;
+
+type PeerName = keyof typeof peers;
 
 /** The module in the folder of a peer that imports its packages: they are not installed in this workspace. */
 export const peerEntry = "entry.js";
 
-/** The exports of a package of a peer. */
+/** Imports a package of a peer. */
 export type ImportPeer = (name: string) => Promise<Readonly<Record<string, unknown>>>;
 
-/** The agent loops of a peer, by their names. */
-export interface PeerLoops {
+/** A module that returns the loops of a peer, by their names. */
+interface PeerModule {
   readonly loopsOf: (load: ImportPeer) => Promise<Readonly<Record<string, Implementation>>>;
 }
 
-/** A loop of a peer that is installed. */
-export interface PeerLoader {
-  readonly name: string;
-  readonly implement: Implementation;
-}
-
-const modules: Readonly<Record<PeerName, () => Promise<PeerLoops>>> = {
+const modules: Readonly<Record<PeerName, () => Promise<PeerModule>>> = {
   "pi-agent-core": () => import("../loops/pi.ts"),
   xstate: () => import("../loops/xstate.ts"),
   "ai-sdk": () => import("../loops/ai-sdk.ts"),
 };
 
-/** The loops of the peers that are installed in a folder. */
-export async function loadPeers(folder: string): Promise<readonly PeerLoader[]> {
-  const loaders: PeerLoader[] = [];
+const isInstalled = (folder: string, peer: string): boolean => existsSync(join(folder, peer, peerEntry));
+
+/** The names of the loops of the peers that are installed in a folder. */
+export const installedLoops = (folder: string): readonly string[] =>
+  Object.entries(peers).flatMap(([peer, { loops }]) => (isInstalled(folder, peer) ? loops : []));
+
+/** Loads a loop of a peer that is installed in a folder; undefined if no peer has it. */
+export async function loadPeerLoop(folder: string, name: string): Promise<Implementation | undefined> {
   for (const [peer, load] of Object.entries(modules)) {
-    const entry = join(folder, peer, peerEntry);
-    if (!existsSync(entry)) continue;
-    const { importPeer }: { readonly importPeer: ImportPeer } = await import(pathToFileURL(entry).href);
+    if (!isInstalled(folder, peer)) continue;
+    const entry = pathToFileURL(join(folder, peer, peerEntry)).href;
+    const { importPeer }: { readonly importPeer: ImportPeer } = await import(entry);
     const loops = await (await load()).loopsOf(importPeer);
-    for (const [name, implement] of Object.entries(loops)) loaders.push({ name, implement });
+    if (loops[name] !== undefined) return loops[name];
   }
-  return loaders;
+  return undefined;
 }

@@ -1,5 +1,3 @@
-import type { PeerLoader } from "./peer-loader.ts";
-
 /**
  * The goal of a row. `at-most` and `at-least` compare our figure with a value in the unit of the row; `times` compares the
  * ratio of our figure to the one beside it with a value.
@@ -29,8 +27,8 @@ export interface RowContext {
   readonly directory: string;
   /** A PostgreSQL server for the run; a string says why there is none. */
   readonly postgres: { readonly url: string } | string;
-  /** The agent loops of other libraries, where they are installed. */
-  readonly peers: readonly PeerLoader[];
+  /** The folder of the installed peers. */
+  readonly peers: string;
   /** Releases what a row has opened, after its samples. */
   readonly resources: AsyncDisposableStack;
 }

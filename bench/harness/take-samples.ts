@@ -25,8 +25,9 @@ export async function takeSamples(
   await using resources = new AsyncDisposableStack();
   const sampler = await row.prepare({ ...context, resources });
   await sampler.warmUp(effort.warmUpMs);
-  // Compilation in the background may still be under way.
-  await setTimeout(50);
+  // Compilation in the background may still be under way; the next warm-up uses what it has made.
+  await setTimeout(100);
+  await sampler.warmUp(effort.warmUpMs / 2);
   const samples: number[][] = sampler.names.map(() => []);
   const until = performance.now() + effort.budgetMs;
   for (let index = 0; index < effort.samples; index += 1) {

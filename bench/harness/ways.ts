@@ -26,16 +26,22 @@ async function repeat(work: Work, rounds: number): Promise<void> {
   }
 }
 
-/** Runs work for at least so many milliseconds; returns how long one round takes at the end. */
+/** Runs work for at least so many milliseconds of own time; returns how long one round takes at the end. */
 async function warmUpWork(work: Work, ms: number): Promise<number> {
-  const until = performance.now() + ms;
+  const until = ownTime() + ms;
   for (let rounds = 1; ; rounds *= 2) {
-    const from = performance.now();
+    const from = ownTime();
     await repeat(work, rounds);
-    const now = performance.now();
+    const now = ownTime();
     if (now >= until) return (now - from) / rounds;
   }
 }
+
+/**
+ * Before each sample, new garbage is collected, so that no way pays for what the one before left. A full collection there
+ * would discard optimized code, and every sample would measure the compiler.
+ */
+const prepareSample = (): void => collectGarbage("minor");
 
 /**
  * A way whose samples are microseconds of the own time of this thread for a unit; `units` is how many of them one round of
@@ -49,6 +55,7 @@ export function timedWay(name: string, units: number, work: Work): Way {
       rounds = Math.max(1, Math.ceil(shortestMs / (await warmUpWork(work, ms))));
     },
     async sample() {
+      prepareSample();
       const from = ownTime();
       await repeat(work, rounds);
       await turn();
@@ -66,6 +73,7 @@ export function partlyTimedWay(name: string, units: number, work: () => Promise<
       rounds = Math.max(1, Math.ceil(shortestMs / (await warmUpWork(work, ms))));
     },
     async sample() {
+      prepareSample();
       let measured = 0;
       for (let round = 0; round < rounds; round += 1) measured += await work();
       return (measured * 1_000) / (rounds * units);
@@ -79,11 +87,7 @@ export const convertedWay = (way: Way, convert: (sample: number) => number): Way
   sample: async () => convert(await way.sample()),
 });
 
-/**
- * Takes samples of the ways in turns, forward and backward, so that noise of the machine meets all of them alike. New
- * garbage is collected before each sample, so that no way pays for what the one before left. A full collection there would
- * discard optimized code, and every sample would measure the compiler.
- */
+/** Takes samples of the ways in turns, forward and backward, so that noise of the machine meets all of them alike. */
 export const alternating = (...ways: readonly Way[]): Sampler => ({
   names: ways.map(({ name }) => name),
   async warmUp(ms) {
@@ -94,7 +98,6 @@ export const alternating = (...ways: readonly Way[]): Sampler => ({
     if (index % 2 === 1) order.reverse();
     const samples = ways.map(() => Number.NaN);
     for (const at of order) {
-      collectGarbage("minor");
       samples[at] = (await ways[at]?.sample()) ?? Number.NaN;
     }
     return samples;

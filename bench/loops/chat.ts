@@ -42,7 +42,7 @@ export function chatAgent({ callsPerMessage, resultLength, onCall }: Chat): Agen
     name: "bench",
     llm: chatModel(callsPerMessage),
     tools: [look],
-    config: { limits: { maxSteps: callsPerMessage + 1 }, reflection: { aboveInputTokens: 0 } },
+    config: { limits: { maxSteps: callsPerMessage + 2 }, reflection: { aboveInputTokens: 0 } },
   });
 }
 

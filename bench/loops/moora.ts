@@ -78,7 +78,8 @@ export function scriptedAgent(
     llm: scriptedModel(script, counter),
     tools: [tool],
     config: {
-      limits: { maxSteps: script.turns + 1 },
+      // On its last step, the model is asked for an answer; these runs end before.
+      limits: { maxSteps: script.turns + 2 },
       reflection: { aboveInputTokens: 0 },
       toolCalls: { maxPerTurn: script.calls, maxParallel: script.calls },
     },

@@ -1,6 +1,3 @@
-import type { Sampler } from "../harness/row.ts";
-import { alternating, timedWay, type Way } from "../harness/ways.ts";
-
 /**
  * What the model of a benchmark does: in each of `turns` turns it makes `calls` tool calls at once, then it answers. So a
  * run makes `turns` + 1 model calls and `turns` × `calls` tool calls.
@@ -81,11 +78,3 @@ export interface NamedLoop {
   readonly name: string;
   readonly implement: Implementation;
 }
-
-/** The cost of a loop in microseconds for each of `units` in the script. */
-export const loopWay = ({ name, implement }: NamedLoop, script: Script, units: number): Way =>
-  timedWay(name, units, checkedRun(implement, script));
-
-/** Compares loops that run the same script. */
-export const compareLoops = (loops: readonly NamedLoop[], script: Script, units: number): Sampler =>
-  alternating(...loops.map((loop) => loopWay(loop, script, units)));

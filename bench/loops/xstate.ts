@@ -14,6 +14,9 @@ import {
 interface XState {
   readonly setup: (parts: object) => { createMachine(config: object): object };
   readonly assign: (update: object) => object;
+  readonly stopChild: (
+    id: (given: { readonly event: { readonly actorId: string } }) => string,
+  ) => object;
   readonly fromPromise: (work: (given: { readonly input: never }) => Promise<unknown>) => object;
   readonly createActor: (machine: object) => { start(): void };
   readonly toPromise: (actor: object) => Promise<unknown>;
@@ -134,6 +137,7 @@ type Spawn = (source: string, options: { readonly id: string; readonly input: un
 /** An actor for each call, as for work whose number is not known before. */
 function actorMachine(xstate: XState, script: Script, counter: CallCounter): object {
   const { callModel, callTool } = workOf(script, counter);
+  const stopActor = xstate.stopChild(({ event }) => event.actorId);
   const isLast = ({ context }: Given<Result>): boolean =>
     context.results.length + 1 === lastTurn(context).calls.length;
   return xstate
@@ -153,18 +157,24 @@ function actorMachine(xstate: XState, script: Script, counter: CallCounter): obj
               {
                 guard: isLast,
                 target: "planning",
-                actions: xstate.assign(({ context, event }: Given<Result>) => ({
-                  messages: [
-                    ...context.messages,
-                    { role: "tool", results: [...context.results, event.output] },
-                  ],
-                  results: [],
-                })),
+                actions: [
+                  stopActor,
+                  xstate.assign(({ context, event }: Given<Result>) => ({
+                    messages: [
+                      ...context.messages,
+                      { role: "tool", results: [...context.results, event.output] },
+                    ],
+                    results: [],
+                  })),
+                ],
               },
               {
-                actions: xstate.assign({
-                  results: ({ context, event }: Given<Result>) => [...context.results, event.output],
-                }),
+                actions: [
+                  stopActor,
+                  xstate.assign({
+                    results: ({ context, event }: Given<Result>) => [...context.results, event.output],
+                  }),
+                ],
               },
             ],
           },

@@ -1,5 +1,5 @@
 import type { Goal } from "../harness/row.ts";
-import { figureOf, ratioOf, type Figure } from "../harness/statistics.ts";
+import { figureOf, ratioOf } from "../harness/statistics.ts";
 import { table } from "../harness/table.ts";
 import type { MeasuredRow } from "./run-suites.ts";
 
@@ -10,10 +10,11 @@ const toTheRight = [2, 3, 5, 6, 7, 8];
 const numberText = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
 
-const figureTexts = ({ median, spread }: Figure, unit: string): readonly [string, string] => [
-  `${numberText(median)} ${unit}`,
-  Number.isFinite(spread) ? `±${Math.round(spread * 100)}%` : "",
-];
+/** The figure of some samples, and how far they spread. */
+function figureTexts(samples: readonly number[], unit: string): readonly [string, string] {
+  const { median, spread } = figureOf(samples);
+  return [`${numberText(median)} ${unit}`, samples.length > 1 ? `±${Math.round(spread * 100)}%` : ""];
+}
 
 const signs: Readonly<Record<Goal["type"], string>> = { "at-most": "≤", "at-least": "≥", times: "≤" };
 
@@ -42,12 +43,12 @@ function rowLines(row: MeasuredRow): readonly (readonly string[])[] {
   if (failure !== undefined) return [[name, what, "", "", failure, "", "", "", ...goalCells]];
   const compared = others.map((other, at) => [
     names[at + 1] ?? "",
-    ...figureTexts(figureOf(other), unit),
+    ...figureTexts(other, unit),
     numberText(ratioOf(ours, other)),
   ]);
   const [first = ["", "", "", ""], ...rest] = compared;
   return [
-    [name, what, ...figureTexts(figureOf(ours), unit), ...first, ...goalCells],
+    [name, what, ...figureTexts(ours, unit), ...first, ...goalCells],
     ...rest.map((cells) => ["", "", "", "", ...cells]),
   ];
 }

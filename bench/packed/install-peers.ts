@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packs } from "../../scripts/workspace.ts";
-import { peerEntry, peerPackages } from "../harness/peer-loader.ts";
+import { peerEntry, peers } from "../harness/peer-loader.ts";
 
 /** The folder with a project for each peer that is installed. */
 export const peersFolder: string = join(packs, "peers");
@@ -12,7 +12,7 @@ const entry = `export const importPeer = (name) => import(name);\n`;
 
 /** Installs the newest release of each peer with pnpm. Returns a line for each: its versions, or why it cannot be had. */
 export function installPeers(): readonly string[] {
-  return Object.entries(peerPackages).map(([peer, packages]) => {
+  return Object.entries(peers).map(([peer, { packages }]) => {
     const folder = join(peersFolder, peer);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });

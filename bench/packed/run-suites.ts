@@ -15,8 +15,8 @@ export interface Thoroughness extends Effort {
   readonly processes: number;
 }
 
-export const thorough: Thoroughness = { processes: 3, warmUpMs: 500, samples: 9, budgetMs: 6_000 };
-export const quick: Thoroughness = { processes: 1, warmUpMs: 150, samples: 3, budgetMs: 1_500 };
+export const thorough: Thoroughness = { processes: 3, warmUpMs: 1_000, samples: 9, budgetMs: 6_000 };
+export const quick: Thoroughness = { processes: 1, warmUpMs: 300, samples: 3, budgetMs: 2_000 };
 
 /** A row with the samples of all processes. */
 export interface MeasuredRow extends Omit<ChildRow, "result"> {

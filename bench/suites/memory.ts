@@ -23,26 +23,32 @@ async function closeAll(sessions: readonly Session[]): Promise<void> {
 const idleRecords = 1_000;
 const idleAgent = chatAgent({ callsPerMessage: 5, resultLength: 200 });
 
-async function idleSession(): Promise<Session> {
+async function idleSession(onRecord: (text: string) => void): Promise<Session> {
   const session = startSession(idleAgent);
+  const unsubscribe = session.onInput((input) => onRecord(JSON.stringify(input)));
   for (let message = 0; session.seq() < idleRecords; message += 1) await session.ask(userText(message));
   await session.settled();
+  unsubscribe();
   return session;
 }
 
-/** Kilobytes a session: in memory, and as JSON. */
+/** Kilobytes of a session: in memory, its state as JSON, and its records as JSON. */
 async function sampleIdle(count: number): Promise<readonly number[]> {
   const sessions: Session[] = [];
+  let records = 0;
+  const onRecord = (text: string): void => {
+    records += text.length;
+  };
   const before = await bytesInUse();
-  while (sessions.length < count) sessions.push(await idleSession());
-  const bytes = (await bytesInUse()) - before;
-  const json = sessions.reduce((sum, session) => sum + JSON.stringify(session.current()).length, 0);
+  while (sessions.length < count) sessions.push(await idleSession(onRecord));
+  const heap = (await bytesInUse()) - before;
+  const state = sessions.reduce((sum, session) => sum + JSON.stringify(session.current()).length, 0);
   await closeAll(sessions);
-  return [bytes, json].map((sum) => sum / count / 1_000);
+  return [heap, state, records].map((bytes) => bytes / count / 1_000);
 }
 
 const idle: Sampler = {
-  names: ["heap", "state as JSON"],
+  names: ["heap", "state as JSON", "records as JSON"],
   async warmUp() {
     await sampleIdle(5);
   },

@@ -1,20 +1,28 @@
 /** What a turn with many tool calls at once costs in memory. */
+import { compareLoops, type LoopChoice } from "../harness/loop-ways.ts";
+import { installedLoops } from "../harness/peer-loader.ts";
 import { atMost, timesAtMost, type Goal, type Row } from "../harness/row.ts";
-import { alternating } from "../harness/ways.ts";
-import { byHand } from "../loops/by-hand.ts";
-import { inSession } from "../loops/moora.ts";
-import { compareLoops, loopWay } from "../loops/script.ts";
 
 const row = (calls: number, goal?: Goal): Row => ({
   name: `turn/${calls}`,
   what: `turn with ${calls.toLocaleString("en")} parallel calls in memory`,
   unit: "µs",
   ...(goal === undefined ? {} : { goal }),
-  prepare: ({ peers }) => compareLoops([inSession, byHand, ...peers], { turns: 1, calls }, 1),
+  prepare(context) {
+    const loops = ["session", "by hand", ...installedLoops(context.peers)];
+    return compareLoops(
+      context,
+      loops.map((loop) => ({ loop, script: { turns: 1, calls }, units: 1 })),
+    );
+  },
 });
 
-const callsOf = (calls: number): ReturnType<typeof loopWay> =>
-  loopWay({ ...inSession, name: `${calls.toLocaleString("en")} calls` }, { turns: 1, calls }, calls);
+const callsOf = (calls: number): LoopChoice => ({
+  name: `${calls.toLocaleString("en")} calls`,
+  loop: "session",
+  script: { turns: 1, calls },
+  units: calls,
+});
 
 export const rows: readonly Row[] = [
   row(10),
@@ -25,6 +33,6 @@ export const rows: readonly Row[] = [
     what: "call of a turn with 1,000 parallel calls",
     unit: "µs",
     goal: timesAtMost(1.3),
-    prepare: () => alternating(callsOf(1_000), callsOf(10)),
+    prepare: (context) => compareLoops(context, [callsOf(1_000), callsOf(10)]),
   },
 ];
