@@ -97,9 +97,7 @@ export const alternating = (...ways: readonly Way[]): Sampler => ({
     const order = [...ways.keys()];
     if (index % 2 === 1) order.reverse();
     const samples = ways.map(() => Number.NaN);
-    for (const at of order) {
-      samples[at] = (await ways[at]?.sample()) ?? Number.NaN;
-    }
+    for (const at of order) samples[at] = (await ways[at]?.sample()) ?? Number.NaN;
     return samples;
   },
 });

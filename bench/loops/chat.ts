@@ -67,16 +67,17 @@ const outcomeOf = (id: number, call: number | undefined): LlmOutcome => ({
   finish: { unified: call === undefined ? "stop" : "tool-calls", raw: "" },
   turn: {
     origin: "bench",
-    parts: call === undefined
-      ? [{ type: "text", text: uniqueText(id, 60) }]
-      : [
-          {
-            type: "tool-call",
-            id: `call_${id}`,
-            name: "look",
-            arguments: JSON.stringify({ query: uniqueText(id, 30), number: call }),
-          },
-        ],
+    parts:
+      call === undefined
+        ? [{ type: "text", text: uniqueText(id, 60) }]
+        : [
+            {
+              type: "tool-call",
+              id: `call_${id}`,
+              name: "look",
+              arguments: JSON.stringify({ query: uniqueText(id, 30), number: call }),
+            },
+          ],
   },
 });
 

@@ -114,7 +114,9 @@ export const byReducer: NamedLoop = {
       synchronous: true,
     };
     return () => {
-      let state = agentTransition(userMessage("Go.", { messageId: "m", timestamp: 1 }))(initialStateOf(agent));
+      let state = agentTransition(userMessage("Go.", { messageId: "m", timestamp: 1 }))(
+        initialStateOf(agent),
+      );
       for (;;) {
         const [effect] = Object.values(effectsAt(state));
         if (effect === undefined) return;

@@ -13,7 +13,11 @@ import {
 /** The parts of the packages that the loop uses. They are not installed in this workspace. */
 interface PiAgentCore {
   readonly Agent: new (options: {
-    readonly initialState: { readonly systemPrompt: string; readonly model: object; readonly tools: object[] };
+    readonly initialState: {
+      readonly systemPrompt: string;
+      readonly model: object;
+      readonly tools: object[];
+    };
     readonly streamFn: (model: unknown, context: { readonly messages: readonly unknown[] }) => PiStream;
   }) => {
     readonly state: { readonly errorMessage?: string };

@@ -14,9 +14,7 @@ import {
 interface XState {
   readonly setup: (parts: object) => { createMachine(config: object): object };
   readonly assign: (update: object) => object;
-  readonly stopChild: (
-    id: (given: { readonly event: { readonly actorId: string } }) => string,
-  ) => object;
+  readonly stopChild: (id: (given: { readonly event: { readonly actorId: string } }) => string) => object;
   readonly fromPromise: (work: (given: { readonly input: never }) => Promise<unknown>) => object;
   readonly createActor: (machine: object) => { start(): void };
   readonly toPromise: (actor: object) => Promise<unknown>;

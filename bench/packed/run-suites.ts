@@ -87,13 +87,13 @@ async function runSuite(copy: string, options: ChildOptions): Promise<readonly C
 
 /** Joins the samples of a row from all processes. */
 function mergeRuns(runs: readonly (readonly ChildRow[])[]): readonly MeasuredRow[] {
-  return (runs[0] ?? []).map(({ result: _, ...row }) => {
-    const results = runs.flatMap((rows) => rows.find(({ name }) => name === row.name)?.result ?? []);
+  return (runs[0] ?? []).map(({ name, what, unit, goal }) => {
+    const results = runs.flatMap((rows) => rows.find((row) => row.name === name)?.result ?? []);
     const failure = results.find((result) => typeof result === "string");
     const parts = results.filter((result): result is RowSamples => typeof result !== "string");
     const names = parts[0]?.names ?? [];
     const samples = names.map((_name, at) => parts.flatMap((part) => part.samples[at] ?? []));
-    return { ...row, names, samples, ...(failure === undefined ? {} : { failure }) };
+    return { name, what, unit, goal, names, samples, ...(failure === undefined ? {} : { failure }) };
   });
 }
 

@@ -34,7 +34,9 @@ function recordGroups(records: readonly LogRecord[], { turns, calls }: Script): 
   }
   const expected = 1 + turns * (1 + calls) + 1;
   if (groups.length !== expected)
-    throw new Error(`The log of a run has ${groups.length} facts, not ${expected}. Adapt recordGroups to it.`);
+    throw new Error(
+      `The log of a run has ${groups.length} facts, not ${expected}. Adapt recordGroups to it.`,
+    );
   return groups;
 }
 
@@ -80,7 +82,9 @@ function handWay(bare: BareStore, { groups }: Recording, script: Script, units: 
   return partlyTimedWay("by hand", units, async () => {
     const session = bare.start();
     let appends = 0;
-    const ms = await msOf(wallTime, () => handLoop(llm, counter, () => session.append(texts[appends++] ?? "")));
+    const ms = await msOf(wallTime, () =>
+      handLoop(llm, counter, () => session.append(texts[appends++] ?? "")),
+    );
     session.close();
     counter.check(script);
     if (appends !== texts.length) throw new Error(`${appends} appends instead of ${texts.length}.`);

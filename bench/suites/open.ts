@@ -107,7 +107,9 @@ const row = (store: OpenedStore, mostMs: number, isSnapshot: boolean): Row => ({
     return alternating(
       openWay("to read", { ...options, access: "read" }),
       isSnapshot
-        ? bareWay("parse a file of the state", () => JSON.parse(readFileSync(bareSnapshot(directory), "utf8")))
+        ? bareWay("parse a file of the state", () =>
+            JSON.parse(readFileSync(bareSnapshot(directory), "utf8")),
+          )
         : bareWay("parse bare records", () => parse(directory)),
       openWay("to run", options),
     );
