@@ -33,10 +33,11 @@ function recordGroups(records: readonly LogRecord[], { turns, calls }: Script): 
     else groups.at(-1)?.push(record);
   }
   const expected = 1 + turns * (1 + calls) + 1;
-  if (groups.length !== expected)
+  if (groups.length !== expected) {
     throw new Error(
       `The log of a run has ${groups.length} facts, not ${expected}. Adapt recordGroups to it.`,
     );
+  }
   return groups;
 }
 
