@@ -1,4 +1,4 @@
-import { ownTime } from "./clocks.ts";
+import { ownTime, type BenchClock } from "./clocks.ts";
 import type { Sampler } from "./row.ts";
 
 /** One of the ways that a row compares. */
@@ -26,13 +26,13 @@ async function repeat(work: Work, rounds: number): Promise<void> {
   }
 }
 
-/** Runs work for at least so many milliseconds of own time; returns how long one round takes at the end. */
-async function warmUpWork(work: Work, ms: number): Promise<number> {
-  const until = ownTime() + ms;
+/** Runs work for at least so many milliseconds of a clock; returns how long one round takes at the end. */
+async function warmUpWork(work: Work, ms: number, clock: BenchClock): Promise<number> {
+  const until = clock() + ms;
   for (let rounds = 1; ; rounds *= 2) {
-    const from = ownTime();
+    const from = clock();
     await repeat(work, rounds);
-    const now = ownTime();
+    const now = clock();
     if (now >= until) return (now - from) / rounds;
   }
 }
@@ -52,7 +52,7 @@ export function timedWay(name: string, units: number, work: Work): Way {
   return {
     name,
     async warmUp(ms) {
-      rounds = Math.max(1, Math.ceil(shortestMs / (await warmUpWork(work, ms))));
+      rounds = Math.max(1, Math.ceil(shortestMs / (await warmUpWork(work, ms, ownTime))));
     },
     async sample() {
       prepareSample();
@@ -64,13 +64,23 @@ export function timedWay(name: string, units: number, work: Work): Way {
   };
 }
 
-/** A way that measures a part of its work: `work` returns the milliseconds of the part. Samples are microseconds for a unit. */
-export function partlyTimedWay(name: string, units: number, work: () => Promise<number>): Way {
+/** A way that measures a part of its work. */
+export interface PartlyTimed {
+  readonly name: string;
+  /** How many units one round of the work has. */
+  readonly units: number;
+  readonly clock: BenchClock;
+  /** Returns the milliseconds of the part, by the clock. */
+  readonly work: () => Promise<number>;
+}
+
+/** A way whose samples are microseconds of the measured part for a unit. */
+export function partlyTimedWay({ name, units, clock, work }: PartlyTimed): Way {
   let rounds = 1;
   return {
     name,
     async warmUp(ms) {
-      rounds = Math.max(1, Math.ceil(shortestMs / (await warmUpWork(work, ms))));
+      rounds = Math.max(1, Math.ceil(shortestMs / (await warmUpWork(work, ms, clock))));
     },
     async sample() {
       prepareSample();

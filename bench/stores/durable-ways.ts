@@ -63,11 +63,14 @@ async function recordRun(log: EventLog, script: Script): Promise<Recording> {
   };
 }
 
+const wallTimedWay = (name: string, units: number, work: () => Promise<number>): Way =>
+  partlyTimedWay({ name, units, clock: wallTime, work });
+
 /** The run of a script in a session with a log, from the message to the answer. */
 function sessionWay(log: EventLog, script: Script, units: number): Way {
   const counter = new CallCounter();
   const agent = scriptedAgent(script, counter);
-  return partlyTimedWay("session", units, async () => {
+  return wallTimedWay("session", units, async () => {
     await using session = await openSession(agent, { log, id: newId() });
     const ms = await msOf(wallTime, () => session.ask("Go."));
     counter.check(script);
@@ -80,7 +83,7 @@ function handWay(bare: BareStore, { groups }: Recording, script: Script, units: 
   const counter = new CallCounter();
   const llm = scriptedModel(script, counter);
   const texts = groups.map((group) => group.map((record) => `${JSON.stringify(record)}\n`).join(""));
-  return partlyTimedWay("by hand", units, async () => {
+  return wallTimedWay("by hand", units, async () => {
     const session = bare.start();
     let appends = 0;
     const ms = await msOf(wallTime, () =>
@@ -95,7 +98,7 @@ function handWay(bare: BareStore, { groups }: Recording, script: Script, units: 
 
 /** The appends of the loop by hand to a log of ours, without an agent: for information. */
 function appendWay(log: EventLog, { header, opening, groups }: Recording, units: number): Way {
-  return partlyTimedWay("appends to the log", units, async () => {
+  return wallTimedWay("appends to the log", units, async () => {
     const session = await log.create(newId(), header);
     await session.append(0, opening);
     let seq = opening.length;

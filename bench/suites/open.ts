@@ -65,9 +65,13 @@ async function fillStores(context: RowContext): Promise<void> {
   writeFileSync(bareSnapshot(directory), snapshot);
 }
 
-/** Opens and closes a session; the closing is not measured. Samples are milliseconds. */
+/** A way whose samples are milliseconds. */
+const ownTimedWay = (name: string, work: () => Promise<number>): Way =>
+  partlyTimedWay({ name, units: 1_000, clock: ownTime, work });
+
+/** Opens and closes a session; the closing is not measured. */
 const openWay = (name: string, options: OpenOptions): Way =>
-  partlyTimedWay(name, 1_000, async () => {
+  ownTimedWay(name, async () => {
     const from = ownTime();
     await using session = await openSession(agent, options);
     const ms = ownTime() - from;
@@ -76,8 +80,7 @@ const openWay = (name: string, options: OpenOptions): Way =>
   });
 
 /** Reads and parses the same text without a log. */
-const bareWay = (name: string, read: () => unknown): Way =>
-  partlyTimedWay(name, 1_000, async () => await msOf(ownTime, read));
+const bareWay = (name: string, read: () => unknown): Way => ownTimedWay(name, () => msOf(ownTime, read));
 
 function parseRows(directory: string): number {
   const database = new DatabaseSync(bareDatabase(directory), { readOnly: true });
