@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { table } from "./measure.ts";
+import { table } from "./harness/table.ts";
 
 const packages = ["moorex", "agent-core-state-machine", "agent-core-effects", "agent", "moora"];
 const fileOf = (name: string): string =>

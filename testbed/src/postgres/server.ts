@@ -19,15 +19,18 @@ const unprivileged = isRoot ? { uid: unprivilegedId, gid: unprivilegedId } : {};
 export class PostgresServer implements AsyncDisposable {
   readonly port: number;
   readonly #directory: string;
+  readonly #isDurable: boolean;
   #process: ChildProcess;
 
-  private constructor(directory: string, port: number) {
+  private constructor(directory: string, port: number, isDurable: boolean) {
     this.#directory = directory;
+    this.#isDurable = isDurable;
     this.port = port;
-    this.#process = launch(directory, port);
+    this.#process = launch(directory, port, isDurable);
   }
 
-  static async start(): Promise<PostgresServer> {
+  /** `isDurable`: whether the server syncs its files, as benchmarks need it. Default: false. */
+  static async start({ isDurable = false }: { readonly isDurable?: boolean } = {}): Promise<PostgresServer> {
     const directory = mkdtempSync(join(tmpdir(), "moora-postgres-"));
     copyBinaries(join(directory, "native"));
     mkdirSync(join(directory, "data"));
@@ -36,7 +39,7 @@ export class PostgresServer implements AsyncDisposable {
         chownSync(path, unprivilegedId, unprivilegedId);
     }
     initialize(directory);
-    const server = new PostgresServer(directory, await freePort());
+    const server = new PostgresServer(directory, await freePort(), isDurable);
     await server.#waitUntilReady();
     return server;
   }
@@ -49,7 +52,7 @@ export class PostgresServer implements AsyncDisposable {
   async restart(): Promise<void> {
     this.#process.kill("SIGQUIT");
     await once(this.#process, "exit");
-    this.#process = launch(this.#directory, this.port);
+    this.#process = launch(this.#directory, this.port, this.#isDurable);
     await this.#waitUntilReady();
   }
 
@@ -90,9 +93,14 @@ function initialize(directory: string): void {
   if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
 }
 
-/** Without fsync: tests cut connections and kill processes, but do not simulate power loss of the server. */
-function launch(directory: string, port: number): ChildProcess {
-  const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
+/** Tests run it without fsync: they cut connections and kill processes, but do not simulate power loss of the server. */
+function launch(directory: string, port: number, isDurable: boolean): ChildProcess {
+  const settings = [
+    `port=${port}`,
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    `fsync=${isDurable ? "on" : "off"}`,
+  ];
   const server = spawn(
     "/bin/sh",
     [

@@ -1,0 +1,127 @@
+import {
+  agentTransition,
+  defineAgent,
+  defineTool,
+  effectsAt,
+  initialStateOf,
+  startSession,
+  userMessage,
+  type Agent,
+  type Tool,
+} from "@moora/agent";
+import { defaultRunLimits, programOf, syncInputs, type EffectHost } from "@moora/agent-core-effects";
+import { noUsage, type LlmCaller, type LlmOutcome, type LlmRequest } from "@moora/llm";
+import * as z from "zod";
+import {
+  addOne,
+  answerText,
+  callsAt,
+  scriptTurns,
+  type CallCounter,
+  type NamedLoop,
+  type Script,
+} from "./script.ts";
+
+/** The outcome of a model call: the calls of a turn, or the answer. */
+function outcomeOf(turn: number | undefined, script: Script): LlmOutcome {
+  const isAnswer = turn === undefined;
+  return {
+    ok: true,
+    model: "m",
+    usage: { ...noUsage, inputTokens: 10, outputTokens: 5 },
+    finish: { unified: isAnswer ? "stop" : "tool-calls", raw: "" },
+    turn: {
+      origin: "bench",
+      parts: isAnswer
+        ? [{ type: "text", text: answerText }]
+        : callsAt(turn, script).map(({ id, input }) => ({
+            type: "tool-call",
+            id,
+            name: "add",
+            arguments: input,
+          })),
+    },
+  };
+}
+
+/** A model that answers at once. */
+export function scriptedModel(script: Script, counter: CallCounter): LlmCaller {
+  const next = scriptTurns(script);
+  const callSync = ({ messages }: LlmRequest): LlmOutcome => {
+    counter.models += 1;
+    counter.messages += messages.length;
+    return outcomeOf(next(), script);
+  };
+  return { name: "bench", callSync, call: (request) => Promise.resolve(callSync(request)) };
+}
+
+const toolOf = (execute: (a: number) => number | Promise<number>): Tool =>
+  defineTool({
+    name: "add",
+    description: "Adds one.",
+    input: z.object({ a: z.number() }),
+    replay: "safe",
+    execute: ({ a }) => execute(a),
+  });
+
+/** The agent of a script. A synchronous one has a tool that returns no promise. */
+export function scriptedAgent(
+  script: Script,
+  counter: CallCounter,
+  { isSynchronous = false }: { readonly isSynchronous?: boolean } = {},
+): Agent {
+  const tool = isSynchronous
+    ? toolOf((a) => addOne(counter, a))
+    : toolOf((a) => Promise.resolve(addOne(counter, a)));
+  return defineAgent({
+    name: "bench",
+    llm: scriptedModel(script, counter),
+    tools: [tool],
+    config: {
+      // On its last step, the model is asked for an answer; these runs end before.
+      limits: { maxSteps: script.turns + 2 },
+      reflection: { aboveInputTokens: 0 },
+      toolCalls: { maxPerTurn: script.calls, maxParallel: script.calls },
+    },
+  });
+}
+
+/** A session in memory: reducer, effects, runner, events and messages. */
+export const inSession: NamedLoop = {
+  name: "session",
+  implement(script, counter) {
+    const agent = scriptedAgent(script, counter);
+    return async () => {
+      await using session = startSession(agent);
+      await session.ask("Go.");
+    };
+  },
+};
+
+/** The reducer and its effects without a session, run one after the other. */
+export const byReducer: NamedLoop = {
+  name: "reducer",
+  implement(script, counter) {
+    const agent = scriptedAgent(script, counter, { isSynchronous: true });
+    const host: EffectHost = {
+      parts: agent.parts,
+      limits: defaultRunLimits,
+      sessionId: "bench",
+      clock: { now: () => 1, after: () => () => undefined },
+      signal: new AbortController().signal,
+      notify: () => undefined,
+      digestOf: () => "",
+      synchronous: true,
+    };
+    return () => {
+      let state = agentTransition(userMessage("Go.", { messageId: "m", timestamp: 1 }))(
+        initialStateOf(agent),
+      );
+      for (;;) {
+        const [effect] = Object.values(effectsAt(state));
+        if (effect === undefined) return;
+        for (const input of syncInputs(programOf(effect, state, host))) state = agentTransition(input)(state);
+      }
+    };
+  },
+};
