@@ -83,7 +83,7 @@ describe("a fork within a batch of calls", () => {
     const seq = await withinBatch(scene);
     const { state } = await forkSession(scene.log(), "ada", seq, { as: "again", open: "reuse" });
     expect(resultsIn(state)).toEqual(['{"look":1}', '{"pay":1}', '{"ship":3}', '{"sign":1}']);
-    expect(state.toolCalls["2"]?.decision).toMatchObject({ type: "approved", by: "ada" });
+    expect(state.toolCalls["call_2"]?.decision).toMatchObject({ type: "approved", by: "ada" });
     await livedOn(scene, "again");
     // The step after the batch is not open work: it is taken anew.
     expect(scene.counter.runs.slice(ran).map(({ tool, args }) => [tool, args])).toEqual([
@@ -132,7 +132,7 @@ describe("a fork within a batch of calls", () => {
       false,
       false,
     ]);
-    expect(state.toolCalls["2"]?.decision).toMatchObject({ type: "rejected", by: "fork" });
+    expect(state.toolCalls["call_2"]?.decision).toMatchObject({ type: "rejected", by: "fork" });
     expect(problemsAfter(state)).toEqual([]);
   });
 
@@ -155,8 +155,8 @@ describe("a fork within a batch of calls", () => {
     const session = await world.open(agent);
     expect(questionOf(session).about).toBe("outcome");
     const asked = await closedNow("asked");
-    expect(asked.toolCalls["1"]?.result).toMatchObject({ code: "outcome-unknown" });
-    expect(asked.toolCalls["1"]?.decision).toMatchObject({ type: "unknown", by: "fork" });
+    expect(asked.toolCalls["call_1"]?.result).toMatchObject({ code: "outcome-unknown" });
+    expect(asked.toolCalls["call_1"]?.decision).toMatchObject({ type: "unknown", by: "fork" });
     expect(problemsAfter(asked)).toEqual([]);
     await session.close();
   });

@@ -94,7 +94,7 @@ describe("a run that is run again", () => {
     using counter = new Counter();
     const agent = another(counter, [[call("pay", 5)]]);
     const { state } = await rerunSession(agent, scene.log(), "ada", { from: 0 });
-    expect(state.toolCalls["1"]).toMatchObject({
+    expect(state.toolCalls["call_1"]).toMatchObject({
       decision: { type: "rejected", by: "rerun" },
       result: { isSuccess: false, code: "rejected" },
     });

@@ -67,11 +67,11 @@ describe("a question in a run without a terminal", () => {
       ok: false,
       questions: [
         {
-          toolCallId: "1",
+          toolCallId: "call_1",
           about: "approval",
           commands: ["moora approve ada 1", "moora reject ada 1 --reason ..."],
         },
-        { toolCallId: "3" },
+        { toolCallId: "call_3" },
       ],
       resume: expect.stringContaining("moora run --session ada --tools"),
     });
