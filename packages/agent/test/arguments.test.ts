@@ -111,9 +111,9 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
   it.each<[string, (session: DurableSession) => unknown, string, string]>([
     [
       "decide without the question",
-      (session) => session.decide(untyped("1"), "approve"),
+      (session) => session.decide(untyped("call_1"), "approve"),
       "question",
-      'must be an object with toolCallId and digest, got "1". Pass one of session.questions()',
+      'must be an object with toolCallId and digest, got "call_1". Pass one of session.questions()',
     ],
     [
       "decide with nothing",
@@ -488,13 +488,13 @@ describe("functions that take a state, an agent or a decision refuse a value of 
     ],
     [
       "decisionProblem without parts",
-      () => decisionProblem(untyped(undefined), state, "1", "approve"),
+      () => decisionProblem(untyped(undefined), state, "call_1", "approve"),
       "BuildError",
       "parts must be the parts of an agent, got undefined. Pass agent.parts.",
     ],
     [
       "decisionProblem without a state",
-      () => decisionProblem(agent.parts, untyped("x"), "1", "approve"),
+      () => decisionProblem(agent.parts, untyped("x"), "call_1", "approve"),
       "BuildError",
       `${needsState} "x".`,
     ],

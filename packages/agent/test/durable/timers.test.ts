@@ -98,7 +98,7 @@ describe("a session that is closed by a listener of the first of two questions",
       await session.send("Pay both.");
       await closed;
       await session.settled();
-      expect(asked).toEqual(["1"]);
+      expect(asked).toEqual(["call_1"]);
       expect(clock.waiting).toBe(0);
     },
   );

@@ -285,7 +285,7 @@ describe("a decision about another call (H06)", () => {
   it("is of no use: unknown, done, of another session", async () => {
     const made = paying();
     const question = first(await asking(made));
-    for (const toolCallId of ["2", "", "__proto__", "constructor"]) {
+    for (const toolCallId of ["call_2", "", "__proto__", "constructor"]) {
       const outcome = await made.session
         .decide({ ...question, toolCallId }, "approve")
         .catch((error: unknown) => error);

@@ -81,7 +81,7 @@ describe("a session", () => {
     await session.send("q");
     const count = inputs.length;
     const before = session.current();
-    for (const toolCallId of ["99", "__proto__", "constructor"]) {
+    for (const toolCallId of ["call_99", "__proto__", "constructor"]) {
       expect(await session.settle(toolCallId, { content: "x" })).toEqual({
         status: "ignored",
         reason: "unknown-call",
