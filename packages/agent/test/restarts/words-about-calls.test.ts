@@ -227,7 +227,7 @@ describe("a refusal after an effect", () => {
     const [, , first, second] = llm.requests;
     expect(
       first?.messages.some(
-        (message) => message.role === "note" && message.text.includes("pay (id 1) succeeded"),
+        (message) => message.role === "note" && message.text.includes("pay (id call_1) succeeded"),
       ),
     ).toBe(true);
     expect(first?.tools.map(({ name }) => name)).toContain("load_tool_results");
