@@ -13,7 +13,7 @@ export function conversation(count: number): readonly AgentInput[] {
     for (let step = 1; step <= 50; step += 1) {
       const key = `plan/${loop}/${step}/1`;
       const last = step === 50;
-      const id = String((call += last ? 0 : 1));
+      const id = `call_${(call += last ? 0 : 1)}`;
       inputs.push({ type: "llm-call-started", key, timestamp: loop });
       inputs.push({
         type: "re-act-observed",

@@ -4,7 +4,7 @@ import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { asked, callsMade, decided, started, succeeded } from "@moora/agent-testing";
 import { proveEveryOrder } from "./parts/every-order.ts";
 
-const callIds = ["1", "2", "3", "4"] as const;
+const callIds = ["call_1", "call_2", "call_3", "call_4"] as const;
 const pay = { description: "A tool.", schema: '{"type":"object"}', risk: "high" } as const;
 
 const approved = (id: string): AgentInput => decided(id, "approved");

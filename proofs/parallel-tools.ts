@@ -4,7 +4,7 @@ import { recordOf } from "@moora/agent-core-state-machine/internal";
 import { asked, callsMade, failed, interrupted, started, succeeded } from "@moora/agent-testing";
 import { proveEveryOrder } from "./parts/every-order.ts";
 
-const callIds = ["1", "2", "3", "4", "5"] as const;
+const callIds = ["call_1", "call_2", "call_3", "call_4", "call_5"] as const;
 const look = { description: "A tool.", schema: '{"type":"object"}', replay: "safe" } as const;
 const succeeds = [true, false, true, true];
 

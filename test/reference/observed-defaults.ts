@@ -39,9 +39,9 @@ function begun(policy: "never" | { readonly above: "low" | "medium" }, tools = [
       type: "re-act-observed",
       calledLlmAt: 0,
       timestamp: 0,
-      observation: { type: "continue-re-act", toolCalls: { "1": call } },
+      observation: { type: "continue-re-act", toolCalls: { call_1: call } },
     },
-    { type: "tool-call-started", toolCallId: "1", attempt: 1, timestamp: 0 },
+    { type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 0 },
   ] as const;
   return inputs.reduce<AgentState>((state, input) => agentTransition(input)(state), initialStateOf(asking));
 }
@@ -53,7 +53,7 @@ const asks = (above: "low" | "medium"): boolean =>
   Object.values(effectsAt(begun({ above }))).some(({ type }) => type === "ask-human");
 
 const outcomeAfterCrash = (): string | undefined => {
-  const result = opened(begun("never")).toolCalls["1"]?.result;
+  const result = opened(begun("never")).toolCalls["call_1"]?.result;
   return result?.isSuccess === false ? result.code : undefined;
 };
 

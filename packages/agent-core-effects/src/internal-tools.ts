@@ -5,6 +5,7 @@ import type {
 } from "@moora/agent-core-state-machine";
 import { callIdsOf, recordOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject, LlmTool } from "@moora/llm";
+import { namedCallId } from "./call-id.ts";
 import { hidesEntriesAt } from "./request/messages.ts";
 import { truncated } from "./truncate.ts";
 import { parseArguments } from "./tool/parse-arguments.ts";
@@ -104,12 +105,14 @@ function foundCalls(state: AgentState, text: unknown): InternalAnswer {
 }
 
 function loadedResults(state: AgentState, ids: unknown, timestamp: number): InternalAnswer {
-  // Models also write ids as numbers. Values of other types are not ids.
+  // Models also write the numbers of calls. Values of other types are not ids.
   const given: readonly unknown[] = Array.isArray(ids) ? ids : [];
-  const asked = new Set(
-    given.filter((id) => typeof id === "string" || typeof id === "number").map((id) => String(id)),
-  );
   const known = new Set(newestCalls(state));
+  const asked = new Set(
+    given
+      .filter((id) => typeof id === "string" || typeof id === "number")
+      .map((id) => namedCallId(String(id), (text) => known.has(text))),
+  );
   const isFinished = (id: string): boolean => known.has(id) && (recordOf(state, id)?.result ?? null) !== null;
   const toolCallIds = [...asked].filter(isFinished);
   if (toolCallIds.length === 0) return { isError: true, content: "None of these ids is a finished call." };

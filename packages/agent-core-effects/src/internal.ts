@@ -1,4 +1,5 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
+export { callId, namedCallId } from "./call-id.ts";
 export { errorText } from "./error-text.ts";
 export { refuse } from "./errors/build-error.ts";
 export { fieldPath, fieldProblem, shownValue } from "./field-problem.ts";

@@ -77,7 +77,7 @@ describe("the internal tools", () => {
     expect(said(before?.messages)).not.toContain("question 1");
     expect(said(after?.messages)).toContain("question 1");
     expect(said(after?.messages)).toContain("Older messages are in view from now on.");
-    expect(Object.keys(world.state.toolCalls)).toEqual(["1", "2", "3", "4"]);
+    expect(Object.keys(world.state.toolCalls)).toEqual(["call_1", "call_2", "call_3", "call_4"]);
     expect(world.state.reActContext.step).toBe(2);
   });
 
@@ -97,8 +97,8 @@ describe("the internal tools", () => {
     await world.say("Which?").settle();
     const found = world.results.slice(-5);
     expect(found.map(({ content }) => content)).toEqual([
-      [4, 3, 2, 1].map((n) => `${n}: search({"for":"thing ${n}"}) succeeded`).join("\n"),
-      '2: search({"for":"thing 2"}) succeeded',
+      [4, 3, 2, 1].map((n) => `call_${n}: search({"for":"thing ${n}"}) succeeded`).join("\n"),
+      'call_2: search({"for":"thing 2"}) succeeded',
       "No call was found.",
       "The argument text is missing.",
       "The arguments are not valid JSON: Unexpected end of JSON input. You sent: [",
@@ -124,7 +124,7 @@ describe("the internal tools", () => {
       tools: [broken],
     });
     await world.say("q").settle();
-    expect(world.results.at(-1)).toEqual({ isError: false, content: "1: broken({}) failed" });
+    expect(world.results.at(-1)).toEqual({ isError: false, content: "call_1: broken({}) failed" });
   });
 
   it("load_older_messages says so where everything is in view, also without arguments", async () => {
@@ -152,14 +152,17 @@ describe("the internal tools", () => {
     });
     await world.say("q").settle();
     expect(world.results.at(-1)?.content.split("\n")).toHaveLength(20);
-    expect(world.results.at(-1)?.content).toMatch(/^25: /);
+    expect(world.results.at(-1)?.content).toMatch(/^call_25: /);
   });
 
   it("load_tool_results brings results back, each once, in a round of their own", async () => {
     const world = continueIn(await talked(4), {
       script: [
         callsTools([
-          { name: "load_tool_results", arguments: { ids: ["1", "1", 2, "99", "__proto__", null] } },
+          {
+            name: "load_tool_results",
+            arguments: { ids: ["call_1", "call_1", 2, "call_99", "__proto__", null] },
+          },
         ]),
         answers("Seen."),
       ],
@@ -167,12 +170,36 @@ describe("the internal tools", () => {
     await world.say("What did the first ones find?").settle();
     const messages = world.llm.requests.at(-1)?.messages ?? [];
     const round = messages.at(-1);
-    expect(said(messages)).toContain("In view from now on: 1, 2.");
+    expect(said(messages)).toContain("In view from now on: call_1, call_2.");
     expect(round?.role === "assistant" && round.results.map(({ content }) => content)).toEqual([
       "found thing 1",
       "found thing 2",
     ]);
-    expect(world.state.reActContext.toolCallIds).toEqual(["1", "2"]);
+    expect(world.state.reActContext.toolCallIds).toEqual(["call_1", "call_2"]);
+  });
+
+  it("load_tool_results takes a number for the id of the call with that number, and an id as it is", async () => {
+    const world = continueIn(await talked(4), {
+      script: [
+        callsTools([{ name: "load_tool_results", arguments: { ids: [1, "2", "call_2", "03"] } }]),
+        answers("Seen."),
+      ],
+    });
+    const result = { isSuccess: true, content: "of the host", receivedAt: 1 } as const;
+    world.say("Another.").apply(
+      {
+        type: "re-act-observed",
+        calledLlmAt: 1,
+        timestamp: 1,
+        observation: {
+          type: "continue-re-act",
+          toolCalls: { 2: { name: "search", parameters: "{}", calledAt: 1 } },
+        },
+      },
+      { type: "tool-call-completed", toolCallId: "2", result, timestamp: 1 },
+    );
+    await world.settle();
+    expect(world.results.map(({ content }) => content)).toContain("In view from now on: call_1, 2, call_2.");
   });
 
   it.each([100, 100_000])(
@@ -194,7 +221,7 @@ describe("the internal tools", () => {
       script: [
         callsTools([
           { name: "load_tool_results", arguments: { ids: [] } },
-          { name: "load_tool_results", arguments: { ids: "1" } },
+          { name: "load_tool_results", arguments: { ids: "call_1" } },
           { name: "load_tool_results" },
         ]),
         answers("Seen."),
@@ -216,15 +243,15 @@ describe("the internal tools", () => {
       script: [
         callsTools([
           { name: "find_tool_calls", arguments: { text: "poison" } },
-          { name: "load_tool_results", arguments: { ids: ["1"] } },
+          { name: "load_tool_results", arguments: { ids: ["call_1"] } },
         ]),
         answers("Done."),
       ],
     });
     await world.say("good").settle();
     expect(world.results.map(({ content }) => content)).toEqual([
-      expect.stringMatching(/^1: search\(.*\) succeeded$/),
-      "In view from now on: 1.",
+      expect.stringMatching(/^call_1: search\(.*\) succeeded$/),
+      "In view from now on: call_1.",
       "found poison",
     ]);
   });
@@ -243,7 +270,7 @@ describe("the internal tools", () => {
     await world.say("q").settle();
     expect(world.results.slice(-3).map(({ content }) => content)).toEqual([
       "found a",
-      '4: search({"for":"thing 4"}) succeeded',
+      'call_4: search({"for":"thing 4"}) succeeded',
       "found b",
     ]);
   });

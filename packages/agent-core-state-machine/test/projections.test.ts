@@ -21,7 +21,7 @@ describe("the memory view", () => {
       step: 1,
       retryCount: 0,
       confidenceScore: null,
-      currentToolCall: { toolCallId: "2", observation: null },
+      currentToolCall: { toolCallId: "call_2", observation: null },
       lastObservation: "SUCCESS: r",
       pendingApproval: null,
       finalAnswer: null,
@@ -134,7 +134,7 @@ describe("whyIgnored", () => {
         timestamp: 1,
       },
     ],
-    ["unknown-call", { type: "history-tool-calls-added", toolCallIds: ["7"], timestamp: 1 }],
+    ["unknown-call", { type: "history-tool-calls-added", toolCallIds: ["call_7"], timestamp: 1 }],
   ])("says %s", (reason, input) => {
     expect(ignoredReason(input)(planning)).toBe(reason);
     expect(agentTransition(input)(planning)).toBe(planning);

@@ -136,7 +136,7 @@ describe("the graph", () => {
     };
     state = replay([asked], state);
     for (let call = 1; call <= 200; call += 1) {
-      const id = String(call);
+      const id = `call_${call}`;
       state = replay(
         [
           {

@@ -9,7 +9,7 @@ const planned: AgentInput = {
   timestamp: 1,
   observation: {
     type: "continue-re-act",
-    toolCalls: { "1": { name: "search", parameters: "{}", calledAt: 1 } },
+    toolCalls: { call_1: { name: "search", parameters: "{}", calledAt: 1 } },
   },
   usage: { inputTokens: 30, outputTokens: 10, cost: 0.5 },
 };

@@ -27,7 +27,7 @@ export const wants = (...names: readonly string[]): AgentInput => ({
   observation: {
     type: "continue-re-act",
     toolCalls: Object.fromEntries(
-      names.map((name, index) => [String(index + 1), { name, parameters: "{}", calledAt: 1 }]),
+      names.map((name, index) => [`call_${index + 1}`, { name, parameters: "{}", calledAt: 1 }]),
     ),
   },
 });
@@ -42,7 +42,7 @@ export const answered: AgentInput = {
 
 export const succeeded: AgentInput = {
   type: "tool-call-completed",
-  toolCallId: "1",
+  toolCallId: "call_1",
   timestamp: 1,
   result: { isSuccess: true, content: "r", receivedAt: 1 },
 };

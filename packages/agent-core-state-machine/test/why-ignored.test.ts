@@ -32,7 +32,7 @@ const answeredAs = (messageId: string): AgentInput => ({
   timestamp: 1,
   observation: { type: "complete-re-act" },
 });
-const completedAs = (key: string, toolCallId = "1"): AgentInput => ({
+const completedAs = (key: string, toolCallId = "call_1"): AgentInput => ({
   type: "tool-call-completed",
   key,
   toolCallId,
@@ -41,14 +41,14 @@ const completedAs = (key: string, toolCallId = "1"): AgentInput => ({
 });
 const approved: AgentInput = {
   type: "tool-call-decided",
-  toolCallId: "1",
+  toolCallId: "call_1",
   digest: "d",
   by: "ada",
   decision: { type: "approved" },
   timestamp: 1,
 };
 const opened: AgentInput = { type: "session-opened", owner: "host", timestamp: 1 };
-const started: AgentInput = { type: "tool-call-started", toolCallId: "1", attempt: 1, timestamp: 1 };
+const started: AgentInput = { type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 };
 
 const failedForNow: AgentInput = {
   type: "llm-call-failed",
@@ -93,9 +93,14 @@ describe("an input that does not apply changes nothing and says why", () => {
       messageCompleted("a"),
     ],
     ["duplicate-id", "a call has the id of an earlier one", replanning, wants("search")],
-    ["wrong-key", "a result is that of another attempt", acting, completedAs("tool/1/9")],
-    ["wrong-key", "a result comes before its call has a slot", oneSlot, completedAs("tool/2/1", "2")],
-    ["wrong-key", "a run ends whose probe is asked", probing, completedAs("tool/1/1")],
+    ["wrong-key", "a result is that of another attempt", acting, completedAs("tool/call_1/9")],
+    [
+      "wrong-key",
+      "a result comes before its call has a slot",
+      oneSlot,
+      completedAs("tool/call_2/1", "call_2"),
+    ],
+    ["wrong-key", "a run ends whose probe is asked", probing, completedAs("tool/call_1/1")],
     ["not-asking", "a call is decided that has no question", acting, approved],
     ["not-open", "a call is decided that has its result", replanning, approved],
   ])("%s: %s", (reason, _, state, input) => {
@@ -106,7 +111,7 @@ describe("an input that does not apply changes nothing and says why", () => {
   it("turn-mismatch: a turn has other calls than its observation", () => {
     const observed: AgentInput = {
       ...(wants("search") as Extract<AgentInput, { type: "re-act-observed" }>),
-      turn: { origin: "", parts: [{ type: "call", toolCallId: "2" }] },
+      turn: { origin: "", parts: [{ type: "call", toolCallId: "call_2" }] },
     };
     expect(ignoredReason(observed)(planning)).toBe("turn-mismatch");
   });
@@ -119,7 +124,7 @@ describe("an input that does not apply changes nothing and says why", () => {
 
 describe("the result of a probe", () => {
   it("is taken by the key of the probe", () => {
-    expect(after(probing, completedAs("probe/1/2")).toolCalls["1"]?.result).toMatchObject({
+    expect(after(probing, completedAs("probe/call_1/2")).toolCalls["call_1"]?.result).toMatchObject({
       isSuccess: true,
     });
   });

@@ -1,4 +1,5 @@
 import type { AgentEffect } from "@moora/agent-core-effects";
+import { callId } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState, InputOf, TurnPart } from "@moora/agent-core-state-machine";
 import { openCallOf } from "@moora/agent-core-state-machine/internal";
 import type { Choose } from "./choose.ts";
@@ -92,7 +93,7 @@ function drawObservation(
   const toolCalls: Record<string, { name: string; parameters: string; calledAt: number; digest?: string }> =
     {};
   for (let index = 1; index <= count; index += 1) {
-    const id = String(state.toolCallCount + index);
+    const id = callId(state.toolCallCount + index);
     toolCalls[id] = {
       name: drawName(state, choose),
       parameters: drawParameters(choose),

@@ -51,7 +51,7 @@ function drawFromOutside(state: AgentState, choose: Choose): AgentInput {
     }),
     () => ({
       type: "tool-call-completed",
-      toolCallId: oneOf(choose, ["99", "__proto__", "constructor"]),
+      toolCallId: oneOf(choose, ["call_99", "__proto__", "constructor"]),
       result: success(choose, timestamp),
       timestamp,
     }),

@@ -27,7 +27,7 @@ export interface MadeTurn {
   readonly at?: number;
 }
 
-/** The model calls tools: `callsMade("plan/1/1/1", { 1: { name: "search" } })`. */
+/** The model calls tools: `callsMade("plan/1/1/1", { call_1: { name: "search" } })`. */
 export function callsMade(
   key: string,
   calls: Readonly<Record<string, MadeCall>>,

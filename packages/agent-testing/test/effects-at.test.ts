@@ -29,7 +29,7 @@ import {
 
 const tool = (more: object = {}) => ({ description: "A tool.", schema: '{"type":"object"}', ...more });
 const P1 = "plan/1/1/1";
-const one = callsMade(P1, { 1: { name: "search", parameters: { q: "x" } } });
+const one = callsMade(P1, { call_1: { name: "search", parameters: { q: "x" } } });
 const agent = givenAgent({
   tools: { search: tool(), pay: tool({ approval: "always" }), probed: tool({ probe: true }) },
 });
@@ -63,37 +63,56 @@ describe("what an agent wants done", () => {
   });
 
   it("is each admitted call, before and after it has started", () => {
-    const call = { key: "tool/1/1", toolCallId: "1", attempt: 1, name: "search", parameters: '{"q":"x"}' };
-    for (const acting of [agent(asked("q"), one), agent(asked("q"), one, started("1"))])
-      expect(effects(acting)).toEqual({ "tool/1/1": { type: "call-tool", ...call, digest: "digest-1" } });
+    const call = {
+      key: "tool/call_1/1",
+      toolCallId: "call_1",
+      attempt: 1,
+      name: "search",
+      parameters: '{"q":"x"}',
+    };
+    for (const acting of [agent(asked("q"), one), agent(asked("q"), one, started("call_1"))])
+      expect(effects(acting)).toEqual({
+        "tool/call_1/1": { type: "call-tool", ...call, digest: "digest-call_1" },
+      });
   });
 
   it("is a probe where a crash broke off a call that has one", () => {
-    const probing = agent(asked("q"), callsMade(P1, { 1: { name: "probed" } }), started("1"), opened());
-    expect(effects(probing)["probe/1/2"]).toMatchObject({ type: "probe-tool", attempt: 2, name: "probed" });
-    expect(effects(probing.and(interrupted("1", "not-run", 2)))["tool/1/3"]).toMatchObject({ attempt: 3 });
+    const probing = agent(
+      asked("q"),
+      callsMade(P1, { call_1: { name: "probed" } }),
+      started("call_1"),
+      opened(),
+    );
+    expect(effects(probing)["probe/call_1/2"]).toMatchObject({
+      type: "probe-tool",
+      attempt: 2,
+      name: "probed",
+    });
+    expect(effects(probing.and(interrupted("call_1", "not-run", 2)))["tool/call_1/3"]).toMatchObject({
+      attempt: 3,
+    });
   });
 
   it("is a question to a human, and the waits that belong to it", () => {
     const asking = givenAgent({
       config: { approval: { policy: "always", expiresAfterMs: 50, remindAfterMs: 10 } },
       tools: { pay: tool() },
-    })(asked("q"), callsMade(P1, { 1: { name: "pay" } }));
+    })(asked("q"), callsMade(P1, { call_1: { name: "pay" } }));
     expect(effects(asking)).toEqual({
-      "ask/1/1/1/0": {
+      "ask/call_1/1/1/0": {
         type: "ask-human",
-        key: "ask/1/1/1/0",
-        toolCallId: "1",
+        key: "ask/call_1/1/1/0",
+        toolCallId: "call_1",
         about: "approval",
         name: "pay",
         parameters: "{}",
-        digest: "digest-1",
+        digest: "digest-call_1",
         due: 51,
         reminder: 0,
         escalated: false,
       },
-      "wait/ask/1/1/expiry": { type: "wait-until", key: "wait/ask/1/1/expiry", due: 51 },
-      "wait/ask/1/1/reminder/1": { type: "wait-until", key: "wait/ask/1/1/reminder/1", due: 11 },
+      "wait/ask/call_1/1/expiry": { type: "wait-until", key: "wait/ask/call_1/1/expiry", due: 51 },
+      "wait/ask/call_1/1/reminder/1": { type: "wait-until", key: "wait/ask/call_1/1/reminder/1", due: 11 },
     });
   });
 
@@ -101,7 +120,7 @@ describe("what an agent wants done", () => {
     const reflecting = givenAgent({ config: { reflection: { everyNSteps: 1 } }, tools: { search: tool() } })(
       asked("q"),
       one,
-      succeeded("1"),
+      succeeded("call_1"),
     );
     const key = "reflect/1/1/1";
     const call = { type: "call-llm", key, purpose: "reflect", requestKey: key, messageId: "" };
@@ -217,14 +236,14 @@ describe("the cost of effects", () => {
       const apply = (input: AgentInput): void => void (state = agentTransition(input)(state));
       for (let loop = 1; loop <= loops; loop += 1) {
         apply(asked("q", `m${loop}`));
-        apply(callsMade(`plan/${loop}/1/1`, { [loop]: { name: "search" } }));
+        apply(callsMade(`plan/${loop}/1/1`, { [`call_${loop}`]: { name: "search" } }));
         if (loop === loops) break;
-        apply(succeeded(String(loop)));
+        apply(succeeded(`call_${loop}`));
         apply(answered(`plan/${loop}/2/1`, "a"));
       }
       return state;
     };
-    expect(Object.keys(effectsAt(after(300)))).toEqual(["tool/300/1"]);
+    expect(Object.keys(effectsAt(after(300)))).toEqual(["tool/call_300/1"]);
     expect(readsOf(after(300))).toBe(readsOf(after(3)));
   });
 

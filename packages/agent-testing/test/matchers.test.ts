@@ -39,7 +39,7 @@ describe("the matchers for vitest", () => {
 
   it("hold inputs to the laws", () => {
     expect([asked("Hello"), answered("plan/1/1/1", "Hello!")]).toKeepLaws();
-    expect([asked("Pay"), callsMade("plan/1/1/1", { 1: { name: "pay" } })]).toKeepLaws({
+    expect([asked("Pay"), callsMade("plan/1/1/1", { call_1: { name: "pay" } })]).toKeepLaws({
       tools: payingAgent("once").tools,
     });
   });

@@ -17,4 +17,4 @@ export const withTool = (
 ): ReturnType<typeof givenAgent> => givenAgent({ config, tools: { work: tool(more) } });
 
 /** The model calls it once. */
-export const oneCall: ReturnType<typeof callsMade> = callsMade(plan, { 1: { name: "work" } });
+export const oneCall: ReturnType<typeof callsMade> = callsMade(plan, { call_1: { name: "work" } });

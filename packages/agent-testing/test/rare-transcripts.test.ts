@@ -21,11 +21,11 @@ describe("a probe that never comes through", () => {
     const begun = withTool({ probe: true }, { retries: { maxToolAttempts: 2 } })(
       asked("q"),
       oneCall,
-      started("1"),
+      started("call_1"),
       opened(),
     );
-    const ended = begun.shows("Acting", "probe/1/2").and(opened()).shows("Planning", "plan/1/2/1");
-    expect(ended.call("1")?.result).toMatchObject({ isSuccess: false, code: "outcome-unknown" });
+    const ended = begun.shows("Acting", "probe/call_1/2").and(opened()).shows("Planning", "plan/1/2/1");
+    expect(ended.call("call_1")?.result).toMatchObject({ isSuccess: false, code: "outcome-unknown" });
   });
 });
 
@@ -34,8 +34,8 @@ describe("a summary that never comes through", () => {
     const reflecting = withTool({}, { reflection: { everyNSteps: 1 }, retries: { maxLlmAttempts: 1 } })(
       asked("q"),
       oneCall,
-      started("1"),
-      succeeded("1"),
+      started("call_1"),
+      succeeded("call_1"),
     ).shows("Reflecting", "reflect/1/1/1");
     const next = reflecting.and(llmStarted("reflect/1/1/1"), opened()).shows("Planning", "plan/1/2/1");
     expect(next.state.transcript.some(({ type }) => type === "summary")).toBe(false);
@@ -47,9 +47,9 @@ describe("a human's word", () => {
     const rejected = withTool({ approval: "always" })(
       asked("q"),
       oneCall,
-      decided("1", "rejected", { reason: "Too dear." }),
+      decided("call_1", "rejected", { reason: "Too dear." }),
     );
-    expect(rejected.call("1")?.decision?.reason).toBe("Too dear.");
+    expect(rejected.call("call_1")?.decision?.reason).toBe("Too dear.");
     expect(rejected.memory.lastObservation).toContain("Too dear.");
   });
 
@@ -59,8 +59,8 @@ describe("a human's word", () => {
       oneCall,
       configured({ toolCalls: { blacklist: ["work"] } }),
     );
-    const ended = asks.and(decided("1", { modified: '{"a":1}' }));
-    expect(ended.call("1")?.result).toMatchObject({ isSuccess: false, code: "blacklisted" });
+    const ended = asks.and(decided("call_1", { modified: '{"a":1}' }));
+    expect(ended.call("call_1")?.result).toMatchObject({ isSuccess: false, code: "blacklisted" });
     const [result] =
       ended.request?.messages.flatMap((message) => ("results" in message ? message.results : [])) ?? [];
     expect(result?.content).not.toContain("changed the arguments");
@@ -73,11 +73,18 @@ describe("a question to a human that is reminded of and put before others", () =
       { approval: "always" },
       { approval: { policy: "never", remindAfterMs: 10, escalateAfterMs: 20 } },
     )(asked("q"), oneCall);
-    const reminded = asks.and(timePassed("wait/ask/1/1/reminder/1", 11));
-    reminded.shows("WaitingForHuman", "ask/1/1/1/1", "wait/ask/1/1/reminder/2", "wait/ask/1/1/escalation");
-    const escalated = reminded.and(timePassed("wait/ask/1/1/escalation", 21));
-    escalated.shows("WaitingForHuman", "ask/1/1/1/2", "wait/ask/1/1/reminder/3");
-    expect(escalated.and(decided("1", "approved")).shows("Acting", "tool/1/1").call("1")?.result).toBeNull();
+    const reminded = asks.and(timePassed("wait/ask/call_1/1/reminder/1", 11));
+    reminded.shows(
+      "WaitingForHuman",
+      "ask/call_1/1/1/1",
+      "wait/ask/call_1/1/reminder/2",
+      "wait/ask/call_1/1/escalation",
+    );
+    const escalated = reminded.and(timePassed("wait/ask/call_1/1/escalation", 21));
+    escalated.shows("WaitingForHuman", "ask/call_1/1/1/2", "wait/ask/call_1/1/reminder/3");
+    expect(
+      escalated.and(decided("call_1", "approved")).shows("Acting", "tool/call_1/1").call("call_1")?.result,
+    ).toBeNull();
   });
 });
 
@@ -87,11 +94,11 @@ describe("what a model made beside its text", () => {
       ...oneCall,
       turn: {
         origin: "test/model",
-        parts: [{ type: "call", toolCallId: "1", raw: { id: "call_x" } }],
+        parts: [{ type: "call", toolCallId: "call_1", raw: { id: "call_x" } }],
         raw: { id: "turn_x" },
       },
     };
-    const next = withTool({})(asked("q"), observed, started("1"), succeeded("1"));
+    const next = withTool({})(asked("q"), observed, started("call_1"), succeeded("call_1"));
     expect(next.request?.messages.at(-1)).toMatchObject({
       turn: { raw: { id: "turn_x" }, parts: [{ type: "tool-call", raw: { id: "call_x" } }] },
     });
@@ -100,12 +107,16 @@ describe("what a model made beside its text", () => {
 
 describe("results that arrive out of order", () => {
   it("stand in the order of their calls in the request (E05)", () => {
-    const three = callsMade(plan, { 1: { name: "work" }, 2: { name: "work" }, 3: { name: "work" } });
-    const acting = withTool({})(asked("q"), three, started("1"), started("2"), started("3"));
+    const three = callsMade(plan, {
+      call_1: { name: "work" },
+      call_2: { name: "work" },
+      call_3: { name: "work" },
+    });
+    const acting = withTool({})(asked("q"), three, started("call_1"), started("call_2"), started("call_3"));
     const next = acting.and(
-      succeeded("3", "third", 2),
-      succeeded("1", "first", 3),
-      succeeded("2", "second", 4),
+      succeeded("call_3", "third", 2),
+      succeeded("call_1", "first", 3),
+      succeeded("call_2", "second", 4),
     );
     const results = next.request?.messages.flatMap((message) =>
       "results" in message ? message.results : [],

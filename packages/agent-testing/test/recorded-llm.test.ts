@@ -123,8 +123,8 @@ describe("a recorded session, replayed with an agent", () => {
   it("names the effects that a changed policy wants, and stops there", async () => {
     const agent = refundAgent(llm, { threshold: 30 });
     const error: unknown = await replayPortable(exported, { agent }).catch((thrown: unknown) => thrown);
-    expect(String(error)).toContain("call-tool 1 refund");
-    expect(String(error)).toContain("ask-human 1 approval refund");
+    expect(String(error)).toContain("call-tool call_1 refund");
+    expect(String(error)).toContain("ask-human call_1 approval refund");
   });
 
   it("folds as ever without an agent", async () => {

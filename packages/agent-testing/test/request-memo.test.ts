@@ -85,10 +85,13 @@ describe("the memo of a request never shows", () => {
     const acting = after(
       initialAgentState({ tools: { search: { description: "", schema: "{}" } } }),
       asked("q"),
-      callsMade("plan/1/1/1", { 1: { name: "search" }, 2: { name: "search" } }),
-      succeeded("1", "same"),
+      callsMade("plan/1/1/1", { call_1: { name: "search" }, call_2: { name: "search" } }),
+      succeeded("call_1", "same"),
     );
-    const [left, right] = [after(acting, succeeded("2", "left")), after(acting, succeeded("2", "right"))];
+    const [left, right] = [
+      after(acting, succeeded("call_2", "left")),
+      after(acting, succeeded("call_2", "right")),
+    ];
     for (const state of [left, right, left, right]) checkMemo(state, "branches");
     expect(JSON.stringify(llmRequestAt(left))).toContain("left");
     expect(JSON.stringify(llmRequestAt(right))).toContain("right");
@@ -98,12 +101,12 @@ describe("the memo of a request never shows", () => {
     const state = after(
       initialAgentState({ tools: { search: { description: "", schema: "{}" } } }),
       asked("my secret"),
-      callsMade("plan/1/1/1", { 1: { name: "search" } }),
-      succeeded("1", "found the secret"),
+      callsMade("plan/1/1/1", { call_1: { name: "search" } }),
+      succeeded("call_1", "found the secret"),
     );
     expect(JSON.stringify(llmRequestAt(state))).toContain("secret");
     const [message] = state.messages;
-    const record = state.toolCalls["1"];
+    const record = state.toolCalls["call_1"];
     if (message === undefined || record === undefined) throw new Error("There is no conversation.");
     const unsaid: AgentState = { ...state, messages: [{ ...message, content: "(redacted)" }] };
     checkMemo(unsaid, "a message");
@@ -112,7 +115,7 @@ describe("the memo of a request never shows", () => {
     const redacted: AgentState = {
       ...state,
       messages: [{ ...message, content: "(redacted)" }],
-      toolCalls: { 1: { ...record, result: { isSuccess: true, content: "(redacted)", receivedAt: 1 } } },
+      toolCalls: { call_1: { ...record, result: { isSuccess: true, content: "(redacted)", receivedAt: 1 } } },
     };
     checkMemo(redacted, "redacted");
     expect(JSON.stringify(llmRequestAt(redacted))).not.toContain("secret");

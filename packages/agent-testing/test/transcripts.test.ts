@@ -49,11 +49,15 @@ describe("a question and its answer", () => {
 });
 
 describe("tools", () => {
-  const one = callsMade(P1, { 1: { name: "search" } });
-  const three = callsMade(P1, { 1: { name: "search" }, 2: { name: "search" }, 3: { name: "search" } });
-  it("acts on one call", () => withTools()(asked("q"), one).shows("Acting", "tool/1/1"));
+  const one = callsMade(P1, { call_1: { name: "search" } });
+  const three = callsMade(P1, {
+    call_1: { name: "search" },
+    call_2: { name: "search" },
+    call_3: { name: "search" },
+  });
+  it("acts on one call", () => withTools()(asked("q"), one).shows("Acting", "tool/call_1/1"));
   it("continues to plan with its result", () => {
-    const next = withTools()(asked("q"), one, started("1"), succeeded("1", "found")).shows(
+    const next = withTools()(asked("q"), one, started("call_1"), succeeded("call_1", "found")).shows(
       "Planning",
       "plan/1/2/1",
     );
@@ -70,29 +74,34 @@ describe("tools", () => {
     });
   });
   it("runs several at once", () =>
-    withTools()(asked("q"), three).shows("ParallelActing", "tool/1/1", "tool/2/1", "tool/3/1"));
-  it("fails when all fail", () =>
-    expect(withTools()(asked("q"), three, failed("1"), failed("3"), failed("2")).walk).toContain(
-      "ParallelActing --ToolFailure--> Observing",
+    withTools()(asked("q"), three).shows(
+      "ParallelActing",
+      "tool/call_1/1",
+      "tool/call_2/1",
+      "tool/call_3/1",
     ));
+  it("fails when all fail", () =>
+    expect(
+      withTools()(asked("q"), three, failed("call_1"), failed("call_3"), failed("call_2")).walk,
+    ).toContain("ParallelActing --ToolFailure--> Observing"));
   it("runs one after the other without parallelTools", () => {
     const serial = withTools({ toolCalls: { parallel: false } });
-    serial(asked("q"), three).shows("Acting", "tool/1/1");
-    serial(asked("q"), three, succeeded("1")).shows("Acting", "tool/2/1");
+    serial(asked("q"), three).shows("Acting", "tool/call_1/1");
+    serial(asked("q"), three, succeeded("call_1")).shows("Acting", "tool/call_2/1");
   });
   it("keeps to the slots", () =>
-    withTools({ toolCalls: { maxParallel: 2 } })(asked("q"), three, succeeded("2")).shows(
+    withTools({ toolCalls: { maxParallel: 2 } })(asked("q"), three, succeeded("call_2")).shows(
       "ParallelActing",
-      "tool/1/1",
-      "tool/3/1",
+      "tool/call_1/1",
+      "tool/call_3/1",
     ));
   it("refuses blacklisted calls each for itself", () => {
-    const mixed = callsMade(P1, { 1: { name: "pay" }, 2: { name: "search" } });
+    const mixed = callsMade(P1, { call_1: { name: "pay" }, call_2: { name: "search" } });
     const state = withTools({ toolCalls: { blacklist: ["pay"] } })(asked("q"), mixed).shows(
       "Acting",
-      "tool/2/1",
+      "tool/call_2/1",
     );
-    expect(state.call("1")?.result).toMatchObject({ isSuccess: false, code: "blacklisted" });
+    expect(state.call("call_1")?.result).toMatchObject({ isSuccess: false, code: "blacklisted" });
   });
   it("plans again when all are blacklisted", () =>
     expect(
@@ -109,75 +118,83 @@ describe("tools", () => {
   it("runs the first of too many calls", () => {
     const state = withTools({ toolCalls: { maxPerTurn: 2 } })(asked("q"), three).shows(
       "ParallelActing",
-      "tool/1/1",
-      "tool/2/1",
+      "tool/call_1/1",
+      "tool/call_2/1",
     );
-    expect(state.call("3")?.result).toMatchObject({ code: "too-many-calls" });
+    expect(state.call("call_3")?.result).toMatchObject({ code: "too-many-calls" });
   });
 });
 
 describe("humans", () => {
   const ask = withTools({ approval: { policy: "always" } });
-  const two = callsMade(P1, { 1: { name: "search" }, 2: { name: "pay" } });
-  it("asks for each call", () => ask(asked("q"), two).shows("WaitingForHuman", "ask/1/1/1/0", "ask/2/1/1/0"));
+  const two = callsMade(P1, { call_1: { name: "search" }, call_2: { name: "pay" } });
+  it("asks for each call", () =>
+    ask(asked("q"), two).shows("WaitingForHuman", "ask/call_1/1/1/0", "ask/call_2/1/1/0"));
   it("lets safe siblings run", () =>
     withTools({ approval: { policy: { above: "high" } } })(asked("q"), two).shows(
       "WaitingForHuman",
-      "tool/1/1",
-      "ask/2/1/1/0",
+      "tool/call_1/1",
+      "ask/call_2/1/1/0",
     ));
   it("takes decisions in any order", () =>
-    ask(asked("q"), two, decided("2", "approved"), decided("1", "rejected")).shows("Acting", "tool/2/1"));
+    ask(asked("q"), two, decided("call_2", "approved"), decided("call_1", "rejected")).shows(
+      "Acting",
+      "tool/call_2/1",
+    ));
   it("observes when all are rejected", () =>
     expect(
-      ask(asked("q"), two, decided("2", "rejected"), decided("1", "rejected")).shows("Planning", "plan/1/2/1")
-        .walk,
+      ask(asked("q"), two, decided("call_2", "rejected"), decided("call_1", "rejected")).shows(
+        "Planning",
+        "plan/1/2/1",
+      ).walk,
     ).toContain("WaitingForHuman --HumanRejected--> Observing"));
   it("runs both when both are approved", () =>
-    ask(asked("q"), two, decided("2", "approved"), decided("1", "approved")).shows(
+    ask(asked("q"), two, decided("call_2", "approved"), decided("call_1", "approved")).shows(
       "ParallelActing",
-      "tool/1/1",
-      "tool/2/1",
+      "tool/call_1/1",
+      "tool/call_2/1",
     ));
   it("ignores a decision about something else", () =>
-    ask(asked("q"), two, decided("1", "approved", { digest: "other" })).shows(
+    ask(asked("q"), two, decided("call_1", "approved", { digest: "other" })).shows(
       "WaitingForHuman",
-      "ask/1/1/1/0",
-      "ask/2/1/1/0",
+      "ask/call_1/1/1/0",
+      "ask/call_2/1/1/0",
     ));
   it("runs changed arguments and keeps the original", () => {
     const state = ask(
       asked("q"),
-      callsMade(P1, { 1: { name: "pay", parameters: { sum: 9 } } }),
-      decided("1", { modified: '{"sum":1}' }),
-    ).shows("Acting", "tool/1/1");
+      callsMade(P1, { call_1: { name: "pay", parameters: { sum: 9 } } }),
+      decided("call_1", { modified: '{"sum":1}' }),
+    ).shows("Acting", "tool/call_1/1");
     expect(state.walk).toContain("WaitingForHuman --HumanModified--> Acting");
-    expect(state.call("1")).toMatchObject({ parameters: '{"sum":1}', original: '{"sum":9}' });
+    expect(state.call("call_1")).toMatchObject({ parameters: '{"sum":1}', original: '{"sum":9}' });
   });
   it("expires", () => {
     const hasty = withTools({ approval: { policy: "always", expiresAfterMs: 5, remindAfterMs: 2 } });
-    const one = callsMade(P1, { 1: { name: "pay" } });
+    const one = callsMade(P1, { call_1: { name: "pay" } });
     hasty(asked("q"), one).shows(
       "WaitingForHuman",
-      "ask/1/1/1/0",
-      "wait/ask/1/1/expiry",
-      "wait/ask/1/1/reminder/1",
+      "ask/call_1/1/1/0",
+      "wait/ask/call_1/1/expiry",
+      "wait/ask/call_1/1/reminder/1",
     );
-    hasty(asked("q"), one, timePassed("wait/ask/1/1/reminder/1")).shows(
+    hasty(asked("q"), one, timePassed("wait/ask/call_1/1/reminder/1")).shows(
       "WaitingForHuman",
-      "ask/1/1/1/1",
-      "wait/ask/1/1/expiry",
-      "wait/ask/1/1/reminder/2",
+      "ask/call_1/1/1/1",
+      "wait/ask/call_1/1/expiry",
+      "wait/ask/call_1/1/reminder/2",
     );
-    hasty(asked("q"), one, timePassed("wait/ask/1/1/expiry")).shows("Planning", "plan/1/2/1");
+    hasty(asked("q"), one, timePassed("wait/ask/call_1/1/expiry")).shows("Planning", "plan/1/2/1");
   });
   it("answers questions of the model", () => {
     const human = withTools({}, { askHuman: { asksHuman: true } });
-    const question = callsMade(P1, { 1: { name: "askHuman", parameters: { question: "Which?" } } });
-    human(asked("q"), question).shows("WaitingForHuman", "ask/1/1/1/0");
+    const question = callsMade(P1, { call_1: { name: "askHuman", parameters: { question: "Which?" } } });
+    human(asked("q"), question).shows("WaitingForHuman", "ask/call_1/1/1/0");
     expect(
-      human(asked("q"), question, decided("1", { answered: "the red one" })).shows("Planning", "plan/1/2/1")
-        .walk,
+      human(asked("q"), question, decided("call_1", { answered: "the red one" })).shows(
+        "Planning",
+        "plan/1/2/1",
+      ).walk,
     ).toContain("WaitingForHuman --HumanAnswered--> Observing");
   });
 });
@@ -250,21 +267,21 @@ describe("whatever happens meanwhile", () => {
   it("a message restarts under restart", () => {
     const state = withTools({ interjection: "restart" })(
       asked("one"),
-      callsMade(P1, { 1: { name: "pay" } }),
-      started("1"),
+      callsMade(P1, { call_1: { name: "pay" } }),
+      started("call_1"),
       asked("two"),
     ).shows("Planning", "plan/2/1/1");
-    expect(state.call("1")?.result).toMatchObject({ code: "cancelled-after-start" });
+    expect(state.call("call_1")?.result).toMatchObject({ code: "cancelled-after-start" });
   });
   it("a cancel ends the loop", () =>
-    withTools()(asked("q"), callsMade(P1, { 1: { name: "pay" } }), cancelled()).shows("Error"));
+    withTools()(asked("q"), callsMade(P1, { call_1: { name: "pay" } }), cancelled()).shows("Error"));
   it("steps have a limit", () => {
     const state = withTools({ limits: { maxSteps: 2 } })(
       asked("q"),
-      callsMade(P1, { 1: { name: "search" } }),
-      succeeded("1"),
-      callsMade("plan/1/2/1", { 2: { name: "search" } }),
-      succeeded("2"),
+      callsMade(P1, { call_1: { name: "search" } }),
+      succeeded("call_1"),
+      callsMade("plan/1/2/1", { call_2: { name: "search" } }),
+      succeeded("call_2"),
     ).shows("Error");
     expect(state.memory.error?.kind).toBe("MaxSteps");
   });
@@ -281,10 +298,10 @@ describe("a crash", () => {
       asks: { onUnknown: "ask" },
     },
   );
-  const run = (name: string) => [asked("q"), callsMade(P1, { 1: { name } }), started("1")];
+  const run = (name: string) => [asked("q"), callsMade(P1, { call_1: { name } }), started("call_1")];
   it("runs safe and keyed calls again", () => {
-    g(...run("safe"), opened()).shows("Acting", "tool/1/2");
-    g(...run("keyed"), opened(), started("1", 2), opened(), started("1", 3), opened()).shows(
+    g(...run("safe"), opened()).shows("Acting", "tool/call_1/2");
+    g(...run("keyed"), opened(), started("call_1", 2), opened(), started("call_1", 3), opened()).shows(
       "Planning",
       "plan/1/2/1",
     );
@@ -293,21 +310,21 @@ describe("a crash", () => {
     expect(
       g(...run("once"), opened())
         .shows("Planning", "plan/1/2/1")
-        .call("1")?.result,
+        .call("call_1")?.result,
     ).toMatchObject({ code: "outcome-unknown" }));
   it("asks the probe", () => {
     g(...run("probed"), opened())
-      .shows("Acting", "probe/1/2")
-      .and(interrupted("1", "not-run", 2))
-      .shows("Acting", "tool/1/3");
+      .shows("Acting", "probe/call_1/2")
+      .and(interrupted("call_1", "not-run", 2))
+      .shows("Acting", "tool/call_1/3");
   });
   it("asks a human", () => {
     g(...run("asks"), opened())
-      .shows("WaitingForHuman", "ask/1/1/1/0")
-      .and(decided("1", { worked: "it was paid" }))
+      .shows("WaitingForHuman", "ask/call_1/1/1/0")
+      .and(decided("call_1", { worked: "it was paid" }))
       .shows("Planning", "plan/1/2/1");
-    g(...run("asks"), opened(), decided("1", "run-again")).shows("Acting", "tool/1/2");
-    g(...run("asks"), opened(), decided("1", "approved")).shows("WaitingForHuman", "ask/1/1/1/0");
+    g(...run("asks"), opened(), decided("call_1", "run-again")).shows("Acting", "tool/call_1/2");
+    g(...run("asks"), opened(), decided("call_1", "approved")).shows("WaitingForHuman", "ask/call_1/1/1/0");
   });
   it("makes a model call again", () =>
     given(asked("q"), llmStarted(P1), opened()).shows("Planning", "plan/1/1/2"));

@@ -101,8 +101,8 @@ function checkTool(tool: unknown, place: string): void {
 }
 
 const defaultContext = (): ToolContext => ({
-  toolCallId: "1",
-  idempotencyKey: "1",
+  toolCallId: "call_1",
+  idempotencyKey: "call_1",
   attempt: 1,
   signal: new AbortController().signal,
   progress: () => undefined,

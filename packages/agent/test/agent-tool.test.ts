@@ -38,7 +38,7 @@ const callerOf = (tool: Tool, config: AgentConfigChange = {}): ReturnType<typeof
 
 /** What the caller got for its call. */
 const resultOf = async (tool: Tool): Promise<unknown> =>
-  (await runTask(callerOf(tool), "q")).state.toolCalls["1"]?.result;
+  (await runTask(callerOf(tool), "q")).state.toolCalls["call_1"]?.result;
 
 /** Waits until nothing can continue by itself, three agents deep. */
 const settledDeeply = async (): Promise<void> => {
@@ -167,7 +167,7 @@ describe("a cancel", () => {
     await settledDeeply();
     clock.advance(9_000);
     const { state } = await run;
-    expect(state.toolCalls["1"]?.result).toMatchObject({ isSuccess: false, code: "timeout" });
+    expect(state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: false, code: "timeout" });
     await settled();
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     expect(asked()).toEqual([2, 1, 1]);
@@ -241,7 +241,9 @@ describe("what a sub-agent spends", () => {
     });
     const { state } = await runTask(callerOf(asTool(child), { budget: { maxTokens: 1_000 } }), "q");
     expect(child.llm.callCount).toBe(1);
-    expect(state.toolCalls["1"]?.result).toMatchObject({ error: expect.stringMatching(/^AgentFailed: /) });
+    expect(state.toolCalls["call_1"]?.result).toMatchObject({
+      error: expect.stringMatching(/^AgentFailed: /),
+    });
   });
 
   it("is nothing where nothing is left: its model is not asked (K04)", async () => {

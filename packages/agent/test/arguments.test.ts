@@ -104,16 +104,16 @@ const problemOf = (call: () => unknown): Promise<unknown> =>
     );
 
 describe("a method of a session refuses an argument of the wrong form, with InputRefused and its path", () => {
-  const question = { toolCallId: "1", digest: "d" };
+  const question = { toolCallId: "call_1", digest: "d" };
   const circle: { self?: unknown } = {};
   circle.self = circle;
 
   it.each<[string, (session: DurableSession) => unknown, string, string]>([
     [
       "decide without the question",
-      (session) => session.decide(untyped("1"), "approve"),
+      (session) => session.decide(untyped("call_1"), "approve"),
       "question",
-      'must be an object with toolCallId and digest, got "1". Pass one of session.questions()',
+      'must be an object with toolCallId and digest, got "call_1". Pass one of session.questions()',
     ],
     [
       "decide with nothing",
@@ -123,7 +123,7 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
     ],
     [
       "decide with half a question",
-      (session) => session.decide(untyped({ toolCallId: "1" }), "approve"),
+      (session) => session.decide(untyped({ toolCallId: "call_1" }), "approve"),
       "question.digest",
       "must be a string, got undefined.",
     ],
@@ -153,25 +153,25 @@ describe("a method of a session refuses an argument of the wrong form, with Inpu
     ],
     [
       "settle with text",
-      (session) => session.settle("1", untyped("paid")),
+      (session) => session.settle("call_1", untyped("paid")),
       "settlement",
       'must be { content } or { error }, got "paid".',
     ],
     [
       "settle with neither content nor error",
-      (session) => session.settle("1", untyped({ result: "paid" })),
+      (session) => session.settle("call_1", untyped({ result: "paid" })),
       "settlement",
       "must have content, or error for a call that failed.",
     ],
     [
       "settle with an error that is not text",
-      (session) => session.settle("1", untyped({ error: 7 })),
+      (session) => session.settle("call_1", untyped({ error: 7 })),
       "settlement.error",
       "must be a string, got 7.",
     ],
     [
       "settle with what JSON does not keep",
-      (session) => session.settle("1", { content: circle }),
+      (session) => session.settle("call_1", { content: circle }),
       "settlement.content.self",
       "The value contains itself.",
     ],
@@ -413,7 +413,7 @@ describe("options with an unknown name or of the wrong form are refused", () => 
 
 describe("functions that take a state, an agent or a decision refuse a value of another kind with a typed error", () => {
   const state = initialStateOf(agent);
-  const question = { toolCallId: "1", digest: "d" };
+  const question = { toolCallId: "call_1", digest: "d" };
   const meta = { by: "Ada", timestamp: 1, digestOfChange: () => "d", maxResultLength: 10 };
   const options = { log: memoryLog(), id: "ada" };
   const needsAgent = "needs an agent, got undefined. Define it with defineAgent({ llm, ... }).";
@@ -488,13 +488,13 @@ describe("functions that take a state, an agent or a decision refuse a value of 
     ],
     [
       "decisionProblem without parts",
-      () => decisionProblem(untyped(undefined), state, "1", "approve"),
+      () => decisionProblem(untyped(undefined), state, "call_1", "approve"),
       "BuildError",
       "parts must be the parts of an agent, got undefined. Pass agent.parts.",
     ],
     [
       "decisionProblem without a state",
-      () => decisionProblem(agent.parts, untyped("x"), "1", "approve"),
+      () => decisionProblem(agent.parts, untyped("x"), "call_1", "approve"),
       "BuildError",
       `${needsState} "x".`,
     ],

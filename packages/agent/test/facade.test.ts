@@ -65,7 +65,7 @@ describe("the facade of the design", () => {
 
     expect(written).toBe("It is done.");
     expect(confirm).toHaveBeenCalledWith({ order: 7 });
-    expect(session.current().toolCalls["1"]?.result?.isSuccess).toBe(says);
+    expect(session.current().toolCalls["call_1"]?.result?.isSuccess).toBe(says);
   });
 
   it("is driven by hand", async () => {

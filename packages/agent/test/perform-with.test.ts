@@ -53,7 +53,7 @@ describe("a loop of one's own", () => {
       config: { approval: { policy: "always" } },
     });
     const state = await byHand(agent, "Pay.");
-    expect(state.toolCalls["1"]).toMatchObject({
+    expect(state.toolCalls["call_1"]).toMatchObject({
       decision: { type: "rejected", by: "no-reviewer" },
       result: { error: "A human rejected this call: No reviewer is available." },
     });
@@ -71,7 +71,7 @@ describe("a loop of one's own", () => {
       if (effect !== undefined)
         for await (const input of perform(effect, state)) state = agentTransition(input)(state);
     }
-    expect(ask).toHaveBeenCalledWith(expect.objectContaining({ type: "ask-human", toolCallId: "1" }));
+    expect(ask).toHaveBeenCalledWith(expect.objectContaining({ type: "ask-human", toolCallId: "call_1" }));
     expect(state.reActContext.control.type).toBe("WaitingForHuman");
   });
 

@@ -285,7 +285,7 @@ describe("a task that has to ask", () => {
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
     return { paid, agent: defineAgent({ llm, tools: [pay], config: { approval: { policy: "always" } } }) };
   };
-  const resultOf = ({ state }: RunResult): unknown => state.toolCalls["1"]?.result;
+  const resultOf = ({ state }: RunResult): unknown => state.toolCalls["call_1"]?.result;
 
   it("and has no reviewer rejects, and never hangs", async () => {
     const { agent, paid } = paying();
@@ -301,7 +301,13 @@ describe("a task that has to ask", () => {
     const onApproval = vi.fn(async () => "approve" as const);
     await runTask(agent, "Pay.", { onApproval });
     expect(onApproval).toHaveBeenCalledWith(
-      expect.objectContaining({ toolCallId: "1", about: "approval", name: "pay", parameters: {}, due: null }),
+      expect.objectContaining({
+        toolCallId: "call_1",
+        about: "approval",
+        name: "pay",
+        parameters: {},
+        due: null,
+      }),
     );
     expect(paid).toEqual(["paid"]);
   });
@@ -387,9 +393,14 @@ describe("the events of a task", () => {
       "Done",
       "FinalAnswer",
     ]);
-    expect(events[6]).toEqual({ type: "ToolCallStarted", toolCallId: "1", name: "work", parameters: "{}" });
+    expect(events[6]).toEqual({
+      type: "ToolCallStarted",
+      toolCallId: "call_1",
+      name: "work",
+      parameters: "{}",
+    });
     expect(events[8]).toMatchObject({
-      toolCallId: "1",
+      toolCallId: "call_1",
       name: "work",
       result: { isSuccess: true, content: "ok" },
     });

@@ -1,7 +1,7 @@
 import type { Tool, ToolContext, ToolOutcome } from "@moora/agent-core-effects";
 
 export const aloneContext = (signal: AbortSignal = new AbortController().signal): ToolContext => ({
-  toolCallId: "1",
+  toolCallId: "call_1",
   idempotencyKey: "1",
   attempt: 1,
   signal,

@@ -9,6 +9,7 @@ import type {
 } from "@moora/agent-core-state-machine";
 import { needsHuman, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { LlmOutcome } from "@moora/llm";
+import { callId } from "../call-id.ts";
 import type { CallLlmEffect } from "../effect.ts";
 import { answerInternalCall, isInternalTool } from "../internal-tools.ts";
 import type { EffectHost } from "./host.ts";
@@ -68,11 +69,11 @@ const mayAsk = (state: AgentState, call: Omit<ObservedToolCall, "needsApproval">
   needsHuman(state, { ...call, result: null }) || toolOf(state, call.name)?.onUnknown === "ask";
 
 function newIds(state: AgentState): () => string {
-  let next = state.toolCallCount;
+  let last = state.toolCallCount;
   return () => {
-    do next += 1;
-    while (recordOf(state, String(next)) !== undefined);
-    return String(next);
+    do last += 1;
+    while (recordOf(state, callId(last)) !== undefined);
+    return callId(last);
   };
 }
 

@@ -23,25 +23,29 @@ async function working(made: Tool, options: WorldOptions = {}): Promise<World> {
   return world;
 }
 
-const resultOf = (world: World, id = "1"): unknown => world.state.toolCalls[id]?.result;
+const resultOf = (world: World, id = "call_1"): unknown => world.state.toolCalls[id]?.result;
 
 describe("the call of a tool", () => {
   it("is recorded before the tool runs, and not run when its record did not apply", async () => {
     const execute = vi.fn(() => "ok");
     const world = await working(tool(execute));
     const early = world.state;
-    const key = "tool/1/1";
+    const key = "tool/call_1/1";
     const running = world.perform(key);
-    expect(world.inputs.at(-1)).toMatchObject({ type: "tool-call-started", toolCallId: "1", attempt: 1 });
+    expect(world.inputs.at(-1)).toMatchObject({
+      type: "tool-call-started",
+      toolCallId: "call_1",
+      attempt: 1,
+    });
     expect(execute).not.toHaveBeenCalled();
     await running;
     expect(execute).toHaveBeenCalledTimes(1);
 
     const again = await working(tool(execute));
-    again.apply({ type: "tool-call-started", toolCallId: "1", attempt: 1, timestamp: 1 });
+    again.apply({ type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 });
     await again.perform(key);
     expect(execute).toHaveBeenCalledTimes(1);
-    expect(early.toolCalls["1"]?.result).toBeNull();
+    expect(early.toolCalls["call_1"]?.result).toBeNull();
   });
 
   it("gives the tool its ids, an idempotency key that every attempt has, and who approved", async () => {
@@ -50,20 +54,20 @@ describe("the call of a tool", () => {
     const world = await working(made);
     world.apply({
       type: "tool-call-decided",
-      toolCallId: "1",
-      digest: world.state.toolCalls["1"]?.digest ?? "",
+      toolCallId: "call_1",
+      digest: world.state.toolCalls["call_1"]?.digest ?? "",
       by: "ada",
       decision: { type: "approved" },
       timestamp: 1,
     });
     world.apply(
-      { type: "tool-call-started", toolCallId: "1", attempt: 1, timestamp: 1 },
+      { type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 },
       { type: "session-opened", owner: "host", timestamp: 1 },
     );
-    await world.perform("tool/1/2");
+    await world.perform("tool/call_1/2");
     expect(seen[0]).toMatchObject({
-      toolCallId: "1",
-      idempotencyKey: "session/1",
+      toolCallId: "call_1",
+      idempotencyKey: "session/call_1",
       attempt: 2,
       approvedBy: "ada",
     });
@@ -85,13 +89,13 @@ describe("the call of a tool", () => {
     });
     const world = await working(made);
     const cancel = new AbortController();
-    const running = world.perform("tool/1/1", cancel.signal);
+    const running = world.perform("tool/call_1/1", cancel.signal);
     const progressNotices = (): unknown => world.notices.filter(({ type }) => type === "tool-progress");
     await untilPasses(() => expect(progressNotices()).toHaveLength(1));
     cancel.abort();
     await running;
     late();
-    expect(progressNotices()).toEqual([{ type: "tool-progress", toolCallId: "1", text: "half" }]);
+    expect(progressNotices()).toEqual([{ type: "tool-progress", toolCallId: "call_1", text: "half" }]);
   });
 
   it("fails for a tool that is not there, and names those that are (E10)", async () => {
@@ -111,7 +115,10 @@ describe("the call of a tool", () => {
       expect(content).toMatch(/^There is no tool .*tool0, tool1, .*tool19, and 10 more\.$/s);
       expect(content.length).toBeLessThan(600);
     }
-    expect(world.state.toolCalls["3"]).toMatchObject({ name: "__proto__", result: { code: "unknown-tool" } });
+    expect(world.state.toolCalls["call_3"]).toMatchObject({
+      name: "__proto__",
+      result: { code: "unknown-tool" },
+    });
     expect(world.state.reActContext.control.type).toBe("Done");
   });
 
@@ -155,7 +162,7 @@ describe("a tool that takes its time", () => {
       { timeoutMs: 50 },
     );
     const world = await working(made);
-    const running = world.perform("tool/1/1");
+    const running = world.perform("tool/call_1/1");
     await world.clock.whenWaiting(1);
     world.clock.advance(49);
     expect(given?.aborted).toBe(false);
@@ -174,7 +181,7 @@ describe("a tool that takes its time", () => {
     let finish: (result: string) => void = () => undefined;
     const made = tool(() => new Promise<string>((resolve) => (finish = resolve)));
     const world = await working(made);
-    const running = world.perform("tool/1/1");
+    const running = world.perform("tool/call_1/1");
     await untilPasses(() => expect(world.clock.longest).toBe(120_000));
     finish("ok");
     await running;
@@ -184,7 +191,7 @@ describe("a tool that takes its time", () => {
 
   it("may take longer than a timer can wait", async () => {
     const world = await working(tool(() => new Promise(() => undefined), { timeoutMs: 2 ** 31 + 1_000 }));
-    const running = world.perform("tool/1/1");
+    const running = world.perform("tool/call_1/1");
     await world.clock.whenWaiting(1);
     expect(world.clock.longest).toBe(2 ** 31 - 1);
     world.clock.advance(2 ** 31 + 999);
@@ -203,7 +210,7 @@ describe("a tool that takes its time", () => {
     });
     const world = await working(made);
     const cancel = new AbortController();
-    const running = world.perform("tool/1/1", cancel.signal);
+    const running = world.perform("tool/call_1/1", cancel.signal);
     await world.clock.whenWaiting(1);
     world.apply({ type: "re-act-cancelled", timestamp: 1 });
     cancel.abort();
@@ -226,7 +233,7 @@ describe("a tool that takes its time", () => {
     const world = await working(made);
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
-    const running = world.perform("tool/1/1");
+    const running = world.perform("tool/call_1/1");
     await world.clock.whenWaiting(1);
     world.clock.advance(5);
     await running;
@@ -282,10 +289,10 @@ describe("a probe", () => {
   const broken = async (made: Tool): Promise<World> => {
     const world = await working(made);
     world.apply(
-      { type: "tool-call-started", toolCallId: "1", attempt: 1, timestamp: 1 },
+      { type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 },
       { type: "session-opened", owner: "host", timestamp: 1 },
     );
-    expect(world.keys).toEqual(["probe/1/2"]);
+    expect(world.keys).toEqual(["probe/call_1/2"]);
     return world;
   };
   const probed = (probe: (input: object, context: ToolContext) => unknown, more: object = {}): Tool =>
@@ -293,14 +300,14 @@ describe("a probe", () => {
 
   it("that knows the output gives the result", async () => {
     const world = await broken(probed(() => ({ output: { id: 7 } })));
-    await world.perform("probe/1/2");
+    await world.perform("probe/call_1/2");
     expect(resultOf(world)).toMatchObject({ isSuccess: true, content: '{"id":7}' });
   });
 
   it("that knows it did not run lets it run", async () => {
     const world = await broken(probed(() => "not-run"));
-    await world.perform("probe/1/2");
-    expect(world.keys).toEqual(["tool/1/3"]);
+    await world.perform("probe/call_1/2");
+    expect(world.keys).toEqual(["tool/call_1/3"]);
   });
 
   it.each([
@@ -312,7 +319,7 @@ describe("a probe", () => {
     ["is written by hand and throws", { ...probed(() => "unknown"), probe: () => JSON.parse("{") }],
   ])("that %s leaves the outcome unknown, and nothing runs", async (_, made) => {
     const world = await broken(made);
-    await world.perform("probe/1/2");
+    await world.perform("probe/call_1/2");
     expect(resultOf(world)).toMatchObject({ isSuccess: false, code: "outcome-unknown" });
   });
 
@@ -320,7 +327,7 @@ describe("a probe", () => {
     const world = await broken(probed(() => "unknown"));
     const host = { ...world.host, parts: { ...world.host.parts, tools: new Map<string, Tool>() } };
     const gone = new World({ state: world.state, host });
-    await gone.perform("probe/1/2");
+    await gone.perform("probe/call_1/2");
     expect(resultOf(gone)).toMatchObject({ code: "outcome-unknown" });
   });
 
@@ -334,7 +341,7 @@ describe("a probe", () => {
       { timeoutMs: 20 },
     );
     const world = await broken(made);
-    const running = world.perform("probe/1/2");
+    const running = world.perform("probe/call_1/2");
     await world.clock.whenWaiting(1);
     world.clock.advance(20);
     await running;
@@ -346,15 +353,15 @@ describe("a probe", () => {
   it("knows the idempotency key of the call", async () => {
     const keys: string[] = [];
     const world = await broken(probed((_, { idempotencyKey }) => (keys.push(idempotencyKey), "unknown")));
-    await world.perform("probe/1/2");
-    expect(keys).toEqual(["session/1"]);
+    await world.perform("probe/call_1/2");
+    expect(keys).toEqual(["session/call_1"]);
   });
 });
 
 describe("what a tool used", () => {
   const recordedUsage = async (usage: object): Promise<unknown> => {
     const world = await working(tool(() => toolReply({ content: "ok", usage })));
-    await world.perform("tool/1/1");
+    await world.perform("tool/call_1/1");
     const last = world.inputs.at(-1);
     return last?.type === "tool-call-completed" ? last.usage : "no result";
   };
@@ -363,7 +370,7 @@ describe("what a tool used", () => {
     expect(await recordedUsage({ inputTokens: 5, cost: 0.5 })).toEqual({ inputTokens: 5, cost: 0.5 });
     const failing = tool(() => toolReply({ content: "no", isError: true, usage: { outputTokens: 3 } }));
     const world = await working(failing);
-    await world.perform("tool/1/1");
+    await world.perform("tool/call_1/1");
     expect(world.inputs.at(-1)).toMatchObject({ result: { isSuccess: false }, usage: { outputTokens: 3 } });
   });
 
@@ -381,7 +388,7 @@ describe("what a tool may spend", () => {
     const prices = { default: { input: 50_000, output: 50_000 } };
     const made = tool((context) => void seen.push(context));
     const world = await working(made, { script, config: { budget, prices } });
-    await world.perform("tool/1/1");
+    await world.perform("tool/call_1/1");
     return seen[0] && "budgetLeft" in seen[0] ? seen[0].budgetLeft : "no limit";
   };
 

@@ -48,7 +48,7 @@ describe("an effect that is called off while code of the host is at work dispatc
       },
     });
     const world = await begun({ script: [callsTools([{ name: "hasty" }])], tools: [hasty] });
-    expect(await inputsAfter(world, "tool/1/1", cancel)).toEqual([]);
+    expect(await inputsAfter(world, "tool/call_1/1", cancel)).toEqual([]);
     expect(world.clock.waiting).toBe(0);
   });
 
@@ -65,9 +65,9 @@ describe("an effect that is called off while code of the host is at work dispatc
       },
     });
     const world = await begun({ script: [callsTools([{ name: "ship" }])], tools: [ship] });
-    world.apply({ type: "tool-call-started", toolCallId: "1", attempt: 1, timestamp: 1 });
+    world.apply({ type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 });
     world.apply({ type: "session-opened", owner: "host", timestamp: 1 });
-    expect(await inputsAfter(world, "probe/1/2", cancel)).toEqual([]);
+    expect(await inputsAfter(world, "probe/call_1/2", cancel)).toEqual([]);
   });
 
   it.each([

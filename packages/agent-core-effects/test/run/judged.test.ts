@@ -46,11 +46,11 @@ describe("whether a human is asked", () => {
     ["answers with something else", odd(0)],
   ])("is needed where the predicate %s", async (_, ask) => {
     const world = await paying(predicate(ask)).settle();
-    expect(world.keys).toEqual(["ask/1/1/1/0"]);
+    expect(world.keys).toEqual(["ask/call_1/1/1/0"]);
   });
 
   it("is needed where the predicate is missing", async () => {
-    expect((await paying(predicate()).settle()).keys).toEqual(["ask/1/1/1/0"]);
+    expect((await paying(predicate()).settle()).keys).toEqual(["ask/call_1/1/1/0"]);
   });
 
   it.each<[string, ApprovalPredicate]>([
@@ -71,7 +71,7 @@ describe("whether a human is asked", () => {
     for (const options of [predicate(ask), { config: { approval: { policy: "always" as const } } }]) {
       for (const bad of [{ sum: "five" }, {}, [1]]) {
         const world = await paying({ ...options, arguments: bad }).settle();
-        expect(world.state.toolCalls["1"]?.result).toMatchObject({ code: "invalid-arguments" });
+        expect(world.state.toolCalls["call_1"]?.result).toMatchObject({ code: "invalid-arguments" });
         expect(world.state.reActContext.control.type).toBe("Done");
       }
     }
@@ -80,7 +80,7 @@ describe("whether a human is asked", () => {
 
   it("is not needed for an unknown tool", async () => {
     const world = await paying({ ...predicate(() => true), tools: [] }).settle();
-    expect(world.state.toolCalls["1"]?.result).toMatchObject({ code: "unknown-tool" });
+    expect(world.state.toolCalls["call_1"]?.result).toMatchObject({ code: "unknown-tool" });
   });
 
   it("is left to the policy where a check written by hand throws", async () => {
@@ -89,7 +89,7 @@ describe("whether a human is asked", () => {
     };
     const tools = [{ ...pay, check }];
     const careful = await paying({ tools, config: { approval: { policy: "always" } } }).settle();
-    expect(careful.keys).toEqual(["ask/1/1/1/0"]);
+    expect(careful.keys).toEqual(["ask/call_1/1/1/0"]);
     expect((await paying({ tools }).settle()).results[0]?.content).toBe("paid 5");
   });
 
@@ -107,14 +107,15 @@ describe("the digest of a call", () => {
     const unknown = { ...pay, definition: { ...pay.definition, onUnknown: "ask" as const } };
     const asking = await paying({ config: { approval: { policy: "always" } } }).settle();
     const [plain, asksLater] = [await paying().settle(), await paying({ tools: [unknown] }).settle()];
-    expect(plain.state.toolCalls["1"]).not.toHaveProperty("digest");
-    for (const world of [asking, asksLater]) expect(world.state.toolCalls["1"]?.digest).toContain("session");
+    expect(plain.state.toolCalls["call_1"]).not.toHaveProperty("digest");
+    for (const world of [asking, asksLater])
+      expect(world.state.toolCalls["call_1"]?.digest).toContain("session");
   });
 
   it("is of the session, the call, its name, its bytes and the tool's definition (H01)", async () => {
     const ask = { config: { approval: { policy: "always" as const } } };
     const digestOf = async (options: WorldOptions & { readonly arguments?: unknown }): Promise<unknown> =>
-      (await paying({ ...ask, ...options }).settle()).state.toolCalls["1"]?.digest;
+      (await paying({ ...ask, ...options }).settle()).state.toolCalls["call_1"]?.digest;
     const risky = { ...pay, definition: { ...pay.definition, risk: "high" as const } };
     const digests = [
       await digestOf({}),

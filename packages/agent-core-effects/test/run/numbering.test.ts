@@ -32,13 +32,13 @@ describe("the calls of a session are numbered, whatever ids a provider gives", (
     const world = await new World({ script: [twins, answers("Done.")], tools: [echo] }).say("q").settle();
     expect(ran).toEqual([{ n: 1 }, { n: 2 }]);
     expect(world.results.map(({ content }) => content)).toEqual(['{"n":1}', '{"n":2}']);
-    expect(callsIn(world)).toEqual(["1", "2"]);
+    expect(callsIn(world)).toEqual(["call_1", "call_2"]);
   });
 
   it("one id in five turns names five calls, each with its result right after its turn (E02)", async () => {
     const turns = [1, 2, 3, 4, 5].map((n) => callsTools([{ id: "same", name: "echo", arguments: { n } }]));
     const world = await new World({ script: [...turns, answers("Done.")], tools: [echo] }).say("q").settle();
-    expect(callsIn(world)).toEqual(["1", "2", "3", "4", "5"]);
+    expect(callsIn(world)).toEqual(["call_1", "call_2", "call_3", "call_4", "call_5"]);
     expect(world.results.map(({ content }) => content)).toEqual([1, 2, 3, 4, 5].map((n) => `{"n":${n}}`));
   });
 
@@ -46,7 +46,7 @@ describe("the calls of a session are numbered, whatever ids a provider gives", (
     const hostile = ["__proto__", "constructor", "", "toString", "then", "\ud800", "x".repeat(10_000)];
     const turn = callsTools(hostile.map((id, n) => ({ id, name: "echo", arguments: { n } })));
     const world = await new World({ script: [turn, answers("Done.")], tools: [echo] }).say("q").settle();
-    expect(callsIn(world)).toEqual(hostile.map((_, index) => String(index + 1)));
+    expect(callsIn(world)).toEqual(hostile.map((_, index) => `call_${index + 1}`));
     expect(world.results.map(({ content }) => content)).toEqual(hostile.map((_, n) => `{"n":${n}}`));
     expect(JSON.stringify(world.inputs)).not.toContain("x".repeat(100));
   });
@@ -71,7 +71,7 @@ describe("the calls of a session are numbered, whatever ids a provider gives", (
       });
     }
     await world.settle();
-    expect(callsIn(world)).toEqual([...names, "6"]);
+    expect(callsIn(world)).toEqual([...names, "call_6"]);
     expect(world.results.map(({ content }) => content).slice(0, 5)).toEqual(names.map((id) => `of ${id}`));
   });
 
@@ -87,18 +87,18 @@ describe("the calls of a session are numbered, whatever ids a provider gives", (
         timestamp: 1,
         observation: {
           type: "continue-re-act",
-          toolCalls: { 2: { name: "echo", parameters: "{}", calledAt: 1 } },
+          toolCalls: { call_2: { name: "echo", parameters: "{}", calledAt: 1 } },
         },
       },
       {
         type: "tool-call-completed",
-        toolCallId: "2",
+        toolCallId: "call_2",
         result: { isSuccess: true, content: "of the host", receivedAt: 1 },
         timestamp: 1,
       },
     );
     await world.settle();
-    expect(callsIn(world)).toEqual(["2", "3", "4"]);
+    expect(callsIn(world)).toEqual(["call_2", "call_3", "call_4"]);
     expect(world.state.reActContext.control.type).toBe("Done");
   });
 

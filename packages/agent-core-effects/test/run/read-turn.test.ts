@@ -34,7 +34,7 @@ describe("a turn of a model is kept as it came", () => {
   it("with the raw words of a call, and none of its id as a key", async () => {
     const call: LlmPart = { type: "tool-call", id: "x", name: "search", arguments: "{}", raw: { id: "x" } };
     expect(turnIn(await observed([call]))).toMatchObject({
-      parts: [{ type: "call", toolCallId: "1", raw: { id: "x" } }],
+      parts: [{ type: "call", toolCallId: "call_1", raw: { id: "x" } }],
     });
   });
 

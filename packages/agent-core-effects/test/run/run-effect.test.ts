@@ -192,17 +192,17 @@ describe("a question", () => {
   it("is passed to the approval handler of the host, and waits for a decision", async () => {
     const ask = vi.fn();
     const world = await asking({ host: { ask } });
-    await world.perform("ask/1/1/1/0");
+    await world.perform("ask/call_1/1/1/0");
     expect(ask).toHaveBeenCalledWith(
-      expect.objectContaining({ type: "ask-human", name: "pay", toolCallId: "1" }),
+      expect.objectContaining({ type: "ask-human", name: "pay", toolCallId: "call_1" }),
     );
-    expect(world.keys).toEqual(["ask/1/1/1/0"]);
+    expect(world.keys).toEqual(["ask/call_1/1/1/0"]);
   });
 
   it("that cannot be put stays open", async () => {
     const world = await asking({ host: { ask: () => Promise.reject(new Error("no line")) } });
-    await expect(world.perform("ask/1/1/1/0")).rejects.toThrow("no line");
-    expect(world.keys).toEqual(["ask/1/1/1/0"]);
+    await expect(world.perform("ask/call_1/1/1/0")).rejects.toThrow("no line");
+    expect(world.keys).toEqual(["ask/call_1/1/1/0"]);
   });
 });
 

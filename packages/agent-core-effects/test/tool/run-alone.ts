@@ -2,7 +2,7 @@ import type { Tool, ToolContext, ToolOutcome } from "../../src/index.ts";
 
 /** A context for a tool that is run without any agent. */
 export const alone = (more: Partial<ToolContext> = {}): ToolContext => ({
-  toolCallId: "1",
+  toolCallId: "call_1",
   idempotencyKey: "session/1",
   attempt: 1,
   signal: new AbortController().signal,

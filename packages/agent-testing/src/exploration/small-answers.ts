@@ -1,4 +1,5 @@
 import { effectsAt, type AgentEffect } from "@moora/agent-core-effects";
+import { callId } from "@moora/agent-core-effects/internal";
 import {
   isLoopRunning,
   type AgentInput,
@@ -136,7 +137,7 @@ function outcomeToInput(
     return { type: "llm-call-failed", key, failure, timestamp };
   }
   const names = "calls" in outcome ? outcome.calls : [];
-  const ids = names.map((_, index) => String(state.toolCallCount + index + 1));
+  const ids = names.map((_, index) => callId(state.toolCallCount + index + 1));
   const parts: TurnPart[] = "answer" in outcome ? [{ type: "text", text: outcome.answer }] : [];
   const observation: InputOf<"re-act-observed">["observation"] =
     names.length === 0

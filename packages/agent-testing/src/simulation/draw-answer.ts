@@ -86,7 +86,7 @@ function detailsOf(
       return { calls: [{ name: oneOf(choose, namesIn(request)), arguments: oneOf(choose, badArguments) }] };
     case "internal-call": {
       const name = oneOf(choose, ["load_older_messages", "find_tool_calls", "load_tool_results"]);
-      return { calls: [{ name, arguments: oneOf(choose, ["{}", '{"text":""}', '{"ids":["1"]}']) }] };
+      return { calls: [{ name, arguments: oneOf(choose, ["{}", '{"text":""}', '{"ids":["call_1"]}']) }] };
     }
     case "truncated":
       return { text: "I will", ...calls(request, choose(3), draws) };

@@ -72,6 +72,6 @@ async function outcomeOf(value: () => unknown): Promise<ToolOutcome> {
     execute: value,
   });
   const { signal } = new AbortController();
-  const context = { toolCallId: "0", idempotencyKey: "", attempt: 1, signal, progress: () => undefined };
+  const context = { toolCallId: "call_0", idempotencyKey: "", attempt: 1, signal, progress: () => undefined };
   return await tool.run("{}", context);
 }

@@ -68,7 +68,7 @@ describe("the same approval", () => {
     ]);
     await session.refresh();
     await quiet(session);
-    expect(session.current().toolCalls["1"]?.decision).toMatchObject({ type: "approved", by: "ada" });
+    expect(session.current().toolCalls["call_1"]?.decision).toMatchObject({ type: "approved", by: "ada" });
     expect(countOf(scene, "pay")).toBe(1);
     await checkSound(session, scene.log());
     await Promise.all([session.close(), ada.close(), bob.close()]);
@@ -83,7 +83,7 @@ describe("one approved and one rejected", () => {
     await session.decide(questionOn(session, "pay"), "approve", "ada");
     await quiet(session);
     expect(endOf(session)).toEqual({ control: "Done", results: [true, false] });
-    expect(session.current().toolCalls["2"]?.result).toMatchObject({
+    expect(session.current().toolCalls["call_2"]?.result).toMatchObject({
       error: expect.stringContaining("Too early."),
     });
     expect([countOf(scene, "pay"), countOf(scene, "ship")]).toEqual([1, 0]);

@@ -53,7 +53,7 @@ describe("a question that waits for days", () => {
     await person.close();
     await scene.clock.advanceAsync(day);
     const session = await restarted(scene);
-    expect(session.current().toolCalls["1"]).toMatchObject({
+    expect(session.current().toolCalls["call_1"]).toMatchObject({
       decision: { type: "rejected", by: "ada", reason: "Too dear.", decidedAt: at },
       result: { isSuccess: false, code: "rejected", error: expect.stringContaining("Too dear.") },
     });
@@ -72,7 +72,7 @@ describe("a question that waits for days", () => {
     await deciding;
     await person.close();
     const session = await restarted(scene);
-    expect(session.current().toolCalls["1"]).toMatchObject({
+    expect(session.current().toolCalls["call_1"]).toMatchObject({
       parameters: '{"of":7}',
       original: '{"of":1}',
       decision: { type: "modified", by: "ada" },
@@ -99,7 +99,10 @@ describe("a question that waits for days", () => {
       decidedBy: "deadline",
     });
     const session = await restarted(scene);
-    expect(session.current().toolCalls["1"]?.result).toMatchObject({ isSuccess: false, code: "expired" });
+    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({
+      isSuccess: false,
+      code: "expired",
+    });
     await person.refresh();
     expect(await person.decide(question, "approve", "ada")).toMatchObject({ status: "ignored" });
     await restarted(scene);
@@ -190,8 +193,8 @@ describe("a decision about something else, from another process, before and afte
         [foreign, "digest-mismatch"],
         [{ ...question, digest: "" }, "digest-mismatch"],
         [{ ...question, digest: `${question.digest}#2` }, "digest-mismatch"],
-        [{ ...question, toolCallId: "1" }, "not-open"],
-        [{ ...question, toolCallId: "9" }, "unknown-call"],
+        [{ ...question, toolCallId: "call_1" }, "not-open"],
+        [{ ...question, toolCallId: "call_9" }, "unknown-call"],
         [{ ...question, toolCallId: "__proto__" }, "unknown-call"],
       ];
       for (const [about, reason] of refused) {
@@ -230,7 +233,7 @@ describe("a decision about something else, from another process, before and afte
     });
     const session = await restarted(scene);
     expect(session.questions()).toEqual([]);
-    expect(session.current().toolCalls["1"]?.result).toMatchObject({ code: "cancelled" });
+    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ code: "cancelled" });
     expect(problemsAfter(session.current())).toEqual([]);
     expect(ran(scene)).toEqual([]);
     await Promise.all([first.close(), second.close()]);
@@ -260,7 +263,7 @@ describe("a tool's question to a human", () => {
     });
     await person.close();
     const session = await restarted(scene);
-    expect(session.current().toolCalls["1"]).toMatchObject({
+    expect(session.current().toolCalls["call_1"]).toMatchObject({
       decision: { type: "answered", by: "ada" },
       result: { isSuccess: true, content: '{"stars":4,"why":"Good."}' },
     });

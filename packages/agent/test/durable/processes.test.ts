@@ -68,7 +68,7 @@ describe.each(stores)("the same approval, on %s", (store) => {
     const receipts = await Promise.all(people.map((person) => person.said("receipt")));
     await session.refresh();
     await quiet(session);
-    const by = session.current().toolCalls["1"]?.decision?.by;
+    const by = session.current().toolCalls["call_1"]?.decision?.by;
     expect(["bob", "eve"]).toContain(by);
     expect(receipts).toContainEqual({ status: "accepted", seq: expect.any(Number) });
     expect(receipts).toContainEqual({ status: "ignored", reason: "already-decided", decidedBy: by });
@@ -87,7 +87,7 @@ describe.each(stores)("an owner that is stopped in the middle of a tool, on %s (
     child.signal("SIGSTOP");
     const session = await hostHere(shared, "once", anHourLater);
     await quiet(session);
-    expect(session.current().toolCalls["1"]?.result).toMatchObject({ code: "outcome-unknown" });
+    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ code: "outcome-unknown" });
     for (let index = 0; index < 5; index += 1) {
       expect(await session.send(`message ${index}`)).toMatchObject({ status: "accepted" });
       await quiet(session);
@@ -115,7 +115,7 @@ describe.each(stores)("a host that is asked to end in the middle of a tool, on %
     await expect(child.said("uncaught")).rejects.toThrow("without reporting");
     expect(shared.counter.runs).toHaveLength(1);
     const { state } = await stateAt(shared.storage.open(), "ada");
-    expect(state.toolCalls["1"]?.result).toBeNull();
+    expect(state.toolCalls["call_1"]?.result).toBeNull();
     // The lease was released: no process has to wait for its end.
     const session = await hostHere(shared, "keyed");
     await quiet(session);
@@ -143,13 +143,13 @@ describe("a tool that ends its process (C06)", () => {
       expect([deaths, shared.counter.runs.length]).toEqual([tries, tries]);
       const log = shared.storage.open();
       const { state } = await stateAt(log, "ada");
-      expect(state.toolCalls["1"]?.result).toMatchObject({ isSuccess: false, code });
+      expect(state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: false, code });
       expect(state.reActContext.control.type).toBe("Done");
       expect(problemsAfter(state)).toEqual([]);
       const session = await hostHere(shared, tool);
       await session.send("And now?");
       await quiet(session);
-      expect(session.current().toolCalls["2"]?.result).toMatchObject({ content: `did ${tool}` });
+      expect(session.current().toolCalls["call_2"]?.result).toMatchObject({ content: `did ${tool}` });
       await checkSound(session, log);
     },
   );

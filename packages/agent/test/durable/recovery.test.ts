@@ -74,7 +74,7 @@ describe("a tool that runs once and takes ten minutes, under a lease of thirty s
     }
     runs[0]?.end();
     await quiet(session);
-    expect(session.current().toolCalls["1"]?.result).toMatchObject({ content: "result 1" });
+    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ content: "result 1" });
     expect(runs).toHaveLength(1);
     await checkSound(session, log);
     await session.close();
@@ -95,7 +95,7 @@ describe("a tool that runs once and takes ten minutes, under a lease of thirty s
     await clock.advanceAsync(31_000);
     const second = await open("second", { clock });
     await quiet(second);
-    expect(second.current().toolCalls["1"]?.result).toMatchObject({ code: "outcome-unknown" });
+    expect(second.current().toolCalls["call_1"]?.result).toMatchObject({ code: "outcome-unknown" });
     const ended = second.current();
     expect(ended.reActContext.control.type).toBe("Done");
     runs[0]?.end();
@@ -215,7 +215,7 @@ describe("a session that has an owner (D02)", () => {
       await expect(
         poster.dispatch({
           type: "tool-call-completed",
-          toolCallId: "1",
+          toolCallId: "call_1",
           timestamp: 1,
           result: { isSuccess: true, content: "", receivedAt: 1 },
         }),

@@ -159,7 +159,7 @@ describe("an append that breaks", () => {
     await clock.advanceAsync(10_000);
     await quiet(session);
     // The other message is answered with a call of its own.
-    expect(counter.runs.map(({ key }) => key.split("/").at(-1))).toEqual(["1", "2"]);
+    expect(counter.runs.map(({ key }) => key.split("/").at(-1))).toEqual(["call_1", "call_2"]);
     const notes = session.current().messages.map(({ content }) => content);
     expect(notes).toContain("From elsewhere.");
     expect(notes).not.toContain("From here.");

@@ -132,7 +132,7 @@ const resultsIn = async ({ log }: House): Promise<number> =>
 async function expectWhole(house: House, whole: FinalStates, asks: number, at: string): Promise<void> {
   const { caller, child } = await finalStatesOf(house);
   const content = whole.child.messages.at(-1)?.content;
-  expect(caller.toolCalls["1"]?.result, at).toMatchObject({ isSuccess: true, content });
+  expect(caller.toolCalls["call_1"]?.result, at).toMatchObject({ isSuccess: true, content });
   expect(caller.reActContext.control.type, at).toBe("Done");
   expect(await resultsIn(house), at).toBe(1);
   expect([caller.usage, child.usage], at).toEqual([whole.caller.usage, whole.child.usage]);
@@ -219,7 +219,7 @@ describe("a sub-agent in a log", () => {
     const household = { script: [fails("auth", { message: "No such key." })] };
     await run(house, pairOf(), household);
     const { seqs, caller } = await finalStatesOf(house);
-    expect(caller.toolCalls["1"]?.result).toMatchObject({ error: expect.stringMatching(/^LlmError: /) });
+    expect(caller.toolCalls["call_1"]?.result).toMatchObject({ error: expect.stringMatching(/^LlmError: /) });
     const resultIndex = (await readSession(house.log, "ada")).inputs.findIndex(
       ({ type }) => type === "tool-call-completed",
     );
@@ -229,7 +229,9 @@ describe("a sub-agent in a log", () => {
     const other = homely(again);
     await run(other, pairOf({ caller: { seq: resultIndex + 1, when: "before" } }), household);
     await run(other, pairOf(), household);
-    expect((await finalStatesOf(other)).caller.toolCalls["1"]?.result).toMatchObject({ isSuccess: false });
+    expect((await finalStatesOf(other)).caller.toolCalls["call_1"]?.result).toMatchObject({
+      isSuccess: false,
+    });
     expect(again.asks).toBe(counter.asks);
   });
 });
@@ -240,7 +242,7 @@ describe("a sub-agent in the middle of its work", () => {
     const session = await open(house, pairOf(), { script: held, deeds });
     await session.send("Have it done.");
     await rest();
-    expect(effectsAt((await finalStatesOf(house)).child)).toHaveProperty("tool/1/1");
+    expect(effectsAt((await finalStatesOf(house)).child)).toHaveProperty("tool/call_1/1");
     return session;
   };
 
@@ -260,7 +262,7 @@ describe("a sub-agent in the middle of its work", () => {
     const { caller, child, childId } = await finalStatesOf(house);
     expect(childId).toBe(left.childId);
     expect(child.messages.filter(({ role }) => role === "user")).toHaveLength(1);
-    expect(caller.toolCalls["1"]?.result).toMatchObject({ isSuccess: true });
+    expect(caller.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
   });
 
   it("is cancelled with its caller, and both are idle (I02)", async () => {
@@ -289,7 +291,7 @@ describe("a sub-agent in the middle of its work", () => {
     await rest();
     const { caller, child } = await finalStatesOf(house);
     expect(isLoopRunning(child)).toBe(false);
-    expect(caller.toolCalls["1"]?.result).toMatchObject({ code: "timeout" });
+    expect(caller.toolCalls["call_1"]?.result).toMatchObject({ code: "timeout" });
     expect(caller.reActContext.control.type).toBe("Done");
     await session.close();
   });
@@ -308,12 +310,12 @@ describe("a sub-agent whose log cannot be reached for a while", () => {
     gates.isDown = true;
     deeds.add("finished");
     await rest();
-    expect(Object.keys(effectsAt(session.current()))).toEqual(["tool/1/1"]);
+    expect(Object.keys(effectsAt(session.current()))).toEqual(["tool/call_1/1"]);
     gates.isDown = false;
     await house.clock.advanceAsync(50);
     await rest();
     const { caller, child } = await finalStatesOf(house);
-    expect(caller.toolCalls["1"]?.result).toMatchObject({ isSuccess: true });
+    expect(caller.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
     expect(child.messages.filter(({ role }) => role === "user")).toHaveLength(1);
     await session.close();
   });
@@ -345,11 +347,11 @@ describe("a question of a sub-agent in a log", () => {
 
   it("is answered by its own host", async () => {
     const { toolCalls } = await signs({ onApproval: () => "approve" });
-    expect(toolCalls["1"]?.result).toMatchObject({ isSuccess: true });
+    expect(toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
   });
 
   it("is rejected where no reviewer can answer, so that it never hangs", async () => {
     const { toolCalls } = await signs({});
-    expect(toolCalls["1"]?.result).toMatchObject({ code: "rejected" });
+    expect(toolCalls["call_1"]?.result).toMatchObject({ code: "rejected" });
   });
 });

@@ -98,7 +98,7 @@ describe("a session that is closed by a listener of the first of two questions",
       await session.send("Pay both.");
       await closed;
       await session.settled();
-      expect(asked).toEqual(["1"]);
+      expect(asked).toEqual(["call_1"]);
       expect(clock.waiting).toBe(0);
     },
   );
@@ -122,7 +122,7 @@ describe("a session that is closed with a grace of any length", () => {
     expect(clock.longest).toBeLessThan(2 ** 31);
     work.resolve("paid");
     await closed;
-    expect(session.current().toolCalls["1"]?.result).toMatchObject({ isSuccess: true, content: "paid" });
+    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true, content: "paid" });
     expect(clock.waiting).toBe(0);
   });
 });

@@ -123,7 +123,7 @@ describe("a log that cannot be written", () => {
     isBusy = false;
     await clock.advanceAsync(10_000);
     expect((await run).text).toBe("Done.");
-    expect(reports[0]).toMatchObject({ source: "log", error: { code: "LogBusy" }, key: "tool/1/1" });
+    expect(reports[0]).toMatchObject({ source: "log", error: { code: "LogBusy" }, key: "tool/call_1/1" });
     await session.close();
     expect(clock.waiting).toBe(0);
   });
@@ -193,7 +193,7 @@ describe("a sub-agent whose log is busy while its result is stored", () => {
     isBusy = false;
     await clock.advanceAsync(60_000);
     const { state } = await run;
-    expect(state.toolCalls["1"]?.result).toMatchObject({ isSuccess: true, content: "It works." });
+    expect(state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true, content: "It works." });
     await session.close();
     expect(clock.waiting).toBe(0);
   });

@@ -327,7 +327,7 @@ describe("calls that are settled while a custom state holds them", () => {
     const session = startSession(agent);
     const run = session.ask("Pay.");
     await turns();
-    expect(await session.settle("1", { content: "paid by hand" })).toMatchObject({ status: "accepted" });
+    expect(await session.settle("call_1", { content: "paid by hand" })).toMatchObject({ status: "accepted" });
     held.resolve("Go");
     expect((await run).text).toBe("Paid.");
     await session.close();

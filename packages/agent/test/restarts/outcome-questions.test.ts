@@ -72,7 +72,7 @@ describe("a question about an unknown outcome", () => {
     expect(ran).toHaveLength(runs);
     expect(reActContext.control.type).toBe("Done");
     expect(textOf(resultOf(session.current()))).toMatch(text);
-    expect(toolCalls["1"]).toMatchObject({ decision: { type: recorded, by: "ada" } });
+    expect(toolCalls["call_1"]).toMatchObject({ decision: { type: recorded, by: "ada" } });
     const result = resultOf(session.current());
     expect(result?.isSuccess === false ? result.code : undefined).toBe(code);
     await session.close();

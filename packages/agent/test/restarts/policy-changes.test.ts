@@ -126,7 +126,7 @@ describe("a policy that is tightened between two processes", () => {
     await turns();
     expect(ran).toEqual(["pay 1"]);
     await session.configure(approvalAlways);
-    expect(questionOf(session)).toMatchObject({ about: "approval", toolCallId: "2" });
+    expect(questionOf(session)).toMatchObject({ about: "approval", toolCallId: "call_2" });
     await session.close();
   });
 });

@@ -70,5 +70,5 @@ export const textOf = (result: ToolCallResult | null | undefined): string => {
   return result.isSuccess ? result.content : result.error;
 };
 
-export const resultOf = ({ toolCalls }: AgentState, id = "1"): ToolCallResult | null | undefined =>
+export const resultOf = ({ toolCalls }: AgentState, id = "call_1"): ToolCallResult | null | undefined =>
   toolCalls[id]?.result;

@@ -216,7 +216,9 @@ describe("a refusal after an effect", () => {
       if (calls === 1) return callsTools([{ name: "pay", arguments: { euros: 5 } }]);
       if (calls === 2) return fails("refusal");
       const loads = messages.at(-1)?.role !== "assistant";
-      return loads ? callsTools([{ name: "load_tool_results", arguments: { ids: ["1"] } }]) : answers("ok");
+      return loads
+        ? callsTools([{ name: "load_tool_results", arguments: { ids: ["call_1"] } }])
+        : answers("ok");
     });
     const tool = pay({ execute: () => "paid 5 euros, receipt 77" });
     const session = await new Restarts().open(defineAgent({ llm, tools: [tool] }));
@@ -225,7 +227,7 @@ describe("a refusal after an effect", () => {
     const [, , first, second] = llm.requests;
     expect(
       first?.messages.some(
-        (message) => message.role === "note" && message.text.includes("pay (id 1) succeeded"),
+        (message) => message.role === "note" && message.text.includes("pay (id call_1) succeeded"),
       ),
     ).toBe(true);
     expect(first?.tools.map(({ name }) => name)).toContain("load_tool_results");

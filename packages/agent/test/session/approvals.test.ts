@@ -48,14 +48,14 @@ const first = (questions: readonly Question[]): Question => {
   return question;
 };
 
-const resultOf = ({ session }: Scene, id = "1"): unknown => session.current().toolCalls[id]?.result;
+const resultOf = ({ session }: Scene, id = "call_1"): unknown => session.current().toolCalls[id]?.result;
 
 describe("a question", () => {
   it("shows what is asked, parsed, and binds to its digest", async () => {
     const made = paying();
     const question = first(await asking(made));
     expect(question).toMatchObject({
-      toolCallId: "1",
+      toolCallId: "call_1",
       about: "approval",
       name: "pay",
       parameters: { to: "a", sum: 9 },
@@ -63,7 +63,9 @@ describe("a question", () => {
       due: null,
     });
     expect(made.session.questions()).toEqual([question]);
-    expect(made.events.find(({ type }) => type === "ApprovalRequested")).toMatchObject({ toolCallId: "1" });
+    expect(made.events.find(({ type }) => type === "ApprovalRequested")).toMatchObject({
+      toolCallId: "call_1",
+    });
   });
 
   it.each<[string, Decision, object]>([
@@ -82,7 +84,7 @@ describe("a question", () => {
     expect(await made.session.decide(question, decision, "ada")).toMatchObject({ status: "accepted" });
     await made.session.settled();
     expect(resultOf(made)).toMatchObject(result);
-    expect(made.session.current().toolCalls["1"]?.decision).toMatchObject({ by: "ada" });
+    expect(made.session.current().toolCalls["call_1"]?.decision).toMatchObject({ by: "ada" });
     expect(made.session.current().reActContext.control.type).toBe("Done");
   });
 
@@ -206,7 +208,7 @@ describe("what was approved is what runs (H02)", () => {
     await deciding;
     await made.session.settled();
     expect(made.ran).toEqual([["b", { to: "b", sum: 1 }]]);
-    const record = made.session.current().toolCalls["1"];
+    const record = made.session.current().toolCalls["call_1"];
     expect(record).toMatchObject({ parameters: '{"to":"b","sum":1}', original: '{"to":"a","sum":9}' });
     const logged = made.inputs.find(({ type }) => type === "tool-call-decided");
     expect(logged).toMatchObject({
@@ -240,7 +242,7 @@ describe("two decisions about one question (H04)", () => {
 });
 
 describe("three questions of one turn (H05)", () => {
-  const ids = ["1", "2", "3"] as const;
+  const ids = ["call_1", "call_2", "call_3"] as const;
   const orders = [
     [0, 1, 2],
     [0, 2, 1],
@@ -283,7 +285,7 @@ describe("a decision about another call (H06)", () => {
   it("is of no use: unknown, done, of another session", async () => {
     const made = paying();
     const question = first(await asking(made));
-    for (const toolCallId of ["2", "", "__proto__", "constructor"]) {
+    for (const toolCallId of ["call_2", "", "__proto__", "constructor"]) {
       const outcome = await made.session
         .decide({ ...question, toolCallId }, "approve")
         .catch((error: unknown) => error);
@@ -429,7 +431,7 @@ describe("a decision that is too large", () => {
     });
     const onApproval = (): Decision => ({ answer: "because ".repeat(1_000) });
     const { state } = await runTask(agent, "Ask me.", { onApproval });
-    const result = state.toolCalls["1"]?.result;
+    const result = state.toolCalls["call_1"]?.result;
     expect(result).toMatchObject({ isSuccess: true, content: expect.stringContaining("8000") });
     expect(result?.isSuccess === true && result.content.length <= 200).toBe(true);
   });
@@ -439,7 +441,7 @@ describe("the approval handler of the host", () => {
   const withOnApproval = async (onApproval: () => Decision | Promise<Decision>): Promise<unknown> => {
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
     const agent = defineAgent({ llm, tools: [toolOf("pay")], config: { approval: { policy: "always" } } });
-    return (await runTask(agent, "Pay.", { onApproval })).state.toolCalls["1"]?.result;
+    return (await runTask(agent, "Pay.", { onApproval })).state.toolCalls["call_1"]?.result;
   };
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;

@@ -355,7 +355,7 @@ describe("an effect that ends without an answer", () => {
       }
     });
     await untilPasses(() => expect(reports).toHaveLength(1));
-    expect(reports).toEqual([{ source: "effect", error: bug, key: expect.stringMatching(/^ask\/1\//) }]);
+    expect(reports).toEqual([{ source: "effect", error: bug, key: expect.stringMatching(/^ask\/call_1\//) }]);
     now.mockRestore();
     const [question] = session.questions();
     if (question === undefined) throw new Error("Nothing is asked.");

@@ -249,11 +249,11 @@ describe("a result that comes twice, or late (E04, E06)", () => {
   it("changes nothing, and gets the reason", async () => {
     const { session, inputs } = scene([callsTools([{ name: "work" }]), hangs()], { tools: [toolOf("work")] });
     await session.send("q");
-    await untilPasses(() => expect(session.current().toolCalls["1"]?.result?.isSuccess).toBe(true));
+    await untilPasses(() => expect(session.current().toolCalls["call_1"]?.result?.isSuccess).toBe(true));
     await untilPasses(() => expect(inputs.at(-1)?.type).toBe("llm-call-started"));
     const [before, count] = [session.current(), inputs.length];
     for (const settlement of [{ content: "ok" }, { content: "ok" }, { error: "no" }])
-      expect(await session.settle("1", settlement)).toEqual({ status: "ignored", reason: "not-open" });
+      expect(await session.settle("call_1", settlement)).toEqual({ status: "ignored", reason: "not-open" });
     expect(await session.settle("__proto__", { content: "ok" })).toEqual({
       status: "ignored",
       reason: "unknown-call",

@@ -31,7 +31,7 @@ describe("a decision of onApproval that cannot be taken", () => {
     const { agent, llm } = careful();
     const { text, state } = await runTask(agent, "Remove it.", { onApproval: () => decision });
     expect(text).toBe("It is done.");
-    expect(state.toolCalls["1"]).toMatchObject({
+    expect(state.toolCalls["call_1"]).toMatchObject({
       decision: { type: "rejected", by: "host" },
       result: { isSuccess: false, code: "rejected", error: expect.stringMatching(reason) },
     });

@@ -119,12 +119,12 @@ describe("a question that comes while others look on", () => {
       decided.push(event.toolCallId);
       await event.decide("approve", "ada");
     }
-    expect(decided).toEqual(["1", "2"]);
+    expect(decided).toEqual(["call_1", "call_2"]);
     expect(new Set(paid)).toEqual(new Set([0, 1]));
     await reader.refresh();
     expect(read.flatMap((event) => (event.type === "ApprovalRequested" ? [event.toolCallId] : []))).toEqual([
-      "1",
-      "2",
+      "call_1",
+      "call_2",
     ]);
     await Promise.all([owner.close(), poster.close(), reader.close()]);
   });

@@ -81,7 +81,7 @@ describe("a session", () => {
     await session.send("q");
     const count = inputs.length;
     const before = session.current();
-    for (const toolCallId of ["99", "__proto__", "constructor"]) {
+    for (const toolCallId of ["call_99", "__proto__", "constructor"]) {
       expect(await session.settle(toolCallId, { content: "x" })).toEqual({
         status: "ignored",
         reason: "unknown-call",
@@ -299,7 +299,9 @@ describe("a session that is closed", () => {
     expect(await failureOf(session.dispatch({ type: "re-act-cancelled", timestamp: 1 }))).toMatchObject(
       closed,
     );
-    expect(await failureOf(session.decide({ toolCallId: "1", digest: "" }, "approve"))).toMatchObject(closed);
+    expect(await failureOf(session.decide({ toolCallId: "call_1", digest: "" }, "approve"))).toMatchObject(
+      closed,
+    );
     run.cancel();
     await settled();
     expect(session.current().messages[0]?.content).toBe("q");
@@ -354,8 +356,8 @@ describe("a session that continues from a state", () => {
     const { session } = scene([answers("Done.")], { tools, options: { state } });
     await session.settled();
     expect(runs).toEqual(["once", "safe", "safe"]);
-    expect(session.current().toolCalls["1"]?.result).toMatchObject({ code: "outcome-unknown" });
-    expect(session.current().toolCalls["2"]?.result).toMatchObject({ isSuccess: true });
+    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({ code: "outcome-unknown" });
+    expect(session.current().toolCalls["call_2"]?.result).toMatchObject({ isSuccess: true });
   });
 
   it("with the configuration that the agent has now", async () => {

@@ -61,10 +61,10 @@ describe("the difference of two runs", () => {
     expect(diff.a).toMatchObject({ type: "tool-call-decided", decision: { type: "approved" } });
     expect(diff.b).toMatchObject({ type: "session-opened" });
     expect(diff.state.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(["toolCalls.2.decision.type", "toolCalls.2.result.isSuccess"]),
+      expect.arrayContaining(["toolCalls.call_2.decision.type", "toolCalls.call_2.result.isSuccess"]),
     );
-    expect(diff.state.find(({ path }) => path === "toolCalls.2.decision.type")).toEqual({
-      path: "toolCalls.2.decision.type",
+    expect(diff.state.find(({ path }) => path === "toolCalls.call_2.decision.type")).toEqual({
+      path: "toolCalls.call_2.decision.type",
       a: "approved",
       b: "rejected",
     });

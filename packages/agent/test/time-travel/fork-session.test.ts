@@ -83,7 +83,7 @@ describe("a fork within a batch of calls", () => {
     const seq = await withinBatch(scene);
     const { state } = await forkSession(scene.log(), "ada", seq, { as: "again", open: "reuse" });
     expect(resultsIn(state)).toEqual(['{"look":1}', '{"pay":1}', '{"ship":3}', '{"sign":1}']);
-    expect(state.toolCalls["2"]?.decision).toMatchObject({ type: "approved", by: "ada" });
+    expect(state.toolCalls["call_2"]?.decision).toMatchObject({ type: "approved", by: "ada" });
     await livedOn(scene, "again");
     // The step after the batch is not open work: it is taken anew.
     expect(scene.counter.runs.slice(ran).map(({ tool, args }) => [tool, args])).toEqual([
@@ -111,14 +111,14 @@ describe("a fork within a batch of calls", () => {
     const scene = sceneOf([[call("look"), call("pay")]], { approval });
     await recordSession(scene, ["Please."], () => scene.clock.advanceAsync(10_000));
     const renamed = (input: AgentInput): AgentInput =>
-      JSON.parse(JSON.stringify(input).replaceAll('"2"', '"pay/2"').replaceAll("/2/", "/pay/2/"));
+      JSON.parse(JSON.stringify(input).replaceAll("call_2", "pay/call_2"));
     const last = (await recordsOf(scene.log())).length;
     await forkSession(scene.log(), "ada", last, { as: "renamed", open: "close", edit: renamed });
     const inputs = await inputsOf(scene, "renamed");
     const asked = inputs.findIndex(({ type }) => type === "deadline-passed");
-    expect(inputs[asked]).toMatchObject({ key: "wait/ask/pay/2/1/expiry" });
+    expect(inputs[asked]).toMatchObject({ key: "wait/ask/pay/call_2/1/expiry" });
     const forked = await forkSession(scene.log(), "renamed", asked, { as: "fork", open: "reuse" });
-    expect(forked.state.toolCalls["pay/2"]?.result).toMatchObject({ code: "expired" });
+    expect(forked.state.toolCalls["pay/call_2"]?.result).toMatchObject({ code: "expired" });
   });
 
   it("that closes settles each open call, and says of each question who closed it", async () => {
@@ -132,7 +132,7 @@ describe("a fork within a batch of calls", () => {
       false,
       false,
     ]);
-    expect(state.toolCalls["2"]?.decision).toMatchObject({ type: "rejected", by: "fork" });
+    expect(state.toolCalls["call_2"]?.decision).toMatchObject({ type: "rejected", by: "fork" });
     expect(problemsAfter(state)).toEqual([]);
   });
 
@@ -155,8 +155,8 @@ describe("a fork within a batch of calls", () => {
     const session = await world.open(agent);
     expect(questionOf(session).about).toBe("outcome");
     const asked = await closedNow("asked");
-    expect(asked.toolCalls["1"]?.result).toMatchObject({ code: "outcome-unknown" });
-    expect(asked.toolCalls["1"]?.decision).toMatchObject({ type: "unknown", by: "fork" });
+    expect(asked.toolCalls["call_1"]?.result).toMatchObject({ code: "outcome-unknown" });
+    expect(asked.toolCalls["call_1"]?.decision).toMatchObject({ type: "unknown", by: "fork" });
     expect(problemsAfter(asked)).toEqual([]);
     await session.close();
   });
@@ -235,9 +235,9 @@ describe("a fork with an edit", () => {
     const same = (input: AgentInput): AgentInput => input;
     const raised = (input: AgentInput): AgentInput => {
       if (input.type !== "re-act-observed" || input.observation.type !== "continue-re-act") return input;
-      const { "2": pay, ...others } = input.observation.toolCalls;
+      const { call_2: pay, ...others } = input.observation.toolCalls;
       if (pay === undefined) return input;
-      const toolCalls = { ...others, "2": { ...pay, parameters: '{"of":99}' } };
+      const toolCalls = { ...others, call_2: { ...pay, parameters: '{"of":99}' } };
       return { ...input, observation: { type: "continue-re-act", toolCalls } };
     };
     const questions = await Promise.all(

@@ -63,10 +63,10 @@ describe("a run that is run again", () => {
     expect(said(was.state)).toEqual(["First.", last, "Second.", last]);
     expect(said(state)).toEqual(["First.", last, "Second.", "Brief."]);
     expect(differences).toContainEqual({ path: "messages[3].content", a: last, b: "Brief." });
-    expect(differences.some(({ path }) => path === "toolCalls.4" || path.startsWith("toolCalls.4."))).toBe(
-      true,
-    );
-    expect(differences.some(({ path }) => path.startsWith("toolCalls.1"))).toBe(false);
+    expect(
+      differences.some(({ path }) => path === "toolCalls.call_4" || path.startsWith("toolCalls.call_4.")),
+    ).toBe(true);
+    expect(differences.some(({ path }) => path.startsWith("toolCalls.call_1"))).toBe(false);
     expect(counter.runs).toEqual([]);
   });
 
@@ -94,7 +94,7 @@ describe("a run that is run again", () => {
     using counter = new Counter();
     const agent = another(counter, [[call("pay", 5)]]);
     const { state } = await rerunSession(agent, scene.log(), "ada", { from: 0 });
-    expect(state.toolCalls["1"]).toMatchObject({
+    expect(state.toolCalls["call_1"]).toMatchObject({
       decision: { type: "rejected", by: "rerun" },
       result: { isSuccess: false, code: "rejected" },
     });

@@ -60,7 +60,7 @@ describe("verifying a session", () => {
     expect(report.ok ? [] : report.changes).toContainEqual(
       expect.objectContaining({
         op: "put-call",
-        id: "1",
+        id: "call_1",
         record: expect.objectContaining({ result: expect.objectContaining({ content: '{"look":9}' }) }),
       }),
     );

@@ -80,8 +80,8 @@ describe("two engines at once", () => {
     expect(one.memory()).toMatchObject({ task: "What of Oslo?", step: 2, error: null });
     expect(other.memory()).toMatchObject({ task: "What of Rome?", step: 3, finalAnswer: null });
     expect(movesOf(one)).toHaveLength(5);
-    expect(Object.keys(one.state.toolCalls)).toEqual(["1"]);
-    expect(Object.keys(stateOf(error).toolCalls)).toEqual(["1", "2", "3"]);
+    expect(Object.keys(one.state.toolCalls)).toEqual(["call_1"]);
+    expect(Object.keys(stateOf(error).toolCalls)).toEqual(["call_1", "call_2", "call_3"]);
   });
 
   it("share nothing although their model is the same", async () => {

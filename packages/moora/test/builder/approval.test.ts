@@ -76,10 +76,10 @@ describe("onApproval", () => {
     await engine.run();
     expect(deleted).toEqual(["/a"]);
     expect(questions).toMatchObject([
-      { toolCallId: "1", about: "approval", name: "delete_file", parameters: { path: "/a" }, due: null },
+      { toolCallId: "call_1", about: "approval", name: "delete_file", parameters: { path: "/a" }, due: null },
     ]);
     expect(movesOf(engine)).toContain("WaitingForHuman HumanApproved Acting");
-    expect(engine.state.toolCalls["1"]?.decision).toMatchObject({ type: "approved", by: "host" });
+    expect(engine.state.toolCalls["call_1"]?.decision).toMatchObject({ type: "approved", by: "host" });
   });
 
   it("may reject: the model reads the reason", async () => {
@@ -99,7 +99,7 @@ describe("onApproval", () => {
     expect(deleted).toEqual(["/b"]);
     expect(contents(llm)).toEqual(['A human changed the arguments to {"path":"/b"}.\ndeleted /b']);
     expect(movesOf(engine)).toContain("WaitingForHuman HumanModified Acting");
-    expect(engine.state.toolCalls["1"]).toMatchObject({
+    expect(engine.state.toolCalls["call_1"]).toMatchObject({
       parameters: '{"path":"/b"}',
       original: '{"path":"/a"}',
     });
@@ -223,12 +223,12 @@ describe("an approval in a stream", () => {
     for await (const event of engine.runStreaming()) {
       seen.push(event.type);
       if (event.type === "ApprovalRequested")
-        await event.decide(event.toolCallId === "1" ? "approve" : { reject: "No." }, "ada");
+        await event.decide(event.toolCallId === "call_1" ? "approve" : { reject: "No." }, "ada");
     }
     expect(deleted).toEqual(["/a"]);
     expect(seen.filter((type) => type === "ApprovalRequested")).toHaveLength(2);
-    expect(engine.state.toolCalls["1"]?.decision).toMatchObject({ type: "approved", by: "ada" });
-    expect(engine.state.toolCalls["2"]?.decision).toMatchObject({ type: "rejected", by: "ada" });
+    expect(engine.state.toolCalls["call_1"]?.decision).toMatchObject({ type: "approved", by: "ada" });
+    expect(engine.state.toolCalls["call_2"]?.decision).toMatchObject({ type: "rejected", by: "ada" });
   });
 
   it("is decided by onApproval if there is one", async () => {

@@ -96,7 +96,10 @@ describe("a run in a log", () => {
     const engine = builder.resume().build();
     const events = await eventsOf(engine);
     expect(keys).toHaveLength(1);
-    expect(engine.state.toolCalls["1"]?.result).toMatchObject({ isSuccess: false, code: "outcome-unknown" });
+    expect(engine.state.toolCalls["call_1"]?.result).toMatchObject({
+      isSuccess: false,
+      code: "outcome-unknown",
+    });
     expect(events.at(-1)).toMatchObject({ type: "FinalAnswer", text: answer });
   });
 
@@ -146,7 +149,7 @@ describe("a run in a log", () => {
     });
     const engine = new AgentBuilder(task).llm(llm).tool(tool).log(memoryLog()).build();
     expect(await engine.run()).toBe(answer);
-    expect(engine.state.toolCalls["1"]?.result).toMatchObject({ isSuccess: false, code: "rejected" });
+    expect(engine.state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: false, code: "rejected" });
   });
 
   it("is rejected while another host runs it", async () => {

@@ -90,7 +90,7 @@ describe("a model call that fails", () => {
       "Continue",
       "FatalError",
     ]);
-    expect(stateOf(error).toolCalls["1"]?.result?.isSuccess).toBe(true);
+    expect(stateOf(error).toolCalls["call_1"]?.result?.isSuccess).toBe(true);
   });
 
   it("summarizes the history when the provider reports that it is too long", async () => {

@@ -34,8 +34,8 @@ describe("a whole run", () => {
     expect(asked).toEqual(["Oslo", "Rome"]);
     expect(llm.requests.map(({ messages }) => messages)).toEqual([
       [user],
-      [user, turn("1", "Oslo")],
-      [user, turn("1", "Oslo"), turn("2", "Rome")],
+      [user, turn("call_1", "Oslo")],
+      [user, turn("call_1", "Oslo"), turn("call_2", "Rome")],
     ]);
   });
 
@@ -67,9 +67,9 @@ describe("a whole run", () => {
     await engine.run();
     const calls = engine.memory().history.flatMap((step) => step.calls);
     expect(calls.map(({ toolCallId, observation }) => [toolCallId, observation])).toEqual([
-      ["1", 'SUCCESS: {"city":"Oslo","celsius":3}'],
-      ["2", 'SUCCESS: {"city":"Rome","celsius":3}'],
-      ["3", 'SUCCESS: {"city":"Lima","celsius":3}'],
+      ["call_1", 'SUCCESS: {"city":"Oslo","celsius":3}'],
+      ["call_2", 'SUCCESS: {"city":"Rome","celsius":3}'],
+      ["call_3", 'SUCCESS: {"city":"Lima","celsius":3}'],
     ]);
   });
 });

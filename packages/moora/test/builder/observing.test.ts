@@ -107,7 +107,7 @@ describe("reflection", () => {
   it("lets the model load a result again that the summary hides", async () => {
     const script = modelOfTrip();
     const llm = new MockLlmCaller((request, call) => {
-      if (call === 6) return callsTools([{ name: "load_tool_results", arguments: { ids: ["2"] } }]);
+      if (call === 6) return callsTools([{ name: "load_tool_results", arguments: { ids: ["call_2"] } }]);
       return script.callSync(request);
     });
     const engine = hybridBuilder(task).llm(llm).tool(weatherTool()).build();

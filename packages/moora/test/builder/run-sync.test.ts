@@ -110,7 +110,7 @@ describe("a promise in a synchronous run", () => {
     expect(error.message).toBe(
       "The tool later returned a promise, and a synchronous run cannot wait: use run().",
     );
-    expect(stateOf(error).toolCalls["1"]?.result).toMatchObject(whileItRan);
+    expect(stateOf(error).toolCalls["call_1"]?.result).toMatchObject(whileItRan);
     expect(engine.currentState()).toBe("Error");
     await new Promise((resolve) => setImmediate(resolve));
     expect(clock.waiting).toBe(0);
@@ -185,6 +185,6 @@ describe("a synchronous run, from inside its tools", () => {
     const error = thrownBy(() => engine.runSync());
     expect(error).toMatchObject({ kind: "Cancelled", message: "The tool said so." });
     expect(seen).toEqual(["Acting", "2", "aborted"]);
-    expect(stateOf(error).toolCalls["1"]?.result).toMatchObject(whileItRan);
+    expect(stateOf(error).toolCalls["call_1"]?.result).toMatchObject(whileItRan);
   });
 });

@@ -46,7 +46,7 @@ describe("the events of a run", () => {
       "FinalAnswer",
     ]);
     expect(events.find((event) => event.type === "ToolCallFinished")).toMatchObject({
-      toolCallId: "1",
+      toolCallId: "call_1",
       name: "weather",
       result: { isSuccess: true, content: '{"city":"Oslo","celsius":3}' },
     });
@@ -120,7 +120,7 @@ describe("a cancel", () => {
     const error = await errorOf(engine.run());
     expect(error).toMatchObject({ kind: "Cancelled", message: "Enough." });
     expect(aborted).toBe(true);
-    expect(stateOf(error).toolCalls["1"]?.result).toMatchObject({
+    expect(stateOf(error).toolCalls["call_1"]?.result).toMatchObject({
       isSuccess: false,
       code: "cancelled-after-start",
       error: "Cancelled after it had started; it may have had its effect.",

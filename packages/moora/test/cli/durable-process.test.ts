@@ -81,10 +81,10 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     await waiting.shows("stderr", "The agent wants to call refund");
     const approved = await done("approve", "ada", "--as", "bob");
     expect(approved.code).toBe(0);
-    expect(approved.stdout).toMatch(/^Approved: 1 refund \{"what":"it"\}\. It is record \d+\.\n$/);
+    expect(approved.stdout).toMatch(/^Approved: call_1 refund \{"what":"it"\}\. It is record \d+\.\n$/);
     expect(await waiting.ended()).toBe(0);
     expect(waiting.stdout).toBe("It is refunded.\n");
-    expect((await done("log", "ada")).stdout).toContain("1 refund approved by bob");
+    expect((await done("log", "ada")).stdout).toContain("call_1 refund approved by bob");
     expect(runLines()).toHaveLength(1);
   });
 
@@ -93,7 +93,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     const asking = owner(provider, "refund", "it");
     expect(await asking.ended()).toBe(7);
     const names = ["bob", "eve"];
-    const both = await Promise.all(names.map((name) => done("approve", "ada", "1", "--as", name)));
+    const both = await Promise.all(names.map((name) => done("approve", "ada", "call_1", "--as", name)));
     expect(new Set(both.map(({ code }) => code))).toEqual(new Set([0, 5]));
     const winner = names[both.findIndex(({ code }) => code === 0)] ?? "";
     const loser = both.find(({ code }) => code === 5);
@@ -116,7 +116,7 @@ describe("a session that outlives its process", { timeout: 60_000 }, () => {
     );
     expect(second.stderr).toContain("moora send ada ...");
     const follower = cli("log", "ada", "--follow");
-    await follower.shows("stdout", "1 charge started");
+    await follower.shows("stdout", "call_1 charge started");
     expect((await done("send", "ada", "and", "that")).code).toBe(0);
     await follower.shows("stdout", "user: and that");
     letRunsEnd();

@@ -76,8 +76,8 @@ async function replied(
 
 describe("a call with an unknown outcome, at the terminal", () => {
   it.each([
-    ["r", [[prompt, "r"]], "wired again", "1 wire decided to run again by ada"],
-    ["w", [[prompt, "w receipt 77"]], "receipt 77", "1 wire reported as worked by ada: receipt 77"],
+    ["r", [[prompt, "r"]], "wired again", "call_1 wire decided to run again by ada"],
+    ["w", [[prompt, "w receipt 77"]], "receipt 77", "call_1 wire reported as worked by ada: receipt 77"],
     [
       "w and its result",
       [
@@ -85,10 +85,10 @@ describe("a call with an unknown outcome, at the terminal", () => {
         ["What did it return? (optional) ", "receipt 78"],
       ],
       "receipt 78",
-      "1 wire reported as worked by ada: receipt 78",
+      "call_1 wire reported as worked by ada: receipt 78",
     ],
-    ["f", [[prompt, "f no money"]], "no money", "1 wire reported as failed by ada: no money"],
-    ["u", [[prompt, "u"]], "unknown", "1 wire reported as unknown by ada"],
+    ["f", [[prompt, "f no money"]], "no money", "call_1 wire reported as failed by ada: no money"],
+    ["u", [[prompt, "u"]], "unknown", "call_1 wire reported as unknown by ada"],
   ] as const)("is asked about in words of its own, and takes %s", async (_, lines, content, record) => {
     await interrupted();
     await using provider = await FakeProvider.start(says("Fine."));
@@ -116,19 +116,21 @@ describe("a call with an unknown outcome, without a terminal", () => {
     const open = await cli("run", "--session", "ada", "--tools", toolsFile);
     expect(open.code).toBe(7);
     expect(open.err).toContain(
-      "  moora settle ada 1 run-again\n  moora settle ada 1 worked --result ...\n" +
-        "  moora settle ada 1 failed --reason ...\n  moora settle ada 1 unknown\n",
+      "  moora settle ada call_1 run-again\n  moora settle ada call_1 worked --result ...\n" +
+        "  moora settle ada call_1 failed --reason ...\n  moora settle ada call_1 unknown\n",
     );
-    expect((await cli("show", "ada")).out).toContain('Interrupted, outcome unknown: 1 wire {"euros":9}\n');
+    expect((await cli("show", "ada")).out).toContain(
+      'Interrupted, outcome unknown: call_1 wire {"euros":9}\n',
+    );
   });
 
   it("of an approved call, without a question to a person, cannot be settled later: the message says why", async () => {
     await interrupted("report");
     await finished();
-    expect(await cli("settle", "ada", "1", "worked")).toMatchObject({
+    expect(await cli("settle", "ada", "call_1", "worked")).toMatchObject({
       code: 5,
       err:
-        "moora: Call 1 already has its result: outcome unknown. " +
+        "moora: Call call_1 already has its result: outcome unknown. " +
         'To be asked about interrupted calls, define the tool with onUnknown: "ask".\n',
     });
   });
@@ -136,18 +138,20 @@ describe("a call with an unknown outcome, without a terminal", () => {
   it("that was settled names the decision, not the approval before it", async () => {
     await interrupted();
     await cli("run", "--session", "ada", "--tools", toolsFile);
-    await cli("settle", "ada", "1", "unknown", "--as", "bob");
-    expect((await cli("settle", "ada", "1", "worked")).err).toContain("was already decided by bob: unknown.");
+    await cli("settle", "ada", "call_1", "unknown", "--as", "bob");
+    expect((await cli("settle", "ada", "call_1", "worked")).err).toContain(
+      "was already decided by bob: unknown.",
+    );
   });
 
   it.each([["approve"], ["reject"]])("is rejected by %s, which names the right commands", async (command) => {
     await interrupted();
     await cli("run", "--session", "ada", "--tools", toolsFile);
-    for (const args of [["ada"], ["ada", "1"]]) {
+    for (const args of [["ada"], ["ada", "call_1"]]) {
       const refused = await cli(command, ...args);
       expect(refused.code).toBe(5);
       expect(refused.err).toContain(
-        'Call 1 wire {"euros":9} was interrupted, and waits for its outcome. Use one of\n  moora settle ada 1 run-again\n',
+        'Call call_1 wire {"euros":9} was interrupted, and waits for its outcome. Use one of\n  moora settle ada call_1 run-again\n',
       );
     }
   });
@@ -161,8 +165,8 @@ describe("a call with an unknown outcome, without a terminal", () => {
   ])("is settled by settle %j", async (args, record, content) => {
     await interrupted();
     await cli("run", "--session", "ada", "--tools", toolsFile);
-    expect((await cli("settle", "ada", "1", ...args)).out).toMatch(
-      /^Settled: 1 wire \{"euros":9\}\. It is record \d+\.\n$/,
+    expect((await cli("settle", "ada", "call_1", ...args)).out).toMatch(
+      /^Settled: call_1 wire \{"euros":9\}\. It is record \d+\.\n$/,
     );
     await using provider = await FakeProvider.start(says("Fine."));
     const run = await cli("run", "--session", "ada", "--tools", toolsFile, ...provider.options);
@@ -181,6 +185,9 @@ describe("a call with an unknown outcome, without a terminal", () => {
     ],
   ])("settle %j is refused", async (args, message) => {
     await interrupted();
-    expect(await cli("settle", "ada", "1", ...args)).toMatchObject({ code: 2, err: `moora: ${message}\n` });
+    expect(await cli("settle", "ada", "call_1", ...args)).toMatchObject({
+      code: 2,
+      err: `moora: ${message}\n`,
+    });
   });
 });

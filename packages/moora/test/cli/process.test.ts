@@ -123,7 +123,7 @@ describe("the command in a process of its own", { timeout: 60_000 }, () => {
     const child = new Child(["run", "read a.txt", "--approve", "ask", "--session", "w"], folder.path);
     child.process.stdin.end();
     expect(await child.ended()).toBe(7);
-    expect(child.stderr).toContain("  moora approve w 1\n");
+    expect(child.stderr).toContain("  moora approve w call_1\n");
     expect(child.stderr).toContain("then resume with\n  moora run --session w\n");
   });
 

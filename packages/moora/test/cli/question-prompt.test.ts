@@ -6,7 +6,7 @@ import { Screen } from "../../src/cli/terminal/screen.ts";
 import { TestHost } from "./test-host.ts";
 
 const question: Question = {
-  toolCallId: "1",
+  toolCallId: "call_1",
   about: "approval",
   name: "pay",
   parameters: { euros: 5 },

@@ -98,14 +98,16 @@ describe("a question of the agent's own", () => {
     const run = ["run", "--session", "ada", ...tools, ...provider.options];
     const open = await cli(...run, "paint it");
     expect(open.code).toBe(7);
-    expect(open.err).toContain("The agent asks: Which color?\n  moora answer ada 1 ...\n");
+    expect(open.err).toContain("The agent asks: Which color?\n  moora answer ada call_1 ...\n");
     expect((await cli("show", "ada")).out).toContain(
-      "The agent asks: Which color?\n  moora answer ada 1 ...",
+      "The agent asks: Which color?\n  moora answer ada call_1 ...",
     );
     expect((await cli("show", "ada", "--json")).out).toContain('"question":"Which color?"');
-    expect((await cli("log", "ada")).out).toContain('model calls 1 ask_human "Which color?"');
-    expect((await cli("answer", "ada", "1", "blue")).out).toContain('Answered: 1 ask_human "Which color?".');
-    expect((await cli("log", "ada")).out).toContain("1 ask_human answered by ada: blue");
+    expect((await cli("log", "ada")).out).toContain('model calls call_1 ask_human "Which color?"');
+    expect((await cli("answer", "ada", "call_1", "blue")).out).toContain(
+      'Answered: call_1 ask_human "Which color?".',
+    );
+    expect((await cli("log", "ada")).out).toContain("call_1 ask_human answered by ada: blue");
     expect((await cli(...run)).out).toBe("Blue.\n");
   });
 });

@@ -37,7 +37,7 @@ describe.each([
     const without = await cli("run", "--session", "ada", ...log, ...provider.options);
     expect(without.code).toBe(2);
     expect(without.err).toContain(
-      'moora: Session "ada" has open calls of tools that are not loaded: 1 pay. ' +
+      'moora: Session "ada" has open calls of tools that are not loaded: call_1 pay. ' +
         `Load them with moora run --session ada ${[...log, "--tools", module, ...provider.options].join(" ")}\n` +
         `To cancel the calls instead: moora cancel ada${log.map((word) => ` ${word}`).join("")}\n`,
     );
@@ -77,7 +77,7 @@ describe("the tools of a session", () => {
     const moved = await cli("run", "--session", "eve", ...provider.options);
     expect(moved.code).toBe(2);
     expect(moved.err).toContain(
-      "that are not loaded: 1 pay. Use --tools FILE with the module that exports them.\n",
+      "that are not loaded: call_1 pay. Use --tools FILE with the module that exports them.\n",
     );
   });
 
@@ -122,7 +122,7 @@ describe("the tools of a session", () => {
     await using provider = await FakeProvider.start(calls(["fetch_url", { url: "http://127.0.0.1/" }]));
     await cli("run", "read", "--session", "ada", "--allow-fetch", ...provider.options);
     expect((await cli("run", "--session", "ada", ...provider.options)).err).toContain(
-      "that are not loaded: 1 fetch_url. Load it with --allow-fetch.\n",
+      "that are not loaded: call_1 fetch_url. Load it with --allow-fetch.\n",
     );
   });
 });

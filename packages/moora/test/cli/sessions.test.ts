@@ -46,12 +46,12 @@ describe.each([
     expect((await cli("sessions")).out).toMatch(/^ada +\d+ +Done .* = 4\.\n$/);
     const timeline = await cli("log", "ada");
     expect(timeline.out).toMatch(/^ +1 .*Idle +opened by host \d+\n +2 .*Planning +user: what is 2\+2\?/);
-    expect(timeline.out).toMatch(/Acting +1 calculator started\n/);
-    expect(timeline.out).toContain("1 calculator returned 2+2 = 4  [ToolSuccess, Continue]");
+    expect(timeline.out).toMatch(/Acting +call_1 calculator started\n/);
+    expect(timeline.out).toContain("call_1 calculator returned 2+2 = 4  [ToolSuccess, Continue]");
     expect((await cli("log", "ada", "--from", "8")).out).toMatch(/^ +9 /);
     const then = await cli("show", "ada", "--at", "5");
     expect(then.out).toMatch(/^ada at record 5, .*Z\nstate +Acting, loop 1, step 1 of 50\n/);
-    expect(then.out).toContain('1 calculator {"expression":"2+2"}: started, attempt 1');
+    expect(then.out).toContain('call_1 calculator {"expression":"2+2"}: started, attempt 1');
     expect((await cli("show", "ada")).out).toContain("assistant: According to calculator: 2+2 = 4.");
   });
 
@@ -120,24 +120,24 @@ describe.each([
     const owner = host.run(["run", "read a.txt", "--session", "eve", "--approve", "ask", ...log]);
     await host.stderr.shows("Allow it?");
     const shown = await cli("show", "eve");
-    expect(shown.out).toContain('Approve? 1 read_file {"path":"a.txt"}');
-    expect(await cli("approve", "eve", "7")).toMatchObject({
+    expect(shown.out).toContain('Approve? call_1 read_file {"path":"a.txt"}');
+    expect(await cli("approve", "eve", "call_7")).toMatchObject({
       code: 3,
-      err: 'moora: There is no call "7" in session "eve". Open questions: 1 read_file.\n',
+      err: 'moora: There is no call "call_7" in session "eve". Open questions: call_1 read_file.\n',
     });
     const misfit = await cli("approve", "eve", "--args", '{"path": 7}');
     expect(misfit).toMatchObject({ code: 5, err: expect.stringContaining("not valid for read_file") });
     expect((await cli("approve", "eve", "--args", "{")).code).toBe(2);
-    expect((await cli("answer", "eve", "1", "yes")).err).toContain(
-      "waits for approval. Use one of\n  moora approve eve 1",
+    expect((await cli("answer", "eve", "call_1", "yes")).err).toContain(
+      "waits for approval. Use one of\n  moora approve eve call_1",
     );
     expect((await cli("reject", "eve", "--reason", "not now", "--as", "bob")).out).toContain(
-      "Rejected: 1 read_file",
+      "Rejected: call_1 read_file",
     );
-    expect((await cli("approve", "eve", "1")).err).toContain("was already decided by bob: rejected");
+    expect((await cli("approve", "eve", "call_1")).err).toContain("was already decided by bob: rejected");
     expect(await owner).toBe(0);
     expect(host.stdout.text).not.toContain("the text");
-    expect((await cli("log", "eve")).out).toContain("1 read_file rejected by bob: not now");
+    expect((await cli("log", "eve")).out).toContain("call_1 read_file rejected by bob: not now");
   });
 
   it("are canceled from anywhere, and accept the next message", async () => {
@@ -345,7 +345,7 @@ describe("sessions in PostgreSQL", () => {
     };
     expect(await cli("run", "what is 2+2?", "--session", "ada")).toContain("= 4");
     expect(await cli("sessions")).toMatch(/^ada +\d+ +Done/);
-    expect(await cli("log", "ada")).toContain("1 calculator returned 2+2 = 4");
+    expect(await cli("log", "ada")).toContain("call_1 calculator returned 2+2 = 4");
     expect(await cli("verify", "ada")).toContain("is intact");
     await cli("fork", "ada", "--at", "5", "--to", "bob", "--open", "rerun");
     expect(await cli("run", "--session", "bob")).toContain("= 4");
@@ -376,12 +376,12 @@ describe("a session of another agent", () => {
     const session = await openSession(agent, { log, id: "ada" });
     await session.send("Ask me.");
     await session.settled();
-    const misfit = await said("answer", "ada", "1", "many");
+    const misfit = await said("answer", "ada", "call_1", "many");
     expect(misfit).toMatchObject({ code: 5, err: expect.stringContaining("decision.answer: ") });
     expect((await said("approve", "ada")).err).toContain(
-      "waits for an answer. Use one of\n  moora answer ada 1 ...",
+      "waits for an answer. Use one of\n  moora answer ada call_1 ...",
     );
-    expect((await said("answer", "ada", "1", "7")).code).toBe(0);
+    expect((await said("answer", "ada", "call_1", "7")).code).toBe(0);
     await session.refresh();
     await session.running();
     expect(session.current().messages.at(-1)?.content).toBe("Thank you.");

@@ -47,17 +47,17 @@ describe("the output of a run", () => {
     const host = shown(
       token("Let me look."),
       { type: "LlmToolCall", messageId: "msg_1_1", name: "read_file" },
-      { type: "ToolCallStarted", toolCallId: "1", name: "read_file", parameters: '{"path":"a"}' },
-      { type: "ToolCallProgress", toolCallId: "1", text: "half way" },
+      { type: "ToolCallStarted", toolCallId: "call_1", name: "read_file", parameters: '{"path":"a"}' },
+      { type: "ToolCallProgress", toolCallId: "call_1", text: "half way" },
       {
         type: "ToolCallFinished",
-        toolCallId: "1",
+        toolCallId: "call_1",
         name: "read_file",
         result: { isSuccess: true, content: "a\nb", receivedAt: 0 },
       },
       {
         type: "ToolCallFinished",
-        toolCallId: "2",
+        toolCallId: "call_2",
         name: "read_file",
         result: { isSuccess: false, error: "no\nsuch file", receivedAt: 0 },
       },
@@ -72,10 +72,10 @@ describe("the output of a run", () => {
 
   it("long arguments and results are cut", () => {
     const host = shown(
-      { type: "ToolCallStarted", toolCallId: "1", name: "t", parameters: "x".repeat(500) },
+      { type: "ToolCallStarted", toolCallId: "call_1", name: "t", parameters: "x".repeat(500) },
       {
         type: "ToolCallFinished",
-        toolCallId: "1",
+        toolCallId: "call_1",
         name: "t",
         result: { isSuccess: true, content: "\u{1f600}".repeat(500), receivedAt: 0 },
       },

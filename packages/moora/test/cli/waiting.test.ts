@@ -28,20 +28,30 @@ describe("a question in a run without a terminal", () => {
     expect(open.code).toBe(7);
     expect(open.err).toContain("<- quick quickly done");
     expect(open.err).toContain(
-      'The agent wants to call pay with\n{\n  "euros": 5\n}\n  moora approve ada 1\n  moora reject ada 1 --reason ...\n',
+      'The agent wants to call pay with\n{\n  "euros": 5\n}\n  moora approve ada call_1\n  moora reject ada call_1 --reason ...\n',
     );
-    expect(open.err).toContain("  moora approve ada 3\n");
+    expect(open.err).toContain("  moora approve ada call_3\n");
     expect(open.err).toMatch(
       /Waiting for a decision\. Use one of the commands above, then resume with\n {2}(.*)\n$/,
     );
     expect(open.err).toContain(`  ${resume}\n`);
-    expect((await cli("approve", "ada", "1")).err).toContain(
+    expect((await cli("approve", "ada", "call_1")).err).toContain(
       `If no process runs the session: moora run --session ada --tools ${module}\n`,
     );
     expect((await cli("run", ...options)).code).toBe(7);
-    expect((await cli("reject", "ada", "3", "--reason", "too much")).code).toBe(0);
+    expect((await cli("reject", "ada", "call_3", "--reason", "too much")).code).toBe(0);
     expect(await cli("run", ...options)).toMatchObject({ code: 0, out: "Paid.\n" });
     expect(JSON.stringify(provider.bodies[1])).toContain("too much");
+  });
+
+  it("is decided by the number of its call, which is short for the id", async () => {
+    await using provider = await FakeProvider.start(pays, says("Paid."));
+    const options = ["--session", "ada", "--tools", module, ...provider.options];
+    expect((await cli("run", "pay", ...options)).code).toBe(7);
+    expect((await cli("approve", "ada", "1")).out).toContain('Approved: call_1 pay {"euros":5}.');
+    expect((await cli("reject", "ada", "1")).err).toContain('Call call_1 pay in session "ada" was already');
+    expect((await cli("approve", "ada", "9")).err).toContain('There is no call "call_9" in session "ada".');
+    expect((await cli("approve", "ada", "03")).err).toContain('There is no call "03" in session "ada".');
   });
 
   it("is the same in JSON", async () => {
@@ -67,11 +77,11 @@ describe("a question in a run without a terminal", () => {
       ok: false,
       questions: [
         {
-          toolCallId: "1",
+          toolCallId: "call_1",
           about: "approval",
-          commands: ["moora approve ada 1", "moora reject ada 1 --reason ..."],
+          commands: ["moora approve ada call_1", "moora reject ada call_1 --reason ..."],
         },
-        { toolCallId: "3" },
+        { toolCallId: "call_3" },
       ],
       resume: expect.stringContaining("moora run --session ada --tools"),
     });
@@ -107,8 +117,8 @@ describe("a question in a run without a terminal", () => {
     const args = ["run", "pay", "--approve-from-stdin", "--session", "ada", "--tools", module];
     expect(await host.run([...args, ...provider.options], "y\n")).toBe(7);
     expect(host.stderr.text).toContain("<- pay paid");
-    expect(host.stderr.text).not.toContain("moora approve ada 1\n");
-    expect(host.stderr.text).toContain("moora approve ada 3\n");
+    expect(host.stderr.text).not.toContain("moora approve ada call_1\n");
+    expect(host.stderr.text).toContain("moora approve ada call_3\n");
   });
 
   it("ends at a terminal if the user presses Ctrl-D at the question", async () => {

@@ -50,7 +50,7 @@ export const contexts: readonly Transcript[] = [
       [
         [call("pay"), call("look", 2)],
         [internal("find_tool_calls", { text: "pay" })],
-        [internal("load_tool_results", { ids: ["1"] })],
+        [internal("load_tool_results", { ids: ["call_1"] })],
       ],
     ],
     { config: { reflection: { everyNSteps: 1 }, limits: { maxSteps: 8 } } },

@@ -76,7 +76,9 @@ export const inFlight: readonly Transcript[] = [
   }),
   inLoops("a message while tools run, restarting", [[[held("never"), call("pay")]]], {
     config: restart,
-    deeds: [speaks(more, (view) => runs("hold")(view) && (view.toolCalls["2"]?.result ?? null) !== null)],
+    deeds: [
+      speaks(more, (view) => runs("hold")(view) && (view.toolCalls["call_2"]?.result ?? null) !== null),
+    ],
   }),
   inLoops("a message while a human is asked, restarting", [[[call("pay")]]], {
     config: { ...restart, ...asks("pay") },
@@ -124,7 +126,7 @@ export const inFlight: readonly Transcript[] = [
       deeds: [
         dispatches(
           "again",
-          { type: "history-tool-calls-added", toolCallIds: ["2", "1"] },
+          { type: "history-tool-calls-added", toolCallIds: ["call_2", "call_1"] },
           hasEntry("tool-calls"),
         ),
       ],

@@ -67,7 +67,7 @@ export const people: readonly Transcript[] = [
   inLoops("four approvals, each decided otherwise", [[[1, 2, 3, 4].map((of) => call("pay", of))]], {
     config: asks("pay"),
     decide: ({ toolCallId }) =>
-      toolCallId === "1" ? "approve" : toolCallId === "2" ? rejected("") : { approve: { of: 10 } },
+      toolCallId === "call_1" ? "approve" : toolCallId === "call_2" ? rejected("") : { approve: { of: 10 } },
   }),
   inLoops("all are rejected", [[[call("pay"), call("edit")], [call("look")]]], {
     config: asks("pay", "edit"),
@@ -101,7 +101,7 @@ export const people: readonly Transcript[] = [
     config: asks("pay"),
     decide: (question, questions) => {
       if (question !== questions.at(-1)) return undefined;
-      return question.toolCallId === "2" ? rejected("Not two.") : "approve";
+      return question.toolCallId === "call_2" ? rejected("Not two.") : "approve";
     },
   }),
 ];

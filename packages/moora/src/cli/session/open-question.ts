@@ -1,5 +1,6 @@
 import type { AgentState, Question, ToolCallResult } from "@moora/agent";
 import { recordOf } from "@moora/agent-core-state-machine/internal";
+import { namedCallId } from "@moora/agent-core-effects/internal";
 import { CliFailure } from "../cli-failure.ts";
 import { exitCodes } from "../cli-host.ts";
 import { oneLine } from "../terminal/one-line.ts";
@@ -16,15 +17,12 @@ export interface OpenQuestions {
 type IsOfKind = (question: Pick<Question, "about">) => boolean;
 
 /**
- * The question about this call, or the only open one of its kind. Throws `CliFailure` if there is none, if it was decided
- * already, or if several are open and no call is given.
+ * The question about this call, which is given by its id or number, or the only open one of its kind. Throws `CliFailure` if
+ * there is none, if it was decided already, or if several are open and no call is given.
  */
-export function openQuestion(
-  open: OpenQuestions,
-  toolCallId: string | undefined,
-  isOfKind: IsOfKind,
-): Question {
-  if (toolCallId === undefined) return onlyOne(open, isOfKind);
+export function openQuestion(open: OpenQuestions, call: string | undefined, isOfKind: IsOfKind): Question {
+  if (call === undefined) return onlyOne(open, isOfKind);
+  const toolCallId = namedCallId(call, (id) => recordOf(open.state, id) !== undefined);
   const found = open.questions.find((question) => question.toolCallId === toolCallId);
   if (found === undefined) throw notAskedError(open, toolCallId, isOfKind({ about: "outcome" }));
   if (!isOfKind(found)) throw otherKindError(open, found);
