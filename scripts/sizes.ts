@@ -25,7 +25,7 @@ const adapters = `export { anthropic } from "@moora/llm-anthropic";
 export { openai, openaiChat } from "@moora/llm-openai";`;
 
 const budgets: readonly Budget[] = [
-  { what: "moorex", source: `export * from "@moora/moorex";`, mostKb: 3 },
+  { what: "moorex", source: `export * from "@moora/moorex";`, mostKb: 4 },
   { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 20 },
   {
     what: "the same, with parseInput, parseState and every schema",
