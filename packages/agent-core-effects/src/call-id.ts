@@ -1,6 +1,6 @@
 /**
  * The id of the call with this number in its session, from 1: `call_7`. It is not the bare number because such a key is an
- * array index to JavaScript engines, which makes an object of calls slow to copy and to list.
+ * array index to JavaScript engines: an object with the one key 1000 reserves memory for a thousand entries.
  */
 export const callId = (number: number): string => `call_${number}`;
 

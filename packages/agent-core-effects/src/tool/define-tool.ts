@@ -10,6 +10,7 @@ import { outputToOutcome, thrownToOutcome, type ToolOutcome } from "./tool-reply
 
 /** The context of a call, which `execute` receives. */
 export interface ToolContext {
+  /** The id of the call in its session, numbered from `call_1`. */
   readonly toolCallId: string;
   /** The same for every attempt of this call. Pass it to a service, so that the work is done once. */
   readonly idempotencyKey: string;

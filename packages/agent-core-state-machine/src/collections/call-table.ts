@@ -1,7 +1,7 @@
 import type { ToolCallRecord } from "../state.ts";
 import { KeyIndex } from "./key-index.ts";
 import { ListEdit } from "./list-edit.ts";
-import { partLength, type List, type Sequence } from "./long-list.ts";
+import type { List, Sequence } from "./long-list.ts";
 
 type CallRecords = Readonly<Record<string, ToolCallRecord>>;
 
@@ -35,7 +35,10 @@ export class CallTable {
 const recordAt = (entries: Sequence<CallEntry>, position: number): ToolCallRecord | undefined =>
   position < 0 ? undefined : entries.at(position)?.record;
 
-/** The tool calls of a state: an object by id, or a table if there are more than `partLength`. */
+/** Up to this many calls are an object. A larger one is slow to copy, since its keys are a hash table in JavaScript engines. */
+const maxObjectCalls = 16;
+
+/** The tool calls of a state: an object by id, or a table if there are more than `maxObjectCalls`. */
 export type Calls = CallRecords | CallTable;
 
 /** The call with this id; undefined for an unknown id. */
@@ -81,7 +84,7 @@ export class CallsEdit {
   finish(count: number): Calls {
     this.#ownRecords = undefined;
     if (this.#table !== undefined) return new CallTable(this.#table.entries.finish(), this.#table.index);
-    return count > partLength ? tableOf(this.#records) : this.#records;
+    return count > maxObjectCalls ? tableOf(this.#records) : this.#records;
   }
 }
 
