@@ -108,7 +108,7 @@ describe("a process that dies between the commit of an intent and the start of i
       expect(before.left).toEqual(after.left);
       const again = replay === "once" ? 0 : 1;
       expect([before.again, after.again]).toEqual([again, again]);
-      expect(before.left.toolCalls["1"]?.result).toMatchObject(
+      expect(before.left.toolCalls["call_1"]?.result).toMatchObject(
         replay === "once" ? { code: "outcome-unknown" } : { isSuccess: true, content: "paid" },
       );
     },
@@ -175,7 +175,7 @@ describe("a session that loses its lease while a group waits", () => {
     gate.open();
     expect(await failure).toMatchObject({ kind: "Conflict", reason: "StaleWriter" });
     await next.settled();
-    for (const id of ["1", "2"])
+    for (const id of ["call_1", "call_2"])
       expect(resultOf(next.current(), id)).toMatchObject({ code: "outcome-unknown" });
     const { inputs } = await readSession(log, "ada");
     expect(inputs.filter(({ type }) => type === "tool-call-completed")).toEqual([]);
