@@ -14,8 +14,8 @@ interface CallEntry {
 export class CallTable {
   readonly entries: List<CallEntry>;
   readonly index: KeyIndex<CallEntry>;
-  // Not a `#` field: a reactive framework may wrap the table in a proxy, which has no `#` fields.
-  private records: CallRecords | undefined;
+  /** The cache of `toRecords`. Not a `#` field: a reactive framework may wrap the table in a proxy, which has no `#` fields. */
+  cachedRecords: CallRecords | undefined;
 
   constructor(entries: List<CallEntry>, index = new KeyIndex(entries, ({ id }) => id)) {
     this.entries = entries;
@@ -28,7 +28,7 @@ export class CallTable {
 
   /** All calls as an object. Created once for each table. */
   toRecords(): CallRecords {
-    return (this.records ??= toRecords(this.entries));
+    return (this.cachedRecords ??= toRecords(this.entries));
   }
 }
 

@@ -21,8 +21,8 @@ export class LongList<Item> implements Sequence<Item> {
   readonly parts: readonly (readonly Item[])[];
   readonly rest: readonly Item[];
   readonly length: number;
-  // Not a `#` field: a reactive framework may wrap the list in a proxy, which has no `#` fields.
-  private array: readonly Item[] | undefined;
+  /** The cache of `toArray`. Not a `#` field: a reactive framework may wrap the list in a proxy, which has no `#` fields. */
+  cachedArray: readonly Item[] | undefined;
 
   constructor(parts: readonly (readonly Item[])[], rest: readonly Item[]) {
     this.parts = parts;
@@ -53,7 +53,7 @@ export class LongList<Item> implements Sequence<Item> {
 
   /** All items as one array. Created once for each list. */
   toArray(): readonly Item[] {
-    return (this.array ??= this.slice());
+    return (this.cachedArray ??= this.slice());
   }
 }
 
