@@ -3,6 +3,7 @@ import { fault, type Fault } from "./fault.ts";
 const core = "packages/agent-core-state-machine/src";
 const transcripts = ["packages/agent-testing/test/transcripts.test.ts"];
 const laws = ["packages/agent-testing/test/laws.test.ts"];
+const longConversation = ["packages/agent-core-state-machine/test/long-conversation.test.ts"];
 const guards = ["packages/agent-testing/test/guards.test.ts"];
 const approvals = ["packages/agent/test/session/approvals.test.ts"];
 const limits = ["packages/agent/test/session/limits.test.ts"];
@@ -219,22 +220,22 @@ export const coreFaults: readonly Fault[] = [
     "an answer shows that its request had seen what was said after it",
     {
       file: `${core}/control/streamed-message.ts`,
-      text: 'control.type === "Planning" ? control.messagesSeen : edit.messages.length;',
-      replacement: "edit.messages.length;",
+      text: 'control.type === "Planning" ? control.messagesSeen : messagesOf(edit).length;',
+      replacement: "messagesOf(edit).length;",
     },
     ["packages/agent/test/session/interjections.test.ts", ...transcripts],
     /stands after the answer that did not know of it/,
   ),
   fault(
     52,
-    "the place of a message is looked up in an old memo",
+    "the position of an item in another branch of a conversation counts in every branch",
     {
-      file: `${core}/state-edit.ts`,
-      text: "forgetPositions(messages);",
-      replacement: "",
+      file: `${core}/collections/key-index.ts`,
+      text: "if (position === undefined || this.#isAt(list, position, key)) return position ?? -1;",
+      replacement: "if (position === undefined || position < 1e9) return position ?? -1;",
     },
-    laws,
-    /inputs drawn from the state > replay to the same bytes after each of them/,
+    longConversation,
+    /settles the right call where two ways contain the same calls in another order/,
   ),
   fault(
     53,
@@ -246,5 +247,27 @@ export const coreFaults: readonly Fault[] = [
     },
     [...transcripts, "packages/agent-testing/test/llm-request.test.ts"],
     /withholds what was refused|is a loop that was refused/,
+  ),
+  fault(
+    111,
+    "a part of a list that a published state shares is written in place",
+    {
+      file: `${core}/collections/list-edit.ts`,
+      text: "this.#rest = this.#ownRest ??= this.#rest.slice();",
+      replacement: "this.#rest = this.#ownRest ??= this.#rest as Item[];",
+    },
+    longConversation,
+    /has the same states live, folded, and continued from JSON/,
+  ),
+  fault(
+    112,
+    "the changes of an input contain what it wrote on the way to another control state",
+    {
+      file: `${core}/changes.ts`,
+      text: 'if (!this.#extends("control")) return;',
+      replacement: "",
+    },
+    longConversation,
+    /records the same changes live and in a fold|names each thing that an input changed once/,
   ),
 ];

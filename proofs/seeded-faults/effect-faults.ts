@@ -166,8 +166,8 @@ export const effectFaults: readonly Fault[] = [
     "the memo of a request does not look at results",
     {
       file: `${effects}/request/messages.ts`,
-      text: 'if (state.toolCalls[known.callIds[index] ?? ""] !== known.records[index]) return false;',
-      replacement: "if (index < 0) return false;",
+      text: "hasSameCalls(known.of, state, known.callIds) &&",
+      replacement: "",
     },
     ["packages/agent-testing/test/request-memo.test.ts"],
     /where two branches of one state differ in a result only|where a host edits a state by hand/,

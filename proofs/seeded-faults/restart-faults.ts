@@ -58,8 +58,8 @@ export const restartFaults: readonly Fault[] = [
     "a call that runs again is exempt from a policy that the next host tightens",
     {
       file: `${core}/control/admission.ts`,
-      text: "if (call === undefined || record === undefined) return;",
-      replacement: "if (call === undefined || record === undefined || call.mayHaveRun) return;",
+      text: "if (record === undefined) return;",
+      replacement: "if (record === undefined || call.mayHaveRun) return;",
     },
     [`${tests}/policy-changes.test.ts`, simulation],
     /keeps a blacklisted call that was interrupted|a keyed call that a crash interrupted does not run again/,
@@ -69,7 +69,7 @@ export const restartFaults: readonly Fault[] = [
     "a call that runs again is exempt from a policy that was tightened while it ran",
     {
       file: `${core}/control/admission.ts`,
-      text: "applyPolicyTo(edit, call.id);",
+      text: "applyPolicyTo(edit, again);",
       replacement: "",
     },
     [`${tests}/policy-changes.test.ts`],

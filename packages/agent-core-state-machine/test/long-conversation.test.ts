@@ -94,6 +94,22 @@ describe("a conversation with more messages, calls and entries than one array of
     );
   });
 
+  it("names each thing that an input changed once, and an open call only where its control state stays", () => {
+    let state = start;
+    for (let n = 0; n < 300; n += 1) {
+      const { state: next, changes } = step(nextInput(state, 5 + (n % 7), n))(state);
+      const names = changes.map((change) => {
+        if (change.op === "put-open-call") return `open ${change.call.id}`;
+        if (change.op === "remove-open-call") return `open ${change.id}`;
+        return "index" in change ? `${change.op} ${change.index}` : "id" in change ? change.id : change.op;
+      });
+      expect(new Set(names).size).toBe(names.length);
+      const setsControl = changes.some((change) => change.op === "set-context" && "control" in change.fields);
+      if (setsControl) expect(names.filter((name) => name.startsWith("open "))).toEqual([]);
+      state = next;
+    }
+  });
+
   it("can be continued in two ways from one state, and each finds its own messages and calls", () => {
     let state = start;
     for (let n = 0; n < 300; n += 1) state = agentTransition(nextInput(state, 5 + (n % 7), n))(state);
@@ -112,6 +128,35 @@ describe("a conversation with more messages, calls and entries than one array of
     expect(added.length).toBeGreaterThan(10);
     for (const id of added) expect(second.toolCalls[id]).toBeUndefined();
     expect(json(state)).toBe(before);
+  });
+
+  it("settles the right call where two ways contain the same calls in another order", () => {
+    let state = start;
+    for (let n = 0; n < 300; n += 1) state = agentTransition(nextInput(state, 5 + (n % 7), n))(state);
+    while (state.reActContext.control.type !== "Planning")
+      state = agentTransition(nextInput(state, 5, state.updatedAt + 1))(state);
+    const calling = (...ids: readonly string[]): AgentInput => ({
+      type: "re-act-observed",
+      calledLlmAt: 1_000,
+      observation: {
+        type: "continue-re-act",
+        toolCalls: Object.fromEntries(
+          ids.map((id) => [id, { name: "search", parameters: `{"q":"${id}"}`, calledAt: 1_000 }]),
+        ),
+      },
+      timestamp: 1_000,
+    });
+    const first = agentTransition(calling("p", "q"))(state);
+    const second = agentTransition(calling("q", "p"))(state);
+    expect(Object.keys(first.toolCalls).slice(-2)).toEqual(["p", "q"]);
+    expect(Object.keys(second.toolCalls).slice(-2)).toEqual(["q", "p"]);
+    const result = { isSuccess: true, content: "found", receivedAt: 1_001 } as const;
+    const input: AgentInput = { type: "tool-call-completed", toolCallId: "p", result, timestamp: 1_001 };
+    for (const branch of [first, second, first]) {
+      const { toolCalls } = agentTransition(input)(branch);
+      expect(toolCalls["p"]).toMatchObject({ parameters: '{"q":"p"}', result });
+      expect(toolCalls["q"]).toMatchObject({ parameters: '{"q":"q"}', result: null });
+    }
   });
 
   it("is plain data for copies, clones and proxies of its states", () => {
