@@ -19,11 +19,13 @@ const longestWaitMs = 10;
 
 /**
  * Attempts an operation synchronously. While another process holds the lock, retries asynchronously until the timeout; then
- * throws `LogBusy`. Delays are short and random, so that a process that writes continuously does not starve others.
+ * throws `LogBusy`. Delays are short and random, so that a process that writes continuously does not starve others. The
+ * options are requested only if the first attempt was busy.
  */
-export function retryWhileBusy<T>(tryOnce: () => Attempt<T>, options: BusyOptions): MaybePromise<T> {
+export function retryWhileBusy<T>(tryOnce: () => Attempt<T>, optionsOf: () => BusyOptions): MaybePromise<T> {
   const first = tryOnce();
   if (first !== undefined) return first.value;
+  const options = optionsOf();
   if (options.busyTimeoutMs <= 0) throw logBusy(options);
   return retry(tryOnce, options);
 }

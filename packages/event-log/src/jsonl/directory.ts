@@ -126,15 +126,16 @@ export class JsonlDirectory {
       this.#checkOpen("continue");
       return tryOnce();
     };
-    return retryWhileBusy(attempt, {
+    const beforeRetry = async (): Promise<void> => {
+      if (attempts % attemptsPerProbe === 0) await this.#lock.probe(name);
+      attempts += 1;
+    };
+    return retryWhileBusy(attempt, () => ({
       busyTimeoutMs: this.#busyTimeoutMs,
       what: this.pathOf(name),
       lock: join(this.path, lockFolder),
-      beforeRetry: async () => {
-        if (attempts % attemptsPerProbe === 0) await this.#lock.probe(name);
-        attempts += 1;
-      },
-    });
+      beforeRetry,
+    }));
   }
 
   #checkOpen(what: string): void {

@@ -36,7 +36,7 @@ export class LinkLock implements FileLock {
   }
 
   tryHold<T>(name: string, use: () => T): Attempt<T> {
-    const link = join(this.#holders.folder, linkPrefix + name);
+    const link = this.#linkOf(name);
     try {
       if (!this.#link(link) && !this.#takeOver(name, link)) return undefined;
     } catch (error) {
@@ -51,13 +51,13 @@ export class LinkLock implements FileLock {
   }
 
   isFree(name: string): boolean {
-    const link = join(this.#holders.folder, linkPrefix + name);
+    const link = this.#linkOf(name);
     return this.#stateOf(link) !== "held" && this.#claims.isFree(name);
   }
 
   async probe(name: string): Promise<void> {
     await this.#claims.probe(name);
-    const stat = statOf(join(this.#holders.folder, linkPrefix + name));
+    const stat = statOf(this.#linkOf(name));
     if (stat === undefined) return;
     const file = this.#holderFileOf(stat);
     if (file !== undefined) return this.#holders.probe(file);
@@ -67,6 +67,11 @@ export class LinkLock implements FileLock {
 
   close(): void {
     this.#holders.close();
+  }
+
+  /** The path of the link that locks a name. Locks by links are not used on Windows. */
+  #linkOf(name: string): string {
+    return `${this.#holders.folder}/${linkPrefix}${name}`;
   }
 
   /** Creates the link. Returns false if it exists. If the own holder file was deleted, creates another. */

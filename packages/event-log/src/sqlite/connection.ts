@@ -58,7 +58,7 @@ export class Connection {
     };
     const { busyTimeoutMs } = this.#options;
     return mapError(
-      () => retryWhileBusy(tryOnce, { busyTimeoutMs, what: this.file }),
+      () => retryWhileBusy(tryOnce, () => ({ busyTimeoutMs, what: this.file })),
       (error) => sqliteFailure(what, this.file, error),
     );
   }
