@@ -70,11 +70,9 @@ describe("what an agent wants done", () => {
       name: "search",
       parameters: '{"q":"x"}',
     };
-    for (const acting of [agent(asked("q"), one), agent(asked("q"), one, started("call_1"))]) {
-      expect(effects(acting)).toEqual({
-        "tool/call_1/1": { type: "call-tool", ...call, digest: "digest-call_1" },
-      });
-    }
+    const wanted = { "tool/call_1/1": { type: "call-tool", ...call, digest: "digest-call_1" } };
+    for (const acting of [agent(asked("q"), one), agent(asked("q"), one, started("call_1"))])
+      expect(effects(acting)).toEqual(wanted);
   });
 
   it("is a probe where a crash broke off a call that has one", () => {
