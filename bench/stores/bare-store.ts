@@ -1,7 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import pg from "pg";
 
 /** Where a loop written by hand appends the texts of one run. */
 export interface BareSession {
@@ -55,8 +54,29 @@ export function bareFiles(directory: string, isSynced: boolean): BareStore {
   };
 }
 
+interface PostgresClient {
+  connect(): Promise<unknown>;
+  query(
+    statement: string | { readonly name: string; readonly text: string; readonly values: unknown[] },
+  ): Promise<unknown>;
+  end(): Promise<void>;
+}
+
+/**
+ * The part of the package `pg` that is used. It is installed where the benchmarks run. The root of the workspace must not
+ * have it: programs below it would find it, and the consumers without `pg` are checked there.
+ */
+interface PostgresPackage {
+  readonly default: {
+    readonly Client: new (options: { readonly connectionString: string }) => PostgresClient;
+  };
+}
+
+const postgresPackage: string = "pg";
+
 /** One row for each append, in a statement of its own, through one connection. */
 export async function barePostgres(connectionString: string): Promise<BareStore> {
+  const { default: pg }: PostgresPackage = await import(postgresPackage);
   const client = new pg.Client({ connectionString });
   await client.connect();
   await client.query(
