@@ -56,7 +56,7 @@ const logIn = (folder: string): EventLog => sqliteLog(join(folder, "sessions.db"
 /** A log whose process dies right before, or right after, it writes one record about one call. */
 function deadly(log: EventLog, { record, when }: Phase, tool: ToolName): EventLog {
   const isIt = ({ body }: LogRecord): boolean =>
-    body.includes(`"${record}"`) && body.includes(`"toolCallId":"${tools.indexOf(tool) + 1}"`);
+    body.includes(`"${record}"`) && body.includes(`"toolCallId":"call_${tools.indexOf(tool) + 1}"`);
   return withSessions(log, (session) => ({
     append(expectedSeq, records) {
       const isDue = records.some(isIt);
