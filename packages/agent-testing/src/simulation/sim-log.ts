@@ -37,6 +37,7 @@ export class SimLog {
   #dead = false;
   #fault: SetFault | undefined;
   #leaseFault: "lost" | "fails" | undefined;
+  #afterRead: (() => void) | undefined;
   readonly #store: EventLog;
   readonly #host: string;
   readonly #wait: ((pending: PendingAppend) => void) | undefined;
@@ -63,6 +64,11 @@ export class SimLog {
     this.#leaseFault = how;
   }
 
+  /** Calls the function once, as soon as the next read has its records. */
+  afterNextRead(call: () => void): void {
+    this.#afterRead = call;
+  }
+
   heal(): void {
     this.#fault = undefined;
     this.#leaseFault = undefined;
@@ -84,7 +90,7 @@ export class SimLog {
     const altered = (log: SessionLog): Partial<SessionLog> => ({
       maxRecordLength: longestRecord,
       append: (expectedSeq, records) => alive(() => this.#append(log, expectedSeq, records)),
-      read: (afterSeq) => alive(() => log.read(afterSeq)),
+      read: (afterSeq) => alive(() => this.#read(log, afterSeq)),
       inspect: () => alive(() => log.inspect()),
       checkUpTo: (seq) => alive(() => log.checkUpTo(seq)),
       head: () => alive(() => log.head()),
@@ -96,6 +102,14 @@ export class SimLog {
       saveSnapshot: (snapshot) => alive(() => log.saveSnapshot(snapshot)),
     });
     return withSessions(this.#store, altered, { name: this.name, close: () => undefined });
+  }
+
+  #read(log: SessionLog, afterSeq: number | undefined): ReturnType<SessionLog["read"]> {
+    const records = log.read(afterSeq);
+    const call = this.#afterRead;
+    this.#afterRead = undefined;
+    call?.();
+    return records;
   }
 
   #lease(): Lease | undefined {

@@ -1,4 +1,11 @@
-import { openSession, SessionError, type Agent, type Question, type Receipt } from "@moora/agent";
+import {
+  openSession,
+  SessionError,
+  type Agent,
+  type DurableSession,
+  type Question,
+  type Receipt,
+} from "@moora/agent";
 import { effectsAt, type Tool, type ToolContext } from "@moora/agent-core-effects";
 import {
   controlName,
@@ -12,7 +19,7 @@ import type { Dialects } from "../laws/request-laws.ts";
 import { InvariantBroken } from "./invariant-broken.ts";
 import { runGuarded, LogWatch } from "./log-watch.ts";
 import type { Pending } from "./pending.ts";
-import { finishWork, type Outcome } from "./finish-work.ts";
+import { finishWork, nextTurn, type Outcome } from "./finish-work.ts";
 import { clockOf, simulatedAgent, type SimHost } from "./sim-host.ts";
 import { SimLog, simStore } from "./sim-log.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -82,6 +89,8 @@ export class SimWorld {
     const host: SimHost = { name, agent, log, access, approvesAll, session: undefined, timers: 0 };
     this.hosts.push(host);
     for (const fault of this.releases.splice(0)) this.hit(fault);
+    // What others append while a host opens is news to it, also if it has read the log already.
+    if (access === "post") log.afterNextRead(() => this.#finishAppend((pending) => pending.host !== name));
     const opening = openSession(this.#simulated(host), {
       log: log.asEventLog(),
       id: sessionId,
@@ -106,7 +115,19 @@ export class SimWorld {
       if (event.type === "ApprovalRequested") this.questions.push(event);
     });
     this.guard(() => this.watch.catchUp());
+    if (access === "post") await this.#checkIsCurrent(opened.value);
     return undefined;
+  }
+
+  /** V2: a host that has opened the session contains every record of its log, without a call of `refresh`. */
+  async #checkIsCurrent(session: DurableSession<unknown>): Promise<void> {
+    await nextTurn();
+    const { seq, lastError } = session.info();
+    if (lastError !== undefined || seq === this.watch.length) return;
+    this.failure ??= new InvariantBroken(
+      "V2",
+      `a host that has opened is at ${seq}, and the log at ${this.watch.length}`,
+    );
   }
 
   /** V13: injected faults are reported as errors; any other error of the reducer or of a view is a bug. */
@@ -204,12 +225,14 @@ export class SimWorld {
 
   /** Waits for work of a host that needs only its appends, which are let through. */
   finished<T>(work: Promise<T>, host: SimHost): Promise<Outcome<T>> {
-    return finishWork(work, host.name, () => {
-      const append = this.pending.find((pending) => pending.type === "append" && pending.host === host.name);
-      if (append?.type !== "append") return;
-      this.take(append);
-      append.finish();
-    });
+    return finishWork(work, host.name, () => this.#finishAppend((pending) => pending.host === host.name));
+  }
+
+  #finishAppend(isMeant: (pending: Pending) => boolean): void {
+    const append = this.pending.find((pending) => pending.type === "append" && isMeant(pending));
+    if (append?.type !== "append") return;
+    this.take(append);
+    append.finish();
   }
 
   #simulated(host: SimHost): Agent<unknown> {

@@ -67,6 +67,8 @@ export class DurableHost<Answer> {
       drained: () => this.#hosted.drained(),
       shutDown: () => this.#shutDown(),
     });
+    // Another process may have appended since the log was read. The first append of an owner finds that out by itself.
+    if (access !== "run") void this.refresh();
   }
 
   get session(): Session<Answer> {
@@ -196,8 +198,9 @@ export class DurableHost<Answer> {
     if (error === this.#lifecycle.lost) return;
     this.#lastError = error;
     if (isFinal(error)) return this.lose(error);
-    // Without a key, all inputs came from outside, and their dispatches have rejected.
-    if (!this.#lifecycle.isLive || key === undefined) return;
+    if (!this.#lifecycle.isLive) return;
+    // Without a key, all inputs came from outside, and their dispatches have rejected. The log may contain them all the same.
+    if (key === undefined) return void this.refresh();
     this.#hosted.report({ source: "log", error, key });
     this.#ledger.failed();
   }

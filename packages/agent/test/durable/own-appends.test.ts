@@ -73,3 +73,58 @@ describe("a session whose log had to be opened again after a failed append", () 
     await session.close();
   });
 });
+
+/** A log whose sessions call this function as soon as their next read has its records. */
+const afterNextRead = (log: EventLog, call: () => void): EventLog => {
+  let isDue = true;
+  return withSessions(log, (session) => ({
+    read(afterSeq) {
+      const records = session.read(afterSeq);
+      if (isDue) call();
+      isDue = false;
+      return records;
+    },
+  }));
+};
+
+describe("a session that another process writes", () => {
+  it.each(["read", "post"] as const)(
+    "has also what was appended while it was opened to %s, between its read and its watch",
+    async (access) => {
+      const storage = new MemoryStorage();
+      const clock = new TestClock();
+      const owner = await openSession(agent, { log: memoryLog(storage), id: "ada", clock });
+      const log = afterNextRead(
+        memoryLog(storage),
+        () => void owner.configure({ systemPrompt: "Be short." }),
+      );
+      const other = await openSession(agent, { log, id: "ada", clock, access });
+      await quiet(owner);
+      await quiet(other);
+      expect(other.info().seq).toBe(owner.info().seq);
+      expect(other.current().config.systemPrompt).toBe("Be short.");
+      await Promise.all([other.close(), owner.close()]);
+    },
+  );
+});
+
+describe("a message whose append was reported as failed, and yet is in the log", () => {
+  it("becomes part of the session, and is answered, without another message", async () => {
+    const log = memoryLog();
+    let fails = false;
+    const unconfirmed = withSessions(log, (session) => ({
+      async append(expectedSeq, records) {
+        await session.append(expectedSeq, records);
+        if (!fails) return;
+        fails = false;
+        throw new LogError("LogBusy", "a fault of this test");
+      },
+    }));
+    const session = await openSession(agent, { log: unconfirmed, id: "ada", clock: new TestClock() });
+    fails = true;
+    await expect(session.send("One?")).rejects.toThrow("a fault of this test");
+    await quiet(session);
+    expect(session.current().messages).toMatchObject([{ content: "One?" }, { content: "Here." }]);
+    await session.close();
+  });
+});
