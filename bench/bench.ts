@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { goalsTable } from "./packed/goals-table.ts";
+import { machineText } from "./packed/machine-text.ts";
 import { installBenchmarks } from "./packed/project.ts";
 import { quick, runSuites, thorough } from "./packed/run-suites.ts";
 
@@ -13,5 +14,5 @@ const { positionals, values } = parseArgs({
 });
 
 const rows = await runSuites(installBenchmarks(), positionals, values.quick ? quick : thorough);
-console.log(goalsTable(rows));
+console.log(`${goalsTable(rows)} ${machineText()}`);
 if (rows.some(({ failure }) => failure !== undefined)) process.exitCode = 1;

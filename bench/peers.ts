@@ -5,6 +5,7 @@
 import { parseArgs } from "node:util";
 import { goalsTable } from "./packed/goals-table.ts";
 import { installPeers } from "./packed/install-peers.ts";
+import { machineText } from "./packed/machine-text.ts";
 import { installBenchmarks } from "./packed/project.ts";
 import { quick, runSuites, thorough } from "./packed/run-suites.ts";
 
@@ -13,4 +14,4 @@ const { values } = parseArgs({ options: { quick: { type: "boolean", default: fal
 const copy = installBenchmarks();
 const peers = installPeers();
 const rows = await runSuites(copy, ["step", "turn/100"], values.quick ? quick : thorough);
-console.log(`${goalsTable(rows)}\n\n${peers.join("\n")}`);
+console.log(`${goalsTable(rows)} ${machineText()}\n\n${peers.join("\n")}`);
