@@ -2,7 +2,6 @@ import { fault, type Fault } from "./fault.ts";
 
 const core = "packages/agent-core-state-machine/src";
 const transcripts = ["packages/agent-testing/test/transcripts.test.ts"];
-const laws = ["packages/agent-testing/test/laws.test.ts"];
 const longConversation = ["packages/agent-core-state-machine/test/long-conversation.test.ts"];
 const guards = ["packages/agent-testing/test/guards.test.ts"];
 const approvals = ["packages/agent/test/session/approvals.test.ts"];

@@ -3,7 +3,7 @@ import type { ToolOutcome } from "@moora/agent-core-effects";
 import type { LlmFailureKind } from "@moora/llm";
 import type { ModelAnswerKind } from "./model-answer.ts";
 import type { Release } from "./release.ts";
-import type { WriteFault } from "./sim-log.ts";
+import type { WriteFault, WriteTarget } from "./sim-log.ts";
 import type { ToolAnswerKind } from "./tool-answer.ts";
 
 /** The end of a model call. `arguments` is JSON text; `text` follows the streamed text. */
@@ -45,7 +45,8 @@ export type SimAction =
   | { readonly type: "model-answers"; readonly answer: ModelAnswer; readonly nth?: number }
   | { readonly type: "tool-answers"; readonly answer: ToolAnswer; readonly nth?: number }
   | { readonly type: "probe-answers"; readonly found: "unknown" | "ran"; readonly nth?: number }
-  | { readonly type: "append-ends"; readonly nth?: number }
+  /** An append ends; with `crashes` its process dies before it starts the effects whose intents were appended. */
+  | { readonly type: "append-ends"; readonly nth?: number; readonly crashes?: true }
   | {
       readonly type: "decide";
       /** Which of the questions that were asked, counted from the newest. */
@@ -71,10 +72,10 @@ export type SimAction =
   | { readonly type: "take-over" }
   | { readonly type: "crash" }
   | { readonly type: "close" }
-  /** The owner's next append fails; with `on: "decision"` the next one that holds a decision. */
-  | { readonly type: "write-fails"; readonly how: WriteFault; readonly on?: "decision" }
-  /** The owner's next renewal of its lease finds another owner, or fails. */
-  | { readonly type: "lease"; readonly renewal: "lost" | "fails" }
+  /** The owner's next append fails; with `on` the next one that holds a decision, or three records or more. */
+  | { readonly type: "write-fails"; readonly how: WriteFault; readonly on?: WriteTarget }
+  /** The owner's next renewal of its lease finds another owner, or fails; with `while: "appending"` during an append. */
+  | { readonly type: "lease"; readonly renewal: "lost" | "fails"; readonly while?: "appending" }
   | { readonly type: "listener-throws"; readonly on: "event" | "input" | "change"; readonly host?: number }
   /** The next hosts run a changed release of the agent. */
   | { readonly type: "release"; readonly release: Release };
@@ -112,11 +113,13 @@ export function faultOf(action: SimAction): string | undefined {
     case "take-up":
       return action.approvesAll === true ? "blanket-approval" : undefined;
     case "write-fails":
-      return action.on === "decision" ? "write:decision" : `write:${action.how}`;
+      return `write:${action.on ?? action.how}`;
     case "take-over":
       return "takeover";
     case "lease":
-      return `lease:${action.renewal}`;
+      return action.while === undefined ? `lease:${action.renewal}` : "lease:in-append";
+    case "append-ends":
+      return action.crashes === true ? "crash:appended" : undefined;
     case "cancel":
     case "late-result":
     case "outside-result":
@@ -125,7 +128,6 @@ export function faultOf(action: SimAction): string | undefined {
     case "listener-throws":
       return action.type;
     case "probe-answers":
-    case "append-ends":
     case "time-passes":
     case "release":
       return undefined;

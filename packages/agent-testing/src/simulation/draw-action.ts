@@ -6,6 +6,7 @@ import { drawModelAnswer, drawToolAnswer } from "./draw-answer.ts";
 import type { Draws } from "./draws.ts";
 import type { Pending } from "./pending.ts";
 import { drawRelease } from "./release.ts";
+import { isAppending } from "./perform-at-host.ts";
 import { writeFaults } from "./sim-log.ts";
 import type { SimWorld } from "./sim-world.ts";
 
@@ -18,7 +19,7 @@ interface Candidate {
 /** Draws the next action in a world, with the allowed faults. */
 export async function drawAction(world: SimWorld, draws: Draws): Promise<SimAction> {
   const candidates = [
-    ...world.pending.map((pending) => endOf(pending, world, draws)),
+    ...world.pending.flatMap((pending) => endsOf(pending, world, draws)),
     ...streams(world, draws),
     ...fromPeople(world, draws),
     ...fromHosts(world, draws),
@@ -35,6 +36,13 @@ export async function drawAction(world: SimWorld, draws: Draws): Promise<SimActi
 function nthOf(pending: Pending, { pending: all }: SimWorld): { readonly nth?: number } {
   const nth = all.filter(({ type }) => type === pending.type).indexOf(pending);
   return nth > 0 ? { nth } : {};
+}
+
+/** How a pending item can end. An append can end with its process. */
+function endsOf(pending: Pending, world: SimWorld, draws: Draws): readonly Candidate[] {
+  const end = endOf(pending, world, draws);
+  if (pending.type !== "append" || !draws.faults("crash:appended")) return [end];
+  return [end, { weight: 1, draw: () => ({ type: "append-ends", ...nthOf(pending, world), crashes: true }) }];
 }
 
 function endOf(pending: Pending, world: SimWorld, draws: Draws): Candidate {
@@ -193,7 +201,13 @@ function fromOwner(world: SimWorld, { choose, faults }: Draws): readonly Candida
           on: "decision",
         }))
       : []),
+    ...(isFree
+      ? fault("write:group", 1, () => ({ type: "write-fails", how: oneOf(choose, writeFaults), on: "group" }))
+      : []),
     ...fault("lease:lost", 0.5, () => ({ type: "lease", renewal: "lost" })),
     ...fault("lease:fails", 0.5, () => ({ type: "lease", renewal: "fails" })),
+    ...(isAppending(world, owner)
+      ? fault("lease:in-append", 2, () => ({ type: "lease", renewal: "lost", while: "appending" }))
+      : []),
   ];
 }

@@ -1,7 +1,7 @@
 import { faultOf, type SimAction } from "./action.ts";
 import { modelAnswerToOutcome } from "./model-answer.ts";
 import type { Pending } from "./pending.ts";
-import { atHost, nthOf, type Of } from "./perform-at-host.ts";
+import { atHost, isAppending, nthOf, type Of } from "./perform-at-host.ts";
 import { applyRelease } from "./release.ts";
 import type { SimHost } from "./sim-host.ts";
 import type { SimWorld } from "./sim-world.ts";
@@ -83,9 +83,18 @@ function onPending(
       if (append === undefined) return false;
       world.take(append);
       append.finish();
+      if (action.crashes === true) crashAppending(world, append.host);
       return true;
     }
   }
+}
+
+/** The process dies with its append written, before it starts what the append contains the intents of. */
+function crashAppending(world: SimWorld, name: string): void {
+  const host = world.hosts.find((other) => other.name === name);
+  if (host === undefined) return;
+  world.record("the process crashes as its append ends");
+  world.crash(host);
 }
 
 function stream(world: SimWorld, { text, nth }: Of<"model-streams">): boolean {
@@ -172,10 +181,13 @@ async function atOwner(
       await world.close(owner);
       return true;
     case "write-fails":
-      world.record(`the next append ${action.on === undefined ? "" : "of a decision "}fails: ${action.how}`);
-      owner.log.failNext(action.how, action.on === "decision");
+      world.record(
+        `the next append ${action.on === undefined ? "" : `of a ${action.on} `}fails: ${action.how}`,
+      );
+      owner.log.failNext(action.how, action.on);
       return true;
     case "lease":
+      if (action.while === "appending" && !isAppending(world, owner)) return false;
       world.record(
         `the next renewal of the lease ${action.renewal === "lost" ? "finds another owner" : "fails"}`,
       );

@@ -10,6 +10,10 @@ import type { SimWorld } from "./sim-world.ts";
 /** The actions of some types. */
 export type Of<Type extends SimAction["type"]> = Extract<SimAction, { readonly type: Type }>;
 
+/** Whether an append of this host is under way. */
+export const isAppending = ({ pending: all }: SimWorld, { name }: SimHost): boolean =>
+  all.some(({ type, host }) => type === "append" && host === name);
+
 /** The item that an action means among those of a list: counted from 0, wrapping around. */
 export const nthOf = <T>(items: readonly T[], nth: number = 0): T | undefined =>
   items.length === 0 ? undefined : items[nth % items.length];

@@ -23,13 +23,19 @@ const longestRecord = 500_000;
 /** A text, short enough for the result of a tool, whose record is too long: JSON escapes each of its characters. */
 export const oversizedText: string = "\u0001".repeat(Math.ceil(longestRecord / 6));
 
+/** Appends of which the next one fails: with a decision, or a group of three records or more. */
+export type WriteTarget = "decision" | "group";
+
 interface SetFault {
   readonly how: WriteFault;
-  /** Whether the append that fails is the next one with a decision, instead of the next one. */
-  readonly onDecision: boolean;
+  /** Undefined for the next append of any kind. */
+  readonly on: WriteTarget | undefined;
 }
 
-const isDecision = ({ body }: LogRecord): boolean => body.includes('"type":"tool-call-decided"');
+const isTarget: Readonly<Record<WriteTarget, (records: readonly LogRecord[]) => boolean>> = {
+  decision: (records) => records.some(({ body }) => body.includes('"type":"tool-call-decided"')),
+  group: (records) => records.length >= 3,
+};
 
 /** One host's way to a store that all hosts share. It dies with its host, and fails as the simulation demands. */
 export class SimLog {
@@ -56,8 +62,8 @@ export class SimLog {
     this.#wrote = wrote;
   }
 
-  failNext(how: WriteFault, onDecision: boolean): void {
-    this.#fault = { how, onDecision };
+  failNext(how: WriteFault, on: WriteTarget | undefined): void {
+    this.#fault = { how, on };
   }
 
   failNextRenewal(how: "lost" | "fails"): void {
@@ -157,7 +163,7 @@ export class SimLog {
 
   #faultFor(records: readonly LogRecord[]): WriteFault | undefined {
     const fault = this.#fault;
-    if (fault === undefined || (fault.onDecision && !records.some(isDecision))) return undefined;
+    if (fault === undefined || (fault.on !== undefined && !isTarget[fault.on](records))) return undefined;
     this.#fault = undefined;
     return fault.how;
   }
