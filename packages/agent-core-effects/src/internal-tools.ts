@@ -6,7 +6,7 @@ import type {
 import { callIdsOf, recordOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject, LlmTool } from "@moora/llm";
 import { namedCallId } from "./call-id.ts";
-import { hidesEntriesAt } from "./request/messages.ts";
+import { hidesEntriesAt, type RequestCache } from "./request/messages.ts";
 import { truncated } from "./truncate.ts";
 import { parseArguments } from "./tool/parse-arguments.ts";
 
@@ -44,8 +44,8 @@ export const internalTools: readonly LlmTool[] = [
 export const isInternalTool = (name: string): boolean => internalTools.some((tool) => tool.name === name);
 
 /** Whether to offer the internal tools: there are entries before the window, hidden by a summary, or withheld. */
-export const wantsInternalTools = (state: AgentState): boolean =>
-  state.reActContext.windowStart > 0 || hidesEntriesAt(state);
+export const wantsInternalTools = (state: AgentState, cache?: RequestCache): boolean =>
+  state.reActContext.windowStart > 0 || hidesEntriesAt(state, cache);
 
 /** The result of an internal call: an answer for the model, and the input that changes its context. */
 export interface InternalAnswer {

@@ -1,31 +1,29 @@
 import { isPromise } from "@moora/agent-core-effects/internal";
 
 /** A set of callbacks. A callback that throws or rejects does not affect the others. */
-export interface Listeners<Args extends readonly unknown[]> {
-  /** Returns a function that removes the listener. */
-  add(listener: (...args: Args) => void): () => void;
-  emit(...args: Args): void;
-  readonly size: number;
-}
+export class Listeners<Args extends readonly unknown[]> {
+  readonly #all = new Set<(...args: Args) => unknown>();
+  readonly #onError: (error: unknown) => void;
 
-/** Creates a set of listeners. `onError` receives the errors of listeners that throw or reject. */
-export function listeners<Args extends readonly unknown[]>(
-  onError: (error: unknown) => void,
-): Listeners<Args> {
-  const all = new Set<(...args: Args) => unknown>();
-  return {
-    add(listener) {
-      const own = (...args: Args): unknown => listener(...args);
-      all.add(own);
-      return () => void all.delete(own);
-    },
-    emit(...args) {
-      for (const listener of all) callSafely(() => listener(...args), onError);
-    },
-    get size() {
-      return all.size;
-    },
-  };
+  /** `onError` receives the errors of listeners that throw or reject. */
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** Returns a function that removes the listener. */
+  add(listener: (...args: Args) => void): () => void {
+    const own = (...args: Args): unknown => listener(...args);
+    this.#all.add(own);
+    return () => void this.#all.delete(own);
+  }
+
+  emit(...args: Args): void {
+    for (const listener of this.#all) callSafely(() => listener(...args), this.#onError);
+  }
 }
 
 /** Calls the function. `onError` receives what it throws or what its promise rejects with. */

@@ -37,16 +37,22 @@ export function transitionIntents<State, Input, Effect, Detail>(
 ): Intents<State, Input, Effect, Detail> {
   const entries: Step<State, Input, Detail>[] = [];
   const refused: RefusedEffect<Effect>[] = [];
-  let seen: Set<string> | undefined;
+  /** The effects of earlier rounds, which have been tried. */
+  let tried: Readonly<Record<string, Effect>>[] | undefined;
   let firstKey: string | undefined;
   let after = state;
   for (;;) {
     const from = after;
     const wanted = wantedAt(from);
-    for (const key of Object.keys(wanted ?? {})) {
-      const effect = wanted?.[key];
-      if (effect === undefined || seen?.has(key) === true || isStarted(key)) continue;
-      (seen ??= new Set()).add(key);
+    if (wanted === undefined) return { entries, firstKey, refused, after, wanted };
+    for (const key of Object.keys(wanted)) {
+      const effect = wanted[key];
+      if (
+        effect === undefined ||
+        isStarted(key) ||
+        tried?.some((earlier) => Object.hasOwn(earlier, key)) === true
+      )
+        continue;
       try {
         const input = intentOf(effect, key, after);
         if (input === undefined) continue;
@@ -60,5 +66,6 @@ export function transitionIntents<State, Input, Effect, Detail>(
       }
     }
     if (after === from) return { entries, firstKey, refused, after, wanted };
+    (tried ??= []).push(wanted);
   }
 }

@@ -3,7 +3,7 @@ import { modelFor, reflectTaskType, toolOf } from "@moora/agent-core-state-machi
 import type { LlmRequest, LlmSettings, LlmTool, LlmToolChoice } from "@moora/llm";
 import { internalTools, wantsInternalTools } from "../internal-tools.ts";
 import { jsonObjectOf } from "./json-object.ts";
-import { messagesAt } from "./messages.ts";
+import { messagesAt, type RequestCache } from "./messages.ts";
 import { reflectionMessages } from "./reflection.ts";
 import { toolsAt } from "./tools.ts";
 
@@ -12,21 +12,24 @@ import { toolsAt } from "./tools.ts";
  * `transcript[windowStart, seen)`. The next request of a loop extends this one by the turn, its results and later entries,
  * except after a reflection or a change of the window.
  */
-export function llmRequestAt(state: AgentState): LlmRequest | undefined {
+export const llmRequestAt = (state: AgentState): LlmRequest | undefined => requestAt(state);
+
+/** The model request of a state, with a cache for the requests of its session. */
+export function requestAt(state: AgentState, cache?: RequestCache): LlmRequest | undefined {
   const { control } = state.reActContext;
-  if (control.type === "Planning" && control.retryAt === null) return planRequest(state, control);
+  if (control.type === "Planning" && control.retryAt === null) return planRequest(state, control, cache);
   return control.type === "Reflecting" ? reflectRequest(state, control) : undefined;
 }
 
-function planRequest(state: AgentState, control: ControlOf<"Planning">): LlmRequest {
+function planRequest(state: AgentState, control: ControlOf<"Planning">, cache?: RequestCache): LlmRequest {
   const { config } = state;
-  const tools = offeredTools(state);
+  const tools = offeredTools(state, cache);
   const answerSchema = config.answerSchema === null ? undefined : jsonObjectOf(config.answerSchema);
   return {
     purpose: "plan",
     model: modelFor(config, config.taskType),
     system: config.systemPrompt,
-    messages: messagesAt(state),
+    messages: messagesAt(state, cache),
     tools,
     toolChoice: tools.length === 0 ? "auto" : toolChoiceOf(state),
     parallelToolCalls: config.toolCalls.parallel,
@@ -36,9 +39,9 @@ function planRequest(state: AgentState, control: ControlOf<"Planning">): LlmRequ
 }
 
 /** The offered tools. A tool of the agent replaces an internal one of the same name: providers refuse duplicate names. */
-function offeredTools(state: AgentState): readonly LlmTool[] {
+function offeredTools(state: AgentState, cache?: RequestCache): readonly LlmTool[] {
   const own = toolsAt(state);
-  if (!wantsInternalTools(state)) return own;
+  if (!wantsInternalTools(state, cache)) return own;
   return [...own, ...internalTools.filter(({ name }) => toolOf(state, name) === undefined)];
 }
 

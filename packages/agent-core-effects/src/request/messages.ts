@@ -9,14 +9,15 @@ import { loadedCallsToMessage, turnToMessage } from "./turn-to-message.ts";
  * one is not the assistant's, each call has its result directly after its turn, no text is blank, ids are unique, no turn
  * ends in reasoning, arguments are an object, and an empty result has a text.
  */
-export function messagesAt(state: AgentState): readonly LlmMessage[] {
-  const { messages } = lineageAt(state);
+export function messagesAt(state: AgentState, cache?: RequestCache): readonly LlmMessage[] {
+  const { messages } = RequestCache.lineageAt(state, cache);
   const last = messages.at(-1);
   return last !== undefined && isAnswer(last) ? [...messages, continueNote] : messages.slice();
 }
 
 /** Whether the window contains entries that the model does not see, because they are summarized or withheld. */
-export const hidesEntriesAt = (state: AgentState): boolean => lineageAt(state).hidesEntries;
+export const hidesEntriesAt = (state: AgentState, cache?: RequestCache): boolean =>
+  RequestCache.lineageAt(state, cache).hidesEntries;
 
 /** The note after a turn without calls that no message follows: a custom state may plan again without a note. */
 const continueNote: LlmMessage = { role: "note", text: "Go on." };
@@ -38,23 +39,43 @@ interface Lineage {
 }
 
 /**
- * A cache by the first entry of a window. The next request extends the last one, so that only new entries are mapped.
- * Everything that the messages depend on is compared first.
+ * What the last request of a session was computed from. The next request extends it, so that only new entries are mapped.
+ * Everything that the messages depend on is compared first: a cache never changes a request, only its cost.
  */
-const memo = new WeakMap<ContextEntry, Lineage>();
+export class RequestCache {
+  #last: Lineage | undefined;
 
-function lineageAt(state: AgentState): Lineage {
+  /** The lineage of a state, which is the last one from now on. */
+  static lineageAt(state: AgentState, cache: RequestCache = sharedCache(state)): Lineage {
+    const known = cache.#last;
+    if (known?.of === state) return known;
+    if (known !== undefined && known.seen === state.reActContext.seen && isPrefix(known, state)) return known;
+    return (cache.#last = newLineage(state, known));
+  }
+}
+
+/**
+ * The caches of callers without one of their own, by the first entry of the window. A session has its own, which ends with it:
+ * what a `WeakMap` contains is freed only when the whole heap is collected.
+ */
+const sharedCaches = new WeakMap<ContextEntry, RequestCache>();
+
+function sharedCache(state: AgentState): RequestCache {
+  const first = transcriptOf(state).at(state.reActContext.windowStart);
+  const known = first === undefined ? undefined : sharedCaches.get(first);
+  if (known !== undefined) return known;
+  const cache = new RequestCache();
+  if (first !== undefined) sharedCaches.set(first, cache);
+  return cache;
+}
+
+function newLineage(state: AgentState, known: Lineage | undefined): Lineage {
   const { windowStart, seen } = state.reActContext;
-  const first = transcriptOf(state).at(windowStart);
-  const known = first === undefined ? undefined : memo.get(first);
-  if (known?.of === state) return known;
-  if (known !== undefined && known.seen === seen && isPrefix(known, state)) return known;
-  const lineage =
-    known !== undefined && known.messages.length > 0 && isPrefix(known, state) && onlyAdds(state, known.seen)
-      ? mapped(state, known, known.seen, [])
-      : mapped(state, undefined, windowStart, hiddenBySummaries(state, windowStart, seen));
-  if (first !== undefined) memo.set(first, lineage);
-  return lineage;
+  const extended =
+    known !== undefined && known.messages.length > 0 && isPrefix(known, state) && onlyAdds(state, known.seen);
+  return extended
+    ? mapped(state, known, known.seen, [])
+    : mapped(state, undefined, windowStart, hiddenBySummaries(state, windowStart, seen));
 }
 
 function isPrefix(known: Lineage, state: AgentState): boolean {

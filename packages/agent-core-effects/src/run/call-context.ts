@@ -1,4 +1,4 @@
-import type { AgentState, Spending } from "@moora/agent-core-state-machine";
+import type { AgentState, PriceList, Spending } from "@moora/agent-core-state-machine";
 import { budgetLeftAt, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import type { ToolContext } from "../tool/define-tool.ts";
@@ -28,27 +28,65 @@ export function callContext(
 }
 
 /** The context of any call. Progress that is reported after the abort or the time-out is dropped. */
-export function contextOf(
-  { toolCallId, attempt, approvedBy, budgetLeft }: CallDetails,
+export const contextOf = (
+  details: CallDetails,
   { config }: AgentState,
   host: EffectHost,
   late: LazyAbort,
-): ToolContext {
-  const { sessionId, notify } = host;
-  let joined: AbortSignal | undefined;
-  return {
-    toolCallId,
-    attempt,
-    idempotencyKey: `${sessionId}/${toolCallId}`,
-    ...(approvedBy === undefined ? {} : { approvedBy }),
-    ...(budgetLeft === undefined ? {} : { budgetLeft }),
-    prices: config.prices,
-    /** Joined on the first access: most tools do not read it, and joining signals is slow. */
-    get signal() {
-      return (joined ??= AbortSignal.any([host.signal, late.signal]));
+): ToolContext => new Context(details, config.prices, host, late);
+
+class Context implements ToolContext {
+  readonly toolCallId: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  declare readonly approvedBy?: string;
+  declare readonly budgetLeft?: Spending;
+  readonly prices: PriceList;
+  declare readonly signal: AbortSignal;
+  declare readonly progress: (text: string) => void;
+  readonly #host: EffectHost;
+  readonly #late: LazyAbort;
+  #signal: AbortSignal | undefined;
+
+  /**
+   * The properties that are created when they are read: most tools read neither, and joining signals is slow. They are a
+   * context's own, so that copies of it have them. All contexts share the descriptors, and with them one hidden class.
+   */
+  static readonly #lazy: PropertyDescriptorMap & ThisType<Context> = {
+    signal: {
+      get() {
+        return (this.#signal ??= AbortSignal.any([this.#host.signal, this.#late.signal]));
+      },
+      enumerable: true,
     },
-    progress: (text) => {
-      if (!isAborted(host) && !late.isAborted) notify({ type: "tool-progress", toolCallId, text });
+    progress: {
+      get() {
+        return (text: string) => this.#report(text);
+      },
+      enumerable: true,
     },
   };
+
+  constructor(
+    { toolCallId, attempt, approvedBy, budgetLeft }: CallDetails,
+    prices: PriceList,
+    host: EffectHost,
+    late: LazyAbort,
+  ) {
+    this.toolCallId = toolCallId;
+    this.attempt = attempt;
+    this.idempotencyKey = `${host.sessionId}/${toolCallId}`;
+    if (approvedBy !== undefined) this.approvedBy = approvedBy;
+    if (budgetLeft !== undefined) this.budgetLeft = budgetLeft;
+    this.prices = prices;
+    this.#host = host;
+    this.#late = late;
+    Object.defineProperties(this, Context.#lazy);
+  }
+
+  #report(text: string): void {
+    const { toolCallId } = this;
+    if (!isAborted(this.#host) && !this.#late.isAborted)
+      this.#host.notify({ type: "tool-progress", toolCallId, text });
+  }
 }

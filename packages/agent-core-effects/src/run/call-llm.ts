@@ -2,8 +2,9 @@ import type { AgentState, UsageReport } from "@moora/agent-core-state-machine";
 import type { LlmCallOptions, LlmChunk, LlmOutcome, LlmRequest } from "@moora/llm";
 import { readOutcome } from "@moora/llm/internal";
 import type { CallLlmEffect } from "../effect.ts";
-import { llmRequestAt } from "../request/llm-request-at.ts";
+import { requestAt } from "../request/llm-request-at.ts";
 import { isAborted } from "./abort.ts";
+import { isPromise } from "../is-promise.ts";
 import type { EffectHost } from "./host.ts";
 import { checkTurn } from "./check-turn.ts";
 import { reportUsage } from "./late-usage.ts";
@@ -16,7 +17,7 @@ import { dispatchIntent } from "./intent-of.ts";
 /** Calls the model and dispatches its answer. The request is computed from the state, so that equal keys send equal bytes. */
 export function* callLlm(effect: CallLlmEffect, state: AgentState, host: EffectHost): EffectProgram<void> {
   const { clock } = host;
-  const request = llmRequestAt(state);
+  const request = requestAt(state, host.requests);
   const calledAt = clock.now();
   const intended = yield* dispatchIntent(effect, state, host);
   if (request === undefined || !intended || isAborted(host)) return;
@@ -70,9 +71,10 @@ function* dispatchAnswer(
   if (effect.purpose === "reflect")
     return void (yield* dispatch(assertLoggable(toReflectedInput(effect, outcome, usage, clock.now()))));
   const turn = numberedTurn(state, outcome, host, clock.now());
-  const check = yield* checkTurn(state, turn, parts);
+  const checking = checkTurn(state, turn, parts);
+  const check = isPromise(checking) ? yield* waitFor(checking) : checking;
   if (isAborted(host)) return yield* reportUsage(effect.key, usage, host);
-  yield* dispatch(...toObservedInput(effect, outcome, { turn, check, usage, calledAt, now: clock.now() }));
+  yield { dispatch: toObservedInput(effect, outcome, { turn, check, usage, calledAt, now: clock.now() }) };
 }
 
 /** The outcome of a model call. A caller must not reject; if it does, that counts as a failure. */

@@ -29,7 +29,8 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   }
   const intended = yield* dispatchIntent(effect, state, host);
   if (!intended || isAborted(host)) return;
-  const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));
+  const running = toolOutcome(tool, effect, state, host);
+  const outcome = isPromise(running) ? yield* waitFor(running) : running;
   if (!isAborted(host)) yield* dispatchResult(effect, outcome, host);
 }
 

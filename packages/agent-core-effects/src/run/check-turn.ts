@@ -1,6 +1,7 @@
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { toolOf } from "@moora/agent-core-state-machine/internal";
 import { errorText } from "../error-text.ts";
+import { isPromise } from "../is-promise.ts";
 import type { AgentParts, ApprovalPredicate } from "./host.ts";
 import {
   answerText,
@@ -9,75 +10,89 @@ import {
   type NumberedCall,
   type NumberedTurn,
 } from "./observation.ts";
-import { waitFor, type EffectProgram } from "./effect-program.ts";
 
-/** Runs the checks that need code: the schemas of answers and arguments, and the predicates of the approval policy. */
-export function* checkTurn(
+/**
+ * Runs the checks that need code: the schemas of answers and arguments, and the predicates of the approval policy. Those
+ * of several calls run at the same time. A promise only if a check returned one; it does not reject.
+ */
+export function checkTurn(
   state: AgentState,
   turn: NumberedTurn,
   parts: AgentParts,
-): EffectProgram<TurnCheck> {
-  const calls = new Map<string, CallCheck>();
-  for (const call of turn.calls) {
-    const check = yield* judgedCall(state, call, parts);
-    if (check !== undefined) calls.set(call.id, check);
-  }
+): TurnCheck | Promise<TurnCheck> {
   const isAnswer = turn.calls.length === 0 && !turn.parts.some((part) => part.type === "internal-call");
-  const { answerSchema } = state.config;
-  const problem = isAnswer ? yield* answerProblem(answerText(turn.parts), answerSchema, parts) : undefined;
-  return { calls, problem };
+  if (isAnswer) return checkAnswer(answerText(turn.parts), state.config.answerSchema, parts);
+  const checks = turn.calls.map((call) => checkCall(state, call, parts));
+  const toCheck = (done: readonly (CallCheck | undefined)[]): TurnCheck => ({
+    calls: done,
+    problem: undefined,
+  });
+  return isSettled(checks) ? toCheck(checks) : Promise.all(checks).then(toCheck);
 }
 
-/** Why an answer is invalid; undefined if it is valid. A check that throws makes it invalid. */
-function* answerProblem(
-  text: string,
-  schema: string | null,
-  parts: AgentParts,
-): EffectProgram<string | undefined> {
+const isSettled = <Value>(values: readonly (Value | Promise<Value>)[]): values is readonly Value[] =>
+  !values.some(isPromise);
+
+/** Checks an answer. One whose check throws is invalid. */
+function checkAnswer(text: string, schema: string | null, parts: AgentParts): TurnCheck | Promise<TurnCheck> {
+  const toCheck = (problem: string | undefined): TurnCheck => ({ calls: [], problem });
+  const failed = (error: unknown): TurnCheck => toCheck(`It could not be checked: ${errorText(error)}`);
   try {
-    return yield* waitFor(parts.answerProblem?.(text, schema));
+    const problem = parts.answerProblem?.(text, schema);
+    return isPromise(problem) ? problem.then(toCheck, failed) : toCheck(problem);
   } catch (error) {
-    return `It could not be checked: ${errorText(error)}`;
+    return failed(error);
   }
 }
 
 /** The check of a call: why it cannot run, or the result of the predicate, if the policy has one. */
-function* judgedCall(
+function checkCall(
   state: AgentState,
   call: NumberedCall,
   parts: AgentParts,
-): EffectProgram<CallCheck | undefined> {
-  const problem = yield* argumentProblem(call, parts);
-  if (problem !== undefined) return { problem };
-  const { policy } = state.config.approval;
-  const { predicates, tools } = parts;
-  if (typeof policy === "string" || !("predicate" in policy) || !tools.has(call.name)) return undefined;
-  const predicate = Object.hasOwn(predicates, policy.predicate) ? predicates[policy.predicate] : undefined;
-  const hasOwnRule = toolOf(state, call.name)?.approval !== undefined;
-  return hasOwnRule ? undefined : { needsApproval: yield* predicateAsks(call, predicate) };
+): CallCheck | undefined | Promise<CallCheck | undefined> {
+  const judge = (problem: string | undefined): ReturnType<typeof checkCall> =>
+    problem === undefined ? checkApproval(state, call, parts) : { problem };
+  const problem = argumentProblem(call, parts);
+  return isPromise(problem) ? problem.then(judge) : judge(problem);
 }
 
 /** Why the arguments are invalid; undefined if they are valid. A check that throws finds no problem. */
-function* argumentProblem(
+function argumentProblem(
   { name, parameters }: NumberedCall,
   { tools }: AgentParts,
-): EffectProgram<string | undefined> {
+): string | undefined | Promise<string | undefined> {
   try {
-    return yield* waitFor(tools.get(name)?.check(parameters));
+    const problem = tools.get(name)?.check(parameters);
+    return isPromise(problem) ? problem.catch(() => undefined) : problem;
   } catch {
     return undefined;
   }
 }
 
-/** Whether a predicate asks. One that throws or returns any value but false asks. */
-function* predicateAsks(
+/** The result of the predicate of the policy; undefined if the policy has none, or the tool has a rule of its own. */
+function checkApproval(
+  state: AgentState,
   call: NumberedCall,
+  { predicates, tools }: AgentParts,
+): CallCheck | undefined | Promise<CallCheck> {
+  const { policy } = state.config.approval;
+  if (typeof policy === "string" || !("predicate" in policy) || !tools.has(call.name)) return undefined;
+  if (toolOf(state, call.name)?.approval !== undefined) return undefined;
+  const predicate = Object.hasOwn(predicates, policy.predicate) ? predicates[policy.predicate] : undefined;
+  const asks = predicateAsks(call, predicate);
+  return isPromise(asks) ? asks.then((needsApproval) => ({ needsApproval })) : { needsApproval: asks };
+}
+
+/** Whether a predicate asks. One that throws or returns any value but false asks. */
+function predicateAsks(
+  { name, parameters }: NumberedCall,
   predicate: ApprovalPredicate | undefined,
-): EffectProgram<boolean> {
-  if (predicate === undefined) return true;
+): boolean | Promise<boolean> {
+  const asks = (answer: unknown): boolean => answer !== false;
   try {
-    const asks: unknown = yield* waitFor(predicate({ name: call.name, parameters: call.parameters }));
-    return asks !== false;
+    const answer = predicate?.({ name, parameters });
+    return isPromise(answer) ? answer.then(asks, () => true) : asks(answer);
   } catch {
     return true;
   }

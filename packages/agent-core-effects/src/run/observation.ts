@@ -2,6 +2,7 @@ import type {
   AgentInput,
   AgentState,
   LlmCallFailedInput,
+  ReActObservedInput,
   UsageReport,
   Json,
   ObservedToolCall,
@@ -47,26 +48,22 @@ export function numberedTurn(
   const parts = made.map((part): TurnPart => {
     if (part.type !== "tool-call") return part;
     const { name, arguments: parameters } = part;
-    const raw = part.raw === undefined ? {} : { raw: part.raw };
+    const raw = part.raw === undefined ? undefined : { raw: part.raw };
     if (isInternalTool(name) && toolOf(state, name) === undefined) {
       const { input, ...answer } = answerInternalCall(state, name, parameters, now);
       if (input !== undefined) before.push(input);
       return { type: "internal-call", name, arguments: parameters, answer, ...raw };
     }
     const call = { id: ids(), name, parameters, calledAt: now };
-    calls.push(
-      mayAsk(state, call)
-        ? { ...call, digest: callDigest(state, host, { ...call, name, parameters }) }
-        : call,
-    );
+    calls.push(mayAsk(state, call) ? { ...call, digest: callDigest(state, host, call) } : call);
     return { type: "call", toolCallId: call.id, ...raw };
   });
   return { parts, calls, before, origin, raw: rawTurn };
 }
 
 /** Whether a human may be asked about a call, so that it needs a digest. */
-const mayAsk = (state: AgentState, call: Omit<ObservedToolCall, "needsApproval">): boolean =>
-  needsHuman(state, { ...call, result: null }) || toolOf(state, call.name)?.onUnknown === "ask";
+const mayAsk = (state: AgentState, call: NumberedCall): boolean =>
+  needsHuman(state, call) || toolOf(state, call.name)?.onUnknown === "ask";
 
 function newIds(state: AgentState): () => string {
   let last = state.toolCallCount;
@@ -91,9 +88,9 @@ export const answerText = (parts: readonly { readonly type: string; readonly tex
 /** The check of one call. */
 export type CallCheck = Pick<ObservedToolCall, "needsApproval" | "problem">;
 
-/** The checks of a turn: those of its calls by id, and the problem of its answer. */
+/** The checks of a turn: those of its calls, in their order, and the problem of its answer. */
 export interface TurnCheck {
-  readonly calls: ReadonlyMap<string, CallCheck>;
+  readonly calls: readonly (CallCheck | undefined)[];
   readonly problem: string | undefined;
 }
 
@@ -112,29 +109,39 @@ export function toObservedInput(
   outcome: Answered,
   { turn, check, ...about }: ObservedPlan,
 ): readonly AgentInput[] {
-  const { parts, calls, before, origin, raw } = turn;
-  const internal = parts.some((part) => part.type === "internal-call");
+  const { parts, before, origin, raw } = turn;
+  const observed: ReActObservedInput = {
+    type: "re-act-observed",
+    key: effect.key,
+    messageId: effect.messageId,
+    calledLlmAt: about.calledAt,
+    timestamp: about.now,
+    turn: raw === undefined ? { origin, parts } : { origin, parts, raw },
+    observation: toObservation(turn, check),
+    usage: about.usage,
+    ...(Number.isFinite(outcome.confidence) ? { confidence: outcome.confidence } : undefined),
+    finish: readFinish(outcome.finish),
+  };
+  return before.length === 0 ? [observed] : [...before, observed];
+}
+
+function toObservation(
+  { parts, calls }: NumberedTurn,
+  { calls: checks, problem }: TurnCheck,
+): ReActObservedInput["observation"] {
+  if (calls.length === 0 && !parts.some((part) => part.type === "internal-call"))
+    return problem === undefined ? { type: "complete-re-act" } : { type: "complete-re-act", problem };
   const toolCalls: Record<string, ObservedToolCall> = {};
-  for (const { id, ...call } of calls) toolCalls[id] = { ...call, ...check.calls.get(id) };
-  const { problem } = check;
-  return [
-    ...before,
-    {
-      type: "re-act-observed",
-      key: effect.key,
-      messageId: effect.messageId,
-      calledLlmAt: about.calledAt,
-      timestamp: about.now,
-      turn: { origin, parts, ...(raw === undefined ? {} : { raw }) },
-      observation:
-        calls.length > 0 || internal
-          ? { type: "continue-re-act", toolCalls }
-          : { type: "complete-re-act", ...(problem === undefined ? {} : { problem }) },
-      usage: about.usage,
-      ...(Number.isFinite(outcome.confidence) ? { confidence: outcome.confidence } : {}),
-      finish: readFinish(outcome.finish),
-    },
-  ];
+  for (const [index, call] of calls.entries()) toolCalls[call.id] = toObservedCall(call, checks[index]);
+  return { type: "continue-re-act", toolCalls };
+}
+
+function toObservedCall(
+  { name, parameters, calledAt, digest }: NumberedCall,
+  check: CallCheck | undefined,
+): ObservedToolCall {
+  const call = digest === undefined ? { name, parameters, calledAt } : { name, parameters, calledAt, digest };
+  return check === undefined ? call : { ...call, ...check };
 }
 
 export function toReflectedInput(

@@ -72,7 +72,7 @@ export const mayHaveRun = ({ mayHaveRun: earlier, status }: OpenCall): boolean =
  * policy `always` asks; the tool's own `approval`; the policy. A call that cannot run, of an unknown tool or with invalid
  * arguments, does not ask: it fails.
  */
-export function needsHuman(state: AgentState, call: ToolCallRecord): boolean {
+export function needsHuman(state: AgentState, call: JudgedCall): boolean {
   const tool = toolOf(state, call.name);
   if (tool === undefined || call.problem !== undefined) return false;
   const { policy } = state.config.approval;
@@ -80,10 +80,13 @@ export function needsHuman(state: AgentState, call: ToolCallRecord): boolean {
   return tool.approval === "never" ? false : policyAsks(policy, call, tool);
 }
 
+/** What of a call decides whether a person is asked. */
+type JudgedCall = Pick<ToolCallRecord, "name" | "problem" | "needsApproval">;
+
 const risks: readonly Risk[] = ["low", "medium", "high", "critical"];
 
 /** Whether the policy asks about a call. The result of a predicate is part of the call; without a result it asks. */
-function policyAsks(policy: ApprovalPolicy, call: ToolCallRecord, tool: ToolDefinition): boolean {
+function policyAsks(policy: ApprovalPolicy, call: JudgedCall, tool: ToolDefinition): boolean {
   if (policy === "never") return false;
   if (policy === "always") return true;
   if ("above" in policy) return risks.indexOf(tool.risk ?? "low") >= risks.indexOf(policy.above);

@@ -9,7 +9,16 @@ import { PendingInput } from "./pending-input.ts";
 export type SharedHost = Required<
   Pick<
     EffectHost,
-    "parts" | "sessionId" | "clock" | "limits" | "current" | "dispatchLate" | "notify" | "digestOf" | "ask"
+    | "parts"
+    | "sessionId"
+    | "clock"
+    | "limits"
+    | "requests"
+    | "current"
+    | "dispatchLate"
+    | "notify"
+    | "digestOf"
+    | "ask"
   >
 >;
 
@@ -80,32 +89,59 @@ const newDriver = (
 
 /** The host of one run. Its signal is created when it is read. */
 class RunHost implements EffectHost {
-  readonly parts: SharedHost["parts"];
-  readonly sessionId: SharedHost["sessionId"];
-  readonly clock: SharedHost["clock"];
-  readonly limits: SharedHost["limits"];
-  readonly current: SharedHost["current"];
-  readonly dispatchLate: SharedHost["dispatchLate"];
-  readonly notify: SharedHost["notify"];
-  readonly digestOf: SharedHost["digestOf"];
-  readonly ask: SharedHost["ask"];
   readonly intended = true;
-  readonly dispatchNow = (input: AgentInput): void => this.#context.post([new PendingInput(input)]);
+  readonly #shared: SharedHost;
   readonly #context: RunContext<AgentState, PendingInput>;
   #isAborted = false;
-  readonly #onAbort = new Set<() => void>();
+  #onAbort: Set<() => void> | undefined;
 
   constructor(shared: SharedHost, context: RunContext<AgentState, PendingInput>) {
-    this.parts = shared.parts;
-    this.sessionId = shared.sessionId;
-    this.clock = shared.clock;
-    this.limits = shared.limits;
-    this.current = shared.current;
-    this.dispatchLate = shared.dispatchLate;
-    this.notify = shared.notify;
-    this.digestOf = shared.digestOf;
-    this.ask = shared.ask;
+    this.#shared = shared;
     this.#context = context;
+  }
+
+  get parts(): SharedHost["parts"] {
+    return this.#shared.parts;
+  }
+
+  get sessionId(): SharedHost["sessionId"] {
+    return this.#shared.sessionId;
+  }
+
+  get clock(): SharedHost["clock"] {
+    return this.#shared.clock;
+  }
+
+  get limits(): SharedHost["limits"] {
+    return this.#shared.limits;
+  }
+
+  get requests(): SharedHost["requests"] {
+    return this.#shared.requests;
+  }
+
+  get current(): SharedHost["current"] {
+    return this.#shared.current;
+  }
+
+  get dispatchLate(): SharedHost["dispatchLate"] {
+    return this.#shared.dispatchLate;
+  }
+
+  get notify(): SharedHost["notify"] {
+    return this.#shared.notify;
+  }
+
+  get digestOf(): SharedHost["digestOf"] {
+    return this.#shared.digestOf;
+  }
+
+  get ask(): SharedHost["ask"] {
+    return this.#shared.ask;
+  }
+
+  get dispatchNow(): (input: AgentInput) => void {
+    return (input) => this.#context.post([new PendingInput(input)]);
   }
 
   get signal(): AbortSignal {
@@ -117,12 +153,13 @@ class RunHost implements EffectHost {
   }
 
   onAbort(callback: () => void): () => void {
+    this.#onAbort ??= new Set();
     this.#onAbort.add(callback);
-    return () => void this.#onAbort.delete(callback);
+    return () => void this.#onAbort?.delete(callback);
   }
 
   abort(): void {
     this.#isAborted = true;
-    for (const callback of this.#onAbort) callback();
+    for (const callback of this.#onAbort ?? []) callback();
   }
 }

@@ -1,4 +1,10 @@
-import type { AgentEffect, AskHumanEffect, Clock, Progress } from "@moora/agent-core-effects";
+import {
+  RequestCache,
+  type AgentEffect,
+  type AskHumanEffect,
+  type Clock,
+  type Progress,
+} from "@moora/agent-core-effects";
 import { intentOf, isIntentRecorded, isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
 import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
 import { digestOf, type ChainHead, type MaybePromise } from "@moora/event-log";
@@ -121,7 +127,7 @@ class MachineWiring {
     this.#base = base;
     this.#hooks = hooks;
     this.#errors = new MachineErrors(hooks);
-    this.#hostBase = { parts, limits, sessionId, clock, digestOf, notify, ask };
+    this.#hostBase = { parts, limits, sessionId, clock, digestOf, notify, ask, requests: new RequestCache() };
     this.#seq = base.seq;
   }
 

@@ -4,7 +4,7 @@ import type { AgentEvent } from "../agent-event.ts";
 import type { Agent } from "../define-agent.ts";
 import { errorReports, type ErrorReports } from "../error-reports.ts";
 import { keepAlive } from "../keep-alive.ts";
-import { listeners, type Listeners } from "../listeners.ts";
+import { Listeners } from "../listeners.ts";
 import type { SessionBase } from "./create-session.ts";
 import { noticeToEvent, transitionToEvents } from "./events.ts";
 import type { PublishedStep } from "./machine.ts";
@@ -36,9 +36,9 @@ export class SessionOutput<Answer> {
     const { id, onError, runsEffects, ledger, initial } = base;
     this.errors = errorReports(id, onError);
     const listenerFailed = (error: unknown): void => this.errors.report({ source: "listener", error });
-    this.events = listeners(listenerFailed);
-    this.changes = listeners(listenerFailed);
-    this.inputs = listeners(listenerFailed);
+    this.events = new Listeners(listenerFailed);
+    this.changes = new Listeners(listenerFailed);
+    this.inputs = new Listeners(listenerFailed);
     this.runs = new RunTracker(agent, {
       emit: (event) => this.events.emit(event),
       hasListeners: () => this.events.size > 0,
