@@ -44,7 +44,8 @@ describe("simulated sessions", () => {
     });
     const seen = new Set(Object.values(coverage).flatMap((row) => Object.keys(row)));
     const usual = ["llm:plain", "llm:calls", "llm:chunk", "tool:success"];
-    expect([...seen].toSorted()).toEqual(["crash", "tool:failure", "llm:refusal", ...usual].toSorted());
+    const asked = ["crash", "crash:appended", "tool:failure", "llm:refusal"];
+    expect([...seen].toSorted()).toEqual([...asked, ...usual].toSorted());
   });
 
   it("refuse an unknown fault, and name the known ones", async () => {
