@@ -23,15 +23,14 @@ export function checkTurn(
   const isAnswer = turn.calls.length === 0 && !turn.parts.some((part) => part.type === "internal-call");
   if (isAnswer) return checkAnswer(answerText(turn.parts), state.config.answerSchema, parts);
   const checks = turn.calls.map((call) => checkCall(state, call, parts));
-  const toCheck = (done: readonly (CallCheck | undefined)[]): TurnCheck => ({
-    calls: done,
-    problem: undefined,
-  });
-  return isSettled(checks) ? toCheck(checks) : Promise.all(checks).then(toCheck);
+  const toCheck = (calls: TurnCheck["calls"]): TurnCheck => ({ calls, problem: undefined });
+  const settled: (CallCheck | undefined)[] = [];
+  for (const check of checks) {
+    if (isPromise(check)) return Promise.all(checks.map(async (each) => await each)).then(toCheck);
+    settled.push(check);
+  }
+  return toCheck(settled);
 }
-
-const isSettled = <Value>(values: readonly (Value | Promise<Value>)[]): values is readonly Value[] =>
-  !values.some(isPromise);
 
 /** Checks an answer. One whose check throws is invalid. */
 function checkAnswer(text: string, schema: string | null, parts: AgentParts): TurnCheck | Promise<TurnCheck> {

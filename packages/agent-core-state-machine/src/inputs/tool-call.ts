@@ -1,5 +1,5 @@
 import { recordOf } from "../collections/state-lists.ts";
-import { failAsUnknown, openCallOf, settleCall } from "../control/calls.ts";
+import { failAsUnknown, openCallOf, openCallsOf, settleCall } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
 import { interruptCall } from "../control/interruptions.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
@@ -16,11 +16,13 @@ const ignoredReasonOfCall = (state: AgentState, id: string): IgnoredReason =>
   recordOf(state, id) === undefined ? "unknown-call" : "not-open";
 
 export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { toolCallId, attempt }) => {
-  const call = openCall(state, toolCallId);
+  const calls = openCallsOf(state.reActContext.control);
+  const index = calls.findIndex(({ id }) => id === toolCallId);
+  const call = calls[index];
   if (call?.status.type !== "running") return ignoredReasonOfCall(state, toolCallId);
   if (call.attempt !== attempt) return "wrong-attempt";
   if (call.status.started) return "already-started";
-  return (edit) => edit.putOpenCall({ ...call, status: { type: "running", started: true } });
+  return (edit) => edit.putOpenCall({ ...call, status: { type: "running", started: true } }, index);
 };
 
 export const toolCallCompleted: InputHandler<ToolCallResultInput> = (
