@@ -4,6 +4,7 @@ import {
   llmCallKey,
   openCallOf,
   probeKey,
+  recordOf,
   stateKey,
   toolKey,
   waitAt,
@@ -19,6 +20,8 @@ export function isEffectWanted(state: AgentState, effect: AgentEffect): boolean 
     case "call-llm":
       return llmCallKey(state) === key;
     case "call-tool": {
+      // A call with a result is not open: its record is found at once, and all open calls would have to be searched.
+      if (recordOf(state, effect.toolCallId)?.result != null) return false;
       const call = openCallOf(control, effect.toolCallId);
       return call?.status.type === "running" && toolKey(call) === key;
     }
