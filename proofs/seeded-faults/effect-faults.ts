@@ -21,8 +21,8 @@ export const effectFaults: readonly Fault[] = [
     "each attempt of a call has an idempotency key of its own",
     {
       file: `${effects}/run/call-context.ts`,
-      text: "idempotencyKey: `${sessionId}/${toolCallId}`,",
-      replacement: "idempotencyKey: `${sessionId}/${toolCallId}/${attempt}`,",
+      text: "this.idempotencyKey = `${host.sessionId}/${toolCallId}`;",
+      replacement: "this.idempotencyKey = `${host.sessionId}/${toolCallId}/${attempt}`;",
     },
     [`${tests}/run/call-tool.test.ts`],
     /an idempotency key that every attempt has|a probe > knows the idempotency key of the call/,
@@ -33,14 +33,14 @@ export const effectFaults: readonly Fault[] = [
     changes: [
       {
         file: `${effects}/run/call-tool.ts`,
-        text: "const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));",
+        text: "const running = toolOutcome(tool, effect, state, host);",
         replacement: "",
       },
       {
         file: `${effects}/run/call-tool.ts`,
         text: "const intended = yield* dispatchIntent(",
         replacement:
-          "const outcome = yield* waitFor(toolOutcome(tool, effect, state, host));\n  const intended = yield* dispatchIntent(",
+          "const running = toolOutcome(tool, effect, state, host);\n  const intended = yield* dispatchIntent(",
       },
     ],
     tests: [`${tests}/run/call-tool.test.ts`],

@@ -185,4 +185,26 @@ export const restartFaults: readonly Fault[] = [
     [snapshots],
     /a snapshot > is saved only when the record that confirms it is in the log/,
   ),
+  fault(
+    113,
+    "a host misses what was appended while it opened the session",
+    {
+      file: "packages/agent/src/durable/durable-host.ts",
+      text: 'if (access !== "run") void this.refresh();',
+      replacement: "",
+    },
+    ["packages/agent/test/durable/own-appends.test.ts"],
+    /has also what was appended while it was opened to read/,
+  ),
+  fault(
+    114,
+    "a message whose append was not confirmed is never found in the log",
+    {
+      file: "packages/agent/src/durable/durable-host.ts",
+      text: "if (key === undefined) return void this.refresh();",
+      replacement: "if (key === undefined) return;",
+    },
+    ["packages/agent/test/durable/own-appends.test.ts"],
+    /becomes part of the session, and is answered, without another message/,
+  ),
 ];

@@ -212,9 +212,9 @@ export const sessionFaults: readonly Fault[] = [
     "a message that cannot be stored fails the runs of other messages",
     {
       file: `${durable}/durable-host.ts`,
-      text: "if (!this.#lifecycle.isLive || key === undefined) return;",
+      text: "if (key === undefined) return void this.refresh();",
       replacement:
-        "if (key === undefined) this.#hosted.failRuns(notWritten(error, this.#hosted.state()));\n      if (!this.#lifecycle.isLive || key === undefined) return;",
+        "if (key === undefined) return this.#hosted.failRuns(unwritableError(error, this.#hosted.state()));",
     },
     [`${tests}/durable/unwritable.test.ts`],
     /a message that cannot be stored > fails its own run alone/,
@@ -224,7 +224,7 @@ export const sessionFaults: readonly Fault[] = [
     "an exception of a listener reaches the session",
     {
       file: "packages/agent/src/listeners.ts",
-      text: "callSafely(() => listener(...args), onError)",
+      text: "callSafely(() => listener(...args), this.#onError)",
       replacement: "listener(...args)",
     },
     [`${tests}/session/error-reports.test.ts`],
