@@ -6,7 +6,7 @@ import type {
 import { callIdsOf, recordOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject, LlmTool } from "@moora/llm";
 import { namedCallId } from "./call-id.ts";
-import { hidesEntriesAt, type RequestCache } from "./request/messages.ts";
+import { hidesEntriesAt, type LlmRequestCache } from "./request/messages.ts";
 import { truncated } from "./truncate.ts";
 import { parseArguments } from "./tool/parse-arguments.ts";
 
@@ -44,7 +44,7 @@ export const internalTools: readonly LlmTool[] = [
 export const isInternalTool = (name: string): boolean => internalTools.some((tool) => tool.name === name);
 
 /** Whether to offer the internal tools: there are entries before the window, hidden by a summary, or withheld. */
-export const wantsInternalTools = (state: AgentState, cache?: RequestCache): boolean =>
+export const wantsInternalTools = (state: AgentState, cache?: LlmRequestCache): boolean =>
   state.reActContext.windowStart > 0 || hidesEntriesAt(state, cache);
 
 /** The result of an internal call: an answer for the model, and the input that changes its context. */

@@ -1,4 +1,5 @@
-import { llmRequestAt } from "@moora/agent-core-effects";
+import { llmRequestAt, LlmRequestCache } from "@moora/agent-core-effects";
+import { requestAt } from "@moora/agent-core-effects/internal";
 import {
   agentTransition,
   initialAgentState,
@@ -21,11 +22,14 @@ import {
 const after = (state: AgentState, ...inputs: readonly AgentInput[]): AgentState =>
   inputs.reduce((at, input) => agentTransition(input)(at), state);
 
-/** The request of a state, and that of a copy of it, which no memo knows. */
+/** One cache for all conversations, which a session would not do: whatever it contains, requests stay the same. */
+const oneForAll = new LlmRequestCache();
+
+/** The request of a state, with the shared memo and with one cache, and that of a copy of it, which no memo knows. */
 function checkMemo(state: AgentState, about: string): void {
-  const shown = JSON.stringify(llmRequestAt(state));
   const fresh = JSON.stringify(llmRequestAt(structuredClone(state)));
-  expect(shown, about).toBe(fresh);
+  expect(JSON.stringify(llmRequestAt(state)), about).toBe(fresh);
+  expect(JSON.stringify(requestAt(state, oneForAll)), about).toBe(fresh);
 }
 
 function begun(choose: Choose): { state: AgentState; inputs: AgentInput[] } {

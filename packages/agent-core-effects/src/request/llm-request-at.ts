@@ -3,7 +3,7 @@ import { modelFor, reflectTaskType, toolOf } from "@moora/agent-core-state-machi
 import type { LlmRequest, LlmSettings, LlmTool, LlmToolChoice } from "@moora/llm";
 import { internalTools, wantsInternalTools } from "../internal-tools.ts";
 import { jsonObjectOf } from "./json-object.ts";
-import { messagesAt, type RequestCache } from "./messages.ts";
+import { messagesAt, type LlmRequestCache } from "./messages.ts";
 import { reflectionMessages } from "./reflection.ts";
 import { toolsAt } from "./tools.ts";
 
@@ -15,13 +15,13 @@ import { toolsAt } from "./tools.ts";
 export const llmRequestAt = (state: AgentState): LlmRequest | undefined => requestAt(state);
 
 /** The model request of a state, with a cache for the requests of its session. */
-export function requestAt(state: AgentState, cache?: RequestCache): LlmRequest | undefined {
+export function requestAt(state: AgentState, cache?: LlmRequestCache): LlmRequest | undefined {
   const { control } = state.reActContext;
   if (control.type === "Planning" && control.retryAt === null) return planRequest(state, control, cache);
   return control.type === "Reflecting" ? reflectRequest(state, control) : undefined;
 }
 
-function planRequest(state: AgentState, control: ControlOf<"Planning">, cache?: RequestCache): LlmRequest {
+function planRequest(state: AgentState, control: ControlOf<"Planning">, cache?: LlmRequestCache): LlmRequest {
   const { config } = state;
   const tools = offeredTools(state, cache);
   const answerSchema = config.answerSchema === null ? undefined : jsonObjectOf(config.answerSchema);
@@ -39,7 +39,7 @@ function planRequest(state: AgentState, control: ControlOf<"Planning">, cache?: 
 }
 
 /** The offered tools. A tool of the agent replaces an internal one of the same name: providers refuse duplicate names. */
-function offeredTools(state: AgentState, cache?: RequestCache): readonly LlmTool[] {
+function offeredTools(state: AgentState, cache?: LlmRequestCache): readonly LlmTool[] {
   const own = toolsAt(state);
   if (!wantsInternalTools(state, cache)) return own;
   return [...own, ...internalTools.filter(({ name }) => toolOf(state, name) === undefined)];

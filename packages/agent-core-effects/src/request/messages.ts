@@ -9,15 +9,15 @@ import { loadedCallsToMessage, turnToMessage } from "./turn-to-message.ts";
  * one is not the assistant's, each call has its result directly after its turn, no text is blank, ids are unique, no turn
  * ends in reasoning, arguments are an object, and an empty result has a text.
  */
-export function messagesAt(state: AgentState, cache?: RequestCache): readonly LlmMessage[] {
-  const { messages } = RequestCache.lineageAt(state, cache);
+export function messagesAt(state: AgentState, cache?: LlmRequestCache): readonly LlmMessage[] {
+  const { messages } = lineageAt(state, cache);
   const last = messages.at(-1);
   return last !== undefined && isAnswer(last) ? [...messages, continueNote] : messages.slice();
 }
 
 /** Whether the window contains entries that the model does not see, because they are summarized or withheld. */
-export const hidesEntriesAt = (state: AgentState, cache?: RequestCache): boolean =>
-  RequestCache.lineageAt(state, cache).hidesEntries;
+export const hidesEntriesAt = (state: AgentState, cache?: LlmRequestCache): boolean =>
+  lineageAt(state, cache).hidesEntries;
 
 /** The note after a turn without calls that no message follows: a custom state may plan again without a note. */
 const continueNote: LlmMessage = { role: "note", text: "Go on." };
@@ -38,33 +38,41 @@ interface Lineage {
   readonly hidesEntries: boolean;
 }
 
+/** Returns the lineage of a state, which is the last one of the cache from now on. */
+let lineageIn: (cache: LlmRequestCache, state: AgentState) => Lineage;
+
 /**
  * What the last request of a session was computed from. The next request extends it, so that only new entries are mapped.
  * Everything that the messages depend on is compared first: a cache never changes a request, only its cost.
  */
-export class RequestCache {
+export class LlmRequestCache {
   #last: Lineage | undefined;
 
-  /** The lineage of a state, which is the last one from now on. */
-  static lineageAt(state: AgentState, cache: RequestCache = sharedCache(state)): Lineage {
-    const known = cache.#last;
-    if (known?.of === state) return known;
-    if (known !== undefined && known.seen === state.reActContext.seen && isPrefix(known, state)) return known;
-    return (cache.#last = newLineage(state, known));
+  static {
+    lineageIn = (cache, state) => {
+      const known = cache.#last;
+      if (known?.of === state) return known;
+      if (known !== undefined && known.seen === state.reActContext.seen && isPrefix(known, state))
+        return known;
+      return (cache.#last = newLineage(state, known));
+    };
   }
 }
+
+const lineageAt = (state: AgentState, cache?: LlmRequestCache): Lineage =>
+  lineageIn(cache ?? sharedCache(state), state);
 
 /**
  * The caches of callers without one of their own, by the first entry of the window. A session has its own, which ends with it:
  * what a `WeakMap` contains is freed only when the whole heap is collected.
  */
-const sharedCaches = new WeakMap<ContextEntry, RequestCache>();
+const sharedCaches = new WeakMap<ContextEntry, LlmRequestCache>();
 
-function sharedCache(state: AgentState): RequestCache {
+function sharedCache(state: AgentState): LlmRequestCache {
   const first = transcriptOf(state).at(state.reActContext.windowStart);
   const known = first === undefined ? undefined : sharedCaches.get(first);
   if (known !== undefined) return known;
-  const cache = new RequestCache();
+  const cache = new LlmRequestCache();
   if (first !== undefined) sharedCaches.set(first, cache);
   return cache;
 }

@@ -1,7 +1,7 @@
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { LlmCaller } from "@moora/llm";
 import type { AskHumanEffect } from "../effect.ts";
-import type { RequestCache } from "../request/messages.ts";
+import type { LlmRequestCache } from "../request/messages.ts";
 import type { Tool } from "../tool/define-tool.ts";
 import type { ToolOutcome } from "../tool/tool-reply.ts";
 
@@ -97,7 +97,7 @@ export interface EffectHost {
   readonly clock: Clock;
   readonly limits: RunLimits;
   /** What the last request of this session was computed from: the next one extends it. Default: a cache of all sessions. */
-  readonly requests?: RequestCache;
+  readonly requests?: LlmRequestCache;
   /** Returns the current state, which may be newer than the one that the effect was given. Default: that one. */
   readonly current?: () => AgentState;
   /**

@@ -1,5 +1,5 @@
 import {
-  RequestCache,
+  LlmRequestCache,
   type AgentEffect,
   type AskHumanEffect,
   type Clock,
@@ -127,7 +127,16 @@ class MachineWiring {
     this.#base = base;
     this.#hooks = hooks;
     this.#errors = new MachineErrors(hooks);
-    this.#hostBase = { parts, limits, sessionId, clock, digestOf, notify, ask, requests: new RequestCache() };
+    this.#hostBase = {
+      parts,
+      limits,
+      sessionId,
+      clock,
+      digestOf,
+      notify,
+      ask,
+      requests: new LlmRequestCache(),
+    };
     this.#seq = base.seq;
   }
 
