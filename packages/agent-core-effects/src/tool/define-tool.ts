@@ -76,7 +76,7 @@ export interface ToolOptions<
    * `config.maxToolAttempts`. Default: the runner's `toolTimeoutMs`, 120,000.
    */
   readonly timeoutMs?: number;
-  /** Calls of this tool that run at once. Default: the agent's `maxParallelTools`. */
+  /** Calls of this tool that run at once. Default: the agent's `toolCalls.maxParallel`. */
   readonly maxParallel?: number;
   /**
    * For a tool that calls models: the most that one call may spend. A kind of spending without an amount is not limited.

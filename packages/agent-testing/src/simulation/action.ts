@@ -72,8 +72,16 @@ export type SimAction =
   | { readonly type: "take-over" }
   | { readonly type: "crash" }
   | { readonly type: "close" }
-  /** The owner's next append fails; with `on` the next one that holds a decision, or three records or more. */
-  | { readonly type: "write-fails"; readonly how: WriteFault; readonly on?: WriteTarget }
+  /**
+   * The owner's next append fails; with `on` the next one that holds a decision, or three records or more; with `atOnce` before
+   * it returns, also where appends take their time.
+   */
+  | {
+      readonly type: "write-fails";
+      readonly how: WriteFault;
+      readonly on?: WriteTarget;
+      readonly atOnce?: true;
+    }
   /** The owner's next renewal of its lease finds another owner, or fails; with `while: "appending"` during an append. */
   | { readonly type: "lease"; readonly renewal: "lost" | "fails"; readonly while?: "appending" }
   | { readonly type: "listener-throws"; readonly on: "event" | "input" | "change"; readonly host?: number }

@@ -192,7 +192,13 @@ function fromOwner(world: SimWorld, { choose, faults }: Draws): readonly Candida
     ...fault("takeover", 1, () => ({ type: "take-over" })),
     ...fault("close", 1, () => ({ type: "close" })),
     ...(isFree && writes.length > 0
-      ? [{ weight: 3, draw: (): SimAction => ({ type: "write-fails", how: oneOf(choose, writes) }) }]
+      ? [
+          { weight: 2, draw: (): SimAction => ({ type: "write-fails", how: oneOf(choose, writes) }) },
+          {
+            weight: 1,
+            draw: (): SimAction => ({ type: "write-fails", how: oneOf(choose, writes), atOnce: true }),
+          },
+        ]
       : []),
     ...(isFree
       ? fault("write:decision", 1.5, () => ({

@@ -182,9 +182,9 @@ async function atOwner(
       return true;
     case "write-fails":
       world.record(
-        `the next append ${action.on === undefined ? "" : `of a ${action.on} `}fails: ${action.how}`,
+        `the next append ${action.on === undefined ? "" : `of a ${action.on} `}fails${action.atOnce === true ? " at once" : ""}: ${action.how}`,
       );
-      owner.log.failNext(action.how, action.on);
+      owner.log.failNext(action.how, action.on, action.atOnce === true);
       return true;
     case "lease":
       if (action.while === "appending" && !isAppending(world, owner)) return false;

@@ -30,6 +30,8 @@ interface SetFault {
   readonly how: WriteFault;
   /** Undefined for the next append of any kind. */
   readonly on: WriteTarget | undefined;
+  /** Whether it fails before the append returns, also where appends take their time. */
+  readonly atOnce: boolean;
 }
 
 const isTarget: Readonly<Record<WriteTarget, (records: readonly LogRecord[]) => boolean>> = {
@@ -62,8 +64,8 @@ export class SimLog {
     this.#wrote = wrote;
   }
 
-  failNext(how: WriteFault, on: WriteTarget | undefined): void {
-    this.#fault = { how, on };
+  failNext(how: WriteFault, on: WriteTarget | undefined, atOnce: boolean): void {
+    this.#fault = { how, on, atOnce };
   }
 
   failNextRenewal(how: "lost" | "fails"): void {
@@ -131,7 +133,8 @@ export class SimLog {
     const write = (): void => this.#write(log, expectedSeq, records);
     const wait = this.#wait;
     const host = this.#host;
-    if (wait === undefined) return write();
+    if (wait === undefined || (this.#fault?.atOnce === true && this.#meets(this.#fault, records)))
+      return write();
     return new Promise((resolve, reject) =>
       wait({
         type: "append",
@@ -161,9 +164,13 @@ export class SimLog {
     if (how !== undefined) throw new LogError("LogWrite", "Simulated: the write was not confirmed.");
   }
 
+  #meets({ on }: SetFault, records: readonly LogRecord[]): boolean {
+    return on === undefined || isTarget[on](records);
+  }
+
   #faultFor(records: readonly LogRecord[]): WriteFault | undefined {
     const fault = this.#fault;
-    if (fault === undefined || (fault.on !== undefined && !isTarget[fault.on](records))) return undefined;
+    if (fault === undefined || !this.#meets(fault, records)) return undefined;
     this.#fault = undefined;
     return fault.how;
   }

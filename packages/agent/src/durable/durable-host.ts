@@ -44,6 +44,8 @@ export class DurableHost<Answer> {
   readonly #closing: GracefulClose;
   #lease: LeaseKeeper | undefined;
   #lastError: unknown;
+  /** The errors of the commits that failed while inputs of the log are applied; undefined at other times. */
+  #failedCommits: Set<unknown> | undefined;
 
   constructor(agent: Agent<Answer>, options: DurableOptions) {
     const { handle, found, access, clock } = options;
@@ -196,6 +198,7 @@ export class DurableHost<Answer> {
 
   #commitFailed(error: unknown, key: string | undefined): void {
     if (error === this.#lifecycle.lost) return;
+    this.#failedCommits?.add(error);
     this.#lastError = error;
     if (isFinal(error)) return this.lose(error);
     if (!this.#lifecycle.isLive) return;
@@ -224,11 +227,14 @@ export class DurableHost<Answer> {
 
   /** Applies inputs of the log. Resolves with false if inputs of this session that were to be appended with them were not. */
   async #follow(inputs: readonly PendingInput[]): Promise<boolean> {
+    const failedCommits = (this.#failedCommits = new Set<unknown>());
     try {
       await this.#hosted.dispatch(...inputs);
     } catch (error) {
-      if (error === this.#lastError) return false;
+      if (failedCommits.has(error)) return false;
       this.#halt(error);
+    } finally {
+      this.#failedCommits = undefined;
     }
     return true;
   }

@@ -19,12 +19,21 @@ export interface RetriedLedgerOptions {
 export class RetriedLedger implements InputLedger {
   readonly #ledger: InputLedger;
   readonly #retry: Retries;
+  /** The number of commits that failed and are tried again. */
+  #failures = 0;
 
   constructor({ ledger, clock, again, onLongFailure }: RetriedLedgerOptions) {
     this.#ledger = ledger;
     this.#retry = retries({
       clock,
-      again: () => void again().then(this.#retry.succeeded, () => undefined),
+      again: () => {
+        const failures = this.#failures;
+        // A later commit may have failed before this one is reported: its retry stays scheduled.
+        const succeeded = (): void => {
+          if (this.#failures === failures) this.#retry.succeeded();
+        };
+        again().then(succeeded, () => undefined);
+      },
       keepsAlive: true,
       onLongFailure,
     });
@@ -43,6 +52,7 @@ export class RetriedLedger implements InputLedger {
 
   /** Schedules a retry after a commit failed whose inputs were kept. */
   failed(): void {
+    this.#failures += 1;
     this.#retry.failed();
   }
 

@@ -1,11 +1,12 @@
-import { memoryLog, MemoryStorage, LogError, type EventLog } from "@moora/event-log";
+import { memoryLog, MemoryStorage, LogError, type EventLog, type MaybePromise } from "@moora/event-log";
 import { withSessions } from "@moora/event-log/testing";
-import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { defineAgent, openSession } from "../../src/index.ts";
+import * as z from "zod";
+import { defineAgent, defineTool, openSession } from "../../src/index.ts";
 import { quiet } from "@moora/testbed/durable/drive";
 import { storageOf, storeNames } from "@moora/testbed/durable/places";
-import { TestClock } from "@moora/testbed/test-clock";
+import { TestClock, turn } from "@moora/testbed/test-clock";
 
 const agent = defineAgent({ llm: new MockLlmCaller(() => answers("Here.")) });
 
@@ -126,5 +127,99 @@ describe("a message whose append was reported as failed, and yet is in the log",
     await quiet(session);
     expect(session.current().messages).toMatchObject([{ content: "One?" }, { content: "Here." }]);
     await session.close();
+  });
+});
+
+/** A log whose appends fail as this function decides, which is called with the types of the records. */
+const failingLog = (
+  log: EventLog,
+  append: (types: readonly string[], write: () => void) => MaybePromise<void>,
+) =>
+  withSessions(log, (session) => ({
+    append(expectedSeq, records) {
+      const types = records.map(({ body }): string => JSON.parse(body).type);
+      return append(types, () => void session.append(expectedSeq, records));
+    },
+  }));
+
+const busy = (): LogError => new LogError("LogBusy", "a fault of this test");
+
+describe("a result whose append fails", () => {
+  it("while the retry of another one is reported is tried again as well", async () => {
+    const endB = Promise.withResolvers<string>();
+    const clock = new TestClock();
+    let results = 0;
+    const log = failingLog(memoryLog(), async (types, write) => {
+      if (!types.includes("tool-call-completed")) return write();
+      results += 1;
+      if (results === 1) throw busy();
+      if (results === 2) {
+        // The retry of the first result takes its time. The second one arrives meanwhile, and fails.
+        endB.resolve("B");
+        await turn();
+        return write();
+      }
+      if (results === 3) throw busy();
+      write();
+    });
+    const tool = (name: string, execute: () => unknown) =>
+      defineTool({ name, description: name, input: z.object({}), execute });
+    const twoTools = defineAgent({
+      llm: new MockLlmCaller([
+        callsTools([
+          { name: "a", arguments: {} },
+          { name: "b", arguments: {} },
+        ]),
+        answers("Both."),
+      ]),
+      tools: [tool("a", () => "A"), tool("b", () => endB.promise)],
+    });
+    const session = await openSession(twoTools, { log, id: "ada", clock, onError: () => undefined });
+    const run = session.ask("Do both.");
+    for (let wait = 0; wait < 20; wait += 1) {
+      await turn();
+      clock.advance(1_000);
+    }
+    expect(results).toBeGreaterThan(3);
+    expect((await run).text).toBe("Both.");
+    await session.close();
+  });
+});
+
+describe("two appends that fail, one after the other, while a message of another process is applied", () => {
+  it("do not end the session: the message is answered", async () => {
+    const storage = new MemoryStorage();
+    const clock = new TestClock();
+    const appending = Promise.withResolvers<void>();
+    const noted = Promise.withResolvers<void>();
+    let appends: number | undefined;
+    const log = failingLog(memoryLog(storage), (_types, write) => {
+      if (appends === undefined) return write();
+      appends += 1;
+      if (appends === 1) {
+        appending.resolve();
+        return noted.promise.then(() => {
+          throw busy();
+        });
+      }
+      if (appends === 2) throw new LogError("LogWrite", "another fault of this test");
+      write();
+    });
+    const session = await openSession(agent, { log, id: "ada", clock, onError: () => undefined });
+    const poster = await openSession(agent, { log: memoryLog(storage), id: "ada", clock, access: "post" });
+    appends = 0;
+    await poster.send("One?");
+    await appending.promise;
+    const note = session.note("A note.");
+    await turn();
+    noted.resolve();
+    await expect(note).rejects.toThrow("another fault of this test");
+    for (let wait = 0; wait < 20; wait += 1) {
+      await turn();
+      clock.advance(1_000);
+    }
+    expect(session.info().access).toBe("run");
+    expect(session.current().messages).toMatchObject([{ content: "One?" }, { content: "Here." }]);
+    await Promise.all([session.close(), poster.close()]);
   });
 });

@@ -1,6 +1,10 @@
+import { andThen } from "../maybe-promise.ts";
 import type { EventLog, SessionLog } from "../port.ts";
 
-/** Wraps a log: `alter` replaces methods of its session handles, and `changes` replaces methods of the log. */
+/**
+ * Wraps a log: `alter` replaces methods of its session handles, and `changes` replaces methods of the log. What the log answers
+ * at once, the wrapped one answers at once.
+ */
 export function withSessions(
   log: EventLog,
   alter: (session: SessionLog) => Partial<SessionLog>,
@@ -34,10 +38,8 @@ export function withSessions(
   };
   return {
     ...altered,
-    create: async (id, header) => handle(await altered.create(id, header)),
-    open: async (id) => {
-      const session = await altered.open(id);
-      return session === undefined ? undefined : handle(session);
-    },
+    create: (id, header) => andThen(altered.create(id, header), handle),
+    open: (id) =>
+      andThen(altered.open(id), (session) => (session === undefined ? undefined : handle(session))),
   };
 }
