@@ -20,7 +20,7 @@ export function isEffectWanted(state: AgentState, effect: AgentEffect): boolean 
     case "call-llm":
       return llmCallKey(state) === key;
     case "call-tool": {
-      // A call with a result is not open: its record is found at once, and all open calls would have to be searched.
+      // A call with a result is not open. Its record is found at once; a search would pass all open calls.
       if (recordOf(state, effect.toolCallId)?.result != null) return false;
       const call = openCallOf(control, effect.toolCallId);
       return call?.status.type === "running" && toolKey(call) === key;

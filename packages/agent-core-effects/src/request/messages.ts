@@ -43,7 +43,8 @@ let lineageIn: (cache: LlmRequestCache, state: AgentState) => Lineage;
 
 /**
  * What the last request of a session was computed from. The next request extends it, so that only new entries are mapped.
- * Everything that the messages depend on is compared first: a cache never changes a request, only its cost.
+ * Everything that the messages depend on is compared first: a cache never changes a request, only its cost. Give each session
+ * its own, as `requests` of its `EffectHost`.
  */
 export class LlmRequestCache {
   #last: Lineage | undefined;

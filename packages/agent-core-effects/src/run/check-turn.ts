@@ -5,6 +5,7 @@ import { isPromise } from "../is-promise.ts";
 import type { AgentParts, ApprovalPredicate } from "./host.ts";
 import {
   answerText,
+  isAnswer,
   type CallCheck,
   type TurnCheck,
   type NumberedCall,
@@ -20,8 +21,7 @@ export function checkTurn(
   turn: NumberedTurn,
   parts: AgentParts,
 ): TurnCheck | Promise<TurnCheck> {
-  const isAnswer = turn.calls.length === 0 && !turn.parts.some((part) => part.type === "internal-call");
-  if (isAnswer) return checkAnswer(answerText(turn.parts), state.config.answerSchema, parts);
+  if (isAnswer(turn)) return checkAnswer(answerText(turn.parts), state.config.answerSchema, parts);
   const checks = turn.calls.map((call) => checkCall(state, call, parts));
   const toCheck = (calls: TurnCheck["calls"]): TurnCheck => ({ calls, problem: undefined });
   const settled: (CallCheck | undefined)[] = [];

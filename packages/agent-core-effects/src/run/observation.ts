@@ -85,6 +85,10 @@ export const callDigest = (
 export const answerText = (parts: readonly { readonly type: string; readonly text?: string }[]): string =>
   parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 
+/** Whether a turn calls nothing, so that its text is the answer. */
+export const isAnswer = ({ calls, parts }: NumberedTurn): boolean =>
+  calls.length === 0 && !parts.some((part) => part.type === "internal-call");
+
 /** The check of one call. */
 export type CallCheck = Pick<ObservedToolCall, "needsApproval" | "problem">;
 
@@ -126,13 +130,13 @@ export function toObservedInput(
 }
 
 function toObservation(
-  { parts, calls }: NumberedTurn,
+  turn: NumberedTurn,
   { calls: checks, problem }: TurnCheck,
 ): ReActObservedInput["observation"] {
-  if (calls.length === 0 && !parts.some((part) => part.type === "internal-call"))
+  if (isAnswer(turn))
     return problem === undefined ? { type: "complete-re-act" } : { type: "complete-re-act", problem };
   const toolCalls: Record<string, ObservedToolCall> = {};
-  for (const [index, call] of calls.entries()) toolCalls[call.id] = toObservedCall(call, checks[index]);
+  for (const [index, call] of turn.calls.entries()) toolCalls[call.id] = toObservedCall(call, checks[index]);
   return { type: "continue-re-act", toolCalls };
 }
 

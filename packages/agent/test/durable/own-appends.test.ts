@@ -75,6 +75,20 @@ describe("a session whose log had to be opened again after a failed append", () 
   });
 });
 
+/** A log whose appends fail as this function decides, which is called with the types of the records. */
+const failingLog = (
+  log: EventLog,
+  append: (types: readonly string[], write: () => void) => MaybePromise<void>,
+) =>
+  withSessions(log, (session) => ({
+    append(expectedSeq, records) {
+      const types = records.map(({ body }): string => JSON.parse(body).type);
+      return append(types, () => void session.append(expectedSeq, records));
+    },
+  }));
+
+const busy = (): LogError => new LogError("LogBusy", "a fault of this test");
+
 /** A log whose sessions call this function as soon as their next read has its records. */
 const afterNextRead = (log: EventLog, call: () => void): EventLog => {
   let isDue = true;
@@ -111,17 +125,14 @@ describe("a session that another process writes", () => {
 
 describe("a message whose append was reported as failed, and yet is in the log", () => {
   it("becomes part of the session, and is answered, without another message", async () => {
-    const log = memoryLog();
     let fails = false;
-    const unconfirmed = withSessions(log, (session) => ({
-      async append(expectedSeq, records) {
-        await session.append(expectedSeq, records);
-        if (!fails) return;
-        fails = false;
-        throw new LogError("LogBusy", "a fault of this test");
-      },
-    }));
-    const session = await openSession(agent, { log: unconfirmed, id: "ada", clock: new TestClock() });
+    const log = failingLog(memoryLog(), (_types, write) => {
+      write();
+      if (!fails) return;
+      fails = false;
+      throw busy();
+    });
+    const session = await openSession(agent, { log, id: "ada", clock: new TestClock() });
     fails = true;
     await expect(session.send("One?")).rejects.toThrow("a fault of this test");
     await quiet(session);
@@ -129,20 +140,6 @@ describe("a message whose append was reported as failed, and yet is in the log",
     await session.close();
   });
 });
-
-/** A log whose appends fail as this function decides, which is called with the types of the records. */
-const failingLog = (
-  log: EventLog,
-  append: (types: readonly string[], write: () => void) => MaybePromise<void>,
-) =>
-  withSessions(log, (session) => ({
-    append(expectedSeq, records) {
-      const types = records.map(({ body }): string => JSON.parse(body).type);
-      return append(types, () => void session.append(expectedSeq, records));
-    },
-  }));
-
-const busy = (): LogError => new LogError("LogBusy", "a fault of this test");
 
 describe("a result whose append fails", () => {
   it("while the retry of another one is reported is tried again as well", async () => {
