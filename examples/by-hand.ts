@@ -6,8 +6,9 @@ import {
   defineTool,
   effectsAt,
   initialStateOf,
-  performWith,
+  performEffect,
   userMessage,
+  type AgentInput,
 } from "@moora/agent";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { z } from "zod";
@@ -25,15 +26,21 @@ const llm = new MockLlmCaller([
 ]);
 
 const agent = defineAgent({ llm, tools: [add] });
-const perform = performWith(agent);
 
 let state = agentTransition(userMessage("What is 2 + 2?"))(initialStateOf(agent));
-for (let open = Object.values(effectsAt(state)); open[0]; open = Object.values(effectsAt(state))) {
-  console.log("wants", open.map((effect) => effect.key).join(", "));
-  for await (const input of perform(open[0], state)) {
+/** Applies inputs, and returns whether they applied: an effect runs only if its intent did. */
+function dispatch(...inputs: readonly AgentInput[]): boolean {
+  const before = state;
+  for (const input of inputs) {
     console.log("  input", input.type);
     state = agentTransition(input)(state);
   }
+  return state !== before;
+}
+
+for (let open = Object.values(effectsAt(state)); open[0]; open = Object.values(effectsAt(state))) {
+  console.log("wants", open.map((effect) => effect.key).join(", "));
+  await performEffect(agent, open[0], state, { dispatch });
 }
 
 const { control } = state.reActContext;

@@ -1,33 +1,33 @@
-// The pure reducer in React's own useReducer: no runner and no store. An effect hook executes the effects.
+// The pure reducer in React's own state: no runner and no session. An effect hook executes the effects.
 import {
   agentTransition,
   effectsAt,
   initialStateOf,
-  performWith,
+  performEffect,
   userMessage,
   type Agent,
   type AgentInput,
 } from "@moora/agent";
-import { useEffect, useReducer, type JSX } from "react";
+import { useEffect, useRef, useState, type JSX } from "react";
 
 type Props = { readonly agent: Agent; readonly question: string };
 
 export function Answer({ agent, question }: Props): JSX.Element {
-  const [state, dispatch] = useReducer(
-    (before: ReturnType<typeof initialStateOf>, input: AgentInput) => agentTransition(input)(before),
-    agent,
-    initialStateOf,
-  );
+  const [state, setState] = useState(() => initialStateOf(agent));
+  const newest = useRef(state);
   const [effect] = Object.values(effectsAt(state));
 
-  useEffect(() => dispatch(userMessage(question, { messageId: question })), [question]);
+  /** Applies inputs, and returns whether they applied: an effect runs only if its intent did. */
+  function dispatch(...inputs: readonly AgentInput[]): boolean {
+    const before = newest.current;
+    for (const input of inputs) newest.current = agentTransition(input)(newest.current);
+    setState(newest.current);
+    return newest.current !== before;
+  }
+
+  useEffect(() => void dispatch(userMessage(question, { messageId: question })), [question]);
   useEffect(() => {
-    let wanted = true;
-    void (async () => {
-      if (effect === undefined) return;
-      for await (const input of performWith(agent)(effect, state)) if (wanted) dispatch(input);
-    })();
-    return () => void (wanted = false);
+    if (effect !== undefined) void performEffect(agent, effect, state, { dispatch });
     // The key is the identity of an effect: equal keys mean equal effects.
   }, [effect?.key]);
 

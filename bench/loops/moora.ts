@@ -7,9 +7,10 @@ import {
   startSession,
   userMessage,
   type Agent,
+  type AgentInput,
   type Tool,
 } from "@moora/agent";
-import { defaultRunLimits, programOf, syncInputs, type EffectHost } from "@moora/agent-core-effects";
+import { defaultRunLimits, programOf, runProgramSync, type EffectHost } from "@moora/agent-core-effects";
 import { noUsage, type LlmCaller, type LlmOutcome, type LlmRequest } from "@moora/llm";
 import * as z from "zod";
 import {
@@ -117,10 +118,15 @@ export const byReducer: NamedLoop = {
       let state = agentTransition(userMessage("Go.", { messageId: "m", timestamp: 1 }))(
         initialStateOf(agent),
       );
+      const dispatch = (...inputs: readonly AgentInput[]): boolean => {
+        const before = state;
+        for (const input of inputs) state = agentTransition(input)(state);
+        return state !== before;
+      };
       for (;;) {
         const [effect] = Object.values(effectsAt(state));
         if (effect === undefined) return;
-        for (const input of syncInputs(programOf(effect, state, host))) state = agentTransition(input)(state);
+        runProgramSync(programOf(effect, state, host), dispatch);
       }
     };
   },

@@ -28,8 +28,10 @@ export type {
   TimerOptions,
 } from "./run/host.ts";
 export { programOf } from "./run/run-effect.ts";
-export { runProgram, syncInputs, inputsOf, NotSynchronous } from "./run/effect-program.ts";
-export type { EffectProgram, EffectInstruction } from "./run/effect-program.ts";
+export { runProgram, runProgramSync, NotSynchronous } from "./run/effect-program.ts";
+export type { DispatchBatch, EffectProgram, EffectInstruction } from "./run/effect-program.ts";
+export { intentOf, isIntentRecorded } from "./run/intent-of.ts";
+export type { IntentHost } from "./run/intent-of.ts";
 export { askHuman } from "./tool/ask-human.ts";
 export type { AskHumanOptions } from "./tool/ask-human.ts";
 export { defineTool } from "./tool/define-tool.ts";

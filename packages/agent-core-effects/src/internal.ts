@@ -8,7 +8,6 @@ export { after, isPromise } from "./is-promise.ts";
 export { didYouMean, nearest, optionHint } from "@moora/llm/internal";
 export { isEffectWanted } from "./is-effect-wanted.ts";
 export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
-export { intentOf, isIntentRecorded } from "./run/intent-of.ts";
 export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";
 export { setLongTimeout } from "./run/long-timeout.ts";

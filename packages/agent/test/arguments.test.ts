@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   agentTool,
   AgentError,
+  agentTransition,
   answerTextAt,
   askHuman,
   BuildError,
@@ -12,13 +13,14 @@ import {
   defineAgent,
   defineTool,
   diffSessions,
+  effectsAt,
   exportSession,
   failureToError,
   forkSession,
   initialStateOf,
   InputRefused,
   openSession,
-  performWith,
+  performEffect,
   rerunSession,
   runTask,
   SessionError,
@@ -29,6 +31,7 @@ import {
   traceOf,
   userMessage,
   verifySession,
+  type AgentEffect,
   type DurableSession,
 } from "../src/index.ts";
 
@@ -418,47 +421,63 @@ describe("functions that take a state, an agent or a decision refuse a value of 
   const options = { log: memoryLog(), id: "ada" };
   const needsAgent = "needs an agent, got undefined. Define it with defineAgent({ llm, ... }).";
   const needsState = "state must be the state of an agent, got";
+  const dispatch = (): boolean => true;
+  const callLlm: AgentEffect = untyped({ type: "call-llm", key: "plan/1/1/1" });
+  const asked = agentTransition(userMessage("q"))(state);
+  const planning: AgentEffect = untyped(Object.values(effectsAt(asked))[0]);
 
   it.each<[string, () => unknown, "BuildError" | "InputRefused", string]>([
     [
-      "performWith without an agent",
-      () => performWith(untyped(undefined)),
+      "performEffect without an agent",
+      () => performEffect(untyped(undefined), callLlm, state, { dispatch }),
       "BuildError",
-      `performWith ${needsAgent}`,
+      `performEffect ${needsAgent}`,
     ],
     [
-      "performWith with parts that are not an object",
-      () => performWith(untyped({ parts: 7, runLimits: {} })),
+      "performEffect with parts that are not an object",
+      () => performEffect(untyped({ parts: 7, runLimits: {} }), callLlm, state, { dispatch }),
       "BuildError",
-      "performWith needs an agent, got an object.",
+      "performEffect needs an agent, got an object.",
     ],
     [
-      "performWith with text as options",
-      () => performWith(agent, untyped("x")),
+      "performEffect with text as options",
+      () => performEffect(agent, callLlm, state, untyped("x")),
       "BuildError",
-      'performWith needs an object of options, got "x".',
+      'performEffect needs an object of options, got "x".',
     ],
     [
-      "performWith with a misspelt option",
-      () => performWith(agent, misspelt("sesionId")),
+      "performEffect with a misspelt option",
+      () => performEffect(agent, callLlm, state, untyped({ dispatch, sesionId: "x" })),
       "BuildError",
-      'Unknown option "sesionId" of performWith. Did you mean "sessionId"?',
+      'Unknown option "sesionId" of performEffect. Did you mean "sessionId"?',
     ],
     [
-      "performWith with a clock that cannot wait",
-      () => performWith(agent, { clock: untyped({}) }),
+      "performEffect with a clock that cannot wait",
+      () => performEffect(agent, callLlm, state, { dispatch, clock: untyped({}) }),
       "BuildError",
       "clock must be a clock, an object with now() and after(), got an object.",
     ],
     [
+      "performEffect without dispatch",
+      () => performEffect(agent, callLlm, state, untyped({})),
+      "BuildError",
+      "performEffect needs dispatch, a function that returns whether the inputs changed the state.",
+    ],
+    [
+      "performEffect with a dispatch that returns nothing",
+      () => performEffect(agent, planning, asked, { dispatch: (): boolean => untyped(undefined) }),
+      "BuildError",
+      "dispatch must return whether the inputs changed the state, true or false, got undefined.",
+    ],
+    [
       "an effect that is not one",
-      () => performWith(agent)(untyped("x"), state),
+      () => performEffect(agent, untyped("x"), state, { dispatch }),
       "BuildError",
       'effect must be an effect, got "x". Pass one of effectsAt(state).',
     ],
     [
       "an effect without its state",
-      () => performWith(agent)(untyped({ type: "call-llm", key: "llm/1/1/1" }), untyped(undefined)),
+      () => performEffect(agent, callLlm, untyped(undefined), { dispatch }),
       "BuildError",
       `${needsState} undefined.`,
     ],

@@ -7,10 +7,11 @@ import {
   defineTool,
   effectsAt,
   initialStateOf,
-  performWith,
+  performEffect,
   runTask,
   startSession,
   userMessage,
+  type AgentInput,
   type Session,
 } from "../src/index.ts";
 
@@ -70,10 +71,14 @@ describe("the facade of the design", () => {
 
   it("is driven by hand", async () => {
     const agent = defineAgent({ llm: openai({ model: "MODEL" }, answers("4")) });
-    const perform = performWith(agent);
     let state = agentTransition(userMessage("2+2?"))(initialStateOf(agent));
+    const dispatch = (...inputs: readonly AgentInput[]): boolean => {
+      const before = state;
+      for (const input of inputs) state = agentTransition(input)(state);
+      return state !== before;
+    };
     for (let open = Object.values(effectsAt(state)); open[0]; open = Object.values(effectsAt(state)))
-      for await (const input of perform(open[0], state)) state = agentTransition(input)(state);
+      await performEffect(agent, open[0], state, { dispatch });
     expect(state.reActContext.control).toEqual({ type: "Done", answer: "4" });
   });
 

@@ -26,7 +26,7 @@ export {
   memoryAt,
   MooraError,
   openSession,
-  performWith,
+  performEffect,
   readSession,
   rerunSession,
   runTask,

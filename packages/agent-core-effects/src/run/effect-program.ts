@@ -67,44 +67,21 @@ export function driveProgram(run: EffectProgram<void>, driver: ProgramDriver): v
 }
 
 /**
- * Runs a program to its end. `dispatchBatch` resolves with whether a batch applied. A rejection is thrown into the program,
- * which then dispatches its failure.
+ * Dispatches a batch, and returns whether it applied: whether it changed the state. The program acts on this: an effect whose
+ * intent did not apply does nothing, because the state no longer wants it or another runner has started it.
  */
-export function runProgram(
-  run: EffectProgram<void>,
-  dispatchBatch: (...inputs: readonly AgentInput[]) => Promise<boolean>,
-): Promise<void> {
+export type DispatchBatch = (...inputs: readonly AgentInput[]) => boolean | Promise<boolean>;
+
+/** Runs a program to its end. What `dispatchBatch` throws is thrown into the program, which then dispatches its failure. */
+export function runProgram(run: EffectProgram<void>, dispatchBatch: DispatchBatch): Promise<void> {
+  const dispatched = async (inputs: readonly AgentInput[]): Promise<boolean> => dispatchBatch(...inputs);
   return new Promise((done, failed) => {
     driveProgram(run, {
-      dispatch: (inputs, next, fail) => void dispatchBatch(...inputs).then(next, fail),
+      dispatch: (inputs, next, fail) => void dispatched(inputs).then(next, fail),
       done,
       failed,
     });
   });
-}
-
-type Settled =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly error: unknown };
-
-const settled = (promise: Promise<unknown>): Promise<Settled> =>
-  promise.then(
-    (value) => ({ ok: true, value }),
-    (error: unknown) => ({ ok: false, error }),
-  );
-
-/** The inputs of a program, one after the other. The caller must apply each before it requests the next. */
-export async function* inputsOf(run: EffectProgram<void>): AsyncGenerator<AgentInput, void, undefined> {
-  let step = run.next();
-  while (step.done !== true) {
-    if ("dispatch" in step.value) {
-      yield* step.value.dispatch;
-      step = run.next(true);
-    } else {
-      const waited = await settled(step.value.wait);
-      step = waited.ok ? run.next(waited.value) : run.throw(waited.error);
-    }
-  }
 }
 
 /** Thrown when a program that must be synchronous has to wait. */
@@ -112,20 +89,22 @@ export class NotSynchronous extends Error {
   override readonly name = "NotSynchronous";
 }
 
-/** The inputs of a program that does not wait. Throws `NotSynchronous` for one that does. */
-export function syncInputs(run: EffectProgram<void>): readonly AgentInput[] {
-  const inputs: AgentInput[] = [];
+/**
+ * Runs a program to its end without waiting. `dispatchBatch` returns whether a batch applied. Throws `NotSynchronous` for a
+ * program that waits; the outcome of what it waits for is ignored.
+ */
+export function runProgramSync(
+  run: EffectProgram<void>,
+  dispatchBatch: (...inputs: readonly AgentInput[]) => boolean,
+): void {
   let step = run.next();
   while (step.done !== true) {
     if (!("dispatch" in step.value)) {
-      // Its outcome is ignored.
       step.value.wait.catch(() => undefined);
       throw new NotSynchronous(
         "A synchronous run needs a model with `callSync` and tools that do not return promises.",
       );
     }
-    inputs.push(...step.value.dispatch);
-    step = run.next(true);
+    step = run.next(dispatchBatch(...step.value.dispatch));
   }
-  return inputs;
 }

@@ -1,7 +1,7 @@
 import { noUsage, type LlmOutcome, type LlmPart } from "@moora/llm";
 import { fails } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { effectsAt, inputsOf, programOf, type EffectProgram } from "../../src/index.ts";
+import { effectsAt, programOf, runProgram, type EffectProgram } from "../../src/index.ts";
 import { World } from "../world.ts";
 
 const plan = "plan/1/1/1";
@@ -64,7 +64,7 @@ describe("an effect whose driver has waited in vain", () => {
     const effect = effectsAt(world.state)[plan];
     if (effect === undefined) throw new Error("There is no plan.");
     const inputs: unknown[] = [];
-    for await (const input of inputsOf(programOf(effect, world.state, world.host))) inputs.push(input);
+    await runProgram(programOf(effect, world.state, world.host), (...batch) => inputs.push(...batch) > 0);
     expect(inputs[1]).toMatchObject({ type: "llm-call-failed", failure: { message: "no" } });
   });
 

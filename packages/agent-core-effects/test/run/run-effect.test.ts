@@ -1,4 +1,4 @@
-import { initialAgentState } from "@moora/agent-core-state-machine";
+import { initialAgentState, type AgentInput } from "@moora/agent-core-state-machine";
 import { answers, callsTools, fails } from "@moora/llm/testing";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
@@ -6,9 +6,8 @@ import * as z from "zod";
 import {
   defineTool,
   runProgram,
+  runProgramSync,
   effectsAt,
-  syncInputs,
-  inputsOf,
   NotSynchronous,
   programOf,
   type StateHandler,
@@ -241,48 +240,48 @@ describe("the drivers", () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  it("inputsOf: gives the inputs one after the other, and acts only when the next one is taken", async () => {
-    const execute = vi.fn(async () => "3");
-    const inputs = inputsOf(runAt(await acting(add(execute))));
-    expect((await inputs.next()).value).toMatchObject({ type: "tool-call-started" });
-    expect(execute).not.toHaveBeenCalled();
-    expect((await inputs.next()).value).toMatchObject({
-      type: "tool-call-completed",
-      result: { content: "3" },
-    });
-    expect(await inputs.next()).toEqual({ done: true, value: undefined });
-  });
-
-  it("inputsOf: leaves nothing behind when no more inputs are taken", async () => {
+  it("runProgram: does not act if the intent did not apply", async () => {
     const execute = vi.fn(() => "3");
     const world = await acting(add(execute));
-    for await (const input of inputsOf(runAt(world))) {
-      expect(input.type).toBe("tool-call-started");
-      break;
-    }
+    const dispatched: string[] = [];
+    await runProgram(runAt(world), (...inputs) => {
+      dispatched.push(...types(inputs));
+      return false;
+    });
+    expect(dispatched).toEqual(["tool-call-started"]);
     expect(execute).not.toHaveBeenCalled();
     expect(world.clock.waiting).toBe(0);
   });
 
-  it("inputsOf: passes a failed wait to the effect", async () => {
-    const inputs: unknown[] = [];
-    for await (const input of inputsOf(runAt(await acting(add(() => Promise.reject(new Error("no")))))))
-      inputs.push(input);
+  it("runProgram: passes a failed wait to the effect", async () => {
+    const inputs: AgentInput[] = [];
+    await runProgram(runAt(await acting(add(() => Promise.reject(new Error("no"))))), (...batch) => {
+      inputs.push(...batch);
+      return true;
+    });
     expect(inputs[1]).toMatchObject({ result: { isSuccess: false, error: "no" } });
   });
 
-  it("inputsNow: gives them all where nothing is waited for", async () => {
-    expect(types(syncInputs(runAt(await acting(add(() => "3")), true)))).toEqual([
-      "tool-call-started",
-      "tool-call-completed",
-    ]);
+  it("runProgramSync: dispatches each batch if no effect waits, and does not act if the intent did not apply", async () => {
+    const execute = vi.fn(() => "3");
+    for (const hasApplied of [true, false]) {
+      const dispatched: string[] = [];
+      runProgramSync(runAt(await acting(add(execute)), true), (...inputs) => {
+        dispatched.push(...types(inputs));
+        return hasApplied;
+      });
+      expect(dispatched).toEqual(
+        hasApplied ? ["tool-call-started", "tool-call-completed"] : ["tool-call-started"],
+      );
+    }
+    expect(execute).toHaveBeenCalledTimes(1);
   });
 
-  it("inputsNow: throws where something is waited for, and leaves neither timer nor rejection", async () => {
+  it("runProgramSync: throws for an effect that waits, and leaves neither timer nor rejection", async () => {
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
     const world = await acting(add(() => Promise.reject(new Error("no"))));
-    expect(() => syncInputs(runAt(world, true))).toThrow(NotSynchronous);
+    expect(() => runProgramSync(runAt(world, true), () => true)).toThrow(NotSynchronous);
     expect(world.clock.waiting).toBe(0);
     const predicate = new World({
       script: [callsTools([{ name: "add" }])],
@@ -290,16 +289,16 @@ describe("the drivers", () => {
       config: { approval: { policy: { predicate: "late" } } },
       parts: { predicates: { late: () => Promise.reject(new Error("no")) } },
     }).say("q");
-    expect(() => syncInputs(runAt(predicate, true))).toThrow(NotSynchronous);
+    expect(() => runProgramSync(runAt(predicate, true), () => true)).toThrow(NotSynchronous);
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", unhandled);
     expect(unhandled).not.toHaveBeenCalled();
   });
 
-  it("inputsNow: throws for a model that cannot answer at once, and does not call it", () => {
+  it("runProgramSync: throws for a model that cannot answer at once, and does not call it", () => {
     const call = vi.fn();
     const world = new World({ parts: { llm: { name: "slow", call } } }).say("q");
-    expect(() => syncInputs(runAt(world, true))).toThrow("The model slow has no callSync.");
+    expect(() => runProgramSync(runAt(world, true), () => true)).toThrow("The model slow has no callSync.");
     expect(call).not.toHaveBeenCalled();
   });
 

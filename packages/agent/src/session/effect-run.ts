@@ -1,5 +1,5 @@
-import { programOf, type AgentEffect, type EffectHost } from "@moora/agent-core-effects";
-import { driveProgram, isIntentRecorded, type ProgramDriver } from "@moora/agent-core-effects/internal";
+import { isIntentRecorded, programOf, type AgentEffect, type EffectHost } from "@moora/agent-core-effects";
+import { driveProgram, type ProgramDriver } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { EffectRun, RunContext } from "@moora/moorex";
 import { Microtask } from "./microtask.ts";

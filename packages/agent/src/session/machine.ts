@@ -1,11 +1,13 @@
 import {
+  intentOf,
+  isIntentRecorded,
   LlmRequestCache,
   type AgentEffect,
   type AskHumanEffect,
   type Clock,
   type Progress,
 } from "@moora/agent-core-effects";
-import { intentOf, isIntentRecorded, isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
+import { isPromise, isRetryWait } from "@moora/agent-core-effects/internal";
 import { step, type AgentInput, type AgentState, type AgentStep } from "@moora/agent-core-state-machine";
 import { digestOf, type ChainHead, type MaybePromise } from "@moora/event-log";
 import {

@@ -17,11 +17,10 @@ import {
   type OnApproval,
   type Trace,
 } from "@moora/agent";
-import { NotSynchronous, programOf, type EffectHost } from "@moora/agent-core-effects";
+import { NotSynchronous, programOf, runProgramSync, type EffectHost } from "@moora/agent-core-effects";
 import { isLoopRunning, parseInput, step, traceOf, ignoredReason } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
 import { syncDecisions } from "./sync-decisions.ts";
-import { runProgramSync } from "./run-program-sync.ts";
 
 /** The clock, ids and reviewer of a synchronous run. */
 export interface SyncRunnerHost {
@@ -121,7 +120,7 @@ export class SyncRunner {
       const run = programOf(effect, this.#state, this.#host);
       runProgramSync(
         run,
-        (inputs) => inputs.filter((input) => this.#apply(this.#withoutWait(input))).length > 0,
+        (...inputs) => inputs.filter((input) => this.#apply(this.#withoutWait(input))).length > 0,
       );
     } catch (cause) {
       throw cause instanceof NotSynchronous ? this.#endNotSynchronous(effect) : cause;

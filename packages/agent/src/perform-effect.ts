@@ -1,0 +1,108 @@
+import {
+  isIntentRecorded,
+  programOf,
+  runProgram,
+  type AgentEffect,
+  type AskHumanEffect,
+  type Clock,
+  type DispatchBatch,
+  type EffectHost,
+} from "@moora/agent-core-effects";
+import { refuse, shownValue } from "@moora/agent-core-effects/internal";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import { digestOf } from "@moora/event-log";
+import { checkIsAgent, checkIsEffect, checkIsState } from "./check-arguments.ts";
+import { checkOptions, type OptionForms } from "./check-options.ts";
+import { systemClock } from "./clock.ts";
+import { decisionToInput, refusalOf } from "./decision-to-input.ts";
+import type { Agent } from "./define-agent.ts";
+
+/**
+ * The options of `performEffect`. `signal` aborts the work of the effect, `notify` receives its progress, and `ask` shows a
+ * question to a reviewer. Default: none of them.
+ */
+export interface PerformOptions extends Partial<Pick<EffectHost, "signal" | "notify" | "ask" | "intended">> {
+  /**
+   * Applies inputs to the newest state, in order, and returns whether that changed it. Called with the intent before the
+   * work starts, and with the results after it.
+   */
+  readonly dispatch: DispatchBatch;
+  /** The id of the session, a part of digests and idempotency keys. Default: "local". */
+  readonly sessionId?: string;
+  /** Default: `systemClock`. */
+  readonly clock?: Clock;
+}
+
+const performForms: OptionForms<PerformOptions> = {
+  dispatch: "function",
+  sessionId: "string",
+  clock: "clock",
+  signal: "signal",
+  notify: "function",
+  ask: "function",
+  intended: "boolean",
+};
+
+/**
+ * Executes one effect of an agent without a session: dispatches its intent, does the work if `dispatch` returned that the
+ * intent applied, and dispatches the results. So an effect that is canceled, or that another runner has started, does not run.
+ * Without `ask` a question is rejected; with it, it waits for a decision that you apply. Throws `BuildError` for an invalid
+ * agent, for an unknown or invalid option, and for an effect that the state contains as started: unless `intended` is true,
+ * an earlier process may have run it. Dispatch `session-opened` to a restored state before you compute its effects.
+ */
+export async function performEffect(
+  agent: Pick<Agent<unknown>, "parts" | "runLimits">,
+  effect: AgentEffect,
+  state: AgentState,
+  options: PerformOptions,
+): Promise<void> {
+  checkIsAgent("performEffect", agent, ["parts", "runLimits"]);
+  checkIsEffect(effect);
+  checkIsState(state);
+  checkOptions("performEffect", options, performForms);
+  const { dispatch, ask, intended, sessionId = "local", clock = systemClock, signal, ...rest } = options;
+  if (typeof dispatch !== "function")
+    refuse("performEffect needs dispatch, a function that returns whether the inputs changed the state.");
+  if (intended !== true && isIntentRecorded(effect, state)) refuse(startedBefore(effect));
+  if (effect.type === "ask-human" && ask === undefined) {
+    await dispatched(dispatch, [rejectionOf(effect, agent, clock)]);
+    return;
+  }
+  const { parts, runLimits: limits } = agent;
+  const host: EffectHost = {
+    notify: () => undefined,
+    ...rest,
+    ...(intended === undefined ? {} : { intended }),
+    ...(ask === undefined ? {} : { ask }),
+    parts,
+    limits,
+    sessionId,
+    clock,
+    digestOf,
+    signal: signal ?? new AbortController().signal,
+  };
+  await runProgram(programOf(effect, state, host), (...inputs) => dispatched(dispatch, inputs));
+}
+
+const startedBefore = ({ key }: AgentEffect): string =>
+  `The state contains ${key} as started, so an earlier process may have run it. Dispatch { type: "session-opened" } to a ` +
+  "restored state before you compute its effects, or set intended if this process has dispatched the intent.";
+
+async function dispatched(dispatch: DispatchBatch, inputs: readonly AgentInput[]): Promise<boolean> {
+  const hasApplied: unknown = await dispatch(...inputs);
+  if (typeof hasApplied === "boolean") return hasApplied;
+  return refuse(
+    `dispatch must return whether the inputs changed the state, true or false, got ${shownValue(hasApplied)}.`,
+  );
+}
+
+function rejectionOf(
+  effect: AskHumanEffect,
+  { runLimits: { maxResultLength } }: Pick<Agent<unknown>, "runLimits">,
+  clock: Clock,
+): AgentInput {
+  const refusal = refusalOf(effect, "No reviewer is available.");
+  const timestamp = clock.now();
+  const by = "no-reviewer";
+  return decisionToInput(effect, refusal, { by, timestamp, digestOfChange: () => "", maxResultLength });
+}

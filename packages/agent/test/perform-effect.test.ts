@@ -1,0 +1,195 @@
+import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
+import { TestClock } from "@moora/testbed/test-clock";
+import { describe, expect, it, vi } from "vitest";
+import {
+  agentTransition,
+  BuildError,
+  defineAgent,
+  defineTool,
+  effectsAt,
+  initialStateOf,
+  performEffect,
+  userMessage,
+  type Agent,
+  type AgentEffect,
+  type AgentInput,
+  type AgentState,
+  type PerformOptions,
+} from "../src/index.ts";
+import * as z from "zod";
+import { toolOf } from "./support.ts";
+
+type Options = Omit<PerformOptions, "dispatch">;
+
+/** A runner of one's own, of the fewest lines. */
+class Runner {
+  state: AgentState;
+  readonly #agent: Agent;
+  readonly #options: Options;
+
+  constructor(agent: Agent, options: Options = {}, state = initialStateOf(agent)) {
+    this.#agent = agent;
+    this.#options = options;
+    this.state = state;
+  }
+
+  readonly dispatch = (...inputs: readonly AgentInput[]): boolean => {
+    const before = this.state;
+    for (const input of inputs) this.state = agentTransition(input)(this.state);
+    return this.state !== before;
+  };
+
+  next(): AgentEffect {
+    const [effect] = Object.values(effectsAt(this.state));
+    if (effect === undefined) throw new Error("The state wants no effect.");
+    return effect;
+  }
+
+  perform(effect = this.next(), state = this.state): Promise<void> {
+    const { dispatch } = this;
+    return performEffect(this.#agent, effect, state, { ...this.#options, dispatch });
+  }
+
+  async run(): Promise<AgentState> {
+    while (Object.keys(effectsAt(this.state)).length > 0) await this.perform();
+    return this.state;
+  }
+}
+
+function ask(agent: Agent, content: string, options?: Options): Runner {
+  const runner = new Runner(agent, options);
+  runner.dispatch(userMessage(content));
+  return runner;
+}
+
+describe("a loop of one's own", () => {
+  it("has the same result as a session", async () => {
+    const llm = new MockLlmCaller([callsTools([{ name: "a" }, { name: "b" }]), answers("Done.")]);
+    const state = await ask(
+      defineAgent({ llm, tools: [toolOf("a"), toolOf("b", async () => "later")] }),
+      "q",
+    ).run();
+    expect(state.reActContext.control).toEqual({ type: "Done", answer: "Done." });
+    expect(Object.values(state.toolCalls).map(({ result }) => result?.isSuccess)).toEqual([true, true]);
+    expect(state.messages.map(({ content }) => content)).toEqual(["q", "Done."]);
+  });
+
+  it("waits for what is due by the clock that it is given", async () => {
+    const clock = new TestClock(1_000);
+    const llm = new MockLlmCaller([fails("server"), answers("Done.")]);
+    const running = ask(defineAgent({ llm }), "q", { clock }).run();
+    await clock.whenWaiting(1);
+    clock.advance(1_000);
+    expect((await running).reActContext.control.type).toBe("Done");
+  });
+
+  it("rejects a question without a reviewer, and does not loop", async () => {
+    const pay = vi.fn();
+    const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
+    const agent = defineAgent({
+      llm,
+      tools: [toolOf("pay", pay)],
+      config: { approval: { policy: "always" } },
+    });
+    const state = await ask(agent, "Pay.").run();
+    expect(state.toolCalls["call_1"]).toMatchObject({
+      decision: { type: "rejected", by: "no-reviewer" },
+      result: { error: "A human rejected this call: No reviewer is available." },
+    });
+    expect(pay).not.toHaveBeenCalled();
+  });
+
+  it("passes questions to the given approval handler", async () => {
+    const reviewer = vi.fn();
+    const llm = new MockLlmCaller([callsTools([{ name: "pay" }])]);
+    const agent = defineAgent({ llm, tools: [toolOf("pay")], config: { approval: { policy: "always" } } });
+    const runner = ask(agent, "Pay.", { ask: reviewer, sessionId: "mine" });
+    await runner.perform();
+    await runner.perform();
+    expect(reviewer).toHaveBeenCalledWith(
+      expect.objectContaining({ type: "ask-human", toolCallId: "call_1" }),
+    );
+    expect(runner.state.reActContext.control.type).toBe("WaitingForHuman");
+  });
+
+  it("can be canceled, and reports to viewers what is streamed", async () => {
+    const cancel = new AbortController();
+    const notify = vi.fn(() => cancel.abort());
+    const agent = defineAgent({ llm: new MockLlmCaller([answers("one two three")]) });
+    const state = agentTransition(userMessage("q"))(initialStateOf(agent));
+    const types: string[] = [];
+    const [effect] = Object.values(effectsAt(state));
+    if (effect === undefined) throw new Error("The state wants no effect.");
+    const dispatch = (...inputs: readonly AgentInput[]): boolean => {
+      types.push(...inputs.map(({ type }) => type));
+      return true;
+    };
+    await performEffect(agent, effect, state, { signal: cancel.signal, notify, dispatch });
+    // The cost of the answer is known, though the answer is no longer wanted.
+    expect(types).toEqual(["llm-call-started", "usage-reported"]);
+    expect(notify).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("a runner of one's own runs no tool twice", () => {
+  /** A runner whose state wants a payment. The tool has the replay policy `once`. */
+  async function paying(): Promise<{
+    readonly runner: Runner;
+    readonly agent: Agent;
+    readonly pay: () => string;
+  }> {
+    const pay = vi.fn(() => "paid");
+    const tool = defineTool({
+      name: "pay",
+      description: "Pays.",
+      input: z.object({}),
+      replay: "once",
+      execute: pay,
+    });
+    const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
+    const agent = defineAgent({ llm, tools: [tool] });
+    const runner = ask(agent, "Pay.");
+    await runner.perform();
+    return { runner, agent, pay };
+  }
+
+  it("two runs of one effect: the second does nothing, because the intent of the first applied", async () => {
+    const { runner, pay } = await paying();
+    const [effect, state] = [runner.next(), runner.state];
+    await Promise.all([runner.perform(effect, state), runner.perform(effect, state)]);
+    expect(pay).toHaveBeenCalledTimes(1);
+    expect((await runner.run()).reActContext.control).toEqual({ type: "Done", answer: "Done." });
+  });
+
+  it("an effect that was canceled before it started does nothing", async () => {
+    const { runner, pay } = await paying();
+    const [effect, state] = [runner.next(), runner.state];
+    runner.dispatch({ type: "re-act-cancelled", timestamp: 1 });
+    await runner.perform(effect, state);
+    expect(pay).not.toHaveBeenCalled();
+  });
+
+  it("a restored state with started work is refused until session-opened is dispatched to it", async () => {
+    const { runner, agent, pay } = await paying();
+    runner.dispatch({ type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 });
+    const restored = new Runner(agent, {}, runner.state);
+    const refused = restored.perform();
+    await expect(refused).rejects.toThrow(BuildError);
+    await expect(refused).rejects.toThrow("The state contains tool/call_1/1 as started");
+
+    restored.dispatch({ type: "session-opened", owner: "next", timestamp: 2 });
+    const state = await restored.run();
+    expect(state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: false, code: "outcome-unknown" });
+    expect(pay).not.toHaveBeenCalled();
+  });
+
+  it("with intended, the host has dispatched the intent already, and the effect acts at once", async () => {
+    const { runner, agent, pay } = await paying();
+    const effect = runner.next();
+    runner.dispatch({ type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 });
+    const { state, dispatch } = runner;
+    await performEffect(agent, effect, state, { dispatch, intended: true });
+    expect(pay).toHaveBeenCalledTimes(1);
+    expect(runner.state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true, content: "paid" });
+  });
+});
