@@ -29,6 +29,25 @@ describe("a probe that never comes through", () => {
   });
 });
 
+describe("the last attempt of a call", () => {
+  const last = withTool({ probe: true }, { retries: { maxToolAttempts: 1 } })(
+    asked("q"),
+    oneCall,
+    started("call_1"),
+    opened(),
+  ).shows("Acting", "probe/call_1/2");
+
+  it("has its probe asked when it is interrupted, which finds the result", () => {
+    const ended = last.and(succeeded("call_1")).shows("Planning", "plan/1/2/1");
+    expect(ended.call("call_1")?.result).toMatchObject({ isSuccess: true });
+  });
+
+  it("is not followed by another one when the probe is interrupted as well", () => {
+    const ended = last.and(opened()).shows("Planning", "plan/1/2/1");
+    expect(ended.call("call_1")?.result).toMatchObject({ isSuccess: false, code: "outcome-unknown" });
+  });
+});
+
 describe("a summary that never comes through", () => {
   it("is given up after so many crashes, and everything is kept", () => {
     const reflecting = withTool({}, { reflection: { everyNSteps: 1 }, retries: { maxLlmAttempts: 1 } })(

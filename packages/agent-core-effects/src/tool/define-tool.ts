@@ -73,7 +73,7 @@ export interface ToolOptions<
   readonly onUnknown?: NonNullable<ToolDefinition["onUnknown"]>;
   /**
    * Milliseconds that one attempt of a call may take. An attempt after a crash has the whole time again; there are at most
-   * `config.maxToolAttempts`. Default: the runner's `toolTimeoutMs`, 120,000.
+   * `config.retries.maxToolAttempts`. Default: the runner's `toolTimeoutMs`, 120,000.
    */
   readonly timeoutMs?: number;
   /** Calls of this tool that run at once. Default: the agent's `toolCalls.maxParallel`. */

@@ -27,9 +27,9 @@ const replayOf = (edit: StateEdit, { id }: OpenCall): "safe" | "keyed" | "once" 
 /** Handles a call that may have had its effect and must not run again: asks its probe or a person, or fails it as unknown. */
 export function settleUnknown(edit: StateEdit, call: OpenCall): void {
   const tool = toolOf(edit, recordOf(edit, call.id)?.name ?? "");
-  const mayProbe = call.status.type !== "probing" && tool?.probe === true;
   const unknown = { ...call, mayHaveRun: true };
-  if (mayProbe && call.attempt < edit.config.retries.maxToolAttempts)
+  // Also after the last attempt: the probe is the only one who knows what became of it.
+  if (call.status.type !== "probing" && tool?.probe === true)
     return edit.putOpenCall({ ...unknown, attempt: call.attempt + 1, status: { type: "probing" } });
   if (tool?.onUnknown === "ask") return edit.putOpenCall(withQuestion(edit, unknown, "outcome"));
   failAsUnknown(edit, call.id, "It was interrupted.");

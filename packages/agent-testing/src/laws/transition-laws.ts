@@ -118,9 +118,11 @@ export function checkLimits(before: AgentState, state: AgentState): void {
     () => `${running} calls run where ${most} may`,
   );
   assertLaw(new Set(calls.map((call) => call.id)).size === calls.length, "L11", () => "a call is open twice");
-  for (const { id, attempt, questions } of calls) {
+  for (const { id, attempt, questions, status } of calls) {
     assertLaw(recordOf(state, id)?.result === null, "L11", () => `the open call ${id} has a result`);
-    const mostAttempts = Math.max(config.retries.maxToolAttempts, attemptOf(before, id)) + questions;
+    // A probe may follow the last attempt.
+    const probes = status.type === "probing" ? 1 : 0;
+    const mostAttempts = Math.max(config.retries.maxToolAttempts + probes, attemptOf(before, id)) + questions;
     assertLaw(attempt <= mostAttempts, "L11", () => `call ${id} is at attempt ${attempt}`);
   }
 }
