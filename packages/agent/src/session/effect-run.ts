@@ -2,7 +2,7 @@ import { isIntentRecorded, programOf, type AgentEffect, type EffectHost } from "
 import { driveProgram, type ProgramDriver } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { EffectRun, RunContext } from "@moora/moorex";
-import { Microtask } from "./microtask.ts";
+import { StartQueue } from "./start-queue.ts";
 import { PendingInput } from "./pending-input.ts";
 
 /** The parts of a host that all effects of a session share. */
@@ -25,28 +25,28 @@ export type SharedHost = Required<
 /** Runs the programs of the effects of a session. */
 export class EffectRunner {
   readonly #shared: SharedHost;
-  readonly #microtask = new Microtask();
+  readonly #starts = new StartQueue();
 
   constructor(shared: SharedHost) {
     this.#shared = shared;
   }
 
   runOf(effect: AgentEffect, state: AgentState): EffectRun<AgentState, PendingInput> {
-    return new ProgramRun(this.#shared, this.#microtask, effect, state);
+    return new ProgramRun(this.#shared, this.#starts, effect, state);
   }
 }
 
 /** One run of an effect by its program. */
 class ProgramRun implements EffectRun<AgentState, PendingInput> {
   readonly #shared: SharedHost;
-  readonly #microtask: Microtask;
+  readonly #starts: StartQueue;
   readonly #effect: AgentEffect;
   readonly #state: AgentState;
   #host: RunHost | undefined;
 
-  constructor(shared: SharedHost, microtask: Microtask, effect: AgentEffect, state: AgentState) {
+  constructor(shared: SharedHost, starts: StartQueue, effect: AgentEffect, state: AgentState) {
     this.#shared = shared;
-    this.#microtask = microtask;
+    this.#starts = starts;
     this.#effect = effect;
     this.#state = state;
   }
@@ -60,7 +60,7 @@ class ProgramRun implements EffectRun<AgentState, PendingInput> {
         else driveProgram(programOf(this.#effect, this.#state, host), newDriver(context, done, failed));
       };
       // Code of models, tools and handlers never runs within the call that made its effect wanted.
-      if (isIntentRecorded(this.#effect, this.#state)) this.#microtask.add(begin);
+      if (isIntentRecorded(this.#effect, this.#state)) this.#starts.add(begin);
       else begin();
     });
   }

@@ -284,3 +284,16 @@ describe("long conversations", () => {
     expect(changes).toBeGreaterThan(20_000);
   });
 });
+
+describe("a model and tools that answer at once", () => {
+  it("let timers run: a cancel from one comes before the limit of steps", async () => {
+    const agent = defineAgent({
+      llm: new MockLlmCaller(() => callsTools([{ name: "look" }])),
+      tools: [toolOf("look")],
+      config: { limits: { maxSteps: 100_000 } },
+    });
+    const run = runTask(agent, "q");
+    setTimeout(() => run.cancel("It is late."), 0);
+    expect(await failureOf(run)).toMatchObject({ kind: "Cancelled", message: "It is late." });
+  });
+});
