@@ -1,4 +1,5 @@
 import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { noUsage, type LlmOutcome } from "@moora/llm";
 import { untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
 import { defineAgent, runTask, type AgentEvent } from "../../src/index.ts";
@@ -287,10 +288,17 @@ describe("long conversations", () => {
 
 describe("a model and tools that answer at once", () => {
   it("let timers run: a cancel from one comes before the limit of steps", async () => {
+    const outcome: LlmOutcome = {
+      ok: true,
+      model: "m",
+      turn: { origin: "m", parts: [{ type: "tool-call", id: "a", name: "look", arguments: "{}" }] },
+      finish: { unified: "tool-calls", raw: "tool_calls" },
+      usage: noUsage,
+    };
     const agent = defineAgent({
-      llm: new MockLlmCaller(() => callsTools([{ name: "look" }])),
+      llm: { name: "m", call: async () => outcome },
       tools: [toolOf("look")],
-      config: { limits: { maxSteps: 100_000 } },
+      config: { limits: { maxSteps: 5_000 } },
     });
     const run = runTask(agent, "q");
     setTimeout(() => run.cancel("It is late."), 0);
