@@ -1,9 +1,13 @@
 /** The starts that may follow each other in microtasks. Then the event loop has a turn, for timers and for I/O. */
 const mostMicrotasks = 100;
 
-/** Calls back in the next turn of the event loop. Taken when this module is loaded: fake timers of a test do not hold it up. */
-const nextTurn: (callback: () => void) => unknown =
-  typeof setImmediate === "function" ? setImmediate : (callback) => setTimeout(callback, 0);
+const immediate: unknown = Reflect.get(globalThis, "setImmediate");
+
+/** Calls back in the next turn of the event loop, also where a test has replaced the timers after this module was loaded. */
+function nextTurn(callback: () => void): void {
+  if (typeof immediate === "function") Reflect.apply(immediate, undefined, [callback]);
+  else setTimeout(callback, 0);
+}
 
 /**
  * Starts work in the next microtask, all of it in the same one. A model and tools that answer at once would keep the process
