@@ -24,7 +24,8 @@ export function checkAgentOptions(options: unknown): void {
     return refuse(`defineAgent needs an object of options, got ${shownValue(options)}.`);
   const known = Object.keys(optionNames);
   for (const name of Object.keys(options))
-    if (!known.includes(name)) refuse(`Unknown option "${name}".${agentOptionHint(name, known, options[name])}`);
+    if (!known.includes(name))
+      refuse(`Unknown option "${name}".${agentOptionHint(name, known, options[name])}`);
   checkLlm(options["llm"]);
   for (const name of ["config", "states", "predicates", "runLimits"]) {
     if (options[name] !== undefined && !isObject(options[name]))
@@ -43,9 +44,9 @@ const aliases: Readonly<Record<string, string>> = {
   model: "llm",
 };
 
-function agentOptionHint(name: string, known: readonly string[], value: unknown): string {
-  if (name === "model" && typeof value === "string") {
-    const model = shownValue(value);
+function agentOptionHint(name: string, known: readonly string[], given: unknown): string {
+  if (name === "model" && typeof given === "string") {
+    const model = shownValue(given);
     return ` The name of a model is an argument of its adapter, such as llm: openai(${model}); config: { models: { default: ${model} } } names another one.`;
   }
   const path = configPathOf(name);

@@ -1,5 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { LogError, type DisposableLog, type LogInfo, type LogNotice, type SessionLog } from "@moora/event-log";
+import {
+  LogError,
+  type DisposableLog,
+  type LogInfo,
+  type LogNotice,
+  type SessionLog,
+} from "@moora/event-log";
 import {
   logExists,
   optionForms,

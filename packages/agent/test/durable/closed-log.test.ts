@@ -61,10 +61,11 @@ describe("a log and its session in one block of `await using`", () => {
     await settled();
     expect(printed).not.toHaveBeenCalled();
     await using log = jsonlLog(directory.path);
-    await using session = await openSession(
-      defineAgent({ llm: new MockLlmCaller([answers("Yes.")]) }),
-      { log, id: "ada", access: "read" },
-    );
+    await using session = await openSession(defineAgent({ llm: new MockLlmCaller([answers("Yes.")]) }), {
+      log,
+      id: "ada",
+      access: "read",
+    });
     expect(session.current().messages.map(({ content }) => content)).toEqual(["Hi.", "Hello."]);
   });
 });

@@ -73,14 +73,17 @@ describe("an onApproval that fails", () => {
       },
     ],
     ["rejects", () => Promise.reject(failure)],
-  ])("and %s is reported to onError, and the model reads only that there is no decision", async (_, onApproval) => {
-    const { agent, llm } = careful();
-    const reports: ErrorReport[] = [];
-    const run = runTask(agent, "Remove it.", { onApproval, onError: (report) => reports.push(report) });
-    expect((await run).text).toBe("It is done.");
-    expect(reports).toEqual([{ source: "listener", key: "ask/call_1/1/1/0", error: failure }]);
-    const sent = JSON.stringify(llm.requests.at(-1));
-    expect(sent).toContain(refusal);
-    expect(sent).not.toContain("ECONNREFUSED");
-  });
+  ])(
+    "and %s is reported to onError, and the model reads only that there is no decision",
+    async (_, onApproval) => {
+      const { agent, llm } = careful();
+      const reports: ErrorReport[] = [];
+      const run = runTask(agent, "Remove it.", { onApproval, onError: (report) => reports.push(report) });
+      expect((await run).text).toBe("It is done.");
+      expect(reports).toEqual([{ source: "listener", key: "ask/call_1/1/1/0", error: failure }]);
+      const sent = JSON.stringify(llm.requests.at(-1));
+      expect(sent).toContain(refusal);
+      expect(sent).not.toContain("ECONNREFUSED");
+    },
+  );
 });

@@ -54,7 +54,8 @@ export const callsTools = (calls: readonly ScriptedToolCall[], details: AnswerDe
 
 /** Tests without types may pass any value. */
 function checkCalls(calls: unknown): void {
-  const shape = 'callsTools needs a list of calls, such as callsTools([{ name: "search", arguments: { q: "x" } }])';
+  const shape =
+    'callsTools needs a list of calls, such as callsTools([{ name: "search", arguments: { q: "x" } }])';
   if (!Array.isArray(calls)) throw new LlmOptionError(`${shape}, got ${shownStep(calls)}.`);
   const index = calls.findIndex((call) => !isCall(call));
   if (index >= 0)
