@@ -45,10 +45,8 @@ const aliases: Readonly<Record<string, string>> = {
 };
 
 function agentOptionHint(name: string, known: readonly string[], given: unknown): string {
-  if (name === "model" && typeof given === "string") {
-    const model = shownValue(given);
-    return ` The name of a model is an argument of its adapter, such as llm: openai(${model}); config: { models: { default: ${model} } } names another one.`;
-  }
+  if (name === "model" && typeof given === "string")
+    return ` A model is named in its adapter, such as llm: openai(${shownValue(given)}), or in config.models.default.`;
   const path = configPathOf(name);
   if (path === undefined) return optionHint(name, known, aliases);
   const field = path.toReversed().reduce<string>((value, key) => `{ ${key}: ${value} }`, "...");

@@ -37,8 +37,5 @@ function textsOf(
   const { source, kind, message } = failure;
   if (kind === "AnswerInvalid") return answerFailureTexts(message, state);
   if (source !== "loop" || kind !== "MaxSteps") return { message };
-  const limit = `limits.maxSteps is ${state.config.limits.maxSteps}`;
-  return {
-    message: `The loop reached its limit of model calls: ${limit}. Raise the limit, or divide the task.`,
-  };
+  return { message: `${message} limits.maxSteps is ${state.config.limits.maxSteps}.` };
 }

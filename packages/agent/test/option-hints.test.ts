@@ -36,10 +36,9 @@ describe("an option under the name that another library gives it", () => {
     );
   });
 
-  it("of an agent, model, is refused: a name is an argument of an adapter, a model is llm", () => {
+  it("of an agent, model, is refused: a name belongs to the adapter, a model is llm", () => {
     expect(() => defineAgent(untyped({ model: "gpt-5.5" }))).toThrow(
-      'Unknown option "model". The name of a model is an argument of its adapter, such as llm: openai("gpt-5.5"); ' +
-        'config: { models: { default: "gpt-5.5" } } names another one.',
+      'Unknown option "model". A model is named in its adapter, such as llm: openai("gpt-5.5"), or in config.models.default.',
     );
     expect(() => defineAgent(untyped({ model: llm }))).toThrow('Unknown option "model". Did you mean "llm"?');
   });

@@ -24,12 +24,20 @@ export function transitionToEvents(
     const event = changeToEvent(change);
     if (event !== undefined) events.push(event);
   }
-  const warning = input.type === "re-act-observed" ? droppedCallsWarning(state, changes) : undefined;
-  if (warning !== undefined) events.push(warning);
+  const dropped = events.filter(isDroppedCall).length;
+  if (dropped > 0) {
+    const { maxPerTurn } = state.config.toolCalls;
+    const text = `Calls of this turn that were not run: ${dropped} (toolCalls.maxPerTurn is ${maxPerTurn}).`;
+    events.push({ type: "LlmWarning", text });
+  }
   const retry = input.type === "llm-call-failed" ? retryAt(state) : undefined;
   if (retry !== undefined) events.push(retry);
   return events;
 }
+
+/** Whether the event is about a call that was not run because its turn had too many. */
+const isDroppedCall = (event: AgentEvent<never>): boolean =>
+  event.type === "ToolCallFinished" && !event.result.isSuccess && event.result.code === "too-many-calls";
 
 function changeToEvent(change: AgentChange): AgentEvent<never> | undefined {
   switch (change.op) {
@@ -52,23 +60,6 @@ function changeToEvent(change: AgentChange): AgentEvent<never> | undefined {
     case "set-state":
       return undefined;
   }
-}
-
-/** The warning about the calls of a turn that were not run because there were too many. */
-function droppedCallsWarning(
-  { config }: AgentState,
-  changes: readonly AgentChange[],
-): AgentEvent<never> | undefined {
-  const dropped = changes.filter(
-    (change) =>
-      change.op === "put-call" &&
-      change.record.result?.isSuccess === false &&
-      change.record.result.code === "too-many-calls",
-  ).length;
-  if (dropped === 0) return undefined;
-  const calls = dropped === 1 ? "1 call of a turn was" : `${dropped} calls of a turn were`;
-  const { maxPerTurn } = config.toolCalls;
-  return { type: "LlmWarning", text: `${calls} not run: toolCalls.maxPerTurn is ${maxPerTurn}.` };
 }
 
 export const moveToEvent = ({ to, event, step }: ControlMove): AgentEvent<never> => ({

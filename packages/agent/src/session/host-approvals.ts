@@ -60,7 +60,7 @@ async function decisionOf(
     const problem = await problemOf(question, decision);
     if (problem !== undefined) throw new InputRefused(problem);
     if (answersQuestion(question, decision)) return decision;
-    const message = `A decision of this kind does not answer a question about an ${question.about}.`;
+    const message = `It does not answer a question about an ${question.about}.`;
     throw new InputRefused({ code: "invalid-decision", path: "decision", message });
   } catch (error) {
     failed(error, key);
