@@ -23,9 +23,8 @@ export function checkAgentOptions(options: unknown): void {
   if (!isObject(options))
     return refuse(`defineAgent needs an object of options, got ${shownValue(options)}.`);
   const known = Object.keys(optionNames);
-  for (const name of Object.keys(options))
-    if (!known.includes(name))
-      refuse(`Unknown option "${name}".${agentOptionHint(name, known, options[name])}`);
+  for (const [name, value] of Object.entries(options))
+    if (!known.includes(name)) refuse(`Unknown option "${name}".${agentOptionHint(name, known, value)}`);
   checkLlm(options["llm"]);
   for (const name of ["config", "states", "predicates", "runLimits"]) {
     if (options[name] !== undefined && !isObject(options[name]))
