@@ -35,6 +35,9 @@ export const nodeCheck = {
   js: 'if (typeof Promise.withResolvers !== "function")\n\tthrow new Error(`Moora needs Node 22.13 or newer, this is Node ${process.versions.node}.`);',
 } as const;
 
+/** The first line of declarations with `Symbol.asyncDispose`: without it, a project would need this library in its `lib`. */
+export const disposableTypes = { dts: '/// <reference lib="esnext.disposable" />' } as const;
+
 /**
  * The same library for Node, under other names, with the used parts of some packages inside. Node loads a package as a
  * whole, where a bundler takes only the used parts: of `zod/mini` that is a tenth, and the rest takes Node 40 ms.

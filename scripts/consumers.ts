@@ -13,12 +13,16 @@ const compilers: Readonly<Record<string, string>> = {
   "TypeScript 5": join(root, "node_modules/typescript-5/bin/tsc"),
 };
 
-/** The projects that are compiled, and the types of the platform that each one has. */
-const compiled: Readonly<Record<string, readonly string[]>> = { strict: [], bare: ["node"] };
+/** The projects that are compiled, and the least that the types of the packs need: of the platform, and of the language. */
+const compiled: Readonly<
+  Record<string, { readonly types: readonly string[]; readonly lib: readonly string[] }>
+> = {
+  strict: { types: [], lib: ["es2022", "dom"] },
+  bare: { types: ["node"], lib: ["es2022"] },
+};
 
 const compilerOptions = {
-  target: "es2024",
-  lib: ["es2024", "esnext.disposable", "dom"],
+  target: "es2022",
   module: "nodenext",
   strict: true,
   exactOptionalPropertyTypes: true,
@@ -29,10 +33,10 @@ const compilerOptions = {
 installPacks();
 for (const name of ["strict", "bare", "full"])
   copyFileSync(join(root, "scripts/consumers", `${name}.ts`), join(consumers, name, "program.ts"));
-for (const [name, types] of Object.entries(compiled)) {
+for (const [name, platform] of Object.entries(compiled)) {
   writeFileSync(
     join(consumers, name, "tsconfig.json"),
-    JSON.stringify({ compilerOptions: { ...compilerOptions, types }, files: ["program.ts"] }),
+    JSON.stringify({ compilerOptions: { ...compilerOptions, ...platform }, files: ["program.ts"] }),
   );
 }
 

@@ -1,8 +1,9 @@
 import type { UserConfig } from "tsdown";
-import { library } from "../../tsdown.shared.ts";
+import { disposableTypes, library } from "../../tsdown.shared.ts";
 
 const config: UserConfig = library({
   platform: "node",
+  banner: disposableTypes,
   entry: {
     index: "src/index.ts",
     adapter: "src/adapter.ts",

@@ -1,6 +1,6 @@
 import type { UserConfig } from "tsdown";
-import { library } from "../../tsdown.shared.ts";
+import { disposableTypes, library } from "../../tsdown.shared.ts";
 
-const config: UserConfig = library();
+const config: UserConfig = library({ banner: disposableTypes });
 
 export default config;

@@ -1,8 +1,12 @@
 import type { UserConfig } from "tsdown";
-import { library } from "../../tsdown.shared.ts";
+import { disposableTypes, library, nodeCheck } from "../../tsdown.shared.ts";
+
+/** The entries that only Node loads. */
+const nodeFiles: ReadonlySet<string> = new Set(["jsonl.js", "sqlite.js", "testing.js"]);
 
 const config: UserConfig = library({
   platform: "node",
+  banner: ({ fileName }) => ({ ...disposableTypes, ...(nodeFiles.has(fileName) ? nodeCheck : {}) }),
   entry: {
     index: "src/index.ts",
     jsonl: "src/jsonl.ts",

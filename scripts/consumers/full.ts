@@ -3,6 +3,7 @@
  * schemas of the core, which have their own copy of zod in Node, work with the zod of an application.
  */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { registerHooks } from "node:module";
 import { statSync } from "node:fs";
 
@@ -51,3 +52,14 @@ const message = { id: "a", role: "user", content: "", receivedAt: 1, updatedAt: 
 assert.deepEqual(z.array(agentMessageSchema).parse([message]), [message]);
 assert.throws(() => z.object({ message: agentMessageSchema }).parse({ message: 1 }), z.ZodError);
 assert.equal(z.toJSONSchema(agentMessageSchema).type, "object");
+
+// An older Node is refused at the import of a log that only Node loads, with the version that it needs.
+const withoutResolvers = ["--import", "data:text/javascript,delete Promise.withResolvers"];
+for (const name of ["jsonl", "sqlite", "testing"]) {
+  const { stderr } = spawnSync(
+    process.execPath,
+    [...withoutResolvers, "--input-type=module", "--eval", `import "@moora/event-log/${name}"`],
+    { encoding: "utf8", cwd: import.meta.dirname },
+  );
+  assert.match(stderr, /Error: Moora needs Node 22\.13 or newer, this is Node /, name);
+}

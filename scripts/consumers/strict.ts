@@ -61,6 +61,10 @@ export const message = userMessage("hi", { messageId: "m", timestamp: 1 });
 export const next = agentTransition(message)(state);
 
 export const session = startSession(agent);
+export async function useSession(): Promise<string> {
+  await using disposed = startSession(agent);
+  return disposed.id;
+}
 export const run = session.ask("hi");
 export const questions = session.questions();
 export const view = session.current();

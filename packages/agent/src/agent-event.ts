@@ -58,6 +58,7 @@ export type AgentEvent<Answer = string> =
   | { readonly type: "LlmToken"; readonly messageId: string; readonly text: string }
   | { readonly type: "LlmReasoning"; readonly messageId: string; readonly text: string }
   | { readonly type: "LlmToolCall"; readonly messageId: string; readonly name: string }
+  /** The provider leaves something out, or calls of a turn were not run because of `toolCalls.maxPerTurn`. */
   | { readonly type: "LlmWarning"; readonly text: string }
   /** The attempt failed; the next one is due at `due`, in milliseconds since 1970. */
   | { readonly type: "LlmRetryScheduled"; readonly messageId: string; readonly due: number }

@@ -23,8 +23,8 @@ export function checkAgentOptions(options: unknown): void {
   if (!isObject(options))
     return refuse(`defineAgent needs an object of options, got ${shownValue(options)}.`);
   const known = Object.keys(optionNames);
-  for (const name of Object.keys(options))
-    if (!known.includes(name)) refuse(`Unknown option "${name}".${agentOptionHint(name, known)}`);
+  for (const [name, value] of Object.entries(options))
+    if (!known.includes(name)) refuse(`Unknown option "${name}".${agentOptionHint(name, known, value)}`);
   checkLlm(options["llm"]);
   for (const name of ["config", "states", "predicates", "runLimits"]) {
     if (options[name] !== undefined && !isObject(options[name]))
@@ -43,7 +43,9 @@ const aliases: Readonly<Record<string, string>> = {
   model: "llm",
 };
 
-function agentOptionHint(name: string, known: readonly string[]): string {
+function agentOptionHint(name: string, known: readonly string[], given: unknown): string {
+  if (name === "model" && typeof given === "string")
+    return ` A model is named in its adapter, such as llm: openai(${shownValue(given)}), or in config.models.default.`;
   const path = configPathOf(name);
   if (path === undefined) return optionHint(name, known, aliases);
   const field = path.toReversed().reduce<string>((value, key) => `{ ${key}: ${value} }`, "...");

@@ -9,7 +9,8 @@ import { callSafely } from "./listeners.ts";
  *   another process appended to the log, without a key: the session halts with the reason `InternalError`.
  * - `effectsAt`: the effects of a state could not be computed.
  * - `projection`: the events, or another view, of a state could not be computed.
- * - `listener`: a callback given to `subscribe`, `onEvent`, `onInput` or `follow` threw or rejected.
+ * - `listener`: a callback given to `subscribe`, `onEvent`, `onInput` or `follow` threw or rejected; or `onApproval` did,
+ *   or returned an invalid decision, and `key` is the key of the question.
  * - `log`: the log could not be read, written or leased; where a retry can help, the session retries.
  * - `question`: a question is open, and no listener or `onApproval` in this process can answer it.
  */

@@ -25,9 +25,17 @@ function failureToKind(failure: AgentFailure): AgentErrorKind {
 export function failureToError(failure: AgentFailure, state: AgentState, trace: Trace): AgentError {
   if (!isObject(failure)) refuse(`failure must be the failure of a loop, got ${shownValue(failure)}.`);
   checkIsState(state);
-  const { message, ...texts } =
-    failure.kind === "AnswerInvalid"
-      ? answerFailureTexts(failure.message, state)
-      : { message: failure.message };
+  const { message, ...texts } = textsOf(failure, state);
   return new AgentError(failureToKind(failure), message, { reason: failure.kind, state, trace, ...texts });
+}
+
+/** The messages of the error. The state keeps the failure as it was recorded; the numbers come from its configuration. */
+function textsOf(
+  failure: AgentFailure,
+  state: AgentState,
+): { readonly message: string; readonly publicMessage?: string } {
+  const { source, kind, message } = failure;
+  if (kind === "AnswerInvalid") return answerFailureTexts(message, state);
+  if (source !== "loop" || kind !== "MaxSteps") return { message };
+  return { message: `${message} limits.maxSteps is ${state.config.limits.maxSteps}.` };
 }

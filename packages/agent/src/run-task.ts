@@ -1,5 +1,6 @@
+import { errorText } from "@moora/agent-core-effects/internal";
 import { checkIsAgent, checkIsState } from "./check-arguments.ts";
-import { checkOptions, type OptionForms } from "./check-options.ts";
+import { checkOptions, isObject, type OptionForms } from "./check-options.ts";
 import { refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -9,7 +10,7 @@ import type { UserContent } from "./user-message.ts";
 
 /** The options of `runTask`: those of `startSession`, and a signal. */
 export interface TaskOptions extends StartOptions {
-  /** Cancels the task when it is aborted. Default: none. */
+  /** Cancels the task when it is aborted, with the reason of the abort if that is a text or an error. Default: none. */
   readonly signal?: AbortSignal;
 }
 
@@ -37,8 +38,8 @@ export function runTask<Answer>(
   });
   const control = ask(task, "task");
   const { run } = control;
-  const cancel = (): void => run.cancel("The signal was aborted.");
   const { signal } = options;
+  const cancel = (): void => run.cancel(abortText(signal?.reason));
   if (signal?.aborted === true) cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   control.observe({
@@ -59,3 +60,11 @@ export function runTask<Answer>(
   });
   return run;
 }
+
+/** The text of the reason of a signal; a general one for `abort()` without a reason, and for a reason without a text. */
+function abortText(reason: unknown): string {
+  const isGiven = isObject(reason) ? reason["name"] !== "AbortError" : isText(reason);
+  return isGiven ? errorText(reason) : "The signal was aborted.";
+}
+
+const isText = (reason: unknown): boolean => typeof reason === "string" && reason.trim() !== "";

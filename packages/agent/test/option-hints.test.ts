@@ -30,11 +30,17 @@ describe("an option under the name that another library gives it", () => {
   it.each([
     ["instructions", "systemPrompt"],
     ["system", "systemPrompt"],
-    ["model", "llm"],
   ])("of an agent, %s, is refused: it is %s", (name, meant) => {
     expect(() => defineAgent(untyped({ [name]: "x" }))).toThrow(
       `Unknown option "${name}". Did you mean "${meant}"?`,
     );
+  });
+
+  it("of an agent, model, is refused: a name belongs to the adapter, a model is llm", () => {
+    expect(() => defineAgent(untyped({ model: "gpt-5.5" }))).toThrow(
+      'Unknown option "model". A model is named in its adapter, such as llm: openai("gpt-5.5"), or in config.models.default.',
+    );
+    expect(() => defineAgent(untyped({ model: llm }))).toThrow('Unknown option "model". Did you mean "llm"?');
   });
 
   it("of askHuman is refused, with the nearest name or all of them", () => {

@@ -209,6 +209,26 @@ describe("a task is cancelled", () => {
     expect(llm.callCount).toBe(0);
   });
 
+  it.each<[string, unknown, string]>([
+    ["a text", "The user left the page.", "The user left the page."],
+    ["an error", new Error("The user left the page."), "The user left the page."],
+    ["the error of a time limit", new DOMException("Too slow.", "TimeoutError"), "Too slow."],
+    ["no reason", undefined, "The signal was aborted."],
+    ["a blank text", " ", "The signal was aborted."],
+    ["a value without a text", 7, "The signal was aborted."],
+  ])("with the reason of its signal: %s", async (_, reason, message) => {
+    const control = new AbortController();
+    const run = runTask(defineAgent({ llm: new MockLlmCaller([hangs("Let me")]) }), "q", {
+      signal: control.signal,
+    });
+    for await (const event of run) if (event.type === "LlmToken") control.abort(reason);
+    expect(await failureOf(run)).toMatchObject({
+      kind: "Cancelled",
+      message,
+      state: { reActContext: { control: { failure: { kind: "Cancelled", message } } } },
+    });
+  });
+
   it("by its signal while the model is at work, and keeps what was said", async () => {
     const llm = new MockLlmCaller([hangs("Let me think")]);
     const control = new AbortController();

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { digestOf, LogError } from "@moora/event-log";
+import { logClosed } from "@moora/event-log/store";
 import { postgresFailure, failureKindOf, isUnknownName } from "./postgres-failure.ts";
 import type { PostgresClient, PostgresPool, PostgresResult } from "./postgres-pool.ts";
 import { type Statements, statementsOf } from "./statements.ts";
@@ -76,7 +77,7 @@ export class Database {
     let isRetry = false;
     let hasBegun = false;
     for (let waitMs = shortestWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 2)) {
-      if (this.#isClosed) throw new LogError("LogWrite", `The log could not ${what}: it is closed.`);
+      if (this.#isClosed) throw logClosed();
       try {
         return await this.#withClient(async (client) => {
           hasBegun = true;

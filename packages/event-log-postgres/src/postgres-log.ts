@@ -1,5 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { LogError, type EventLog, type LogInfo, type LogNotice, type SessionLog } from "@moora/event-log";
+import {
+  LogError,
+  type DisposableLog,
+  type LogInfo,
+  type LogNotice,
+  type SessionLog,
+} from "@moora/event-log";
 import {
   logExists,
   optionForms,
@@ -55,7 +61,7 @@ const postgresForms: OptionForms<PostgresOptions> = {
  * ends a pool that was created from a connection string; a pool that was passed in stays open. Throws `InvalidOption`
  * if `source` is neither of the two, and for an unknown or invalid option.
  */
-export function postgresLog(source: PostgresPool | string, options: PostgresOptions = {}): EventLog {
+export function postgresLog(source: PostgresPool | string, options: PostgresOptions = {}): DisposableLog {
   validateSource(source);
   validateOptions("postgresLog", options, postgresForms);
   const { schema, prefix = "moora_", busyTimeoutMs = 5_000, statementTimeoutMs = 60_000 } = options;
@@ -94,7 +100,7 @@ const poolOf = (
     application_name: "moora",
   });
 
-class PostgresLog implements EventLog {
+class PostgresLog implements DisposableLog {
   readonly name = "postgres";
   readonly #database: Database;
   readonly #watch: HeadWatch;
@@ -148,6 +154,10 @@ class PostgresLog implements EventLog {
   async close(): Promise<void> {
     this.#watch.close();
     await this.#database.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   #handle(generation: string, id: string, header: string): SessionLog {

@@ -87,6 +87,18 @@ describe("a pool", () => {
     await expect(session.append(0, [first])).rejects.toMatchObject({ code: "LogWrite" });
     await expect((async () => log.open("closed"))()).rejects.toMatchObject({ code: "LogWrite" });
   });
+
+  it("that the log created ends with the block of the log", async () => {
+    let closed: EventLog;
+    {
+      await using log = postgresLog(server.url);
+      await log.list();
+      closed = log;
+    }
+    await expect((async () => closed.list())()).rejects.toThrow(
+      "The log is closed. Close the sessions of a log before the log.",
+    );
+  });
 });
 
 describe("a server", () => {

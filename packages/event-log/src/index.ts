@@ -1,4 +1,5 @@
 export type {
+  DisposableLog,
   EventLog,
   Lease,
   LeaseClaim,

@@ -16,7 +16,7 @@ import { JsonlSession } from "./jsonl/session.ts";
 import type { Generation } from "./jsonl/session-file.ts";
 import { LogError } from "./log-error.ts";
 import { andThen } from "./maybe-promise.ts";
-import type { EventLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
+import type { DisposableLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
 import { warn } from "./warn.ts";
 
 export type { Durability, FileStat, FileStatOptions, FileSystem };
@@ -47,7 +47,7 @@ const jsonlForms: OptionForms<JsonlOptions> = {
  * write permission can read; its writes fail with `LogWrite`. Throws `InvalidOption` if `directory` is not a
  * path, or an option is unknown or of the wrong form.
  */
-export function jsonlLog(directory: string, options: JsonlOptions = {}): EventLog {
+export function jsonlLog(directory: string, options: JsonlOptions = {}): DisposableLog {
   validateLocation("jsonlLog", "the path of a directory", directory);
   validateOptions("jsonlLog", options, jsonlForms);
   const { durability = "full", busyTimeoutMs = 5_000, onNotice = warn, fs = nodeFileSystem } = options;
@@ -56,7 +56,7 @@ export function jsonlLog(directory: string, options: JsonlOptions = {}): EventLo
   );
 }
 
-class JsonlLog implements EventLog {
+class JsonlLog implements DisposableLog {
   readonly name = "jsonl";
   readonly #directory: JsonlDirectory;
   readonly #watch: HeadWatch;
@@ -120,6 +120,10 @@ class JsonlLog implements EventLog {
   close(): void {
     this.#watch.close();
     this.#directory.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
   }
 
   #run<T>(what: string, name: string, operation: () => MaybePromise<T>): MaybePromise<T> {

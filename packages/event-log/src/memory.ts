@@ -3,7 +3,7 @@ import { type ChainHead, chainStart, checkedChain, copyRecords, logCorrupt, insp
 import { leaseAfter } from "./lease.ts";
 import { Listeners } from "./listeners.ts";
 import type {
-  EventLog,
+  DisposableLog,
   Lease,
   LeaseClaim,
   LogInfo,
@@ -32,11 +32,15 @@ export class MemoryStorage {
 }
 
 /** A log in memory, for tests, browsers and sessions that end with the process. All calls are synchronous. */
-export function memoryLog(storage: MemoryStorage = new MemoryStorage()): EventLog {
+export function memoryLog(storage: MemoryStorage = new MemoryStorage()): DisposableLog {
   const stops = new Set<() => void>();
   const handle = (generation: MemoryGeneration): SessionLog =>
     new MemorySession(generation, storage.listeners, stops);
   const generationOf = (id: string): MemoryGeneration | undefined => storage.generations.get(validId(id));
+  const close = (): void => {
+    for (const stop of stops) stop();
+    stops.clear();
+  };
   return {
     name: "memory",
     create(id, header) {
@@ -75,9 +79,9 @@ export function memoryLog(storage: MemoryStorage = new MemoryStorage()): EventLo
       storage.listeners.notify(id);
       return true;
     },
-    close() {
-      for (const stop of stops) stop();
-      stops.clear();
+    close,
+    async [Symbol.asyncDispose]() {
+      close();
     },
   };
 }

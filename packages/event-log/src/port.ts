@@ -143,6 +143,12 @@ export interface EventLog {
   list(): MaybePromise<readonly LogInfo[]>;
   /** Removes a session; its handles then fail with `LogRemoved`. Returns false when there was none. */
   remove(id: string): MaybePromise<boolean>;
-  /** Releases timers, watchers, files and connections. Can be called more than once. */
+  /** Releases timers, watchers, files and connections. Close the sessions before. Can be called more than once. */
   close(): MaybePromise<void>;
+}
+
+/** A log that `await using` closes at the end of its block: each log of these packages is one. A custom log need not be. */
+export interface DisposableLog extends EventLog {
+  /** The same as `close`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }

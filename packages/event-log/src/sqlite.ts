@@ -3,7 +3,7 @@ import { validateLocation, logExists, validHeader, validId } from "./validation.
 import { chainStart } from "./chain.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { andThen } from "./maybe-promise.ts";
-import type { EventLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
+import type { DisposableLog, LogInfo, LogNotice, MaybePromise, SessionLog } from "./port.ts";
 import { sortById } from "./rows.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { watchDatabase } from "./sqlite/database-watch.ts";
@@ -50,7 +50,7 @@ const sql = {
  * the path, if that fails, and `InvalidOption` if `file` is not a path or an option is unknown or of the
  * wrong form. A database that this process may not write is opened for reading.
  */
-export function sqliteLog(file: string, options: SqliteOptions = {}): EventLog {
+export function sqliteLog(file: string, options: SqliteOptions = {}): DisposableLog {
   validateLocation("sqliteLog", 'the path of a file, or ":memory:"', file);
   validateOptions("sqliteLog", options, sqliteForms);
   const { durability = "full", busyTimeoutMs = 5_000, onNotice = warn } = options;
@@ -58,7 +58,7 @@ export function sqliteLog(file: string, options: SqliteOptions = {}): EventLog {
   return new SqliteLog(new Connection(file, { durability, busyTimeoutMs, openDatabase }), onNotice);
 }
 
-class SqliteLog implements EventLog {
+class SqliteLog implements DisposableLog {
   readonly name = "sqlite";
   readonly #connection: Connection;
   readonly #watch: HeadWatch;
@@ -115,6 +115,10 @@ class SqliteLog implements EventLog {
   close(): void {
     this.#watch.close();
     this.#connection.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
   }
 
   #handle(generation: number, id: string, header: string): SessionLog {

@@ -1,6 +1,7 @@
 /** Helpers for stores that implement `EventLog` and `SessionLog`. Applications do not need them. */
 export {
   conflict,
+  logClosed,
   logExists,
   logRemoved,
   maxChangesDigestLength,

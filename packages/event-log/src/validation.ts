@@ -104,6 +104,13 @@ export const logRemoved = (id: string): LogError =>
 export const logExists = (id: string): LogError =>
   new LogError("LogExists", `The session ${JSON.stringify(id)} exists already. Open it, or use another id.`);
 
+/**
+ * Creates the error of every call to a log after its `close`, the same for each: a session that is closed after its log makes
+ * several calls.
+ */
+export const logClosed = (): LogError =>
+  new LogError("LogWrite", "The log is closed. Close the sessions of a log before the log.");
+
 /** The value of an argument, for an error message. */
 export function valueToText(value: unknown): string {
   if (typeof value === "string")

@@ -127,6 +127,39 @@ describe("(B04) a log of one megabyte, damaged outside its last record", () => {
   });
 });
 
+describe("the error of a damaged file", () => {
+  it.each([
+    ["the header", 0, 1],
+    ["a record", 7, 8],
+  ])("names the path and the line: %s", async (_, record, line) => {
+    const offset = (starts[record] ?? 0) + 20;
+    const byte = flipped(offset, 1);
+    const fd = openSync(path, "r+");
+    writeSync(fd, byte, 0, byte.length, offset);
+    try {
+      await expect(async () => (await log.open("a"))?.read()).rejects.toMatchObject({
+        code: "LogCorrupt",
+        seq: record,
+        message: expect.stringMatching(new RegExp(`^The log is damaged.* See line ${line} of ${path}\\.$`)),
+      });
+    } finally {
+      writeSync(fd, sound, offset, byte.length, offset);
+      closeSync(fd);
+    }
+  });
+
+  it("names them also as the damage of an inspection", async () => {
+    using copy = new TemporaryDirectory();
+    const file = pathOf(copy.path, "a");
+    const lines = sound.toString().split("\n").slice(0, 12);
+    writeLines(file, lines.with(5, (lines[5] ?? "").replace("text", "test")));
+    await using damaged = jsonlLog(copy.path, { onNotice: noNotice });
+    const found = await (await damaged.open("a"))?.inspect();
+    expect(found?.records).toHaveLength(4);
+    expect(found?.damage?.message).toContain(`See line 6 of ${file}.`);
+  });
+});
+
 describe("(B05) moved lines", () => {
   const edits: readonly (readonly [string, number, (lines: string[]) => string[]])[] = [
     ["two swapped", 5, (lines) => lines.with(5, lines[9] ?? "").with(9, lines[5] ?? "")],

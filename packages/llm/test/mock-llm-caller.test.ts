@@ -173,3 +173,18 @@ describe("a scripted model", () => {
     expect(await llm.call(request, { signal: abort.signal })).toMatchObject({ failure: { kind: "aborted" } });
   });
 });
+
+describe("the calls of a scripted model", () => {
+  const given = (value: unknown) => () => callsTools(untyped(value));
+
+  it.each([
+    ["a name", "add", 'got "add".'],
+    ["one call", { name: "add" }, "got an object."],
+    ["a list of names", ["add"], 'call 1 has no name, got "add".'],
+    ["a call without a name", [{ name: "add" }, { tool: "add" }], "call 2 has no name, got an object."],
+  ])("are refused with the expected shape if they are %s", (_, calls, problem) => {
+    expect(given(calls)).toThrow(LlmOptionError);
+    expect(given(calls)).toThrow('callsTools needs a list of calls, such as callsTools([{ name: "search"');
+    expect(given(calls)).toThrow(problem);
+  });
+});

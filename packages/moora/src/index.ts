@@ -44,7 +44,7 @@ export type { BuiltInState, ControlEvent } from "@moora/agent-core-state-machine
 
 // Logs for sessions.
 export { LogError, memoryLog } from "@moora/event-log";
-export type { EventLog, LogErrorCode, LogNotice } from "@moora/event-log";
+export type { DisposableLog, EventLog, LogErrorCode, LogNotice } from "@moora/event-log";
 export { jsonlLog } from "@moora/event-log/jsonl";
 export type { JsonlOptions } from "@moora/event-log/jsonl";
 export { sqliteLog } from "@moora/event-log/sqlite";

@@ -53,7 +53,10 @@ export interface ToolOptions<
   readonly input: Schema;
   /** The JSON Schema of `input`, for libraries that do not provide it. */
   readonly schema?: JsonObject;
-  /** Runs a call. Returns text, JSON or `toolReply(...)`, or a promise for it. An exception is an error for the model. */
+  /**
+   * Runs a call. Returns text, JSON or `toolReply(...)`, or a promise for it. An exception is an error for the model. The type
+   * does not require JSON: a `Map`, a function or a class instance without `toJSON` fails the call with the code `not-json`.
+   */
   readonly execute: (input: Input, context: ToolContext) => Output;
   /** For `replay: "once"`: finds out the outcome of a call that a crash interrupted. */
   readonly probe?: (input: Input, context: ToolContext) => ProbeOutcome | Promise<ProbeOutcome>;

@@ -5,9 +5,11 @@ import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import * as z from "zod";
 import {
   defineTool,
+  type OutputOf,
   type StandardSchema,
   type Tool,
   type ToolInput,
+  type ToolOptions,
   type ToolOutput,
 } from "../../src/index.ts";
 import { isStandardSchema } from "../../src/internal.ts";
@@ -114,6 +116,39 @@ describe("the input of execute", () => {
     const list: readonly Tool[] = [wait, ...Object.values(tools)];
     expectTypeOf<ToolInput<(typeof list)[number]>>().toBeUnknown();
     expect(list).toHaveLength(6);
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ["a Map", () => new Map([["Oslo", 21]]), "a Map; return Object.fromEntries(map)."],
+    ["a function", () => () => 21, "a function; return data."],
+    ["a class instance", () => new AbortController(), "return a plain object or give it a toJSON method."],
+  ])(
+    "does not say whether a result is JSON: a call that returns %s fails and says so",
+    async (_, execute, problem) => {
+      const tool = defineTool({ ...options, input: z.object({}), execute });
+      expect(await runAlone(tool, "{}")).toMatchObject({
+        isSuccess: false,
+        code: "not-json",
+        error: expect.stringContaining(problem),
+      });
+    },
+  );
+
+  it("is the same through a function that is generic in the result", () => {
+    const readOnly = <Schema extends StandardSchema, Output>(
+      given: ToolOptions<Schema, OutputOf<Schema>, Output>,
+    ) => defineTool({ ...given, replay: "safe" });
+    interface Forecast {
+      readonly celsius: number;
+    }
+    const forecast = readOnly({
+      ...options,
+      input: z.object({ city: z.string() }),
+      execute: async ({ city }): Promise<Forecast> => ({ celsius: city.length }),
+    });
+    expectTypeOf<ToolInput<typeof forecast>>().toEqualTypeOf<{ city: string }>();
+    expectTypeOf<ToolOutput<typeof forecast>>().toEqualTypeOf<Forecast>();
+    expect(forecast.definition.replay).toBe("safe");
   });
 
   it("is what the runner sent, and none of its objects", async () => {

@@ -122,7 +122,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 /** The host through which effects ask reviewers. */
 const approvalHost = <Answer>(
   { onApproval, rejectsWithoutReviewer = false }: Pick<SessionBase, "onApproval" | "rejectsWithoutReviewer">,
-  { runs, questions }: Pick<SessionOutput<Answer>, "runs" | "questions">,
+  { errors, runs, questions }: Pick<SessionOutput<Answer>, "errors" | "runs" | "questions">,
   decisions: Decisions,
 ): ApprovalHost => ({
   onApproval,
@@ -134,4 +134,5 @@ const approvalHost = <Answer>(
   decide: (question, decision, by) => decisions.decide(question, decision, by),
   toInput: (question, decision, by) => decisions.toInput(question, fixedDecision(decision), by),
   problemOf: (question, decision) => decisions.problemOf(question, decision),
+  failed: (error, key) => errors.report({ source: "listener", error, key }),
 });

@@ -24,10 +24,20 @@ export function transitionToEvents(
     const event = changeToEvent(change);
     if (event !== undefined) events.push(event);
   }
+  const dropped = events.filter(isDroppedCall).length;
+  if (dropped > 0) {
+    const { maxPerTurn } = state.config.toolCalls;
+    const text = `Calls of this turn that were not run: ${dropped} (toolCalls.maxPerTurn is ${maxPerTurn}).`;
+    events.push({ type: "LlmWarning", text });
+  }
   const retry = input.type === "llm-call-failed" ? retryAt(state) : undefined;
   if (retry !== undefined) events.push(retry);
   return events;
 }
+
+/** Whether the event is about a call that was not run because its turn had too many. */
+const isDroppedCall = (event: AgentEvent<never>): boolean =>
+  event.type === "ToolCallFinished" && !event.result.isSuccess && event.result.code === "too-many-calls";
 
 function changeToEvent(change: AgentChange): AgentEvent<never> | undefined {
   switch (change.op) {

@@ -1,16 +1,15 @@
-import { errorText } from "@moora/agent-core-effects/internal";
 import type { AskHumanEffect } from "@moora/agent-core-effects";
 import type { AgentInput } from "@moora/agent-core-state-machine";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
 import type { DecisionProblem } from "../decision-problem.ts";
 import { answersQuestion, refusalOf } from "../decision-to-input.ts";
 import { effectToQuestion } from "./questions.ts";
-import type { Receipt } from "./session.ts";
+import { InputRefused, type Receipt } from "./session.ts";
 
 /**
  * Answers questions in place of an interactive host. `question.about` names the kind of decision that the question
- * accepts. A decision of another kind, an exception and a rejected promise count as a rejection of the call; for a
- * question about an outcome they count as `{ outcome: "unknown" }`.
+ * accepts. A decision of another kind, an exception and a rejected promise are reported to `onError` and count as a
+ * rejection of the call; for a question about an outcome they count as `{ outcome: "unknown" }`.
  */
 export type OnApproval = (question: Question) => Decision | Promise<Decision>;
 
@@ -25,6 +24,8 @@ export interface ApprovalHost {
     question: Question,
     decision: Decision,
   ) => DecisionProblem | undefined | Promise<DecisionProblem | undefined>;
+  /** Reports why `onApproval` has given no valid decision. */
+  readonly failed: (error: unknown, key: string) => void;
 }
 
 /** Emits a question to listeners. Returns the input of the decision if the host itself makes one. */
@@ -41,24 +42,28 @@ export const hostApprovals =
     });
     if (isRejected) return toInput(question, refusalOf(question, "No reviewer is available."), "no-reviewer");
     if (onApproval === undefined) return undefined;
-    return toInput(question, await decisionOf(onApproval, question, host), "host");
+    return toInput(question, await decisionOf(onApproval, question, host, effect.key), "host");
   };
+
+/** The reason of a refusal without a valid decision. The model reads it, so it contains no details of the failure. */
+const noValidDecision = "The reviewer gave no valid decision.";
 
 /** The decision of `onApproval`, or a refusal if it fails or returns an invalid one: no other reviewer is asked. */
 async function decisionOf(
   onApproval: OnApproval,
   question: Question,
-  { problemOf }: ApprovalHost,
+  { problemOf, failed }: ApprovalHost,
+  key: string,
 ): Promise<Decision> {
-  const refuse = (why: string): Decision => refusalOf(question, `Asking failed: ${why}`);
   try {
     const decision = await onApproval(question);
     const problem = await problemOf(question, decision);
-    if (problem !== undefined) return refuse(problem.message);
-    return answersQuestion(question, decision)
-      ? decision
-      : refuse("The decision does not answer the question.");
+    if (problem !== undefined) throw new InputRefused(problem);
+    if (answersQuestion(question, decision)) return decision;
+    const message = `It does not answer a question about an ${question.about}.`;
+    throw new InputRefused({ code: "invalid-decision", path: "decision", message });
   } catch (error) {
-    return refuse(errorText(error));
+    failed(error, key);
+    return refusalOf(question, noValidDecision);
   }
 }

@@ -9,6 +9,7 @@ import {
   InputRefused,
   runTask,
   type Decision,
+  type ErrorReport,
   type Question,
 } from "../../src/index.ts";
 import { failureOf, scene, settled, toolOf, type Scene } from "../support.ts";
@@ -438,10 +439,14 @@ describe("a decision that is too large", () => {
 });
 
 describe("the approval handler of the host", () => {
-  const withOnApproval = async (onApproval: () => Decision | Promise<Decision>): Promise<unknown> => {
+  const withOnApproval = async (
+    onApproval: () => Decision | Promise<Decision>,
+    errors: unknown[],
+  ): Promise<unknown> => {
     const llm = new MockLlmCaller([callsTools([{ name: "pay" }]), answers("Done.")]);
     const agent = defineAgent({ llm, tools: [toolOf("pay")], config: { approval: { policy: "always" } } });
-    return (await runTask(agent, "Pay.", { onApproval })).state.toolCalls["call_1"]?.result;
+    const onError = ({ error }: ErrorReport): void => void errors.push(error);
+    return (await runTask(agent, "Pay.", { onApproval, onError })).state.toolCalls["call_1"]?.result;
   };
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
@@ -452,19 +457,17 @@ describe("the approval handler of the host", () => {
       () => {
         throw new Error("no line");
       },
-      /Asking failed: no line/,
+      /no line/,
     ],
-    ["rejects", () => Promise.reject(new Error("no line")), /Asking failed: no line/],
-    [
-      "decides with a value that is not JSON",
-      () => ({ approve: circle }),
-      /Asking failed: The value contains itself/,
-    ],
-    ["decides nothing", () => JSON.parse("null"), /Asking failed: A decision must be/],
-  ])("and %s has rejected", async (_, onApproval, error) =>
-    expect(await withOnApproval(onApproval)).toMatchObject({
+    ["rejects", () => Promise.reject(new Error("no line")), /no line/],
+    ["decides with a value that is not JSON", () => ({ approve: circle }), /The value contains itself/],
+    ["decides nothing", () => JSON.parse("null"), /A decision must be/],
+  ])("and %s has rejected, without the details, which onError receives", async (_, onApproval, message) => {
+    const errors: unknown[] = [];
+    expect(await withOnApproval(onApproval, errors)).toMatchObject({
       code: "rejected",
-      error: expect.stringMatching(error),
-    }),
-  );
+      error: "A human rejected this call: The reviewer gave no valid decision.",
+    });
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringMatching(message) })]);
+  });
 });

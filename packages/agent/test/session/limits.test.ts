@@ -143,7 +143,11 @@ describe("a model that repeats one call for ever (K01)", () => {
         config: { limits: { maxSteps: 5 } },
       },
     );
-    expect(await failureOf(session.ask("q"))).toMatchObject({ kind: "AgentFailed", reason: "MaxSteps" });
+    expect(await failureOf(session.ask("q"))).toMatchObject({
+      kind: "AgentFailed",
+      reason: "MaxSteps",
+      message: "The loop reached its limit of model calls. limits.maxSteps is 5.",
+    });
     expect([work.mock.calls.length, llm.callCount]).toEqual([5, 5]);
     expect((await session.ask("again")).text).toBe("Done.");
   });
@@ -182,8 +186,13 @@ describe("a thousand calls in one turn (K03)", () => {
         config: { toolCalls: { maxPerTurn: 32, maxParallel: 4 } },
       },
     );
+    const warnings: string[] = [];
+    session.onEvent((event) => {
+      if (event.type === "LlmWarning") warnings.push(event.text);
+    });
     await session.ask("q");
     expect([work.mock.calls.length, most]).toEqual([32, 4]);
+    expect(warnings).toEqual(["Calls of this turn that were not run: 968 (toolCalls.maxPerTurn is 32)."]);
     const [, turn] = llm.requests[1]?.messages ?? [];
     const results = turn?.role === "assistant" ? turn.results : [];
     expect(results).toHaveLength(1_000);

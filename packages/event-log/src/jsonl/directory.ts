@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { type FileLock, fileLock, lockFolder } from "../lock/file-lock.ts";
-import { LogError } from "../log-error.ts";
 import { isPromise } from "../maybe-promise.ts";
 import type { LogNotice, MaybePromise } from "../port.ts";
 import { type Attempt, retryWhileBusy } from "../retry-while-busy.ts";
+import { logClosed } from "../validation.ts";
 import { logExtension } from "./file-name.ts";
 import { type Files, withLogErrors } from "./files.ts";
 import { OpenFiles } from "./open-files.ts";
@@ -48,7 +48,7 @@ export class JsonlDirectory {
 
   /** Runs an operation on a file of the log: converts file system errors to `LogWrite`, and sends notices at the end. */
   run<T>(what: string, path: string, operation: () => MaybePromise<T>): MaybePromise<T> {
-    this.#checkOpen(what);
+    this.#checkOpen();
     try {
       const result = withLogErrors(what, path, operation);
       return isPromise(result) ? result.finally(() => this.#sendNotices()) : result;
@@ -123,7 +123,7 @@ export class JsonlDirectory {
   #retryWhileBusy<T>(name: string, tryOnce: () => Attempt<T>): MaybePromise<T> {
     let attempts = 0;
     const attempt = (): Attempt<T> => {
-      this.#checkOpen("continue");
+      this.#checkOpen();
       return tryOnce();
     };
     const beforeRetry = async (): Promise<void> => {
@@ -138,8 +138,8 @@ export class JsonlDirectory {
     }));
   }
 
-  #checkOpen(what: string): void {
-    if (this.#isClosed) throw new LogError("LogWrite", `The log could not ${what}: it is closed.`);
+  #checkOpen(): void {
+    if (this.#isClosed) throw logClosed();
   }
 
   #sendNotices(): void {

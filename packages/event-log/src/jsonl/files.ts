@@ -192,7 +192,14 @@ export class Files {
   }
 }
 
-/** Runs an operation on a file; converts errors of the file system to `LogWrite`, with the path. */
+/** The damage of a file, with its path and the line: line 1 is the header, and each record is one line. */
+export const damageInFile = (path: string, { code, message, seq = 0, cause }: LogError): LogError =>
+  new LogError(code, message.includes(path) ? message : `${message} See line ${seq + 1} of ${path}.`, {
+    seq,
+    ...(cause === undefined ? {} : { cause }),
+  });
+
+/** Runs an operation on a file; converts errors of the file system to `LogWrite`. Damage is thrown with the path. */
 export const withLogErrors = <T>(
   what: string,
   path: string,
@@ -200,7 +207,8 @@ export const withLogErrors = <T>(
 ): MaybePromise<T> => mapError(operation, (error) => logFailure(what, path, error));
 
 function logFailure(what: string, path: string, error: unknown): unknown {
-  if (error instanceof LogError || typeof errorCode(error) !== "string") return error;
+  if (error instanceof LogError) return error.code === "LogCorrupt" ? damageInFile(path, error) : error;
+  if (typeof errorCode(error) !== "string") return error;
   const reason = error instanceof Error ? error.message : "";
   const location = reason.includes(path) ? "" : ` (${path})`;
   return new LogError("LogWrite", `The log could not ${what}: ${reason}${location}`, { cause: error });

@@ -17,6 +17,7 @@ import type { HeadWatch } from "../head-watch.ts";
 import type { JsonlDirectory } from "./directory.ts";
 import type { Offset } from "./offset-index.ts";
 import { leaseExtension, snapshotExtension } from "./file-name.ts";
+import { damageInFile } from "./files.ts";
 import type { OpenFile } from "./open-files.ts";
 import { Prefix } from "./prefix.ts";
 import { type Generation, SessionFile } from "./session-file.ts";
@@ -80,7 +81,12 @@ export class JsonlSession implements SessionLog {
   }
 
   inspect(): MaybePromise<LogInspection> {
-    return this.#run("be inspected", () => this.#file.inspect());
+    const { path } = this.#file;
+    return this.#run("be inspected", () =>
+      andThen(this.#file.inspect(), (found) =>
+        found.damage === undefined ? found : { ...found, damage: damageInFile(path, found.damage) },
+      ),
+    );
   }
 
   checkUpTo(seq: number): MaybePromise<void> {

@@ -3,6 +3,7 @@ import { LogError } from "../log-error.ts";
 import { mapError } from "../maybe-promise.ts";
 import type { MaybePromise } from "../port.ts";
 import { type Attempt, retryWhileBusy } from "../retry-while-busy.ts";
+import { logClosed } from "../validation.ts";
 import { inMemory, type OpenDatabase, type OpenedDatabase, openLogDatabase } from "./open-database.ts";
 import { isBusy, sqliteFailure } from "./sqlite-failure.ts";
 
@@ -47,7 +48,7 @@ export class Connection {
   /** Runs an operation; retries asynchronously while another process keeps the database locked. */
   run<T>(what: string, operation: () => T): MaybePromise<T> {
     const tryOnce = (): Attempt<T> => {
-      if (this.#isClosed) throw new LogError("LogWrite", `The log could not ${what}: it is closed.`);
+      if (this.#isClosed) throw logClosed();
       try {
         this.#database();
         return { value: operation() };

@@ -4,6 +4,7 @@ import { failedOutcome, failureOf } from "../failure.ts";
 import { LlmOptionError } from "../llm-option-error.ts";
 import { noUsage, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmPart, LlmRequest } from "../request.ts";
+import { shownStep } from "./shown-step.ts";
 
 /** What a scripted model does in one call: it returns an outcome, or waits until its signal is aborted. */
 export type MockStep = LlmOutcome | MockHang;
@@ -127,11 +128,11 @@ const functions = 'Use answers("..."), callsTools([...]), fails("...") or hangs(
 function checkScript(script: unknown): void {
   if (typeof script === "function") return;
   if (!Array.isArray(script))
-    throw new LlmOptionError(`MockLlmCaller needs a list of steps or a function, got ${stepText(script)}.`);
+    throw new LlmOptionError(`MockLlmCaller needs a list of steps or a function, got ${shownStep(script)}.`);
   const index = script.findIndex((step) => !isStep(step));
   if (index >= 0) {
     throw new LlmOptionError(
-      `MockLlmCaller: step ${index + 1} must be an outcome, got ${stepText(script[index])}. ${functions}`,
+      `MockLlmCaller: step ${index + 1} must be an outcome, got ${shownStep(script[index])}. ${functions}`,
     );
   }
 }
@@ -142,18 +143,12 @@ const checkedStep = (step: MockStep): MockStep =>
     : failedOutcome(
         failureOf(
           "invalid-request",
-          `MockLlmCaller: the script must return an outcome, got ${stepText(step)}. ${functions}`,
+          `MockLlmCaller: the script must return an outcome, got ${shownStep(step)}. ${functions}`,
         ),
       );
 
 const isStep = (step: unknown): boolean =>
   typeof step === "object" && step !== null && ("ok" in step || "hangsAfter" in step);
-
-function stepText(step: unknown): string {
-  if (typeof step === "string") return JSON.stringify(step.slice(0, 60));
-  if (typeof step === "object" && step !== null) return "an object";
-  return typeof step === "function" ? "a function" : String(step);
-}
 
 const exhaustedScript = (call: number): LlmOutcome =>
   failedOutcome(

@@ -1,7 +1,9 @@
 import { failedOutcome, failureOf } from "../failure.ts";
 import type { Json } from "../json.ts";
+import { LlmOptionError } from "../llm-option-error.ts";
 import { noUsage, type LlmFailure, type LlmFailureKind, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmPart } from "../request.ts";
+import { shownStep } from "./shown-step.ts";
 
 /** The details of a scripted answer, apart from its content. */
 export interface AnswerDetails {
@@ -33,9 +35,10 @@ export const mockOrigin = "mock";
 export const answers = (text: string, details: AnswerDetails = {}): LlmOutcome =>
   turnOf([{ type: "text", text }], details);
 
-/** The outcome of a model that calls tools. */
-export const callsTools = (calls: readonly ScriptedToolCall[], details: AnswerDetails = {}): LlmOutcome =>
-  turnOf(
+/** The outcome of a model that calls tools. Throws `LlmOptionError` if `calls` is not a list of objects with a name. */
+export const callsTools = (calls: readonly ScriptedToolCall[], details: AnswerDetails = {}): LlmOutcome => {
+  checkCalls(calls);
+  return turnOf(
     [
       ...(details.text === undefined ? [] : [{ type: "text", text: details.text } as const]),
       ...calls.map(({ id, name, arguments: value = {} }, index): LlmPart => ({
@@ -47,6 +50,20 @@ export const callsTools = (calls: readonly ScriptedToolCall[], details: AnswerDe
     ],
     details,
   );
+};
+
+/** Tests without types may pass any value. */
+function checkCalls(calls: unknown): void {
+  const shape =
+    'callsTools needs a list of calls, such as callsTools([{ name: "search", arguments: { q: "x" } }])';
+  if (!Array.isArray(calls)) throw new LlmOptionError(`${shape}, got ${shownStep(calls)}.`);
+  const index = calls.findIndex((call) => !isCall(call));
+  if (index >= 0)
+    throw new LlmOptionError(`${shape}; call ${index + 1} has no name, got ${shownStep(calls[index])}.`);
+}
+
+const isCall = (call: unknown): boolean =>
+  typeof call === "object" && call !== null && "name" in call && typeof call.name === "string";
 
 /** The outcome of a failed call. `partial` is the text that is streamed before the failure. */
 export const fails = (

@@ -9,7 +9,7 @@ import {
   type Question,
 } from "@moora/agent";
 import type { AskHumanEffect, EffectHost } from "@moora/agent-core-effects";
-import { errorText, callDigest, isPromise } from "@moora/agent-core-effects/internal";
+import { callDigest, isPromise } from "@moora/agent-core-effects/internal";
 
 /**
  * Decides a question without waiting. Returns inputs, of which the first that applies counts: the decision of the host, and
@@ -32,21 +32,29 @@ export function syncDecisions(
     });
   const decision = syncDecision(onApproval, question);
   const problem = syncProblem(host, state, toolCallId, decision);
-  if (problem !== undefined) return [toInput({ reject: `Asking failed: ${problem}` })];
-  return [
-    toInput(decision),
-    toInput({ reject: "Asking failed: This decision does not answer the question." }),
-  ];
+  if (problem === undefined) return [toInput(decision), toInput(refusal)];
+  printProblem(question, problem);
+  return [toInput(refusal)];
 }
 
+/** The decision without a valid one. The model reads the reason, so it contains no details of the failure. */
+const refusal: Decision = { reject: "The reviewer gave no valid decision." };
+
+/** The decision; a refusal if there is none, which is printed. */
 function syncDecision(onApproval: OnApproval, question: Question): Decision {
   try {
     const decision = onApproval(question);
-    return isPromise(decision) ? { reject: `Asking failed: ${discardPromise(decision)}` } : decision;
+    if (!isPromise(decision)) return decision;
+    printProblem(question, discardPromise(decision));
   } catch (error) {
-    return { reject: `Asking failed: ${errorText(error)}` };
+    printProblem(question, error);
   }
+  return refusal;
 }
+
+/** Prints what the model must not read. A synchronous run has no `onError`. */
+const printProblem = ({ toolCallId }: Question, problem: unknown): void =>
+  console.error(`runSync: onApproval gave no valid decision on ${toolCallId}.`, problem);
 
 function syncProblem(
   { parts }: Pick<EffectHost, "parts">,
