@@ -2,13 +2,14 @@
 // Run it: node_modules/.bin/node --conditions=@moora/source examples/by-hand.ts
 import {
   agentTransition,
+  applyInputs,
   defineAgent,
   defineTool,
   effectsAt,
   initialStateOf,
   performEffect,
   userMessage,
-  type AgentInput,
+  type DispatchBatch,
 } from "@moora/agent";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { z } from "zod";
@@ -29,14 +30,12 @@ const agent = defineAgent({ llm, tools: [add] });
 
 let state = agentTransition(userMessage("What is 2 + 2?"))(initialStateOf(agent));
 /** Applies inputs, and returns whether they applied: an effect runs only if its intent did. */
-function dispatch(...inputs: readonly AgentInput[]): boolean {
-  const before = state;
-  for (const input of inputs) {
-    console.log("  input", input.type);
-    state = agentTransition(input)(state);
-  }
-  return state !== before;
-}
+const dispatch: DispatchBatch = (...inputs) => {
+  for (const input of inputs) if (typeof input === "object") console.log("  input", input.type);
+  const { state: next, applied } = applyInputs(state, inputs);
+  state = next;
+  return applied > 0;
+};
 
 for (let open = Object.values(effectsAt(state)); open[0]; open = Object.values(effectsAt(state))) {
   console.log("wants", open.map((effect) => effect.key).join(", "));

@@ -1,12 +1,12 @@
 // The pure reducer in React's own state: no runner and no session. An effect hook executes the effects.
 import {
-  agentTransition,
+  applyInputs,
   effectsAt,
   initialStateOf,
   performEffect,
   userMessage,
   type Agent,
-  type AgentInput,
+  type DispatchBatch,
 } from "@moora/agent";
 import { useEffect, useRef, useState, type JSX } from "react";
 
@@ -18,12 +18,12 @@ export function Answer({ agent, question }: Props): JSX.Element {
   const [effect] = Object.values(effectsAt(state));
 
   /** Applies inputs, and returns whether they applied: an effect runs only if its intent did. */
-  function dispatch(...inputs: readonly AgentInput[]): boolean {
-    const before = newest.current;
-    for (const input of inputs) newest.current = agentTransition(input)(newest.current);
-    setState(newest.current);
-    return newest.current !== before;
-  }
+  const dispatch: DispatchBatch = (...inputs) => {
+    const { state: next, applied } = applyInputs(newest.current, inputs);
+    newest.current = next;
+    setState(next);
+    return applied > 0;
+  };
 
   useEffect(() => void dispatch(userMessage(question, { messageId: question })), [question]);
   useEffect(() => {

@@ -7,10 +7,15 @@ import {
   startSession,
   userMessage,
   type Agent,
-  type AgentInput,
   type Tool,
 } from "@moora/agent";
-import { defaultRunLimits, programOf, runProgramSync, type EffectHost } from "@moora/agent-core-effects";
+import {
+  applyInputs,
+  defaultRunLimits,
+  programOf,
+  runProgramSync,
+  type EffectHost,
+} from "@moora/agent-core-effects";
 import { noUsage, type LlmCaller, type LlmOutcome, type LlmRequest } from "@moora/llm";
 import * as z from "zod";
 import {
@@ -99,6 +104,8 @@ export const inSession: NamedLoop = {
   },
 };
 
+type DispatchBatchSync = Parameters<typeof runProgramSync>[1];
+
 /** The reducer and its effects without a session, run one after the other. */
 export const byReducer: NamedLoop = {
   name: "reducer",
@@ -118,10 +125,10 @@ export const byReducer: NamedLoop = {
       let state = agentTransition(userMessage("Go.", { messageId: "m", timestamp: 1 }))(
         initialStateOf(agent),
       );
-      const dispatch = (...inputs: readonly AgentInput[]): boolean => {
-        const before = state;
-        for (const input of inputs) state = agentTransition(input)(state);
-        return state !== before;
+      const dispatch: DispatchBatchSync = (...inputs) => {
+        const next = applyInputs(state, inputs);
+        state = next.state;
+        return next.applied > 0;
       };
       for (;;) {
         const [effect] = Object.values(effectsAt(state));

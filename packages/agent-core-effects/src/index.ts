@@ -32,6 +32,12 @@ export { runProgram, runProgramSync, NotSynchronous } from "./run/effect-program
 export type { DispatchBatch, EffectProgram, EffectInstruction } from "./run/effect-program.ts";
 export { intentOf, isIntentRecorded } from "./run/intent-of.ts";
 export type { IntentHost } from "./run/intent-of.ts";
+export { applyInputs, inputAt } from "./run/dispatched-input.ts";
+export type { AppliedInputs, DispatchedInput } from "./run/dispatched-input.ts";
+export { defineData } from "./data/define-data.ts";
+export type { DataChange, DataDefinition, DataOptions, DataValue, Recipe } from "./data/define-data.ts";
+export { DataRefused } from "./data/data-refused.ts";
+export type { DataContext, UpdateData } from "./data/data-updates.ts";
 export { askHuman } from "./tool/ask-human.ts";
 export type { AskHumanOptions } from "./tool/ask-human.ts";
 export { defineTool } from "./tool/define-tool.ts";
@@ -39,6 +45,7 @@ export type {
   ProbeOutcome,
   Tool,
   ToolContext,
+  ToolContextOf,
   ToolInput,
   ToolOptions,
   ToolOutput,

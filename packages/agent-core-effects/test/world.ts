@@ -9,6 +9,7 @@ import {
 import { MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import {
   defaultRunLimits,
+  inputAt,
   runProgram,
   effectsAt,
   programOf,
@@ -87,7 +88,7 @@ export class World {
     const effect = effectsAt(this.state)[key];
     if (effect === undefined) throw new Error(`${key} is not wanted; wanted: ${this.keys.join(", ")}`);
     await runProgram(programOf(effect, this.state, { ...this.host, signal }), async (...inputs) =>
-      this.apply(...inputs),
+      this.apply(...inputs.map((input) => inputAt(input, this.state))),
     );
   }
 

@@ -103,6 +103,11 @@ export interface AgentConfig {
    * cancels the loop. "reject": it is ignored. Default: "queue".
    */
   readonly interjection: "queue" | "restart" | "reject";
+  /**
+   * Whether the model sees the application data. "changed": the next request has a note with the data as JSON whenever it has
+   * changed since the last such note. Default: "never".
+   */
+  readonly showData: "never" | "changed";
   /** Custom states of the control graph and the rows that lead to and from them. Default: none. */
   readonly graph: ControlGraph;
 }

@@ -1,6 +1,7 @@
 import type { AgentMessage } from "@moora/agent-webui-protocol";
 import { recordOf, transcriptOf } from "./collections/state-lists.ts";
 import { openCallOf } from "./control/calls.ts";
+import type { DataPatch } from "./data/patches.ts";
 import type { Control, OpenCall } from "./control/control.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord } from "./state.ts";
 
@@ -18,6 +19,7 @@ export type AgentChange =
   | { readonly op: "put-open-call"; readonly call: OpenCall }
   | { readonly op: "remove-open-call"; readonly id: string }
   | { readonly op: "set-context"; readonly fields: Partial<ReActContext> }
+  | { readonly op: "patch-data"; readonly patches: readonly DataPatch[] }
   | { readonly op: "set-state"; readonly fields: Partial<StateFields> };
 
 /** The fields of a state that are replaced as a whole. */
@@ -32,6 +34,7 @@ const stateFields = [
   "calledLlmAt",
   "usage",
   "unreportedUsage",
+  "dataStatus",
 ] as const;
 
 const contextFields = [
@@ -72,6 +75,7 @@ export class Written {
   #openCalls: string[] | undefined;
   #contextCalls: string[] | undefined;
   #queued: ContextEntry[] | undefined;
+  #dataPatches: readonly DataPatch[] | undefined;
   #replaced: ExtendedField[] | undefined;
 
   constructor(before: Before) {
@@ -102,6 +106,10 @@ export class Written {
     (this.#queued ??= []).push(entry);
   }
 
+  data(patches: readonly DataPatch[]): void {
+    this.#dataPatches = patches;
+  }
+
   replaced(field: ExtendedField): void {
     (this.#replaced ??= []).push(field);
   }
@@ -120,6 +128,7 @@ export class Written {
     this.#addExtensions(changes, state.reActContext.control);
     const context = this.#changedContext(state.reActContext);
     if (context !== undefined) changes.push({ op: "set-context", fields: context });
+    if (this.#dataPatches !== undefined) changes.push({ op: "patch-data", patches: this.#dataPatches });
     const fields = changedFields(this.#before, state, stateFields);
     if (fields !== undefined) changes.push({ op: "set-state", fields });
     return changes;

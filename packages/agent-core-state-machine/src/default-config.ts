@@ -17,5 +17,6 @@ export const defaultAgentConfig: AgentConfig = {
   budget: {},
   prices: {},
   interjection: "queue",
+  showData: "never",
   graph: { states: [], rows: {}, terminals: [] },
 };

@@ -1,4 +1,10 @@
-export type { AgentAttachment, AgentMessage, AgentMessageStatus, Json } from "@moora/agent-webui-protocol";
+export type {
+  AgentAttachment,
+  AgentMessage,
+  AgentMessageStatus,
+  Immutable,
+  Json,
+} from "@moora/agent-webui-protocol";
 export { agentMessageSchema } from "@moora/agent-webui-protocol";
 export { agentConfigSchema } from "./config.ts";
 export type { AgentConfig, AgentConfigChange, ModelSettings } from "./agent-config.ts";
@@ -23,6 +29,8 @@ export type { Wait } from "./control/waits.ts";
 export type { AgentChange } from "./changes.ts";
 export type { ControlMove } from "./state-edit.ts";
 export { defaultAgentConfig } from "./default-config.ts";
+export { applyPatches, keysToPointer } from "./data/patches.ts";
+export type { DataPatch } from "./data/patches.ts";
 export { initialAgentState } from "./initial.ts";
 export type { InitialAgentOptions } from "./initial.ts";
 export { agentEventSchema, inputSchemas } from "./input.ts";
@@ -43,6 +51,7 @@ export type {
   LlmMessageCompleteInput,
   LlmMessageStartedInput,
   ObservedToolCall,
+  DataChangedInput,
   ReActCancelledInput,
   ReActObservedInput,
   SessionOpenedInput,

@@ -1,3 +1,4 @@
+import type { Json } from "@moora/agent-webui-protocol";
 import { changeConfig, type AgentConfigChange } from "./agent-config.ts";
 import { defaultAgentConfig } from "./default-config.ts";
 import type { AgentState, ReActContext, ToolDefinition } from "./state.ts";
@@ -9,10 +10,12 @@ export interface InitialAgentOptions {
   readonly config?: AgentConfigChange;
   /** The tools of the agent by name. Default: none. */
   readonly tools?: Readonly<Record<string, ToolDefinition>>;
+  /** The application data and its version. Default: none. */
+  readonly data?: { readonly version: number; readonly initial: Json };
 }
 
 /** The state of an agent before its first message. */
-export function initialAgentState({ config = {}, tools = {} }: InitialAgentOptions = {}): AgentState {
+export function initialAgentState({ config = {}, tools = {}, data }: InitialAgentOptions = {}): AgentState {
   const whole = changeConfig(defaultAgentConfig, config);
   return {
     version: 1,
@@ -29,6 +32,8 @@ export function initialAgentState({ config = {}, tools = {} }: InitialAgentOptio
     updatedAt: 0,
     usage: noAgentUsage,
     unreportedUsage: [],
+    data: data?.initial ?? null,
+    dataStatus: data === undefined ? null : { version: data.version, isShown: false },
   };
 }
 

@@ -49,6 +49,7 @@ export const inputTraits: { readonly [Type in InputType]: InputTraits } = /* @__
   "context-window-expanded": fact("anyone"),
   "history-tool-calls-added": fact("anyone"),
   "context-note-added": fact("host"),
+  "data-changed": fact("host"),
   "usage-reported": fact("owner"),
   "snapshot-taken": fact("owner"),
 });

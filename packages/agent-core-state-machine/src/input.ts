@@ -4,6 +4,7 @@ import { modelFailureKinds } from "./failure.ts";
 import { agentConfigChangeSchema } from "./config.ts";
 import { observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.ts";
 import { usageReportSchema } from "./usage.ts";
+import { dataPatchSchema } from "./data/patches.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
 const text = z.string();
@@ -91,6 +92,8 @@ export const inputSchemas = {
     key,
     /** The usage of the models that the tool called. */
     usage,
+    /** The changes of the application data by this call. They apply with the result, or not at all. */
+    patches: z.exactOptional(z.array(dataPatchSchema)),
   }),
   "tool-call-interrupted": input("tool-call-interrupted", {
     toolCallId: id,
@@ -143,6 +146,8 @@ export const inputSchemas = {
     note: z.exactOptional(text),
     /** The usage of the tools that the handler called. */
     usage: z.exactOptional(usage),
+    /** The changes of the application data by this handler. They apply with its decision, or not at all. */
+    patches: z.exactOptional(z.array(dataPatchSchema)),
     /** Calls of the handler have not ended: a `usage-reported` follows with what they use. */
     usageFollows: z.exactOptional(z.literal(true)),
   }),
@@ -152,6 +157,12 @@ export const inputSchemas = {
     toolCallIds: z.array(id).check(z.minLength(1)),
   }),
   "context-note-added": input("context-note-added", { text }),
+  /** The application has changed its data. `version`: the data now has this version, because it is new or was migrated. */
+  "data-changed": input("data-changed", {
+    patches: z.array(dataPatchSchema),
+    by: text,
+    version: z.exactOptional(z.number()),
+  }),
   /** The usage of work that ended without an answer, because it was cancelled or its request was replaced. */
   "usage-reported": input("usage-reported", { key: text, usage }),
   /**
@@ -223,6 +234,8 @@ export type ExpandContextWindowInput = InputOf<"context-window-expanded">;
 export type AddToolCallsToContextInput = InputOf<"history-tool-calls-added">;
 /** The application adds a note for the model, which the next request contains. */
 export type AddContextNoteInput = InputOf<"context-note-added">;
+/** The application data was changed. */
+export type DataChangedInput = InputOf<"data-changed">;
 /** The owner of a session is about to save a snapshot. */
 export type SnapshotTakenInput = InputOf<"snapshot-taken">;
 /** A tool call as the model made it. `parameters` is JSON text. */

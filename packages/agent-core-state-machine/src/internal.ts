@@ -1,4 +1,6 @@
 /** Exports for the other packages of this repository. Not a public API: they may change in any release. */
+export { dataOf } from "./inputs/data.ts";
+export { pathToText } from "./json-copy.ts";
 export { changeConfig, configGroups, withoutUndefined } from "./agent-config.ts";
 export { budgetLeftAt, cappedBudget, reservationOf } from "./budget.ts";
 export {

@@ -1,10 +1,11 @@
-import type { AgentMessage } from "@moora/agent-webui-protocol";
+import type { AgentMessage, Json } from "@moora/agent-webui-protocol";
 import type { AgentConfig } from "./agent-config.ts";
 import { Written, type AgentChange, type StateFields } from "./changes.ts";
 import { createState } from "./collections/finished-state.ts";
 import { ListsEdit } from "./collections/lists-edit.ts";
 import { listsKey } from "./collections/state-lists.ts";
 import type { OpenCall } from "./control/control.ts";
+import type { DataPatch } from "./data/patches.ts";
 import type { AgentState, ContextEntry, ReActContext, ToolCallRecord, ToolDefinition } from "./state.ts";
 import { addAgentUsage, type AgentUsage, type UsageReport } from "./usage.ts";
 
@@ -37,6 +38,8 @@ export class StateEdit implements AgentState {
   updatedAt: number;
   usage: AgentUsage;
   unreportedUsage: readonly string[];
+  data: unknown;
+  dataStatus: AgentState["dataStatus"];
   readonly [listsKey]: ListsEdit;
 
   /** The timestamp of the current input. */
@@ -60,6 +63,8 @@ export class StateEdit implements AgentState {
     this.updatedAt = state.updatedAt;
     this.usage = state.usage;
     this.unreportedUsage = state.unreportedUsage;
+    this.data = state.data;
+    this.dataStatus = state.dataStatus;
     this[listsKey] = new ListsEdit(state);
     this.#written = records ? new Written(state) : undefined;
     this.#ownContext = undefined;
@@ -141,6 +146,13 @@ export class StateEdit implements AgentState {
     this.#written?.openCall(id);
   }
 
+  /** Replaces the application data by what patches make of it. `version`: its new version. */
+  setData(data: Json, patches: readonly DataPatch[], version?: number): void {
+    this.data = data;
+    this.dataStatus = { version: version ?? this.dataStatus?.version ?? 0, isShown: false };
+    if (patches.length > 0) this.#written?.data(patches);
+  }
+
   setContext(fields: Partial<ReActContext>): void {
     Object.assign(this.#writableContext(), fields);
     if (fields.control !== undefined) {
@@ -193,7 +205,8 @@ export class StateEdit implements AgentState {
     if (this.moves.length > 0) this.moves = [];
     if (this.#written === undefined) return;
     this.#disown();
-    const { config, tools, toolCallCount, owner, opened, calledLlmAt, usage, unreportedUsage } = this;
+    const { config, tools, toolCallCount, owner, opened, calledLlmAt, usage, unreportedUsage, dataStatus } =
+      this;
     const { reActContext } = this;
     this.#written = new Written({
       config,
@@ -204,6 +217,7 @@ export class StateEdit implements AgentState {
       calledLlmAt,
       usage,
       unreportedUsage,
+      dataStatus,
       reActContext,
     });
   }

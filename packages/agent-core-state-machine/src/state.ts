@@ -199,6 +199,9 @@ export const reActContextSchema = z.object({
   control: controlSchema,
 });
 
+/** The version of the application data, and whether the newest request to the model has shown it as it is. */
+export const dataStatusSchema = z.object({ version: z.number(), isShown: z.boolean() });
+
 /** The schema of a state. */
 export const agentStateSchema = z.object({
   version: z.literal(1),
@@ -218,6 +221,13 @@ export const agentStateSchema = z.object({
   usage: usageSchema,
   /** The keys of work that ended without an answer and may still report its usage. */
   unreportedUsage: z.array(z.string()),
+  /** The application data, which is JSON; null in a session without data. */
+  data: z._default(
+    z.custom<unknown>((value) => value !== undefined),
+    null,
+  ),
+  /** The version of the data; null in a session without data. */
+  dataStatus: z._default(z.nullable(dataStatusSchema), null),
 });
 
 /** The definition of a tool in the state. `schema` is JSON text. */

@@ -13,6 +13,7 @@ import {
   stateHandled,
   stateHandlerStarted,
 } from "./inputs/context.ts";
+import { dataChanged } from "./inputs/data.ts";
 import { deadlinePassed } from "./inputs/deadline-passed.ts";
 import { historyReflected, llmCallFailed, llmCallStarted } from "./inputs/llm-call.ts";
 import { llmMessageCompleted, llmMessageStarted } from "./inputs/llm-message.ts";
@@ -53,6 +54,7 @@ const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = 
   "context-window-expanded": contextWindowExpanded,
   "history-tool-calls-added": historyToolCallsAdded,
   "context-note-added": contextNoteAdded,
+  "data-changed": dataChanged,
   "usage-reported": usageReported,
   "snapshot-taken": snapshotTaken,
 };

@@ -1,5 +1,5 @@
 import type { AgentError, AskHumanEffect } from "@moora/agent-core-effects";
-import type { ToolCallResult } from "@moora/agent-core-state-machine";
+import type { DataPatch, ToolCallResult } from "@moora/agent-core-state-machine";
 
 /**
  * The decision on a question. `about: "approval"` takes `"approve"`, `{ approve: arguments }` for changed arguments, and
@@ -60,6 +60,8 @@ export type AgentEvent<Answer = string> =
   | { readonly type: "LlmToolCall"; readonly messageId: string; readonly name: string }
   /** The provider leaves something out, or calls of a turn were not run because of `toolCalls.maxPerTurn`. */
   | { readonly type: "LlmWarning"; readonly text: string }
+  /** The application data was changed, as JSON Patch (RFC 6902) says. */
+  | { readonly type: "DataChanged"; readonly patches: readonly DataPatch[] }
   /** The attempt failed; the next one is due at `due`, in milliseconds since 1970. */
   | { readonly type: "LlmRetryScheduled"; readonly messageId: string; readonly due: number }
   /**

@@ -9,6 +9,7 @@ const optionNames: Readonly<Record<keyof AgentOptions, true>> = {
   tools: true,
   systemPrompt: true,
   answer: true,
+  data: true,
   config: true,
   states: true,
   predicates: true,
@@ -26,6 +27,7 @@ export function checkAgentOptions(options: unknown): void {
   for (const [name, value] of Object.entries(options))
     if (!known.includes(name)) refuse(`Unknown option "${name}".${agentOptionHint(name, known, value)}`);
   checkLlm(options["llm"]);
+  checkData(options["data"]);
   for (const name of ["config", "states", "predicates", "runLimits"]) {
     if (options[name] !== undefined && !isObject(options[name]))
       refuse(`${name} must be an object, got ${shownValue(options[name])}.`);
@@ -50,6 +52,13 @@ function agentOptionHint(name: string, known: readonly string[], given: unknown)
   if (path === undefined) return optionHint(name, known, aliases);
   const field = path.toReversed().reduce<string>((value, key) => `{ ${key}: ${value} }`, "...");
   return ` It is a field of config: config: ${field}.`;
+}
+
+function checkData(data: unknown): void {
+  if (data === undefined || (isObject(data) && typeof data["change"] === "function")) return;
+  refuse(
+    `data was not created by defineData, got ${shownValue(data)}. Define it with defineData({ schema, initial }).`,
+  );
 }
 
 function checkLlm(llm: unknown): void {

@@ -3,14 +3,14 @@ import { didYouMean, refuse, shownValue } from "@moora/agent-core-effects/intern
 import type { ControlGraph, ToolDefinition } from "@moora/agent-core-state-machine";
 
 /** The handler of a custom state with its replay policy. */
-export interface StateDefinition {
+export interface StateDefinition<Data = unknown> {
   /**
    * What happens to an interrupted handler after a crash. `safe` and `keyed` run again, `keyed` with the same
    * `idempotencyKey`. `once` does not run again: the state is left by the event `HandlerInterrupted`, and without a row
    * for it the loop ends in Error. Default: `once`.
    */
   readonly replay?: ToolDefinition["replay"];
-  readonly handle: StateHandler;
+  readonly handle: StateHandler<Data>;
 }
 
 /** The handlers of custom states, by name. */

@@ -1,5 +1,6 @@
 import type {
   AgentParts,
+  DataDefinition,
   ApprovalPredicate,
   OutputOf,
   RunLimits,
@@ -16,6 +17,7 @@ import {
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmCaller } from "@moora/llm";
+import { refuse } from "@moora/agent-core-effects/internal";
 import { checkAgentOptions } from "./agent-options.ts";
 import { answerCheck, type AnswerCheck } from "./answer-check.ts";
 import { answerReader, configuredCheck, schemaText } from "./answer-reader.ts";
@@ -27,12 +29,18 @@ import {
   checkModels,
   checkNames,
 } from "./validate-config.ts";
-import { graphWith, handlersOf, type StateDefinition } from "./custom-states.ts";
+import { graphWith, handlersOf, type StateDefinition, type States } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
 import { toolRegistry } from "./tool-registry.ts";
 
-/** The options of `defineAgent`. Only `llm` is required. `Schema` is the type of `answer`; default: no schema. */
-export interface AgentOptions<Schema extends StandardSchema | JsonObject | undefined = undefined> {
+/**
+ * The options of `defineAgent`. Only `llm` is required. `Schema` is the type of `answer`, default: no schema; `Data` that of the
+ * application data.
+ */
+export interface AgentOptions<
+  Schema extends StandardSchema | JsonObject | undefined = undefined,
+  Data = unknown,
+> {
   /** The model. */
   readonly llm: LlmCaller;
   /** The tools that the model may call. Default: none. */
@@ -48,10 +56,15 @@ export interface AgentOptions<Schema extends StandardSchema | JsonObject | undef
    * `config.retries.maxAnswerRetries` times. Default: any text.
    */
   readonly answer?: Schema;
+  /**
+   * The application data that each session of the agent has: `current().data`, changed by `update` of the session, of tools
+   * with the same `data` and of handlers. Default: none.
+   */
+  readonly data?: DataDefinition<Data>;
   /** Fields of the configuration. Each field that is not given has its default. */
   readonly config?: AgentConfigChange;
   /** The handlers of the custom states of `config.graph`, by name. Default: none. */
-  readonly states?: Readonly<Record<string, StateHandler | StateDefinition>>;
+  readonly states?: Readonly<Record<string, StateHandler<NoInfer<Data>> | StateDefinition<NoInfer<Data>>>>;
   /** The predicates that `config.approval.policy` can name. Default: none. */
   readonly predicates?: Readonly<Record<string, ApprovalPredicate>>;
   /**
@@ -70,14 +83,19 @@ export interface AgentOptions<Schema extends StandardSchema | JsonObject | undef
   readonly version?: string;
 }
 
-/** An agent: an immutable value for any host. `config` and `tools` are its data, `parts` is its code. */
-export interface Agent<Answer = string> {
+/**
+ * An agent: an immutable value for any host. `config` and `tools` are its data, `parts` is its code. `Data` is the type of the
+ * application data of its sessions.
+ */
+export interface Agent<Answer = string, Data = unknown> {
   readonly name: string;
   readonly version: string;
   readonly config: AgentConfig;
   readonly tools: Readonly<Record<string, ToolDefinition>>;
   readonly parts: AgentParts;
   readonly runLimits: RunLimits;
+  /** Exists only for types; not set. */
+  readonly "~data"?: Data;
   /**
    * Reads the answer from the text of the model. Rejects with `AgentError` for a text that does not fit the schema.
    * `schema` is `config.answerSchema` of the state; default: that of this agent.
@@ -92,22 +110,27 @@ type AnswerOf<Schema> = Schema extends StandardSchema | JsonObject ? OutputOf<Sc
  * model, an unknown option or field, a limit out of range, a duplicate name, a name that matches no tool, a row of the
  * graph that leads to no state.
  */
-export function defineAgent<const Schema extends StandardSchema | JsonObject | undefined = undefined>(
-  options: AgentOptions<Schema>,
-): Agent<AnswerOf<Schema>> {
+export function defineAgent<
+  const Schema extends StandardSchema | JsonObject | undefined = undefined,
+  Data = unknown,
+>(options: AgentOptions<Schema, Data>): Agent<AnswerOf<Schema>, Data> {
   checkAgentOptions(options);
-  const answers = answerCheckOf(options);
+  const answers = answerCheckOf({ answer: options.answer, config: options.config });
   const reader = answerReader(answers, options.answer !== undefined);
   const tools = toolRegistry(options.tools ?? []);
-  const { predicates = {}, prices } = options;
-  const states = handlersOf(options.states);
+  const { predicates = {}, prices, data } = options;
+  checkDataOfTools(tools.byName, data);
+  // A handler gets the data that the agent has.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const given = options.states as States | undefined;
+  const states = handlersOf(given);
   if (prices !== undefined) checkPrices(prices);
   const config = validateConfig({
     ...mergeConfig(defaultAgentConfig, options.config ?? {}),
     ...(options.systemPrompt === undefined ? {} : { systemPrompt: options.systemPrompt }),
     ...(answers === undefined ? {} : { answerSchema: schemaText(answers) }),
     ...(prices === undefined ? {} : { prices }),
-    graph: graphWith(options.config?.graph ?? defaultAgentConfig.graph, options.states),
+    graph: graphWith(options.config?.graph ?? defaultAgentConfig.graph, given),
   });
   checkNames(config, { states, predicates, tools: tools.definitions });
   checkModels(config);
@@ -123,6 +146,7 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
       states,
       predicates,
       answerProblem: reader.problem,
+      ...(data === undefined ? {} : { data }),
     },
     // The type follows from the schema: with `answer` it is the output of `value`, otherwise the text itself.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -136,19 +160,33 @@ export function defineAgent<const Schema extends StandardSchema | JsonObject | u
 function answerCheckOf({
   answer,
   config,
-}: AgentOptions<StandardSchema | JsonObject | undefined>): AnswerCheck | undefined {
+}: {
+  readonly answer: StandardSchema | JsonObject | undefined;
+  readonly config: AgentConfigChange | undefined;
+}): AnswerCheck | undefined {
   if (answer !== undefined) return answerCheck(answer, "answer");
   const text = config?.answerSchema ?? undefined;
   return text === undefined ? undefined : configuredCheck(text);
 }
 
+/** Throws `BuildError` for a tool whose application data the agent does not have. */
+function checkDataOfTools(tools: ReadonlyMap<string, Tool>, data: DataDefinition | undefined): void {
+  for (const { name, data: needed } of tools.values()) {
+    if (needed !== undefined && needed !== data)
+      refuse(`The tool ${name} uses data that the agent does not have. Give defineAgent the same data.`);
+  }
+}
+
 /** Returns the state of an agent before its first message. Throws `BuildError` for an invalid agent. */
-export function initialStateOf(agent: Pick<Agent<unknown>, "config" | "tools">): AgentState {
+export function initialStateOf(
+  agent: Pick<Agent<unknown>, "config" | "tools"> & Partial<Pick<Agent<unknown>, "parts">>,
+): AgentState {
   checkIsAgent("initialStateOf", agent, ["config", "tools"]);
-  const { config, tools } = agent;
+  const { config, tools, parts } = agent;
   const known = initialStates.get(config);
   if (known?.tools === tools) return known;
-  const state = initialAgentState({ config, tools });
+  const data = parts?.data;
+  const state = initialAgentState({ config, tools, ...(data === undefined ? {} : { data }) });
   initialStates.set(config, state);
   return state;
 }

@@ -3,6 +3,7 @@ import type { AgentInput } from "@moora/agent-core-state-machine";
 import { LogError, type EventLog, type LogNotice, type SessionLog } from "@moora/event-log";
 import { checkIsAgent, checkOpenOptions } from "./check-arguments.ts";
 import { systemClock } from "./clock.ts";
+import { dataInputs } from "./data-inputs.ts";
 import type { Agent } from "./define-agent.ts";
 import { isSameJson } from "./durable/canonical-json.ts";
 import {
@@ -75,14 +76,24 @@ export interface OpenOptions {
  * owner still runs the session after `waitMs`; the error has `owner` and `until`. `SessionUnknown`: the log has no
  * session of this id and `access` is not `run`. `WrongAgent`: the session belongs to another agent. `InvalidOption`: an
  * option is unknown or of the wrong form, `log` is not a log, `id` is missing, `access` is not one of the three, `leaseMs` or
- * `waitMs` is not a positive finite number. A session that a newer release wrote opens with access `read`.
+ * `waitMs` is not a positive finite number. A session that a newer release wrote opens with access `read`. `DataRefused`: the session has
+ * data that the agent cannot use.
  */
-export async function openSession<Answer>(
+export async function openSession<Answer, Data>(
+  agent: Agent<Answer, Data>,
+  options: OpenOptions,
+): Promise<DurableSession<Answer, Data>> {
+  checkIsAgent("openSession", agent);
+  checkOpenOptions(options);
+  // The agent determines the type of the data.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return (await openChecked(agent, options)) as DurableSession<Answer, Data>;
+}
+
+async function openChecked<Answer>(
   agent: Agent<Answer>,
   options: OpenOptions,
 ): Promise<DurableSession<Answer>> {
-  checkIsAgent("openSession", agent);
-  checkOpenOptions(options);
   const { clock = systemClock, access = "run" } = options;
   checkMs("leaseMs", options.leaseMs);
   checkMs("waitMs", options.waitMs);
@@ -191,15 +202,18 @@ function checkAgent({ name }: Agent<unknown>, { header }: RestoredSession): void
   }
 }
 
-/** The inputs of an opening: the owner, and the configuration and tools of the agent if they have changed. */
+/** The inputs of an opening: the owner, and the configuration, tools and data version of the agent if they have changed. */
 function openingInputs(
-  { version, config, tools }: Agent<unknown>,
+  agent: Agent<unknown>,
   { state }: RestoredSession,
   owner: string,
   clock: Clock,
 ): readonly AgentInput[] {
+  const { version, config, tools } = agent;
   const timestamp = clock.now();
+  const data = dataInputs(agent, state, timestamp).map(parseOrRefuse);
   const opened = parseOrRefuse({ type: "session-opened", owner, agentVersion: version, timestamp });
   const same = isSameJson(state.config, config) && isSameJson(state.tools, tools);
-  return same ? [opened] : [opened, parseOrRefuse({ type: "agent-configured", config, tools, timestamp })];
+  const configured = same ? [] : [parseOrRefuse({ type: "agent-configured", config, tools, timestamp })];
+  return [opened, ...configured, ...data];
 }

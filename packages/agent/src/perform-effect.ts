@@ -6,6 +6,7 @@ import {
   type AskHumanEffect,
   type Clock,
   type DispatchBatch,
+  type DispatchedInput,
   type EffectHost,
 } from "@moora/agent-core-effects";
 import { refuse, shownValue } from "@moora/agent-core-effects/internal";
@@ -23,8 +24,9 @@ import type { Agent } from "./define-agent.ts";
  */
 export interface PerformOptions extends Partial<Pick<EffectHost, "signal" | "notify" | "ask" | "intended">> {
   /**
-   * Applies inputs to the newest state, in order, and returns whether that changed it. Called with the intent before the
-   * work starts, and with the results after it.
+   * Applies inputs to the newest state, in order, and returns whether that changed it, as `applyInputs` does. Called with the
+   * intent before the work starts, and with the results after it. A result that updates application data is a function of
+   * the state before it.
    */
   readonly dispatch: DispatchBatch;
   /** The id of the session, a part of digests and idempotency keys. Default: "local". */
@@ -88,7 +90,7 @@ const startedBefore = ({ key }: AgentEffect): string =>
   `The state contains ${key} as started, so an earlier process may have run it. Dispatch { type: "session-opened" } to a ` +
   "restored state before you compute its effects, or set intended if this process has dispatched the intent.";
 
-async function dispatched(dispatch: DispatchBatch, inputs: readonly AgentInput[]): Promise<boolean> {
+async function dispatched(dispatch: DispatchBatch, inputs: readonly DispatchedInput[]): Promise<boolean> {
   const hasApplied: unknown = await dispatch(...inputs);
   if (typeof hasApplied === "boolean") return hasApplied;
   return refuse(

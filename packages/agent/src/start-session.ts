@@ -3,6 +3,7 @@ import { replay, type AgentInput, type AgentState } from "@moora/agent-core-stat
 import { checkIsAgent, checkIsState } from "./check-arguments.ts";
 import { checkOptions, type OptionForms } from "./check-options.ts";
 import { systemClock } from "./clock.ts";
+import { dataInputs } from "./data-inputs.ts";
 import { initialStateOf, type Agent } from "./define-agent.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
@@ -49,11 +50,17 @@ export const startForms: OptionForms<StartOptions> = {
  * Starts a session in memory. Every method applies its inputs before it returns; only model calls, tools and questions
  * take time. Throws `BuildError` for an invalid agent and for an unknown or invalid option.
  */
-export function startSession<Answer>(agent: Agent<Answer>, options: StartOptions = {}): Session<Answer> {
+export function startSession<Answer, Data>(
+  agent: Agent<Answer, Data>,
+  options: StartOptions = {},
+): Session<Answer, Data> {
   checkIsAgent("startSession", agent);
   checkOptions("startSession", options, startForms);
   if (options.state !== undefined) checkIsState(options.state);
-  return createSession(agent, { ...baseOf(agent, "session", options), onApproval: options.onApproval });
+  const base = { ...baseOf(agent, "session", options), onApproval: options.onApproval };
+  // The agent determines the type of the data.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return createSession(agent, base) as Session<Answer, Data>;
 }
 
 /** The base of a session in memory. */
@@ -69,12 +76,14 @@ export function baseOf(agent: Agent<unknown>, prefix: string, options: StartOpti
  * those of the given agent.
  */
 function stateAfterOpening(
-  { config, tools }: Agent<unknown>,
+  agent: Agent<unknown>,
   state: AgentState,
   owner: string,
   clock: Clock,
 ): AgentState {
+  const { config, tools } = agent;
   const timestamp = clock.now();
   const opened: AgentInput = { type: "session-opened", owner, timestamp };
-  return replay([opened, { type: "agent-configured", config, tools, timestamp }], state);
+  const configured: AgentInput = { type: "agent-configured", config, tools, timestamp };
+  return replay([opened, configured, ...dataInputs(agent, state, timestamp)], state);
 }

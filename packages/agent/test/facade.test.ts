@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import {
   agentTransition,
+  applyInputs,
   defineAgent,
   defineTool,
   effectsAt,
@@ -11,7 +12,7 @@ import {
   runTask,
   startSession,
   userMessage,
-  type AgentInput,
+  type DispatchBatch,
   type Session,
 } from "../src/index.ts";
 
@@ -72,10 +73,10 @@ describe("the facade of the design", () => {
   it("is driven by hand", async () => {
     const agent = defineAgent({ llm: openai({ model: "MODEL" }, answers("4")) });
     let state = agentTransition(userMessage("2+2?"))(initialStateOf(agent));
-    const dispatch = (...inputs: readonly AgentInput[]): boolean => {
-      const before = state;
-      for (const input of inputs) state = agentTransition(input)(state);
-      return state !== before;
+    const dispatch: DispatchBatch = (...inputs) => {
+      const { state: next, applied } = applyInputs(state, inputs);
+      state = next;
+      return applied > 0;
     };
     for (let open = Object.values(effectsAt(state)); open[0]; open = Object.values(effectsAt(state)))
       await performEffect(agent, open[0], state, { dispatch });

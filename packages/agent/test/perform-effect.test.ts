@@ -3,6 +3,7 @@ import { TestClock } from "@moora/testbed/test-clock";
 import { describe, expect, it, vi } from "vitest";
 import {
   agentTransition,
+  applyInputs,
   BuildError,
   defineAgent,
   defineTool,
@@ -12,11 +13,12 @@ import {
   userMessage,
   type Agent,
   type AgentEffect,
-  type AgentInput,
+  type DispatchBatch,
   type AgentState,
   type PerformOptions,
 } from "../src/index.ts";
 import * as z from "zod";
+import { inputAt } from "@moora/agent-core-effects";
 import { toolOf } from "./support.ts";
 
 type Options = Omit<PerformOptions, "dispatch">;
@@ -33,10 +35,10 @@ class Runner {
     this.state = state;
   }
 
-  readonly dispatch = (...inputs: readonly AgentInput[]): boolean => {
-    const before = this.state;
-    for (const input of inputs) this.state = agentTransition(input)(this.state);
-    return this.state !== before;
+  readonly dispatch: DispatchBatch = (...inputs) => {
+    const { state, applied } = applyInputs(this.state, inputs);
+    this.state = state;
+    return applied > 0;
   };
 
   next(): AgentEffect {
@@ -120,8 +122,8 @@ describe("a loop of one's own", () => {
     const types: string[] = [];
     const [effect] = Object.values(effectsAt(state));
     if (effect === undefined) throw new Error("The state wants no effect.");
-    const dispatch = (...inputs: readonly AgentInput[]): boolean => {
-      types.push(...inputs.map(({ type }) => type));
+    const dispatch: DispatchBatch = (...inputs) => {
+      types.push(...inputs.map((input) => inputAt(input, state).type));
       return true;
     };
     await performEffect(agent, effect, state, { signal: cancel.signal, notify, dispatch });

@@ -3,6 +3,7 @@ import { budgetLeftAt, recordOf } from "@moora/agent-core-state-machine/internal
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
 import type { ToolContext } from "../tool/define-tool.ts";
 import { isAborted, type LazyAbort } from "./abort.ts";
+import type { DataUpdates } from "../data/data-updates.ts";
 import type { EffectHost } from "./host.ts";
 
 /** The parts of a context that differ from call to call. */
@@ -19,12 +20,13 @@ export function callContext(
   state: AgentState,
   host: EffectHost,
   late: LazyAbort,
+  updates?: DataUpdates,
 ): ToolContext {
   const { toolCallId, attempt } = effect;
   const approvedBy = recordOf(state, toolCallId)?.decision?.by;
   const reserved = effect.type === "call-tool" ? effect.budget : undefined;
   const budgetLeft = reserved ?? budgetLeftAt(state);
-  return contextOf({ toolCallId, attempt, approvedBy, budgetLeft }, state, host, late);
+  return contextOf({ toolCallId, attempt, approvedBy, budgetLeft }, state, host, late, updates);
 }
 
 /** The context of any call. Progress that is reported after the abort or the time-out is dropped. */
@@ -33,7 +35,11 @@ export const contextOf = (
   { config }: AgentState,
   host: EffectHost,
   late: LazyAbort,
-): ToolContext => new Context(details, config.prices, host, late);
+  updates?: DataUpdates,
+): ToolContext => {
+  const context = new Context(details, config.prices, host, late);
+  return updates === undefined ? context : Object.assign(context, updates.context());
+};
 
 class Context implements ToolContext {
   readonly toolCallId: string;

@@ -1,6 +1,14 @@
-import type { AgentState, ToolCallResult } from "@moora/agent-core-state-machine";
-import { recordOf } from "@moora/agent-core-state-machine/internal";
+import type {
+  AgentState,
+  DataPatch,
+  Json,
+  ToolCallResult,
+  ToolCallResultInput,
+} from "@moora/agent-core-state-machine";
+import { dataOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
+import { DataUpdates } from "../data/data-updates.ts";
+import { errorText } from "../error-text.ts";
 import { isPromise } from "../is-promise.ts";
 import { truncated } from "../truncate.ts";
 import { invalid, type Tool } from "../tool/define-tool.ts";
@@ -29,9 +37,15 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   }
   const intended = yield* dispatchIntent(effect, state, host);
   if (!intended || isAborted(host)) return;
-  const running = toolOutcome(tool, effect, state, host);
+  const updates =
+    tool.data === undefined ? undefined : new DataUpdates(tool.data, dataOf(host.current?.() ?? state));
+  const running = toolOutcome(tool, effect, state, host, updates);
   const outcome = isPromise(running) ? yield* waitFor(running) : running;
-  if (!isAborted(host)) yield* dispatchResult(effect, outcome, host);
+  updates?.close();
+  if (isAborted(host)) return;
+  if (updates === undefined || updates.isEmpty || !outcome.isSuccess)
+    return yield* dispatchResult(effect, outcome, host);
+  yield* dispatchWithUpdates(effect, outcome, updates, host);
 }
 
 /** Asks the tool for the outcome of an interrupted call, and dispatches the answer. */
@@ -50,16 +64,56 @@ export function* probeTool(
 }
 
 function* dispatchResult(
+  effect: CallToolEffect | ProbeToolEffect,
+  outcome: ToolOutcome,
+  host: EffectHost,
+): EffectProgram<void> {
+  yield* dispatch(checkedFiles(outcomeToInput(effect, outcome, host)));
+}
+
+/** Files come from the code of a tool and are checked; everything else in a result is made here. */
+function checkedFiles(input: ToolCallResultInput): ToolCallResultInput {
+  if (!("files" in input.result)) return input;
+  const copy = assertLoggable(input);
+  return copy.type === "tool-call-completed" ? copy : input;
+}
+
+/** Dispatches a result with its updates, computed at its turn. A result whose updates are refused is a failure. */
+function* dispatchWithUpdates(
+  effect: CallToolEffect,
+  outcome: ToolOutcome,
+  updates: DataUpdates,
+  host: EffectHost,
+): EffectProgram<void> {
+  const input = checkedFiles(outcomeToInput(effect, outcome, host));
+  yield* dispatch((state) => {
+    const patches = patchesOf(updates, dataOf(state));
+    if (typeof patches !== "string") return { ...input, patches };
+    const error = `${patches} The call ran and may have had its effect, but the data was not changed.`;
+    const { receivedAt } = input.result;
+    return { ...input, result: { isSuccess: false, error, code: "data-refused", receivedAt } };
+  });
+}
+
+/** The patches of updates, or why they are refused: another update was first, and a recipe no longer fits. */
+function patchesOf(updates: DataUpdates, data: Json): readonly DataPatch[] | string {
+  try {
+    return updates.patchesFor(data);
+  } catch (error) {
+    return errorText(error);
+  }
+}
+
+function outcomeToInput(
   { toolCallId, key }: CallToolEffect | ProbeToolEffect,
   outcome: ToolOutcome,
   { clock, limits }: EffectHost,
-): EffectProgram<void> {
+): ToolCallResultInput {
   const timestamp = clock.now();
   const result = outcomeToResult(outcome, limits.maxResultLength, timestamp);
   const usage = validUsage(outcome.usage);
   const used = usage === undefined ? {} : { usage };
-  const input = { type: "tool-call-completed", toolCallId, key, result, ...used, timestamp } as const;
-  yield* dispatch("files" in result ? assertLoggable(input) : input);
+  return { type: "tool-call-completed", toolCallId, key, result, ...used, timestamp };
 }
 
 /** The outcome of a tool; a promise only if the tool returns one. */
@@ -68,9 +122,10 @@ function toolOutcome(
   effect: CallToolEffect,
   state: AgentState,
   host: EffectHost,
+  updates: DataUpdates | undefined,
 ): ToolOutcome | Promise<ToolOutcome> {
   const late = new LazyAbort();
-  const running = tool.run(effect.parameters, callContext(effect, state, host, late));
+  const running = tool.run(effect.parameters, callContext(effect, state, host, late, updates));
   if (!isPromise(running)) return running;
   // A `Tool` must not reject, but one that was not made by `defineTool` might.
   const settled = running.catch(thrownToOutcome);

@@ -1,9 +1,9 @@
-import type { AgentInput } from "@moora/agent-core-state-machine";
+import type { DispatchedInput } from "./dispatched-input.ts";
 import { isPromise } from "../is-promise.ts";
 
 /** One instruction of an effect: inputs to dispatch, or a promise to wait for. */
 export type EffectInstruction =
-  | { readonly dispatch: readonly AgentInput[] }
+  | { readonly dispatch: readonly DispatchedInput[] }
   | { readonly wait: Promise<unknown> };
 
 /**
@@ -13,7 +13,7 @@ export type EffectInstruction =
 export type EffectProgram<Result> = Generator<EffectInstruction, Result, unknown>;
 
 /** Dispatches inputs as one batch; returns whether they applied. An effect acts only if its intent did. */
-export function* dispatch(...inputs: readonly AgentInput[]): EffectProgram<boolean> {
+export function* dispatch(...inputs: readonly DispatchedInput[]): EffectProgram<boolean> {
   return (yield { dispatch: inputs }) === true;
 }
 
@@ -28,7 +28,7 @@ export function* waitFor<Value>(value: Value | Promise<Value>): EffectProgram<Va
 export interface ProgramDriver {
   /** Dispatches a batch. Calls `next` with whether it applied, or `fail` if it could not be dispatched. */
   dispatch(
-    inputs: readonly AgentInput[],
+    inputs: readonly DispatchedInput[],
     next: (hasApplied: boolean) => void,
     fail: (error: unknown) => void,
   ): void;
@@ -67,14 +67,14 @@ export function driveProgram(run: EffectProgram<void>, driver: ProgramDriver): v
 }
 
 /**
- * Dispatches a batch, and returns whether it applied: whether it changed the state. The program acts on this: an effect whose
+ * Dispatches a batch in order, and returns whether it applied: whether it changed the state. `applyInputs` does this. The program acts on this: an effect whose
  * intent did not apply does nothing, because the state no longer wants it or another runner has started it.
  */
-export type DispatchBatch = (...inputs: readonly AgentInput[]) => boolean | Promise<boolean>;
+export type DispatchBatch = (...inputs: readonly DispatchedInput[]) => boolean | Promise<boolean>;
 
 /** Runs a program to its end. What `dispatchBatch` throws is thrown into the program, which then dispatches its failure. */
 export function runProgram(run: EffectProgram<void>, dispatchBatch: DispatchBatch): Promise<void> {
-  const dispatched = async (inputs: readonly AgentInput[]): Promise<boolean> => dispatchBatch(...inputs);
+  const dispatched = async (inputs: readonly DispatchedInput[]): Promise<boolean> => dispatchBatch(...inputs);
   return new Promise((done, failed) => {
     driveProgram(run, {
       dispatch: (inputs, next, fail) => void dispatched(inputs).then(next, fail),
@@ -95,7 +95,7 @@ export class NotSynchronous extends Error {
  */
 export function runProgramSync(
   run: EffectProgram<void>,
-  dispatchBatch: (...inputs: readonly AgentInput[]) => boolean,
+  dispatchBatch: (...inputs: readonly DispatchedInput[]) => boolean,
 ): void {
   let step = run.next();
   while (step.done !== true) {

@@ -1,5 +1,6 @@
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { wording } from "@moora/agent-core-state-machine/internal";
+import type { DataUpdates } from "../data/data-updates.ts";
 import { errorText } from "../error-text.ts";
 import { isPromise } from "../is-promise.ts";
 import { invalid, type Tool, type ToolContext } from "../tool/define-tool.ts";
@@ -19,6 +20,13 @@ export interface HandlerToolCall {
   readonly toolCallId: string;
 }
 
+/** What the calls of one handler share. */
+export interface HandlerWork {
+  readonly spending: HandlerSpending;
+  /** Undefined if the agent has no data. */
+  readonly updates: DataUpdates | undefined;
+}
+
 /**
  * Runs a tool for a handler. Does not throw or reject: a call that cannot run has a failed outcome. `started` is the state
  * with which the handler began; the configuration of the current state applies.
@@ -26,7 +34,7 @@ export interface HandlerToolCall {
 export function callToolOfHandler(
   host: EffectHost,
   started: AgentState,
-  spending: HandlerSpending,
+  { spending, updates }: HandlerWork,
   call: HandlerToolCall,
 ): ToolOutcome | Promise<ToolOutcome> {
   const { name, input } = call;
@@ -47,9 +55,29 @@ export function callToolOfHandler(
   if (typeof parameters !== "string") return parameters;
   const { budgetLeft, settle } = spending.reserve(tool);
   const late = new LazyAbort();
-  const context = contextOf({ ...call, budgetLeft }, state, host, late);
+  const ofTool = tool.data === undefined ? undefined : updates?.ofTool(tool.data);
+  const context = contextOf({ ...call, budgetLeft }, state, host, late, ofTool);
   const outcome = outcomeOf(tool, parameters, context);
-  return isPromise(outcome) ? finished(outcome.then(settle), tool, host, late) : settle(outcome);
+  const ended = (settled: ToolOutcome): ToolOutcome => withUpdates(settled, updates, ofTool);
+  return isPromise(outcome)
+    ? finished(outcome.then(settle), tool, host, late).then(ended)
+    : ended(settle(outcome));
+}
+
+/** Adds the updates of a tool that has succeeded to those of its handler; the outcome, or why they were refused. */
+function withUpdates(
+  outcome: ToolOutcome,
+  updates: DataUpdates | undefined,
+  ofTool: DataUpdates | undefined,
+): ToolOutcome {
+  ofTool?.close();
+  if (ofTool === undefined || !outcome.isSuccess) return outcome;
+  try {
+    updates?.add(ofTool);
+    return outcome;
+  } catch (error) {
+    return thrownToOutcome(error);
+  }
 }
 
 /** The outcome of a tool. An exception or rejection of a tool that was not made by `defineTool` is a failed outcome. */

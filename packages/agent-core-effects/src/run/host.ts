@@ -1,5 +1,7 @@
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { LlmCaller } from "@moora/llm";
+import type { DataDefinition } from "../data/define-data.ts";
+import type { DataContext } from "../data/data-updates.ts";
 import type { AskHumanEffect } from "../effect.ts";
 import type { LlmRequestCache } from "../request/messages.ts";
 import type { Tool } from "../tool/define-tool.ts";
@@ -8,8 +10,8 @@ import type { ToolOutcome } from "../tool/tool-reply.ts";
 /** The decision of a custom state's handler: the event that leaves the state, and a note for the model. */
 export type StateDecision = string | { readonly event: string; readonly note?: string };
 
-/** The context of the handler of a custom state. */
-export interface StateContext {
+/** The context of the handler of a custom state. `Data` is the type of the application data. */
+export interface StateContext<Data = unknown> extends DataContext<Data> {
   /** Aborted on cancel and when the host shuts down (`reason.name`: `AbortError`, `ShutdownError`). */
   readonly signal: AbortSignal;
   /** The same for every attempt to handle this entry into the state. Pass it to a service, so that the work is done once. */
@@ -31,9 +33,9 @@ export interface StateContext {
 }
 
 /** Handles an entry into a custom state. An exception results in the event `HandlerFailed`. */
-export type StateHandler = (
+export type StateHandler<Data = unknown> = (
   state: AgentState,
-  context: StateContext,
+  context: StateContext<Data>,
 ) => StateDecision | Promise<StateDecision>;
 
 /** A predicate of an approval policy. Returns whether a human must approve this call. */
@@ -48,6 +50,8 @@ export interface AgentParts {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly states: Readonly<Record<string, StateHandler>>;
   readonly predicates: Readonly<Record<string, ApprovalPredicate>>;
+  /** The application data of the agent. Default: none. */
+  readonly data?: DataDefinition;
   /** Returns why an answer is invalid; undefined if it is valid. `schema` is the current `config.answerSchema`. */
   readonly answerProblem?: (
     answer: string,

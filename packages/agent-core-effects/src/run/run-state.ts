@@ -1,13 +1,14 @@
 import type { AgentInput, AgentState, InputOf } from "@moora/agent-core-state-machine";
-import { addAgentUsage } from "@moora/agent-core-state-machine/internal";
+import { addAgentUsage, dataOf } from "@moora/agent-core-state-machine/internal";
 import type { RunStateEffect } from "../effect.ts";
 import { errorText } from "../error-text.ts";
 import { shownValue } from "../field-problem.ts";
 import { isAborted } from "./abort.ts";
 import { assertLoggable } from "./assert-loggable.ts";
 import { NotSynchronous, dispatch, waitFor, type EffectProgram } from "./effect-program.ts";
-import { callToolOfHandler } from "./handler-tool-call.ts";
-import { handlerSpending, type HandlerSpending } from "./handler-spending.ts";
+import { DataUpdates, noData } from "../data/data-updates.ts";
+import { callToolOfHandler, type HandlerWork } from "./handler-tool-call.ts";
+import { handlerSpending } from "./handler-spending.ts";
 import type { EffectHost, StateContext, StateDecision } from "./host.ts";
 import { dispatchIntent } from "./intent-of.ts";
 import { reportUsage, usageReported } from "./late-usage.ts";
@@ -20,7 +21,10 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
   const intended = yield* dispatchIntent(effect, state, host);
   if (!intended || isAborted(host)) return;
   const spending = handlerSpending(state);
-  const decision = yield* stateDecision(effect, state, host, spending);
+  const { data } = host.parts;
+  const updates = data === undefined ? undefined : new DataUpdates(data, dataOf(host.current?.() ?? state));
+  const decision = yield* stateDecision(effect, state, host, { spending, updates });
+  updates?.close();
   const wasAborted = isAborted(host);
   const { usage: known, isComplete } = spending.close((late) => {
     const usage = wasAborted ? addAgentUsage(known, late) : late;
@@ -33,17 +37,30 @@ export function* runState(effect: RunStateEffect, state: AgentState, host: Effec
     ...(usage === undefined ? {} : { usage }),
     ...(follows ? ({ usageFollows: true } as const) : {}),
   };
-  yield* dispatch(
-    decisionToInput(effect.name, decision, { type: "state-handled", key, ...used, timestamp: clock.now() }),
-  );
+  const base = { type: "state-handled", key, ...used, timestamp: clock.now() } as const;
+  const input = decisionToInput(effect.name, decision, base);
+  if (updates === undefined || updates.isEmpty) yield* dispatch(input);
+  else yield* dispatch((at) => withPatches(input, base, updates, at));
 }
 
-/** The input that leaves the state. An invalid decision counts as a failure of the handler. */
-function decisionToInput(
-  name: string,
-  decision: StateDecision,
-  base: Omit<StateHandled, "event" | "note">,
+/** A decision with its updates, computed at its turn. One whose updates are refused counts as a failure of the handler. */
+function withPatches(
+  input: StateHandled,
+  base: HandledBase,
+  updates: DataUpdates,
+  state: AgentState,
 ): AgentInput {
+  try {
+    return { ...input, patches: updates.patchesFor(dataOf(state)) };
+  } catch (error) {
+    return { ...base, ...handlerFailed(error) };
+  }
+}
+
+type HandledBase = Omit<StateHandled, "event" | "note">;
+
+/** The input that leaves the state. An invalid decision counts as a failure of the handler. */
+function decisionToInput(name: string, decision: StateDecision, base: HandledBase): StateHandled {
   try {
     if (!isDecision(decision)) {
       const fix = "return the name of an event, or { event }.";
@@ -51,7 +68,9 @@ function decisionToInput(
     }
     const { event, note } = typeof decision === "string" ? { event: decision, note: undefined } : decision;
     const noted = note === undefined ? {} : { note: note.toWellFormed() };
-    return assertLoggable({ ...base, event: event.toWellFormed(), ...noted });
+    const input = { ...base, event: event.toWellFormed(), ...noted };
+    assertLoggable(input);
+    return input;
   } catch (error) {
     return { ...base, ...handlerFailed(error) };
   }
@@ -74,15 +93,16 @@ function* stateDecision(
   effect: RunStateEffect,
   state: AgentState,
   host: EffectHost,
-  spending: HandlerSpending,
+  work: HandlerWork,
 ): EffectProgram<StateDecision> {
   const { states } = host.parts;
   const handler = Object.hasOwn(states, effect.name) ? states[effect.name] : undefined;
   if (handler === undefined) return "NoHandlerForState";
   try {
-    return yield* waitFor(handler(state, stateContext(effect, state, host, spending)));
+    return yield* waitFor(handler(state, stateContext(effect, state, host, work)));
   } catch (error) {
     if (error instanceof NotSynchronous) throw error;
+    work.updates?.drop();
     return handlerFailed(error);
   }
 }
@@ -91,12 +111,13 @@ function stateContext(
   { workKey, attempt, event }: RunStateEffect,
   state: AgentState,
   host: EffectHost,
-  spending: HandlerSpending,
+  work: HandlerWork,
 ): StateContext {
   const { sessionId, signal, clock } = host;
   const idempotencyKey = `${sessionId}/${workKey}`;
   let calls = 0;
   return {
+    ...(work.updates?.context() ?? noData),
     signal,
     idempotencyKey,
     attempt,
@@ -105,7 +126,7 @@ function stateContext(
     callTool(name, input) {
       calls += 1;
       const toolCallId = `${workKey}/${calls}`;
-      return callToolOfHandler(host, state, spending, { name, input, attempt, toolCallId });
+      return callToolOfHandler(host, state, work, { name, input, attempt, toolCallId });
     },
   };
 }

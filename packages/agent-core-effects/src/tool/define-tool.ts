@@ -1,5 +1,7 @@
 import type { PriceList, Spending, ToolDefinition } from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
+import type { DataContext } from "../data/data-updates.ts";
+import type { DataDefinition } from "../data/define-data.ts";
 import { refuse } from "../errors/build-error.ts";
 import { after, isPromise } from "../is-promise.ts";
 import { argumentsOf } from "./validate-arguments.ts";
@@ -33,6 +35,9 @@ export interface ToolContext {
   readonly progress: (text: string) => void;
 }
 
+/** The context of a tool: with application data if it has some. */
+export type ToolContextOf<Data> = [Data] extends [never] ? ToolContext : ToolContext & DataContext<Data>;
+
 /** The result of a probe: the call did not run, its outcome cannot be known, or its output. */
 export type ProbeOutcome = "not-run" | "unknown" | { readonly output: unknown };
 
@@ -44,6 +49,7 @@ export interface ToolOptions<
   Schema extends StandardSchema | JsonObject = StandardSchema | JsonObject,
   Input = OutputOf<Schema>,
   Output = unknown,
+  Data = never,
 > {
   /** 1 to 64 letters, digits, `_` or `-`. */
   readonly name: string;
@@ -57,7 +63,12 @@ export interface ToolOptions<
    * Runs a call. Returns text, JSON or `toolReply(...)`, or a promise for it. An exception is an error for the model. The type
    * does not require JSON: a `Map`, a function or a class instance without `toJSON` fails the call with the code `not-json`.
    */
-  readonly execute: (input: Input, context: ToolContext) => Output;
+  readonly execute: (input: Input, context: ToolContextOf<Data>) => Output;
+  /**
+   * The application data that `execute` reads as `context.data` and changes with `context.update`. The agent must have the same
+   * data. Default: none.
+   */
+  readonly data?: DataDefinition<Data>;
   /** For `replay: "once"`: finds out the outcome of a call that a crash interrupted. */
   readonly probe?: (input: Input, context: ToolContext) => ProbeOutcome | Promise<ProbeOutcome>;
   /** How much harm a call can do, for approval policies of the form `{ above }`. Default: "low". */
@@ -96,6 +107,8 @@ export interface ToolOptions<
 export interface Tool<Input = unknown, Output = unknown> {
   readonly name: string;
   readonly definition: ToolDefinition;
+  /** The application data that the tool uses. */
+  readonly data?: DataDefinition;
   /** Returns why arguments are invalid; undefined if they are valid. */
   check(parameters: string): string | undefined | Promise<string | undefined>;
   /** Runs a call. Must not throw or reject. */
@@ -118,16 +131,20 @@ type ProbeResult = "not-run" | "unknown" | ToolOutcome;
  * missing or invalid schema, an input that is not an object, a missing `execute`, an unknown option and a limit that is not
  * a positive integer. The message names the tool, the option and the fix.
  */
-export function defineTool<const Schema extends StandardSchema | JsonObject, Output = unknown>(
-  options: ToolOptions<Schema, OutputOf<Schema>, Output>,
+export function defineTool<const Schema extends StandardSchema | JsonObject, Output = unknown, Data = never>(
+  options: ToolOptions<Schema, OutputOf<Schema>, Output, Data>,
 ): Tool<OutputOf<Schema>, Awaited<Output>> {
   checkToolOptions(options);
-  const { name, execute, probe } = options;
+  const { name, probe, data } = options;
+  // The runner gives a tool with data the context of one.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const execute = options.execute as (input: OutputOf<Schema>, context: ToolContext) => Output;
   const schema = inputSchemaOf(options);
   const given = argumentsOf<OutputOf<Schema>>(schema);
   const tool: Tool<OutputOf<Schema>, Awaited<Output>> = {
     name,
     definition: definitionOf(options, schema.json),
+    ...(data === undefined ? {} : { data }),
     check: (parameters) => after(given.checked(parameters), (it) => (it.ok ? undefined : it.problem)),
     run: (parameters, context) =>
       after(given.taken(parameters), (it) =>
@@ -145,11 +162,9 @@ export function defineTool<const Schema extends StandardSchema | JsonObject, Out
   };
 }
 
-function inputSchemaOf({
-  name,
-  input,
-  schema: beside,
-}: ToolOptions<StandardSchema | JsonObject, never>): SchemaCheck<unknown> {
+type AnyToolOptions = Omit<ToolOptions<StandardSchema | JsonObject, never>, "execute" | "data">;
+
+function inputSchemaOf({ name, input, schema: beside }: AnyToolOptions): SchemaCheck<unknown> {
   const schema = schemaCheckOf(input, beside, `The input of the tool ${name}`);
   const type = schema.json["type"] ?? "object";
   if (type !== "object") {
@@ -160,10 +175,7 @@ function inputSchemaOf({
   return schema;
 }
 
-function definitionOf(
-  { name, probe, ...options }: ToolOptions<StandardSchema | JsonObject, never>,
-  json: JsonObject,
-): ToolDefinition {
+function definitionOf({ name, probe, ...options }: AnyToolOptions, json: JsonObject): ToolDefinition {
   const { description, risk, approval, replay, onUnknown, timeoutMs, maxParallel, spends } = options;
   const schema = JSON.stringify(json);
   const hasProbe = probe === undefined ? undefined : true;

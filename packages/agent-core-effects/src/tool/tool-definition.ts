@@ -19,6 +19,7 @@ const optionNames: Readonly<Record<keyof ToolOptions, true>> = {
   timeoutMs: true,
   maxParallel: true,
   spends: true,
+  data: true,
 };
 
 /** What other libraries call the options. */

@@ -8,6 +8,7 @@ import {
   runProgram,
   runProgramSync,
   effectsAt,
+  inputAt,
   NotSynchronous,
   programOf,
   type StateHandler,
@@ -224,7 +225,8 @@ describe("the drivers", () => {
   it("runProgram: dispatches each batch and continues with the resulting state", async () => {
     const world = await acting(add(async () => "3"));
     const dispatched: string[] = [];
-    await runProgram(runAt(world), async (...inputs) => {
+    await runProgram(runAt(world), async (...late) => {
+      const inputs = late.map((input) => inputAt(input, world.state));
       dispatched.push(...types(inputs));
       return world.apply(...inputs);
     });
@@ -244,7 +246,8 @@ describe("the drivers", () => {
     const execute = vi.fn(() => "3");
     const world = await acting(add(execute));
     const dispatched: string[] = [];
-    await runProgram(runAt(world), (...inputs) => {
+    await runProgram(runAt(world), (...late) => {
+      const inputs = late.map((input) => inputAt(input, world.state));
       dispatched.push(...types(inputs));
       return false;
     });
@@ -256,7 +259,7 @@ describe("the drivers", () => {
   it("runProgram: passes a failed wait to the effect", async () => {
     const inputs: AgentInput[] = [];
     await runProgram(runAt(await acting(add(() => Promise.reject(new Error("no"))))), (...batch) => {
-      inputs.push(...batch);
+      inputs.push(...batch.map((input) => inputAt(input, initialAgentState())));
       return true;
     });
     expect(inputs[1]).toMatchObject({ result: { isSuccess: false, error: "no" } });
@@ -266,7 +269,9 @@ describe("the drivers", () => {
     const execute = vi.fn(() => "3");
     for (const hasApplied of [true, false]) {
       const dispatched: string[] = [];
-      runProgramSync(runAt(await acting(add(execute)), true), (...inputs) => {
+      const world = await acting(add(execute));
+      runProgramSync(runAt(world, true), (...late) => {
+        const inputs = late.map((input) => inputAt(input, world.state));
         dispatched.push(...types(inputs));
         return hasApplied;
       });

@@ -35,6 +35,8 @@ function shortState(fields: StateFields, lists: FinishedLists): AgentState {
     updatedAt: fields.updatedAt,
     usage: fields.usage,
     unreportedUsage: fields.unreportedUsage,
+    data: fields.data,
+    dataStatus: fields.dataStatus,
   };
 }
 
@@ -56,6 +58,8 @@ function longState(fields: StateFields, lists: FinishedLists): AgentState {
   state.updatedAt = fields.updatedAt;
   state.usage = fields.usage;
   state.unreportedUsage = fields.unreportedUsage;
+  state.data = fields.data;
+  state.dataStatus = fields.dataStatus;
   Object.defineProperty(state, listsKey, { value: lists });
   // Every property of a state was set above.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

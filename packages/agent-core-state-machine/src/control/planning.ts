@@ -24,6 +24,7 @@ export const enterPlanning: EnterState<"Planning"> = (edit, { event }) => {
   const stepLimit = appendQueued(edit) ? step + edit.config.limits.maxSteps : edit.reActContext.stepLimit;
   if (step >= stepLimit) return failed("MaxSteps");
   if (budgetExceeded(edit)) return failed("BudgetExceeded");
+  showData(edit);
   if (step + 1 === stepLimit && hasTools(edit)) edit.addEntry({ type: "note", text: wording.lastStep });
   edit.setContext({
     ...windowOnEntry(edit),
@@ -65,6 +66,14 @@ function appendQueued(edit: StateEdit): boolean {
   for (const entry of queued) edit.addEntry(entry);
   edit.setContext({ queued: [] });
   return queued.some((entry) => entry.type === "message");
+}
+
+/** Adds a note with the application data if it has changed since the last one. */
+function showData(edit: StateEdit): void {
+  const { dataStatus } = edit;
+  if (edit.config.showData !== "changed" || dataStatus === null || dataStatus.isShown) return;
+  edit.addEntry({ type: "note", text: wording.data(JSON.stringify(edit.data)) });
+  edit.set({ dataStatus: { ...dataStatus, isShown: true } });
 }
 
 const hasTools = ({ tools }: StateEdit): boolean => {

@@ -13,6 +13,7 @@ import type {
   StateHandledInput,
   StateHandlerStartedInput,
 } from "../input.ts";
+import { patchedData } from "./data.ts";
 import type { InputHandler } from "./input-handler.ts";
 import { awaitUsageOfHandler } from "../unreported-usage.ts";
 
@@ -57,9 +58,12 @@ export const stateHandlerStarted: InputHandler<StateHandlerStartedInput> = (stat
 };
 
 export const stateHandled: InputHandler<StateHandledInput> = (state, input) => {
-  const { key, event, note, usage, usageFollows } = input;
+  const { key, event, note, usage, usageFollows, patches = [] } = input;
   if (handledState(state, key) === undefined) return "wrong-key";
+  const data = patchedData(state, patches);
+  if (typeof data === "string") return data;
   return (edit) => {
+    if (data !== undefined) edit.setData(data.value, patches);
     edit.addToolUsage(usage);
     if (usageFollows === true) awaitUsageOfHandler(edit);
     if (note !== undefined && note.trim() !== "") edit.addEntry({ type: "note", text: note });

@@ -24,7 +24,9 @@ export type IgnoredReason =
   | "already-decided"
   | "digest-mismatch"
   | "wrong-decision"
-  | "nothing-new";
+  | "nothing-new"
+  | "no-data"
+  | "wrong-patch";
 
 /** Applies the change of an input to the state for which it was returned. Called immediately. */
 export type StateChange = (edit: StateEdit) => void;

@@ -7,6 +7,7 @@ import { probeKey, toolKey } from "../keys.ts";
 import { hasNotRun, type AgentState, type ToolCallResult } from "../state.ts";
 import { awaitUsageOf } from "../unreported-usage.ts";
 import type { ToolCallInterruptedInput, ToolCallResultInput, ToolCallStartedInput } from "../input.ts";
+import { patchedData } from "./data.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
 const openCall = (state: AgentState, id: string): OpenCall | undefined =>
@@ -27,12 +28,15 @@ export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { too
 
 export const toolCallCompleted: InputHandler<ToolCallResultInput> = (
   state,
-  { toolCallId, key, result, usage },
+  { toolCallId, key, result, usage, patches = [] },
 ) => {
   const call = openCall(state, toolCallId);
   if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);
   if (key !== undefined && key !== keyOf(call)) return "wrong-key";
+  const data = patchedData(state, patches);
+  if (typeof data === "string") return data;
   return (edit) => {
+    if (data !== undefined) edit.setData(data.value, patches);
     edit.addToolUsage(usage);
     if (!result.isSuccess && result.code === "timeout") awaitUsageOf(edit, call);
     if (call.mayHaveRun && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));

@@ -32,7 +32,7 @@ export interface SessionInfo {
 }
 
 /** A session in a log. Its methods resolve when their inputs are durable, and reject with `SessionError` or `LogError`. */
-export interface DurableSession<Answer = string> extends Session<Answer> {
+export interface DurableSession<Answer = string, Data = unknown> extends Session<Answer, Data> {
   info(): SessionInfo;
   /** Reads the accepted inputs after a sequence number (default: 0, all inputs) from the log. */
   history(afterSeq?: number): Promise<readonly LoggedInput[]>;

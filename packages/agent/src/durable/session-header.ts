@@ -3,9 +3,15 @@ import {
   initialAgentState,
   type AgentConfig,
   type AgentState,
+  type Json,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
-import { agentConfigChangeSchema, changeConfig, toolsSchema } from "@moora/agent-core-state-machine/internal";
+import {
+  agentConfigChangeSchema,
+  changeConfig,
+  jsonCopy,
+  toolsSchema,
+} from "@moora/agent-core-state-machine/internal";
 import { textToJson } from "@moora/llm/internal";
 import type { Agent } from "../define-agent.ts";
 import { SessionError } from "./session-error.ts";
@@ -21,20 +27,25 @@ export interface SessionHeader {
   readonly agent: { readonly name: string; readonly version: string };
   readonly config: AgentConfig;
   readonly tools: Readonly<Record<string, ToolDefinition>>;
+  /** The application data of a new session, and its version. */
+  readonly data?: { readonly version: number; readonly initial: Json };
   /** The session that a fork was made from, and the last record that both have in common. */
   readonly parent?: { readonly id: string; readonly seq: number };
 }
 
-export const headerOf = (
-  { name, version, config, tools }: Agent<unknown>,
+export function headerOf(
+  { name, version, config, tools, parts: { data } }: Agent<unknown>,
   incarnation: string,
-): SessionHeader => ({
-  format: logFormat,
-  incarnation,
-  agent: { name, version },
-  config,
-  tools,
-});
+): SessionHeader {
+  return {
+    format: logFormat,
+    incarnation,
+    agent: { name, version },
+    config,
+    tools,
+    ...(data === undefined ? {} : { data: { version: data.version, initial: data.initial } }),
+  };
+}
 
 /**
  * The identity of a session in idempotency keys and in the digests of questions. It contains the incarnation, so that a
@@ -68,8 +79,17 @@ export function textToHeader(text: string): SessionHeader {
     // A field that an older release did not have gets its default.
     config: changeConfig(defaultAgentConfig, config.data),
     tools: tools.data,
+    ...dataOfHeader(stored["data"]),
     ...(typeof id === "string" && typeof seq === "number" ? { parent: { id, seq } } : {}),
   };
+}
+
+function dataOfHeader(stored: unknown): Pick<SessionHeader, "data"> {
+  const { version, initial } = fieldsOf(stored);
+  if (typeof version !== "number") return {};
+  const copied = jsonCopy(initial);
+  if ("problem" in copied) throw unsupported("Unsupported header: its data is not JSON.");
+  return { data: { version, initial: copied.copy } };
 }
 
 const unsupported = (message: string): SessionError =>
@@ -79,5 +99,5 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 
 /** The state before the first record. */
-export const headerToState = ({ config, tools }: SessionHeader): AgentState =>
-  initialAgentState({ config, tools });
+export const headerToState = ({ config, tools, data }: SessionHeader): AgentState =>
+  initialAgentState({ config, tools, ...(data === undefined ? {} : { data }) });

@@ -77,8 +77,13 @@ const newDriver = (
   failed: (error: unknown) => void,
 ): ProgramDriver => ({
   dispatch(inputs, next, fail) {
-    const pending = inputs.map((input) => new PendingInput(input));
-    context.post(pending, (result) => {
+    const pending: PendingInput[] = [];
+    const bound = inputs.map((input, index) => {
+      if (typeof input === "function")
+        return (state: AgentState) => (pending[index] = new PendingInput(input(state)));
+      return (pending[index] = new PendingInput(input));
+    });
+    context.post(bound, (result) => {
       if ("error" in result) fail(result.error);
       else next(pending.some(({ seq }) => seq !== undefined));
     });

@@ -51,6 +51,8 @@ function changeToEvent(change: AgentChange): AgentEvent<never> | undefined {
       if (role !== "assistant" || status === undefined) return undefined;
       return { type: "LlmAttemptEnded", messageId: id, status };
     }
+    case "patch-data":
+      return { type: "DataChanged", patches: change.patches };
     case "put-entry":
     case "put-open-call":
     case "remove-open-call":

@@ -46,6 +46,27 @@ export class OutsideInputs {
     return last.seq === undefined ? ignored(last.input, state) : { status: "accepted", seq: last.seq };
   }
 
+  /**
+   * Dispatches a late-bound input, which is computed for the state before it. Rejects with what `bind` throws, and nothing is
+   * dispatched then. A change of data without patches is ignored.
+   */
+  async dispatchLate(bind: (state: AgentState) => AgentInput): Promise<Receipt> {
+    const refusal = this.#base.refuses?.() ?? this.stopped;
+    if (refusal !== undefined) throw refusal;
+    let bound: { readonly pending: PendingInput } | { readonly error: unknown } | undefined;
+    const { state } = await this.#dispatch((before) => {
+      try {
+        const pending = new PendingInput(bind(before));
+        bound = { pending };
+        return pending;
+      } catch (error) {
+        bound = { error };
+        return undefined;
+      }
+    });
+    return lateReceipt(bound, state);
+  }
+
   /** Dispatches an input that only the application that runs the session may dispatch. */
   async dispatchOfHost(value: unknown): Promise<Receipt> {
     const input = parseOrRefuse(value);
@@ -61,6 +82,16 @@ export function checkAccess(input: AgentInput): void {
   if (access === "anyone") return;
   const message = `Only the ${access === "host" ? "application that runs the session" : "runner of the session"} may dispatch ${input.type}.`;
   throw new InputRefused({ code: "not-allowed", path: "type", message });
+}
+
+function lateReceipt(
+  bound: { readonly pending: PendingInput } | { readonly error: unknown } | undefined,
+  state: AgentState,
+): Receipt {
+  if (bound === undefined) return { status: "ignored", reason: "nothing-new" };
+  if ("error" in bound) throw bound.error;
+  const { seq, input } = bound.pending;
+  return seq === undefined ? ignored(input, state) : { status: "accepted", seq };
 }
 
 function ignored(input: AgentInput, state: AgentState): Receipt {

@@ -3,6 +3,7 @@ import type { AgentConfigChange } from "@moora/agent-core-state-machine";
 import type { Agent } from "../define-agent.ts";
 import { changeCopy, checkedConfigChange } from "../validate-config.ts";
 import type { SessionBase } from "./create-session.ts";
+import { dataUpdater } from "./data-updater.ts";
 import type { Decisions } from "./decisions.ts";
 import type { AgentMachine } from "./machine.ts";
 import { messageSender, type MessageMethods } from "./messages.ts";
@@ -59,6 +60,7 @@ export function sessionMethods<Answer>(
       return await (input.type === "tool-call-decided" ? decisions.dispatch(input) : outside.dispatch(input));
     },
     ...hostMethods(agent, parts),
+    update: dataUpdater(agent, base, outside),
     decide: (question, decision, by) => decisions.decide(question, decision, by),
     settle: (toolCallId, settlement, by) => decisions.settle(toolCallId, settlement, by),
     cancel,

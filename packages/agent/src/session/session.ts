@@ -1,9 +1,10 @@
-import { MooraError } from "@moora/agent-core-effects";
+import { MooraError, type Recipe } from "@moora/agent-core-effects";
 import type {
   AgentConfigChange,
   AgentInput,
   AgentState,
   IgnoredReason,
+  Immutable,
   Trace,
 } from "@moora/agent-core-state-machine";
 import type { AgentEvent, Decision, Question } from "../agent-event.ts";
@@ -20,8 +21,12 @@ export type Receipt =
   | { readonly status: "accepted"; readonly seq: number }
   | { readonly status: "ignored"; readonly reason: IgnoredReason; readonly decidedBy?: string };
 
-/** The state of a session, with the text that is being streamed. The same object until something changes. */
-export type SessionView = AgentState & {
+/**
+ * The state of a session, with the text that is being streamed. The same object until something changes. `data` is the
+ * application data.
+ */
+export type SessionView<Data = unknown> = Omit<AgentState, "data"> & {
+  readonly data: Immutable<Data>;
   /** The message that the model is writing and its text so far; null while the model writes none. */
   readonly streaming: { readonly messageId: string; readonly text: string } | null;
 };
@@ -31,7 +36,7 @@ export type SessionView = AgentState & {
  * `InputRefused`: methods that return a promise reject, all others throw. The run of `ask` rejects with an `AgentError`
  * whose reason is `InputRefused`.
  */
-export interface Session<Answer = string> {
+export interface Session<Answer = string, Data = unknown> {
   readonly id: string;
   /**
    * Sends a message and runs the loop. Await the run for its result, or iterate over its events.
@@ -64,6 +69,12 @@ export interface Session<Answer = string> {
   /** Adds a note from the application to the next request of the running loop. Ignored while no loop runs. */
   note(text: string): Promise<Receipt>;
   /**
+   * Changes the application data with a recipe, which runs when its turn comes, and again if others were first. `by` names who
+   * changes it (default: "application"). Rejects with `DataRefused` for a result that does not fit the schema, and with what
+   * the recipe throws; nothing is changed then. Rejects with `InputRefused` if the agent has no data.
+   */
+  update(recipe: Recipe<Data>, by?: string): Promise<Receipt>;
+  /**
    * Answers a question. `by` names the reviewer (default: "user"). Rejects with `InputRefused` for changed arguments that
    * do not match the tool's schema; the question stays open.
    */
@@ -84,7 +95,7 @@ export interface Session<Answer = string> {
   /** The open questions to a human. */
   questions(): readonly Question[];
   /** The current state, with the text that is being streamed. The same object until something changes. */
-  current(): SessionView;
+  current(): SessionView<Data>;
   /**
    * The number of inputs that `current()` contains; in a log, the sequence number of the last one. Read both without an
    * `await` between them, and receive every later input exactly once with `onInput`, or with `follow(seq, ...)` of a

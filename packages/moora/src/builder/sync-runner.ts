@@ -17,7 +17,13 @@ import {
   type OnApproval,
   type Trace,
 } from "@moora/agent";
-import { NotSynchronous, programOf, runProgramSync, type EffectHost } from "@moora/agent-core-effects";
+import {
+  NotSynchronous,
+  inputAt,
+  programOf,
+  runProgramSync,
+  type EffectHost,
+} from "@moora/agent-core-effects";
 import { isLoopRunning, parseInput, step, traceOf, ignoredReason } from "@moora/agent-core-state-machine";
 import { digestOf } from "@moora/event-log";
 import { syncDecisions } from "./sync-decisions.ts";
@@ -120,7 +126,8 @@ export class SyncRunner {
       const run = programOf(effect, this.#state, this.#host);
       runProgramSync(
         run,
-        (...inputs) => inputs.filter((input) => this.#apply(this.#withoutWait(input))).length > 0,
+        (...inputs) =>
+          inputs.filter((input) => this.#apply(this.#withoutWait(inputAt(input, this.#state)))).length > 0,
       );
     } catch (cause) {
       throw cause instanceof NotSynchronous ? this.#endNotSynchronous(effect) : cause;

@@ -76,6 +76,7 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "context-window-expanded": () => "context window expanded",
   "history-tool-calls-added": ({ toolCallIds }) => `earlier calls added: ${toolCallIds.join(", ")}`,
   "context-note-added": ({ text }) => `note: ${oneLine(text)}`,
+  "data-changed": ({ by, patches }) => `data changed by ${by}: ${oneLine(JSON.stringify(patches))}`,
   "state-handler-started": ({ key }) => `handler ${key} started`,
   "usage-reported": ({ key }) => `usage of ${key}`,
   "snapshot-taken": ({ seq }) => `snapshot of record ${seq}`,

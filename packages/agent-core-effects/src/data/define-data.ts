@@ -1,0 +1,139 @@
+import { keysToPointer, type DataPatch, type Immutable, type Json } from "@moora/agent-core-state-machine";
+import { jsonCopy, pathToText } from "@moora/agent-core-state-machine/internal";
+import type { JsonObject } from "@moora/llm";
+import { enablePatches, Immer, type Patch } from "immer";
+import { refuse } from "../errors/build-error.ts";
+import { shownValue } from "../field-problem.ts";
+import { isPromise } from "../is-promise.ts";
+import { schemaCheckOf } from "../tool/schema-check.ts";
+import type { OutputOf, StandardSchema } from "../tool/standard-schema.ts";
+import { DataRefused } from "./data-refused.ts";
+
+/**
+ * A change of application data: a synchronous function that changes a draft of it, or returns a new value. It must have no
+ * other effect, because it may run more than once.
+ */
+export type Recipe<Value> = (draft: Value) => Value | void;
+
+/** The options of `defineData`. */
+export interface DataOptions<Schema extends StandardSchema | JsonObject, Value = OutputOf<Schema>> {
+  /** The schema that each value is checked against. A value is stored as it is, not as the schema may convert it. */
+  readonly schema: Schema;
+  /** The data of a new session. */
+  readonly initial: NoInfer<Value>;
+  /** The version of the schema, a positive integer. Increase it when stored data has to be converted. Default: 1. */
+  readonly version?: number;
+  /** Converts stored data of an older version, which it gets as JSON with its version. Default: none. */
+  readonly migrate?: (stored: Json, version: number) => NoInfer<Value>;
+  /** The JSON Schema of `schema`, for libraries that do not provide it. */
+  readonly jsonSchema?: JsonObject;
+}
+
+/** Application data, as `defineData` returns it. */
+export interface DataDefinition<Value = unknown> {
+  readonly version: number;
+  readonly initial: Json;
+  /** Returns the data after a recipe, and the patches that lead to it. Throws `DataRefused`. */
+  change(data: Json, recipe: Recipe<Value>): DataChange;
+  /** Returns stored data as this version has it. Throws `DataRefused`. */
+  open(stored: Json, version: number): Json;
+  /** Exists only for types; not set. */
+  readonly "~type"?: Value;
+}
+
+/** Data after a recipe, and the patches that lead to it. */
+export interface DataChange {
+  readonly data: Json;
+  readonly patches: readonly DataPatch[];
+}
+
+/** The type that application data is read with. */
+export type DataValue<Definition extends DataDefinition> = Immutable<NonNullable<Definition["~type"]>>;
+
+/**
+ * Defines the data that an application keeps in its sessions. Throws `BuildError` for an invalid schema or version, and for an
+ * initial value that does not fit the schema.
+ */
+export function defineData<const Schema extends StandardSchema | JsonObject>(
+  options: DataOptions<Schema>,
+): DataDefinition<OutputOf<Schema>> {
+  const { schema, initial, version = 1, migrate, jsonSchema } = options;
+  if (!Number.isInteger(version) || version < 1)
+    refuse(`version of defineData must be a positive integer, got ${shownValue(version)}.`);
+  if (migrate !== undefined && typeof migrate !== "function")
+    refuse(`migrate of defineData must be a function, got ${shownValue(migrate)}.`);
+  enablePatches();
+  const { check } = schemaCheckOf(schema, jsonSchema, "The schema of defineData");
+  const checked = (value: unknown): Json => {
+    const data = copyOf(value, "");
+    const found = check(data);
+    if (isPromise(found)) refuse("The schema of defineData must check synchronously.");
+    if (!found.ok) throw new DataRefused(found.problem);
+    return data;
+  };
+  return {
+    version,
+    initial: initialOf(() => checked(initial)),
+    change(data, recipe) {
+      const change = changeOf<OutputOf<Schema>>(data, recipe);
+      const found = check(change.data);
+      if (isPromise(found)) refuse("The schema of defineData must check synchronously.");
+      if (!found.ok) throw new DataRefused(found.problem);
+      return change;
+    },
+    open(stored, storedVersion) {
+      if (storedVersion === version) return checked(stored);
+      if (storedVersion < version && migrate !== undefined) return checked(migrate(stored, storedVersion));
+      const fix =
+        storedVersion < version
+          ? "Give defineData({ migrate })."
+          : "Open the session with the newer release.";
+      throw new DataRefused(
+        `The data has version ${storedVersion}, this agent has version ${version}. ${fix}`,
+      );
+    },
+  };
+}
+
+function initialOf(read: () => Json): Json {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DataRefused) refuse(`initial of defineData does not fit: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Without freezing, which would slow down later copies of what it has frozen. */
+const immer = /* @__PURE__ */ new Immer({ autoFreeze: false });
+
+function changeOf<Value>(data: Json, recipe: Recipe<Value>): DataChange {
+  // The schema has checked that the data is a value.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const [changed, patches] = immer.produceWithPatches(data, (draft) => synchronous(recipe(draft as Value)));
+  return { data: changed, patches: patches.map(toDataPatch) };
+}
+
+function synchronous(result: unknown): undefined {
+  if (isPromise(result)) throw new DataRefused("A recipe must be synchronous: it returned a promise.");
+  // Immer takes a value that is not undefined as the new data.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return result as undefined;
+}
+
+/** A patch of immer, with a JSON Pointer and a value that is JSON. */
+function toDataPatch({ op, path, value }: Patch): DataPatch {
+  const pointer = keysToPointer(path);
+  return op === "remove"
+    ? { op, path: pointer }
+    : { op, path: pointer, value: copyOf(value, pathToText(path)) };
+}
+
+/** A copy of a value that JSON keeps. Throws `DataRefused`. */
+function copyOf(value: unknown, at: string): Json {
+  const found = jsonCopy(value);
+  if ("copy" in found) return found.copy;
+  const { path, message } = found.problem;
+  const where = [at, path].filter((part) => part !== "").join(".");
+  throw new DataRefused(where === "" ? message : `${where}: ${message}`);
+}

@@ -1,0 +1,48 @@
+import { shownValue } from "@moora/agent-core-effects/internal";
+import { DataRefused, type DataDefinition, type Recipe } from "@moora/agent-core-effects";
+import { dataOf } from "@moora/agent-core-state-machine/internal";
+import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
+import type { Agent } from "../define-agent.ts";
+import type { SessionBase } from "./create-session.ts";
+import type { OutsideInputs } from "./outside-inputs.ts";
+import { checkText } from "./session-arguments.ts";
+import { InputRefused, type Session } from "./session.ts";
+
+/** The method of a session that changes its application data. */
+export function dataUpdater(
+  { parts: { data: definition } }: Pick<Agent<unknown>, "parts">,
+  { clock }: Pick<SessionBase, "clock">,
+  outside: OutsideInputs,
+): Session["update"] {
+  return async (recipe, by = "application") => {
+    checkRecipe(recipe);
+    checkText("by", by);
+    if (definition === undefined) {
+      const message = "The agent of this session has no data. Give defineAgent({ data }).";
+      throw new InputRefused({ code: "no-data", path: "", message });
+    }
+    const timestamp = clock.now();
+    return await outside.dispatchLate((state): AgentInput => {
+      const { patches } = changeAt(state, definition, recipe);
+      return { type: "data-changed", patches, by: by.toWellFormed(), timestamp };
+    });
+  };
+}
+
+/** The change of a recipe. Throws `DataRefused` for data of another version: its schema is not known here. */
+function changeAt(
+  state: AgentState,
+  definition: DataDefinition,
+  recipe: Recipe<unknown>,
+): ReturnType<DataDefinition["change"]> {
+  const version = state.dataStatus?.version;
+  if (version !== undefined && version !== definition.version)
+    throw new DataRefused(`it has version ${version}, and this agent has version ${definition.version}.`);
+  return definition.change(dataOf(state), recipe);
+}
+
+function checkRecipe(recipe: unknown): void {
+  if (typeof recipe === "function") return;
+  const message = `must be a function that changes a draft of the data, got ${shownValue(recipe)}.`;
+  throw new InputRefused({ code: "wrong-shape", path: "recipe", message });
+}

@@ -1,0 +1,342 @@
+import { memoryLog } from "@moora/event-log";
+import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
+import { describe, expect, expectTypeOf, it, vi } from "vitest";
+import * as z from "zod";
+import {
+  DataRefused,
+  defineAgent,
+  defineData,
+  defineTool,
+  openSession,
+  startSession,
+  stateAt,
+  verifySession,
+  type Agent,
+  type AgentConfigChange,
+} from "../src/index.ts";
+
+const cart = defineData({
+  schema: z.object({ items: z.array(z.object({ sku: z.string(), quantity: z.number().int().positive() })) }),
+  initial: { items: [] },
+});
+
+const addItem = defineTool({
+  name: "add_item",
+  description: "Adds an item to the cart.",
+  input: z.object({ sku: z.string(), quantity: z.number().default(1) }),
+  data: cart,
+  async execute({ sku, quantity }, { update }) {
+    const { items } = update((draft) => {
+      draft.items.push({ sku, quantity });
+    });
+    return `${items.length} items`;
+  },
+});
+
+type Cart = { items: { sku: string; quantity: number }[] };
+
+const shop = (
+  script: ConstructorParameters<typeof MockLlmCaller>[0],
+  config: AgentConfigChange = {},
+): { readonly agent: Agent<string, Cart>; readonly llm: MockLlmCaller } => {
+  const llm = new MockLlmCaller(script);
+  return { agent: defineAgent({ llm, data: cart, tools: [addItem], config }), llm };
+};
+
+const adds = (...skus: readonly string[]) =>
+  callsTools(skus.map((sku) => ({ name: "add_item", arguments: { sku } })));
+
+describe("application data of a session", () => {
+  it("begins with its initial value, has the type of its schema, and is changed by the application", async () => {
+    const session = startSession(shop([]).agent);
+    expect(session.current().data).toEqual({ items: [] });
+    expectTypeOf(session.current().data.items[0]?.sku).toEqualTypeOf<string | undefined>();
+    const receipt = await session.update((draft) => {
+      draft.items.push({ sku: "tea", quantity: 2 });
+    });
+    expect(receipt).toEqual({ status: "accepted", seq: 1 });
+    expect(session.current().data.items).toEqual([{ sku: "tea", quantity: 2 }]);
+  });
+
+  it("is changed by two tools at once, and loses nothing", async () => {
+    const session = startSession(shop([adds("tea", "milk"), answers("Done.")]).agent);
+    await session.ask("Tea and milk.");
+    expect(session.current().data.items.map(({ sku }) => sku)).toEqual(["tea", "milk"]);
+    const results = Object.values(session.current().toolCalls).map(({ result }) => result);
+    // Each tool sees the data as it was when its call started.
+    expect(results).toMatchObject([{ content: "1 items" }, { content: "1 items" }]);
+  });
+
+  it("emits the patches of a change", async () => {
+    const session = startSession(shop([]).agent);
+    const patches: unknown[] = [];
+    session.onEvent((event) => event.type === "DataChanged" && patches.push(...event.patches));
+    await session.update((draft) => void draft.items.push({ sku: "tea", quantity: 1 }));
+    await session.update((draft) => void (draft.items[0] = { sku: "a/b~c", quantity: 1 }));
+    await session.update((draft) => void draft.items.pop());
+    expect(patches).toEqual([
+      { op: "add", path: "/items/0", value: { sku: "tea", quantity: 1 } },
+      { op: "replace", path: "/items/0", value: { sku: "a/b~c", quantity: 1 } },
+      { op: "remove", path: "/items/0" },
+    ]);
+  });
+
+  it("ignores a recipe that changes nothing", async () => {
+    const session = startSession(shop([]).agent);
+    expect(await session.update(() => undefined)).toEqual({ status: "ignored", reason: "nothing-new" });
+    expect(session.seq()).toBe(0);
+  });
+});
+
+describe("a change that is refused", () => {
+  it("names the path of what does not fit the schema, and changes nothing", async () => {
+    const session = startSession(shop([]).agent);
+    const refused = session.update((draft) => void draft.items.push({ sku: "tea", quantity: 0 }));
+    await expect(refused).rejects.toThrow(DataRefused);
+    await expect(refused).rejects.toThrow("The data was refused: items.0.quantity");
+    expect(session.seq()).toBe(0);
+  });
+
+  it.each<[string, (draft: Cart) => unknown, string]>([
+    ["a date", (draft) => Object.assign(draft, { at: new Date(0) }), "at"],
+    ["an undefined field", (draft) => Object.assign(draft, { at: undefined }), "at"],
+    ["a promise", async () => undefined, "synchronous"],
+    ["a thrown error", () => JSON.parse("{"), "JSON"],
+  ])("for %s", async (_, recipe, message) => {
+    const onError = vi.fn();
+    const session = startSession(shop([]).agent, { onError });
+    const refused = session.update((draft) => recipe(draft) as undefined);
+    await expect(refused).rejects.toThrow(message);
+    expect(session.current().data).toEqual({ items: [] });
+    expect(onError).not.toHaveBeenCalled();
+    // The session continues.
+    expect(await session.update((draft) => void draft.items.push({ sku: "a", quantity: 1 }))).toMatchObject({
+      status: "accepted",
+    });
+  });
+
+  it("in a tool is an exception of update, which the tool may catch", async () => {
+    const llm = new MockLlmCaller([callsTools([{ name: "spoil" }]), answers("Done.")]);
+    const spoil = defineTool({
+      name: "spoil",
+      description: "Spoils the cart.",
+      input: z.object({}),
+      data: cart,
+      execute: (_, { update }) => void update((draft) => void draft.items.push({ sku: "x", quantity: -1 })),
+    });
+    const session = startSession(defineAgent({ llm, data: cart, tools: [spoil] }));
+    await session.ask("Go.");
+    expect(session.current().toolCalls["call_1"]?.result).toMatchObject({
+      isSuccess: false,
+      error: expect.stringContaining("items.0.quantity"),
+    });
+    expect(session.current().data.items).toEqual([]);
+  });
+
+  it("without data is refused with a typed error", async () => {
+    const session = startSession(defineAgent({ llm: new MockLlmCaller([]) }));
+    await expect(session.update(() => undefined)).rejects.toMatchObject({ code: "no-data" });
+  });
+});
+
+describe("updates of a tool are committed with its result", () => {
+  const limited = defineData({ schema: z.object({ left: z.number().min(0) }), initial: { left: 1 } });
+
+  it("a tool that fails changes nothing", async () => {
+    const llm = new MockLlmCaller([callsTools([{ name: "fail" }]), answers("Done.")]);
+    const fail = defineTool({
+      name: "fail",
+      description: "Fails.",
+      input: z.object({}),
+      data: limited,
+      execute(_, { update }) {
+        update((draft) => void (draft.left = 0));
+        throw new Error("No.");
+      },
+    });
+    const session = startSession(defineAgent({ llm, data: limited, tools: [fail] }));
+    await session.ask("Go.");
+    expect(session.current().data).toEqual({ left: 1 });
+  });
+
+  it("of two tools that take the last one, the second fails and changes nothing", async () => {
+    const llm = new MockLlmCaller([callsTools([{ name: "take" }, { name: "take" }]), answers("Done.")]);
+    const take = defineTool({
+      name: "take",
+      description: "Takes one.",
+      input: z.object({}),
+      data: limited,
+      async execute(_, { update }) {
+        update((draft) => void (draft.left -= 1));
+        return "taken";
+      },
+    });
+    const session = startSession(defineAgent({ llm, data: limited, tools: [take] }));
+    await session.ask("Go.");
+    expect(session.current().data).toEqual({ left: 0 });
+    const results = Object.values(session.current().toolCalls).map(({ result }) => result);
+    expect(results).toMatchObject([
+      { isSuccess: true, content: "taken" },
+      { isSuccess: false, code: "data-refused" },
+    ]);
+  });
+
+  it("an update after the end of the call is an error", async () => {
+    let later: (() => unknown) | undefined;
+    const llm = new MockLlmCaller([callsTools([{ name: "leak" }]), answers("Done.")]);
+    const leak = defineTool({
+      name: "leak",
+      description: "Leaks.",
+      input: z.object({}),
+      data: limited,
+      execute: (_, { update }) => void (later = () => update((draft) => void (draft.left = 0))),
+    });
+    await startSession(defineAgent({ llm, data: limited, tools: [leak] })).ask("Go.");
+    expect(() => later?.()).toThrow("The call has ended.");
+  });
+});
+
+describe("application data in a log", () => {
+  it("is replayed without the code of recipes, verified, and read at any position", async () => {
+    const log = memoryLog();
+    const { agent } = shop([adds("tea"), answers("Done.")]);
+    const session = await openSession(agent, { log, id: "ada" });
+    await session.update((draft) => void draft.items.push({ sku: "rice", quantity: 1 }), "Ada");
+    const { seq } = session.info();
+    await session.ask("Tea.");
+    await session.close();
+    expect((await stateAt(log, "ada", seq)).state.data).toEqual({ items: [{ sku: "rice", quantity: 1 }] });
+    expect(await verifySession(log, "ada")).toMatchObject({ ok: true });
+    const again = await openSession(shop([]).agent, { log, id: "ada" });
+    expect(again.current().data.items.map(({ sku }) => sku)).toEqual(["rice", "tea"]);
+    await again.close();
+  });
+
+  it("is migrated by one recorded input, and old records stay valid", async () => {
+    const log = memoryLog();
+    const first = await openSession(shop([]).agent, { log, id: "ada" });
+    await first.update((draft) => void draft.items.push({ sku: "tea", quantity: 1 }));
+    await first.close();
+    const counts = defineData({
+      schema: z.object({ skus: z.array(z.string()) }),
+      initial: { skus: [] },
+      version: 2,
+      migrate: (stored) => {
+        const { items } = z.object({ items: z.array(z.object({ sku: z.string() })) }).parse(stored);
+        return { skus: items.map(({ sku }) => sku) };
+      },
+    });
+    const agent = defineAgent({ llm: new MockLlmCaller([]), data: counts });
+    for (const openings of [1, 2]) {
+      const session = await openSession(agent, { log, id: "ada" });
+      expect(session.current().data).toEqual({ skus: ["tea"] });
+      expect(session.current().dataStatus?.version, `opening ${openings}`).toBe(2);
+      await session.close();
+    }
+    expect(await verifySession(log, "ada")).toMatchObject({ ok: true });
+    // The older release cannot use the newer data.
+    await expect(openSession(shop([]).agent, { log, id: "ada" })).rejects.toThrow(
+      "The data has version 2, this agent has version 1.",
+    );
+  });
+
+  it("is given to a session that was created without data", async () => {
+    const log = memoryLog();
+    await (await openSession(defineAgent({ llm: new MockLlmCaller([]) }), { log, id: "ada" })).close();
+    const session = await openSession(shop([]).agent, { log, id: "ada" });
+    expect(session.current().data).toEqual({ items: [] });
+    await session.close();
+    expect(await verifySession(log, "ada")).toMatchObject({ ok: true });
+  });
+
+  it("is changed by a poster, and its recipe runs again if the owner was first", async () => {
+    const log = memoryLog();
+    const owner = await openSession(shop([]).agent, { log, id: "ada" });
+    const poster = await openSession(shop([]).agent, { log, id: "ada", access: "post" });
+    await Promise.all([
+      owner.update((draft) => void draft.items.push({ sku: "tea", quantity: 1 })),
+      poster.update((draft) => void draft.items.push({ sku: "milk", quantity: 1 })),
+    ]);
+    await owner.refresh();
+    await poster.refresh();
+    expect(
+      owner
+        .current()
+        .data.items.map(({ sku }) => sku)
+        .toSorted(),
+    ).toEqual(["milk", "tea"]);
+    expect(poster.current().data).toEqual(owner.current().data);
+    await poster.close();
+    await owner.close();
+  });
+});
+
+describe("showData", () => {
+  it("adds a note with the data when it has changed since the model saw it, and only then", async () => {
+    const { agent, llm } = shop([adds("tea"), answers("One."), answers("Two.")], { showData: "changed" });
+    const session = startSession(agent);
+    await session.ask("Tea.");
+    await session.ask("And?");
+    const texts = llm.requests.map((request) => JSON.stringify(request));
+    expect(texts[0]).toContain('{\\"items\\":[]}');
+    expect(texts[1]).toContain('{\\"items\\":[{\\"sku\\":\\"tea\\",\\"quantity\\":1}]}');
+    expect(texts[2]?.split("The data of the application is now").length).toBe(3);
+  });
+});
+
+describe("handlers of custom states", () => {
+  const steps = defineData({ schema: z.object({ count: z.number().max(1) }), initial: { count: 0 } });
+  const graph = {
+    states: ["Count"],
+    rows: { Planning: { LlmFinalAnswer: "Count" }, Count: { Counted: "Done", HandlerFailed: "Done" } },
+    terminals: [],
+  };
+
+  it("read and change the data, together with their decision", async () => {
+    const seen: unknown[] = [];
+    const agent = defineAgent({
+      llm: new MockLlmCaller([answers("A."), answers("B.")]),
+      data: steps,
+      config: { graph },
+      states: {
+        Count(_, { data, update }) {
+          expectTypeOf(data).toEqualTypeOf<{ readonly count: number }>();
+          seen.push(data.count, update((draft) => void (draft.count += 1)).count);
+          return "Counted";
+        },
+      },
+    });
+    const session = startSession(agent);
+    await session.ask("Go.");
+    expect(session.current().data).toEqual({ count: 1 });
+    // The second one does not fit the schema: the handler fails, and the data stays.
+    await session.ask("Again.");
+    expect(session.current().data).toEqual({ count: 1 });
+    expect(seen).toEqual([0, 1]);
+  });
+});
+
+describe("defineData and defineAgent refuse what cannot work", () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      "an initial value that does not fit",
+      () => defineData({ schema: z.object({ n: z.number() }), initial: JSON.parse('{"n":"x"}') }),
+      "initial of defineData does not fit",
+    ],
+    [
+      "a version that is not a positive integer",
+      () => defineData({ schema: z.object({}), initial: {}, version: 0 }),
+      "version of defineData must be a positive integer, got 0.",
+    ],
+    [
+      "a tool whose data the agent does not have",
+      () => defineAgent({ llm: new MockLlmCaller([]), tools: [addItem] }),
+      "The tool add_item uses data that the agent does not have.",
+    ],
+    [
+      "data that was not defined",
+      () => defineAgent({ llm: new MockLlmCaller([]), data: JSON.parse("{}") }),
+      "data was not created by defineData",
+    ],
+  ])("%s", (_, call, message) => expect(call).toThrow(message));
+});
