@@ -3,6 +3,7 @@ import { callId } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState, InputOf, TurnPart } from "@moora/agent-core-state-machine";
 import { openCallOf } from "@moora/agent-core-state-machine/internal";
 import type { Choose } from "./choose.ts";
+import { drawPatches } from "./draw-data.ts";
 import { oneOf } from "./simulation/choices.ts";
 
 /** Draws a valid or invalid answer to a wanted effect. */
@@ -34,6 +35,7 @@ export function drawAnswer(state: AgentState, effect: AgentEffect, choose: Choos
         type: "state-handled",
         key: effect.key,
         event: drawEvent(state, effect.name, choose),
+        ...(state.dataStatus !== null && choose(2) === 0 ? { patches: drawPatches(state, choose) } : {}),
         timestamp,
       };
     case "wait-until":
@@ -161,7 +163,15 @@ function drawToolAnswer(
     choose(3) === 0
       ? ({ isSuccess: false, error: drawText(choose), receivedAt: timestamp } as const)
       : success(choose, timestamp);
-  return { type: "tool-call-completed", toolCallId, ...(choose(2) === 0 ? { key } : {}), result, timestamp };
+  const changes = state.dataStatus !== null && choose(2) === 0;
+  return {
+    type: "tool-call-completed",
+    toolCallId,
+    ...(choose(2) === 0 ? { key } : {}),
+    result,
+    ...(changes ? { patches: drawPatches(state, choose) } : {}),
+    timestamp,
+  };
 }
 
 /** The result of a tool call that succeeds. */

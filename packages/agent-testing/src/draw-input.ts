@@ -7,6 +7,7 @@ import type {
   ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import { configGroups } from "@moora/agent-core-state-machine/internal";
+import { drawDataChange } from "./draw-data.ts";
 import type { Choose } from "./choose.ts";
 import { drawAnswer, drawText, success } from "./draw-effect-answer.ts";
 import { oneOf } from "./simulation/choices.ts";
@@ -44,6 +45,7 @@ function drawFromOutside(state: AgentState, choose: Choose): AgentInput {
     () => ({ type: "agent-configured", tools: drawTools(choose), timestamp }),
     () => ({ type: "context-window-expanded", timestamp }),
     () => ({ type: "context-note-added", text: drawText(choose), timestamp }),
+    () => drawDataChange(state, choose),
     () => ({
       type: "history-tool-calls-added",
       toolCallIds: [calls[choose(calls.length + 1)] ?? "none"],
@@ -90,6 +92,7 @@ export function drawConfigChange(choose: Choose): AgentConfigChange {
     { reflection: { aboveInputTokens: choose(300) } },
     { limits: { minAnswerLength: choose(10) } },
     { toolCalls: { parallel: choose(2) === 0 } },
+    { showData: choose(2) === 0 ? "changed" : "never" },
     { toolCalls: { maxParallel: 1 + choose(3) } },
     { toolCalls: { maxPerTurn: 1 + choose(3) } },
     { retries: { maxToolAttempts: 1 + choose(3) } },
