@@ -118,14 +118,17 @@ export interface BaseDefinition<State, Input, Effect, Detail, Position> {
   onNotice?(notice: MoorexNotice<State, Input, Effect, Detail, Position>): void;
 }
 
-/** The definition of a machine. `Position` is the type of what `commit` returns for each input. */
-export interface MoorexDefinition<State, Input, Effect, Position = undefined> extends BaseDefinition<
+/**
+ * The definition of a machine. `Detail` is undefined: `DetailedDefinition` has details. `Position` is the type of what `commit`
+ * returns for each input.
+ */
+export interface MoorexDefinition<
   State,
   Input,
   Effect,
-  undefined,
-  Position
-> {
+  Detail extends undefined = undefined,
+  Position = undefined,
+> extends BaseDefinition<State, Input, Effect, Detail, Position> {
   /** Returns the next state. Must be pure, total and synchronous. The same reference means that the input did not apply. */
   transition(input: Input): (state: State) => State;
 }
