@@ -240,4 +240,15 @@ export const runnerFaults: readonly Fault[] = [
     caughtBy: /a group of results whose append fails > loses and doubles nothing/,
     hangs: true,
   },
+  fault(
+    120,
+    "a result of a commit that has another form is not refused",
+    {
+      file: machine,
+      text: "result = checkedResult(answer, draft.steps.length);",
+      replacement: "result = answer;",
+    },
+    ["packages/moorex/test/commit-result.test.ts"],
+    /I5: a commit that returns at once/,
+  ),
 ];

@@ -73,7 +73,8 @@ export interface CommittedInput<Input, Position = undefined> {
 
 /**
  * The result of `commit`. With `positions`, or with nothing, the steps are durable; there is one position for each step, in
- * order. With a `before` that is not empty, the steps are not durable, because these inputs were committed first.
+ * order. With a `before` that is not empty, the steps are not durable, because these inputs were committed first. A result of
+ * another form, such as null, counts as a failed commit.
  */
 export type CommitResult<Input, Position = undefined> =
   | { readonly before: readonly CommittedInput<Input, Position>[] }

@@ -26,6 +26,7 @@
 import { Batch } from "./batch.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import type { BaseDefinition, CommitResult, CommittedInput, Moorex } from "./definition.ts";
+import { checkedResult, isPromise } from "./commit-result.ts";
 import { CommittedState } from "./committed-state.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Drafts, type Draft } from "./draft.ts";
@@ -162,8 +163,8 @@ export class Machine<State, Input, Effect, Detail, Position> {
       let result: CommitResult<Input, Position>;
       try {
         const answer = this.#commit(draft);
-        if (answer !== undefined && "then" in answer) return this.#processLater(group, draft, answer);
-        result = answer;
+        if (isPromise(answer)) return this.#processLater(group, draft, answer);
+        result = checkedResult(answer, draft.steps.length);
       } catch (error) {
         return this.#commitFailed(group, draft, error);
       }
@@ -178,7 +179,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
   ): Promise<void> {
     let result: CommitResult<Input, Position>;
     try {
-      result = await answer;
+      result = checkedResult(await answer, draft.steps.length);
     } catch (error) {
       return this.#commitFailed(group, draft, error);
     }
