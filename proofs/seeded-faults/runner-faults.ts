@@ -3,8 +3,8 @@ import { fault, type Fault } from "./fault.ts";
 const machine = "packages/moorex/src/machine.ts";
 const runs = "packages/moorex/src/effect-runs.ts";
 const durable = "packages/agent/src/durable";
-const dispatcher = "packages/moorex/src/dispatcher.ts";
 const moorexTests = ["packages/moorex/test/create-moorex.test.ts"];
+const effectRunTests = ["packages/moorex/test/effect-runs.test.ts"];
 const intentTests = ["packages/moorex/test/intents.test.ts", "packages/moorex/test/invariants.test.ts"];
 const durableTests = "packages/agent/test/durable";
 
@@ -14,9 +14,9 @@ export const runnerFaults: readonly Fault[] = [
     2,
     "an input is acknowledged before it is appended",
     {
-      file: dispatcher,
+      file: "packages/moorex/src/batch.ts",
       text: "return batch.promise();",
-      replacement: "return Promise.resolve({ applied: inputs.length, state: this.#host.state() });",
+      replacement: "return Promise.resolve({ applied: inputs.length, state: inputs[0] });",
     },
     moorexTests,
     /I5: commit/,
@@ -81,8 +81,8 @@ export const runnerFaults: readonly Fault[] = [
     "a finished effect starts again while it is still wanted",
     {
       file: runs,
-      text: "this.#running.has(key) || this.#finished.has(key)",
-      replacement: "this.#running.has(key)",
+      text: "return this.#runs.has(key);",
+      replacement: 'return this.#runs.get(key)?.phase === "running";',
     },
     moorexTests,
     /I2: a finished key > does not start again while it is still wanted/,
@@ -92,13 +92,13 @@ export const runnerFaults: readonly Fault[] = [
     name: "an old run is still heard",
     changes: [
       {
-        file: dispatcher,
-        text: 'if (run?.phase === "over") return Promise.resolve(this.#notApplied());',
-        replacement: "",
+        file: machine,
+        text: 'run === undefined ? this.#isStopped : run.phase !== "running"',
+        replacement: "run === undefined && this.#isStopped",
       },
       {
         file: "packages/moorex/src/group.ts",
-        text: 'run.phase === "over" || (after !== state',
+        text: 'run.phase === "retired" || (after !== state',
         replacement: "(after !== state",
       },
     ],
@@ -240,4 +240,66 @@ export const runnerFaults: readonly Fault[] = [
     caughtBy: /a group of results whose append fails > loses and doubles nothing/,
     hangs: true,
   },
+  fault(
+    115,
+    "an input that an effect does not wait for is lost where `start` returns before its turn",
+    {
+      file: "packages/moorex/src/group.ts",
+      text: 'run.phase === "retired" || (after !== state',
+      replacement: 'run.phase !== "running" || (after !== state',
+    },
+    effectRunTests,
+    /I3: an input that an effect dispatches without waiting for it/,
+  ),
+  fault(
+    116,
+    "a waiting input of a run that has ended is applied after its key was retired",
+    {
+      file: runs,
+      text: 'else if (run.phase === "ended") this.#remove(run);',
+      replacement: 'else if (run.phase === "ended") this.#runs.delete(run.key);',
+    },
+    effectRunTests,
+    /I3: the waiting input of a run that has ended > is dropped where its key was retired/,
+  ),
+  fault(
+    117,
+    "an input that is dropped is not reported",
+    {
+      file: "packages/moorex/src/committed-state.ts",
+      text: 'this.#notices.emit({ type: "input-dropped", key, input });',
+      replacement: "void [key, input];",
+    },
+    effectRunTests,
+    /is dropped with a notice/,
+  ),
+  fault(
+    118,
+    "an error that an effect throws after its end is not reported",
+    { file: runs, text: "this.#options.failed(failure.error, key);", replacement: "return;" },
+    effectRunTests,
+    /I6: an error of a run > that its own input has retired is reported/,
+  ),
+  fault(
+    119,
+    "the machine is settled while the `start` of an effect continues after its result",
+    {
+      file: runs,
+      text: "this.#foreground + this.#answeredForeground === 0;",
+      replacement: "this.#foreground === 0;",
+    },
+    effectRunTests,
+    /settled > waits for a `start` whose own input retired its key/,
+  ),
+  fault(
+    120,
+    "a result of a commit that has another form is not refused",
+    {
+      file: machine,
+      text: "result = checkedResult(answer, draft.steps.length);",
+      replacement: "result = answer;",
+    },
+    ["packages/moorex/test/commit-result.test.ts"],
+    /I5: a commit that returns at once/,
+  ),
 ];

@@ -4,7 +4,8 @@ import { callSafely } from "./listeners.ts";
 /**
  * The source of an error that no caller waits for.
  *
- * - `effect`: a model call, tool, handler or question ended without a result; `key` is the key of the effect.
+ * - `effect`: a model call, tool, handler or question ended without a result, or threw after its end; `key` is the key of
+ *   the effect.
  * - `transition`: the reducer threw for an input of an effect, `key` is the key of the effect; or for an input that
  *   another process appended to the log, without a key: the session halts with the reason `InternalError`.
  * - `effectsAt`: the effects of a state could not be computed.

@@ -10,6 +10,11 @@ export class BatchQueue<State, Input, Effect> {
     return this.#waiting.length === 0;
   }
 
+  /** Whether no batch waits, also none that a failed commit has left. */
+  get isSettled(): boolean {
+    return this.isEmpty && this.#deferred.length === 0;
+  }
+
   add(batch: Batch<State, Input, Effect>): void {
     this.#waiting.push(batch);
   }

@@ -1,4 +1,4 @@
-import type { BatchResult, DispatchedInput, DispatchResult } from "./definition.ts";
+import type { BatchResult, Dispatch, DispatchedInput, DispatchResult } from "./definition.ts";
 import type { Run } from "./effect-runs.ts";
 
 /** The inputs of one dispatch, and its result. */
@@ -47,12 +47,25 @@ export class Batch<State, Input, Effect> {
   }
 }
 
+/** Queues a batch. Settles it at once if its run is over or the machine was stopped. */
+export type Enqueue<State, Input, Effect> = (batch: Batch<State, Input, Effect>) => void;
+
+/** The dispatch of a run, or of callers outside. */
+export const dispatchOf =
+  <State, Input, Effect>(
+    enqueue: Enqueue<State, Input, Effect>,
+    run?: Run<State, Input, Effect>,
+  ): Dispatch<State, Input> =>
+  (...inputs) => {
+    const batch = new Batch<State, Input, Effect>(inputs, run);
+    enqueue(batch);
+    return batch.promise();
+  };
+
 const resultPromise = <State>(result: BatchResult<State>): Promise<DispatchResult<State>> =>
-  "error" in result ? rejected(result.error) : Promise.resolve(result);
+  "error" in result ? markHandled(Promise.reject(result.error)) : Promise.resolve(result);
 
-/** A rejected promise that the caller need not catch, because a notice reports the error too. */
-export const rejected = (error: unknown): Promise<never> => markHandled(Promise.reject(error));
-
+/** Marks a promise that the caller need not catch, because a notice reports its error too. */
 function markHandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

@@ -1,5 +1,6 @@
+import type { Batch } from "./batch.ts";
 import type { BaseDefinition, ErrorSource, Step } from "./definition.ts";
-import type { EffectRuns } from "./effect-runs.ts";
+import type { EffectRuns, Run } from "./effect-runs.ts";
 import { isStep, type BatchOutcome } from "./group.ts";
 import type { Draft } from "./draft.ts";
 import type { Notifier } from "./notifier.ts";
@@ -49,7 +50,8 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
       if (outcome.type === "failed") {
         outcome.batch.settle({ error: outcome.error });
         this.#notices.error(source, outcome.error, outcome.batch.run?.key);
-      } else this.#publishBatch(outcome, position, after);
+      } else if (outcome.type === "dropped") this.drop(outcome.batch, outcome.run);
+      else this.#publishBatch(outcome, position, after);
     }
     for (const entry of intents?.entries ?? []) this.#publishEntry(entry, position);
   }
@@ -65,10 +67,16 @@ export class CommittedState<State, Input, Effect, Detail, Position> {
       if (isStep(entry)) applied += 1;
     }
     const { run } = batch;
-    if (applied > 0 && run !== undefined)
+    if (applied > 0 && run?.phase === "running")
       // Reconciling finds out whether the last state of the draft wants the run.
       run.isAnswered = this.#state === after || !this.isWanted(run.key, this.#state);
     batch.settle({ applied, state: this.#state });
+  }
+
+  /** Settles a batch of a run that is over, without applying it, and reports its inputs. */
+  drop(batch: Batch<State, Input, Effect>, { key }: Run<State, Input, Effect>): void {
+    for (const input of batch.inputs) this.#notices.emit({ type: "input-dropped", key, input });
+    batch.settle({ applied: 0, state: this.#state });
   }
 
   #publishEntry(entry: Step<State, Input, Detail>, positions: Iterator<Position | undefined>): void {

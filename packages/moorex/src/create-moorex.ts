@@ -13,7 +13,7 @@ export function createMoorex<
   Detail extends undefined = undefined,
   Position = undefined,
 >(
-  definition: MoorexDefinition<State, Input, Effect, Position>,
+  definition: MoorexDefinition<State, Input, Effect, Detail, Position>,
 ): Moorex<State, Input, Effect, Detail, Position>;
 /** Creates a machine whose transition returns a detail with the next state. In all else like the other overload. */
 export function createMoorex<State, Input, Effect, Detail = undefined, Position = undefined>(
@@ -21,7 +21,7 @@ export function createMoorex<State, Input, Effect, Detail = undefined, Position 
 ): Moorex<State, Input, Effect, Detail, Position>;
 export function createMoorex<State, Input, Effect, Detail, Position>(
   definition:
-    | MoorexDefinition<State, Input, Effect, Position>
+    | MoorexDefinition<State, Input, Effect, undefined, Position>
     | DetailedDefinition<State, Input, Effect, Detail, Position>,
 ): Moorex<State, Input, Effect, undefined, Position> | Moorex<State, Input, Effect, Detail, Position> {
   return "transition" in definition

@@ -30,7 +30,11 @@ export type LateInput<State, Input> = (state: State) => Input | undefined;
 /** An input, or a function that returns it at its turn. An input itself must not be a function. */
 export type DispatchedInput<State, Input> = Input | LateInput<State, Input>;
 
-/** Dispatches inputs to the machine as one atomic batch. */
+/**
+ * Dispatches inputs to the machine as one atomic batch. The batch of an effect counts if it was dispatched before `start`
+ * ended and the state has wanted the key of the effect since, whether or not `start` waits for the result. Else it is
+ * dropped: `applied` is 0, and an `input-dropped` notice reports each of its inputs.
+ */
 export type Dispatch<State, Input> = (
   ...inputs: readonly DispatchedInput<State, Input>[]
 ) => Promise<DispatchResult<State>>;
@@ -41,8 +45,9 @@ export type BatchResult<State> = DispatchResult<State> | { readonly error: unkno
 /** The context of a run of an effect. */
 export interface RunContext<State, Input> {
   /**
-   * Aborted when the state no longer wants the effect (`AbortError`) and when the machine stops (`ShutdownError`). It is
-   * created when it is read for the first time.
+   * Aborted when the state no longer wants the effect (`AbortError`) and when the machine stops (`ShutdownError`). An effect
+   * whose own input is why the state no longer wants it is not aborted before the machine stops. The signal is created when it
+   * is read for the first time.
    */
   readonly signal: AbortSignal;
   /**
@@ -58,7 +63,8 @@ export interface RunContext<State, Input> {
 /**
  * One run of an effect. `start` does the work and dispatches its results; the promise of `dispatch` resolves with whether
  * they applied. `cancel` is called with the reason of the abort when `context.signal` is aborted, or would be if it had
- * been read.
+ * been read. An error of `start` is reported: as `effect-failed` while the state wants the effect, else as `error-caught`. After
+ * an abort, its reason and errors with the name `AbortError` are not reported.
  */
 export interface EffectRun<State, Input> {
   start(dispatch: Dispatch<State, Input>, context: RunContext<State, Input>): Promise<void>;
@@ -73,7 +79,8 @@ export interface CommittedInput<Input, Position = undefined> {
 
 /**
  * The result of `commit`. With `positions`, or with nothing, the steps are durable; there is one position for each step, in
- * order. With a `before` that is not empty, the steps are not durable, because these inputs were committed first.
+ * order. With a `before` that is not empty, the steps are not durable, because these inputs were committed first. A result of
+ * another form, such as null, counts as a failed commit.
  */
 export type CommitResult<Input, Position = undefined> =
   | { readonly before: readonly CommittedInput<Input, Position>[] }
@@ -87,7 +94,7 @@ export interface BaseDefinition<State, Input, Effect, Detail, Position> {
   /** Returns the wanted effects of a state by key. Must be pure. The key is the identity of an effect. */
   effectsAt(state: State): Readonly<Record<string, Effect>>;
   /**
-   * Whether a state wants the effect of a key that is running. Must be pure, and true exactly if `effectsAt` contains the
+   * Whether a state wants the effect of a key that has started. Must be pure, and true exactly if `effectsAt` contains the
    * key. Default: looks for the key in `effectsAt`. Give it where `effectsAt` is expensive and many effects run at once.
    */
   isWanted?(key: string, state: State): boolean;
@@ -118,14 +125,17 @@ export interface BaseDefinition<State, Input, Effect, Detail, Position> {
   onNotice?(notice: MoorexNotice<State, Input, Effect, Detail, Position>): void;
 }
 
-/** The definition of a machine. `Position` is the type of what `commit` returns for each input. */
-export interface MoorexDefinition<State, Input, Effect, Position = undefined> extends BaseDefinition<
+/**
+ * The definition of a machine. `Detail` is undefined: `DetailedDefinition` has details. `Position` is the type of what `commit`
+ * returns for each input.
+ */
+export interface MoorexDefinition<
   State,
   Input,
   Effect,
-  undefined,
-  Position
-> {
+  Detail extends undefined = undefined,
+  Position = undefined,
+> extends BaseDefinition<State, Input, Effect, Detail, Position> {
   /** Returns the next state. Must be pure, total and synchronous. The same reference means that the input did not apply. */
   transition(input: Input): (state: State) => State;
 }
@@ -151,17 +161,28 @@ export interface DetailedDefinition<
 /**
  * The source of an error that a notice reports. `transition`: the transition threw, and its input was refused.
  * `effectsAt`: `effectsAt` or `isWanted` threw; the state is current, its effects are not running. `subscriber`: a listener of notices
- * threw. `commit`: inputs were not made durable. `dispatch`: an input was dispatched after `stop`.
+ * threw. `commit`: inputs were not made durable. `dispatch`: an input was dispatched after `stop`. `effect`: a run of an effect threw that
+ * is not running anymore, or its `cancel` or a callback of `post` did.
  */
-export type ErrorSource = "transition" | "foreign" | "effectsAt" | "subscriber" | "commit" | "dispatch";
+export type ErrorSource =
+  | "transition"
+  | "foreign"
+  | "effectsAt"
+  | "subscriber"
+  | "commit"
+  | "dispatch"
+  | "effect";
 
 /**
  * A notice of a machine to `onNotice` and to its subscribers. `position` is what `commit` returned for the input;
- * undefined if it returned none.
+ * undefined if it returned none. `input-dropped`: an input of the effect with this key came too late; see `Dispatch`. A late-bound
+ * input is reported as the function. Each `effect-started` is followed by one notice of the end of the run: completed, failed
+ * or canceled.
  */
 export type MoorexNotice<State, Input, Effect, Detail = undefined, Position = undefined> =
   | { readonly type: "input-received"; readonly input: Input }
   | { readonly type: "input-ignored"; readonly input: Input; readonly state: State }
+  | { readonly type: "input-dropped"; readonly key: string; readonly input: DispatchedInput<State, Input> }
   | {
       readonly type: "state-updated";
       readonly input: Input;
@@ -179,7 +200,7 @@ export type MoorexNotice<State, Input, Effect, Detail = undefined, Position = un
       readonly source: ErrorSource;
       readonly error: unknown;
       /**
-       * The effect that dispatched the input. After a failed commit: an effect whose input is kept, or a wanted effect
+       * The effect that threw or that dispatched the input. After a failed commit: an effect whose input is kept, or a wanted effect
        * whose intent was not stored; the next dispatch, such as an empty one, commits them again. Absent if all inputs came
        * from outside: their dispatches reject.
        */
@@ -194,7 +215,11 @@ export interface Moorex<State, Input, Effect, Detail = undefined, Position = und
   current(): State;
   /** Calls the listener with every later notice. Returns a function that unsubscribes. */
   subscribe(listener: (notice: MoorexNotice<State, Input, Effect, Detail, Position>) => void): () => void;
-  /** Resolves when no input is waiting, no commit is running and no effect is running. */
+  /**
+   * Resolves when no input waits, no commit runs, and no `start` runs that has not been aborted. So it waits for an effect that
+   * its own input has retired, until `start` ends; not for one that was canceled, and not for background effects. An input
+   * that a failed commit has left waits for the next dispatch.
+   */
   settled(): Promise<void>;
   /** Aborts running effects and refuses later inputs. Inputs of a running commit are still published when they are durable. */
   stop(): void;

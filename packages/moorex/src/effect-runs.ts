@@ -1,34 +1,37 @@
+import { Batch, dispatchOf, type Enqueue } from "./batch.ts";
 import type { BatchResult, DispatchedInput, EffectRun, RunContext } from "./definition.ts";
-import type { Dispatcher } from "./dispatcher.ts";
 import type { RefusedEffect } from "./intents.ts";
 
 /** One run of an effect. */
 export class Run<State, Input, Effect> implements RunContext<State, Input> {
   readonly key: string;
   readonly effect: Effect;
-  /** `over`: the run has ended, or the state no longer wants it; its later inputs are dropped. */
-  phase: "running" | "over" = "running";
+  /**
+   * `ended`: `start` has ended; its later inputs are dropped, those that wait are not. `retired`: the state no longer wants
+   * the effect, or the machine was stopped; the inputs that wait are dropped as well.
+   */
+  phase: "running" | "ended" | "retired" = "running";
   /** Whether an accepted batch of this run retired it, so that its end counts as a completion, not as a cancellation. */
   isAnswered = false;
-  /** Whether `settled` does not wait for it. */
-  isBackground = false;
+  /** How much it counts in the foreground, for which `settled` waits: 0 for a background effect. */
+  foreground: 0 | 1 = 1;
   #work: Pick<EffectRun<unknown, unknown>, "cancel"> | undefined;
   #abortReason: DOMException | undefined;
   #controller: AbortController | undefined;
 
-  readonly #dispatcher: Dispatcher<State, Input, Effect>;
+  readonly #enqueue: Enqueue<State, Input, Effect>;
 
-  constructor(key: string, effect: Effect, dispatcher: Dispatcher<State, Input, Effect>) {
+  constructor(key: string, effect: Effect, enqueue: Enqueue<State, Input, Effect>) {
     this.key = key;
     this.effect = effect;
-    this.#dispatcher = dispatcher;
+    this.#enqueue = enqueue;
   }
 
   post(
     inputs: readonly DispatchedInput<State, Input>[],
     settled?: (result: BatchResult<State>) => void,
   ): void {
-    this.#dispatcher.post(this, inputs, settled);
+    this.#enqueue(new Batch(inputs, this, settled));
   }
 
   get signal(): AbortSignal {
@@ -37,6 +40,12 @@ export class Run<State, Input, Effect> implements RunContext<State, Input> {
       if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
     }
     return this.#controller.signal;
+  }
+
+  /** Whether an error is the reaction to the abort of this run, which is not a failure. */
+  isAbortError(error: unknown): boolean {
+    if (this.#abortReason === undefined) return false;
+    return error === this.#abortReason || (error instanceof Error && error.name === "AbortError");
   }
 
   /** Calls `cancel` of the work when the run is aborted. */
@@ -61,10 +70,12 @@ export type RunNotice<Effect> =
 
 interface RunOptions<State, Input, Effect> {
   readonly runEffect: (effect: Effect, state: State, key: string) => EffectRun<State, Input>;
-  readonly dispatcher: Dispatcher<State, Input, Effect>;
+  readonly enqueue: Enqueue<State, Input, Effect>;
   readonly emit: (notice: RunNotice<Effect>) => void;
+  /** Called with an exception that does not end a run. */
+  readonly failed: (error: unknown, key: string) => void;
   readonly isBackground: (effect: Effect, state: State) => boolean;
-  /** Called after each run that ended. */
+  /** Called after each run that ended, and after the `start` of a run that its own input had retired. */
   readonly onEnd: () => void;
 }
 
@@ -75,35 +86,42 @@ const stopped: DOMException = new DOMException("The machine was stopped.", "Shut
 /** The runs of a machine. Ensures I1 to I3: the running keys are the wanted keys without the finished ones. */
 export class EffectRuns<State, Input, Effect> {
   readonly #options: RunOptions<State, Input, Effect>;
-  readonly #running = new Map<string, Run<State, Input, Effect>>();
-  readonly #finished = new Set<string>();
+  /** The runs of the wanted keys: those that are running and those that have ended. */
+  readonly #runs = new Map<string, Run<State, Input, Effect>>();
+  /** The runs that their own inputs retired while `start` still runs. */
+  readonly #answered = new Set<Run<State, Input, Effect>>();
+  /** The number of running keys that are not in the background. */
   #foreground = 0;
+  /** The number of answered runs that are not in the background. */
+  #answeredForeground = 0;
   #isStopped = false;
 
   constructor(options: RunOptions<State, Input, Effect>) {
     this.#options = options;
   }
 
-  /** The number of runs that are not in the background. */
+  /** The number of running keys that are not in the background. */
   get foreground(): number {
     return this.#foreground;
   }
 
+  /** Whether no `start` runs for which `settled` waits: one in the foreground that has not been aborted. */
+  get isSettled(): boolean {
+    return this.#isStopped || this.#foreground + this.#answeredForeground === 0;
+  }
+
   /** Whether the effect of a key is running or has finished, so that it does not start now. */
   isStarted(key: string): boolean {
-    return this.#running.has(key) || this.#finished.has(key);
+    return this.#runs.has(key);
   }
 
   /** Ends the runs whose keys `wanted` does not contain. A finished key that is no longer wanted may start again later. */
   retire(wanted: Readonly<Record<string, Effect>>): void {
-    for (const key of this.#finished) if (!Object.hasOwn(wanted, key)) this.#finished.delete(key);
-    for (const run of this.#running.values()) {
-      if (Object.hasOwn(wanted, run.key)) {
-        run.isAnswered = false;
-        continue;
-      }
-      if (run.isAnswered) this.#end(run, { type: "effect-completed", key: run.key, effect: run.effect });
-      else this.#cancel(run, noLongerWanted);
+    for (const run of this.#runs.values()) {
+      if (Object.hasOwn(wanted, run.key)) run.isAnswered = false;
+      else if (run.phase === "ended") this.#remove(run);
+      else if (run.isAnswered && !this.#isStopped) this.#answer(run);
+      else this.#cancel(run);
     }
   }
 
@@ -121,7 +139,9 @@ export class EffectRuns<State, Input, Effect> {
   refuse(refused: readonly RefusedEffect<Effect>[], wanted: Readonly<Record<string, Effect>>): void {
     for (const { key, effect, failure } of refused) {
       if (!Object.hasOwn(wanted, key)) continue;
-      this.#finished.add(key);
+      const run = new Run(key, effect, this.#options.enqueue);
+      run.phase = "ended";
+      this.#runs.set(key, run);
       if (failure !== undefined)
         this.#options.emit({ type: "effect-failed", key, effect, error: failure.error });
     }
@@ -130,55 +150,85 @@ export class EffectRuns<State, Input, Effect> {
   /** Ends every run; none starts anymore. */
   stop(): void {
     this.#isStopped = true;
-    for (const run of this.#running.values()) this.#cancel(run, stopped);
+    this.retire({});
+    for (const run of this.#answered) this.#abort(run, stopped);
   }
 
   #start(key: string, effect: Effect, state: State): void {
-    const { emit, runEffect, isBackground, dispatcher } = this.#options;
-    const run = new Run(key, effect, dispatcher);
-    this.#running.set(key, run);
+    const { emit, runEffect, isBackground, enqueue } = this.#options;
+    const run = new Run(key, effect, enqueue);
+    this.#runs.set(key, run);
     this.#foreground += 1;
     emit({ type: "effect-started", key, effect });
     // A listener that stops the machine ends the run before it begins, and so may `runEffect`.
     if (this.#isStopped) return;
     try {
       if (isBackground(effect, state)) {
-        run.isBackground = true;
+        run.foreground = 0;
         this.#foreground -= 1;
       }
       const work = runEffect(effect, state, key);
       if (this.#isStopped) return;
       run.linkTo(work);
-      work.start(dispatcher.dispatchOf(run), run).then(
-        () => this.#finish(run, { type: "effect-completed", key, effect }),
-        (error: unknown) => this.#finish(run, { type: "effect-failed", key, effect, error }),
+      work.start(dispatchOf(enqueue, run), run).then(
+        () => this.#finish(run),
+        (error: unknown) => this.#finish(run, { error }),
       );
     } catch (error) {
-      this.#finish(run, { type: "effect-failed", key, effect, error });
+      this.#finish(run, { error });
     }
   }
 
-  /** Handles a run that ended by itself, by completing or failing. */
-  #finish(run: Run<State, Input, Effect>, notice: RunNotice<Effect>): void {
-    if (run.phase === "over") return;
-    this.#finished.add(run.key);
-    this.#end(run, notice);
+  /** Handles the end of `start`. After the end of its run, only an error of it is reported. */
+  #finish(run: Run<State, Input, Effect>, failure?: { readonly error: unknown }): void {
+    const { key, effect } = run;
+    if (run.phase === "running") {
+      run.phase = "ended";
+      return this.#end(
+        run,
+        failure === undefined
+          ? { type: "effect-completed", key, effect }
+          : { type: "effect-failed", key, effect, error: failure.error },
+      );
+    }
+    if (failure !== undefined && !run.isAbortError(failure.error)) this.#options.failed(failure.error, key);
+    if (!this.#answered.delete(run)) return;
+    this.#answeredForeground -= run.foreground;
+    this.#options.onEnd();
   }
 
-  #cancel(run: Run<State, Input, Effect>, reason: DOMException): void {
+  /** Ends a run that its own input has retired. Its `start` continues. */
+  #answer(run: Run<State, Input, Effect>): void {
     const { key, effect } = run;
+    this.#remove(run);
+    this.#answered.add(run);
+    this.#answeredForeground += run.foreground;
+    this.#end(run, { type: "effect-completed", key, effect });
+  }
+
+  #cancel(run: Run<State, Input, Effect>): void {
+    const { key, effect } = run;
+    const reason = this.#isStopped ? stopped : noLongerWanted;
+    this.#remove(run);
     this.#end(run, { type: "effect-canceled", key, effect });
+    this.#abort(run, reason);
+  }
+
+  #abort(run: Run<State, Input, Effect>, reason: DOMException): void {
     try {
       run.abort(reason);
     } catch (error) {
-      this.#options.emit({ type: "effect-failed", key, effect, error });
+      this.#options.failed(error, run.key);
     }
   }
 
+  #remove(run: Run<State, Input, Effect>): void {
+    run.phase = "retired";
+    this.#runs.delete(run.key);
+  }
+
   #end(run: Run<State, Input, Effect>, notice: RunNotice<Effect>): void {
-    run.phase = "over";
-    this.#running.delete(run.key);
-    if (!run.isBackground) this.#foreground -= 1;
+    this.#foreground -= run.foreground;
     this.#options.emit(notice);
     this.#options.onEnd();
   }

@@ -1,5 +1,6 @@
 import type { Batch } from "./batch.ts";
 import type { DispatchedInput, LateInput, Step, Transitioned } from "./definition.ts";
+import type { Run } from "./effect-runs.ts";
 
 /** The transition of a group of batches that is not committed yet. */
 export interface GroupTransition<State, Input, Effect, Detail> {
@@ -15,8 +16,13 @@ export type BatchOutcome<State, Input, Effect, Detail> =
   | {
       readonly type: "transitioned";
       readonly batch: Batch<State, Input, Effect>;
-      /** One entry for each input, in order; it is a step if its states differ. Empty for a dropped batch. */
+      /** One entry for each input, in order; it is a step if its states differ. */
       readonly entries: readonly Step<State, Input, Detail>[];
+    }
+  | {
+      readonly type: "dropped";
+      readonly batch: Batch<State, Input, Effect>;
+      readonly run: Run<State, Input, Effect>;
     }
   | { readonly type: "failed"; readonly batch: Batch<State, Input, Effect>; readonly error: unknown };
 
@@ -33,7 +39,7 @@ export type Transition<State, Input, Detail> = (input: Input, state: State) => T
 
 /**
  * Transitions a group. A batch that throws results only in its error. Ensures I3 within a group: a batch of a run is dropped
- * if the run is over, or if the state at the turn of the batch does not want its key.
+ * if the run is retired, or if the state at the turn of the batch does not want its key.
  */
 export function transitionGroup<State, Input, Effect, Detail>(
   group: readonly Batch<State, Input, Effect>[],
@@ -46,9 +52,9 @@ export function transitionGroup<State, Input, Effect, Detail>(
   let after = state;
   for (const batch of group) {
     const { run } = batch;
-    // The committed state wants the key of each run that is not over.
-    if (run !== undefined && (run.phase === "over" || (after !== state && !isWanted(run.key, after)))) {
-      outcomes.push({ type: "transitioned", batch, entries: [] });
+    // The committed state wants the key of each run that is not retired.
+    if (run !== undefined && (run.phase === "retired" || (after !== state && !isWanted(run.key, after)))) {
+      outcomes.push({ type: "dropped", batch, run });
       continue;
     }
     const entries: Step<State, Input, Detail>[] = [];

@@ -7,9 +7,11 @@
  *   transitioned after its inputs, and those of the effects that they make wanted, until nothing new is wanted; one commit
  *   stores the inputs and the intents. An effect whose intent does not apply is not run: its key counts as finished.
  * - I2 A finished key does not start again until the effects have been reconciled with a state that did not want it.
- * - I3 A late action of an old run of a key affects neither the state nor a newer run. Its signal is aborted. A batch of a
- *   run is dropped if the run is over, or if the state at the turn of the batch does not want its key. A run whose key is
- *   unwanted only between two inputs of one group continues.
+ * - I3 A late action of an old run of a key affects neither the state nor a newer run. Its signal is aborted, unless its own
+ *   batch retired it. A batch of a run is dropped if, at its dispatch, `start` had ended or the key was retired; and if, at its
+ *   turn, the key has been retired since or the state does not want it. Else it counts, however long it waits and whether or
+ *   not `start` has ended since. A notice reports each input that is dropped. A run whose key is unwanted only between two
+ *   inputs of one group continues.
  * - I4 Inputs are applied one at a time, in order; a dispatch is one atomic batch; a dispatch from a subscriber or an
  *   effect is queued; the stack does not grow. All batches that wait form one group: with one commit, one reconciliation.
  *   A late-bound input is evaluated at its turn, for the state before it. Without an asynchronous commit everything is
@@ -19,15 +21,15 @@
  *   `{ before }` is applied and published first, then the group is transitioned again, with its late-bound inputs and its
  *   intents. During a commit, later inputs are queued and committed together. If a commit fails, dispatches from outside
  *   reject, the inputs of effects are committed again before later inputs, and no effect starts.
- * - I6 An exception of the transition, effectsAt, isWanted, intentOf, runEffect or a listener affects nothing else: the state
- *   does not change, a notice reports the error, and the machine continues. `onNotice` receives every notice from creation
- *   on.
+ * - I6 An exception of the transition, effectsAt, isWanted, intentOf, runEffect, a run or a listener affects nothing else: the
+ *   state does not change, a notice reports the error, also after the end of the run, and the machine continues. `onNotice`
+ *   receives every notice from creation on.
  */
-import { Batch } from "./batch.ts";
+import { Batch, dispatchOf } from "./batch.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import type { BaseDefinition, CommitResult, CommittedInput, Moorex } from "./definition.ts";
+import { checkedResult, isPromise } from "./commit-result.ts";
 import { CommittedState } from "./committed-state.ts";
-import { Dispatcher } from "./dispatcher.ts";
 import { Drafts, type Draft } from "./draft.ts";
 import { EffectRuns } from "./effect-runs.ts";
 import { isApplied, type Transition } from "./group.ts";
@@ -41,7 +43,6 @@ export class Machine<State, Input, Effect, Detail, Position> {
   readonly #definition: BaseDefinition<State, Input, Effect, Detail, Position>;
   readonly #notices: Notifier<State, Input, Effect, Detail, Position>;
   readonly #queue: BatchQueue<State, Input, Effect> = new BatchQueue();
-  readonly #dispatcher: Dispatcher<State, Input, Effect>;
   readonly #runs: EffectRuns<State, Input, Effect>;
   readonly #committed: CommittedState<State, Input, Effect, Detail, Position>;
   readonly #drafts: Drafts<State, Input, Effect, Detail, Position>;
@@ -58,18 +59,12 @@ export class Machine<State, Input, Effect, Detail, Position> {
   ) {
     this.#definition = definition;
     this.#notices = new Notifier(definition.onNotice);
-    this.#dispatcher = new Dispatcher({
-      isTransitioning: () => this.#activity === "transitioning",
-      isStopped: () => this.#isStopped,
-      state: () => this.#committed.state,
-      enqueue: (batch) => this.#enqueue(batch),
-      refused: (error) => this.#notices.error("dispatch", error),
-    });
     this.#runs = new EffectRuns({
       runEffect: (effect, state, key) => definition.runEffect(effect, state, key),
       isBackground: (effect, state) => definition.isBackground?.(effect, state) ?? false,
-      dispatcher: this.#dispatcher,
+      enqueue: this.#enqueue,
       emit: (notice) => this.#notices.emit(notice),
+      failed: (error, key) => this.#notices.error("effect", error, key),
       onEnd: () => this.#wakeIfSettled(),
     });
     this.#committed = new CommittedState(definition, this.#runs, this.#notices);
@@ -80,7 +75,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
   start(): Moorex<State, Input, Effect, Detail, Position> {
     this.#proceedAfter(this.#process([]));
     return {
-      dispatch: this.#dispatcher.dispatchOf(undefined),
+      dispatch: dispatchOf(this.#enqueue),
       current: () => this.#committed.state,
       subscribe: (listener) => this.#notices.subscribe(listener),
       settled: () =>
@@ -93,11 +88,15 @@ export class Machine<State, Input, Effect, Detail, Position> {
     };
   }
 
-  #enqueue(batch: Batch<State, Input, Effect>): void {
+  readonly #enqueue = (batch: Batch<State, Input, Effect>): void => {
+    if (this.#activity === "transitioning")
+      throw new Error("A transition must not dispatch. Return the next state instead.");
+    const { run } = batch;
+    if (run === undefined ? this.#isStopped : run.phase !== "running") return this.#drop(batch);
     this.#queue.add(batch);
-    if (batch.run === undefined || this.#runs.foreground < 2) this.#drain();
+    if (run === undefined || this.#runs.foreground < 2) this.#drain();
     else this.#deferDrain();
-  }
+  };
 
   /** Processes the queue later, together with what other effects dispatch until then. */
   #deferDrain(): void {
@@ -114,15 +113,12 @@ export class Machine<State, Input, Effect, Detail, Position> {
   #stop(): void {
     this.#isStopped = true;
     this.#runs.stop();
-    for (const batch of this.#queue.takeDeferred()) {
-      batch.settle({ applied: 0, state: this.#committed.state });
-      batch.report();
-    }
+    for (const batch of this.#queue.takeDeferred()) this.#drop(batch);
     this.#wakeIfSettled();
   }
 
   get #isSettled(): boolean {
-    return this.#activity === "idle" && this.#runs.foreground === 0 && this.#queue.isEmpty;
+    return this.#activity === "idle" && this.#runs.isSettled && this.#queue.isSettled;
   }
 
   #wakeIfSettled(): void {
@@ -162,8 +158,8 @@ export class Machine<State, Input, Effect, Detail, Position> {
       let result: CommitResult<Input, Position>;
       try {
         const answer = this.#commit(draft);
-        if (answer !== undefined && "then" in answer) return this.#processLater(group, draft, answer);
-        result = answer;
+        if (isPromise(answer)) return this.#processLater(group, draft, answer);
+        result = checkedResult(answer, draft.steps.length);
       } catch (error) {
         return this.#commitFailed(group, draft, error);
       }
@@ -178,7 +174,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
   ): Promise<void> {
     let result: CommitResult<Input, Position>;
     try {
-      result = await answer;
+      result = checkedResult(await answer, draft.steps.length);
     } catch (error) {
       return this.#commitFailed(group, draft, error);
     }
@@ -200,7 +196,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
     for (const batch of group) {
       if (batch.isSettled) continue;
       if (batch.run === undefined) batch.settle({ error });
-      else if (this.#isStopped) batch.settle({ applied: 0, state: this.#committed.state });
+      else if (batch.run.phase === "retired") this.#committed.drop(batch, batch.run);
       else {
         this.#queue.defer(batch);
         key ??= batch.run.key;
@@ -209,7 +205,25 @@ export class Machine<State, Input, Effect, Detail, Position> {
     // The committed state may want effects whose intents were not stored.
     if (this.#committed.hasChanged && !this.#isStopped) key ??= intents?.firstKey;
     this.#notices.error("commit", error, key);
-    for (const batch of group) batch.report();
+    for (const batch of group) this.#report(batch);
+  }
+
+  /** Settles a batch of a run that is over, or one from outside after `stop`, and reports it. */
+  #drop(batch: Batch<State, Input, Effect>): void {
+    if (batch.run === undefined) {
+      const error = new Error("This machine was stopped and accepts no more inputs. Create another one.");
+      batch.settle({ error });
+      this.#notices.error("dispatch", error);
+    } else this.#committed.drop(batch, batch.run);
+    this.#report(batch);
+  }
+
+  #report(batch: Batch<State, Input, Effect>): void {
+    try {
+      batch.report();
+    } catch (error) {
+      this.#notices.error("effect", error, batch.run?.key);
+    }
   }
 
   /** Publishes a durable group. If other inputs were committed first, publishes those instead and returns false. */
@@ -221,7 +235,7 @@ export class Machine<State, Input, Effect, Detail, Position> {
     }
     this.#committed.publish(draft, result !== undefined && "positions" in result ? result.positions : []);
     if (!this.#isStopped) this.#committed.reconcile(draft.intents);
-    for (const { batch } of draft.outcomes) batch.report();
+    for (const { batch } of draft.outcomes) this.#report(batch);
     return true;
   }
 

@@ -15,6 +15,7 @@ const isMissing =
 
 function machine(wanted: readonly string[], definition: Partial<Definition> = {}) {
   const dispatches = new Map<string, Dispatch<State, string>>();
+  const end = new Map<string, () => void>();
   const groups: string[] = [];
   const ends: string[] = [];
   let reconciliations = 0;
@@ -29,7 +30,7 @@ function machine(wanted: readonly string[], definition: Partial<Definition> = {}
     runEffect: (_effect, _state, key) => ({
       start(dispatch) {
         dispatches.set(key, dispatch);
-        return new Promise(() => undefined);
+        return new Promise((resolve) => end.set(key, resolve));
       },
     }),
     commit: (steps: readonly Step<State, string>[]) =>
@@ -41,7 +42,7 @@ function machine(wanted: readonly string[], definition: Partial<Definition> = {}
     ...definition,
   });
   const say = async (key: string, entry = key) => await dispatches.get(key)?.(entry);
-  return { moorex, say, groups, ends, reconciliations: () => reconciliations };
+  return { moorex, say, end, groups, ends, reconciliations: () => reconciliations };
 }
 
 describe("I4: results of effects that settle together", () => {
@@ -94,14 +95,15 @@ describe("I4: results of effects that settle together", () => {
 
   it("that wait for `defer` keep the machine from being settled", async () => {
     const deferred: (() => void)[] = [];
-    const { moorex, say } = machine(["a", "b", "c"], {
+    const { moorex, say, end } = machine(["a", "b", "c"], {
       defer: (process) => void deferred.push(process),
       transition: () => () => ({ wanted: [], entries: [] }),
     });
     void say("a");
+    end.get("a")?.();
     let isSettled = false;
     const settled = moorex.settled().then(() => (isSettled = true));
-    await Promise.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
     expect(isSettled).toBe(false);
     deferred[0]?.();
     await settled;

@@ -76,10 +76,16 @@ class World {
   readonly log: Input[] = [];
   readonly runs = new Map<string, OpenRun>();
   readonly started: string[] = [];
+  /** The words of the inputs that were dropped with a notice. */
+  readonly dropped: unknown[] = [];
   /** What broke an invariant. It is not thrown, because a machine continues after an exception of a listener (I6). */
   readonly problems: string[] = [];
   readonly published: State[] = [initial];
-  readonly results: { readonly word: string; readonly result: Promise<DispatchResult<State>> }[] = [];
+  readonly results: {
+    readonly word: string;
+    readonly isOfRun: boolean;
+    readonly result: Promise<DispatchResult<State>>;
+  }[] = [];
   readonly #endings: Iterator<Ending>;
   #open: (() => void)[] = [];
   #words = 0;
@@ -113,6 +119,8 @@ class World {
             this.problems.push(`not the next input of the log: ${JSON.stringify(notice.input)}`);
           this.published.push(notice.state);
         }
+        if (notice.type === "input-dropped")
+          this.dropped.push("word" in notice.input ? notice.input.word : Object.values(notice.input)[0]);
         if (notice.type === "effect-completed") this.runs.delete(notice.key);
         if (notice.type === "effect-failed") this.problems.push(`${notice.key} failed`);
         if (notice.type === "error-caught" && notice.source !== "commit")
@@ -146,7 +154,8 @@ class World {
   act(action: Action): void {
     const word = `w${(this.#words += 1)}`;
     const run = "nth" in action ? [...this.runs.values()].at(action.nth) : undefined;
-    const keep = (result: Promise<DispatchResult<State>>): void => void this.results.push({ word, result });
+    const keep = (result: Promise<DispatchResult<State>>): void =>
+      void this.results.push({ word, isOfRun: run !== undefined, result });
     switch (action.type) {
       case "add":
         return void this.moorex.dispatch({ add: 1 });
@@ -204,7 +213,7 @@ describe("I1 to I5: whatever commits do, and however inputs and results arrive",
           // After a while everything is stored.
           next: () => ((left -= 1) > 0 ? stream.next() : { done: true, value: undefined }),
         };
-        const { log, moorex, published, started, results, isCommitting, problems } = await lived(
+        const { log, moorex, published, started, dropped, results, isCommitting, problems } = await lived(
           next,
           script,
         );
@@ -219,12 +228,14 @@ describe("I1 to I5: whatever commits do, and however inputs and results arrive",
         expect(started).toEqual(expect.arrayContaining([...wanted]));
         expect(intended).toEqual(expect.arrayContaining(started));
         // I3, I4: a word counts once if its batch applied, and not at all if it did not.
-        for (const { word, result } of results) {
+        for (const { word, isOfRun, result } of results) {
           const applied = await result.then(
             (settled) => settled.applied,
             () => 0,
           );
           expect(said.filter((other) => other === word)).toHaveLength(applied);
+          // I3: an input of a run is dropped with a notice, or it is applied.
+          if (isOfRun) expect(dropped.filter((other) => other === word)).toHaveLength(1 - applied);
         }
       }),
       { numRuns: 300 },

@@ -46,6 +46,10 @@ export class MachineErrors {
         return broken(error);
       case "dispatch":
         return;
+      case "effect":
+        // Its run is over: the loop does not wait for it.
+        if (key === undefined || error === this.#ofTransition) return;
+        return failed({ source, error, key });
     }
   }
 

@@ -252,6 +252,7 @@ class MachineWiring {
         return this.running.remove(notice.key);
       case "input-received":
       case "input-ignored":
+      case "input-dropped":
         return;
     }
   }

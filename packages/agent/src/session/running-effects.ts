@@ -36,10 +36,10 @@ export class RunningEffects {
     return Object.fromEntries(Object.entries(wanted).filter(([key]) => this.#running.has(key)));
   }
 
-  /** Whether a state wants the effect of a key that is running. */
+  /** Whether a state wants the effect of a key that has started. One that has ended may have left inputs. */
   isWanted(key: string, state: AgentState): boolean {
     const effect = this.#running.get(key);
-    return effect !== undefined && isEffectWanted(state, effect);
+    return effect === undefined ? Object.hasOwn(this.wantedAt(state), key) : isEffectWanted(state, effect);
   }
 
   add(key: string, effect: AgentEffect): void {
