@@ -2,6 +2,7 @@ import { answers, callsTools, MockLlmCaller, type ScriptedToolCall } from "@moor
 import type { LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
 import { defineAgent, type Agent, type AgentConfigChange, type AgentOptions } from "@moora/agent";
 import { toolsOf, type World } from "./counting-tools.ts";
+import { desk } from "./desk.ts";
 
 /** The turns of a model since the last user message: calls, or an outcome, for each; after the last one it answers. */
 export type Script = readonly (readonly ScriptedToolCall[] | LlmOutcome)[];
@@ -41,7 +42,7 @@ function turnsIn({ messages }: LlmRequest): number {
 /** Further parts of an agent, besides its model, its tools and its configuration. */
 export interface Extras extends Pick<
   AgentOptions,
-  "predicates" | "runLimits" | "prices" | "systemPrompt" | "states"
+  "predicates" | "runLimits" | "prices" | "systemPrompt" | "states" | "data"
 > {
   /** The tools that it has; default: all. */
   readonly tools?: readonly string[];
@@ -56,12 +57,8 @@ export function countingAgent(
   config: AgentConfigChange = {},
   { tools, answerProblem, ...extras }: Extras = {},
 ): Agent {
-  const agent = defineAgent({
-    name: "counting",
-    llm,
-    tools: toolsOf(world, tools),
-    config,
-    ...extras,
-  });
+  const made = toolsOf(world, tools);
+  const data = made.some(({ data: used }) => used !== undefined) ? { data: desk } : {};
+  const agent = defineAgent({ name: "counting", llm, tools: made, config, ...data, ...extras });
   return answerProblem === undefined ? agent : { ...agent, parts: { ...agent.parts, answerProblem } };
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { defineTool, toolReply, type Tool, type ToolContext } from "@moora/agent";
 import type { Counter } from "./counter.ts";
+import { desk } from "./desk.ts";
 import type { Life } from "./mortal-log.ts";
 import { turn } from "../test-clock.ts";
 
@@ -100,6 +101,29 @@ const picture = ({ of: given }: Of): unknown =>
     files: [{ mediaType: "image/png", name: `${given}.png`, url: `https://pictures.example/${given}.png` }],
   });
 
+/** A tool that puts its number on the desk, under the id of its call. */
+function putting({ counter, life }: World, name: string): Tool {
+  return defineTool({
+    name,
+    description: "Puts a number on the desk.",
+    input: of,
+    replay: "keyed",
+    data: desk,
+    async execute(args, { idempotencyKey: key, attempt, toolCallId, update }) {
+      await turn();
+      life.check();
+      const { total } = update((draft) => {
+        draft.items[toolCallId] = args.of;
+        draft.total += args.of;
+      });
+      counter.ran({ key, tool: name, args: JSON.stringify(args), attempt });
+      life.didWork();
+      await turn();
+      return { put: args.of, isMore: total > 0 };
+    },
+  });
+}
+
 /** How every tool is made that there is, by its name. */
 const makers: Readonly<Record<string, (world: World, name: string) => Tool>> = {
   look: (world, name) => plain(world, { name, replay: "safe" }),
@@ -117,6 +141,7 @@ const makers: Readonly<Record<string, (world: World, name: string) => Tool>> = {
   edit: (world, name) => plain(world, { name, replay: "keyed", risk: "medium" }),
   sign: (world, name) => plain(world, { name, replay: "keyed", approval: "always" }),
   single: (world, name) => plain(world, { name, replay: "safe", maxParallel: 1 }),
+  put: (world, name) => putting(world, name),
   miss: (world, name) => counted(world, { name, replay: "safe", input: of, gives: failing }),
   throw: (world, name) => counted(world, { name, replay: "safe", input: of, gives: throwing }),
   nothing: (world, name) => counted(world, { name, replay: "safe", input: of, gives: () => undefined }),

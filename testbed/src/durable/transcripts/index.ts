@@ -1,5 +1,6 @@
 import { chats } from "./chats.ts";
 import { contexts } from "./contexts.ts";
+import { data } from "./data.ts";
 import { everyday } from "./everyday.ts";
 import { failures } from "./failures.ts";
 import { hostile } from "./hostile.ts";
@@ -27,6 +28,7 @@ export const transcripts: readonly Transcript[] = [
   ...contexts,
   ...hostile,
   ...ownStates,
+  ...data,
   ...long,
 ];
 
