@@ -69,8 +69,8 @@ function decisionToInput(name: string, decision: StateDecision, base: HandledBas
     const { event, note } = typeof decision === "string" ? { event: decision, note: undefined } : decision;
     const noted = note === undefined ? {} : { note: note.toWellFormed() };
     const input = { ...base, event: event.toWellFormed(), ...noted };
-    assertLoggable(input);
-    return input;
+    const copy = assertLoggable(input);
+    return copy.type === "state-handled" ? copy : input;
   } catch (error) {
     return { ...base, ...handlerFailed(error) };
   }
