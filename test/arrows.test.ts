@@ -11,7 +11,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   "llm-openai": ["@moora/llm"],
   "llm-anthropic": ["@moora/llm"],
   "event-log-postgres": ["@moora/event-log"],
-  "agent-core-effects": ["@cfworker/json-schema", "@moora/agent-core-state-machine", "@moora/llm"],
+  "agent-core-effects": ["@cfworker/json-schema", "@moora/agent-core-state-machine", "@moora/llm", "immer"],
   agent: [
     "@moora/agent-core-effects",
     "@moora/agent-core-state-machine",

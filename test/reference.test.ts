@@ -50,6 +50,7 @@ const described: readonly string[] = [
   "AgentConfig",
   "ModelPrice",
   "ToolOptions",
+  "DataOptions",
   "AskHumanOptions",
   "AgentToolOptions",
   "StartOptions",

@@ -1,6 +1,7 @@
 import {
   agentTransition,
   defineAgent,
+  defineData,
   defineTool,
   openSession,
   userMessage,
@@ -95,6 +96,9 @@ export const observedDefaults: Readonly<Record<string, Observations>> = {
     onUnknown: () => (outcomeAfterCrash() === "outcome-unknown" ? "report" : "ask"),
     timeoutMs: () => agent.runLimits.toolTimeoutMs,
     maxParallel: () => agent.config.toolCalls.maxParallel,
+  },
+  DataOptions: {
+    version: () => defineData({ schema: { type: "object" }, initial: {} }).version,
   },
   OpenOptions: {
     access: () => openedSession((session) => session.info().access),

@@ -101,7 +101,7 @@ const fields = {
   budget: budgetSchema,
   prices: priceListSchema,
   interjection: z.enum(["queue", "restart", "reject"]),
-  showData: z._default(z.enum(["never", "changed"]), "never"),
+  showData: z.enum(["never", "changed"]),
   graph: graphSchema,
 };
 

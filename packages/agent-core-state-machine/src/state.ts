@@ -222,12 +222,9 @@ export const agentStateSchema = z.object({
   /** The keys of work that ended without an answer and may still report its usage. */
   unreportedUsage: z.array(z.string()),
   /** The application data, which is JSON; null in a session without data. */
-  data: z._default(
-    z.custom<unknown>((value) => value !== undefined),
-    null,
-  ),
+  data: z.custom((value) => value !== undefined),
   /** The version of the data; null in a session without data. */
-  dataStatus: z._default(z.nullable(dataStatusSchema), null),
+  dataStatus: z.nullable(dataStatusSchema),
 });
 
 /** The definition of a tool in the state. `schema` is JSON text. */

@@ -35,6 +35,8 @@ function drawPath(data: Json, choose: Choose): string {
     path += `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     const child: unknown = Reflect.get(value, key);
     if (child === undefined || choose(3) === 0) break;
+    // A field of JSON is JSON.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     value = child as Json;
   }
   return path;

@@ -22,6 +22,7 @@ export type {
   ControlMove,
   DataPatch,
   IgnoredReason,
+  Immutable,
   Json,
   ReActContext,
   Risk,

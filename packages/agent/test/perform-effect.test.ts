@@ -60,7 +60,7 @@ class Runner {
 
 function ask(agent: Agent, content: string, options?: Options): Runner {
   const runner = new Runner(agent, options);
-  runner.dispatch(userMessage(content));
+  void runner.dispatch(userMessage(content));
   return runner;
 }
 
@@ -166,20 +166,20 @@ describe("a runner of one's own runs no tool twice", () => {
   it("an effect that was canceled before it started does nothing", async () => {
     const { runner, pay } = await paying();
     const [effect, state] = [runner.next(), runner.state];
-    runner.dispatch({ type: "re-act-cancelled", timestamp: 1 });
+    void runner.dispatch({ type: "re-act-cancelled", timestamp: 1 });
     await runner.perform(effect, state);
     expect(pay).not.toHaveBeenCalled();
   });
 
   it("a restored state with started work is refused until session-opened is dispatched to it", async () => {
     const { runner, agent, pay } = await paying();
-    runner.dispatch({ type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 });
+    void runner.dispatch({ type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 });
     const restored = new Runner(agent, {}, runner.state);
     const refused = restored.perform();
     await expect(refused).rejects.toThrow(BuildError);
     await expect(refused).rejects.toThrow("The state contains tool/call_1/1 as started");
 
-    restored.dispatch({ type: "session-opened", owner: "next", timestamp: 2 });
+    void restored.dispatch({ type: "session-opened", owner: "next", timestamp: 2 });
     const state = await restored.run();
     expect(state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: false, code: "outcome-unknown" });
     expect(pay).not.toHaveBeenCalled();
@@ -188,7 +188,7 @@ describe("a runner of one's own runs no tool twice", () => {
   it("with intended, the host has dispatched the intent already, and the effect acts at once", async () => {
     const { runner, agent, pay } = await paying();
     const effect = runner.next();
-    runner.dispatch({ type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 });
+    void runner.dispatch({ type: "tool-call-started", toolCallId: "call_1", attempt: 1, timestamp: 1 });
     const { state, dispatch } = runner;
     await performEffect(agent, effect, state, { dispatch, intended: true });
     expect(pay).toHaveBeenCalledTimes(1);

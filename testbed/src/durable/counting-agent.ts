@@ -2,7 +2,7 @@ import { answers, callsTools, MockLlmCaller, type ScriptedToolCall } from "@moor
 import type { LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
 import { defineAgent, type Agent, type AgentConfigChange, type AgentOptions } from "@moora/agent";
 import { toolsOf, type World } from "./counting-tools.ts";
-import { desk } from "./desk.ts";
+import { tally } from "./tally.ts";
 
 /** The turns of a model since the last user message: calls, or an outcome, for each; after the last one it answers. */
 export type Script = readonly (readonly ScriptedToolCall[] | LlmOutcome)[];
@@ -58,7 +58,7 @@ export function countingAgent(
   { tools, answerProblem, ...extras }: Extras = {},
 ): Agent {
   const made = toolsOf(world, tools);
-  const data = made.some(({ data: used }) => used !== undefined) ? { data: desk } : {};
+  const data = made.some(({ data: used }) => used !== undefined) ? { data: tally } : {};
   const agent = defineAgent({ name: "counting", llm, tools: made, config, ...data, ...extras });
   return answerProblem === undefined ? agent : { ...agent, parts: { ...agent.parts, answerProblem } };
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { defineTool, toolReply, type Tool, type ToolContext } from "@moora/agent";
 import type { Counter } from "./counter.ts";
-import { desk } from "./desk.ts";
+import { tally } from "./tally.ts";
 import type { Life } from "./mortal-log.ts";
 import { turn } from "../test-clock.ts";
 
@@ -101,14 +101,14 @@ const picture = ({ of: given }: Of): unknown =>
     files: [{ mediaType: "image/png", name: `${given}.png`, url: `https://pictures.example/${given}.png` }],
   });
 
-/** A tool that puts its number on the desk, under the id of its call. */
+/** A tool that puts its number on the tally, under the id of its call. */
 function putting({ counter, life }: World, name: string): Tool {
   return defineTool({
     name,
-    description: "Puts a number on the desk.",
+    description: "Puts a number on the tally.",
     input: of,
     replay: "keyed",
-    data: desk,
+    data: tally,
     async execute(args, { idempotencyKey: key, attempt, toolCallId, update }) {
       await turn();
       life.check();

@@ -14,19 +14,24 @@ export interface CallDetails {
   readonly budgetLeft: Spending | undefined;
 }
 
-/** The context of a call of the model. `late` is aborted on time-out. */
+/** What belongs to one call: the abort of its time-out, and its updates of application data if its tool has data. */
+export interface CallScope {
+  readonly late: LazyAbort;
+  readonly updates: DataUpdates | undefined;
+}
+
+/** The context of a call of the model. */
 export function callContext(
   effect: CallToolEffect | ProbeToolEffect,
   state: AgentState,
   host: EffectHost,
-  late: LazyAbort,
-  updates?: DataUpdates,
+  scope: CallScope,
 ): ToolContext {
   const { toolCallId, attempt } = effect;
   const approvedBy = recordOf(state, toolCallId)?.decision?.by;
   const reserved = effect.type === "call-tool" ? effect.budget : undefined;
   const budgetLeft = reserved ?? budgetLeftAt(state);
-  return contextOf({ toolCallId, attempt, approvedBy, budgetLeft }, state, host, late, updates);
+  return contextOf({ toolCallId, attempt, approvedBy, budgetLeft }, state, host, scope);
 }
 
 /** The context of any call. Progress that is reported after the abort or the time-out is dropped. */
@@ -34,8 +39,7 @@ export const contextOf = (
   details: CallDetails,
   { config }: AgentState,
   host: EffectHost,
-  late: LazyAbort,
-  updates?: DataUpdates,
+  { late, updates }: CallScope,
 ): ToolContext => {
   const context = new Context(details, config.prices, host, late);
   return updates === undefined ? context : Object.assign(context, updates.context());

@@ -39,7 +39,7 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   if (!intended || isAborted(host)) return;
   const updates =
     tool.data === undefined ? undefined : new DataUpdates(tool.data, dataOf(host.current?.() ?? state));
-  const running = toolOutcome(tool, effect, state, host, updates);
+  const running = toolOutcome(tool, { effect, updates }, state, host);
   const outcome = isPromise(running) ? yield* waitFor(running) : running;
   updates?.close();
   if (isAborted(host)) return;
@@ -119,13 +119,12 @@ function outcomeToInput(
 /** The outcome of a tool; a promise only if the tool returns one. */
 function toolOutcome(
   tool: Tool,
-  effect: CallToolEffect,
+  { effect, updates }: { readonly effect: CallToolEffect; readonly updates: DataUpdates | undefined },
   state: AgentState,
   host: EffectHost,
-  updates: DataUpdates | undefined,
 ): ToolOutcome | Promise<ToolOutcome> {
   const late = new LazyAbort();
-  const running = tool.run(effect.parameters, callContext(effect, state, host, late, updates));
+  const running = tool.run(effect.parameters, callContext(effect, state, host, { late, updates }));
   if (!isPromise(running)) return running;
   // A `Tool` must not reject, but one that was not made by `defineTool` might.
   const settled = running.catch(thrownToOutcome);
@@ -157,7 +156,7 @@ async function probeOutcome(
 ): Promise<Found> {
   if (tool?.probe === undefined) return "unknown";
   const late = new LazyAbort();
-  const found = tool.probe(effect.parameters, callContext(effect, state, host, late));
+  const found = tool.probe(effect.parameters, callContext(effect, state, host, { late, updates: undefined }));
   const outcome = await withTimeout(
     found.catch((): Found => "unknown"),
     tool,

@@ -56,7 +56,7 @@ export function callToolOfHandler(
   const { budgetLeft, settle } = spending.reserve(tool);
   const late = new LazyAbort();
   const ofTool = tool.data === undefined ? undefined : updates?.ofTool(tool.data);
-  const context = contextOf({ ...call, budgetLeft }, state, host, late, ofTool);
+  const context = contextOf({ ...call, budgetLeft }, state, host, { late, updates: ofTool });
   const outcome = outcomeOf(tool, parameters, context);
   const ended = (settled: ToolOutcome): ToolOutcome => withUpdates(settled, updates, ofTool);
   return isPromise(outcome)

@@ -26,14 +26,13 @@ const operation = fc.record({
   value: json,
 });
 
-function applyOperation(
-  draft: Fields,
-  { path, kind, key: name, value }: ReturnType<typeof operationOf>,
-): void {
+type Operation = typeof operation extends fc.Arbitrary<infer Value> ? Value : never;
+
+function applyOperation(draft: Fields, { path, kind, key: name, value }: Operation): void {
   let place: unknown = draft;
   for (const step of path) {
     const children: unknown[] = Object.values(place ?? {}).filter(
-      (it) => typeof it === "object" && it !== null,
+      (child) => typeof child === "object" && child !== null,
     );
     if (children.length === 0) break;
     place = children[step % children.length];
@@ -47,7 +46,6 @@ function applyOperation(
     else Reflect.set(place, name, structuredClone(value));
   }
 }
-const operationOf = (it: typeof operation extends fc.Arbitrary<infer It> ? It : never) => it;
 
 describe("patches of application data", () => {
   it("lead to what the recipe made, and leave the data before as it was", () => {
@@ -55,7 +53,7 @@ describe("patches of application data", () => {
       fc.property(fc.dictionary(key, json), fc.array(operation, { maxLength: 6 }), (before, operations) => {
         const copy = structuredClone(before);
         const { data, patches } = anything.change(before, (draft) => {
-          for (const it of operations) applyOperation(draft, it);
+          for (const each of operations) applyOperation(draft, each);
         });
         expect(applyPatches(before, patches)).toEqual(data);
         expect(before).toEqual(copy);

@@ -84,7 +84,7 @@ class PatchWriter {
 
 const isArray = (value: Json): value is readonly Json[] => Array.isArray(value);
 
-/** The keys of a JSON Pointer; undefined if it is none. `__proto__` is refused, because it is not a field like others. */
+/** The keys of a JSON Pointer; undefined if the text is not a pointer. `__proto__` is refused, because it is not a field like others. */
 function pointerToKeys(pointer: string): string[] | undefined {
   if (pointer === "") return [];
   if (!pointer.startsWith("/")) return undefined;

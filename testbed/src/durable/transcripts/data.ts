@@ -1,5 +1,5 @@
 import { call } from "../counting-agent.ts";
-import { desk, deskOf } from "../desk.ts";
+import { tally, tallyOf } from "../tally.ts";
 import { inLoops, type Deed, type Transcript } from "./transcript.ts";
 
 const many = Array.from({ length: 8 }, (_, index) => call("put", index + 1));
@@ -9,11 +9,11 @@ const applicationPuts: Deed = {
   when: ({ reActContext: { control } }) => control.type === "ParallelActing",
   act: ({ session }) =>
     session.update((data) => {
-      const draft = deskOf(data);
+      const draft = tallyOf(data);
       draft.items["application"] = 100;
       draft.total += 100;
     }),
-  isDone: ({ data }) => deskOf(data).items["application"] !== undefined,
+  isDone: ({ data }) => tallyOf(data).items["application"] !== undefined,
 };
 
 const counts = {
@@ -40,11 +40,11 @@ export const data: readonly Transcript[] = [
     says: ["Please.", "And again."],
     config: counts,
     extras: {
-      data: desk,
+      data: tally,
       states: {
         Count(_, { update }) {
           update((given) => {
-            deskOf(given).total += 1_000;
+            tallyOf(given).total += 1_000;
           });
           return "Counted";
         },

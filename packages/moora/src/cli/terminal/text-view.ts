@@ -57,6 +57,8 @@ export class TextView implements RunView {
         const summary = result.isSuccess ? resultSummary(result.content) : `failed: ${oneLine(result.error)}`;
         return this.#screen.dim(`<- ${name} ${summary}`);
       }
+      case "DataChanged":
+        return this.#screen.dim(`data ${oneLine(JSON.stringify(event.patches))}`);
       case "ApprovalRequested":
       case "Error":
         return this.#endLine();
