@@ -49,6 +49,9 @@ function viewOf(
       "messages",
       state.messages.map(({ role, content }) => `${role}: ${content}`),
     ),
+    ...(state.dataStatus === null
+      ? []
+      : section(`data, version ${state.dataStatus.version}`, [JSON.stringify(state.data, null, 2)])),
     ...section(
       "open calls",
       openCallsOf(control).map((open) => openCallToText(state, open)),
