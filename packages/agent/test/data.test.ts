@@ -81,6 +81,12 @@ describe("application data of a session", () => {
     ]);
   });
 
+  it("ignores what a recipe returns", async () => {
+    const session = startSession(shop([]).agent);
+    await session.update((draft) => draft.items.push({ sku: "tea", quantity: 1 }));
+    expect(session.current().data.items).toHaveLength(1);
+  });
+
   it("ignores a recipe that changes nothing", async () => {
     const session = startSession(shop([]).agent);
     expect(await session.update(() => undefined)).toEqual({ status: "ignored", reason: "nothing-new" });
@@ -105,7 +111,7 @@ describe("a change that is refused", () => {
   ])("for %s", async (_, recipe, message) => {
     const onError = vi.fn();
     const session = startSession(shop([]).agent, { onError });
-    const refused = session.update((draft) => recipe(draft) as undefined);
+    const refused = session.update((draft) => recipe(draft));
     await expect(refused).rejects.toThrow(message);
     expect(session.current().data).toEqual({ items: [] });
     expect(onError).not.toHaveBeenCalled();
@@ -322,6 +328,11 @@ describe("defineData and defineAgent refuse what cannot work", () => {
       "an initial value that does not fit",
       () => defineData({ schema: z.object({ n: z.number() }), initial: JSON.parse('{"n":"x"}') }),
       "initial of defineData does not fit",
+    ],
+    [
+      "an initial value that is not an object or an array",
+      () => defineData({ schema: z.unknown(), initial: 3 }),
+      "initial of defineData must be an object or an array, got 3.",
     ],
     [
       "a version that is not a positive integer",

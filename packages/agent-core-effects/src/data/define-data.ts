@@ -10,10 +10,10 @@ import type { OutputOf, StandardSchema } from "../tool/standard-schema.ts";
 import { DataRefused } from "./data-refused.ts";
 
 /**
- * A change of application data: a synchronous function that changes a draft of it, or returns a new value. It must have no
- * other effect, because it may run more than once.
+ * A change of application data: a synchronous function that changes a draft of it. It must have no other effect, because it may
+ * run more than once. What it returns is ignored.
  */
-export type Recipe<Value> = (draft: Value) => Value | void;
+export type Recipe<Value> = (draft: Value) => void;
 
 /** The options of `defineData`. */
 export interface DataOptions<Schema extends StandardSchema | JsonObject, Value = OutputOf<Schema>> {
@@ -51,8 +51,8 @@ export interface DataChange {
 export type DataValue<Definition extends DataDefinition> = Immutable<NonNullable<Definition["~type"]>>;
 
 /**
- * Defines the data that an application keeps in its sessions. Throws `BuildError` for an invalid schema or version, and for an
- * initial value that does not fit the schema.
+ * Defines the data that an application keeps in its sessions: an object or an array. Throws `BuildError` for an invalid schema or
+ * version, and for an initial value that does not fit the schema.
  */
 export function defineData<const Schema extends StandardSchema | JsonObject>(
   options: DataOptions<Schema>,
@@ -97,7 +97,9 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
 
 function initialOf(read: () => Json): Json {
   try {
-    return read();
+    const initial = read();
+    if (typeof initial === "object" && initial !== null) return initial;
+    return refuse(`initial of defineData must be an object or an array, got ${shownValue(initial)}.`);
   } catch (error) {
     if (error instanceof DataRefused) refuse(`initial of defineData does not fit: ${error.message}`);
     throw error;
@@ -110,15 +112,16 @@ const immer = /* @__PURE__ */ new Immer({ autoFreeze: false });
 function changeOf<Value>(data: Json, recipe: Recipe<Value>): DataChange {
   // The schema has checked that the data is a value.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const [changed, patches] = immer.produceWithPatches(data, (draft) => synchronous(recipe(draft as Value)));
+  const [changed, patches] = immer.produceWithPatches(data, (draft) =>
+    checkSynchronous(recipe(draft as Value)),
+  );
   return { data: changed, patches: patches.map(toDataPatch) };
 }
 
-function synchronous(result: unknown): undefined {
-  if (isPromise(result)) throw new DataRefused("A recipe must be synchronous: it returned a promise.");
-  // Immer takes a value that is not undefined as the new data.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return result as undefined;
+function checkSynchronous(result: unknown): void {
+  if (!isPromise(result)) return;
+  result.catch(() => undefined);
+  throw new DataRefused("a recipe must be synchronous, and this one returned a promise.");
 }
 
 /** A patch of immer, with a JSON Pointer and a value that is JSON. */
