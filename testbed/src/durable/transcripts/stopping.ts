@@ -9,6 +9,7 @@ const says = ["Begin.", "Go on."];
 const custom = {
   graph: {
     states: ["Check"],
+    replay: { Check: "safe" as const },
     rows: { Observing: { Continue: "Check" }, Check: { Fine: "Planning" } },
     terminals: [],
   },
