@@ -32,8 +32,10 @@ const { values: options } = parseArgs({
 const one = options.case?.split("/");
 const stores = storeNames.filter((store) => (one?.[0] ?? options.stores).split(",").includes(store));
 
-/** What is recorded with a death of its own is not killed once more. */
-const candidates = recordings.filter(({ death }) => death === undefined);
+/** What is recorded with a death of its own is not killed once more, nor what has another outcome after one attempt more. */
+const candidates = recordings.filter(
+  ({ death, transcript }) => death === undefined && !transcript.countsAttempts,
+);
 
 /** The number of cases, spread evenly over the whole corpus; the default for stores behind a driver is 40. */
 function chosenFor(store: StoreName): readonly Recording[] {

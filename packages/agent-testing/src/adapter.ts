@@ -5,6 +5,7 @@
 import {
   canonicalJson,
   defineAgent,
+  initialStateOf,
   openSession,
   readSession,
   verifySession,
@@ -21,7 +22,7 @@ import {
   type VerifyReport,
 } from "@moora/agent";
 import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
-import { initialAgentState, replay } from "@moora/agent-core-state-machine";
+import { replay } from "@moora/agent-core-state-machine";
 import { memoryLog, type EventLog, type LogRecord } from "@moora/event-log";
 import type { LlmCaller, LlmRequest } from "@moora/llm";
 
@@ -110,8 +111,10 @@ async function logOf(store: Store): Promise<EventLog> {
 }
 
 /** Folds inputs from the initial state of an agent, and returns the resulting state. */
-export const fold = (inputs: readonly AgentInput[], agent: Pick<Agent, "config" | "tools">): AgentState =>
-  replay(inputs, initialAgentState({ config: agent.config, tools: agent.tools }));
+export const fold = (
+  inputs: readonly AgentInput[],
+  agent: Pick<Agent<unknown>, "config" | "tools"> & Partial<Pick<Agent<unknown>, "parts">>,
+): AgentState => replay(inputs, initialStateOf(agent));
 
 /** The effects of a state, in order. */
 export const effects = (state: AgentState): readonly AgentEffect[] => Object.values(effectsAt(state));

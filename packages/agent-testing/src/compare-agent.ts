@@ -1,8 +1,7 @@
-import { differencesOf, type Agent, type Difference } from "@moora/agent";
+import { differencesOf, initialStateOf, type Agent, type Difference } from "@moora/agent";
 import { effectsAt, llmRequestAt, type AgentEffect } from "@moora/agent-core-effects";
 import {
   agentTransition,
-  initialAgentState,
   type AgentInput,
   type AgentState,
   type InputOf,
@@ -30,7 +29,7 @@ export async function compareAgent(
   inputs: readonly AgentInput[],
 ): Promise<readonly AgentDifference[]> {
   let recorded = from;
-  let own = initialAgentState({ config: agent.config, tools: agent.tools });
+  let own = initialStateOf(agent);
   let asked = "";
   const found: AgentDifference[] = [];
   for (const [index, input] of inputs.entries()) {

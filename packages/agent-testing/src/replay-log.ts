@@ -56,8 +56,7 @@ export async function replayPortable(text: string, options: ReplayOptions = {}):
   if (!report.ok && report.reason === "differs") throw new ReplayDiffers(report.seq, report.message);
   if (!report.ok) throw new LogError("LogCorrupt", report.message, { seq: report.seq });
   const { header, inputs } = await readSession(log, id);
-  const { config, tools } = header;
-  const from = initialAgentState({ config, tools });
+  const from = initialAgentState(header);
   const keeper = keepLaws({ replays: false, ...laws, from });
   for (const input of inputs) keeper.apply(input);
   if (agent !== undefined) checkAgent(await compareAgent(agent, from, inputs));

@@ -14,6 +14,7 @@ import {
   type AgentConfig,
   type AgentConfigChange,
   type AgentState,
+  type InitialAgentOptions,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmCaller } from "@moora/llm";
@@ -177,15 +178,20 @@ function checkDataOfTools(tools: ReadonlyMap<string, Tool>, data: DataDefinition
   }
 }
 
-/** Returns the state of an agent before its first message. Throws `BuildError` for an invalid agent. */
+/**
+ * Returns the state of an agent, or of a session by its header, before its first message. Throws `BuildError` for an invalid
+ * agent.
+ */
 export function initialStateOf(
-  agent: Pick<Agent<unknown>, "config" | "tools"> & Partial<Pick<Agent<unknown>, "parts">>,
+  agent: Pick<Agent<unknown>, "config" | "tools"> & {
+    readonly parts?: Pick<AgentParts, "data">;
+    readonly data?: InitialAgentOptions["data"];
+  },
 ): AgentState {
   checkIsAgent("initialStateOf", agent, ["config", "tools"]);
-  const { config, tools, parts } = agent;
+  const { config, tools, data = agent.parts?.data } = agent;
   const known = initialStates.get(config);
-  if (known?.tools === tools) return known;
-  const data = parts?.data;
+  if (known?.tools === tools && known.data === (data?.initial ?? null)) return known;
   const state = initialAgentState({ config, tools, ...(data === undefined ? {} : { data }) });
   initialStates.set(config, state);
   return state;

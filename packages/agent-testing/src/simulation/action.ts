@@ -41,6 +41,8 @@ export type SimAction =
       readonly oversized?: true;
     }
   | { readonly type: "cancel"; readonly host?: number }
+  /** The application changes its data by one of the recipes in `updates`. */
+  | { readonly type: "update"; readonly nth?: number; readonly host?: number }
   | { readonly type: "model-streams"; readonly text: string; readonly nth?: number }
   | { readonly type: "model-answers"; readonly answer: ModelAnswer; readonly nth?: number }
   | { readonly type: "tool-answers"; readonly answer: ToolAnswer; readonly nth?: number }
@@ -136,6 +138,7 @@ export function faultOf(action: SimAction): string | undefined {
     case "listener-throws":
       return action.type;
     case "probe-answers":
+    case "update":
     case "time-passes":
     case "release":
       return undefined;

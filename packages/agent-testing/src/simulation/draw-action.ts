@@ -95,6 +95,14 @@ function fromPeople(world: SimWorld, draws: Draws): readonly Candidate[] {
   const isIdle = world.pending.length === 0;
   return [
     { weight: isIdle ? 10 : 2, draw: () => ({ type: "message", text: draws.text(), ...host() }) },
+    ...(world.updates.length === 0
+      ? []
+      : [
+          {
+            weight: 4,
+            draw: (): SimAction => ({ type: "update", nth: choose(world.updates.length), ...host() }),
+          },
+        ]),
     ...fault("oversized", 0.2, () => ({ type: "message", text: "", oversized: true, ...host() })),
     ...fault("cancel", 1, () => ({ type: "cancel", ...host() })),
     ...(world.watch.length === 0

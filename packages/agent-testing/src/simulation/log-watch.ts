@@ -56,6 +56,8 @@ export class LogWatch {
         check(
           host === this.#writer ||
             publicInputs.has(type) ||
+            // Posters change data with recipes, which the reducer does not need to trust: a patch fits or is ignored.
+            type === "data-changed" ||
             (type === "deadline-passed" && !isOwned) ||
             (type === "tool-call-completed" && this.outsideResults.has(callIdOf(body))),
           "V8",

@@ -20,6 +20,7 @@ function performOne(world: SimWorld, action: SimAction): boolean | Promise<boole
   switch (action.type) {
     case "message":
     case "cancel":
+    case "update":
     case "decide":
     case "repeat-input":
     case "late-result":

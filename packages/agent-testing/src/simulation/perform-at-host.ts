@@ -22,7 +22,14 @@ export const nthOf = <T>(items: readonly T[], nth: number = 0): T | undefined =>
 export function atHost(
   world: SimWorld,
   action: Of<
-    "message" | "cancel" | "decide" | "repeat-input" | "late-result" | "outside-result" | "listener-throws"
+    | "message"
+    | "cancel"
+    | "update"
+    | "decide"
+    | "repeat-input"
+    | "late-result"
+    | "outside-result"
+    | "listener-throws"
   >,
 ): boolean {
   const session = nthOf(
@@ -41,6 +48,13 @@ export function atHost(
       world.record("a cancel");
       world.offer(session.cancel("enough"));
       return true;
+    case "update": {
+      const recipe = nthOf(world.updates, action.nth);
+      if (recipe === undefined) return false;
+      world.record("the application changes its data");
+      world.offer(session.update(recipe));
+      return true;
+    }
     case "decide":
       return decide(world, session, action);
     case "repeat-input":

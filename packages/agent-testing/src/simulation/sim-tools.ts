@@ -17,6 +17,7 @@ export function simTool(tool: Tool, sim: SimToolHost): Tool {
   return {
     name,
     definition,
+    ...(tool.data === undefined ? {} : { data: tool.data }),
     check: (parameters) => tool.check(parameters),
     run(parameters, context) {
       const problem = tool.check(parameters);

@@ -1,18 +1,15 @@
 import {
+  initialStateOf,
   openSession,
   SessionError,
   type Agent,
   type DurableSession,
   type Question,
   type Receipt,
+  type Recipe,
 } from "@moora/agent";
 import { effectsAt, type Tool, type ToolContext } from "@moora/agent-core-effects";
-import {
-  controlName,
-  initialAgentState,
-  type AgentInput,
-  type AgentState,
-} from "@moora/agent-core-state-machine";
+import { controlName, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
 import { LogError, type EventLog } from "@moora/event-log";
 import type { Dialects } from "../laws/request-laws.ts";
@@ -39,6 +36,8 @@ export interface WorldOptions {
   readonly thoroughly: (count: number) => boolean;
   /** Whether a tool is executed, by its name. */
   readonly executes: (name: string) => boolean;
+  /** The recipes with which the application changes its data. */
+  readonly updates: readonly Recipe<unknown>[];
 }
 
 /** Where errors come from that are bugs of the reducer, of effects, or of a view. */
@@ -51,6 +50,8 @@ export const sessionId = "simulated";
 export class SimWorld {
   /** The agent that the simulation was given. */
   readonly original: Agent<unknown>;
+  /** The recipes with which the application changes its data. */
+  readonly updates: readonly Recipe<unknown>[];
   /** The newest release: what the next host runs. */
   agent: Agent<unknown>;
   /** Faults of the releases since a host was opened last. */
@@ -70,11 +71,12 @@ export class SimWorld {
   #names = 0;
 
   constructor(options: WorldOptions) {
-    const { agent, dialects, thoroughly } = options;
+    const { agent, dialects, thoroughly, updates } = options;
     this.#options = options;
+    this.updates = updates;
     this.original = agent;
     this.agent = agent;
-    const from = initialAgentState({ config: agent.config, tools: agent.tools });
+    const from = initialStateOf(agent);
     this.watch = new LogWatch(this.store, sessionId, { from, dialects, thoroughly });
   }
 

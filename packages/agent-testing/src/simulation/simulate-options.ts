@@ -1,3 +1,4 @@
+import type { Recipe } from "@moora/agent";
 import type { Dialects } from "../laws/request-laws.ts";
 import type { OwnDraws } from "./draws.ts";
 import type { Invariants } from "./invariants.ts";
@@ -40,6 +41,11 @@ export interface SimulateOptions extends OwnDraws {
    * delivered later, or lost in a crash. They must need neither time nor network. Default: none; results are drawn.
    */
   readonly execute?: boolean | readonly string[];
+  /**
+   * Recipes with which the application changes the data of the agent, by an owner or a poster, at any time. Give those of your
+   * application. Default: none.
+   */
+  readonly updates?: readonly Recipe<never>[];
   /** Called before each session: resets what executed tools and invariants keep. */
   readonly beforeEach?: () => void | Promise<void>;
   /** The interval, in inputs, at which the laws whose cost depends on the size of the state are checked. Default: 8. */
@@ -54,7 +60,14 @@ export interface SimulateOptions extends OwnDraws {
 export const defaultThoroughEvery = 8;
 
 /** Options that are code: a report can name them, not print them. */
-export const codeOptions = ["invariants", "dialects", "beforeEach", "draw", "drawResults"] as const;
+export const codeOptions = [
+  "invariants",
+  "dialects",
+  "beforeEach",
+  "updates",
+  "draw",
+  "drawResults",
+] as const;
 
 /** Options that are data, which a report prints, but for those that choose the sessions. */
 const dataOptions = ["length", "faults", "texts", "drawsConfig", "execute", "thoroughEvery"] as const;

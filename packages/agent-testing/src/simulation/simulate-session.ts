@@ -1,5 +1,5 @@
 import { changeConfig } from "@moora/agent-core-state-machine/internal";
-import type { Agent } from "@moora/agent";
+import type { Agent, Recipe } from "@moora/agent";
 import type { Dialects } from "../laws/request-laws.ts";
 import type { SimAction, SimulatedSession } from "./action.ts";
 import { settleSession, takesMessage } from "./settle-session.ts";
@@ -17,6 +17,7 @@ export interface SessionOptions {
   readonly dialects: Dialects;
   readonly thoroughly: (count: number) => boolean;
   readonly executes: (name: string) => boolean;
+  readonly updates: readonly Recipe<unknown>[];
   /** Called before each session. */
   readonly beforeEach: () => void | Promise<void>;
 }
@@ -45,11 +46,11 @@ export async function simulateSession(
   setup: Omit<SimulatedSession, "actions">,
   next: NextAction,
 ): Promise<SessionResult> {
-  const { dialects, thoroughly, executes } = options;
+  const { dialects, thoroughly, executes, updates } = options;
   const agent = withConfig(options.agent, setup);
   const asyncAppends = setup.asyncAppends === true;
   await options.beforeEach();
-  const world = new SimWorld({ agent, asyncAppends, dialects, thoroughly, executes });
+  const world = new SimWorld({ agent, asyncAppends, dialects, thoroughly, executes, updates });
   const actions: SimAction[] = [];
   let skipped = 0;
   let failure: unknown;

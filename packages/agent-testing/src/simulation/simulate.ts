@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Agent } from "@moora/agent";
+import type { Agent, Recipe } from "@moora/agent";
 import type { Choose } from "../choose.ts";
 import { drawConfig } from "../draw-input.ts";
 import { defaultDialects } from "../laws/default-dialects.ts";
@@ -57,7 +57,7 @@ export async function simulate(
 /** Options of `simulateActions`: those of `simulate` that do not draw. */
 export type SimulateActionsOptions = Pick<
   SimulateOptions,
-  "invariants" | "dialects" | "execute" | "beforeEach" | "thoroughEvery"
+  "invariants" | "dialects" | "execute" | "updates" | "beforeEach" | "thoroughEvery"
 > & {
   /**
    * Code that has to be among the options, as `invariants.paysOnce`: a kept test states what found its failure. Throws
@@ -89,6 +89,7 @@ async function sessionOptions(
     invariants = {},
     dialects,
     execute = false,
+    updates = [],
     beforeEach,
     thoroughEvery = defaultThoroughEvery,
   }: SimulateActionsOptions,
@@ -99,6 +100,9 @@ async function sessionOptions(
     dialects: dialects ?? (await defaultDialects()),
     thoroughly: (count) => count % thoroughEvery === 0,
     executes: (name) => (typeof execute === "boolean" ? execute : execute.includes(name)),
+    // Recipes of the agent's data, whose type the simulation does not know.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    updates: updates as readonly Recipe<unknown>[],
     beforeEach: beforeEach ?? (() => undefined),
   };
 }

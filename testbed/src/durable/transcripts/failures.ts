@@ -29,15 +29,19 @@ export const failures: readonly Transcript[] = [
   inLoops("a stream that breaks off", [
     [tries(fails("interrupted", { partial: "As I was say" }), answersOnce("As I was saying: yes."))],
   ]),
-  inLoops("a stream that breaks off twice, at its price", [
+  inLoops(
+    "a stream that breaks off twice, at its price",
     [
-      tries(
-        fails("interrupted", { partial: "One", usage: { inputTokens: 5, outputTokens: 1 } }),
-        fails("interrupted", { partial: "One, two", usage: { inputTokens: 5, outputTokens: 2 } }),
-        answersOnce("One, two, three."),
-      ),
+      [
+        tries(
+          fails("interrupted", { partial: "One", usage: { inputTokens: 5, outputTokens: 1 } }),
+          fails("interrupted", { partial: "One, two", usage: { inputTokens: 5, outputTokens: 2 } }),
+          answersOnce("One, two, three."),
+        ),
+      ],
     ],
-  ]),
+    { countsAttempts: true },
+  ),
   inLoops("too long, and something to leave out", [[looks, [call("pay")], tries(fails("context-length"))]], {
     says,
   }),

@@ -35,6 +35,8 @@ export interface Transcript {
   readonly deeds: readonly Deed[];
   /** Whether some call of it may be left with an unknown outcome by a crash. */
   readonly mayBeUnknown: boolean;
+  /** Whether its outcome depends on the numbers of attempts, to which a crash adds one. */
+  readonly countsAttempts: boolean;
 }
 
 /** Something that people do once, at a moment of its own. */
@@ -109,6 +111,7 @@ function made(name: string, script: (asked: Asked) => Step | Promise<Step>, mann
     decide,
     deeds,
     mayBeUnknown: manner.mayBeUnknown ?? false,
+    countsAttempts: manner.countsAttempts ?? false,
     agent: (world) => countingAgent(world, modelOf(script, world), config, extras),
   };
 }

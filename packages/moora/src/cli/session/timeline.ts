@@ -1,4 +1,4 @@
-import type { AgentInput, ControlMove } from "@moora/agent";
+import type { AgentInput, ControlMove, SessionHeader } from "@moora/agent";
 import {
   beginReplay,
   initialAgentState,
@@ -138,8 +138,9 @@ const textOf = <Type extends InputType>(input: InputOf<Type> & { readonly type: 
 export function timelineOf({
   config,
   tools,
-}: Pick<AgentState, "config" | "tools">): (seq: number, input: AgentInput) => TimelineRow {
-  const replay = beginReplay(initialAgentState({ config, tools }));
+  data,
+}: Pick<SessionHeader, "config" | "tools" | "data">): (seq: number, input: AgentInput) => TimelineRow {
+  const replay = beginReplay(initialAgentState({ config, tools, ...(data === undefined ? {} : { data }) }));
   const calls = new CallNames(tools);
   let state = "Idle";
   return (seq, input) => {
