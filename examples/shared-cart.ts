@@ -67,7 +67,7 @@ function deadly(log: EventLog, append: number, when: string): EventLog {
   }));
 }
 
-/** Starts a process that dies at an append. Returns the signal that ended it; null if it has come to its end. */
+/** Starts a process that dies at an append. Returns the signal that ended it; null if it reached its end. */
 async function killed(folder: string, append: number, when: string): Promise<unknown> {
   const args = [import.meta.filename, folder, String(append), when];
   const [, signal] = await once(spawn(process.execPath, [...process.execArgv, ...args]), "exit");

@@ -35,7 +35,14 @@ export type { IntentHost } from "./run/intent-of.ts";
 export { applyInputs, inputAt } from "./run/dispatched-input.ts";
 export type { AppliedInputs, DispatchedInput } from "./run/dispatched-input.ts";
 export { defineData } from "./data/define-data.ts";
-export type { DataChange, DataDefinition, DataOptions, DataValue, Recipe } from "./data/define-data.ts";
+export type {
+  AnyData,
+  DataChange,
+  DataDefinition,
+  DataOptions,
+  DataValue,
+  Recipe,
+} from "./data/define-data.ts";
 export { DataRefused } from "./data/data-refused.ts";
 export type { DataContext, UpdateData } from "./data/data-updates.ts";
 export { askHuman } from "./tool/ask-human.ts";

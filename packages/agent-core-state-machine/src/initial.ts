@@ -1,5 +1,6 @@
 import type { Json } from "@moora/agent-webui-protocol";
 import { changeConfig, type AgentConfigChange } from "./agent-config.ts";
+import { frozen } from "./data/frozen.ts";
 import { defaultAgentConfig } from "./default-config.ts";
 import type { AgentState, ReActContext, ToolDefinition } from "./state.ts";
 import { noAgentUsage } from "./usage.ts";
@@ -32,7 +33,7 @@ export function initialAgentState({ config = {}, tools = {}, data }: InitialAgen
     updatedAt: 0,
     usage: noAgentUsage,
     unreportedUsage: [],
-    data: data?.initial ?? null,
+    data: frozen(data?.initial ?? null),
     dataStatus: data === undefined ? null : { version: data.version, isShown: false },
   };
 }

@@ -1,3 +1,5 @@
+import { frozen } from "./data/frozen.ts";
+import { dataOf } from "./inputs/data.ts";
 import { graphProblems } from "./control/graph.ts";
 import { jsonCopy, pathToText } from "./json-copy.ts";
 import { agentStateSchema, type AgentState } from "./state.ts";
@@ -50,7 +52,7 @@ export function parseState(value: unknown): ParsedState {
   }
   const [problem] = graphProblems(parsed.data.config.graph);
   return problem === undefined
-    ? { ok: true, state: parsed.data }
+    ? { ok: true, state: { ...parsed.data, data: frozen(dataOf(parsed.data)) } }
     : refused("not-a-state", "config.graph", problem);
 }
 

@@ -1,5 +1,6 @@
 import type {
   AgentParts,
+  AnyData,
   DataDefinition,
   ApprovalPredicate,
   OutputOf,
@@ -171,7 +172,7 @@ function answerCheckOf({
 }
 
 /** Throws `BuildError` for a tool whose application data the agent does not have. */
-function checkDataOfTools(tools: ReadonlyMap<string, Tool>, data: DataDefinition | undefined): void {
+function checkDataOfTools(tools: ReadonlyMap<string, Tool>, data: AnyData | undefined): void {
   for (const { name, data: needed } of tools.values()) {
     if (needed !== undefined && needed !== data)
       refuse(`The tool ${name} uses data that the agent does not have. Give defineAgent the same data.`);

@@ -54,6 +54,7 @@ export type {
   ApprovalPredicate,
   AskHumanEffect,
   AskHumanOptions,
+  AnyData,
   AppliedInputs,
   Clock,
   DataContext,

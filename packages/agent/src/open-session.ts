@@ -163,8 +163,10 @@ async function run<Answer>(
       await lease.close();
       return undefined;
     }
+    // Before the session is created: what this throws must release the lease.
+    const inputs = openingInputs(agent, found, owner, clock);
     opened = durableSession(agent, { ...options, found, access: "run" });
-    await opened.becomeOwner(lease, openingInputs(agent, found, owner, clock));
+    await opened.becomeOwner(lease, inputs);
     if (lostOwnership !== undefined) throw lostOwnership;
     return opened.session;
   } catch (error) {

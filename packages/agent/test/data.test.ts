@@ -242,8 +242,52 @@ describe("application data in a log", () => {
     expect(await verifySession(log, "ada")).toMatchObject({ ok: true });
     // The older release cannot use the newer data.
     await expect(openSession(shop([]).agent, { log, id: "ada" })).rejects.toThrow(
-      "The data has version 2, this agent has version 1.",
+      "it has version 2, and this agent has version 1. Open the session with the newer release.",
     );
+  });
+
+  it.each<[string, Parameters<typeof defineData>[0], string]>([
+    ["older than a definition without migrate", { schema: z.object({}), initial: {}, version: 2 }, "Give"],
+    [
+      "of another form and the same version",
+      { schema: z.object({ n: z.number() }), initial: { n: 1 } },
+      "increase version and give migrate",
+    ],
+    [
+      "whose migrate throws",
+      {
+        schema: z.object({}),
+        initial: {},
+        version: 2,
+        migrate() {
+          throw new Error("boom");
+        },
+      },
+      "migrate failed: boom",
+    ],
+    [
+      "whose migrate is asynchronous",
+      { schema: z.object({}), initial: {}, version: 2, migrate: async () => ({}) },
+      "migrate must be synchronous",
+    ],
+  ])("is refused if it is %s, and the session can be opened again at once", async (_, options, message) => {
+    const log = memoryLog();
+    await (await openSession(shop([]).agent, { log, id: "ada" })).close();
+    const agent = defineAgent({ llm: new MockLlmCaller([]), data: defineData(options) });
+    const refused = openSession(agent, { log, id: "ada" });
+    await expect(refused).rejects.toThrow(DataRefused);
+    await expect(refused).rejects.toThrow(message);
+    await (await openSession(shop([]).agent, { log, id: "ada" })).close();
+  });
+
+  it("cannot be changed by what reads it", async () => {
+    const session = startSession(shop([adds("tea"), answers("Done.")]).agent);
+    await session.ask("Tea.");
+    const items = Object(session.current().data.items);
+    expect(() => items.push("x")).toThrow(TypeError);
+    expect(() => Object.assign(Object(items[0]), { sku: "x" })).toThrow(TypeError);
+    const other = startSession(shop([]).agent);
+    expect(() => Object.assign(Object(other.current().data), { items: 1 })).toThrow(TypeError);
   });
 
   it("is given to a session that was created without data", async () => {
@@ -343,6 +387,21 @@ describe("defineData and defineAgent refuse what cannot work", () => {
       "a tool whose data the agent does not have",
       () => defineAgent({ llm: new MockLlmCaller([]), tools: [addItem] }),
       "The tool add_item uses data that the agent does not have.",
+    ],
+    [
+      "an unknown option",
+      () => defineData(JSON.parse('{ "schema": { "type": "object" }, "initial": {}, "verson": 2 }')),
+      'Unknown option "verson" of defineData. Did you mean "version"?',
+    ],
+    [
+      "a missing initial value",
+      () => defineData(JSON.parse('{ "schema": { "type": "object" } }')),
+      "initial of defineData is missing.",
+    ],
+    [
+      "a migrate that is never called",
+      () => defineData({ schema: z.object({}), initial: {}, migrate: () => ({}) }),
+      "there is no version before 1",
     ],
     [
       "data that was not defined",

@@ -1,6 +1,12 @@
 import { answers, callsTools, MockLlmCaller, type ScriptedToolCall } from "@moora/llm/testing";
 import type { LlmCaller, LlmOutcome, LlmRequest } from "@moora/llm";
-import { defineAgent, type Agent, type AgentConfigChange, type AgentOptions } from "@moora/agent";
+import {
+  defineAgent,
+  type Agent,
+  type AgentConfigChange,
+  type AgentOptions,
+  type DataDefinition,
+} from "@moora/agent";
 import { toolsOf, type World } from "./counting-tools.ts";
 import { tally } from "./tally.ts";
 
@@ -42,7 +48,7 @@ function turnsIn({ messages }: LlmRequest): number {
 /** Further parts of an agent, besides its model, its tools and its configuration. */
 export interface Extras extends Pick<
   AgentOptions,
-  "predicates" | "runLimits" | "prices" | "systemPrompt" | "states" | "data"
+  "predicates" | "runLimits" | "prices" | "systemPrompt" | "states"
 > {
   /** The tools that it has; default: all. */
   readonly tools?: readonly string[];
@@ -58,7 +64,7 @@ export function countingAgent(
   { tools, answerProblem, ...extras }: Extras = {},
 ): Agent {
   const made = toolsOf(world, tools);
-  const data = made.some(({ data: used }) => used !== undefined) ? { data: tally } : {};
+  const data = made.some(({ data: used }) => used !== undefined) ? { data: tally as DataDefinition } : {};
   const agent = defineAgent({ name: "counting", llm, tools: made, config, ...data, ...extras });
   return answerProblem === undefined ? agent : { ...agent, parts: { ...agent.parts, answerProblem } };
 }

@@ -1,5 +1,5 @@
 import type { DataPatch, Immutable, Json } from "@moora/agent-core-state-machine";
-import type { DataDefinition, Recipe } from "./define-data.ts";
+import type { AnyData, Recipe } from "./define-data.ts";
 
 /**
  * Runs a recipe on the data, and returns the data with it. The update becomes part of the session together with the result of
@@ -17,14 +17,14 @@ export interface DataContext<Value> {
 
 /** The updates of application data by one call or one handler. */
 export class DataUpdates {
-  readonly #definition: DataDefinition;
+  readonly #definition: AnyData;
   readonly #recipes: Recipe<unknown>[] = [];
   /** The data when the work started, and with the updates so far. */
   readonly #started: Json;
   #data: Json;
   #isClosed = false;
 
-  constructor(definition: DataDefinition, data: Json) {
+  constructor(definition: AnyData, data: Json) {
     this.#definition = definition;
     this.#started = data;
     this.#data = data;
@@ -40,7 +40,7 @@ export class DataUpdates {
   }
 
   /** The updates of a tool that this handler calls. They become updates of the handler when they are added to it. */
-  ofTool(definition: DataDefinition): DataUpdates {
+  ofTool(definition: AnyData): DataUpdates {
     return new DataUpdates(definition, this.#data);
   }
 

@@ -1,9 +1,17 @@
-import { keysToPointer, type DataPatch, type Immutable, type Json } from "@moora/agent-core-state-machine";
+import {
+  keysToPointer,
+  type AgentState,
+  type DataPatch,
+  type Immutable,
+  type Json,
+} from "@moora/agent-core-state-machine";
 import { jsonCopy, pathToText } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
 import { enablePatches, Immer, type Patch } from "immer";
 import { refuse } from "../errors/build-error.ts";
+import { errorText } from "../error-text.ts";
 import { shownValue } from "../field-problem.ts";
+import { optionHint } from "@moora/llm/internal";
 import { isPromise } from "../is-promise.ts";
 import { schemaCheckOf } from "../tool/schema-check.ts";
 import type { OutputOf, StandardSchema } from "../tool/standard-schema.ts";
@@ -29,14 +37,21 @@ export interface DataOptions<Schema extends StandardSchema | JsonObject, Value =
   readonly jsonSchema?: JsonObject;
 }
 
-/** Application data, as `defineData` returns it. */
-export interface DataDefinition<Value = unknown> {
+/** Application data of any type, as runners use it. */
+export interface AnyData {
   readonly version: number;
   readonly initial: Json;
   /** Returns the data after a recipe, and the patches that lead to it. Throws `DataRefused`. */
-  change(data: Json, recipe: Recipe<Value>): DataChange;
+  change(data: Json, recipe: Recipe<unknown>): DataChange;
   /** Returns stored data as this version has it. Throws `DataRefused`. */
   open(stored: Json, version: number): Json;
+}
+
+/** Application data, as `defineData` returns it. */
+export interface DataDefinition<Value = unknown> extends AnyData {
+  change(data: Json, recipe: Recipe<Value>): DataChange;
+  /** The data of a state, with its type. Throws `DataRefused` for a state whose data has another version, or none. */
+  read(state: Pick<AgentState, "data" | "dataStatus">): Immutable<Value>;
   /** Exists only for types; not set. */
   readonly "~type"?: Value;
 }
@@ -48,7 +63,8 @@ export interface DataChange {
 }
 
 /** The type that application data is read with. */
-export type DataValue<Definition extends DataDefinition> = Immutable<NonNullable<Definition["~type"]>>;
+export type DataValue<Definition extends AnyData> =
+  Definition extends DataDefinition<infer Value> ? Immutable<Value> : unknown;
 
 /**
  * Defines the data that an application keeps in its sessions: an object or an array. Throws `BuildError` for an invalid schema or
@@ -57,11 +73,14 @@ export type DataValue<Definition extends DataDefinition> = Immutable<NonNullable
 export function defineData<const Schema extends StandardSchema | JsonObject>(
   options: DataOptions<Schema>,
 ): DataDefinition<OutputOf<Schema>> {
+  checkOptions(options);
   const { schema, initial, version = 1, migrate, jsonSchema } = options;
   if (!Number.isInteger(version) || version < 1)
     refuse(`version of defineData must be a positive integer, got ${shownValue(version)}.`);
   if (migrate !== undefined && typeof migrate !== "function")
     refuse(`migrate of defineData must be a function, got ${shownValue(migrate)}.`);
+  if (migrate !== undefined && version === 1)
+    refuse("migrate of defineData is never called: there is no version before 1. Increase version.");
   enablePatches();
   const { check } = schemaCheckOf(schema, jsonSchema, "The schema of defineData");
   const checked = (value: unknown): Json => {
@@ -81,18 +100,65 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
       if (!found.ok) throw new DataRefused(found.problem);
       return change;
     },
+    read(state) {
+      const found = state.dataStatus?.version;
+      if (found !== version)
+        throw new DataRefused(`it has version ${found ?? "none"}, and this agent has version ${version}.`);
+      // Data of this version was checked by this schema.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return state.data as Immutable<OutputOf<Schema>>;
+    },
     open(stored, storedVersion) {
-      if (storedVersion === version) return checked(stored);
-      if (storedVersion < version && migrate !== undefined) return checked(migrate(stored, storedVersion));
+      if (storedVersion === version) return withHint(() => checked(stored));
+      if (storedVersion < version && migrate !== undefined)
+        return checked(migrated(() => migrate(stored, storedVersion)));
       const fix =
         storedVersion < version
           ? "Give defineData({ migrate })."
           : "Open the session with the newer release.";
-      throw new DataRefused(
-        `The data has version ${storedVersion}, this agent has version ${version}. ${fix}`,
-      );
+      throw new DataRefused(`it has version ${storedVersion}, and this agent has version ${version}. ${fix}`);
     },
   };
+}
+
+const optionNames: Readonly<Record<keyof DataOptions<StandardSchema>, true>> = {
+  schema: true,
+  initial: true,
+  version: true,
+  migrate: true,
+  jsonSchema: true,
+};
+
+/** Throws `BuildError` for an unknown or missing option: callers without types may pass any value. */
+function checkOptions(options: unknown): void {
+  if (typeof options !== "object" || options === null)
+    return refuse(`defineData needs an object of options, got ${shownValue(options)}.`);
+  const known = Object.keys(optionNames);
+  for (const name of Object.keys(options))
+    if (!known.includes(name)) refuse(`Unknown option "${name}" of defineData.${optionHint(name, known)}`);
+  for (const name of ["schema", "initial"])
+    if (Reflect.get(options, name) === undefined) refuse(`${name} of defineData is missing.`);
+}
+
+/** Stored data of this version, or why it is refused, with the fix. */
+function withHint(read: () => Json): Json {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DataRefused)) throw error;
+    throw new DataRefused(`${error.problem} If the schema has changed, increase version and give migrate.`);
+  }
+}
+
+function migrated<Value>(migrate: () => Value): Value {
+  let value: Value;
+  try {
+    value = migrate();
+  } catch (error) {
+    throw new DataRefused(`migrate failed: ${errorText(error)}`, { cause: error });
+  }
+  if (isPromise(value)) throw new DataRefused("migrate must be synchronous, and returned a promise.");
+  return value;
 }
 
 function initialOf(read: () => Json): Json {
@@ -101,7 +167,7 @@ function initialOf(read: () => Json): Json {
     if (typeof initial === "object" && initial !== null) return initial;
     return refuse(`initial of defineData must be an object or an array, got ${shownValue(initial)}.`);
   } catch (error) {
-    if (error instanceof DataRefused) refuse(`initial of defineData does not fit: ${error.message}`);
+    if (error instanceof DataRefused) refuse(`initial of defineData does not fit: ${error.problem}`);
     throw error;
   }
 }
@@ -110,9 +176,9 @@ function initialOf(read: () => Json): Json {
 const immer = /* @__PURE__ */ new Immer({ autoFreeze: false });
 
 function changeOf<Value>(data: Json, recipe: Recipe<Value>): DataChange {
-  // The schema has checked that the data is a value.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const [changed, patches] = immer.produceWithPatches(data, (draft) =>
+    // The schema has checked that the data is a value.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     checkSynchronous(recipe(draft as Value)),
   );
   return { data: changed, patches: patches.map(toDataPatch) };

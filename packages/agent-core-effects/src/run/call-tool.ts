@@ -89,7 +89,7 @@ function* dispatchWithUpdates(
   yield* dispatch((state) => {
     const patches = patchesOf(updates, dataOf(state));
     if (typeof patches !== "string") return { ...input, patches };
-    const error = `${patches} The call ran and may have had its effect, but the data was not changed.`;
+    const error = `${patches}${patches.endsWith(".") ? "" : "."} The call ran and may have had its effect, but the data was not changed.`;
     const { receivedAt } = input.result;
     return { ...input, result: { isSuccess: false, error, code: "data-refused", receivedAt } };
   });

@@ -1,6 +1,6 @@
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { LlmCaller } from "@moora/llm";
-import type { DataDefinition } from "../data/define-data.ts";
+import type { AnyData } from "../data/define-data.ts";
 import type { DataContext } from "../data/data-updates.ts";
 import type { AskHumanEffect } from "../effect.ts";
 import type { LlmRequestCache } from "../request/messages.ts";
@@ -51,7 +51,7 @@ export interface AgentParts {
   readonly states: Readonly<Record<string, StateHandler>>;
   readonly predicates: Readonly<Record<string, ApprovalPredicate>>;
   /** The application data of the agent. Default: none. */
-  readonly data?: DataDefinition;
+  readonly data?: AnyData;
   /** Returns why an answer is invalid; undefined if it is valid. `schema` is the current `config.answerSchema`. */
   readonly answerProblem?: (
     answer: string,

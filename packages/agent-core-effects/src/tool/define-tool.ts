@@ -1,7 +1,7 @@
 import type { PriceList, Spending, ToolDefinition } from "@moora/agent-core-state-machine";
 import type { JsonObject } from "@moora/llm";
 import type { DataContext } from "../data/data-updates.ts";
-import type { DataDefinition } from "../data/define-data.ts";
+import type { AnyData, DataDefinition } from "../data/define-data.ts";
 import { refuse } from "../errors/build-error.ts";
 import { after, isPromise } from "../is-promise.ts";
 import { argumentsOf } from "./validate-arguments.ts";
@@ -108,7 +108,7 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly name: string;
   readonly definition: ToolDefinition;
   /** The application data that the tool uses. */
-  readonly data?: DataDefinition;
+  readonly data?: AnyData;
   /** Returns why arguments are invalid; undefined if they are valid. */
   check(parameters: string): string | undefined | Promise<string | undefined>;
   /** Runs a call. Must not throw or reject. */

@@ -1,3 +1,4 @@
+import { DataRefused } from "../data/data-refused.ts";
 import type { AgentAttachment, UsageReport } from "@moora/agent-core-state-machine";
 import { jsonCopy } from "@moora/agent-core-state-machine/internal";
 import { refuse } from "../errors/build-error.ts";
@@ -84,5 +85,5 @@ const unusable = (error: string, code: "not-json" | "too-large" = "not-json"): T
 export const thrownToOutcome = (error: unknown): ToolOutcome => ({
   isSuccess: false,
   error: errorText(error),
-  code: "tool-error",
+  code: error instanceof DataRefused ? "data-refused" : "tool-error",
 });

@@ -1,6 +1,7 @@
 import type { Immutable, Json } from "@moora/agent-webui-protocol";
 import * as z from "zod/mini";
 import { jsonSchema } from "../json.ts";
+import { frozen } from "./frozen.ts";
 import { isStorable } from "../json-copy.ts";
 
 const path = z.string();
@@ -26,7 +27,7 @@ type Container = Json[] | { [key: string]: Json };
  */
 export function applyPatches(data: Json, patches: readonly DataPatch[]): Json | undefined {
   const writer = new PatchWriter(data);
-  return patches.every((patch) => writer.apply(patch)) ? writer.data : undefined;
+  return patches.every((patch) => writer.apply(patch)) ? writer.frozenData() : undefined;
 }
 
 /** Data that patches are changing. */
@@ -39,6 +40,12 @@ class PatchWriter {
     this.data = data;
   }
 
+  /** The data, frozen: its own arrays and objects, and what patches have put there. */
+  frozenData(): Json {
+    for (const container of this.#own) Object.freeze(container);
+    return this.data;
+  }
+
   /** Applies a patch. Returns false, and has changed nothing that is visible, if it does not fit. */
   apply(patch: DataPatch): boolean {
     const keys = pointerToKeys(patch.path);
@@ -47,7 +54,7 @@ class PatchWriter {
     const last = keys.pop();
     if (last === undefined) {
       if (patch.op === "remove") return false;
-      this.data = patch.value;
+      this.data = frozen(patch.value);
       return true;
     }
     const parent = this.#writable(keys);
@@ -112,23 +119,23 @@ function patchItem(items: Json[], key: string, patch: DataPatch): boolean {
   if (patch.op === "add") {
     const index = key === "-" ? items.length : indexOf(key, items.length);
     if (index < 0) return false;
-    items.splice(index, 0, patch.value);
+    items.splice(index, 0, frozen(patch.value));
     return true;
   }
   const index = indexOf(key, items.length - 1);
   if (index < 0) return false;
   if (patch.op === "remove") items.splice(index, 1);
-  else items[index] = patch.value;
+  else items[index] = frozen(patch.value);
   return true;
 }
 
 function patchField(fields: { [key: string]: Json }, key: string, patch: DataPatch): boolean {
   if (patch.op === "add") {
-    fields[key] = patch.value;
+    fields[key] = frozen(patch.value);
     return true;
   }
   if (!Object.hasOwn(fields, key)) return false;
   if (patch.op === "remove") delete fields[key];
-  else fields[key] = patch.value;
+  else fields[key] = frozen(patch.value);
   return true;
 }

@@ -1,5 +1,6 @@
 import { effectsAt, llmRequestAt } from "@moora/agent-core-effects";
-import { initialAgentState, step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
+import { initialStateOf } from "@moora/agent";
+import { step, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import { digestOf } from "@moora/event-log";
 import { checkAnswer, checkFirstLate, checkLate, settledWithout } from "../laws/effect-laws.ts";
@@ -124,7 +125,7 @@ class Exploration {
     this.#world = world;
     this.#invariants = invariants;
     this.#dialects = dialects;
-    this.#start = { state: initialAgentState(agent), path: undefined, toolRuns: [] };
+    this.#start = { state: initialStateOf(agent), path: undefined, toolRuns: [] };
     this.#seen.add(keyOf(this.#start));
   }
 

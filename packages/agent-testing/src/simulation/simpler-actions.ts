@@ -35,6 +35,7 @@ export function* simplerActions(action: SimAction): Generator<SimAction, void, u
       if (action.decision !== "approve") yield { ...action, decision: "approve" };
       return;
     case "cancel":
+    case "update":
     case "model-streams":
     case "probe-answers":
     case "append-ends":

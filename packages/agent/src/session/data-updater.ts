@@ -1,5 +1,5 @@
 import { shownValue } from "@moora/agent-core-effects/internal";
-import { DataRefused, type DataDefinition, type Recipe } from "@moora/agent-core-effects";
+import { DataRefused, type AnyData, type Recipe } from "@moora/agent-core-effects";
 import { dataOf } from "@moora/agent-core-state-machine/internal";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { Agent } from "../define-agent.ts";
@@ -32,12 +32,15 @@ export function dataUpdater(
 /** The change of a recipe. Throws `DataRefused` for data of another version: its schema is not known here. */
 function changeAt(
   state: AgentState,
-  definition: DataDefinition,
+  definition: AnyData,
   recipe: Recipe<unknown>,
-): ReturnType<DataDefinition["change"]> {
+): ReturnType<AnyData["change"]> {
   const version = state.dataStatus?.version;
-  if (version !== undefined && version !== definition.version)
-    throw new DataRefused(`it has version ${version}, and this agent has version ${definition.version}.`);
+  if (version !== undefined && version !== definition.version) {
+    throw new DataRefused(
+      `it has version ${version}, and this agent has version ${definition.version}. Open the session once to run it.`,
+    );
+  }
   return definition.change(dataOf(state), recipe);
 }
 

@@ -1,5 +1,5 @@
 import { call } from "../counting-agent.ts";
-import { tally, tallyOf } from "../tally.ts";
+import { tallyOf } from "../tally.ts";
 import { inLoops, type Deed, type Transcript } from "./transcript.ts";
 
 const many = Array.from({ length: 8 }, (_, index) => call("put", index + 1));
@@ -40,7 +40,6 @@ export const data: readonly Transcript[] = [
     says: ["Please.", "And again."],
     config: counts,
     extras: {
-      data: tally,
       states: {
         Count(_, { update }) {
           update((given) => {

@@ -2,7 +2,6 @@ import type { AgentInput, ControlMove, SessionHeader } from "@moora/agent";
 import {
   beginReplay,
   initialAgentState,
-  type AgentState,
   type InputOf,
   type InputType,
   type ToolDefinition,
