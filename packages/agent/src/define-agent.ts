@@ -15,7 +15,7 @@ import {
   type AgentConfig,
   type AgentConfigChange,
   type AgentState,
-  type InitialAgentOptions,
+  type Json,
   type ToolDefinition,
 } from "@moora/agent-core-state-machine";
 import type { JsonObject, LlmCaller } from "@moora/llm";
@@ -186,7 +186,7 @@ function checkDataOfTools(tools: ReadonlyMap<string, Tool>, data: AnyData | unde
 export function initialStateOf(
   agent: Pick<Agent<unknown>, "config" | "tools"> & {
     readonly parts?: Pick<AgentParts, "data">;
-    readonly data?: InitialAgentOptions["data"];
+    readonly data?: { readonly version: number; readonly initial: Json };
   },
 ): AgentState {
   checkIsAgent("initialStateOf", agent, ["config", "tools"]);

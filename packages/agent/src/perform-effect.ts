@@ -47,7 +47,7 @@ const performForms: OptionForms<PerformOptions> = {
 
 /**
  * Executes one effect of an agent without a session: dispatches its intent, does the work if `dispatch` returned that the
- * intent applied, and dispatches the results. So an effect that is canceled, or that another runner has started, does not run.
+ * intent applied, and dispatches the results. Rejects with what `dispatch` throws, and then dispatches nothing more. So an effect that is canceled, or that another runner has started, does not run.
  * Without `ask` a question is rejected; with it, it waits for a decision that you apply. Throws `BuildError` for an invalid
  * agent, for an unknown or invalid option, and for an effect that the state contains as started: unless `intended` is true,
  * an earlier process may have run it. Dispatch `session-opened` to a restored state before you compute its effects.
@@ -83,7 +83,18 @@ export async function performEffect(
     digestOf,
     signal: signal ?? new AbortController().signal,
   };
-  await runProgram(programOf(effect, state, host), (...inputs) => dispatched(dispatch, inputs));
+  await runProgram(programOf(effect, state, host), failingOnce(dispatch));
+}
+
+/** A dispatch that is not called again after it has thrown: a result that could not be dispatched is not a failure of the tool. */
+function failingOnce(dispatch: DispatchBatch): DispatchBatch {
+  let failed: Promise<boolean> | undefined;
+  return async (...inputs) => {
+    if (failed !== undefined) return await failed;
+    const dispatching = dispatched(dispatch, inputs);
+    dispatching.catch(() => (failed = dispatching));
+    return await dispatching;
+  };
 }
 
 const startedBefore = ({ key }: AgentEffect): string =>

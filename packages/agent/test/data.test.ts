@@ -1,4 +1,5 @@
-import { memoryLog } from "@moora/event-log";
+import { LogError, memoryLog, MemoryStorage } from "@moora/event-log";
+import { withSessions } from "@moora/event-log/testing";
 import { answers, callsTools, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import * as z from "zod";
@@ -7,12 +8,14 @@ import {
   defineAgent,
   defineData,
   defineTool,
+  forkSession,
   openSession,
   startSession,
   stateAt,
   verifySession,
   type Agent,
   type AgentConfigChange,
+  type Session,
 } from "../src/index.ts";
 
 const cart = defineData({
@@ -91,6 +94,105 @@ describe("application data of a session", () => {
     const session = startSession(shop([]).agent);
     expect(await session.update(() => undefined)).toEqual({ status: "ignored", reason: "nothing-new" });
     expect(session.seq()).toBe(0);
+  });
+});
+
+describe("a change is stored as it was made", () => {
+  const free = defineData({
+    schema: z.record(z.string(), z.unknown()),
+    initial: { order: { status: "open" }, history: [] },
+  });
+  const start = (): Session<string, Record<string, unknown>> =>
+    startSession(defineAgent({ llm: new MockLlmCaller([]), data: free }));
+
+  it("also where it puts a part of the draft into a new object", async () => {
+    const session = start();
+    await session.update((draft) => {
+      const { order, history } = Object(draft);
+      order.status = "paid";
+      history.push({ at: 1, order });
+    });
+    expect(session.current().data).toEqual({
+      order: { status: "paid" },
+      history: [{ at: 1, order: { status: "paid" } }],
+    });
+  });
+
+  it("also where it removes a field that only the prototype has", async () => {
+    const session = start();
+    await session.update((draft) => {
+      Reflect.deleteProperty(draft, "constructor");
+      draft["added"] = 1;
+    });
+    expect(session.current().data["added"]).toBe(1);
+  });
+
+  it("and what is too deep or too large is refused, so that the session can be opened again", async () => {
+    const session = start();
+    let deep: unknown = 1;
+    for (let level = 0; level < 110; level += 1) deep = [deep];
+    await expect(session.update((draft) => void (draft["deep"] = deep))).rejects.toThrow(DataRefused);
+    const many = Array.from({ length: 45_000 }, (_, index) => index);
+    await session.update((draft) => void (draft["a"] = many));
+    await session.update((draft) => void (draft["b"] = many));
+    await expect(session.update((draft) => void (draft["c"] = many))).rejects.toThrow(DataRefused);
+    expect(Object.keys(session.current().data)).toEqual(["order", "history", "a", "b"]);
+  });
+
+  it.each(["run", "post"] as const)(
+    "once, where an append is stored and reported as failed (%s)",
+    async (access) => {
+      const storage = new MemoryStorage();
+      const { agent } = shop([]);
+      await (await openSession(agent, { log: memoryLog(storage), id: "ada" })).close();
+      let fails = 0;
+      const log = withSessions(memoryLog(storage), (session) => ({
+        append(expectedSeq, records) {
+          void session.append(expectedSeq, records);
+          if (!records.some(({ body }) => body.includes("data-changed")) || fails > 0) return;
+          fails += 1;
+          throw new LogError("LogWrite", "The confirmation was lost.");
+        },
+      }));
+      const session = await openSession(agent, { log, id: "ada", access, onError: () => undefined });
+      const receipt = await session.update((draft) => draft.items.push({ sku: "tea", quantity: 1 }));
+      expect(fails).toBe(1);
+      expect(receipt.status).toBe("accepted");
+      expect(session.current().data.items).toHaveLength(1);
+      await session.close();
+      expect((await stateAt(log, "ada")).state.data).toEqual({ items: [{ sku: "tea", quantity: 1 }] });
+    },
+  );
+
+  it("and a fork reuses the result of a call whose updates followed one of the application", async () => {
+    const log = memoryLog();
+    const updated = Promise.withResolvers<void>();
+    const slow = defineTool({
+      name: "slow",
+      description: "Adds an item after the application.",
+      input: z.object({}),
+      data: cart,
+      async execute(_, { update }) {
+        await updated.promise;
+        update((draft) => draft.items.push({ sku: "tea", quantity: 1 }));
+        return "added";
+      },
+    });
+    const llm = new MockLlmCaller([callsTools([{ name: "slow" }]), answers("Done.")]);
+    const session = await openSession(defineAgent({ llm, data: cart, tools: [slow] }), { log, id: "ada" });
+    let started = 0;
+    session.onInput((input, _, seq) => {
+      if (input.type !== "tool-call-started") return;
+      started = seq;
+      void session
+        .update((draft) => draft.items.push({ sku: "rice", quantity: 1 }))
+        .then(() => updated.resolve());
+    });
+    await session.ask("Tea.");
+    await session.close();
+    const fork = await forkSession(log, "ada", started, { as: "fork", open: "reuse" });
+    expect(fork.state.toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true, content: "added" });
+    expect(fork.state.data).toMatchObject({ items: [{ sku: "rice" }, { sku: "tea" }] });
   });
 });
 

@@ -185,6 +185,21 @@ describe("a runner of one's own runs no tool twice", () => {
     expect(pay).not.toHaveBeenCalled();
   });
 
+  it("a result that could not be dispatched is not recorded as a failure of the tool", async () => {
+    const { runner, agent, pay } = await paying();
+    const types: string[] = [];
+    const dispatch: DispatchBatch = (...inputs) => {
+      types.push(...inputs.map((input) => inputAt(input, runner.state).type));
+      if (types.includes("tool-call-completed")) throw new Error("ECONNRESET");
+      return runner.dispatch(...inputs);
+    };
+    await expect(performEffect(agent, runner.next(), runner.state, { dispatch })).rejects.toThrow(
+      "ECONNRESET",
+    );
+    expect(pay).toHaveBeenCalledTimes(1);
+    expect(types).toEqual(["tool-call-started", "tool-call-completed"]);
+  });
+
   it("with intended, the host has dispatched the intent already, and the effect acts at once", async () => {
     const { runner, agent, pay } = await paying();
     const effect = runner.next();

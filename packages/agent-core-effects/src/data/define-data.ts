@@ -1,4 +1,5 @@
 import {
+  applyPatches,
   keysToPointer,
   type AgentState,
   type DataPatch,
@@ -175,13 +176,31 @@ function initialOf(read: () => Json): Json {
 /** Without freezing, which would slow down later copies of what it has frozen. */
 const immer = /* @__PURE__ */ new Immer({ autoFreeze: false });
 
+/** The data after a recipe as the reducer will have it, which applies the patches. */
 function changeOf<Value>(data: Json, recipe: Recipe<Value>): DataChange {
-  const [changed, patches] = immer.produceWithPatches(data, (draft) =>
+  const [made, patches] = immer.produceWithPatches(data, (draft) =>
     // The schema has checked that the data is a value.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     checkSynchronous(recipe(draft as Value)),
   );
-  return { data: changed, patches: patches.map(toDataPatch) };
+  const found = patches.map(toDataPatch);
+  const changed = applyPatches(data, found);
+  if (changed !== undefined && isEqual(changed, made)) return { data: copyOf(changed, ""), patches: found };
+  // The patches of immer do not lead to what the recipe made: where a part of a draft was put into a new object, for one.
+  const whole: readonly DataPatch[] = [{ op: "replace", path: "", value: copyOf(made, "") }];
+  const replaced = applyPatches(data, whole);
+  if (replaced === undefined) throw new DataRefused("it has too many levels.");
+  return { data: replaced, patches: whole };
+}
+
+/** Whether two values of JSON are equal. Parts that they share are not compared. */
+function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && isEqual(Reflect.get(a, key), Reflect.get(b, key)));
 }
 
 function checkSynchronous(result: unknown): void {

@@ -35,7 +35,7 @@ const aliases: Readonly<Record<string, string>> = {
 export function checkToolOptions(options: unknown): void {
   if (typeof options !== "object" || options === null)
     return refuse(`defineTool needs an object of options, got ${shownValue(options)}.`);
-  const { name, input, schema, execute, probe } = readOptions(options);
+  const { name, input, schema, execute, probe, data } = readOptions(options);
   checkToolName(name);
   const known = Object.keys(optionNames);
   for (const option of Object.keys(options)) {
@@ -46,6 +46,8 @@ export function checkToolOptions(options: unknown): void {
     refuse(`The tool ${name} has schema, but no input. Did you mean "input"?`);
   if (typeof execute !== "function")
     refuse(`The tool ${name} has no execute function. Give execute: (input) => result.`);
+  if (data !== undefined && typeof Reflect.get(Object(data), "change") !== "function")
+    refuse(`data of the tool ${name} was not created by defineData, got ${shownValue(data)}.`);
   if (probe !== undefined && typeof probe !== "function")
     refuse(`probe of the tool ${name} must be a function, got ${shownValue(probe)}.`);
 }

@@ -35,8 +35,10 @@ function changeAt(
   definition: AnyData,
   recipe: Recipe<unknown>,
 ): ReturnType<AnyData["change"]> {
-  const version = state.dataStatus?.version;
-  if (version !== undefined && version !== definition.version) {
+  if (state.dataStatus === null)
+    throw new DataRefused("the session has no data yet. Open the session once to run it.");
+  const { version } = state.dataStatus;
+  if (version !== definition.version) {
     throw new DataRefused(
       `it has version ${version}, and this agent has version ${definition.version}. Open the session once to run it.`,
     );

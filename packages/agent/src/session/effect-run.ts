@@ -79,8 +79,12 @@ const newDriver = (
   dispatch(inputs, next, fail) {
     const pending: PendingInput[] = [];
     const bound = inputs.map((input, index) => {
-      if (typeof input === "function")
-        return (state: AgentState) => (pending[index] = new PendingInput(input(state)));
+      if (typeof input === "function") {
+        return (state: AgentState) => {
+          const before = pending[index];
+          return before?.seq === undefined ? (pending[index] = new PendingInput(input(state))) : before;
+        };
+      }
       return (pending[index] = new PendingInput(input));
     });
     context.post(bound, (result) => {

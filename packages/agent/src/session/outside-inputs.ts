@@ -55,6 +55,8 @@ export class OutsideInputs {
     if (refusal !== undefined) throw refusal;
     let bound: { readonly pending: PendingInput } | { readonly error: unknown } | undefined;
     const { state } = await this.#dispatch((before) => {
+      // Its append was reported as failed, and the log has it: computing it again would apply it twice.
+      if (bound !== undefined && "pending" in bound && bound.pending.seq !== undefined) return bound.pending;
       try {
         const pending = new PendingInput(bind(before));
         bound = { pending };

@@ -92,7 +92,7 @@ export function settlingInputs(state: AgentState, later: readonly AgentInput[]):
     : settlingInputsOfKeyedWork(state, later);
 }
 
-/** The inputs up to the last result of a call. Openings are included, because attempts are counted by them. */
+/** The inputs up to the last result of a call. Openings and changes of data are included. */
 function settlingInputsOfCalls(
   state: AgentState,
   calls: readonly OpenCall[],
@@ -107,8 +107,7 @@ function settlingInputsOfCalls(
     if (input.type === "re-act-cancelled") break;
     const about = callOf(after, input);
     if (replay.apply(input) === undefined) continue;
-    if (input.type === "session-opened" || (about !== undefined && open.has(about)))
-      answers.push({ input, about });
+    if (isShared(input) || (about !== undefined && open.has(about))) answers.push({ input, about });
     after = replay.state();
     for (const id of open) {
       if (openCallOf(after.reActContext.control, id) !== undefined) continue;
@@ -122,6 +121,9 @@ function settlingInputsOfCalls(
     .flatMap(({ input, about }) => (about !== undefined && open.has(about) ? [] : [input]));
 }
 
+/** Whether an input concerns all open work: attempts are counted by openings, and patches of results fit the data before them. */
+const isShared = ({ type }: AgentInput): boolean => type === "session-opened" || type === "data-changed";
+
 /** The id of the call that an input concerns, by the state before the input. */
 function callOf(state: AgentState, input: AgentInput): string | undefined {
   if ("toolCallId" in input) return input.toolCallId;
@@ -129,9 +131,9 @@ function callOf(state: AgentState, input: AgentInput): string | undefined {
   return wait === undefined || wait.type === "retry" ? undefined : wait.call.id;
 }
 
-/** Whether an input concerns the one open model call or handler. Openings do, because attempts are counted by them. */
-const concernsKeyedWork = ({ type }: AgentInput): boolean =>
-  keyedWork.has(inputTraits[type].about) || type === "deadline-passed" || type === "session-opened";
+/** Whether an input concerns the one open model call or handler. */
+const concernsKeyedWork = (input: AgentInput): boolean =>
+  keyedWork.has(inputTraits[input.type].about) || input.type === "deadline-passed" || isShared(input);
 
 const endsKeyedWork = ({ type }: AgentInput): boolean =>
   keyedWork.has(inputTraits[type].about) && inputTraits[type].role === "answer";
