@@ -92,7 +92,9 @@ function failingOnce(dispatch: DispatchBatch): DispatchBatch {
   return async (...inputs) => {
     if (failed !== undefined) return await failed;
     const dispatching = dispatched(dispatch, inputs);
-    dispatching.catch(() => (failed = dispatching));
+    dispatching.catch(() => {
+      failed = dispatching;
+    });
     return await dispatching;
   };
 }
