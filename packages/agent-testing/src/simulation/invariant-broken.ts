@@ -1,4 +1,4 @@
-/** Thrown when an invariant does not hold: one of the kit, V1 to V18, or one of the user's, by its name. */
+/** Thrown when an invariant does not hold: one of the kit, V1 to V19, or one of the user's, by its name. */
 export class InvariantBroken extends Error {
   override readonly name = "InvariantBroken";
   readonly invariant: string;

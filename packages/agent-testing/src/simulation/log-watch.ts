@@ -27,6 +27,9 @@ export class LogWatch {
   #writer = "";
   /** Calls whose results the application has handed in. */
   readonly outsideResults: Set<string> = new Set();
+  /** The updates of data that the application has made, and those that are in the log. */
+  updatesMade = 0;
+  #updatesInLog = 0;
   /** The step whose model call was started last, and how many attempts of it were. */
   #startedCall = { loop: 0, step: 0 };
   #startedAttempts = 0;
@@ -108,6 +111,7 @@ export class LogWatch {
     const next = this.keeper.apply(input);
     if (next === before) return next;
     this.calls.follow(input, before, next);
+    this.#checkUpdates(input);
     this.#countAttempts(input, before);
     this.#checkAttempts(before, next);
     return next;
@@ -118,6 +122,17 @@ export class LogWatch {
     const isSameCall = loop === this.#startedCall.loop && step === this.#startedCall.step;
     this.#startedAttempts = isSameCall ? this.#startedAttempts + 1 : 1;
     this.#startedCall = { loop, step };
+  }
+
+  /** V19: an update of data by the application changes the data once, also where its append was reported as failed. */
+  #checkUpdates(input: AgentInput): void {
+    if (input.type !== "data-changed" || input.by !== "application") return;
+    this.#updatesInLog += 1;
+    check(
+      this.#updatesInLog <= this.updatesMade,
+      "V19",
+      () => `${this.updatesMade} updates of data are ${this.#updatesInLog} in the log`,
+    );
   }
 
   /** V18: a model call is given up as interrupted only after as many attempts as the configuration allows. */

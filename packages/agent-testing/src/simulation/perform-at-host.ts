@@ -52,6 +52,7 @@ export function atHost(
       const recipe = nthOf(world.updates, action.nth);
       if (recipe === undefined) return false;
       world.record("the application changes its data");
+      world.watch.updatesMade += 1;
       world.offer(session.update(recipe));
       return true;
     }
