@@ -192,7 +192,8 @@ export function initialStateOf(
   checkIsAgent("initialStateOf", agent, ["config", "tools"]);
   const { config, tools, data = agent.parts?.data } = agent;
   const known = initialStates.get(config);
-  if (known?.tools === tools && known.data === (data?.initial ?? null)) return known;
+  const isKnown = known?.tools === tools && known.data === (data?.initial ?? null);
+  if (isKnown && known.dataStatus?.version === data?.version) return known;
   const state = initialAgentState({ config, tools, ...(data === undefined ? {} : { data }) });
   initialStates.set(config, state);
   return state;
