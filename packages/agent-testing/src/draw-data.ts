@@ -1,4 +1,10 @@
-import type { AgentInput, AgentState, DataPatch, Json } from "@moora/agent-core-state-machine";
+import {
+  keysToPointer,
+  type AgentInput,
+  type AgentState,
+  type DataPatch,
+  type Json,
+} from "@moora/agent-core-state-machine";
 import { dataOf } from "@moora/agent-core-state-machine/internal";
 import type { Choose } from "./choose.ts";
 import { oneOf } from "./simulation/choices.ts";
@@ -32,7 +38,7 @@ function drawPath(data: Json, choose: Choose): string {
     const keys: readonly string[] = Object.keys(value);
     const key =
       choose(3) === 0 ? newKey(value, choose) : (keys[choose(keys.length + 1)] ?? newKey(value, choose));
-    path += `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    path += keysToPointer([key]);
     const child: unknown = Reflect.get(value, key);
     if (child === undefined || choose(3) === 0) break;
     // A field of JSON is JSON.

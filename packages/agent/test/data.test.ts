@@ -503,7 +503,7 @@ describe("defineData and defineAgent refuse what cannot work", () => {
     [
       "a migrate that is never called",
       () => defineData({ schema: z.object({}), initial: {}, migrate: () => ({}) }),
-      "there is no version before 1",
+      "migrate of defineData needs a version of 2 or more, got version 1",
     ],
     [
       "data that was not defined",

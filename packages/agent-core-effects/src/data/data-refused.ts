@@ -2,7 +2,8 @@ import { MooraError } from "../errors/moora-error.ts";
 
 /**
  * A change of application data was refused, and nothing was changed: its result does not fit the schema or is not JSON, or its
- * recipe is not synchronous. Or stored data cannot be used by the agent that opens it. `problem` has the path of the value.
+ * recipe is not synchronous. Also thrown for stored data that the agent which opens it cannot use. `problem` has the path of the
+ * value.
  */
 export class DataRefused extends MooraError {
   override readonly name = "DataRefused";

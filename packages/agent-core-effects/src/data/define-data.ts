@@ -81,14 +81,17 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
   if (migrate !== undefined && typeof migrate !== "function")
     refuse(`migrate of defineData must be a function, got ${shownValue(migrate)}.`);
   if (migrate !== undefined && version === 1)
-    refuse("migrate of defineData is never called: there is no version before 1. Increase version.");
+    refuse("migrate of defineData needs a version of 2 or more, got version 1: no stored data is older.");
   enablePatches();
   const { check } = schemaCheckOf(schema, jsonSchema, "The schema of defineData");
-  const checked = (value: unknown): Json => {
-    const data = copyOf(value, "");
+  const checkFits = (data: Json): void => {
     const found = check(data);
     if (isPromise(found)) refuse("The schema of defineData must check synchronously.");
     if (!found.ok) throw new DataRefused(found.problem);
+  };
+  const checked = (value: unknown): Json => {
+    const data = copyOf(value, "");
+    checkFits(data);
     return data;
   };
   return {
@@ -96,9 +99,7 @@ export function defineData<const Schema extends StandardSchema | JsonObject>(
     initial: initialOf(() => checked(initial)),
     change(data, recipe) {
       const change = changeOf<OutputOf<Schema>>(data, recipe);
-      const found = check(change.data);
-      if (isPromise(found)) refuse("The schema of defineData must check synchronously.");
-      if (!found.ok) throw new DataRefused(found.problem);
+      checkFits(change.data);
       return change;
     },
     read(state) {

@@ -6,9 +6,11 @@ export class UnloggableInput extends Error {
 }
 
 /** Returns a validated copy of an input. Throws `UnloggableInput` for an invalid one: foreign code may return any value. */
-export function assertLoggable(input: AgentInput): AgentInput {
+export function assertLoggable<Input extends AgentInput>(input: Input): Input {
   const parsed = parseInput(input);
-  if (parsed.ok) return parsed.input;
+  // The copy has the type of the input: its schema is chosen by that.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  if (parsed.ok) return parsed.input as Input;
   const { path, message } = parsed.problem;
   throw new UnloggableInput(`${path}: ${message}`);
 }

@@ -72,11 +72,8 @@ function* dispatchResult(
 }
 
 /** Files come from the code of a tool and are checked; everything else in a result is made here. */
-function checkedFiles(input: ToolCallResultInput): ToolCallResultInput {
-  if (!("files" in input.result)) return input;
-  const copy = assertLoggable(input);
-  return copy.type === "tool-call-completed" ? copy : input;
-}
+const checkedFiles = (input: ToolCallResultInput): ToolCallResultInput =>
+  "files" in input.result ? assertLoggable(input) : input;
 
 /** Dispatches a result with its updates, computed at its turn. A result whose updates are refused is a failure. */
 function* dispatchWithUpdates(

@@ -68,9 +68,7 @@ function decisionToInput(name: string, decision: StateDecision, base: HandledBas
     }
     const { event, note } = typeof decision === "string" ? { event: decision, note: undefined } : decision;
     const noted = note === undefined ? {} : { note: note.toWellFormed() };
-    const input = { ...base, event: event.toWellFormed(), ...noted };
-    const copy = assertLoggable(input);
-    return copy.type === "state-handled" ? copy : input;
+    return assertLoggable({ ...base, event: event.toWellFormed(), ...noted });
   } catch (error) {
     return { ...base, ...handlerFailed(error) };
   }

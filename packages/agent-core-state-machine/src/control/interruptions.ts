@@ -28,7 +28,7 @@ const replayOf = (edit: StateEdit, { id }: OpenCall): "safe" | "keyed" | "once" 
 export function settleUnknown(edit: StateEdit, call: OpenCall): void {
   const tool = toolOf(edit, recordOf(edit, call.id)?.name ?? "");
   const unknown = { ...call, mayHaveRun: true };
-  // Also after the last attempt: the probe is the only one who knows what became of it.
+  // Also after the last attempt: only the probe can find out its outcome.
   if (call.status.type !== "probing" && tool?.probe === true)
     return edit.putOpenCall({ ...unknown, attempt: call.attempt + 1, status: { type: "probing" } });
   if (tool?.onUnknown === "ask") return edit.putOpenCall(withQuestion(edit, unknown, "outcome"));

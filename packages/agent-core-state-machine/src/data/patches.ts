@@ -62,7 +62,7 @@ class PatchWriter {
     return Array.isArray(parent) ? patchItem(parent, last, patch) : patchField(parent, last, patch);
   }
 
-  /** The array or object at a path, as a copy of its own. Undefined if there is none. */
+  /** The array or object at a path, as a copy of its own. Undefined if it does not exist. */
   #writable(keys: readonly string[]): Container | undefined {
     let container = this.#owned(this.data);
     if (container === undefined) return undefined;

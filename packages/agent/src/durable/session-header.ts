@@ -99,5 +99,4 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 
 /** The state before the first record. */
-export const headerToState = ({ config, tools, data }: SessionHeader): AgentState =>
-  initialAgentState({ config, tools, ...(data === undefined ? {} : { data }) });
+export const headerToState = (header: SessionHeader): AgentState => initialAgentState(header);

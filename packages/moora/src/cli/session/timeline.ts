@@ -134,13 +134,11 @@ const textOf = <Type extends InputType>(input: InputOf<Type> & { readonly type: 
 };
 
 /** Describes the records of a session, one after the other, from the first one on. */
-export function timelineOf({
-  config,
-  tools,
-  data,
-}: Pick<SessionHeader, "config" | "tools" | "data">): (seq: number, input: AgentInput) => TimelineRow {
-  const replay = beginReplay(initialAgentState({ config, tools, ...(data === undefined ? {} : { data }) }));
-  const calls = new CallNames(tools);
+export function timelineOf(
+  header: Pick<SessionHeader, "config" | "tools" | "data">,
+): (seq: number, input: AgentInput) => TimelineRow {
+  const replay = beginReplay(initialAgentState(header));
+  const calls = new CallNames(header.tools);
   let state = "Idle";
   return (seq, input) => {
     const moves = replay.apply(input)?.moves ?? [];
