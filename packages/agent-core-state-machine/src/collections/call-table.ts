@@ -51,11 +51,13 @@ export const callIn = (calls: Calls, id: string): ToolCallRecord | undefined => 
 export class CallsEdit {
   #records: CallRecords;
   #ownRecords: Record<string, ToolCallRecord> | undefined;
-  #table: { readonly entries: ListEdit<CallEntry>; readonly index: KeyIndex<CallEntry> } | undefined;
+  /** How many calls were added to the object. */
+  #added = 0;
+  #table: TableEdit | undefined;
 
   constructor(calls: Calls) {
     if (calls instanceof CallTable) {
-      this.#table = { entries: new ListEdit(calls.entries), index: calls.index };
+      this.#table = editOf(calls);
       this.#records = {};
     } else this.#records = calls;
   }
@@ -67,11 +69,7 @@ export class CallsEdit {
   }
 
   put(id: string, record: ToolCallRecord): void {
-    if (this.#table === undefined) {
-      this.#records = this.#ownRecords ??= Object.assign({}, this.#records);
-      this.#ownRecords[id] = record;
-      return;
-    }
+    if (this.#table === undefined) return this.#putInObject(id, record);
     const { entries, index } = this.#table;
     const entry = { id, record };
     const position = index.positionIn(entries, id);
@@ -86,7 +84,21 @@ export class CallsEdit {
     if (this.#table !== undefined) return new CallTable(this.#table.entries.finish(), this.#table.index);
     return count > maxObjectCalls ? tableOf(this.#records) : this.#records;
   }
+
+  #putInObject(id: string, record: ToolCallRecord): void {
+    this.#records = this.#ownRecords ??= Object.assign({}, this.#records);
+    if (!Object.hasOwn(this.#ownRecords, id)) this.#added += 1;
+    this.#ownRecords[id] = record;
+    if (this.#added > maxObjectCalls) this.#table = editOf(tableOf(this.#records));
+  }
 }
+
+interface TableEdit {
+  readonly entries: ListEdit<CallEntry>;
+  readonly index: KeyIndex<CallEntry>;
+}
+
+const editOf = ({ entries, index }: CallTable): TableEdit => ({ entries: new ListEdit(entries), index });
 
 function tableOf(records: CallRecords): CallTable {
   const entries = new ListEdit<CallEntry>([]);

@@ -26,8 +26,8 @@ export const enterPlanning: EnterState<"Planning"> = (edit, { event }) => {
   if (budgetExceeded(edit)) return failed("BudgetExceeded");
   showData(edit);
   if (step + 1 === stepLimit && hasTools(edit)) edit.addEntry({ type: "note", text: wording.lastStep });
+  edit.setContext(windowOnEntry(edit));
   edit.setContext({
-    ...windowOnEntry(edit),
     step: step + 1,
     stepLimit,
     entriesSincePlan: 0,
