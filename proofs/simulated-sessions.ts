@@ -20,7 +20,7 @@ Error.stackTraceLimit = 0;
 await prove({
   name: "simulated sessions",
   file: import.meta.filename,
-  goal: 1_000_000,
+  goal: 100_000,
   chunk: 300,
   async run(first, size, seed) {
     const counts: Record<string, number> = {};
