@@ -6,6 +6,7 @@ const longConversation = ["packages/agent-core-state-machine/test/long-conversat
 const guards = ["packages/agent-testing/test/guards.test.ts"];
 const approvals = ["packages/agent/test/session/approvals.test.ts"];
 const limits = ["packages/agent/test/session/limits.test.ts"];
+const toolRetries = ["packages/agent/test/session/tool-retries.test.ts"];
 
 /** Faults of the pure core: a call without its result or with two, a refusal without effect, a limit that does not hold. */
 export const coreFaults: readonly Fault[] = [
@@ -268,5 +269,38 @@ export const coreFaults: readonly Fault[] = [
     },
     longConversation,
     /records the same changes live and in a fold|names each thing that an input changed once/,
+  ),
+  fault(
+    121,
+    "a call that waits for its next attempt counts as one that did not run",
+    {
+      file: `${core}/inputs/tool-call.ts`,
+      text: "    mayHaveRun: true,\n    failures",
+      replacement: "    failures",
+    },
+    toolRetries,
+    /blacklisted meanwhile, and the model reads that it may have run/,
+  ),
+  fault(
+    122,
+    "failed attempts count as crashes",
+    {
+      file: `${core}/control/interruptions.ts`,
+      text: "if (attempt - failures < edit",
+      replacement: "if (attempt < edit",
+    },
+    toolRetries,
+    /counts crashes apart from failures/,
+  ),
+  fault(
+    123,
+    "a failed call of a tool that runs once is repeated",
+    {
+      file: `${core}/inputs/tool-call.ts`,
+      text: 'const isRepeatable = tool?.replay === "safe" || tool?.replay === "keyed";',
+      replacement: "const isRepeatable = tool !== undefined;",
+    },
+    toolRetries,
+    /is not repeated if it may run once, whatever its definition says/,
   ),
 ];

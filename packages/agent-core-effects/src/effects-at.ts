@@ -116,6 +116,7 @@ function callEffect(state: AgentState, call: OpenCall): AgentEffect | undefined 
   const { name, parameters, digest = "" } = record;
   switch (status.type) {
     case "queued":
+    case "retrying":
       return undefined;
     case "running": {
       const budget = call.reserved === undefined ? {} : { budget: call.reserved };

@@ -90,6 +90,8 @@ export const inputSchemas = {
     toolCallId: id,
     result: toolCallResultSchema,
     key,
+    /** Whether the failed call may be repeated, if its tool has `retries`: it ended with an exception or a time-out. */
+    retryable: z.exactOptional(z.literal(true)),
     /** The usage of the models that the tool called. */
     usage,
     /** The changes of the application data by this call. They apply with the result, or not at all. */

@@ -30,6 +30,9 @@ export const stateKey = (context: ReActContext, { entry, attempt }: ControlOf<"C
 export const retryWaitKey = (context: ReActContext, control: ControlOf<"Planning">): string =>
   `wait/${planKey(context, control)}`;
 
+/** The key of the wait for the next attempt of a tool call. */
+export const toolRetryWaitKey = (call: OpenCall): string => `wait/${toolKey(call)}`;
+
 /** The key of the wait after which a question expires. */
 export const expiryWaitKey = ({ id }: OpenCall, { question }: AskingStatus): string =>
   `wait/ask/${id}/${question}/expiry`;

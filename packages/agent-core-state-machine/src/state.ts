@@ -28,6 +28,11 @@ export const toolDefinitionSchema = z.object({
   /** JSON text of the JSON Schema of the human's answer. */
   answerSchema: z.exactOptional(z.string()),
   timeoutMs: z.exactOptional(z.int().check(z.positive())),
+  /**
+   * How often an attempt that failed with an exception or a time-out is repeated. Only for `safe` and `keyed`; a call of
+   * any other tool is not repeated.
+   */
+  retries: z.exactOptional(z.int().check(z.positive())),
   maxParallel: z.exactOptional(z.int().check(z.positive())),
 });
 

@@ -169,6 +169,7 @@ function drawToolAnswer(
     toolCallId,
     ...(choose(2) === 0 ? { key } : {}),
     result,
+    ...(!result.isSuccess && choose(2) === 0 ? { retryable: true } : {}),
     ...(changes ? { patches: drawPatches(state, choose) } : {}),
     timestamp,
   };

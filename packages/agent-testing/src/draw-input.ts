@@ -73,8 +73,8 @@ export function drawTools(choose: Choose): Readonly<Record<string, ToolDefinitio
   const base: ToolDefinition = { description: "drawn", schema: '{"type":"object"}' };
   const kinds: Readonly<Record<string, ToolDefinition>> = {
     plain: base,
-    safe: { ...base, replay: "safe", maxParallel: 1 },
-    keyed: { ...base, replay: "keyed", risk: "medium" },
+    safe: { ...base, replay: "safe", maxParallel: 1, retries: 2 },
+    keyed: { ...base, replay: "keyed", risk: "medium", retries: 1 },
     probed: { ...base, probe: true, risk: "high" },
     asked: { ...base, onUnknown: "ask", approval: "always" },
     human: { ...base, asksHuman: true },

@@ -87,6 +87,14 @@ export type AgentEvent<Answer = string> =
       readonly name: string;
       readonly result: ToolCallResult;
     }
+  /** An attempt of the call failed; the next one is due at `due`, in milliseconds since 1970. */
+  | {
+      readonly type: "ToolCallRetryScheduled";
+      readonly toolCallId: string;
+      readonly name: string;
+      readonly error: string;
+      readonly due: number;
+    }
   | ApprovalRequested
   | { readonly type: "FinalAnswer"; readonly answer: Answer; readonly text: string }
   | { readonly type: "Error"; readonly error: AgentError };

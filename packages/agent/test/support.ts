@@ -21,7 +21,7 @@ export const toolOf = (
   execute: (input: Readonly<Record<string, unknown>>, context: ToolContext) => unknown = () => "ok",
   more: Pick<
     Tool["definition"],
-    "approval" | "risk" | "replay" | "onUnknown" | "timeoutMs" | "maxParallel"
+    "approval" | "risk" | "replay" | "onUnknown" | "timeoutMs" | "retries" | "maxParallel"
   > = {},
 ): Tool =>
   defineTool({

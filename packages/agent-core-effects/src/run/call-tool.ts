@@ -102,16 +102,21 @@ function patchesOf(updates: DataUpdates, data: Json): readonly DataPatch[] | str
 }
 
 function outcomeToInput(
-  { toolCallId, key }: CallToolEffect | ProbeToolEffect,
+  { toolCallId, key, name }: CallToolEffect | ProbeToolEffect,
   outcome: ToolOutcome,
-  { clock, limits }: EffectHost,
+  { clock, limits, parts }: EffectHost,
 ): ToolCallResultInput {
   const timestamp = clock.now();
   const result = outcomeToResult(outcome, limits.maxResultLength, timestamp);
   const usage = validUsage(outcome.usage);
   const used = usage === undefined ? {} : { usage };
-  return { type: "tool-call-completed", toolCallId, key, result, ...used, timestamp };
+  const mayRepeat = isRepeatable(outcome, parts.tools.get(name)) ? ({ retryable: true } as const) : {};
+  return { type: "tool-call-completed", toolCallId, key, result, ...mayRepeat, ...used, timestamp };
 }
+
+/** Whether the input says that the call may be repeated. It is not said of tools without `retries`. */
+const isRepeatable = (outcome: ToolOutcome, tool: Tool | undefined): boolean =>
+  !outcome.isSuccess && outcome.retryable === true && tool?.definition.retries !== undefined;
 
 /** The outcome of a tool; a promise only if the tool returns one. */
 function toolOutcome(

@@ -21,7 +21,7 @@ export function withTimeout<Outcome>(
       const error = `The tool did not answer within ${timeoutMs} ms. It may have had its effect.`;
       late.abort(new DOMException(error, "TimeoutError"));
       stopListening();
-      resolve({ isSuccess: false, error, code: "timeout" });
+      resolve({ isSuccess: false, error, code: "timeout", retryable: true });
     });
     const stopListening = onAbort(host, () => {
       cancelTimer();

@@ -3,6 +3,7 @@ import type { JsonObject } from "@moora/llm";
 import type { DataContext } from "../data/data-updates.ts";
 import type { AnyData, DataDefinition } from "../data/define-data.ts";
 import { refuse } from "../errors/build-error.ts";
+import { shownValue } from "../field-problem.ts";
 import { after, isPromise } from "../is-promise.ts";
 import { argumentsOf } from "./validate-arguments.ts";
 import { schemaCheckOf, type SchemaCheck } from "./schema-check.ts";
@@ -90,6 +91,11 @@ export interface ToolOptions<
    * `config.retries.maxToolAttempts`. Default: the runner's `toolTimeoutMs`, 120,000.
    */
   readonly timeoutMs?: number;
+  /**
+   * How often an attempt that ended with an exception or a time-out is repeated, after a growing delay (`config.retries`).
+   * Needs `replay: "safe"` or `"keyed"`. An error that `execute` returns with `toolReply` is not repeated. Default: not at all.
+   */
+  readonly retries?: number;
   /** Calls of this tool that run at once. Default: the agent's `toolCalls.maxParallel`. */
   readonly maxParallel?: number;
   /**
@@ -176,7 +182,12 @@ function inputSchemaOf({ name, input, schema: beside }: AnyToolOptions): SchemaC
 }
 
 function definitionOf({ name, probe, ...options }: AnyToolOptions, json: JsonObject): ToolDefinition {
-  const { description, risk, approval, replay, onUnknown, timeoutMs, maxParallel, spends } = options;
+  const { description, risk, approval, replay, onUnknown, timeoutMs, retries, maxParallel, spends } = options;
+  if (retries !== undefined && replay !== "safe" && replay !== "keyed") {
+    refuse(
+      `The tool ${name} has retries, but its replay is ${shownValue(replay ?? "once")}. Use replay: "safe" or "keyed", which say that a call may run more than once.`,
+    );
+  }
   const schema = JSON.stringify(json);
   const hasProbe = probe === undefined ? undefined : true;
   const fields = {
@@ -188,6 +199,7 @@ function definitionOf({ name, probe, ...options }: AnyToolOptions, json: JsonObj
     probe: hasProbe,
     onUnknown,
     timeoutMs,
+    retries,
     maxParallel,
     spends,
   };

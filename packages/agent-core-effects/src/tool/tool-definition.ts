@@ -17,6 +17,7 @@ const optionNames: Readonly<Record<keyof ToolOptions, true>> = {
   replay: true,
   onUnknown: true,
   timeoutMs: true,
+  retries: true,
   maxParallel: true,
   spends: true,
   data: true,

@@ -32,7 +32,13 @@ export function toolReply(reply: ToolReply): ToolReply {
 /** The outcome of a tool call: content for the model, or an error with a stable code. */
 export type ToolOutcome = (
   | { readonly isSuccess: true; readonly content: string; readonly files?: readonly AgentAttachment[] }
-  | { readonly isSuccess: false; readonly error: string; readonly code: string }
+  | {
+      readonly isSuccess: false;
+      readonly error: string;
+      readonly code: string;
+      /** Whether the call may be repeated, if its tool has `retries`. */
+      readonly retryable?: true;
+    }
 ) & {
   /** The usage of the models that the tool called. */
   readonly usage?: UsageReport;
@@ -82,8 +88,7 @@ const unusable = (error: string, code: "not-json" | "too-large" = "not-json"): T
 });
 
 /** The outcome of a call that threw: the message for the model, without the stack. */
-export const thrownToOutcome = (error: unknown): ToolOutcome => ({
-  isSuccess: false,
-  error: errorText(error),
-  code: error instanceof DataRefused ? "data-refused" : "tool-error",
-});
+export const thrownToOutcome = (error: unknown): ToolOutcome =>
+  error instanceof DataRefused
+    ? { isSuccess: false, error: errorText(error), code: "data-refused" }
+    : { isSuccess: false, error: errorText(error), code: "tool-error", retryable: true };

@@ -51,18 +51,18 @@ function withoutSlot(given: OpenCall): OpenCall {
 }
 
 /** Queues a call for its next attempt, if the policy still allows it. */
-export function runAgain(edit: StateEdit, call: OpenCall): void {
-  const { reserved: _, ...again } = {
-    ...call,
-    attempt: call.attempt + 1,
-    status: { type: "queued" } as const,
-  };
+export const runAgain = (edit: StateEdit, call: OpenCall): void =>
+  queueAgain(edit, { ...call, attempt: call.attempt + 1 });
+
+/** Queues a call that is at its next attempt already, if the policy still allows it. */
+export function queueAgain(edit: StateEdit, call: OpenCall): void {
+  const { reserved: _, ...again } = { ...call, status: { type: "queued" } as const };
   edit.putOpenCall(again);
   applyPolicyTo(edit, again);
   const after = openCallOf(edit.reActContext.control, call.id);
   // A question about an outcome is about the attempt that was interrupted.
   if (after?.status.type === "asking" && after.status.about === "outcome")
-    edit.putOpenCall({ ...after, attempt: call.attempt });
+    edit.putOpenCall({ ...after, attempt: call.attempt - 1 });
 }
 
 export const isBlacklisted = ({ config }: StateEdit, { name }: ToolCallRecord): boolean =>

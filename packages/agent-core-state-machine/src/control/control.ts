@@ -10,13 +10,14 @@ import { spendingSchema } from "../usage.ts";
 const about = z.enum(["approval", "outcome", "answer"]);
 
 /**
- * The status of an open call. `started` is the durable intent; `asking` binds to the digest of what is shown; `due`,
- * `remindAt` and `escalateAt` are times in milliseconds since 1970, or null; `reminder` counts how often the question was
- * shown again.
+ * The status of an open call. `started` is the durable intent; `retrying` waits for its next attempt; `asking` binds to the
+ * digest of what is shown; `due`, `remindAt` and `escalateAt` are times in milliseconds since 1970, or null; `reminder`
+ * counts how often the question was shown again.
  */
 const openCallStatusSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("queued") }),
   z.object({ type: z.literal("running"), started: z.boolean() }),
+  z.object({ type: z.literal("retrying"), due: z.number() }),
   z.object({ type: z.literal("probing") }),
   z.object({
     type: z.literal("asking"),
@@ -38,6 +39,8 @@ const openCallSchema = z.object({
   mayHaveRun: z.boolean(),
   /** The reservation of this attempt, for a tool with `spends` under a budget. Released when the call is settled. */
   reserved: z.exactOptional(spendingSchema),
+  /** The number of failed attempts that were followed by another one; absent if there were none. */
+  failures: z.exactOptional(z.number()),
   /** The number of questions asked about this call so far. */
   questions: z.number(),
   status: openCallStatusSchema,
@@ -101,7 +104,7 @@ export const controlSchema = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** The status of an open call: queued, running, probing for its outcome, or asking a person. */
+/** The status of an open call: queued, running, retrying later, probing for its outcome, or asking a person. */
 export type OpenCallStatus = Immutable<z.infer<typeof openCallStatusSchema>>;
 /** A tool call of the current turn that has no result yet. */
 export type OpenCall = Immutable<z.infer<typeof openCallSchema>>;

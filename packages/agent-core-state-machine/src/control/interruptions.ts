@@ -42,6 +42,7 @@ export function interruptProbe(edit: StateEdit, call: OpenCall): void {
 }
 
 function runAgainOrGiveUp(edit: StateEdit, call: OpenCall): void {
-  if (call.attempt < edit.config.retries.maxToolAttempts) return runAgain(edit, call);
-  failCall(edit, call.id, "crash-loop", wording.crashLoop(call.attempt, call.mayHaveRun));
+  const { attempt, failures = 0 } = call;
+  if (attempt - failures < edit.config.retries.maxToolAttempts) return runAgain(edit, call);
+  failCall(edit, call.id, "crash-loop", wording.crashLoop(attempt - failures, call.mayHaveRun));
 }

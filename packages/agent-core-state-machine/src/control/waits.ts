@@ -1,4 +1,10 @@
-import { escalationWaitKey, expiryWaitKey, reminderWaitKey, retryWaitKey } from "../keys.ts";
+import {
+  escalationWaitKey,
+  expiryWaitKey,
+  reminderWaitKey,
+  retryWaitKey,
+  toolRetryWaitKey,
+} from "../keys.ts";
 import type { AgentState } from "../state.ts";
 import { openCallsOf } from "./calls.ts";
 import type { AskingStatus, OpenCall } from "./control.ts";
@@ -6,6 +12,13 @@ import type { AskingStatus, OpenCall } from "./control.ts";
 /** A wait for a point in time. `due` is in milliseconds since 1970. */
 export type Wait =
   | { readonly type: "retry"; readonly key: string; readonly due: number }
+  | {
+      readonly type: "tool-retry";
+      readonly key: string;
+      readonly due: number;
+      /** The call that is repeated. */
+      readonly call: OpenCall;
+    }
   | {
       readonly type: "expiry" | "reminder" | "escalation";
       readonly key: string;
@@ -29,6 +42,8 @@ export const waitAt = (state: AgentState, key: string): Wait | undefined =>
 
 function waitsOf(call: OpenCall): readonly Wait[] {
   const { status } = call;
+  if (status.type === "retrying")
+    return [{ type: "tool-retry", key: toolRetryWaitKey(call), due: status.due, call }];
   if (status.type !== "asking") return [];
   const { due, remindAt, escalateAt } = status;
   const waits: Wait[] = [];

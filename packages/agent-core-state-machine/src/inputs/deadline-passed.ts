@@ -1,6 +1,8 @@
+import { queueAgain } from "../control/admission.ts";
 import { dueIn } from "../control/calls.ts";
 import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { move } from "../control/move.ts";
+import { advanceBatch } from "../control/tool-batch.ts";
 import { waitAt, type Wait } from "../control/waits.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { InputHandler } from "./input-handler.ts";
@@ -16,6 +18,8 @@ function endWait(edit: StateEdit, wait: Wait): void {
   switch (wait.type) {
     case "retry":
       return move<"Planning">(edit, { event: "LlmRetry" });
+    case "tool-retry":
+      return endToolRetry(edit, wait.call);
     case "expiry":
       return expireQuestion(edit, wait.call, wait.status);
     case "reminder":
@@ -23,6 +27,12 @@ function endWait(edit: StateEdit, wait: Wait): void {
     case "escalation":
       return escalate(edit, wait.call, wait.status);
   }
+}
+
+/** Queues a call that waited for its next attempt, if the policy still allows it. */
+function endToolRetry(edit: StateEdit, call: OpenCall): void {
+  queueAgain(edit, call);
+  advanceBatch(edit);
 }
 
 function remind(edit: StateEdit, call: OpenCall, status: AskingStatus): void {

@@ -1,10 +1,11 @@
 import { recordOf } from "../collections/state-lists.ts";
-import { failAsUnknown, openCallOf, openCallsOf, settleCall } from "../control/calls.ts";
+import { failAsUnknown, openCallOf, openCallsOf, settleCall, toolOf } from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
 import { interruptCall } from "../control/interruptions.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import { probeKey, toolKey } from "../keys.ts";
 import { hasNotRun, type AgentState, type ToolCallResult } from "../state.ts";
+import type { StateEdit } from "../state-edit.ts";
 import { awaitUsageOf } from "../unreported-usage.ts";
 import type { ToolCallInterruptedInput, ToolCallResultInput, ToolCallStartedInput } from "../input.ts";
 import { patchedData } from "./data.ts";
@@ -28,7 +29,7 @@ export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { too
 
 export const toolCallCompleted: InputHandler<ToolCallResultInput> = (
   state,
-  { toolCallId, key, result, usage, patches = [] },
+  { toolCallId, key, result, retryable, usage, patches = [] },
 ) => {
   const call = openCall(state, toolCallId);
   if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);
@@ -39,11 +40,34 @@ export const toolCallCompleted: InputHandler<ToolCallResultInput> = (
     if (data !== undefined) edit.setData(data.value, patches);
     edit.addToolUsage(usage);
     if (!result.isSuccess && result.code === "timeout") awaitUsageOf(edit, call);
-    if (call.mayHaveRun && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));
+    if (!result.isSuccess && retryable === true && mayRetry(edit, call)) retryLater(edit, call);
+    else if (call.mayHaveRun && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));
     else settleCall(edit, toolCallId, result);
     advanceBatch(edit);
   };
 };
+
+/** Whether a call that has failed is repeated: its tool says so, and may run more than once. */
+function mayRetry(edit: StateEdit, { id, status, failures = 0 }: OpenCall): boolean {
+  const tool = toolOf(edit, recordOf(edit, id)?.name ?? "");
+  const isRepeatable = tool?.replay === "safe" || tool?.replay === "keyed";
+  return status.type === "running" && isRepeatable && failures < (tool.retries ?? 0);
+}
+
+/** Plans the next attempt of a call. The slot and the reservation of the one that failed are free until then. */
+function retryLater(edit: StateEdit, failed: OpenCall): void {
+  const { reserved: _, ...call } = failed;
+  const { failures = 0, attempt } = call;
+  const { delayMs, maxDelayMs } = edit.config.retries;
+  const due = edit.timestamp + Math.min(delayMs * 2 ** failures, maxDelayMs);
+  edit.putOpenCall({
+    ...call,
+    attempt: attempt + 1,
+    mayHaveRun: true,
+    failures: failures + 1,
+    status: { type: "retrying", due },
+  });
+}
 
 const errorOf = (result: ToolCallResult): string => (result.isSuccess ? "" : result.error);
 

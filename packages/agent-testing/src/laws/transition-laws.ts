@@ -118,11 +118,12 @@ export function checkLimits(before: AgentState, state: AgentState): void {
     () => `${running} calls run where ${most} may`,
   );
   assertLaw(new Set(calls.map((call) => call.id)).size === calls.length, "L11", () => "a call is open twice");
-  for (const { id, attempt, questions, status } of calls) {
+  for (const { id, attempt, failures = 0, questions, status } of calls) {
     assertLaw(recordOf(state, id)?.result === null, "L11", () => `the open call ${id} has a result`);
     // A probe may follow the last attempt.
     const probes = status.type === "probing" ? 1 : 0;
-    const mostAttempts = Math.max(config.retries.maxToolAttempts + probes, attemptOf(before, id)) + questions;
+    const asked = Math.max(config.retries.maxToolAttempts + probes, attemptOf(before, id));
+    const mostAttempts = asked + questions + failures;
     assertLaw(attempt <= mostAttempts, "L11", () => `call ${id} is at attempt ${attempt}`);
   }
 }

@@ -5,8 +5,9 @@ import type {
   AgentState,
   AgentStep,
   ControlMove,
+  ToolCallResultInput,
 } from "@moora/agent-core-state-machine";
-import { answerMessageId } from "@moora/agent-core-state-machine/internal";
+import { answerMessageId, openCallOf, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { AgentEvent } from "../agent-event.ts";
 import { startOf } from "../started-calls.ts";
 
@@ -30,7 +31,7 @@ export function transitionToEvents(
     const text = `Calls of this turn that were not run: ${dropped} (toolCalls.maxPerTurn is ${maxPerTurn}).`;
     events.push({ type: "LlmWarning", text });
   }
-  const retry = input.type === "llm-call-failed" ? retryAt(state) : undefined;
+  const retry = retryOf(input, state);
   if (retry !== undefined) events.push(retry);
   return events;
 }
@@ -70,6 +71,23 @@ export const moveToEvent = ({ to, event, step }: ControlMove): AgentEvent<never>
   event,
   step,
 });
+
+/** The event of a retry that an input schedules. */
+function retryOf(input: AgentInput, state: AgentState): AgentEvent<never> | undefined {
+  if (input.type === "llm-call-failed") return retryAt(state);
+  return input.type === "tool-call-completed" ? toolRetry(input, state) : undefined;
+}
+
+function toolRetry(
+  { toolCallId, result }: ToolCallResultInput,
+  state: AgentState,
+): AgentEvent<never> | undefined {
+  if (result.isSuccess) return undefined;
+  const status = openCallOf(state.reActContext.control, toolCallId)?.status;
+  if (status?.type !== "retrying") return undefined;
+  const name = recordOf(state, toolCallId)?.name ?? "";
+  return { type: "ToolCallRetryScheduled", toolCallId, name, error: result.error, due: status.due };
+}
 
 /** The event of the retry that is scheduled after a failed attempt, with the message id of that attempt. */
 function retryAt({ reActContext }: AgentState): AgentEvent<never> | undefined {

@@ -46,6 +46,7 @@ export class JsonView implements RunView {
       case "ToolCallStarted":
       case "ToolCallProgress":
       case "ToolCallFinished":
+      case "ToolCallRetryScheduled":
       case "DataChanged":
         return this.#screen.json(event);
     }

@@ -57,6 +57,11 @@ export class TextView implements RunView {
         const summary = result.isSuccess ? resultSummary(result.content) : `failed: ${oneLine(result.error)}`;
         return this.#screen.dim(`<- ${name} ${summary}`);
       }
+      case "ToolCallRetryScheduled": {
+        const { name, error, due } = event;
+        const wait = seconds(due - this.#options.now());
+        return this.#screen.dim(`<- ${name} failed: ${oneLine(error)} Trying again in ${wait}.`);
+      }
       case "DataChanged":
         return this.#screen.dim(`data ${oneLine(JSON.stringify(event.patches))}`);
       case "ApprovalRequested":
