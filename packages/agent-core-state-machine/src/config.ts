@@ -47,7 +47,7 @@ export const budgetSchema = z.object({
   maxCost: z.exactOptional(amount),
   maxTotalTokens: z.exactOptional(positive),
   maxTotalCost: z.exactOptional(amount),
-  /** The part of a limit, from 0 to 1, at which the model reads that it has to come to an end. */
+  /** The part of a limit, from 0 to 1, at which the model reads that it has to finish. */
   warnAt: z.exactOptional(amount.check(z.maximum(1))),
 });
 

@@ -38,7 +38,7 @@ export const wording = {
     `Your answer does not have the form that is asked for: ${problem} Answer again.`,
   nothingToDo: "Your last turn had neither an answer nor a call. Answer, or call a tool.",
   data: (json: string) => `The data of the application is now: ${json}`,
-  budgetNearlySpent: "The budget of this task is nearly spent: come to an end, and answer soon.",
+  budgetNearlySpent: "The budget of this task is nearly spent: finish, and answer soon.",
   lastStep: "This is the last step of this task: answer now, without calling tools.",
   cancelled: (reason: string | undefined) =>
     reason === undefined || reason === ""

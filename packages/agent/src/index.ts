@@ -44,6 +44,7 @@ export {
   effectsAt,
   llmRequestAt,
   MooraError,
+  toolAsks,
   toolReply,
 } from "@moora/agent-core-effects";
 export type {
@@ -84,6 +85,9 @@ export type {
   ToolOutput,
   ToolOptions,
   ToolOutcome,
+  AskedByTool,
+  ToolAsksOptions,
+  ToolQuestion,
   ToolReply,
 } from "@moora/agent-core-effects";
 export type {

@@ -45,7 +45,7 @@ describe("a limit of one kind of tokens", () => {
 });
 
 describe("a budget with warnAt", () => {
-  it("tells the model once in a loop that it has to come to an end", async () => {
+  it("lets the model read once in a loop that it has to finish", async () => {
     const { llm, agent } = agentOf(4, { maxTokens: 300, warnAt: 0.5 });
     await runTask(agent, "go");
     expect(notesOf(llm)).toEqual([0, 0, 0, 1, 1]);

@@ -40,6 +40,7 @@ export {
   startSession,
   stateAt,
   ToolRegistry,
+  toolAsks,
   toolReply,
   userMessage,
   verifySession,

@@ -1,7 +1,15 @@
-import type { AgentState, PriceList, Spending } from "@moora/agent-core-state-machine";
+import type {
+  AgentState,
+  Json,
+  PriceList,
+  Spending,
+  ToolQuestionRecord,
+} from "@moora/agent-core-state-machine";
 import { budgetLeftAt, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
+import { jsonObjectOf } from "../request/json-object.ts";
 import type { ToolContext } from "../tool/define-tool.ts";
+import type { AskedByTool } from "../tool/tool-asks.ts";
 import { isAborted, type LazyAbort } from "./abort.ts";
 import type { DataUpdates } from "../data/data-updates.ts";
 import type { EffectHost } from "./host.ts";
@@ -12,6 +20,7 @@ export interface CallDetails {
   readonly attempt: number;
   readonly approvedBy?: string | undefined;
   readonly budgetLeft: Spending | undefined;
+  readonly asked?: AskedByTool | undefined;
 }
 
 /** What belongs to one call: the abort of its time-out, and its updates of application data if its tool has data. */
@@ -28,11 +37,33 @@ export function callContext(
   scope: CallScope,
 ): ToolContext {
   const { toolCallId, attempt } = effect;
-  const approvedBy = recordOf(state, toolCallId)?.decision?.by;
+  const { decision, asked } = recordOf(state, toolCallId) ?? {};
+  const approvedBy = decision?.by;
   const reserved = effect.type === "call-tool" ? effect.budget : undefined;
   const budgetLeft = reserved ?? budgetLeftAt(state);
-  return contextOf({ toolCallId, attempt, approvedBy, budgetLeft }, state, host, scope);
+  const details = { toolCallId, attempt, approvedBy, budgetLeft, asked: askedOf(asked) };
+  return contextOf(details, state, host, scope);
 }
+
+/** The question of an earlier attempt with its reply; undefined without a reply. An answer with a schema is JSON. */
+function askedOf(record: ToolQuestionRecord | undefined): AskedByTool | undefined {
+  if (record === undefined || record.reply === null) return undefined;
+  const { question, state, answerSchema, reply } = record;
+  if (reply.type === "refused") return { question, state, reply };
+  const { content, by } = reply;
+  const answer = answerSchema === undefined || isOfText(answerSchema) ? content : jsonOf(content);
+  return { question, state, reply: { type: "answered", answer, by } };
+}
+
+const isOfText = (schema: string): boolean => jsonObjectOf(schema)?.["type"] === "string";
+
+const jsonOf = (text: string): Json => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
 
 /** The context of any call. Progress that is reported after the abort or the time-out is dropped. */
 export const contextOf = (
@@ -51,6 +82,7 @@ class Context implements ToolContext {
   readonly idempotencyKey: string;
   declare readonly approvedBy?: string;
   declare readonly budgetLeft?: Spending;
+  declare readonly asked?: AskedByTool;
   readonly prices: PriceList;
   declare readonly signal: AbortSignal;
   declare readonly progress: (text: string) => void;
@@ -78,7 +110,7 @@ class Context implements ToolContext {
   };
 
   constructor(
-    { toolCallId, attempt, approvedBy, budgetLeft }: CallDetails,
+    { toolCallId, attempt, approvedBy, budgetLeft, asked }: CallDetails,
     prices: PriceList,
     host: EffectHost,
     late: LazyAbort,
@@ -88,6 +120,7 @@ class Context implements ToolContext {
     this.idempotencyKey = `${host.sessionId}/${toolCallId}`;
     if (approvedBy !== undefined) this.approvedBy = approvedBy;
     if (budgetLeft !== undefined) this.budgetLeft = budgetLeft;
+    if (asked !== undefined) this.asked = asked;
     this.prices = prices;
     this.#host = host;
     this.#late = late;

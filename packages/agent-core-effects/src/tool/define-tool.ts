@@ -9,6 +9,7 @@ import { argumentsOf } from "./validate-arguments.ts";
 import { schemaCheckOf, type SchemaCheck } from "./schema-check.ts";
 import type { OutputOf, StandardSchema } from "./standard-schema.ts";
 import { checkToolOptions, toolDefinitionOf } from "./tool-definition.ts";
+import type { AskedByTool } from "./tool-asks.ts";
 import { outputToOutcome, thrownToOutcome, type ToolOutcome } from "./tool-reply.ts";
 
 /** The context of a call, which `execute` receives. */
@@ -32,6 +33,8 @@ export interface ToolContext {
   readonly budgetLeft?: Spending;
   /** The price list of the agent, for model calls of the tool. Empty if the agent has none. */
   readonly prices?: PriceList;
+  /** The question that an earlier attempt of this call asked with `toolAsks`, and its reply; undefined without one. */
+  readonly asked?: AskedByTool;
   /** Reports progress to viewers. */
   readonly progress: (text: string) => void;
 }
