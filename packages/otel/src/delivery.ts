@@ -61,13 +61,11 @@ export class Delivery {
   /** Sends everything that waits now. Resolves also if that fails. */
   async flush(): Promise<void> {
     const last = this.#queue.at(-1);
-    if (this.#sending !== undefined) await this.#sending;
-    while (last !== undefined && this.#queue.includes(last)) {
-      this.#start();
+    if (this.#sending === undefined) this.#start();
+    while (this.#sending !== undefined && last !== undefined && this.#queue.includes(last))
       await this.#sending;
-      // One attempt is enough while the exporter fails: `flush` does not wait for retries.
-      if (this.#cancelRetry !== undefined) return;
-    }
+    // The exporter fails: one attempt is enough, `flush` does not wait for retries.
+    if (this.#cancelRetry !== undefined) return;
     await this.#limited(() => this.#options.sink.flush()).catch((error: unknown) => this.#failed(error));
   }
 

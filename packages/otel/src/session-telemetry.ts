@@ -8,7 +8,7 @@ import { checkTelemetryOptions } from "./check-options.ts";
 import { toResource, type SpanResource } from "./session-span.ts";
 import { exporterSink, processorSink, type SpanExporterLike, type SpanProcessorLike } from "./sink.ts";
 import { SubAgentCalls } from "./sub-agent-calls.ts";
-import { toolSpanContext, tracedAgent, type SubAgents } from "./tool-span.ts";
+import { spanContextOf, tracedAgent, type SubAgents } from "./tool-span.ts";
 
 /** The options of `sessionTelemetry`. Without an `exporter` and a `processor`, there are metrics only. */
 export interface TelemetryOptions {
@@ -133,7 +133,7 @@ class Telemetry {
   }
 
   #followSubAgent(session: Session<unknown>, context: ToolContext): void {
-    const parent = toolSpanContext(context, this.#subAgents.parentOf);
+    const parent = spanContextOf(context, this.#subAgents.parentOf);
     this.#attach(session, parent === undefined ? {} : { parent }, true).catch(this.#host.onError);
   }
 

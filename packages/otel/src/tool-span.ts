@@ -4,14 +4,18 @@ import { spanContextAt } from "./ids.ts";
 
 type CallOfSession = Pick<ToolContext, "idempotencyKey" | "toolCallId" | "attempt" | "loop">;
 
+/**
+ * The context of the span of a tool call, which is known while the tool runs: for a `traceparent` of your own. For a session that
+ * was attached with a `parent`, use `traced` and the active span instead. Undefined in a runner that does not report the loop of
+ * a call.
+ */
+export const toolSpanContext = (call: CallOfSession): SpanContext | undefined => spanContextOf(call);
+
 /** Returns the span that all loops of a session belong to, by the identity of the session. Default: none. */
 export type ParentOf = (identity: string) => SpanContext | undefined;
 
-/**
- * The context of the span of a tool call, which is known while the tool runs. Undefined in a runner that does not report the
- * loop of a call.
- */
-export function toolSpanContext(call: CallOfSession, parentOf?: ParentOf): SpanContext | undefined {
+/** The context of the span of a tool call, in the trace of its session. */
+export function spanContextOf(call: CallOfSession, parentOf?: ParentOf): SpanContext | undefined {
   const { idempotencyKey, toolCallId, attempt, loop } = call;
   if (loop === undefined || !idempotencyKey.endsWith(`/${toolCallId}`)) return undefined;
   const identity = idempotencyKey.slice(0, -toolCallId.length - 1);
@@ -55,7 +59,7 @@ function tracedTool(tool: Tool, subAgents: SubAgents): Tool {
   return {
     ...tool,
     run(parameters, call) {
-      const span = toolSpanContext(call, subAgents.parentOf);
+      const span = spanContextOf(call, subAgents.parentOf);
       const run = (): ReturnType<Tool["run"]> => runUnder(span, () => tool.run(parameters, call));
       // Only tools that call models run sub-agents.
       if (span === undefined || tool.definition.spends === undefined) return run();
@@ -69,7 +73,7 @@ function tracedTool(tool: Tool, subAgents: SubAgents): Tool {
       ? {}
       : {
           probe: (parameters, call) =>
-            runUnder(toolSpanContext(call, subAgents.parentOf), () => probe.call(tool, parameters, call)),
+            runUnder(spanContextOf(call, subAgents.parentOf), () => probe.call(tool, parameters, call)),
         }),
   };
 }
