@@ -134,6 +134,7 @@ export class Attachment implements DeliverySource {
       if (logged.seq > seq) break;
       state = agentTransition(logged.input)(state);
       this.#project({ input: logged.input, state, seq: logged.seq });
+      if (this.#host.delivery?.isCrowded === true) await this.#host.delivery.flush();
       if (logged.seq % inputsPerTurn === 0) await new Promise((resolve) => setTimeout(resolve));
     }
     return state;

@@ -48,6 +48,11 @@ export class Delivery {
     this.#options = options;
   }
 
+  /** Whether a producer that can wait should flush before it adds more spans. Waiting does not help while the exporter fails. */
+  get isCrowded(): boolean {
+    return this.#queue.length >= this.#options.maxQueueSize / 2 && !this.#isFailing;
+  }
+
   add(item: Item): void {
     if (this.#queue.length >= this.#options.maxQueueSize) {
       this.#lost.add(item.source);

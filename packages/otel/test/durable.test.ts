@@ -46,7 +46,7 @@ class Life {
 
   async open(script: MockScript, tools = [works]): Promise<DurableSession> {
     const agent = defineAgent({ name: "clerk", llm: new MockLlmCaller(script), tools });
-    const session = await openSession(agent, { log: this.log, id: "ada", isOwnerGone: () => true });
+    const session = await openSession(agent, { log: this.log, id: "ada", isOwnerGone: () => true, onError: () => undefined });
     await this.telemetry.attach(session);
     return session;
   }
@@ -141,6 +141,25 @@ describe("a session that is opened again after a crash", () => {
     const life = new Life(storage, new Positions());
     await life.open([]);
     expect(await life.spans()).toHaveLength(2);
+  });
+
+  it("exports a long past without dropping a span", async () => {
+    const storage = new MemoryStorage();
+    const session = await new Life(storage).open(() => answers("Snow."));
+    for (let count = 0; count < 50; count += 1) await session.ask("Weather?");
+    await session.close();
+    const exporter = new InMemorySpanExporter();
+    const errors: unknown[] = [];
+    const telemetry = sessionTelemetry({
+      exporter,
+      positions: new Positions(),
+      maxQueueSize: 10,
+      onError: (error) => errors.push(error),
+    });
+    await telemetry.attach(await new Life(storage).open([]));
+    await telemetry.flush();
+    expect(exporter.getFinishedSpans()).toHaveLength(100);
+    expect(errors).toEqual([]);
   });
 
   it("is not disturbed by a store of positions that fails", async () => {
