@@ -100,7 +100,12 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
         log === undefined
           ? startSession(capped, host)
           : // Only the owner of the caller's session runs this tool, so the previous owner of this session has ended.
-            await openSession(capped, { ...host, log, id: agentToolSessionId(definition.name, context), isOwnerGone });
+            await openSession(capped, {
+              ...host,
+              log,
+              id: agentToolSessionId(definition.name, context),
+              isOwnerGone,
+            });
       try {
         onSession?.(session, context);
       } catch (error) {
@@ -127,7 +132,6 @@ export const agentToolSessionId = (
   name: string,
   { idempotencyKey }: Pick<ToolContext, "idempotencyKey">,
 ): string => `${name}-${digestOf(idempotencyKey)}`;
-
 
 const smallestOf = (...limits: readonly (number | undefined)[]): number | undefined => {
   const given = limits.filter((limit) => limit !== undefined);

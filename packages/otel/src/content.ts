@@ -82,7 +82,10 @@ type Part = Readonly<Record<string, unknown>>;
 
 const textPart = (content: string): Part => ({ type: "text", content });
 
-const callPart = (id: string, call: { readonly name: string; readonly parameters: string } | undefined): Part => ({
+const callPart = (
+  id: string,
+  call: { readonly name: string; readonly parameters: string } | undefined,
+): Part => ({
   type: "tool_call",
   id,
   name: call?.name ?? "",

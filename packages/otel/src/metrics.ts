@@ -4,7 +4,9 @@ import { attribute, metric, operation, scope } from "./names.ts";
 import type { EndedSpan } from "./projection.ts";
 
 /** The bucket boundaries that the conventions advise. */
-const secondBoundaries = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const secondBoundaries = [
+  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+];
 const tokenBoundaries = [
   1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
 ];
@@ -23,10 +25,17 @@ export class SessionMetrics {
 
   constructor(meter: Meter = metrics.getMeter(scope.name, scope.version)) {
     const duration = (name: string, description: string, boundaries = secondBoundaries): Histogram =>
-      meter.createHistogram(name, { description, unit: "s", advice: { explicitBucketBoundaries: boundaries } });
+      meter.createHistogram(name, {
+        description,
+        unit: "s",
+        advice: { explicitBucketBoundaries: boundaries },
+      });
     this.#operationDuration = duration(metric.operationDuration, "The duration of a model call.");
     this.#toolDuration = duration(metric.toolDuration, "The duration of an attempt of a tool call.");
-    this.#agentDuration = duration(metric.agentDuration, "The duration of a loop, including waits for people.");
+    this.#agentDuration = duration(
+      metric.agentDuration,
+      "The duration of a loop, including waits for people.",
+    );
     this.#humanWait = duration(metric.humanWait, "How long a question waited for a person.", waitBoundaries);
     this.#tokenUsage = meter.createHistogram(metric.tokenUsage, {
       description: "The tokens of a model call, by type.",
@@ -52,11 +61,18 @@ export class SessionMetrics {
         this.#tokens(attributes, attributes);
         return this.#retry(ended, modelNames);
       case operation.executeTool:
-        this.#toolCalls.add(1, { ...picked(attributes, [...toolNames, attribute.errorType]), ...hidden(ended) });
+        this.#toolCalls.add(1, {
+          ...picked(attributes, [...toolNames, attribute.errorType]),
+          ...hidden(ended),
+        });
         if (!ended.isRefused) this.#duration(this.#toolDuration, ended, toolNames);
         return this.#retry(ended, toolNames);
       case operation.waitForHuman:
-        return this.#duration(this.#humanWait, ended, [attribute.toolName, attribute.question, attribute.decision]);
+        return this.#duration(this.#humanWait, ended, [
+          attribute.toolName,
+          attribute.question,
+          attribute.decision,
+        ]);
       case operation.invokeAgent:
         return this.#duration(this.#agentDuration, ended, agentNames);
       case operation.handleState:

@@ -86,7 +86,11 @@ export const metric = {
 export const sessionOpenedEvent = "moora.session.opened";
 
 /** The value of `error.type` for work that a crash or a restart interrupted, that was cancelled, or replaced by other work. */
-export const endedEarly = { interrupted: "interrupted", cancelled: "cancelled", replaced: "replaced" } as const;
+export const endedEarly = {
+  interrupted: "interrupted",
+  cancelled: "cancelled",
+  replaced: "replaced",
+} as const;
 
 /** The instrumentation scope of all spans and metrics. */
 export const scope = { name: "@moora/otel", version: "0.1.0" } as const;

@@ -113,10 +113,7 @@ export function toolAttributes(state: AgentState, toolCallId: string, name: stri
   };
 }
 
-function questionStart(
-  { toolCallId, about }: Extract<Work, { type: "question" }>,
-  state: AgentState,
-): Start {
+function questionStart({ toolCallId, about }: Extract<Work, { type: "question" }>, state: AgentState): Start {
   const name = recordOf(state, toolCallId)?.name ?? "";
   return {
     operation: operation.waitForHuman,

@@ -10,7 +10,13 @@ import { Content, type Capture } from "./content.ts";
 import { rootContextAt, spanContextAt, type TraceSource } from "./ids.ts";
 import { attribute, endedEarly, operation, sessionOpenedEvent, type Operation } from "./names.ts";
 import { chatName, startOf, toolAttributes, type OpenSpan } from "./open-span.ts";
-import { createSpan, type SessionSpan, type SpanEvent, type SpanFields, type SpanResource } from "./session-span.ts";
+import {
+  createSpan,
+  type SessionSpan,
+  type SpanEvent,
+  type SpanFields,
+  type SpanResource,
+} from "./session-span.ts";
 import { msToHrTime } from "./time.ts";
 import { answerEnd, endOf, usageAttributes, type WorkEnd } from "./work-end.ts";
 import { untriedCallsOf, workAt } from "./work.ts";
@@ -103,7 +109,8 @@ export class SpanProjection {
     const end: WorkEnd = { attributes: { [attribute.unfinished]: true } };
     for (const span of this.#open.values()) this.#end(span, end, state.updatedAt, seq);
     this.#open.clear();
-    if (this.#root !== undefined) this.#endRoot(this.#root, { ...rootEnd(state), ...end }, state.updatedAt, seq);
+    if (this.#root !== undefined)
+      this.#endRoot(this.#root, { ...rootEnd(state), ...end }, state.updatedAt, seq);
     return this.#ended;
   }
 

@@ -86,7 +86,11 @@ interface Reading extends Omit<ReadOptions, "resource"> {
 /** A tool call that may have run a sub-agent: the id of the session, and the span of its last attempt. */
 type SubAgentCalls = Map<string, SpanContext>;
 
-async function* spansOf(log: EventLog, id: string, options: Reading): AsyncGenerator<SessionSpan, void, undefined> {
+async function* spansOf(
+  log: EventLog,
+  id: string,
+  options: Reading,
+): AsyncGenerator<SessionSpan, void, undefined> {
   const { header, inputs } = await readSession(log, id);
   const { subAgents = log, parent, unfinished = false } = options;
   const identity = identityOf(id, header);

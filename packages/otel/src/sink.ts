@@ -2,10 +2,7 @@ import type { SessionSpan } from "./session-span.ts";
 
 /** An exporter, such as `OTLPTraceExporter`. Its `SpanExporter` type of the OpenTelemetry SDK 2 and 3 fits. */
 export interface SpanExporterLike {
-  export(
-    spans: SessionSpan[],
-    resultCallback: (result: { code: number; error?: Error }) => void,
-  ): void;
+  export(spans: SessionSpan[], resultCallback: (result: { code: number; error?: Error }) => void): void;
   forceFlush?(): Promise<void>;
 }
 

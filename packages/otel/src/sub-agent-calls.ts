@@ -22,6 +22,8 @@ export class SubAgentCalls implements SubAgents {
 
   /** The parent of a session, by its id or by its identity, which is the id and the incarnation. */
   readonly parentOf = (identity: string): SpanContext | undefined =>
-    (this.#entries.get(identity) ?? this.#entries.get(identity.slice(0, Math.max(0, identity.lastIndexOf("/")))))
-      ?.parent;
+    (
+      this.#entries.get(identity) ??
+      this.#entries.get(identity.slice(0, Math.max(0, identity.lastIndexOf("/"))))
+    )?.parent;
 }

@@ -28,7 +28,8 @@ export function spanContextOf(call: CallOfSession, parentOf?: ParentOf): SpanCon
  * again has the key of that one.
  */
 function modelSpanContext(idempotencyKey: string | undefined, parentOf: ParentOf): SpanContext | undefined {
-  const [, identity, key, loop] = /^(.+)\/((?:plan|reflect)\/(\d+)\/\d+\/\d+)$/.exec(idempotencyKey ?? "") ?? [];
+  const [, identity, key, loop] =
+    /^(.+)\/((?:plan|reflect)\/(\d+)\/\d+\/\d+)$/.exec(idempotencyKey ?? "") ?? [];
   if (identity === undefined || key === undefined) return undefined;
   return spanContextAt({ identity, parent: parentOf(identity) }, Number(loop), key);
 }

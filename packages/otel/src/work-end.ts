@@ -131,5 +131,7 @@ function questionEnd(toolCallId: string, input: AgentInput, { state, content }: 
   }
   // The application has settled the call, or the call may no longer run.
   if (record?.result?.isSuccess === true) return { attributes: {} };
-  return record?.result?.code === undefined ? endedBy(input) : { attributes: {}, errorType: record.result.code };
+  return record?.result?.code === undefined
+    ? endedBy(input)
+    : { attributes: {}, errorType: record.result.code };
 }

@@ -21,7 +21,10 @@ export interface OtlpSpan {
 interface OtlpBody {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] };
-    readonly scopeSpans: readonly { readonly scope: { readonly name: string }; readonly spans: readonly OtlpSpan[] }[];
+    readonly scopeSpans: readonly {
+      readonly scope: { readonly name: string };
+      readonly spans: readonly OtlpSpan[];
+    }[];
   }[];
 }
 

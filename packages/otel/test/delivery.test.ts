@@ -1,7 +1,10 @@
 import { answers } from "@moora/llm/testing";
 import { TestClock, turn } from "@moora/testbed/test-clock";
 import { InMemorySpanExporter } from "@opentelemetry/sdk-trace";
-import { InMemorySpanExporter as OlderExporter, BatchSpanProcessor as OlderProcessor } from "@opentelemetry/sdk-trace-base";
+import {
+  InMemorySpanExporter as OlderExporter,
+  BatchSpanProcessor as OlderProcessor,
+} from "@opentelemetry/sdk-trace-base";
 import { BatchSpanProcessor } from "@opentelemetry/sdk-trace";
 import { describe, expect, it } from "vitest";
 import { sessionTelemetry, type SessionSpan, type SpanExporterLike } from "../src/index.ts";
@@ -46,8 +49,16 @@ describe("an exporter", () => {
   });
 
   it.each([
-    ["fails", (_: unknown, done: (result: Result) => void) => done({ code: 1, error: new Error("No route.") }), "No route."],
-    ["fails without a reason", (_: unknown, done: (result: Result) => void) => done({ code: 1 }), "failed with code 1"],
+    [
+      "fails",
+      (_: unknown, done: (result: Result) => void) => done({ code: 1, error: new Error("No route.") }),
+      "No route.",
+    ],
+    [
+      "fails without a reason",
+      (_: unknown, done: (result: Result) => void) => done({ code: 1 }),
+      "failed with code 1",
+    ],
     [
       "throws",
       () => {
@@ -58,7 +69,11 @@ describe("an exporter", () => {
   ] as const)("that %s is reported once, and the session continues", async (_, fail, message) => {
     const errors: unknown[] = [];
     const clock = new TestClock();
-    const telemetry = sessionTelemetry({ exporter: { export: fail }, clock, onError: (error) => errors.push(error) });
+    const telemetry = sessionTelemetry({
+      exporter: { export: fail },
+      clock,
+      onError: (error) => errors.push(error),
+    });
     const session = sessionOf();
     await telemetry.attach(session);
     for (let count = 0; count < 4; count += 1) {

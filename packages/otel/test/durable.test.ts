@@ -46,7 +46,12 @@ class Life {
 
   async open(script: MockScript, tools = [works]): Promise<DurableSession> {
     const agent = defineAgent({ name: "clerk", llm: new MockLlmCaller(script), tools });
-    const session = await openSession(agent, { log: this.log, id: "ada", isOwnerGone: () => true, onError: () => undefined });
+    const session = await openSession(agent, {
+      log: this.log,
+      id: "ada",
+      isOwnerGone: () => true,
+      onError: () => undefined,
+    });
     await this.telemetry.attach(session);
     return session;
   }
@@ -195,7 +200,10 @@ describe("a stored session", () => {
 
   it("rejects with the error of the exporter", async () => {
     const { storage } = await interrupted();
-    const exporter = { export: (_: unknown, done: (result: { code: number; error: Error }) => void) => done({ code: 1, error: new Error("No route.") }) };
+    const exporter = {
+      export: (_: unknown, done: (result: { code: number; error: Error }) => void) =>
+        done({ code: 1, error: new Error("No route.") }),
+    };
     await expect(exportSpans(memoryLog(storage), "ada", exporter)).rejects.toThrow("No route.");
     await expect(exportSpans(memoryLog(storage), "bob", exporter)).rejects.toThrow('no session "bob"');
   });

@@ -44,10 +44,14 @@ describe("metrics", () => {
       callsTools([{ name: "weather" }, { name: "invented" }], { usage }),
       answers("Snow.", { usage }),
     ];
-    const scened = await scene(script, [toolOf("weather", () => scened.clock.set(scened.clock.now() + 2_000))], {
-      meter,
-      provider: "mock",
-    });
+    const scened = await scene(
+      script,
+      [toolOf("weather", () => scened.clock.set(scened.clock.now() + 2_000))],
+      {
+        meter,
+        provider: "mock",
+      },
+    );
     const run = scened.session.ask("Weather?");
     await scened.clock.whenWaiting(1);
     await scened.clock.advanceAsync(1_000);
@@ -68,7 +72,9 @@ describe("metrics", () => {
   it("have the time that questions waited, and the usage of cancelled calls", async () => {
     const { meter, points } = metered();
     const script = [callsTools([{ name: "pay" }]), hangs("", { usage })];
-    const { session, clock } = await scene(script, [toolOf("pay", undefined, { approval: "always" })], { meter });
+    const { session, clock } = await scene(script, [toolOf("pay", undefined, { approval: "always" })], {
+      meter,
+    });
     const run = session.ask("Pay.");
     run.catch(() => undefined);
     await turn();

@@ -86,7 +86,10 @@ describe("the spans of a loop", () => {
   });
 
   it("start and end at the times of the inputs", async () => {
-    const scened = await scene([asksWeather, answers("Snow.")], [toolOf("weather", () => scened.clock.set(5_000))]);
+    const scened = await scene(
+      [asksWeather, answers("Snow.")],
+      [toolOf("weather", () => scened.clock.set(5_000))],
+    );
     await scened.session.ask("Weather in Oslo?");
     const all = await scened.spans();
     expect(timesOf(spanOf(all, "execute_tool weather"))).toEqual([1_000, 5_000]);
@@ -95,7 +98,10 @@ describe("the spans of a loop", () => {
   });
 
   it("end when they start if the clock was set back", async () => {
-    const scened = await scene([asksWeather, answers("Snow.")], [toolOf("weather", () => scened.clock.set(400))]);
+    const scened = await scene(
+      [asksWeather, answers("Snow.")],
+      [toolOf("weather", () => scened.clock.set(400))],
+    );
     await scened.session.ask("Weather in Oslo?");
     const all = await scened.spans();
     expect(timesOf(spanOf(all, "execute_tool weather"))).toEqual([1_000, 1_000]);
@@ -149,21 +155,26 @@ describe("the loops of a session", () => {
   it("are followed from the middle, with spans from then on", async () => {
     const exporter = new InMemorySpanExporter();
     const telemetry = sessionTelemetry({ exporter });
-    const session = startSession(
-      defineAgent({ llm: new MockLlmCaller([answers("One."), answers("Two.")]) }),
-    );
+    const session = startSession(defineAgent({ llm: new MockLlmCaller([answers("One."), answers("Two.")]) }));
     await session.ask("1?");
     const detach = await telemetry.attach(session);
     await session.ask("2?");
     detach();
     await telemetry.flush();
-    expect(outline(exporter.getFinishedSpans())).toEqual(["chat < invoke_agent agent", "invoke_agent agent < -"]);
+    expect(outline(exporter.getFinishedSpans())).toEqual([
+      "chat < invoke_agent agent",
+      "invoke_agent agent < -",
+    ]);
   });
 });
 
 describe("failures", () => {
   it("give each attempt of a model call a span with its error", async () => {
-    const { session, clock, spans } = await scene([fails("overloaded"), fails("rate-limit"), answers("Yes.")]);
+    const { session, clock, spans } = await scene([
+      fails("overloaded"),
+      fails("rate-limit"),
+      answers("Yes."),
+    ]);
     const run = session.ask("Up?");
     await clock.whenWaiting(1);
     await clock.advanceAsync(60_000);
@@ -208,7 +219,10 @@ describe("failures", () => {
       ["execute_tool wether", "unknown-tool"],
       ["execute_tool weather", "invalid-arguments"],
     ]);
-    expect(refused.map(({ duration }) => duration)).toEqual([[0, 0], [0, 0]]);
+    expect(refused.map(({ duration }) => duration)).toEqual([
+      [0, 0],
+      [0, 0],
+    ]);
   });
 
   it("by a cancel end the model call, the tool calls and the loop", async () => {
@@ -233,7 +247,9 @@ describe("failures", () => {
   });
 
   it("by a message that restarts the loop begin the next one", async () => {
-    const { session, spans } = await scene([hangs(), answers("Hi.")], [], { config: { interjection: "restart" } });
+    const { session, spans } = await scene([hangs(), answers("Hi.")], [], {
+      config: { interjection: "restart" },
+    });
     const first = session.ask("1?");
     first.catch(() => undefined);
     await turn();
@@ -251,7 +267,10 @@ describe("questions to a person", () => {
   const pays = callsTools([{ name: "pay", arguments: { euros: 9 } }]);
 
   it("have a span for the wait, and the decision", async () => {
-    const { session, clock, spans } = await scene([pays, answers("Paid.")], [toolOf("pay", undefined, { approval: "always" })]);
+    const { session, clock, spans } = await scene(
+      [pays, answers("Paid.")],
+      [toolOf("pay", undefined, { approval: "always" })],
+    );
     const run = session.ask("Pay.");
     await turn();
     clock.set(61_000);
@@ -278,7 +297,10 @@ describe("questions to a person", () => {
   });
 
   it("that were rejected have no span of a tool", async () => {
-    const { session, spans } = await scene([pays, answers("Not paid.")], [toolOf("pay", undefined, { approval: "always" })]);
+    const { session, spans } = await scene(
+      [pays, answers("Not paid.")],
+      [toolOf("pay", undefined, { approval: "always" })],
+    );
     const run = session.ask("Pay.");
     await turn();
     const [question] = session.questions();

@@ -1,10 +1,21 @@
-import { defineTool, type AgentConfigChange, type Tool, type ToolContext, type ToolOptions } from "@moora/agent";
+import {
+  defineTool,
+  type AgentConfigChange,
+  type Tool,
+  type ToolContext,
+  type ToolOptions,
+} from "@moora/agent";
 import { defineAgent, startSession, type Agent, type Session } from "@moora/agent";
 import { MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import { InMemorySpanExporter } from "@opentelemetry/sdk-trace";
 import * as z from "zod";
-import { sessionTelemetry, type SessionSpan, type SessionTelemetry, type TelemetryOptions } from "../src/index.ts";
+import {
+  sessionTelemetry,
+  type SessionSpan,
+  type SessionTelemetry,
+  type TelemetryOptions,
+} from "../src/index.ts";
 
 /** A tool that takes any object. */
 export const toolOf = (
@@ -53,7 +64,9 @@ export async function scene(
 export function spanOf(spans: readonly SessionSpan[], name: string): SessionSpan {
   const found = spans.filter((span) => span.name === name);
   if (found.length !== 1 || found[0] === undefined)
-    throw new Error(`${found.length} spans are called ${name}: ${spans.map((span) => span.name).join(", ")}.`);
+    throw new Error(
+      `${found.length} spans are called ${name}: ${spans.map((span) => span.name).join(", ")}.`,
+    );
   return found[0];
 }
 
