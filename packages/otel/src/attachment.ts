@@ -7,7 +7,6 @@ import {
   type DurableSession,
   type LoggedInput,
   type Session,
-  type SessionView,
 } from "@moora/agent";
 import { isLoopRunning } from "@moora/agent-core-state-machine";
 import type { SpanContext } from "@opentelemetry/api";
@@ -120,7 +119,7 @@ export class Attachment implements DeliverySource {
     const seq = session.seq();
     const { header } = session;
     if (header === undefined || session.history === undefined) {
-      const current = viewToState(session.current());
+      const current: AgentState = session.current();
       this.#from = seq;
       this.#projection = new SpanProjection(current, this.#options);
       return current;
@@ -176,7 +175,3 @@ export class Attachment implements DeliverySource {
 /** The sequence number of the last opening up to a record; 1 if there is none. */
 const openingIn = (past: readonly LoggedInput[], until: number): number =>
   past.findLast(({ seq, input }) => seq <= until && input.type === "session-opened")?.seq ?? 1;
-
-/** The state of a view. It has every field of the state, and spans use none in which the two differ. */
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion
-const viewToState = (view: SessionView): AgentState => view as AgentState;

@@ -67,11 +67,15 @@ export class Delivery {
   async flush(): Promise<void> {
     const last = this.#queue.at(-1);
     if (this.#sending === undefined) this.#start();
-    while (this.#sending !== undefined && last !== undefined && this.#queue.includes(last))
-      await this.#sending;
+    while (this.#isSending(last)) await this.#sending;
     // The exporter fails: one attempt is enough, `flush` does not wait for retries.
     if (this.#cancelRetry !== undefined) return;
     await this.#limited(() => this.#options.sink.flush()).catch((error: unknown) => this.#failed(error));
+  }
+
+  /** Whether a batch is being sent, and this item still waits. */
+  #isSending(item: Item | undefined): boolean {
+    return this.#sending !== undefined && item !== undefined && this.#queue.includes(item);
   }
 
   #start(): void {

@@ -1,4 +1,4 @@
-import { SpanKind, type Attributes, type Link, type SpanContext } from "@opentelemetry/api";
+import { SpanKind, type Attributes, type Link } from "@opentelemetry/api";
 import {
   isLoopRunning,
   type AgentInput,
@@ -248,13 +248,12 @@ export class SpanProjection {
   #addOpening(owner: string, timestamp: number): void {
     const root = this.#root;
     if (root === undefined) return;
-    if (root.events.length === maxEvents) root.droppedEvents += 1;
-    else
-      root.events.push({
-        name: sessionOpenedEvent,
-        time: msToHrTime(timestamp),
-        attributes: { [attribute.owner]: owner },
-      });
+    if (root.events.length === maxEvents) {
+      root.droppedEvents += 1;
+      return;
+    }
+    const attributes = { [attribute.owner]: owner };
+    root.events.push({ name: sessionOpenedEvent, time: msToHrTime(timestamp), attributes });
   }
 }
 

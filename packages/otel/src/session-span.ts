@@ -2,7 +2,6 @@ import {
   SpanKind,
   SpanStatusCode,
   type Attributes,
-  type AttributeValue,
   type HrTime,
   type Link,
   type SpanContext,
@@ -11,7 +10,11 @@ import {
 import { scope } from "./names.ts";
 import { msToHrTime } from "./time.ts";
 
-type RawAttribute = [string, AttributeValue | undefined | Promise<AttributeValue | undefined>];
+/** The value of an attribute: `unknown` in release 1.10 of the API, a union in release 1.9. */
+type Value = Attributes[string];
+
+// oxlint-disable-next-line typescript/no-redundant-type-constituents -- the union is one in release 1.9
+type RawAttribute = [string, Value | Promise<Value>];
 
 /** The resource that spans belong to, in the form of `Resource` of `@opentelemetry/resources`. */
 export interface SpanResource {
@@ -49,7 +52,7 @@ export interface SessionSpan {
   readonly links: Link[];
   readonly events: SpanEvent[];
   readonly resource: SpanResource;
-  readonly instrumentationScope: { readonly name: string; readonly version: string };
+  readonly instrumentationScope: { readonly name: string; readonly version?: string };
   readonly droppedAttributesCount: number;
   readonly droppedEventsCount: number;
   readonly droppedLinksCount: number;

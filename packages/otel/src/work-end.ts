@@ -50,24 +50,12 @@ function endedBy(input: AgentInput): WorkEnd {
 }
 
 function modelCallEnd(key: string, input: AgentInput, { content }: AfterInput): WorkEnd {
-  switch (input.type) {
-    case "re-act-observed":
-      return input.key === undefined || input.key === key ? answerEnd(input, content) : endedBy(input);
-    case "history-reflected":
-      return input.key === key
-        ? { attributes: { ...usageAttributes(input.usage), ...content.ofSummary(input.summary) } }
-        : endedBy(input);
-    case "llm-call-failed":
-      return input.key === key
-        ? {
-            attributes: usageAttributes(input.usage),
-            errorType: input.failure.kind,
-            message: input.failure.message,
-          }
-        : endedBy(input);
-    default:
-      return endedBy(input);
-  }
+  if (input.type === "re-act-observed" && (input.key ?? key) === key) return answerEnd(input, content);
+  if (input.type === "history-reflected" && input.key === key)
+    return { attributes: { ...usageAttributes(input.usage), ...content.ofSummary(input.summary) } };
+  if (input.type !== "llm-call-failed" || input.key !== key) return endedBy(input);
+  const { kind, message } = input.failure;
+  return { attributes: usageAttributes(input.usage), errorType: kind, message };
 }
 
 /** The end of a model call with an answer. */
@@ -126,9 +114,8 @@ function questionEnd(toolCallId: string, input: AgentInput, { state, content }: 
   const isDecided =
     (input.type === "tool-call-decided" && input.toolCallId === toolCallId) ||
     input.type === "deadline-passed";
-  if (isDecided && record?.decision !== undefined) {
+  if (isDecided && record?.decision !== undefined)
     return { attributes: { [attribute.decision]: record.decision.type, ...content.ofDecision(record) } };
-  }
   // The application has settled the call, or the call may no longer run.
   if (record?.result?.isSuccess === true) return { attributes: {} };
   return record?.result?.code === undefined

@@ -1,15 +1,14 @@
-import { answers } from "@moora/llm/testing";
-import { TestClock, turn } from "@moora/testbed/test-clock";
-import { InMemorySpanExporter } from "@opentelemetry/sdk-trace";
-import {
-  InMemorySpanExporter as OlderExporter,
-  BatchSpanProcessor as OlderProcessor,
-} from "@opentelemetry/sdk-trace-base";
-import { BatchSpanProcessor } from "@opentelemetry/sdk-trace";
-import { describe, expect, it } from "vitest";
-import { sessionTelemetry, type SessionSpan, type SpanExporterLike } from "../src/index.ts";
 import { defineAgent, startSession, type Session } from "@moora/agent";
-import { MockLlmCaller } from "@moora/llm/testing";
+import { answers, MockLlmCaller } from "@moora/llm/testing";
+import { TestClock, turn } from "@moora/testbed/test-clock";
+import { BatchSpanProcessor, InMemorySpanExporter, type ReadableSpan } from "@opentelemetry/sdk-trace";
+import {
+  BatchSpanProcessor as OlderProcessor,
+  InMemorySpanExporter as OlderExporter,
+  type ReadableSpan as OlderSpan,
+} from "@opentelemetry/sdk-trace-base";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { sessionTelemetry, type SessionSpan, type SpanExporterLike } from "../src/index.ts";
 
 const say = (): ReturnType<typeof answers> => answers("Yes.");
 const sessionOf = (id = "ada"): Session => startSession(defineAgent({ llm: new MockLlmCaller(say) }), { id });
@@ -193,6 +192,13 @@ describe("a processor", () => {
     }
     const names = ["chat", "invoke_agent agent"];
     expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual([...names, ...names]);
+  });
+});
+
+describe("a span", () => {
+  it("has the type of the SDK 3, and of the SDK 2", () => {
+    expectTypeOf<SessionSpan>().toExtend<ReadableSpan>();
+    expectTypeOf<SessionSpan>().toExtend<OlderSpan>();
   });
 });
 

@@ -50,14 +50,14 @@ it("a collector receives one whole trace of a session that was killed and opened
     expect(root === undefined ? undefined : valueOf(root, "gen_ai.usage.input_tokens")).toBe(60);
     const [resource] = collector.bodies[0]?.resourceSpans ?? [];
     expect(resource?.resource.attributes).toEqual([
-      { key: "service.name", value: { stringValue: "weather-desk" } },
+      { key: "service.name", value: { stringValue: "weather-service" } },
     ]);
     expect(resource?.scopeSpans[0]?.scope.name).toBe("@moora/otel");
 
     await using log = sqliteLog(join(folder, "sessions.db"));
     const exporter = new OTLPTraceExporter({ url });
     const live = [...spans];
-    expect(await exportSpans(log, "ada", exporter, { resource: { "service.name": "weather-desk" } })).toBe(5);
+    expect(await exportSpans(log, "ada", exporter, { resource: { "service.name": "weather-service" } })).toBe(5);
     await exporter.shutdown();
     expect(collector.spans.slice(live.length)).toEqual(live);
   } finally {

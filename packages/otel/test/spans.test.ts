@@ -1,7 +1,6 @@
-import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
-import { turn } from "@moora/testbed/test-clock";
 import { defineAgent, startSession } from "@moora/agent";
-import { MockLlmCaller } from "@moora/llm/testing";
+import { answers, callsTools, fails, hangs, MockLlmCaller } from "@moora/llm/testing";
+import { turn } from "@moora/testbed/test-clock";
 import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { InMemorySpanExporter } from "@opentelemetry/sdk-trace";
 import { describe, expect, it } from "vitest";

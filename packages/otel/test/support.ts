@@ -1,11 +1,14 @@
 import {
+  defineAgent,
   defineTool,
+  startSession,
+  type Agent,
   type AgentConfigChange,
+  type Session,
   type Tool,
   type ToolContext,
   type ToolOptions,
 } from "@moora/agent";
-import { defineAgent, startSession, type Agent, type Session } from "@moora/agent";
 import { MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { TestClock } from "@moora/testbed/test-clock";
 import { InMemorySpanExporter } from "@opentelemetry/sdk-trace";
@@ -63,11 +66,10 @@ export async function scene(
 /** The span with this name. Throws if there is not exactly one. */
 export function spanOf(spans: readonly SessionSpan[], name: string): SessionSpan {
   const found = spans.filter((span) => span.name === name);
-  if (found.length !== 1 || found[0] === undefined)
-    throw new Error(
-      `${found.length} spans are called ${name}: ${spans.map((span) => span.name).join(", ")}.`,
-    );
-  return found[0];
+  const [span] = found;
+  if (found.length === 1 && span !== undefined) return span;
+  const names = spans.map((other) => other.name).join(", ");
+  throw new Error(`${found.length} spans are called ${name}: ${names}.`);
 }
 
 /** What a trace viewer shows of each span: its name, the name of its parent, and `error.type`. */
@@ -75,7 +77,7 @@ export const outline = (spans: readonly SessionSpan[]): readonly string[] =>
   spans.map(({ name, parentSpanContext, attributes }) => {
     const parent = spans.find((span) => span.spanContext().spanId === parentSpanContext?.spanId)?.name ?? "-";
     const error = attributes["error.type"];
-    return `${name} < ${parent}${error === undefined ? "" : ` ! ${String(error)}`}`;
+    return typeof error === "string" ? `${name} < ${parent} ! ${error}` : `${name} < ${parent}`;
   });
 
 /** The time of a span in milliseconds. */

@@ -17,7 +17,7 @@ const positionFile = (identity: string): string => join(folder, encodeURICompone
 const exporter = new OTLPTraceExporter({ url });
 const telemetry = sessionTelemetry({
   exporter,
-  resource: { "service.name": "weather-desk" },
+  resource: { "service.name": "weather-service" },
   positions: {
     load(identity) {
       try {
