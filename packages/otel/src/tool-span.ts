@@ -20,7 +20,13 @@ export function spanContextOf(call: CallOfSession, parentOf?: ParentOf): SpanCon
   if (loop === undefined || !idempotencyKey.endsWith(`/${toolCallId}`)) return undefined;
   const identity = idempotencyKey.slice(0, -toolCallId.length - 1);
   const source = { identity, parent: parentOf?.(identity) };
-  return spanContextAt(source, loop, `tool/${toolCallId}/${attempt}`);
+  return spanContextAt(source, loop, keyOf(toolCallId, attempt));
+}
+
+/** The key of the work that a call belongs to. A call of the handler of a custom state belongs to its handler. */
+function keyOf(toolCallId: string, attempt: number): string {
+  const [, entry] = /^(state\/\d+\/\d+)\/1\/\d+$/.exec(toolCallId) ?? [];
+  return `${entry ?? `tool/${toolCallId}`}/${attempt}`;
 }
 
 /**

@@ -66,7 +66,65 @@ describe("a traced agent", () => {
   });
 });
 
+describe("the handler of a custom state", () => {
+  it("runs the tools that it calls under its span", async () => {
+    const telemetry = sessionTelemetry({ exporter });
+    const agent = defineAgent({
+      llm: new MockLlmCaller([answers("Done.")]),
+      tools: [toolOf("audit", () => request("GET /audit"))],
+      config: {
+        graph: {
+          states: ["Audit"],
+          rows: { Planning: { LlmFinalAnswer: "Audit" }, Audit: { Passed: "Done" } },
+          terminals: [],
+        },
+      },
+      states: {
+        async Audit(_, { callTool }) {
+          await callTool("audit", {});
+          return "Passed";
+        },
+      },
+    });
+    const session = startSession(telemetry.traced(agent));
+    await telemetry.attach(session);
+    await session.ask("Go.");
+    await telemetry.flush();
+    expect(outline(exporter.getFinishedSpans())).toContain("GET /audit < handle_state Audit");
+  });
+});
+
 describe("a sub-agent", () => {
+  it("is no longer followed when its loop has ended", async () => {
+    const telemetry = sessionTelemetry({ exporter });
+    let followers = 0;
+    const child = defineAgent({ llm: new MockLlmCaller(() => answers("Found.")) });
+    const research = agentTool(child, {
+      name: "research",
+      description: "Researches.",
+      onSession(session, call) {
+        const onInput: typeof session.onInput = (listener) => {
+          followers += 1;
+          const stop = session.onInput(listener);
+          return () => {
+            followers -= 1;
+            stop();
+          };
+        };
+        telemetry.onSession({ ...session, onInput }, call);
+        expect(followers).toBe(1);
+      },
+    });
+    const script = [callsTools([{ name: "research", arguments: { task: "Look." } }]), answers("So it is.")];
+    const session = startSession(
+      telemetry.traced(defineAgent({ llm: new MockLlmCaller(script), tools: [research] })),
+    );
+    await session.ask("What is it?");
+    await telemetry.flush();
+    expect(outline(exporter.getFinishedSpans())).toContain("invoke_agent agent < -");
+    expect(followers).toBe(0);
+  });
+
   it("is a part of the trace of its caller, with its own tools", async () => {
     const telemetry = sessionTelemetry({ exporter });
     const child = defineAgent({

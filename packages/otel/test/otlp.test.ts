@@ -57,7 +57,9 @@ it("a collector receives one whole trace of a session that was killed and opened
     await using log = sqliteLog(join(folder, "sessions.db"));
     const exporter = new OTLPTraceExporter({ url });
     const live = [...spans];
-    expect(await exportSpans(log, "ada", exporter, { resource: { "service.name": "weather-service" } })).toBe(5);
+    expect(await exportSpans(log, "ada", exporter, { resource: { "service.name": "weather-service" } })).toBe(
+      5,
+    );
     await exporter.shutdown();
     expect(collector.spans.slice(live.length)).toEqual(live);
   } finally {
