@@ -18,6 +18,7 @@ import { SpanProjection, type ProjectionOptions } from "./projection.ts";
 export interface PositionStore {
   /** The stored position of a session; undefined if there is none. */
   load(identity: string): number | undefined | Promise<number | undefined>;
+  /** Stores a position, which replaces the one before. Calls for one session follow one another. */
   save(identity: string, seq: number): void | Promise<void>;
 }
 
