@@ -43,6 +43,11 @@ const budgets: readonly Budget[] = [
     without: ["openai", "@anthropic-ai/sdk"],
     mostKb: 25,
   },
+  {
+    what: "telemetry, beside a session in a log",
+    source: `export { openSession } from "@moora/agent";\nexport { exportSpans, sessionTelemetry } from "@moora/otel";`,
+    mostKb: 94,
+  },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
 ];
 

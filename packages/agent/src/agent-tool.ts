@@ -39,6 +39,11 @@ export interface AgentToolOptions extends Pick<
   readonly clock?: Clock;
   /** Answers the questions of the sub-agent. Default: each question is rejected at once. */
   readonly onApproval?: OnApproval;
+  /**
+   * Called with the session of each call as soon as it is open, before its task is sent, and with the context of the call: to
+   * follow the session. Must not close it. An exception fails the call. Default: none.
+   */
+  readonly onSession?: (session: Session<unknown>, context: ToolContext) => void;
 }
 
 const forms: OptionForms<AgentToolOptions> = {
@@ -51,6 +56,7 @@ const forms: OptionForms<AgentToolOptions> = {
   log: "any",
   clock: "clock",
   onApproval: "function",
+  onSession: "function",
 };
 
 /** Checks the options that `defineTool` does not check. */
@@ -79,7 +85,7 @@ const input: JsonObject = {
 export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {
   checkIsAgent("agentTool", agent);
   checkAgentToolOptions(options);
-  const { log, clock = systemClock, onApproval = rejectQuestion, ...definition } = options;
+  const { log, clock = systemClock, onApproval = rejectQuestion, onSession, ...definition } = options;
   const host = { clock, onApproval };
   return defineTool({
     ...definition,
@@ -94,7 +100,18 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
         log === undefined
           ? startSession(capped, host)
           : // Only the owner of the caller's session runs this tool, so the previous owner of this session has ended.
-            await openSession(capped, { ...host, log, id: idOf(definition.name, context), isOwnerGone });
+            await openSession(capped, {
+              ...host,
+              log,
+              id: agentToolSessionId(definition.name, context),
+              isOwnerGone,
+            });
+      try {
+        onSession?.(session, context);
+      } catch (error) {
+        await session.close();
+        throw error;
+      }
       return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
     },
   });
@@ -107,8 +124,14 @@ const rejectQuestion: OnApproval = (question) => refusalOf(question, "No reviewe
 
 const isOwnerGone = (): boolean => true;
 
-/** The id of the sub-agent's session: the same for every attempt of one call, different for every other call. */
-const idOf = (name: string, { idempotencyKey }: ToolContext): string => `${name}-${digestOf(idempotencyKey)}`;
+/**
+ * The id of the session of a call of `agentTool` with a log: the same for every attempt of the call, different for every other
+ * call. `name` is that of the tool.
+ */
+export const agentToolSessionId = (
+  name: string,
+  { idempotencyKey }: Pick<ToolContext, "idempotencyKey">,
+): string => `${name}-${digestOf(idempotencyKey)}`;
 
 const smallestOf = (...limits: readonly (number | undefined)[]): number | undefined => {
   const given = limits.filter((limit) => limit !== undefined);

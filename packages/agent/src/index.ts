@@ -122,7 +122,7 @@ export type {
 export { failureToError } from "./failure-to-error.ts";
 export type { AgentEvent, ApprovalRequested, Decision, OutcomeDecision, Question } from "./agent-event.ts";
 export type { AgentRun, RunResult } from "./agent-run.ts";
-export { agentTool } from "./agent-tool.ts";
+export { agentTool, agentToolSessionId } from "./agent-tool.ts";
 export type { AgentToolOptions } from "./agent-tool.ts";
 export { answerTextAt } from "./answer-text-at.ts";
 export { systemClock } from "./clock.ts";
@@ -142,6 +142,7 @@ export { sessionOwner } from "./durable/lease-keeper.ts";
 export type { OwnerOptions } from "./durable/lease-keeper.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
+export { identityOf } from "./durable/session-header.ts";
 export type { SessionHeader } from "./durable/session-header.ts";
 export { performEffect } from "./perform-effect.ts";
 export type { PerformOptions } from "./perform-effect.ts";

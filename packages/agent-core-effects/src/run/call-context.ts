@@ -23,6 +23,11 @@ export interface CallDetails {
   readonly asked?: AskedByTool | undefined;
 }
 
+interface ContextFields extends CallDetails {
+  readonly loop: number;
+  readonly prices: PriceList;
+}
+
 /** What belongs to one call: the abort of its time-out, and its updates of application data if its tool has data. */
 export interface CallScope {
   readonly late: LazyAbort;
@@ -68,17 +73,18 @@ const jsonOf = (text: string): Json => {
 /** The context of any call. Progress that is reported after the abort or the time-out is dropped. */
 export const contextOf = (
   details: CallDetails,
-  { config }: AgentState,
+  { config, reActContext: { loop } }: AgentState,
   host: EffectHost,
   { late, updates }: CallScope,
 ): ToolContext => {
-  const context = new Context(details, config.prices, host, late);
+  const context = new Context({ ...details, loop, prices: config.prices }, host, late);
   return updates === undefined ? context : Object.assign(context, updates.context());
 };
 
 class Context implements ToolContext {
   readonly toolCallId: string;
   readonly attempt: number;
+  readonly loop: number;
   readonly idempotencyKey: string;
   declare readonly approvedBy?: string;
   declare readonly budgetLeft?: Spending;
@@ -110,13 +116,13 @@ class Context implements ToolContext {
   };
 
   constructor(
-    { toolCallId, attempt, approvedBy, budgetLeft, asked }: CallDetails,
-    prices: PriceList,
+    { toolCallId, attempt, loop, approvedBy, budgetLeft, asked, prices }: ContextFields,
     host: EffectHost,
     late: LazyAbort,
   ) {
     this.toolCallId = toolCallId;
     this.attempt = attempt;
+    this.loop = loop;
     this.idempotencyKey = `${host.sessionId}/${toolCallId}`;
     if (approvedBy !== undefined) this.approvedBy = approvedBy;
     if (budgetLeft !== undefined) this.budgetLeft = budgetLeft;

@@ -19,6 +19,8 @@ export interface ToolContext {
   /** The same for every attempt of this call. Pass it to a service, so that the work is done once. */
   readonly idempotencyKey: string;
   readonly attempt: number;
+  /** The number of the loop of the session that the call belongs to, from 1. */
+  readonly loop?: number;
   /**
    * Aborted on cancel (`reason.name` is `AbortError`), on time-out (`TimeoutError`) and when the host shuts down
    * (`ShutdownError`). After a shutdown, the next owner of the session still wants the call.
