@@ -1,0 +1,67 @@
+import {
+  llmConformance,
+  mistralRules,
+  openHarness,
+  type ConformanceSubject,
+  type LlmFeature,
+  type ServerDialect,
+} from "@moora/llm/testing";
+import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
+import { chatDialect } from "@moora/testbed/openai/chat-dialect";
+import { responsesDialect } from "@moora/testbed/openai/responses-dialect";
+import { describe, expect, it } from "vitest";
+import { anthropic, mistral, openAiChat, openAiResponses, type CallerAt } from "./support/callers.ts";
+
+function itConforms(
+  keyName: string,
+  dialect: ServerDialect,
+  callerAt: CallerAt,
+  features: readonly LlmFeature[],
+): void {
+  const subject: ConformanceSubject = {
+    features: ["http", ...features],
+    keyName,
+    open: (setup) => openHarness(dialect, setup, callerAt),
+  };
+  it.each(llmConformance(subject))("$name", async ({ run }) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
+}
+
+describe("@ai-sdk/openai, Responses", () => {
+  itConforms("OPENAI_API_KEY", responsesDialect, openAiResponses, [
+    "reasoning",
+    "signed-reasoning",
+    "cache-writes",
+    "content-filter",
+    "interleaved-calls",
+    "loose-ids",
+    "images",
+    "cache-key",
+  ]);
+});
+
+describe("@ai-sdk/openai, Chat Completions", () => {
+  itConforms("OPENAI_API_KEY", chatDialect(), openAiChat, ["content-filter", "interleaved-calls", "loose-ids", "images", "cache-key"]);
+});
+
+describe("@ai-sdk/anthropic", () => {
+  itConforms("ANTHROPIC_API_KEY", messagesDialect, anthropic, [
+    "reasoning",
+    "signed-reasoning",
+    "cache-writes",
+    "refusals",
+    "loose-ids",
+    "images",
+  ]);
+});
+
+describe("@ai-sdk/mistral", () => {
+  itConforms("MISTRAL_API_KEY", chatDialect(mistralRules), mistral, [
+    "content-filter",
+    "interleaved-calls",
+    "loose-ids",
+    "images",
+    "cache-key",
+  ]);
+});
