@@ -49,7 +49,12 @@ export function errorToFault(error: unknown, hasStarted: boolean): StreamFault |
   if (error instanceof StreamFaultError) return error.fault;
   const status = field(error, "statusCode");
   if (nameOf(error) === "AI_APICallError" && typeof status === "number" && status >= 400)
-    return { type: "response", status, headers: headersOf(error), body: textOf(field(error, "responseBody")) };
+    return {
+      type: "response",
+      status,
+      headers: headersOf(error),
+      body: textOf(field(error, "responseBody")),
+    };
 
   if (unreadable.includes(nameOf(error)) && errorToBody(error) === undefined)
     return { type: "unreadable", error };

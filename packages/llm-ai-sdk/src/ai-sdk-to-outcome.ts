@@ -5,6 +5,7 @@ import {
   failedOutcome,
   failureOf,
   fieldsOf,
+  isJsonObject,
   StreamFaultError,
   withWarnings,
   type AnswerReader,
@@ -27,6 +28,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
   readonly #announcedCalls = new Set<string>();
   readonly #warnings: string[] = [];
   #text = "";
+  #hasStarted = false;
   #model: string | undefined;
   #finish: Finish | undefined;
 
@@ -37,6 +39,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
 
   add(part: Part): boolean {
     const { feed } = this.#context;
+    this.#hasStarted ||= part.type !== "stream-start" && part.type !== "finish";
     // Parts without a case are not needed: sources, pings, raw chunks, approvals of tools that the provider runs.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (part.type) {
@@ -87,7 +90,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
       case "finish":
         this.#finish = part;
         if (part.finishReason.unified === "interrupted")
-          throw new StreamFaultError({ type: "cut", empty: this.#parts.isEmpty });
+          throw new StreamFaultError({ type: "cut", empty: !this.#hasStarted });
         return true;
       default:
         return false;
@@ -167,13 +170,20 @@ const finishes: ReadonlyMap<string, LlmFinish["unified"]> = new Map([
   ["tool-calls", "tool-calls"],
 ]);
 
-const usageOf = ({ usage: { inputTokens, outputTokens } }: Finish): LlmUsage => ({
+const usageOf = ({ usage: { inputTokens, outputTokens, raw } }: Finish): LlmUsage => ({
   inputTokens: inputTokens.total ?? 0,
   cachedInputTokens: inputTokens.cacheRead ?? 0,
   cacheWriteTokens: inputTokens.cacheWrite ?? 0,
   outputTokens: outputTokens.total ?? 0,
-  reasoningTokens: outputTokens.reasoning ?? 0,
+  reasoningTokens: outputTokens.reasoning ?? rawReasoningTokens(raw) ?? 0,
 });
+
+/** The count of Chat Completions, where the model of the AI SDK does not read it. */
+function rawReasoningTokens(raw: Finish["usage"]["raw"]): number | undefined {
+  const details = raw?.["completion_tokens_details"];
+  const tokens = isJsonObject(details) ? details["reasoning_tokens"] : undefined;
+  return typeof tokens === "number" ? tokens : undefined;
+}
 
 type Warning = Extract<Part, { readonly type: "stream-start" }>["warnings"][number];
 

@@ -29,4 +29,5 @@ const firstOf = (list: Json | undefined): JsonObject | undefined => {
 };
 
 /** An answer of Gemini that is continued by another request is not complete. */
-const isFinal = (reason: Json | undefined): boolean => typeof reason === "string" && reason !== "CONTINUATION";
+const isFinal = (reason: Json | undefined): boolean =>
+  typeof reason === "string" && reason !== "CONTINUATION";

@@ -103,7 +103,10 @@ function optionsOf(raw: Json | undefined): { readonly providerOptions?: SharedV4
   return { providerOptions: raw as SharedV4ProviderOptions };
 }
 
-function callToResult({ id, name, result }: NormalizedCall, context: PromptContext): LanguageModelV4ToolResultPart {
+function callToResult(
+  { id, name, result }: NormalizedCall,
+  context: PromptContext,
+): LanguageModelV4ToolResultPart {
   return { type: "tool-result", toolCallId: id, toolName: name, output: resultToOutput(result, context) };
 }
 

@@ -35,7 +35,8 @@ export async function openStream(
     });
     return endedParts(stream, ending, Math.min(maxDrainMs, idleTimeoutMs / 2));
   } catch (error) {
-    const fault = errorToFault(error, false) ?? (connect === undefined ? ownTransportFault(error) : undefined);
+    const fault =
+      errorToFault(error, false) ?? (connect === undefined ? ownTransportFault(error) : undefined);
     throw fault === undefined ? error : new StreamFaultError(fault);
   }
 }

@@ -40,10 +40,6 @@ export class PartList {
     this.#parts.push(part);
   }
 
-  get isEmpty(): boolean {
-    return this.#parts.length === 0;
-  }
-
   /** The parts so far. */
   build(): readonly LlmPart[] {
     return this.#parts.map((part) => ("metadata" in part ? toPart(part) : part));

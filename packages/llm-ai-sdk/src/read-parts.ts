@@ -2,9 +2,9 @@ import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { isLastChunk } from "./last-chunk.ts";
 
 /**
- * The parts of a stream without raw chunks. The first part, which arrives with the headers, is passed on with the second
- * one, so that it does not count as the beginning of the answer. `onLastChunk` is called when a raw chunk completes the
- * content, and for every raw chunk after it.
+ * The parts of a stream. The first part, which arrives with the headers, is passed on with the second one, so that it does not
+ * count as the beginning of the answer. `onLastChunk` is called for the raw chunk that completes the content, and for every
+ * part after it.
  */
 export async function* readParts(
   stream: ReadableStream<LanguageModelV4StreamPart>,
@@ -19,15 +19,15 @@ export async function* readParts(
       // oxlint-disable-next-line no-await-in-loop
       const { done, value: part } = await reader.read();
       if (done) return;
-      if (part.type === "stream-start") start = part;
-      else if (part.type === "raw") {
-        isLast ||= isLastChunk(part.rawValue);
-        if (isLast) onLastChunk();
-      } else {
-        if (start !== undefined) yield start;
-        start = undefined;
-        yield part;
+      if (part.type === "stream-start") {
+        start = part;
+        continue;
       }
+      isLast ||= part.type === "raw" && isLastChunk(part.rawValue);
+      if (isLast) onLastChunk();
+      if (start !== undefined) yield start;
+      start = undefined;
+      yield part;
     }
   } finally {
     reader.cancel().catch(() => undefined);

@@ -12,6 +12,7 @@ import {
   strictSchema,
   unknownSettingWarnings,
   unsupportedWarning,
+  wireIds,
   withAnswerInstruction,
   type BodyContext,
   type IdFormat,
@@ -52,7 +53,10 @@ export function requestToAiSdk(request: LlmRequest, context: AiSdkContext): Wire
   const { settings } = normalized;
   if (settings.confidence === true) warn(unsupportedWarning("confidence", api));
   const body: AiSdkBody = {
-    prompt: [...systemOf(normalized), ...messagesToPrompt(normalized.messages, { traits, supportedUrls, warn })],
+    prompt: [
+      ...systemOf(normalized),
+      ...messagesToPrompt(normalized.messages, { traits, supportedUrls, warn }),
+    ],
     ...settingsOf(settings),
     ...toolsOf(normalized),
     // JSON Schema is JSON, which the type of the AI SDK describes by keyword.
@@ -82,14 +86,12 @@ function toolsOf({ tools, toolChoice }: NormalizedRequest): Partial<AiSdkBody> {
   const choice: LanguageModelV4ToolChoice =
     typeof toolChoice === "string" ? { type: toolChoice } : { type: "tool", toolName: toolChoice.name };
   return {
-    tools: tools.map(
-      ({ name, description, schema }): LanguageModelV4FunctionTool => ({
-        type: "function",
-        name,
-        ...(description !== "" && { description }),
-        inputSchema: schema,
-      }),
-    ),
+    tools: tools.map(({ name, description, schema }): LanguageModelV4FunctionTool => ({
+      type: "function",
+      name,
+      ...(description !== "" && { description }),
+      inputSchema: schema,
+    })),
     toolChoice: choice,
   };
 }
@@ -138,7 +140,7 @@ function providerOptionsOf(
   const own: JsonObject = {
     ...options,
     ...(isSingle && noParallelCalls),
-    ...(cacheKey !== undefined && cacheKeyOption !== undefined && { [cacheKeyOption]: cacheKey }),
+    ...(cacheKey !== undefined && cacheKeyOption !== undefined && { [cacheKeyOption]: wireIds()(cacheKey) }),
   };
   const layers = [
     Object.keys(own).length > 0 ? { [optionsName]: own } : {},

@@ -1,6 +1,5 @@
 import {
   llmConformance,
-  mistralRules,
   openHarness,
   type ConformanceSubject,
   type LlmFeature,
@@ -8,7 +7,8 @@ import {
 } from "@moora/llm/testing";
 import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
 import { chatDialect } from "@moora/testbed/openai/chat-dialect";
-import { responsesDialect } from "@moora/testbed/openai/responses-dialect";
+import { singleSummaryDialect } from "@moora/testbed/openai/responses-dialect";
+import { mistralDialect } from "@moora/testbed/mistral/mistral-dialect";
 import { describe, expect, it } from "vitest";
 import { anthropic, mistral, openAiChat, openAiResponses, type CallerAt } from "./support/callers.ts";
 
@@ -29,7 +29,7 @@ function itConforms(
 }
 
 describe("@ai-sdk/openai, Responses", () => {
-  itConforms("OPENAI_API_KEY", responsesDialect, openAiResponses, [
+  itConforms("OPENAI_API_KEY", singleSummaryDialect, openAiResponses, [
     "reasoning",
     "signed-reasoning",
     "cache-writes",
@@ -42,11 +42,23 @@ describe("@ai-sdk/openai, Responses", () => {
 });
 
 describe("@ai-sdk/openai, Chat Completions", () => {
-  itConforms("OPENAI_API_KEY", chatDialect(), openAiChat, ["content-filter", "interleaved-calls", "loose-ids", "images", "cache-key"]);
+  itConforms("OPENAI_API_KEY", chatDialect(), openAiChat, [
+    "content-filter",
+    "interleaved-calls",
+    "loose-ids",
+    "images",
+    "cache-key",
+  ]);
 });
 
+/** Older models accept a temperature. */
+const samplingDialect: ServerDialect = {
+  ...messagesDialect,
+  requestProblem: ({ temperature: _, ...body }, issued) => messagesDialect.requestProblem(body, issued),
+};
+
 describe("@ai-sdk/anthropic", () => {
-  itConforms("ANTHROPIC_API_KEY", messagesDialect, anthropic, [
+  itConforms("ANTHROPIC_API_KEY", samplingDialect, anthropic, [
     "reasoning",
     "signed-reasoning",
     "cache-writes",
@@ -57,8 +69,8 @@ describe("@ai-sdk/anthropic", () => {
 });
 
 describe("@ai-sdk/mistral", () => {
-  itConforms("MISTRAL_API_KEY", chatDialect(mistralRules), mistral, [
-    "content-filter",
+  itConforms("MISTRAL_API_KEY", mistralDialect, mistral, [
+    "reasoning",
     "interleaved-calls",
     "loose-ids",
     "images",

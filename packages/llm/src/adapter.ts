@@ -39,7 +39,12 @@ export type {
 } from "./protocol.ts";
 export { callProvider } from "./provider-call.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
-export { StreamFaultError, type BrokenStream, type RefusedResponse, type StreamFault } from "./stream-fault.ts";
+export {
+  StreamFaultError,
+  type BrokenStream,
+  type RefusedResponse,
+  type StreamFault,
+} from "./stream-fault.ts";
 export { readStream, type StreamLimits, type Wire } from "./stream-guard.ts";
 export { sdkErrorBody } from "./sdk-error.ts";
 export { strictSchema, type StrictRules } from "./strict-schema.ts";

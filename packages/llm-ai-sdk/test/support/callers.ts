@@ -21,9 +21,19 @@ export const openAiChat: CallerAt = callerOf("OPENAI_API_KEY", (connection) =>
   createOpenAI(connection).chat(connection.model),
 );
 
-export const anthropic: CallerAt = callerOf("ANTHROPIC_API_KEY", (connection) =>
+const anthropicModel = callerOf("ANTHROPIC_API_KEY", (connection) =>
   createAnthropic({ ...connection, baseURL: `${connection.baseURL}/v1` })(connection.model),
 );
+
+/** The provider warns about the output limit of a model that it does not know, so every request has one. */
+export const anthropic: CallerAt = (baseURL, apiKey) => {
+  const caller = anthropicModel(baseURL, apiKey);
+  return {
+    name: caller.name,
+    call: (request, options) =>
+      caller.call({ ...request, settings: { maxOutputTokens: 4096, ...request.settings } }, options),
+  };
+};
 
 export const google: CallerAt = callerOf("GOOGLE_GENERATIVE_AI_API_KEY", (connection) =>
   createGoogle(connection)(connection.model),

@@ -72,10 +72,9 @@ export class ProtocolServer {
     this.#resolveWaiting();
     const body = textToJson(text);
     if (!isJsonObject(body)) return this.#reject(response, "The body is not a JSON object.");
-    const problem =
-      this.#isPath(request.url ?? "")
-        ? this.#dialect.requestProblem(body, this.issued)
-        : `Unknown path: ${request.url}`;
+    const problem = this.#isPath(request.url ?? "")
+      ? this.#dialect.requestProblem(body, this.issued)
+      : `Unknown path: ${request.url}`;
     if (problem !== undefined) return this.#reject(response, problem);
     const [behavior, ...later] = this.#behaviors;
     if (behavior === undefined)
@@ -106,7 +105,9 @@ export class ProtocolServer {
     }
     if (behavior.type === "response") {
       const { authorization } = request.headers;
-      const key = String(authorization ?? request.headers["x-api-key"] ?? request.headers["x-goog-api-key"]).replace(/^Bearer /, "");
+      const key = String(
+        authorization ?? request.headers["x-api-key"] ?? request.headers["x-goog-api-key"],
+      ).replace(/^Bearer /, "");
       response.writeHead(behavior.status, behavior.headers).end(behavior.body.replaceAll("{key}", key));
       return;
     }
