@@ -14,6 +14,8 @@ export const aiSdkErrorCodes: Readonly<Record<string, LlmFailureKind>> = {
   FAILED_PRECONDITION: "invalid-request",
   OUT_OF_RANGE: "invalid-request",
   NOT_FOUND: "invalid-request",
+  API_KEY_INVALID: "auth",
+  BILLING_DISABLED: "billing",
   UNAUTHENTICATED: "auth",
   PERMISSION_DENIED: "auth",
   RESOURCE_EXHAUSTED: "rate-limit",

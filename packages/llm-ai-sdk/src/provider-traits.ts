@@ -13,6 +13,8 @@ export interface ProviderTraits {
   readonly cacheKeyOption?: string;
   /** The format of tool call ids. */
   readonly idFormat: IdFormat;
+  /** The format of tool names. */
+  readonly nameFormat: IdFormat;
   /** Media types of files with data that the provider accepts. */
   readonly files: RegExp;
   /** Whether a tool result may contain files. Otherwise they follow in a user message. */
@@ -25,6 +27,7 @@ export interface ProviderTraits {
 
 const common = {
   idFormat: commonIdFormat,
+  nameFormat: commonIdFormat,
   files: /^(image\/|application\/pdf$)/,
   filesInResults: false,
   schemaWithTools: false,
@@ -74,6 +77,7 @@ const known: readonly (readonly [RegExp, (provider: string) => ProviderTraits])[
 const google = (optionsName: string): ProviderTraits => ({
   ...common,
   optionsName,
+  nameFormat: { pattern: /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/, length: 24 },
   files: /^((image|audio|video)\/|application\/pdf$)/,
   filesInResults: true,
 });

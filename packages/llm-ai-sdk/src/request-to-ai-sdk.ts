@@ -46,7 +46,7 @@ export function requestToAiSdk(request: LlmRequest, context: AiSdkContext): Wire
   const warn = (warning: string): void => void warnings.push(warning);
   const traits = traitsOf(context.provider);
   const idFormat = context.callIdFormat ?? traits.idFormat;
-  const given = normalizeRequest(request, { ...context, idFormat });
+  const given = normalizeRequest(request, { ...context, idFormat, nameFormat: traits.nameFormat });
   const schema = answerSchemaOf(given, traits);
   const normalized = schema ? given : withAnswerInstruction(given, api, warn);
   const { supportedUrls = {} } = context;

@@ -8,9 +8,10 @@ import {
 import { messagesDialect } from "@moora/testbed/anthropic/messages-dialect";
 import { chatDialect } from "@moora/testbed/openai/chat-dialect";
 import { singleSummaryDialect } from "@moora/testbed/openai/responses-dialect";
+import { geminiDialect } from "@moora/testbed/google/gemini-dialect";
 import { mistralDialect } from "@moora/testbed/mistral/mistral-dialect";
 import { describe, expect, it } from "vitest";
-import { anthropic, mistral, openAiChat, openAiResponses, type CallerAt } from "./support/callers.ts";
+import { anthropic, google, mistral, openAiChat, openAiResponses, type CallerAt } from "./support/callers.ts";
 
 function itConforms(
   keyName: string,
@@ -35,6 +36,7 @@ describe("@ai-sdk/openai, Responses", () => {
     "cache-writes",
     "content-filter",
     "interleaved-calls",
+    "text-arguments",
     "loose-ids",
     "images",
     "cache-key",
@@ -45,6 +47,7 @@ describe("@ai-sdk/openai, Chat Completions", () => {
   itConforms("OPENAI_API_KEY", chatDialect(), openAiChat, [
     "content-filter",
     "interleaved-calls",
+    "text-arguments",
     "loose-ids",
     "images",
     "cache-key",
@@ -63,6 +66,17 @@ describe("@ai-sdk/anthropic", () => {
     "signed-reasoning",
     "cache-writes",
     "refusals",
+    "text-arguments",
+    "loose-ids",
+    "images",
+  ]);
+});
+
+describe("@ai-sdk/google", () => {
+  itConforms("GOOGLE_GENERATIVE_AI_API_KEY", geminiDialect, google, [
+    "reasoning",
+    "signed-reasoning",
+    "content-filter",
     "loose-ids",
     "images",
   ]);
@@ -72,6 +86,7 @@ describe("@ai-sdk/mistral", () => {
   itConforms("MISTRAL_API_KEY", mistralDialect, mistral, [
     "reasoning",
     "interleaved-calls",
+    "text-arguments",
     "loose-ids",
     "images",
     "cache-key",

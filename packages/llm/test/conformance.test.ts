@@ -14,7 +14,7 @@ import {
 
 /** A subject without a server: the behaviors of the server are the script of a model. */
 const scriptedSubject = (callerOf: (model: MockLlmCaller) => LlmCaller): ConformanceSubject => ({
-  features: ["reasoning"],
+  features: ["reasoning", "text-arguments"],
   open: async () => {
     let behaviors: ServerBehavior[] = [];
     const bodies: string[] = [];
