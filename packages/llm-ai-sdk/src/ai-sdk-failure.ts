@@ -50,13 +50,14 @@ const unreadable = ["AI_JSONParseError", "AI_TypeValidationError", "AI_InvalidRe
 export function errorToFault(error: unknown, hasStarted: boolean): StreamFault | undefined {
   if (error instanceof StreamFaultError) return error.fault;
   const status = field(error, "statusCode");
-  if (nameOf(error) === "AI_APICallError" && typeof status === "number" && status >= 400)
+  if (nameOf(error) === "AI_APICallError" && typeof status === "number" && status >= 400) {
     return {
       type: "response",
       status,
       headers: headersOf(error),
       body: textOf(field(error, "responseBody")),
     };
+  }
 
   if (unreadable.includes(nameOf(error)) && errorToBody(error) === undefined)
     return { type: "unreadable", error };

@@ -71,6 +71,15 @@ const known: readonly (readonly [RegExp, (provider: string) => ProviderTraits])[
       userAfterResults: false,
     }),
   ],
+  [
+    /^xai\b/,
+    () => ({
+      ...common,
+      optionsName: "xai",
+      options: { store: false },
+      noParallelCalls: { parallelToolCalls: false },
+    }),
+  ],
   [/^amazon-bedrock\b/, () => ({ ...common, optionsName: "bedrock", filesInResults: true })],
 ];
 

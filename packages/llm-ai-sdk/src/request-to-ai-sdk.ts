@@ -3,7 +3,6 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4ToolChoice,
-  SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
 import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
 import {
@@ -151,7 +150,5 @@ function providerOptionsOf(
   for (const layer of layers)
     for (const [name, fields] of Object.entries(layer)) merged[name] = { ...merged[name], ...fields };
 
-  // Options are JSON, and the type of the AI SDK is not readonly.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.keys(merged).length > 0 ? { providerOptions: merged as SharedV4ProviderOptions } : {};
+  return Object.keys(merged).length > 0 ? { providerOptions: merged } : {};
 }

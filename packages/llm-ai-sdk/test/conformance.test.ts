@@ -57,7 +57,10 @@ describe("@ai-sdk/openai, Chat Completions", () => {
 /** Older models accept a temperature. */
 const samplingDialect: ServerDialect = {
   ...messagesDialect,
-  requestProblem: ({ temperature: _, ...body }, issued) => messagesDialect.requestProblem(body, issued),
+  requestProblem: (body, issued) => {
+    const { temperature: _, ...rest } = body;
+    return messagesDialect.requestProblem(rest, issued);
+  },
 };
 
 describe("@ai-sdk/anthropic", () => {

@@ -60,6 +60,8 @@ export type { PostgresOptions, PostgresPool } from "@moora/event-log-postgres";
 // Models.
 export { LlmOptionError } from "@moora/llm";
 export type { LlmCaller } from "@moora/llm";
+export { aiSdk, AiSdkCaller } from "@moora/llm-ai-sdk";
+export type { AiSdkConnection, AiSdkFactory, AiSdkModel, AiSdkOptions } from "@moora/llm-ai-sdk";
 export { anthropic, AnthropicCaller } from "@moora/llm-anthropic";
 export type { AnthropicOptions } from "@moora/llm-anthropic";
 export { chatProfiles, openai, OpenAiCaller, openaiChat, OpenAiChatCaller } from "@moora/llm-openai";

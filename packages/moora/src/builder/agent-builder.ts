@@ -12,6 +12,7 @@ import type { ApprovalPolicy, BuiltInState, ControlEvent } from "@moora/agent-co
 import type { EventLog } from "@moora/event-log";
 import type { JsonObject, LlmCaller } from "@moora/llm";
 import { AnthropicCaller, type AnthropicOptions } from "@moora/llm-anthropic";
+import { AiSdkCaller, type AiSdkFactory, type AiSdkModel, type AiSdkOptions } from "@moora/llm-ai-sdk";
 import {
   chatProfiles,
   OpenAiCaller,
@@ -66,6 +67,11 @@ export class AgentBuilder {
   /** Anthropic's Messages API. The key defaults to ANTHROPIC_API_KEY. */
   anthropic(options: AnthropicOptions = {}): AgentBuilder {
     return this.llm(new AnthropicCaller(options));
+  }
+
+  /** Any language model of the AI SDK: a model, or a factory that creates one with the connection of a call. */
+  aiSdk(source: AiSdkModel | AiSdkFactory, options: AiSdkOptions = {}): AgentBuilder {
+    return this.llm(new AiSdkCaller(source, options));
   }
 
   /** OpenRouter. The key defaults to OPENROUTER_API_KEY. */
