@@ -83,6 +83,11 @@ assert.match(
   /^2: .*The openai provider needs the package openai\. .*npm install openai\n$/,
 );
 
+assert.match(
+  moora(["run", "hi", "--provider", "google", "--model", "m"], { GOOGLE_GENERATIVE_AI_API_KEY: "none" }),
+  /^2: .*The google provider needs the package @ai-sdk\/google\. .*npm install @ai-sdk\/google\n$/,
+);
+
 // An older Node fails with a clear message.
 const old = (change: string): readonly string[] => ["--import", `data:text/javascript,${change}`];
 assert.equal(

@@ -82,7 +82,7 @@ export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
         this.#parts.add(partToOpaque(part));
         return false;
       case "custom":
-        // The beginning of a message of Anthropic is no content.
+        // The beginning of a message of Anthropic is not a part of the answer.
         if (!part.kind.endsWith(".message_start")) this.#parts.add(partToOpaque(part));
         return false;
       case "error":

@@ -22,7 +22,7 @@ it.each<[string, unknown, string]>([
   expect(() => new AiSdkCaller(gemini, untyped(options))).toThrow(message);
 });
 
-it("aiSdk refuses a model of another specification, and what is no model", () => {
+it("aiSdk refuses a model of another specification, and a value without one", () => {
   expect(() => aiSdk(untyped({ specificationVersion: "v2" }))).toThrow(
     'aiSdk needs a model with specificationVersion "v4", got "v2".',
   );
