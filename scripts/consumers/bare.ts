@@ -84,8 +84,8 @@ assert.match(
 );
 
 assert.match(
-  moora(["run", "hi", "--provider", "google", "--model", "m"], { GOOGLE_GENERATIVE_AI_API_KEY: "none" }),
-  /^2: .*The google provider needs the package @ai-sdk\/google\. .*npm install @ai-sdk\/google\n$/,
+  moora(["run", "hi", "--provider", "xai", "--model", "m"], { XAI_API_KEY: "none" }),
+  /^2: .*The xai provider needs the package @ai-sdk\/xai\. .*npm install @ai-sdk\/xai\n$/,
 );
 
 // An older Node fails with a clear message.

@@ -8,8 +8,8 @@ import { registerHooks } from "node:module";
 import { statSync } from "node:fs";
 
 /** The most that `import "moora"` may load. */
-const mostModules = 50;
-const mostKb = 1_200;
+const mostModules = 56;
+const mostKb = 1_250;
 
 const files: string[] = [];
 const builtins = new Set<string>();
