@@ -10,7 +10,8 @@ const viaAiSdk = (
   sdk,
   ...settings,
   needsModel: true,
-  callerOf: ({ dangerouslyAllowBrowser: _, ...connection }) => {
+  callerOf: (given) => {
+    const { dangerouslyAllowBrowser: _, ...connection } = given;
     const { keyName } = settings;
     return new AiSdkCaller(factory, { ...connection, name, ...(keyName !== undefined && { keyName }) });
   },
