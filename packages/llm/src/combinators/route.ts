@@ -34,8 +34,10 @@ export function route<Name extends string>(
   const all = [...byName.values()];
   const callSync = (request: LlmRequest): LlmOutcome => {
     const found = chosen(request);
-    const outcome = "caller" in found ? found.caller.callSync?.(request) : failed(found.problem);
-    return "caller" in found && outcome ? withAnswerer(outcome, found.caller, found.reason) : failed("route");
+    if (!("caller" in found)) return failed(found.problem);
+    const { caller, reason } = found;
+    const outcome = caller.callSync?.(request) ?? failed(`route: ${caller.name} has no callSync.`);
+    return withAnswerer(outcome, caller, reason);
   };
   return {
     name: `route(${[...byName.keys()].join(", ")})`,
