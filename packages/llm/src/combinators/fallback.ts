@@ -5,6 +5,7 @@ import { addUsage, type LlmFailure, type LlmOutcome, type LlmUsage } from "../ou
 import type { LlmRequest } from "../request.ts";
 import { withAnswerer } from "./answered-by.ts";
 import { abortedOutcome } from "./play-outcome.ts";
+import { requestDigest } from "./request-digest.ts";
 
 /** Options of `fallback`. */
 export interface FallbackOptions {
@@ -25,27 +26,20 @@ const maxRemembered = 1000;
  * A caller that tries callers in their order until one answers. A request that names a model goes to the first caller with
  * this model; the others use their own, if they have one.
  *
- * Two answers are never mixed: once a caller has streamed a chunk, its failure ends the call, as retryable. The next attempt
- * with the same `idempotencyKey` begins with the caller after it. The usage of callers that failed is part of the outcome.
+ * Two answers are never mixed: once a caller has streamed a chunk, its failure ends the call, as retryable. The next call with
+ * an equal request, which is how an agent tries again, begins with the caller after it. The usage of callers that failed is part of the outcome.
  * Throws `LlmOptionError` without a caller.
  */
 export function fallback(callers: readonly LlmCaller[], options: FallbackOptions = {}): LlmCaller {
   const [first] = callers;
   if (first === undefined) throw new LlmOptionError("fallback needs at least one caller, got an empty list.");
   const { when = isWorthAnother } = options;
-  /** The caller at which the next attempt of a request begins, by its idempotency key. */
-  const begins = new Map<string, number>();
-  const remember = (key: string, index: number): void => {
-    begins.set(key, index);
-    const [oldest] = begins.keys();
-    if (begins.size > maxRemembered && oldest !== undefined) begins.delete(oldest);
-  };
+  const interrupted = new InterruptedRequests();
 
   const call = async (request: LlmRequest, given: LlmCallOptions = {}): Promise<LlmOutcome> => {
-    const { idempotencyKey, signal } = given;
+    const { signal } = given;
     const tries = new Tries(callers, request, when);
-    let index = (idempotencyKey === undefined ? undefined : begins.get(idempotencyKey)) ?? 0;
-    if (idempotencyKey !== undefined) begins.delete(idempotencyKey);
+    let index = await interrupted.takeIndex(request);
     for (let caller = callers[index]; caller !== undefined; caller = callers[index]) {
       if (signal?.aborted) return tries.withSpent(abortedOutcome());
       const stream = watchedStream(given);
@@ -55,8 +49,9 @@ export function fallback(callers: readonly LlmCaller[], options: FallbackOptions
       index += 1;
       if (tries.isFinal(outcome) || callers[index] === undefined) return tries.end(outcome, caller);
       if (stream.hasStarted()) {
-        if (idempotencyKey !== undefined) remember(idempotencyKey, index);
-        return tries.interrupted(outcome, caller, idempotencyKey !== undefined);
+        // oxlint-disable-next-line no-await-in-loop
+        await interrupted.add(request, index);
+        return tries.interrupted(outcome, caller);
       }
       tries.failed(outcome, caller);
     }
@@ -80,6 +75,28 @@ export function fallback(callers: readonly LlmCaller[], options: FallbackOptions
     ...(callers.every(({ callSync: sync }) => sync !== undefined) && { callSync }),
   };
 }
+
+/** The requests whose stream broke, each with the caller at which its next attempt begins. */
+class InterruptedRequests {
+  readonly #indexes = new Map<string, number>();
+
+  async add(request: LlmRequest, index: number): Promise<void> {
+    this.#indexes.set(await requestDigest(request, anyCaller), index);
+    const [oldest] = this.#indexes.keys();
+    if (this.#indexes.size > maxRemembered && oldest !== undefined) this.#indexes.delete(oldest);
+  }
+
+  /** The index for a request, which is used once: 0 for a request that was not interrupted. */
+  async takeIndex(request: LlmRequest): Promise<number> {
+    if (this.#indexes.size === 0) return 0;
+    const digest = await requestDigest(request, anyCaller);
+    const index = this.#indexes.get(digest) ?? 0;
+    this.#indexes.delete(digest);
+    return index;
+  }
+}
+
+const anyCaller = { name: "fallback" };
 
 /** Options whose listener reports whether a chunk has been emitted. */
 function watchedStream({ onChunk, ...options }: LlmCallOptions): {
@@ -137,8 +154,8 @@ class Tries {
   }
 
   /** A failure after the first chunk: the next attempt goes to another caller, at once. */
-  interrupted(outcome: LlmOutcome, { name }: LlmCaller, isRemembered: boolean): LlmOutcome {
-    if (outcome.ok || !isRemembered) return this.withSpent(outcome);
+  interrupted(outcome: LlmOutcome, { name }: LlmCaller): LlmOutcome {
+    if (outcome.ok) return outcome;
     const { retryAfterMs: _, ...failure } = outcome.failure;
     const text = `${failure.message} (from ${name}; the next attempt goes to another caller)`;
     const { message } = failureOf(failure.kind, text);

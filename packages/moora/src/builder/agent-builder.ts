@@ -10,7 +10,7 @@ import type {
 import type { ApprovalPredicate, StandardSchema } from "@moora/agent-core-effects";
 import type { ApprovalPolicy, BuiltInState, ControlEvent } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
-import type { JsonObject, LlmCaller } from "@moora/llm";
+import type { CachedOptions, JsonObject, LlmCaller, RateLimits } from "@moora/llm";
 import { AnthropicCaller, type AnthropicOptions } from "@moora/llm-anthropic";
 import { AiSdkCaller, type AiSdkFactory, type AiSdkModel, type AiSdkOptions } from "@moora/llm-ai-sdk";
 import {
@@ -57,6 +57,21 @@ export class AgentBuilder {
   /** The model. `openai`, `anthropic` and the other provider methods create a caller and pass it here. */
   llm(caller: LlmCaller): AgentBuilder {
     return this.#with({ llm: caller });
+  }
+
+  /** Callers that are tried in this order where the model fails. See `fallback` of `@moora/llm`. */
+  fallback(...callers: readonly LlmCaller[]): AgentBuilder {
+    return this.#with({ fallbacks: callers });
+  }
+
+  /** Limits of the model per minute. They do not apply to the callers of `fallback`. The run cannot be synchronous. */
+  rateLimited(limits: RateLimits): AgentBuilder {
+    return this.#with({ rateLimits: limits });
+  }
+
+  /** Answers equal requests from a cache, also those to the callers of `fallback`. The run cannot be synchronous. */
+  cached(options: CachedOptions = {}): AgentBuilder {
+    return this.#with({ caching: options });
   }
 
   /** OpenAI's Responses API. The key defaults to OPENAI_API_KEY. */
