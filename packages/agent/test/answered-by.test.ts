@@ -48,7 +48,7 @@ describe("an agent whose model falls back", () => {
     const listening = (async () => {
       for await (const event of run) events.push(event);
     })();
-    while (clock.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+    await clock.whenWaiting(1);
     await clock.advanceAsync(60_000);
     expect((await run).text).toBe("Oslo.");
     await listening;
