@@ -71,7 +71,9 @@ function appendResults(
   const calls = parts.filter((part) => part.type === "tool-call");
   if (calls.length === 0) return;
   prompt.push({ role: "tool", content: calls.map((call) => callToResult(call, context)) });
-  const files = context.traits.filesInResults ? [] : calls.flatMap(({ result }) => result.files ?? []);
+  const files = calls
+    .filter(({ result }) => !holdsFiles(result, context))
+    .flatMap(({ result }) => result.files ?? []);
   if (files.length > 0)
     appendUser([text("Files of the results above:"), ...files.map((file) => fileToPart(file, context))]);
 }
@@ -110,12 +112,23 @@ function callToResult(
   return { type: "tool-result", toolCallId: id, toolName: name, output: resultToOutput(result, context) };
 }
 
+/** Whether the files of a result are inside it. A failed result is text. */
+const holdsFiles = ({ isError }: LlmToolResult, { traits }: PromptContext): boolean =>
+  traits.filesInResults && !isError;
+
 function resultToOutput(result: LlmToolResult, context: PromptContext): LanguageModelV4ToolResultOutput {
   const value = resultText(result);
-  const files = context.traits.filesInResults ? (result.files ?? []) : [];
   if (result.isError) return { type: "error-text", value };
-  if (files.length === 0) return { type: "text", value };
-  return { type: "content", value: [text(value), ...files.map((file) => fileToPart(file, context))] };
+  const inResult = context.traits.urlsInResults ? context : { ...context, supportedUrls: {} };
+  const parts = holdsFiles(result, context)
+    ? (result.files ?? []).map((file) => fileToPart(file, inResult))
+    : [];
+  // One text for the result and for what stands in place of files: some models send each text as a result of its own.
+  const words = [value, ...parts.flatMap((part) => (part.type === "text" ? [part.text] : []))].join("\n\n");
+  const files = parts.filter((part) => part.type === "file");
+  return files.length === 0
+    ? { type: "text", value: words }
+    : { type: "content", value: [text(words), ...files] };
 }
 
 /** Not every provider marks failed results, so the text of one starts with "Error". */

@@ -19,17 +19,32 @@ export interface ProviderTraits {
   readonly files: RegExp;
   /** Whether a tool result may contain files. Otherwise they follow in a user message. */
   readonly filesInResults: boolean;
+  /** Whether files in results may be URLs. Some models download those themselves, so they are replaced by their names. */
+  readonly urlsInResults: boolean;
   /** Whether the schema of the answer is accepted together with tools. */
   readonly schemaWithTools: boolean;
   /** Whether a user message may directly follow tool results. */
   readonly userAfterResults: boolean;
 }
 
+/**
+ * Names of members of every object are replaced: models look names of tools up in plain objects, where those names are found
+ * without being there.
+ */
+const notInherited =
+  "(?!(?:__.*__|constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf)$)";
+
+const nameFormatOf = (characters: string): IdFormat => ({
+  pattern: new RegExp(`^${notInherited}${characters}$`),
+  length: commonIdFormat.length,
+});
+
 const common = {
   idFormat: commonIdFormat,
-  nameFormat: commonIdFormat,
+  nameFormat: nameFormatOf("[A-Za-z0-9_-]{1,64}"),
   files: /^(image\/|application\/pdf$)/,
   filesInResults: false,
+  urlsInResults: false,
   schemaWithTools: false,
   userAfterResults: true,
 } as const;
@@ -42,6 +57,7 @@ const openAi = (optionsName: string, isResponses: boolean): ProviderTraits => ({
   noParallelCalls: { parallelToolCalls: false },
   cacheKeyOption: "promptCacheKey",
   filesInResults: isResponses,
+  urlsInResults: isResponses,
   schemaWithTools: true,
 });
 
@@ -56,6 +72,7 @@ const known: readonly (readonly [RegExp, (provider: string) => ProviderTraits])[
       optionsName: "anthropic",
       noParallelCalls: { disableParallelToolUse: true },
       filesInResults: true,
+      urlsInResults: true,
     }),
   ],
   [/^google\b.*\bvertex\b/, () => google("googleVertex")],
@@ -86,7 +103,7 @@ const known: readonly (readonly [RegExp, (provider: string) => ProviderTraits])[
 const google = (optionsName: string): ProviderTraits => ({
   ...common,
   optionsName,
-  nameFormat: { pattern: /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/, length: 24 },
+  nameFormat: nameFormatOf("[A-Za-z_][A-Za-z0-9_-]{0,63}"),
   files: /^((image|audio|video)\/|application\/pdf$)/,
   filesInResults: true,
 });

@@ -132,6 +132,14 @@ describe("files", () => {
     const inside = convert({ messages }, { provider: "anthropic.messages" }).body.prompt;
     expect(inside.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
     expect(JSON.stringify(inside.at(-1))).toContain(png.data);
+    const failed = [{ ...results[0], isError: true, content: "a picture" }];
+    const failedTurn = { role: "assistant", turn: sum, results: failed } as const;
+    const beside = convert(
+      { messages: [...requestOf().messages, failedTurn] },
+      { provider: "anthropic.messages" },
+    ).body.prompt;
+    expect(beside.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+    expect(JSON.stringify(beside.at(-1))).toContain(png.data);
     const after = convert({ messages }, { provider: "mistral.chat" }).body.prompt;
     expect(after.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant", "user"]);
     expect(JSON.stringify(after.at(-1))).toContain(png.data);
