@@ -49,6 +49,11 @@ const budgets: readonly Budget[] = [
     mostKb: 96,
   },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
+  {
+    what: "the adapter for the AI SDK, without providers",
+    source: `export { aiSdk } from "@moora/llm-ai-sdk";`,
+    mostKb: 16,
+  },
 ];
 
 const project = join(consumers, "full");

@@ -65,6 +65,7 @@ const described: readonly string[] = [
   "OpenAiChatOptions",
   "ChatProfile",
   "AnthropicOptions",
+  "AiSdkOptions",
   "TelemetryOptions",
   "AttachOptions",
   "ReadOptions",
@@ -76,7 +77,8 @@ describe("the reference of the configuration", () => {
   });
 
   it.each(optionTables)("lists the options of $type", ({ rows, fields, type }) => {
-    const inherited = type === "OpenAiChatOptions" || type === "AnthropicOptions" ? connectionFields() : [];
+    const extending = ["OpenAiChatOptions", "AnthropicOptions", "AiSdkOptions"];
+    const inherited = extending.includes(type) ? connectionFields() : [];
     const own = fields.map(({ name }) => name).filter((name) => !inherited.includes(name));
     expect(rows.map(({ name }) => name).toSorted()).toEqual(own.toSorted());
   });
@@ -216,6 +218,7 @@ describe("the reference of errors", () => {
       import("@moora/event-log"),
       import("@moora/event-log-postgres"),
       import("@moora/llm"),
+      import("@moora/llm-ai-sdk"),
       import("@moora/llm-anthropic"),
       import("@moora/llm-openai"),
       import("@moora/moorex"),

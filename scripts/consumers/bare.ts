@@ -83,6 +83,11 @@ assert.match(
   /^2: .*The openai provider needs the package openai\. .*npm install openai\n$/,
 );
 
+assert.match(
+  moora(["run", "hi", "--provider", "xai", "--model", "m"], { XAI_API_KEY: "none" }),
+  /^2: .*The xai provider needs the package @ai-sdk\/xai\. .*npm install @ai-sdk\/xai\n$/,
+);
+
 // An older Node fails with a clear message.
 const old = (change: string): readonly string[] => ["--import", `data:text/javascript,${change}`];
 assert.equal(

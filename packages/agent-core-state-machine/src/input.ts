@@ -66,6 +66,8 @@ export const inputSchemas = {
     finish: z.exactOptional(
       z.object({ unified: z.enum(["stop", "tool-calls", "length", "other"]), raw: text }),
     ),
+    /** Which of several callers answered, and why. Only recorded. */
+    answeredBy: z.exactOptional(z.object({ caller: text, model: text, reasons: z.array(text) })),
   }),
   "llm-call-failed": input("llm-call-failed", {
     key: text,
