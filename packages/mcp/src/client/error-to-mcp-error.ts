@@ -1,5 +1,6 @@
 import { errorText, truncated } from "@moora/agent-core-effects/internal";
 import { McpError, type McpErrorCode } from "../mcp-error.ts";
+import { streamEnded } from "./open-transport.ts";
 
 /** The maximum length of a message of a server in an error. */
 const maxMessageLength = 2_000;
@@ -60,6 +61,7 @@ function codeOf(error: unknown): CallCode {
   if (status === 401 || status === 403 || fieldOf(error, "name") === "UnauthorizedError")
     return "unauthorized";
   if (code === missingCapability) return "input-required";
+  if (code === streamEnded) return "connection-lost";
   if (typeof code === "number") return "refused";
   const known = typeof code === "string" && Object.hasOwn(codes, code) ? codes[code] : undefined;
   return known ?? "connection-lost";

@@ -65,7 +65,11 @@ async function connect(
   try {
     const timeout = { timeout: options.connectTimeoutMs };
     await client.connect(transport, timeout);
-    const { tools } = await client.listTools(undefined, { ...timeout, cacheMode: "refresh" });
+    // The SDK prints a line to standard output where it is asked for tools that the server does not have.
+    const hasTools = client.getServerCapabilities()?.tools !== undefined;
+    const { tools } = hasTools
+      ? await client.listTools(undefined, { ...timeout, cacheMode: "refresh" })
+      : { tools: [] };
     const close = async (): Promise<void> => {
       status.isClosed = true;
       await endSession?.();

@@ -1,4 +1,4 @@
-import type { Transport } from "@modelcontextprotocol/client";
+import type { StreamableHTTPClientTransport, Transport } from "@modelcontextprotocol/client";
 import { loadSdk } from "../load-sdk.ts";
 import { limitedFetch, type WireLimit } from "./limited-fetch.ts";
 import { isHttp, type HttpServer, type McpServerAddress, type StdioServer } from "./server-address.ts";
@@ -40,14 +40,34 @@ async function openStdio(
 const endSessionMs = 1_000;
 
 async function openHttp(address: HttpServer, limit: WireLimit): Promise<OpenedTransport> {
-  const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
-  const transport = new StreamableHTTPClientTransport(new URL(address.url), {
+  const sdk = await import("@modelcontextprotocol/client");
+  const transport = new sdk.StreamableHTTPClientTransport(new URL(address.url), {
     fetch: limitedFetch(address, limit),
   });
+  failAtEndOfStream(transport);
   const endSession = async (): Promise<void> => {
     if (transport.sessionId === undefined) return;
     const late = new Promise<void>((resolve) => void setTimeout(resolve, endSessionMs).unref());
     await Promise.race([transport.terminateSession().catch(() => undefined), late]);
   };
   return { transport, lastOutput: () => "", endSession };
+}
+
+/** The code of the answer that takes the place of a missing one, at the end of the stream of a request. */
+export const streamEnded = -32_099;
+
+/** Answers a request whose stream has ended without an answer: in the older protocol, the SDK would wait without end. */
+function failAtEndOfStream(transport: StreamableHTTPClientTransport): void {
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    const id = !Array.isArray(message) && "method" in message && "id" in message ? message.id : undefined;
+    if (id === undefined) return await send(message, options);
+    const onRequestStreamEnd = (): void => {
+      options?.onRequestStreamEnd?.();
+      // An answer that was received before is not replaced.
+      const error = { code: streamEnded, message: "The stream ended without an answer." };
+      transport.onmessage?.({ jsonrpc: "2.0", id, error });
+    };
+    await send(message, { ...options, onRequestStreamEnd });
+  };
 }
