@@ -13,8 +13,7 @@ export function checkOptionNames<Options extends object>(
     return refuse(`${caller} needs an object of options, got ${shownValue(options)}.`);
   const known = Object.keys(names);
   for (const name of Object.keys(options)) {
-    if (!known.includes(name))
-      refuse(`Unknown option "${name}" of ${caller}.${optionHint(name, known)}`);
+    if (!known.includes(name)) refuse(`Unknown option "${name}" of ${caller}.${optionHint(name, known)}`);
   }
 }
 

@@ -20,3 +20,6 @@ export type { McpToolRule } from "./client/tool-policy.ts";
 export type { McpToolsOptions, SkippedTool } from "./client/tools-options.ts";
 export { McpError } from "./mcp-error.ts";
 export type { McpErrorCode } from "./mcp-error.ts";
+export { mcpServer } from "./server/mcp-server.ts";
+export type { ListeningServer, McpAgentServer, McpServerOptions, StdioStreams } from "./server/mcp-server.ts";
+export type { ServedAgent } from "./server/served-agent.ts";

@@ -1,4 +1,10 @@
-import { defineTool, toolReply, type Tool, type ToolContext, type ToolReply } from "@moora/agent-core-effects";
+import {
+  defineTool,
+  toolReply,
+  type Tool,
+  type ToolContext,
+  type ToolReply,
+} from "@moora/agent-core-effects";
 import { refuse, truncated } from "@moora/agent-core-effects/internal";
 import type { JsonObject } from "@moora/llm";
 import { McpError } from "../mcp-error.ts";
@@ -54,7 +60,6 @@ async function callToReply(
       signal,
       timeout: noTimeoutMs,
       onprogress: (report) => progress(progressText(report)),
-      toolDefinition: tool,
     });
     checkResultSize(tool.name, result, options.maxResultBytes ?? defaultMaxResultBytes);
     return resultToReply(tool.name, result);
@@ -90,7 +95,10 @@ function checkedSize(schema: object): JsonObject {
 
 const descriptionOf = ({ name, title, description, annotations }: McpTool): string => {
   const text = description?.trim() ?? "";
-  return truncated((text === "" ? (title ?? annotations?.title ?? name) : text).toWellFormed(), maxDescriptionLength);
+  return truncated(
+    (text === "" ? (title ?? annotations?.title ?? name) : text).toWellFormed(),
+    maxDescriptionLength,
+  );
 };
 
 const progressText = ({ message, progress, total }: McpProgress): string =>

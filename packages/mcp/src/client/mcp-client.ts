@@ -38,7 +38,6 @@ export interface McpCallOptions {
   /** In milliseconds. */
   readonly timeout: number;
   readonly onprogress: (progress: McpProgress) => void;
-  readonly toolDefinition: unknown;
 }
 
 /** The part of a connected `Client` of `@modelcontextprotocol/client` that `mcpTools` uses. */

@@ -22,7 +22,10 @@ describe("a server that dies during a call", () => {
   });
 
   it("is not started again without end", async () => {
-    await using connection = await connectMcp(hostileServer([listed("die")]), { name: "bad", maxReconnects: 2 });
+    await using connection = await connectMcp(hostileServer([listed("die")]), {
+      name: "bad",
+      maxReconnects: 2,
+    });
     const codes: string[] = [];
     for (let call = 1; call <= 5; call += 1) {
       const outcome = await runTool(connection.tools, "bad_die");
@@ -127,9 +130,7 @@ describe("a server that does not follow the protocol", () => {
   it("cannot break out of a data URL with its media type", async () => {
     await using connection = await connect("odd-media-type");
     expect(await runTool(connection.tools, "bad_odd-media-type")).toMatchObject({
-      files: [
-        { mediaType: "application/octet-stream", url: "data:application/octet-stream;base64,AAAA" },
-      ],
+      files: [{ mediaType: "application/octet-stream", url: "data:application/octet-stream;base64,AAAA" }],
     });
   });
 
@@ -187,12 +188,17 @@ describe("names and schemas of a stranger", () => {
       { name: "bad", onSkipped: ({ name, reason }) => skipped.push(`${name}: ${reason.slice(0, 40)}`) },
     );
     expect(connection.tools.map(({ name }) => name)).toEqual(["bad_count"]);
-    expect(skipped).toEqual([expect.stringMatching(/^big: Its schema has 110\d+/), expect.stringMatching(/^zod: /)]);
+    expect(skipped).toEqual([
+      expect.stringMatching(/^big: Its schema has 110\d+/),
+      expect.stringMatching(/^zod: /),
+    ]);
   });
 
   it("with regular expressions that never end do not block the process", async () => {
     const inputSchema = { type: "object", properties: { text: { type: "string", pattern: "^(a+)+$" } } };
-    await using connection = await connectMcp(hostileServer([listed("count", { inputSchema })]), { name: "bad" });
+    await using connection = await connectMcp(hostileServer([listed("count", { inputSchema })]), {
+      name: "bad",
+    });
     const text = `${"a".repeat(60)}!`;
     expect(await runTool(connection.tools, "bad_count", { text })).toMatchObject({ isSuccess: true });
     expect(toolNamed(connection.tools, "bad_count").definition.schema).toContain("^(a+)+$");
@@ -200,13 +206,17 @@ describe("names and schemas of a stranger", () => {
 
   it("that refer to themselves without end fail the check, not the process", async () => {
     const inputSchema = { type: "object", $ref: "#" };
-    await using connection = await connectMcp(hostileServer([listed("count", { inputSchema })]), { name: "bad" });
+    await using connection = await connectMcp(hostileServer([listed("count", { inputSchema })]), {
+      name: "bad",
+    });
     expect(await runTool(connection.tools, "bad_count")).toMatchObject({ code: "invalid-arguments" });
   });
 
   it("of more than a thousand tools are refused", async () => {
     const many = Array.from({ length: 1_001 }, (_, index) => listed(`tool${index}`));
-    await expect(connectMcp(hostileServer(many), { name: "bad" })).rejects.toMatchObject({ code: "too-many-tools" });
+    await expect(connectMcp(hostileServer(many), { name: "bad" })).rejects.toMatchObject({
+      code: "too-many-tools",
+    });
   });
 });
 

@@ -39,7 +39,10 @@ describe("a server over HTTP", () => {
   });
 
   it.each<[string, OnCall]>([
-    ["ends its stream without an answer", (response, ...rest) => (stream(response, ...rest), void response.end())],
+    [
+      "ends its stream without an answer",
+      (response, ...rest) => (stream(response, ...rest), void response.end()),
+    ],
     ["is cut off in its stream", (response, ...rest) => (stream(response, ...rest), void response.destroy())],
     ["closes the connection", (response) => void response.destroy()],
     ["answers with status 502", (response) => void response.writeHead(502).end("Bad gateway")],
@@ -125,6 +128,8 @@ describe("a server over HTTP", () => {
   it("that does not exist cannot be connected to", async () => {
     const gone = await serveHttp(() => undefined);
     await gone[Symbol.asyncDispose]();
-    await expect(connectMcp({ url: gone.url }, { name: "web" })).rejects.toMatchObject({ code: "connect-failed" });
+    await expect(connectMcp({ url: gone.url }, { name: "web" })).rejects.toMatchObject({
+      code: "connect-failed",
+    });
   });
 });

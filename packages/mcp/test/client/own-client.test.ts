@@ -15,9 +15,13 @@ interface Hints {
 async function connected(tools: Readonly<Record<string, Hints>>, pages = 1): Promise<Client> {
   const server = new McpServer({ name: "test", version: "1" });
   for (const [name, annotations] of Object.entries(tools)) {
-    server.registerTool(name, { description: `Does ${name}.`, inputSchema: z.object({}), annotations }, () => ({
-      content: [{ type: "text", text: name }],
-    }));
+    server.registerTool(
+      name,
+      { description: `Does ${name}.`, inputSchema: z.object({}), annotations },
+      () => ({
+        content: [{ type: "text", text: name }],
+      }),
+    );
   }
   if (pages > 1) {
     server.server.setRequestHandler("tools/list", ({ params }) => {
@@ -95,7 +99,11 @@ describe("annotations", () => {
       replay: "keyed",
       timeoutMs: 5,
     });
-    expect(await policies({}, { rule, timeoutMs: 9 })).toEqual({ risk: "high", replay: "once", timeoutMs: 9 });
+    expect(await policies({}, { rule, timeoutMs: 9 })).toEqual({
+      risk: "high",
+      replay: "once",
+      timeoutMs: 9,
+    });
   });
 });
 
@@ -105,8 +113,16 @@ describe("options", () => {
   it.each<[string, object, string]>([
     ["no name", {}, "name must have 1 to 32 letters"],
     ["a name with a blank", { name: "a b" }, 'or digit, got "a b".'],
-    ["an unknown option", { name: "a", trusted: true }, 'Unknown option "trusted" of connectMcp. Did you mean "trust"?'],
-    ["a limit of zero", { name: "a", maxResultBytes: 0 }, "maxResultBytes must be a positive integer, got 0."],
+    [
+      "an unknown option",
+      { name: "a", trusted: true },
+      'Unknown option "trusted" of connectMcp. Did you mean "trust"?',
+    ],
+    [
+      "a limit of zero",
+      { name: "a", maxResultBytes: 0 },
+      "maxResultBytes must be a positive integer, got 0.",
+    ],
     ["a rule that is no function", { name: "a", rule: {} }, "rule must be a function, got an object."],
   ])("with %s are refused", async (_, options, message) => {
     await expect(connectMcp(server, options as never)).rejects.toMatchObject({
@@ -117,7 +133,11 @@ describe("options", () => {
 
   it.each<[string, object, string]>([
     ["nothing", {}, "connectMcp needs { command, args } or { url, headers } as its first argument"],
-    ["another protocol", { url: "file:///etc/passwd" }, "url must be a URL that begins with http:// or https://"],
+    [
+      "another protocol",
+      { url: "file:///etc/passwd" },
+      "url must be a URL that begins with http:// or https://",
+    ],
     ["a command line in one text", { command: "" }, 'command must be the name of a program, got "".'],
     ["arguments that are not texts", { command: "a", args: [1] }, "args must be a list of strings"],
     ["an unknown field", { command: "a", arg: [] }, 'Unknown option "arg"'],

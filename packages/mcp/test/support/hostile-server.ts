@@ -42,7 +42,10 @@ const behaviors: Readonly<Record<string, (id: number, message: Message) => void>
   flood: (id, { params }) => {
     const progressToken = params?._meta?.progressToken;
     for (let progress = 1; progress <= 1_000; progress += 1)
-      send({ method: "notifications/progress", params: { progressToken, progress, message: "x".repeat(5_000) } });
+      send({
+        method: "notifications/progress",
+        params: { progressToken, progress, message: "x".repeat(5_000) },
+      });
     send({ id, result: text("flooded") });
   },
   change: (id) => {

@@ -3,7 +3,8 @@ import type { Tool, ToolContext, ToolOutcome } from "@moora/agent";
 /** A tool by its name. */
 export function toolNamed(tools: readonly Tool[], name: string): Tool {
   const found = tools.find((tool) => tool.name === name);
-  if (found === undefined) throw new Error(`There is no tool ${name}: ${tools.map((tool) => tool.name).join()}`);
+  if (found === undefined)
+    throw new Error(`There is no tool ${name}: ${tools.map((tool) => tool.name).join()}`);
   return found;
 }
 
