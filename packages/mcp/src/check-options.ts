@@ -12,9 +12,8 @@ export function checkOptionNames<Options extends object>(
   if (typeof options !== "object" || options === null)
     return refuse(`${caller} needs an object of options, got ${shownValue(options)}.`);
   const known = Object.keys(names);
-  for (const name of Object.keys(options)) {
+  for (const name of Object.keys(options))
     if (!known.includes(name)) refuse(`Unknown option "${name}" of ${caller}.${optionHint(name, known)}`);
-  }
 }
 
 /** Throws `BuildError` for a number that is not a positive integer. Undefined is valid. */

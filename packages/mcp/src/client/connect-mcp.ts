@@ -17,8 +17,8 @@ export interface McpConnectOptions extends McpToolsOptions {
   readonly maxReconnects?: number;
   /**
    * Answers the questions that the server asks a person during a call, which waits meanwhile: its `timeoutMs` includes the
-   * answer. A question is not stored, so a crash ends it with its call. Default: the server is informed that nobody can be
-   * asked, and a tool that needs an answer fails with `input-required` or as the server decides.
+   * answer. A question is not stored, so a crash ends it with its call. Default: the server is informed that no person can
+   * be asked, and a tool that needs an answer fails with `input-required` or as the server decides.
    */
   readonly onElicitation?: OnElicitation;
   /** Called with an error that no call fails with: a changed list of tools that cannot be used. Default: nothing. */

@@ -55,13 +55,15 @@ async function connect(
   };
   const limit = { maxBytes: options.maxMessageBytes, onExceeded };
   const { transport, lastOutput, endSession } = await openTransport(address, limit);
-  client.onclose = () => {
-    status.isClosed = true;
-  };
-  client.onerror = ({ message }) => {
-    // The transport of local servers reports it here, and ends the connection.
-    if (message.includes("exceeded maximum size")) onExceeded();
-  };
+  Object.assign(client, {
+    onclose() {
+      status.isClosed = true;
+    },
+    onerror({ message }: Error) {
+      // The transport of local servers reports it here, and ends the connection.
+      if (message.includes("exceeded maximum size")) onExceeded();
+    },
+  });
   try {
     const timeout = { timeout: options.connectTimeoutMs };
     await client.connect(transport, timeout);

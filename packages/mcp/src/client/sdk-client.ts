@@ -1,4 +1,9 @@
-import type { Client, ClientOptions, JsonSchemaType } from "@modelcontextprotocol/client";
+import type {
+  Client,
+  ClientOptions,
+  JsonSchemaType,
+  JsonSchemaValidator,
+} from "@modelcontextprotocol/client";
 import manifest from "../../package.json" with { type: "json" };
 import { loadSdk } from "../load-sdk.ts";
 import type { OnElicitation } from "./elicitation.ts";
@@ -37,13 +42,7 @@ function clientOptions({ onElicitation, onListChanged }: ClientListeners, mode: 
 }
 
 /** The validator of structured content: that of the SDK would run the regular expressions of a stranger. */
-function outputValidator<T>(
-  schema: JsonSchemaType,
-): (
-  value: unknown,
-) =>
-  | { valid: true; data: T; errorMessage: undefined }
-  | { valid: false; data: undefined; errorMessage: string } {
+function outputValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
   const check = receivedSchemaCheck(Object(schema));
   return (value) => {
     const found = check(value);

@@ -32,17 +32,19 @@ export const isHttp = (address: McpServerAddress): address is HttpServer => "url
 
 /** Throws `BuildError` for a value that is not the address of a server. */
 export function checkAddress(address: McpServerAddress): void {
-  if (typeof address !== "object" || address === null || !("url" in address || "command" in address))
+  if (typeof address !== "object" || address === null || !("url" in address || "command" in address)) {
     return refuse(
       `connectMcp needs { command, args } or { url, headers } as its first argument, got ${shownValue(address)}.`,
     );
+  }
   if (isHttp(address)) {
     checkOptionNames("a server at a URL", address, httpNames);
     const protocol = URL.parse(String(address.url))?.protocol;
-    if (protocol !== "http:" && protocol !== "https:")
+    if (protocol !== "http:" && protocol !== "https:") {
       refuse(
         `url must be a URL that begins with http:// or https://, got ${shownValue(String(address.url))}.`,
       );
+    }
     return;
   }
   checkOptionNames("a server with a command", address, stdioNames);

@@ -8,7 +8,7 @@ import type { ServedAgent } from "./served-agent.ts";
 import { serverFactory, type FactoryParts } from "./server-factory.ts";
 import { serverSdk, type ServerSdk } from "./server-sdk.ts";
 
-/** The names that a server answers to unless it is told others. */
+/** The names that a server answers to by default. */
 const localNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /** The server that `mcpServer` returns: one factory of protocol servers behind each transport. */

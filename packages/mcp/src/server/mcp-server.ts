@@ -99,9 +99,10 @@ export function mcpServer(
   if (secretBytes !== undefined && !(secretBytes instanceof Uint8Array && secretBytes.length >= 32))
     refuse("secret must have at least 32 bytes.");
   const beyond = allowedHosts.find((name) => !isLocalName(name));
-  if (beyond !== undefined && authorize === undefined)
+  if (beyond !== undefined && authorize === undefined) {
     refuse(
       `allowedHosts names ${shownValue(beyond)}, which other machines can reach. Give authorize as well.`,
     );
+  }
   return new AgentServer(servedAgents(agents), options);
 }

@@ -75,7 +75,7 @@ export class CallRunner {
 
   /** Closes the sessions that run. Their work resumes when they are opened again. */
   async close(): Promise<void> {
-    await Promise.all([...this.#running.values()].map((session) => session?.close()));
+    await Promise.all([...this.#running.values()].map(async (session) => await session?.close()));
   }
 
   async #runChecked(call: AgentCall): Promise<CallEnd> {

@@ -18,10 +18,11 @@ export function servedAgents(
   for (const entry of agents) {
     const { agent, description } = "agent" in entry ? entry : { agent: entry, description: undefined };
     const { name } = agent;
-    if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
+    if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
       refuse(
         `The name of an agent that is a tool must have 1 to 64 letters, digits, "_" or "-", got ${shownValue(name)}.`,
       );
+    }
     if (served.has(name)) refuse(`Two agents have the name "${name}". Give each one a name of its own.`);
     served.set(name, {
       agent,

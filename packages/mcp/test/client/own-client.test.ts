@@ -123,7 +123,7 @@ describe("options", () => {
       { name: "a", maxResultBytes: 0 },
       "maxResultBytes must be a positive integer, got 0.",
     ],
-    ["a rule that is no function", { name: "a", rule: {} }, "rule must be a function, got an object."],
+    ["a rule that cannot be called", { name: "a", rule: {} }, "rule must be a function, got an object."],
   ])("with %s are refused", async (_, options, message) => {
     await expect(connectMcp(server, options as never)).rejects.toMatchObject({
       name: "BuildError",

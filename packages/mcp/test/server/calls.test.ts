@@ -183,7 +183,7 @@ describe.each(asking)("questions of an agent, over %s", (_, connect) => {
     const result = await client.callTool({ name: "cashier", arguments: { task: "Order shoes." } });
     expect(asked).toEqual(["Which color?", "Which size?"]);
     expect(textOf(result)).toBe("Thank you.");
-    const [{ id = "" } = {}] = await log.list();
+    const [{ id } = { id: "" }] = await log.list();
     const session = await log.open(id);
     const bodies = (await session?.read())?.map(({ body }) => body).join() ?? "";
     expect(bodies).toContain("blue");
@@ -206,8 +206,8 @@ describe.each(asking)("a call that the client cancels, over %s", (_, connect) =>
     const llm = agent.parts.llm as unknown as { readonly callCount: number };
     while (llm.callCount === 0) await new Promise(setImmediate);
     call.abort();
-    await expect(running).rejects.toThrow();
-    const [{ id = "" } = {}] = await log.list();
+    await expect(running).rejects.toMatchObject({ code: "REQUEST_TIMEOUT" });
+    const [{ id } = { id: "" }] = await log.list();
     const session = await log.open(id);
     const isCancelled = async (): Promise<boolean> =>
       (await session?.read())?.some(({ body }) => body.includes("The MCP client cancelled the call.")) ===

@@ -38,9 +38,8 @@ interface InputRequired {
 
 /** Calls the agent, and returns its questions. */
 async function asksFor(client: Client, task: string): Promise<InputRequired> {
-  const result: unknown = await client.callTool({ name: "cashier", arguments: { task } }, {
-    allowInputRequired: true,
-  } as never);
+  const options = { allowInputRequired: true };
+  const result: unknown = await client.callTool({ name: "cashier", arguments: { task } }, options);
   return result as InputRequired;
 }
 
@@ -176,7 +175,7 @@ describe("options of a server", () => {
     ["a name that cannot be a tool", [{ ...agent, name: "a b" }], { log }, 'got "a b".'],
     ["no log", [agent], {}, "log must be a log, such as memoryLog(), got undefined."],
     ["a short secret", [agent], { log, secret: "short" }, "secret must have at least 32 bytes."],
-    ["an unknown option", [agent], { log, authorise: 1 }, 'Did you mean "authorize"?'],
+    ["an unknown option", [agent], { log, autorize: 1 }, 'Did you mean "authorize"?'],
     ["a public name", [agent], { log, allowedHosts: ["a.example"] }, "Give authorize as well."],
   ])("with %s are refused", (_, agents, options, message) => {
     expect(() => mcpServer(agents as never, options as never)).toThrow(message);

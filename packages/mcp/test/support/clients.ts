@@ -25,7 +25,7 @@ const overStreams =
     const client = clientOf(era, options);
     // Messages are lines in both directions: the transport of the SDK's servers serves the other side as well.
     await client.connect(new StdioServerTransport(toClient, toServer));
-    client.onclose = () => void toServer.end();
+    Object.assign(client, { onclose: () => void toServer.end() });
     return client;
   };
 

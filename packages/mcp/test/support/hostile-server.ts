@@ -40,12 +40,14 @@ const behaviors: Readonly<Record<string, (id: number, message: Message) => void>
   "not-as-promised": (id) => send({ id, result: { content: [], structuredContent: { sum: "three" } } }),
   refuse: (id) => send({ id, error: { code: -32_000, message: "not today" } }),
   flood: (id, { params }) => {
+    // oxlint-disable-next-line no-underscore-dangle -- the name of the protocol
     const progressToken = params?._meta?.progressToken;
-    for (let progress = 1; progress <= 1_000; progress += 1)
+    for (let progress = 1; progress <= 1_000; progress += 1) {
       send({
         method: "notifications/progress",
         params: { progressToken, progress, message: "x".repeat(5_000) },
       });
+    }
     send({ id, result: text("flooded") });
   },
   change: (id) => {
