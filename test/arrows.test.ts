@@ -26,6 +26,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/event-log",
     "@moora/llm",
   ],
+  mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   moora: [
@@ -48,7 +49,8 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
   "llm-anthropic": ["@anthropic-ai/sdk"],
   "event-log-postgres": ["pg"],
   "agent-testing": ["@moora/llm-anthropic", "@moora/llm-openai", "vitest"],
-  moora: ["@anthropic-ai/sdk", "openai", "pg"],
+  mcp: ["@modelcontextprotocol/client", "@modelcontextprotocol/node", "@modelcontextprotocol/server"],
+  moora: ["@anthropic-ai/sdk", "@moora/mcp", "openai", "pg"],
 };
 
 describe("the arrows between packages", () => {
