@@ -65,6 +65,9 @@ const described: readonly string[] = [
   "OpenAiChatOptions",
   "ChatProfile",
   "AnthropicOptions",
+  "McpToolsOptions",
+  "McpConnectOptions",
+  "McpServerOptions",
 ];
 
 describe("the reference of the configuration", () => {
@@ -73,7 +76,7 @@ describe("the reference of the configuration", () => {
   });
 
   it.each(optionTables)("lists the options of $type", ({ rows, fields, type }) => {
-    const inherited = type === "OpenAiChatOptions" || type === "AnthropicOptions" ? connectionFields() : [];
+    const inherited = inheritedFields(type);
     const own = fields.map(({ name }) => name).filter((name) => !inherited.includes(name));
     expect(rows.map(({ name }) => name).toSorted()).toEqual(own.toSorted());
   });
@@ -117,8 +120,14 @@ describe("the reference of the configuration", () => {
   });
 });
 
-const connectionFields = (): readonly string[] =>
-  declarations.fieldsOf("@moora/llm/adapter", "ConnectionOptions").map(({ name }) => name);
+/** The options of a type that the table of another type lists. */
+function inheritedFields(type: string): readonly string[] {
+  if (type === "McpConnectOptions")
+    return declarations.fieldsOf("@moora/mcp", "McpToolsOptions").map(({ name }) => name);
+  return type === "OpenAiChatOptions" || type === "AnthropicOptions"
+    ? declarations.fieldsOf("@moora/llm/adapter", "ConnectionOptions").map(({ name }) => name)
+    : [];
+}
 
 /** The types as text, with the members of unions in order. */
 const normalized = (type: string): string =>
@@ -153,6 +162,7 @@ const unions: readonly (readonly [string, () => readonly string[]])[] = [
   ["SessionErrorCode", () => declarations.membersOf("@moora/agent", "SessionErrorCode")],
   ["LogErrorCode", () => declarations.membersOf("@moora/event-log", "LogErrorCode")],
   ["LlmFailureKind", () => declarations.membersOf("@moora/llm", "LlmFailureKind")],
+  ["McpErrorCode", () => declarations.membersOf("@moora/mcp", "McpErrorCode")],
   ["IgnoredReason", () => declarations.membersOf("@moora/agent", "IgnoredReason")],
   ["ErrorReportSource", () => declarations.membersOf("@moora/agent", "ErrorReportSource")],
   [
@@ -215,6 +225,7 @@ describe("the reference of errors", () => {
       import("@moora/llm"),
       import("@moora/llm-anthropic"),
       import("@moora/llm-openai"),
+      import("@moora/mcp"),
       import("@moora/moorex"),
       import("@moora/planner"),
       import("@moora/tools"),
