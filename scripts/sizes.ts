@@ -43,6 +43,12 @@ const budgets: readonly Budget[] = [
     without: ["openai", "@anthropic-ai/sdk"],
     mostKb: 25,
   },
+  {
+    what: "tools of MCP servers, without the SDK",
+    source: `export { connectMcp, mcpTools } from "@moora/mcp";`,
+    without: ["@modelcontextprotocol/client", "@modelcontextprotocol/client/stdio"],
+    mostKb: 60,
+  },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
 ];
 

@@ -26,7 +26,7 @@ const loaded = [...files];
 const loadedBuiltins = new Set(builtins);
 
 const names = loaded.map((url) => url.slice(url.lastIndexOf("/node_modules/") + "/node_modules/".length));
-for (const lazy of ["openai/", "@anthropic-ai/", "pg/", "htmlparser2/", "zod/"]) {
+for (const lazy of ["openai/", "@anthropic-ai/", "@modelcontextprotocol/", "pg/", "htmlparser2/", "zod/"]) {
   assert.deepEqual(
     names.filter((name) => name.startsWith(lazy)),
     [],
@@ -63,3 +63,19 @@ for (const name of ["jsonl", "sqlite", "testing"]) {
   );
   assert.match(stderr, /Error: Moora needs Node 22\.13 or newer, this is Node /, name);
 }
+
+// An agent as an MCP server, and its tool in a client: both find the packages of the protocol.
+const [{ connectMcp, mcpServer }, { calculatorTool, defineAgent, memoryLog, planner }] = await Promise.all([
+  import("@moora/mcp"),
+  import("moora"),
+]);
+const counter = defineAgent({ name: "counter", llm: planner(), tools: [calculatorTool()] });
+const server = mcpServer([counter], { log: memoryLog() });
+const { url } = await server.listen();
+const connection = await connectMcp({ url }, { name: "math" });
+assert.deepEqual(
+  connection.tools.map(({ name }) => name),
+  ["math_counter"],
+);
+await connection.close();
+await server.close();

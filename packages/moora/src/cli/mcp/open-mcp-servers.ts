@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { MooraError, type Tool } from "@moora/agent";
+import type { Tool } from "@moora/agent";
 import { errorText } from "@moora/agent-core-effects/internal";
 import type { ConfiguredServer, McpConnection } from "@moora/mcp";
 import { CliFailure } from "../cli-failure.ts";
@@ -96,10 +96,13 @@ async function closeAll(connections: readonly McpConnection[]): Promise<void> {
   await Promise.allSettled(connections.map((connection) => connection.close()));
 }
 
-/** The failure that corresponds to the error of a connection. Any other error is a bug and is returned as it is. */
+/**
+ * The failure that corresponds to the error of a connection. Any other error is a bug and is returned as it is. Its class is that of
+ * the installed `@moora/mcp`, which is not loaded here, so it is recognized by its name.
+ */
 function toFailure(error: unknown): unknown {
-  if (!(error instanceof MooraError)) return error;
-  return error.code === "not-installed"
+  if (!(error instanceof Error) || error.name !== "McpError") return error;
+  return "code" in error && error.code === "not-installed"
     ? new UsageError(error.message, "")
     : new CliFailure(exitCodes.failed, error.message);
 }
