@@ -24,6 +24,15 @@ export { effectsAt, llmRequestAt } from "@moora/agent-core-effects";`;
 const adapters = `export { anthropic } from "@moora/llm-anthropic";
 export { openai, openaiChat } from "@moora/llm-openai";`;
 
+/** What `@moora/mcp` loads at the call that needs it. */
+const mcpOnNode: readonly string[] = [
+  ...["client", "client/stdio", "server", "server/stdio", "node"].map(
+    (name) => `@modelcontextprotocol/${name}`,
+  ),
+  "node:events",
+  "node:http",
+];
+
 const budgets: readonly Budget[] = [
   { what: "moorex", source: `export * from "@moora/moorex";`, mostKb: 4 },
   { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 24.5 },
@@ -46,8 +55,8 @@ const budgets: readonly Budget[] = [
   {
     what: "tools of MCP servers, without the SDK",
     source: `export { connectMcp, mcpTools } from "@moora/mcp";`,
-    without: ["@modelcontextprotocol/client", "@modelcontextprotocol/client/stdio"],
-    mostKb: 60,
+    without: mcpOnNode,
+    mostKb: 38,
   },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
 ];
