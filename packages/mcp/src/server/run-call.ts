@@ -112,7 +112,7 @@ async function runRound(session: DurableSession<unknown>, call: AgentCall): Prom
     if (signal.aborted) return failed("The call was cancelled.");
     // Over HTTP the signal also aborts after the answer: the listener must not outlive the round.
     signal.addEventListener("abort", stop, { once: true });
-    const wasDismissed = answers !== undefined && (await decide(session, answers));
+    const wasDismissed = answers !== undefined && (await decide(session, answers, call.user ?? "mcp"));
     if (answers === undefined && task !== undefined && task.trim() !== "") await session.send(task);
     await session.settled();
     return endOf(session, wasDismissed);
@@ -122,10 +122,11 @@ async function runRound(session: DurableSession<unknown>, call: AgentCall): Prom
   }
 }
 
-/** Decides the questions. Returns whether one of them was closed unanswered. */
+/** Decides the questions in the name of a user. Returns whether one of them was closed unanswered. */
 async function decide(
   session: DurableSession<unknown>,
   answers: readonly AnsweredQuestion[],
+  by: string,
 ): Promise<boolean> {
   const questions = new Map(session.questions().map((question) => [question.toolCallId, question]));
   let wasDismissed = false;
@@ -135,7 +136,7 @@ async function decide(
     if (question === undefined) continue;
     const decision = answerToDecision(question, answer, session.current());
     if (decision === undefined) wasDismissed = true;
-    else await session.decide({ toolCallId, digest }, decision, "mcp").catch(reportRefusal);
+    else await session.decide({ toolCallId, digest }, decision, by).catch(reportRefusal);
   }
   return wasDismissed;
 }

@@ -1,6 +1,6 @@
-import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
+import { Client, InMemoryTransport, type CallToolResult } from "@modelcontextprotocol/client";
 import { McpServer } from "@modelcontextprotocol/server";
-import { connectMcp, mcpTools, type McpToolsOptions } from "@moora/mcp";
+import { connectMcp, mcpTools, type McpClient, type McpToolsOptions } from "@moora/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { runTool, toolNamed } from "../support/tools.ts";
@@ -57,6 +57,61 @@ describe("a client of one's own", () => {
   it("gives the tools of all pages", async () => {
     const tools = await mcpTools(await connected({ act: {} }, 5), { name: "own" });
     expect(tools.map(({ name }) => name)).toEqual([1, 2, 3, 4, 5].map((page) => `own_tool${page}`));
+  });
+});
+
+describe("a result", () => {
+  const replyTo = async (result: CallToolResult) => {
+    const client: McpClient = {
+      listTools: () => Promise.resolve({ tools: [{ name: "act", inputSchema: { type: "object" } }] }),
+      callTool: () => Promise.resolve(result),
+    };
+    return await runTool(await mcpTools(client, { name: "own" }), "own_act");
+  };
+  const text = (content: string) => ({ type: "text" as const, text: content });
+
+  it("has its structured content once: as the text that is the same JSON, or else beside the text", async () => {
+    const structuredContent = { a: 1, b: [2] };
+    expect(await replyTo({ content: [text('{ "b": [2], "a": 1 }')], structuredContent })).toMatchObject({
+      content: '{ "b": [2], "a": 1 }',
+    });
+    expect(await replyTo({ content: [text("Two.")], structuredContent })).toMatchObject({
+      content: 'Two.\n{"a":1,"b":[2]}',
+    });
+    expect(await replyTo({ content: [], structuredContent })).toMatchObject({ content: '{"a":1,"b":[2]}' });
+  });
+
+  it("has embedded text as text, and audio and embedded bytes as files", async () => {
+    const outcome = await replyTo({
+      content: [
+        { type: "resource", resource: { uri: "a://1", text: "The text." } },
+        { type: "resource", resource: { uri: "a://2", blob: "AAAA", mimeType: "application/pdf" } },
+        { type: "audio", data: "BBBB", mimeType: "audio/wav" },
+        { type: "resource_link", uri: "a://3", name: "three" },
+      ],
+    });
+    expect(outcome).toEqual({
+      isSuccess: true,
+      content: "The text.\nthree: a://3",
+      files: [
+        { mediaType: "application/pdf", url: "data:application/pdf;base64,AAAA", name: "a://2" },
+        { mediaType: "audio/wav", url: "data:audio/wav;base64,BBBB" },
+      ],
+    });
+  });
+
+  it("that is an error is one for the model, also without a text", async () => {
+    expect(await replyTo({ isError: true, content: [text("No such file.")] })).toEqual({
+      isSuccess: false,
+      error: "No such file.",
+      code: "tool-error",
+    });
+    expect(await replyTo({ isError: true, content: [] })).toMatchObject({ error: "The tool act failed." });
+  });
+
+  it("that is not one fails the call", async () => {
+    for (const wrong of [null, "text", { content: [1] }, { content: [{ type: "image" }] }])
+      expect(await replyTo(wrong as never)).toMatchObject({ isSuccess: false, code: "invalid-result" });
   });
 });
 

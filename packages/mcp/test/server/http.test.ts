@@ -104,6 +104,9 @@ describe("a server over HTTP with users", () => {
     const again = await call(ada, { task: "Pay 5 euros." }, decided(asked, true));
     expect(again.content).toEqual([{ type: "text", text: "It is paid." }]);
     expect(payments).toEqual([5]);
+    const [{ id } = { id: "" }] = await log.list();
+    const records = (await (await log.open(id))?.read()) ?? [];
+    expect(records.map(({ body }) => body).join()).toContain('"by":"ada"');
   });
 
   it("takes a decision after a restart, by another process with the same log and the same secret", async () => {

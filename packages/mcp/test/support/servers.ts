@@ -7,13 +7,18 @@ import { fileURLToPath } from "node:url";
 import type { StdioServer } from "@moora/mcp";
 
 /** A server of the protocol's project, from its package. */
-export const npmServer = (
-  name: "everything" | "filesystem" | "memory",
-  ...args: readonly string[]
-): StdioServer => ({ command: process.execPath, args: [npmServerFile(name), ...args] });
+export const npmServer = (name: keyof typeof npmServerFiles, ...args: readonly string[]): StdioServer => ({
+  command: process.execPath,
+  args: [npmServerFile(name), ...args],
+});
 
-const npmServerFile = (name: string): string =>
-  fileURLToPath(import.meta.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`));
+const npmServerFiles = {
+  everything: import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"),
+  filesystem: import.meta.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"),
+  memory: import.meta.resolve("@modelcontextprotocol/server-memory/dist/index.js"),
+};
+
+const npmServerFile = (name: keyof typeof npmServerFiles): string => fileURLToPath(npmServerFiles[name]);
 
 interface ListedTool {
   readonly name: string;

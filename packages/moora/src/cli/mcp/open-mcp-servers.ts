@@ -32,9 +32,9 @@ export async function openMcpServers(
   if (!isAsked) {
     // A stored file must not decide which programs run.
     if (existsSync(resolve(host.cwd, configFile)))
-      screen.dim(
+      {screen.dim(
         `The MCP servers of ${configFile} are not started. To start them: --mcp-config ${configFile}`,
-      );
+      );}
     return { tools: [], close: () => Promise.resolve() };
   }
   const { connectMcp, parseMcpConfig } = await loadMcp(options.has("mcp") ? "--mcp" : "--mcp-config");
