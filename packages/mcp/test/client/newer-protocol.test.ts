@@ -38,10 +38,11 @@ describe("a server over HTTP that changes its tools", () => {
         { name: "changing", version: "1" },
         { capabilities: { tools: { listChanged: true } } },
       );
-      for (const name of names)
+      for (const name of names) {
         server.registerTool(name, { inputSchema: z.object({}) }, () => ({
           content: [{ type: "text", text: name }],
         }));
+      }
       return server;
     });
     const listener = toNodeHandler(handler);

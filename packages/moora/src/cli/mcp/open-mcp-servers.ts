@@ -31,10 +31,11 @@ export async function openMcpServers(
   const isAsked = options.has("mcp") || options.has("mcp-config");
   if (!isAsked) {
     // A stored file must not decide which programs run.
-    if (existsSync(resolve(host.cwd, configFile)))
-      {screen.dim(
+    if (existsSync(resolve(host.cwd, configFile))) {
+      screen.dim(
         `The MCP servers of ${configFile} are not started. To start them: --mcp-config ${configFile}`,
-      );}
+      );
+    }
     return { tools: [], close: () => Promise.resolve() };
   }
   const { connectMcp, parseMcpConfig } = await loadMcp(options.has("mcp") ? "--mcp" : "--mcp-config");
