@@ -112,7 +112,8 @@ export class Connection implements McpConnection {
         // A listed tool is a tool of the SDK, of which this package declares the part that it uses.
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion
         const toolDefinition = tool as unknown as SdkTool;
-        const result = await link.client.callTool(params, { ...options, toolDefinition });
+        const signal = AbortSignal.any([options.signal, link.broken]);
+        const result = await link.client.callTool(params, { ...options, signal, toolDefinition });
         this.#links.answered();
         return result;
       } catch (error) {
@@ -143,7 +144,8 @@ export class Connection implements McpConnection {
     const failure = errorToMcpError(tool.name, error, signal);
     // A server that answers with an error is alive.
     if (failure.code === "refused" || failure.code === "input-required") this.#links.answered();
-    if (failure.code !== "connection-lost" || !link.hasExceededLimit) return failure;
+    const isBroken = link.broken.aborted && !signal.aborted;
+    if (!isBroken && (failure.code !== "connection-lost" || !link.hasExceededLimit)) return failure;
     link.hasExceededLimit = false;
     return resultTooLarge(tool.name, this.#options.maxResultBytes ?? defaultMaxResultBytes);
   }

@@ -23,6 +23,8 @@ export interface ServerLink {
   isClosed: boolean;
   /** Whether a message was larger than the limit since this was last set to false. */
   hasExceededLimit: boolean;
+  /** Aborted when a message over the limit breaks the connection: the process of a server may take seconds to end. */
+  readonly broken: AbortSignal;
   /** Ends the connection. */
   close(): Promise<void>;
 }
@@ -53,6 +55,7 @@ async function connect(
   const onExceeded = (): void => {
     status.hasExceededLimit = true;
   };
+  const broken = new AbortController();
   const limit = { maxBytes: options.maxMessageBytes, onExceeded };
   const { transport, lastOutput, endSession } = await openTransport(address, limit);
   Object.assign(client, {
@@ -61,7 +64,10 @@ async function connect(
     },
     onerror({ message }: Error) {
       // The transport of local servers reports it here, and ends the connection.
-      if (message.includes("exceeded maximum size")) onExceeded();
+      if (!message.includes("exceeded maximum size")) return;
+      onExceeded();
+      status.isClosed = true;
+      broken.abort();
     },
   });
   try {
@@ -77,7 +83,7 @@ async function connect(
       await endSession?.();
       await client.close();
     };
-    return Object.assign(status, { client, tools, close });
+    return Object.assign(status, { client, tools, broken: broken.signal, close });
   } catch (error) {
     await transport.close().catch(() => undefined);
     throw connectError(address, options, error, lastOutput());

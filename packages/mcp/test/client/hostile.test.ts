@@ -78,7 +78,9 @@ describe("a server that answers too much", () => {
         "Ask for less, or raise maxResultBytes.",
       code: "result-too-large",
     });
-    expect(await runTool(connection.tools, "bad_count")).toMatchObject({ isSuccess: true });
+    expect(await runTool(connection.tools, "bad_count")).toMatchObject({
+      content: "call 1 of this process",
+    });
   });
 
   it("is held to maxResultBytes", async () => {
