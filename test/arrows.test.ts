@@ -27,6 +27,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/event-log",
     "@moora/llm",
   ],
+  mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   otel: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
@@ -52,6 +53,7 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
   "llm-ai-sdk": ["@ai-sdk/provider"],
   "event-log-postgres": ["pg"],
   "agent-testing": ["@moora/llm-anthropic", "@moora/llm-openai", "vitest"],
+  mcp: ["@modelcontextprotocol/client", "@modelcontextprotocol/node", "@modelcontextprotocol/server"],
   moora: [
     "@ai-sdk/amazon-bedrock",
     "@ai-sdk/azure",
@@ -60,6 +62,7 @@ const optionalPeers: Readonly<Record<string, readonly string[]>> = {
     "@ai-sdk/google-vertex",
     "@ai-sdk/xai",
     "@anthropic-ai/sdk",
+    "@moora/mcp",
     "openai",
     "pg",
   ],

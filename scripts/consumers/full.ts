@@ -30,6 +30,7 @@ for (const lazy of [
   "openai/",
   "@anthropic-ai/",
   "@ai-sdk/",
+  "@modelcontextprotocol/",
   "@opentelemetry/",
   "pg/",
   "htmlparser2/",
@@ -97,3 +98,19 @@ const stored: string[] = [];
 for await (const span of readSpans(log, "ada")) stored.push(span.spanContext().spanId);
 assert.equal(stored.length, 2);
 assert.deepEqual(live, stored);
+
+// An agent as an MCP server, and its tool in a client: both find the packages of the protocol.
+const [{ connectMcp, mcpServer }, { calculatorTool, planner }] = await Promise.all([
+  import("@moora/mcp"),
+  import("moora"),
+]);
+const counter = defineAgent({ name: "counter", llm: planner(), tools: [calculatorTool()] });
+const server = mcpServer([counter], { log: memoryLog() });
+const { url } = await server.listen();
+const connection = await connectMcp({ url }, { name: "math" });
+assert.deepEqual(
+  connection.tools.map(({ name }) => name),
+  ["math_counter"],
+);
+await connection.close();
+await server.close();

@@ -8,6 +8,7 @@ import { exportCommand } from "./commands/export.ts";
 import { forkCommand } from "./commands/fork.ts";
 import { importCommand } from "./commands/import.ts";
 import { logCommand } from "./commands/log.ts";
+import { mcpCommand } from "./commands/mcp.ts";
 import { rejectCommand } from "./commands/reject.ts";
 import { rerunCommand } from "./commands/rerun.ts";
 import { runCommand } from "./commands/run.ts";
@@ -21,6 +22,7 @@ import { verifyCommand } from "./commands/verify.ts";
 export const commands: readonly Command[] = [
   runCommand,
   chatCommand,
+  mcpCommand,
   sessionsCommand,
   logCommand,
   showCommand,
