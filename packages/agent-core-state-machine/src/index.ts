@@ -52,6 +52,7 @@ export type {
   LlmMessageStartedInput,
   ObservedToolCall,
   DataChangedInput,
+  LoopRetriedInput,
   ReActCancelledInput,
   ReActObservedInput,
   SessionOpenedInput,

@@ -143,6 +143,8 @@ export const inputSchemas = {
     reason: z.exactOptional(text),
     partial: z.exactOptional(text),
   }),
+  /** A failed loop is tried again: the next loop has its task and what it has done so far. */
+  "loop-retried": input("loop-retried", {}),
   /** A process has become the owner of the session. Work that the previous owner had started is interrupted. */
   "session-opened": input("session-opened", {
     owner: text,
@@ -237,6 +239,8 @@ export type ToolCallDecidedInput = InputOf<"tool-call-decided">;
 export type DeadlinePassedInput = InputOf<"deadline-passed">;
 /** The running loop is cancelled. */
 export type ReActCancelledInput = InputOf<"re-act-cancelled">;
+/** A failed loop is tried again. */
+export type LoopRetriedInput = InputOf<"loop-retried">;
 /** A process has become the owner of the session. Work that had started is interrupted. */
 export type SessionOpenedInput = InputOf<"session-opened">;
 /** The configuration or the tools were changed. */

@@ -1,6 +1,7 @@
 import type { Command } from "./command.ts";
 import { answerCommand } from "./commands/answer.ts";
 import { approveCommand } from "./commands/approve.ts";
+import { retryCommand } from "./commands/retry.ts";
 import { cancelCommand } from "./commands/cancel.ts";
 import { chatCommand } from "./commands/chat.ts";
 import { diffCommand } from "./commands/diff.ts";
@@ -32,6 +33,7 @@ export const commands: readonly Command[] = [
   answerCommand,
   settleCommand,
   cancelCommand,
+  retryCommand,
   verifyCommand,
   forkCommand,
   diffCommand,
