@@ -53,7 +53,9 @@ export const toolCallCompleted: InputHandler<ToolCallResultInput> = (
     if (data !== undefined) edit.setData(data.value, patches);
     edit.addToolUsage(usage);
     if (!result.isSuccess && result.code === "timeout") awaitUsageOf(edit, call);
-    if (!result.isSuccess && retryable === true && mayRetry(edit, call)) retryLater(edit, call);
+    // A result without a key is final: it could arrive again, and would count as that of the next attempt.
+    const isFinal = result.isSuccess || retryable !== true || key === undefined;
+    if (!isFinal && mayRetry(edit, call)) retryLater(edit, call);
     else if (call.mayHaveRun && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));
     else settleCall(edit, toolCallId, result);
     advanceBatch(edit);
