@@ -2,7 +2,7 @@
 import { faultNames, missedPairs, simulate, type Coverage } from "@moora/agent-testing";
 import { providerDialects } from "@moora/agent-testing/dialects";
 import { prove } from "./parts/in-chunks.ts";
-import { checkedAgent, shopAgent } from "./parts/simulated-agents.ts";
+import { checkedAgent, drawResults, shopAgent } from "./parts/simulated-agents.ts";
 
 const kinds = [
   { name: "shopAgent", agent: shopAgent, drawsConfig: false },
@@ -29,7 +29,7 @@ await prove({
       const { name, agent, drawsConfig } = kinds[run % kinds.length] ?? raise();
       const options = { seed: seed * seedsApart + run, length: 5 + (run % 36), drawsConfig };
       const dialects = asksServers(run) ? allDialects : {};
-      const report = await simulate(agent, { ...options, runs: 1, dialects, thoroughEvery: 16 });
+      const report = await simulate(agent, { ...options, runs: 1, dialects, drawResults, thoroughEvery: 16 });
       if (report.failure !== undefined)
         failures.push(`${name} ${JSON.stringify(options)}\n${report.toText()}`);
       counts["inputs"] = (counts["inputs"] ?? 0) + report.inputs;

@@ -1,5 +1,6 @@
 /** The agents that the proofs simulate: tools of every kind, and each way of ending a turn. */
-import { defineAgent, defineTool, type Agent } from "@moora/agent";
+import { defineAgent, defineTool, toolAsks, type Agent } from "@moora/agent";
+import type { DrawResult } from "@moora/agent-testing";
 import { answers, MockLlmCaller } from "@moora/llm/testing";
 import * as z from "zod";
 
@@ -69,3 +70,11 @@ export const checkedAgent: Agent<unknown> = defineAgent({
   },
   states: { Check: () => ({ event: "Fine", note: "It was checked." }) },
 });
+
+/** A tool that runs once, and one that may run again, sometimes ask in the middle of their calls. */
+export const drawResults: Readonly<Record<string, DrawResult>> = Object.fromEntries(
+  ["book", "mail"].map((name) => [
+    name,
+    (choose) => (choose(3) === 0 ? toolAsks({ question: "Which one?", state: { asked: true } }) : "done"),
+  ]),
+);

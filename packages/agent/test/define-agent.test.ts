@@ -356,7 +356,7 @@ describe("what is put where something else is expected is refused, with the plac
       { settings: { providerOptions: { openai: 3 } } },
       "config.settings.providerOptions.openai must be an object, got 3.",
     ],
-    [{ budget: { maxInputTokens: 3 } }, "config.budget.maxInputTokens: unknown field."],
+    [{ budget: { maxReasoningTokens: 3 } }, "config.budget.maxReasoningTokens: unknown field."],
     [{ budget: { maxToken: 3 } }, 'config.budget.maxToken: unknown field. Did you mean "maxTokens"?'],
     [{ approval: { polcy: "always" } }, 'config.approval.polcy: unknown field. Did you mean "policy"?'],
     [{ approval: {} }, 'config.approval.policy is missing. It must be "never" or "always" or an object.'],

@@ -9,7 +9,7 @@ import { drawJson } from "./draw-json.ts";
 /** Draws the arguments of calls of one tool: any JSON value, from choices only. */
 export type DrawArguments = (choose: Choose) => unknown;
 
-/** Draws what a tool returns for arguments (parsed JSON): text, JSON, or `toolReply(...)`, as `execute` returns it. */
+/** Draws what a tool returns for arguments (parsed JSON): text, JSON, `toolReply(...)` or `toolAsks(...)`, as `execute` returns it. */
 export type DrawResult = (choose: Choose, parameters: unknown) => unknown;
 
 /** Draws of the user that replace the default ones. */
