@@ -116,7 +116,14 @@ export type {
 } from "@moora/llm";
 
 export { failureToError } from "./failure-to-error.ts";
-export type { AgentEvent, ApprovalRequested, Decision, OutcomeDecision, Question } from "./agent-event.ts";
+export type {
+  AgentEvent,
+  ApprovalRequested,
+  Decision,
+  OutcomeDecision,
+  Question,
+  SubAgentEvent,
+} from "./agent-event.ts";
 export type { AgentRun, RunResult } from "./agent-run.ts";
 export { agentTool } from "./agent-tool.ts";
 export type { AgentToolOptions } from "./agent-tool.ts";

@@ -98,6 +98,8 @@ export type Progress =
 export interface EffectHost {
   readonly parts: AgentParts;
   readonly sessionId: string;
+  /** An object that stands for the session in this process, which a tool that runs a session of its own can recognize. */
+  readonly session?: object;
   readonly clock: Clock;
   readonly limits: RunLimits;
   /** What the last request of this session was computed from: the next one extends it. Default: a cache of all sessions. */

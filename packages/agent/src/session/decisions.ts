@@ -10,16 +10,19 @@ import type { SessionBase } from "./create-session.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { checkOptionalText, checkQuestion, checkSettlement, checkText } from "./session-arguments.ts";
 import { InputRefused, type Receipt } from "./session.ts";
+import type { SubAgents } from "./sub-agents.ts";
 import { resultToDecision, settlementToResult, type Settlement } from "./settlement.ts";
 
 export interface DecisionsHost {
   readonly state: () => AgentState;
   readonly dispatch: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
+  /** Gives a decision to a sub-agent. */
+  readonly decideBelow: SubAgents["decide"];
 }
 
 type DecisionsBase = Pick<SessionBase, "id" | "identity" | "clock" | "reportsDeadlines">;
 
-type QuestionRef = Pick<Question, "toolCallId" | "digest">;
+type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 
 /** Answers the questions of a session, and settles its tool calls, from outside. */
 export class Decisions {
@@ -37,6 +40,8 @@ export class Decisions {
     checkQuestion(question);
     checkOptionalText("by", by);
     const decision = fixedDecision(value);
+    const { path = [] } = question;
+    if (path.length > 0) return await this.#host.decideBelow({ ...question, path }, decision, by);
     const problem = await this.problemOf(question, decision);
     if (problem !== undefined) throw new InputRefused(problem);
     return await this.dispatch(this.toInput(question, decision, by));

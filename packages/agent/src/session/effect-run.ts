@@ -11,6 +11,7 @@ export type SharedHost = Required<
     EffectHost,
     | "parts"
     | "sessionId"
+    | "session"
     | "clock"
     | "limits"
     | "requests"
@@ -115,6 +116,10 @@ class RunHost implements EffectHost {
 
   get sessionId(): SharedHost["sessionId"] {
     return this.#shared.sessionId;
+  }
+
+  get session(): SharedHost["session"] {
+    return this.#shared.session;
   }
 
   get clock(): SharedHost["clock"] {

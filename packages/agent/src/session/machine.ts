@@ -64,6 +64,8 @@ export interface PublishedStep {
 export interface MachineHooks extends MachineErrorHooks {
   readonly notify: (notice: Progress) => void;
   readonly ask: (effect: AskHumanEffect) => Promise<AgentInput | undefined>;
+  /** Stands for the session in the contexts of its tools. */
+  readonly session: object;
   /** Called with each accepted input when its state has become the current one. */
   readonly published: (published: PublishedStep) => void;
 }
@@ -124,7 +126,7 @@ class MachineWiring {
     hooks: MachineHooks,
   ) {
     const { id, identity: sessionId = id, clock } = base;
-    const { notify, ask } = hooks;
+    const { notify, ask, session } = hooks;
     this.running = new RunningEffects(base);
     this.#base = base;
     this.#hooks = hooks;
@@ -133,6 +135,7 @@ class MachineWiring {
       parts,
       limits,
       sessionId,
+      session,
       clock,
       digestOf,
       notify,

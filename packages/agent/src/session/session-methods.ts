@@ -14,6 +14,7 @@ import { SerialQueue } from "./serial-queue.ts";
 import { checkedListener, checkFields, checkOptionalText, checkText } from "./session-arguments.ts";
 import type { SessionOutput } from "./session-output.ts";
 import type { Receipt, Session } from "./session.ts";
+import type { SubAgents } from "./sub-agents.ts";
 
 /** The parts of a session that its methods use. */
 export interface SessionParts<Answer> {
@@ -22,6 +23,7 @@ export interface SessionParts<Answer> {
   readonly machine: AgentMachine;
   readonly outside: OutsideInputs;
   readonly decisions: Decisions;
+  readonly subAgents: SubAgents;
   readonly stop: (createError: () => AgentError) => void;
 }
 
@@ -30,7 +32,7 @@ export function sessionMethods<Answer>(
   agent: Agent<Answer>,
   parts: SessionParts<Answer>,
 ): { readonly session: Session<Answer>; readonly ask: MessageMethods<Answer>["ask"] } {
-  const { base, output, machine, outside, decisions } = parts;
+  const { base, output, machine, outside, decisions, subAgents } = parts;
   const { runs, overlay, questions } = output;
   const cancel = (reason?: string): Promise<Receipt> => cancelLoop(parts, reason);
   const messages = messageSender<Answer>({
@@ -64,7 +66,7 @@ export function sessionMethods<Answer>(
     decide: (question, decision, by) => decisions.decide(question, decision, by),
     settle: (toolCallId, settlement, by) => decisions.settle(toolCallId, settlement, by),
     cancel,
-    questions: () => questionsAt(machine.current()),
+    questions: () => [...questionsAt(machine.current()), ...subAgents.questions()],
     current: () => overlay.viewOf(machine.current()),
     seq: machine.seq,
     subscribe: (listener) => output.changes.add(checkedListener(listener)),

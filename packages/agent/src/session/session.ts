@@ -19,7 +19,12 @@ import type { Settlement } from "./settlement.ts";
  */
 export type Receipt =
   | { readonly status: "accepted"; readonly seq: number }
-  | { readonly status: "ignored"; readonly reason: IgnoredReason; readonly decidedBy?: string };
+  | {
+      readonly status: "ignored";
+      /** `no-sub-agent`: the sub-agent that the question names by its path does not run in this process. */
+      readonly reason: IgnoredReason | "no-sub-agent";
+      readonly decidedBy?: string;
+    };
 
 /**
  * The state of a session, with the text that is being streamed. The same object until something changes. `data` is the
@@ -76,10 +81,11 @@ export interface Session<Answer = string, Data = unknown> {
   update(recipe: Recipe<Data>, by?: string): Promise<Receipt>;
   /**
    * Answers a question. `by` names the reviewer (default: "user"). Rejects with `InputRefused` for changed arguments that
-   * do not match the tool's schema; the question stays open.
+   * do not match the tool's schema; the question stays open. A question of a sub-agent, which has a `path`, is answered in the
+   * session of the sub-agent, and the receipt has the number of its record there.
    */
   decide(
-    question: Pick<Question, "toolCallId" | "digest">,
+    question: Pick<Question, "toolCallId" | "digest" | "path">,
     decision: Decision,
     by?: string,
   ): Promise<Receipt>;
@@ -92,7 +98,7 @@ export interface Session<Answer = string, Data = unknown> {
   settle(toolCallId: string, settlement: Settlement, by?: string): Promise<Receipt>;
   /** Cancels the running loop; its runs reject. */
   cancel(reason?: string): Promise<Receipt>;
-  /** The open questions to a human. */
+  /** The open questions to a human, with those of the sub-agents that run in this process. */
   questions(): readonly Question[];
   /** The current state, with the text that is being streamed. The same object until something changes. */
   current(): SessionView<Data>;
