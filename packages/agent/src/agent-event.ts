@@ -67,6 +67,8 @@ export type AgentEvent<Answer = string> =
   | { readonly type: "LlmWarning"; readonly text: string }
   /** The application data was changed, as JSON Patch (RFC 6902) says. */
   | { readonly type: "DataChanged"; readonly patches: readonly DataPatch[] }
+  /** An agent of a team has handed the conversation to another one. `message` is what it wrote to it. */
+  | { readonly type: "HandedOff"; readonly from: string; readonly to: string; readonly message?: string }
   /** The attempt failed; the next one is due at `due`, in milliseconds since 1970. */
   | { readonly type: "LlmRetryScheduled"; readonly messageId: string; readonly due: number }
   /**

@@ -125,6 +125,8 @@ export type {
   SubAgentEvent,
 } from "./agent-event.ts";
 export type { AgentRun, RunResult } from "./agent-run.ts";
+export { defineTeam, type TeamMember, type TeamOptions } from "./team/define-team.ts";
+export type { Team } from "./team/member-at.ts";
 export { agentTool } from "./agent-tool.ts";
 export type { AgentToolOptions } from "./agent-tool.ts";
 export { answerTextAt } from "./answer-text-at.ts";

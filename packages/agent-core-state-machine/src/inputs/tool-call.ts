@@ -9,6 +9,7 @@ import type { StateEdit } from "../state-edit.ts";
 import { awaitUsageOf } from "../unreported-usage.ts";
 import type { ToolCallInterruptedInput, ToolCallResultInput, ToolCallStartedInput } from "../input.ts";
 import { patchedData } from "./data.ts";
+import { handOver } from "./handoff.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
 const openCall = (state: AgentState, id: string): OpenCall | undefined =>
@@ -27,20 +28,26 @@ export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { too
   return (edit) => edit.putOpenCall({ ...call, status: { type: "running", started: true } }, index);
 };
 
-export const toolCallCompleted: InputHandler<ToolCallResultInput> = (
-  state,
-  { toolCallId, key, result, retryable, usage, patches = [] },
-) => {
+export const toolCallCompleted: InputHandler<ToolCallResultInput> = (state, input) => {
+  const { toolCallId, key, result, retryable, usage, patches = [], handoff } = input;
   const call = openCall(state, toolCallId);
   if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);
   if (key !== undefined && key !== keyOf(call)) return "wrong-key";
+  if (result.isSuccess && handoff !== undefined) {
+    return (edit) => {
+      edit.addToolUsage(usage);
+      handOver(edit, toolCallId, result, handoff);
+    };
+  }
   const data = patchedData(state, patches);
   if (typeof data === "string") return data;
   return (edit) => {
     if (data !== undefined) edit.setData(data.value, patches);
     edit.addToolUsage(usage);
     if (!result.isSuccess && result.code === "timeout") awaitUsageOf(edit, call);
-    if (!result.isSuccess && retryable === true && mayRetry(edit, call)) retryLater(edit, call);
+    // Without a key the same input could fail the next attempt as well.
+    const isOfAttempt = key !== undefined && retryable === true;
+    if (!result.isSuccess && isOfAttempt && mayRetry(edit, call)) retryLater(edit, call);
     else if (call.mayHaveRun && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));
     else settleCall(edit, toolCallId, result);
     advanceBatch(edit);

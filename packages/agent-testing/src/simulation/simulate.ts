@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent, Recipe } from "@moora/agent";
 import type { Choose } from "../choose.ts";
-import { drawConfig } from "../draw-input.ts";
+import { drawConfig } from "../draw-config.ts";
 import { defaultDialects } from "../laws/default-dialects.ts";
 import { seededChoose } from "../seeded-choose.ts";
 import type { SimulatedSession } from "./action.ts";

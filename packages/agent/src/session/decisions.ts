@@ -9,6 +9,7 @@ import type { Agent } from "../define-agent.ts";
 import type { SessionBase } from "./create-session.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { checkOptionalText, checkQuestion, checkSettlement, checkText } from "./session-arguments.ts";
+import { codeAt } from "../team/member-at.ts";
 import { InputRefused, type Receipt } from "./session.ts";
 import type { SubAgents } from "./sub-agents.ts";
 import { resultToDecision, settlementToResult, type Settlement } from "./settlement.ts";
@@ -26,14 +27,23 @@ type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 
 /** Answers the questions of a session, and settles its tool calls, from outside. */
 export class Decisions {
-  readonly #agent: Pick<Agent<unknown>, "parts" | "runLimits">;
+  readonly #agent: Pick<Agent<unknown>, "parts" | "runLimits" | "team">;
   readonly #base: DecisionsBase;
   readonly #host: DecisionsHost;
 
-  constructor(agent: Pick<Agent<unknown>, "parts" | "runLimits">, base: DecisionsBase, host: DecisionsHost) {
+  constructor(
+    agent: Pick<Agent<unknown>, "parts" | "runLimits" | "team">,
+    base: DecisionsBase,
+    host: DecisionsHost,
+  ) {
     this.#agent = agent;
     this.#base = base;
     this.#host = host;
+  }
+
+  /** The code of the agent that has the conversation. */
+  get #code(): Pick<Agent<unknown>, "parts" | "runLimits"> {
+    return codeAt(this.#agent, this.#host.state());
   }
 
   async decide(question: QuestionRef, value: Decision, by = "user"): Promise<Receipt> {
@@ -52,7 +62,7 @@ export class Decisions {
     checkSettlement(settlement);
     checkOptionalText("by", by);
     const timestamp = this.#base.clock.now();
-    const result = settlementToResult(settlement, this.#agent.runLimits.maxResultLength, timestamp);
+    const result = settlementToResult(settlement, this.#code.runLimits.maxResultLength, timestamp);
     const asked = resultToDecision(this.#host.state(), toolCallId, result);
     if (asked !== undefined) return await this.decide(asked.question, asked.decision, by);
     return await this.#host.dispatch(
@@ -74,7 +84,7 @@ export class Decisions {
     { toolCallId }: QuestionRef,
     decision: Decision,
   ): DecisionProblem | undefined | Promise<DecisionProblem | undefined> {
-    return decisionProblem(this.#agent.parts, this.#host.state(), toolCallId, decision);
+    return decisionProblem(this.#code.parts, this.#host.state(), toolCallId, decision);
   }
 
   toInput({ toolCallId, digest }: QuestionRef, decision: Decision, by: string): AgentInput {
@@ -83,7 +93,7 @@ export class Decisions {
     const name = recordOf(state, toolCallId)?.name ?? "";
     const digestOfChange = (parameters: string): string =>
       callDigest(state, { sessionId, digestOf }, { id: toolCallId, name, parameters });
-    const { maxResultLength } = this.#agent.runLimits;
+    const { maxResultLength } = this.#code.runLimits;
     const timestamp = clock.now();
     const about = { by, timestamp, digestOfChange, maxResultLength };
     return parseOrRefuse(decisionToInput({ toolCallId, digest }, decision, about));

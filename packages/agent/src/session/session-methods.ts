@@ -1,6 +1,7 @@
 import { AgentError } from "@moora/agent-core-effects";
 import type { AgentConfigChange } from "@moora/agent-core-state-machine";
 import type { Agent } from "../define-agent.ts";
+import { memberAt } from "../team/member-at.ts";
 import { changeCopy, checkedConfigChange } from "../validate-config.ts";
 import type { SessionBase } from "./create-session.ts";
 import { dataUpdater } from "./data-updater.ts";
@@ -87,7 +88,8 @@ const hostMethods = (
   { base, machine, outside }: Pick<SessionParts<never>, "base" | "machine" | "outside">,
 ): Pick<Session, "configure" | "note"> => ({
   configure: configureInTurn(async (change) => {
-    const config = checkedConfigChange(agent, machine.current().config, change);
+    const state = machine.current();
+    const config = checkedConfigChange(memberAt(agent, state) ?? agent, state.config, change);
     return await outside.dispatchOfHost({
       type: "agent-configured",
       config,

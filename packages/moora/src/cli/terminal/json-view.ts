@@ -50,6 +50,7 @@ export class JsonView implements RunView {
       case "ToolCallFinished":
       case "ToolCallRetryScheduled":
       case "DataChanged":
+      case "HandedOff":
         return this.#screen.json(event);
     }
   }

@@ -64,6 +64,9 @@ export class TextView implements RunView {
       }
       case "SubAgentEvent":
         return this.#showBelow(event);
+      case "HandedOff":
+        this.#endLine();
+        return this.#screen.dim(`${event.from} hands over to ${event.to}`);
       case "DataChanged":
         return this.#screen.dim(`data ${oneLine(JSON.stringify(event.patches))}`);
       case "ApprovalRequested":
