@@ -24,6 +24,7 @@ const projects: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   full: {
     ...Object.fromEntries(published.map((name) => [name, "*"])),
     ...installed("packages/moora", "@anthropic-ai/sdk", "openai", "pg"),
+    ...installed("packages/otel", "@opentelemetry/api"),
     ...installed(".", "@types/node", "zod"),
   },
 };

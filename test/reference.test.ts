@@ -53,6 +53,8 @@ const described: readonly string[] = [
   "DataOptions",
   "AskHumanOptions",
   "AgentToolOptions",
+  "TeamOptions",
+  "TeamMember",
   "StartOptions",
   "TaskOptions",
   "OpenOptions",
@@ -65,6 +67,9 @@ const described: readonly string[] = [
   "OpenAiChatOptions",
   "ChatProfile",
   "AnthropicOptions",
+  "TelemetryOptions",
+  "AttachOptions",
+  "ReadOptions",
 ];
 
 describe("the reference of the configuration", () => {
@@ -216,6 +221,7 @@ describe("the reference of errors", () => {
       import("@moora/llm-anthropic"),
       import("@moora/llm-openai"),
       import("@moora/moorex"),
+      import("@moora/otel"),
       import("@moora/planner"),
       import("@moora/tools"),
       import("moora"),

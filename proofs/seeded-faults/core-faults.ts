@@ -6,6 +6,7 @@ const longConversation = ["packages/agent-core-state-machine/test/long-conversat
 const guards = ["packages/agent-testing/test/guards.test.ts"];
 const approvals = ["packages/agent/test/session/approvals.test.ts"];
 const limits = ["packages/agent/test/session/limits.test.ts"];
+const toolQuestions = ["packages/agent/test/session/tool-questions.test.ts"];
 const toolRetries = ["packages/agent/test/session/tool-retries.test.ts"];
 
 /** Faults of the pure core: a call without its result or with two, a refusal without effect, a limit that does not hold. */
@@ -302,5 +303,28 @@ export const coreFaults: readonly Fault[] = [
     },
     toolRetries,
     /is not repeated if it may run once, whatever its definition says/,
+  ),
+  fault(
+    124,
+    "the reply to the question of a tool replaces the approval of its call",
+    {
+      file: `${core}/inputs/tool-call-decided.ts`,
+      text: "asked: { ...record.asked, reply } });",
+      replacement:
+        'asked: { ...record.asked, reply }, decision: { type: "answered", by: reply.by, decidedAt: 0 } });',
+    },
+    toolQuestions,
+    /is approved once, before it asks/,
+  ),
+  fault(
+    125,
+    "a call whose tool has asked counts as one that did not run",
+    {
+      file: `${core}/inputs/tool-call.ts`,
+      text: "withoutReservation({ ...call, mayHaveRun: true })",
+      replacement: "withoutReservation(call)",
+    },
+    toolQuestions,
+    /is closed in a fork as a call that may have had its effect/,
   ),
 ];

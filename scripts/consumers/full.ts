@@ -26,7 +26,7 @@ const loaded = [...files];
 const loadedBuiltins = new Set(builtins);
 
 const names = loaded.map((url) => url.slice(url.lastIndexOf("/node_modules/") + "/node_modules/".length));
-for (const lazy of ["openai/", "@anthropic-ai/", "pg/", "htmlparser2/", "zod/"]) {
+for (const lazy of ["openai/", "@anthropic-ai/", "@opentelemetry/", "pg/", "htmlparser2/", "zod/"]) {
   assert.deepEqual(
     names.filter((name) => name.startsWith(lazy)),
     [],
@@ -63,3 +63,29 @@ for (const name of ["jsonl", "sqlite", "testing"]) {
   );
   assert.match(stderr, /Error: Moora needs Node 22\.13 or newer, this is Node /, name);
 }
+
+// Spans of a session in a log: live, and the same ones read from the log.
+const { defineAgent, openSession } = await import("@moora/agent");
+const { memoryLog } = await import("@moora/event-log");
+const { answers, MockLlmCaller } = await import("@moora/llm/testing");
+const { readSpans, sessionTelemetry } = await import("@moora/otel");
+const live: string[] = [];
+const telemetry = sessionTelemetry({
+  exporter: {
+    export(spans, done) {
+      live.push(...spans.map((span) => span.spanContext().spanId));
+      done({ code: 0 });
+    },
+  },
+});
+const log = memoryLog();
+const agent = telemetry.traced(defineAgent({ llm: new MockLlmCaller([answers("Yes.")]) }));
+const session = await openSession(agent, { log, id: "ada" });
+await telemetry.attach(session);
+await session.ask("Packed?");
+await telemetry.close();
+await session.close();
+const stored: string[] = [];
+for await (const span of readSpans(log, "ada")) stored.push(span.spanContext().spanId);
+assert.equal(stored.length, 2);
+assert.deepEqual(live, stored);

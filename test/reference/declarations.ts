@@ -23,6 +23,7 @@ const entryFiles: Readonly<Record<string, string>> = {
   "@moora/llm/adapter": "llm/src/adapter.ts",
   "@moora/llm-anthropic": "llm-anthropic/src/index.ts",
   "@moora/llm-openai": "llm-openai/src/index.ts",
+  "@moora/otel": "otel/src/index.ts",
   moora: "moora/src/index.ts",
 };
 

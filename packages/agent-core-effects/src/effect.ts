@@ -36,6 +36,8 @@ export interface AskHumanEffect {
   readonly about: AskingStatus["about"];
   readonly name: string;
   readonly parameters: string;
+  /** What the tool asks in the middle of its call; absent if the call itself is the question. */
+  readonly question?: string;
   readonly digest: string;
   readonly due: number | null;
   /** How often the question has been shown again, from 0. */

@@ -141,6 +141,7 @@ function callEffect(state: AgentState, call: OpenCall): AgentEffect | undefined 
         about: status.about,
         name,
         parameters,
+        ...(record.asked?.reply === null ? { question: record.asked.question } : {}),
         digest: status.digest,
         due: status.due,
         reminder: status.reminder,

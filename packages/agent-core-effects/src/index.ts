@@ -59,5 +59,7 @@ export type {
 } from "./tool/define-tool.ts";
 export type { CheckedValue, SchemaCheck } from "./tool/schema-check.ts";
 export type { OutputOf, StandardIssue, StandardResult, StandardSchema } from "./tool/standard-schema.ts";
+export { toolAsks } from "./tool/tool-asks.ts";
+export type { AskedByTool, ToolAsksOptions, ToolQuestion } from "./tool/tool-asks.ts";
 export { toolReply } from "./tool/tool-reply.ts";
 export type { ToolOutcome, ToolReply } from "./tool/tool-reply.ts";

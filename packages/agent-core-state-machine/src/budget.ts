@@ -36,7 +36,29 @@ const isLimited = ({ maxTokens, maxTotalTokens, maxCost, maxTotalCost }: Budget)
 /** Whether a limit of the budget is reached, so that no more model calls are made. */
 export function budgetExceeded(state: Spender): boolean {
   const remaining = budgetLeftAt(state);
-  return remaining !== undefined && isSpent(remaining);
+  if (remaining !== undefined && isSpent(remaining)) return true;
+  const { maxInputTokens, maxOutputTokens } = state.config.budget;
+  const { inputTokens, outputTokens } = state.reActContext.usage;
+  return isReached(maxInputTokens, inputTokens) || isReached(maxOutputTokens, outputTokens);
+}
+
+const isReached = (most: number | undefined, spent: number): boolean => most !== undefined && spent >= most;
+
+/** Whether `warnAt` of a limit is spent. */
+export function isNearlySpent({ config: { budget }, usage, reActContext }: Spender): boolean {
+  const { warnAt } = budget;
+  if (warnAt === undefined) return false;
+  const loop = reActContext.usage;
+  const isNear = (most: number | undefined, spent: number): boolean =>
+    most !== undefined && spent >= most * warnAt;
+  return (
+    isNear(budget.maxTokens, totalTokens(loop)) ||
+    isNear(budget.maxInputTokens, loop.inputTokens) ||
+    isNear(budget.maxOutputTokens, loop.outputTokens) ||
+    isNear(budget.maxCost, loop.cost ?? 0) ||
+    isNear(budget.maxTotalTokens, totalTokens(usage)) ||
+    isNear(budget.maxTotalCost, usage.cost ?? 0)
+  );
 }
 
 /** Whether a limited amount is used up. */
@@ -71,15 +93,15 @@ const smallestAnswer = 16;
  * or less than 8,192 without that setting; null if the budget does not limit the answer.
  */
 export function outputLimitAt(state: Spender, taskType: string): number | null {
-  const remaining = budgetLeftAt(state);
-  if (remaining === undefined) return null;
   const { config } = state;
+  const remaining = budgetLeftAt(state) ?? {};
   const price = remaining.cost === undefined ? undefined : priceOf(config.prices, modelFor(config, taskType));
   const affordable =
     price === undefined || price.output === 0 || remaining.cost === undefined
       ? undefined
       : Math.floor((remaining.cost * 1_000_000) / price.output);
-  const limit = smallest(remaining.tokens, affordable);
+  const ofOutput = left(config.budget.maxOutputTokens, state.reActContext.usage.outputTokens);
+  const limit = smallest(smallest(remaining.tokens, affordable), ofOutput);
   const { maxOutputTokens } = config.settings;
   const most = typeof maxOutputTokens === "number" ? maxOutputTokens : alwaysPossible;
   if (limit === undefined || limit >= most) return null;

@@ -42,9 +42,13 @@ export const approvalSchema = z.object({
 /** The fields of a budget. Costs are in the unit of the price list. */
 export const budgetSchema = z.object({
   maxTokens: z.exactOptional(positive),
+  maxInputTokens: z.exactOptional(positive),
+  maxOutputTokens: z.exactOptional(positive),
   maxCost: z.exactOptional(amount),
   maxTotalTokens: z.exactOptional(positive),
   maxTotalCost: z.exactOptional(amount),
+  /** The part of a limit, from 0 to 1, at which the model reads that it has to finish. */
+  warnAt: z.exactOptional(amount.check(z.maximum(1))),
 });
 
 /** The fields of a control graph. `rows[from][event]` is the state that the event leads to. */

@@ -38,6 +38,7 @@ export const inputTraits: { readonly [Type in InputType]: InputTraits } = /* @__
   "history-reflected": owned("model-call", "answer"),
   "tool-call-started": owned("tool-call", "intent"),
   "tool-call-completed": { access: "host", about: "tool-call", role: "answer" },
+  "tool-call-asked": owned("tool-call", "answer"),
   "tool-call-interrupted": owned("tool-call", "interruption"),
   "tool-call-decided": { access: "anyone", about: "tool-call", role: "answer" },
   "deadline-passed": owned("wait", "answer"),

@@ -2,6 +2,7 @@ import { agentAttachmentSchema, type Immutable } from "@moora/agent-webui-protoc
 import * as z from "zod/mini";
 import { modelFailureKinds } from "./failure.ts";
 import { agentConfigChangeSchema } from "./config.ts";
+import { jsonSchema } from "./json.ts";
 import { observedTurnSchema, toolCallResultSchema, toolsSchema } from "./state.ts";
 import { usageReportSchema } from "./usage.ts";
 import { dataPatchSchema } from "./data/patches.ts";
@@ -115,6 +116,18 @@ export const inputSchemas = {
      * is not a success. Such an input has no patches.
      */
     handoff: z.exactOptional(handoffSchema),
+  }),
+  /** The tool asks a person in the middle of the call. With the reply, the call runs again. */
+  "tool-call-asked": input("tool-call-asked", {
+    toolCallId: id,
+    key: text,
+    question: text,
+    /** JSON text of the JSON Schema of the answer. */
+    answerSchema: z.exactOptional(text),
+    /** What the tool is given again with the reply. */
+    state: jsonSchema,
+    usage,
+    patches: z.exactOptional(z.array(dataPatchSchema)),
   }),
   "tool-call-interrupted": input("tool-call-interrupted", {
     toolCallId: id,
@@ -232,6 +245,8 @@ export type HistoryReflectedInput = InputOf<"history-reflected">;
 export type ToolCallStartedInput = InputOf<"tool-call-started">;
 /** A tool call has completed with this result. */
 export type ToolCallResultInput = InputOf<"tool-call-completed">;
+/** A tool asks a person in the middle of a call. */
+export type ToolCallAskedInput = InputOf<"tool-call-asked">;
 /** A run of a tool call was interrupted. `outcome`: whether it may have had its effect, or did not run. */
 export type ToolCallInterruptedInput = InputOf<"tool-call-interrupted">;
 /** A person has decided about a call, or answered its question. */

@@ -10,7 +10,7 @@ export {
   graphSchema,
   settingsSchema,
 } from "./config.ts";
-export { callIdsOf, needsHuman, openCallOf, openCallsOf, toolOf } from "./control/calls.ts";
+export { callIdsOf, needsHuman, openCallOf, openCallsOf, openToolQuestion, toolOf } from "./control/calls.ts";
 export { maxEntriesWithoutPlan, maxMovesPerInput } from "./control/move.ts";
 export { reflectTaskType } from "./control/reflecting.ts";
 export { nextStateName } from "./control/transition-table.ts";

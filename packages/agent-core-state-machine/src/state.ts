@@ -110,6 +110,22 @@ export const toolCallDecisionSchema = z.object({
   reason: z.exactOptional(z.string()),
 });
 
+/**
+ * A question that a tool asked in the middle of a call. `state` is what the tool remembers until then, `answerSchema` JSON text
+ * of a JSON Schema. `reply` is null while the question is open: the answer, or why there is none.
+ */
+export const toolQuestionSchema = z.object({
+  question: z.string(),
+  answerSchema: z.exactOptional(z.string()),
+  state: jsonSchema,
+  reply: z.nullable(
+    z.discriminatedUnion("type", [
+      z.object({ type: z.literal("answered"), content: z.string(), by: z.string() }),
+      z.object({ type: z.literal("refused"), reason: z.string(), by: z.string() }),
+    ]),
+  ),
+});
+
 /** `parameters` is JSON text, `original` what the model asked for before a human changed it. */
 export const toolCallRecordSchema = z.object({
   name: z.string(),
@@ -121,6 +137,8 @@ export const toolCallRecordSchema = z.object({
   /** Why the arguments cannot be used, so that the tool is not run. */
   problem: z.exactOptional(z.string()),
   decision: z.exactOptional(toolCallDecisionSchema),
+  /** The newest question of the tool in the middle of this call. */
+  asked: z.exactOptional(toolQuestionSchema),
   original: z.exactOptional(z.string()),
 });
 
@@ -250,6 +268,8 @@ export type ToolDefinition = Immutable<z.infer<typeof toolDefinitionSchema>>;
 export type ToolCallResult = Immutable<z.infer<typeof toolCallResultSchema>>;
 /** What was decided about a call, by whom, when and why. `expired`: the time for it passed. */
 export type ToolCallDecision = Immutable<z.infer<typeof toolCallDecisionSchema>>;
+/** A question that a tool asked in the middle of a call, and its reply. */
+export type ToolQuestionRecord = Immutable<z.infer<typeof toolQuestionSchema>>;
 /** A tool call: its name, its parameters as JSON text, and its result, which is null while the call is open. */
 export type ToolCallRecord = Immutable<z.infer<typeof toolCallRecordSchema>>;
 /** A part of a turn, in the order of the model. */

@@ -27,7 +27,12 @@ import {
   usageReported,
 } from "./inputs/session.ts";
 import { toolCallDecided } from "./inputs/tool-call-decided.ts";
-import { toolCallCompleted, toolCallInterrupted, toolCallStarted } from "./inputs/tool-call.ts";
+import {
+  toolCallAsked,
+  toolCallCompleted,
+  toolCallInterrupted,
+  toolCallStarted,
+} from "./inputs/tool-call.ts";
 import { userMessageReceived } from "./inputs/user-message.ts";
 import type { AgentState } from "./state.ts";
 
@@ -43,6 +48,7 @@ const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = 
   "history-reflected": historyReflected,
   "tool-call-started": toolCallStarted,
   "tool-call-completed": toolCallCompleted,
+  "tool-call-asked": toolCallAsked,
   "tool-call-interrupted": toolCallInterrupted,
   "tool-call-decided": toolCallDecided,
   "deadline-passed": deadlinePassed,

@@ -47,6 +47,7 @@ export const wording = {
       ? `The agent ${from} has handed this conversation over to you. Continue it.`
       : `The agent ${from} has handed this conversation over to you: ${message}`,
   data: (json: string) => `The data of the application is now: ${json}`,
+  budgetNearlySpent: "The budget of this task is nearly spent: finish, and answer soon.",
   lastStep: "This is the last step of this task: answer now, without calling tools.",
   cancelled: (reason: string | undefined) =>
     reason === undefined || reason === ""

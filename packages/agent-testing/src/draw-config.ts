@@ -51,6 +51,7 @@ export function drawConfigChange(choose: Choose): AgentConfigChange {
       },
     },
     { budget: { maxTokens: 1 + choose(2000), maxTotalTokens: 1 + choose(4000) } },
+    { budget: { maxInputTokens: 1 + choose(2000), maxOutputTokens: 1 + choose(300), warnAt: 0.5 } },
     { window: { initialSize: 1 + choose(6), expandBy: 1 + choose(4) } },
     { interjection: oneOf(choose, ["queue", "restart", "reject"]) },
     { systemPrompt: drawText(choose) },

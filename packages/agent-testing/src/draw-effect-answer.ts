@@ -166,6 +166,11 @@ function drawToolAnswer(
       ? ({ isSuccess: false, error: drawText(choose), receivedAt: timestamp } as const)
       : success(choose, timestamp);
   const changes = state.dataStatus !== null && choose(2) === 0;
+  if (choose(6) === 0) {
+    const question = drawText(choose);
+    const schema = choose(2) === 0 ? { answerSchema: '{"type":"object"}' } : {};
+    return { type: "tool-call-asked", toolCallId, key, question, ...schema, state: null, timestamp };
+  }
   return {
     type: "tool-call-completed",
     toolCallId,

@@ -41,6 +41,8 @@ export interface Question {
   readonly name: string;
   /** The arguments of the call as a JSON value; their text if they are not JSON. */
   readonly parameters: unknown;
+  /** What the tool asks in the middle of its call (`toolAsks`); absent if the call itself is the question. */
+  readonly question?: string;
   readonly digest: string;
   /**
    * When the question expires, in milliseconds since 1970; null if it does not. An expired approval counts as rejected,

@@ -45,6 +45,11 @@ export interface AgentToolOptions extends Pick<
   readonly onApproval?: OnApproval;
   /** How many sessions may be above that of the sub-agent. A call that is nested deeper fails. Default: 8. */
   readonly maxDepth?: number;
+  /**
+   * Called with the session of each call as soon as it is open, before its task is sent, and with the context of the call: to
+   * follow the session. Must not close it. An exception fails the call. Default: none.
+   */
+  readonly onSession?: (session: Session<unknown>, context: ToolContext) => void;
 }
 
 const forms: OptionForms<AgentToolOptions> = {
@@ -58,6 +63,7 @@ const forms: OptionForms<AgentToolOptions> = {
   clock: "clock",
   onApproval: "function",
   maxDepth: "number",
+  onSession: "function",
 };
 
 /** Checks the options that `defineTool` does not check. */
@@ -89,7 +95,14 @@ const input: JsonObject = {
 export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {
   checkIsAgent("agentTool", agent);
   checkAgentToolOptions(options);
-  const { log, clock = systemClock, onApproval, maxDepth = defaultMaxDepth, ...definition } = options;
+  const {
+    log,
+    clock = systemClock,
+    onApproval,
+    onSession,
+    maxDepth = defaultMaxDepth,
+    ...definition
+  } = options;
   return defineTool({
     ...definition,
     input,
@@ -114,12 +127,19 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
         log === undefined
           ? startSession(capped, host)
           : // Only the owner of the caller's session runs this tool, so the previous owner of this session has ended.
-            await openSession(capped, { ...host, log, id: idOf(definition.name, context), isOwnerGone });
+            await openSession(capped, {
+              ...host,
+              log,
+              id: agentToolSessionId(definition.name, context),
+              isOwnerGone,
+            });
       const detach = showIn(caller, context, session);
       try {
+        onSession?.(session, context);
         return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
       } finally {
         detach();
+        await session.close();
       }
     },
   });
@@ -160,8 +180,14 @@ const rejectQuestion: OnApproval = (question) => refusalOf(question, "No reviewe
 
 const isOwnerGone = (): boolean => true;
 
-/** The id of the sub-agent's session: the same for every attempt of one call, different for every other call. */
-const idOf = (name: string, { idempotencyKey }: ToolContext): string => `${name}-${digestOf(idempotencyKey)}`;
+/**
+ * The id of the session of a call of `agentTool` with a log: the same for every attempt of the call, different for every other
+ * call. `name` is that of the tool.
+ */
+export const agentToolSessionId = (
+  name: string,
+  { idempotencyKey }: Pick<ToolContext, "idempotencyKey">,
+): string => `${name}-${digestOf(idempotencyKey)}`;
 
 const smallestOf = (...limits: readonly (number | undefined)[]): number | undefined => {
   const given = limits.filter((limit) => limit !== undefined);

@@ -1,7 +1,7 @@
 import type { AgentParts } from "@moora/agent-core-effects";
 import { after, schemaCheckOf } from "@moora/agent-core-effects/internal";
 import type { AgentState } from "@moora/agent-core-state-machine";
-import { recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
+import { openToolQuestion, recordOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { Decision } from "./agent-event.ts";
 import { checkIsParts, checkIsState, checkIsText } from "./check-arguments.ts";
 import { invalidDecisionText, isDecision } from "./decision-form.ts";
@@ -54,7 +54,8 @@ export function decisionProblem(
       message === undefined ? undefined : { code: "invalid-arguments", path: "decision.approve", message },
     );
   }
-  const schema = toolOf(state, record.name)?.answerSchema;
+  const asked = openToolQuestion(state, toolCallId);
+  const schema = (asked ?? toolOf(state, record.name))?.answerSchema;
   if (schema === undefined) return undefined;
   return after(schemaCheckOf(JSON.parse(schema), undefined).check(decision.answer), (checked) =>
     checked.ok ? undefined : { code: "invalid-answer", path: "decision.answer", message: checked.problem },

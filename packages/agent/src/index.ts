@@ -44,6 +44,7 @@ export {
   effectsAt,
   llmRequestAt,
   MooraError,
+  toolAsks,
   toolReply,
 } from "@moora/agent-core-effects";
 export type {
@@ -84,6 +85,9 @@ export type {
   ToolOutput,
   ToolOptions,
   ToolOutcome,
+  AskedByTool,
+  ToolAsksOptions,
+  ToolQuestion,
   ToolReply,
 } from "@moora/agent-core-effects";
 export type {
@@ -127,7 +131,7 @@ export type {
 export type { AgentRun, RunResult } from "./agent-run.ts";
 export { defineTeam, type TeamMember, type TeamOptions } from "./team/define-team.ts";
 export type { Team } from "./team/member-at.ts";
-export { agentTool } from "./agent-tool.ts";
+export { agentTool, agentToolSessionId } from "./agent-tool.ts";
 export type { AgentToolOptions } from "./agent-tool.ts";
 export { answerTextAt } from "./answer-text-at.ts";
 export { systemClock } from "./clock.ts";
@@ -147,6 +151,7 @@ export { sessionOwner } from "./durable/lease-keeper.ts";
 export type { OwnerOptions } from "./durable/lease-keeper.ts";
 export { SessionError } from "./durable/session-error.ts";
 export type { SessionErrorCode } from "./durable/session-error.ts";
+export { identityOf } from "./durable/session-header.ts";
 export type { SessionHeader } from "./durable/session-header.ts";
 export { performEffect } from "./perform-effect.ts";
 export type { PerformOptions } from "./perform-effect.ts";

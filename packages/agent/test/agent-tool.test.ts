@@ -1,8 +1,10 @@
+import { memoryLog } from "@moora/event-log";
 import { answers, callsTools, fails, hangs, MockLlmCaller, type MockScript } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import {
   agentTool,
+  agentToolSessionId,
   defineAgent,
   runTask,
   startSession,
@@ -278,5 +280,43 @@ describe("what a sub-agent spends", () => {
     const root = callerOf(asTool(middle, { name: "middle" }), { budget: { maxTokens: 160 } });
     expect(await failureOf(runTask(root, "q"))).toMatchObject({ reason: "BudgetExceeded" });
     expect([root, middle, leaf].map(({ llm }) => llm.callCount)).toEqual([1, 1, 2]);
+  });
+});
+
+describe("a follower of the sessions of a sub-agent", () => {
+  it("gets each session before its task, with the context of the call", async () => {
+    const seen: unknown[] = [];
+    const tool = asTool(agentOf([answers("Oslo.")]), {
+      onSession: (session, { toolCallId, attempt, loop }) =>
+        seen.push([session.seq(), toolCallId, attempt, loop]),
+    });
+    expect(await resultOf(tool)).toMatchObject({ isSuccess: true, content: "Oslo." });
+    expect(seen).toEqual([[0, "call_1", 1, 1]]);
+  });
+
+  it("that throws fails the call", async () => {
+    const child = agentOf([answers("Oslo.")]);
+    const tool = asTool(child, {
+      onSession() {
+        throw new Error("Cannot follow.");
+      },
+    });
+    expect(await resultOf(tool)).toMatchObject({ isSuccess: false, error: "Cannot follow." });
+    expect(child.llm.callCount).toBe(0);
+  });
+
+  it("knows the id of a session in a log", async () => {
+    const ids: string[] = [];
+    const expected: string[] = [];
+    const tool = asTool(agentOf([answers("Oslo.")]), {
+      log: memoryLog(),
+      onSession(session, context) {
+        ids.push(session.id);
+        expected.push(agentToolSessionId("researcher", context));
+      },
+    });
+    await resultOf(tool);
+    expect(ids).toEqual(expected);
+    expect(ids).toHaveLength(1);
   });
 });

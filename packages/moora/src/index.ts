@@ -10,6 +10,7 @@ export type { RunStorage } from "./builder/durable-runner.ts";
 export {
   AgentError,
   agentTool,
+  defineTeam,
   agentTransition,
   applyInputs,
   askHuman,
@@ -40,6 +41,7 @@ export {
   startSession,
   stateAt,
   ToolRegistry,
+  toolAsks,
   toolReply,
   userMessage,
   verifySession,

@@ -1,7 +1,15 @@
-import type { AgentState, PriceList, Spending } from "@moora/agent-core-state-machine";
+import type {
+  AgentState,
+  Json,
+  PriceList,
+  Spending,
+  ToolQuestionRecord,
+} from "@moora/agent-core-state-machine";
 import { budgetLeftAt, recordOf } from "@moora/agent-core-state-machine/internal";
 import type { CallToolEffect, ProbeToolEffect } from "../effect.ts";
+import { jsonObjectOf } from "../request/json-object.ts";
 import type { ToolContext } from "../tool/define-tool.ts";
+import type { AskedByTool } from "../tool/tool-asks.ts";
 import { isAborted, type LazyAbort } from "./abort.ts";
 import type { DataUpdates } from "../data/data-updates.ts";
 import type { EffectHost } from "./host.ts";
@@ -12,6 +20,12 @@ export interface CallDetails {
   readonly attempt: number;
   readonly approvedBy?: string | undefined;
   readonly budgetLeft: Spending | undefined;
+  readonly asked?: AskedByTool | undefined;
+}
+
+interface ContextFields extends CallDetails {
+  readonly loop: number;
+  readonly prices: PriceList;
 }
 
 /** What belongs to one call: the abort of its time-out, and its updates of application data if its tool has data. */
@@ -28,20 +42,42 @@ export function callContext(
   scope: CallScope,
 ): ToolContext {
   const { toolCallId, attempt } = effect;
-  const approvedBy = recordOf(state, toolCallId)?.decision?.by;
+  const { decision, asked } = recordOf(state, toolCallId) ?? {};
+  const approvedBy = decision?.by;
   const reserved = effect.type === "call-tool" ? effect.budget : undefined;
   const budgetLeft = reserved ?? budgetLeftAt(state);
-  return contextOf({ toolCallId, attempt, approvedBy, budgetLeft }, state, host, scope);
+  const details = { toolCallId, attempt, approvedBy, budgetLeft, asked: askedOf(asked) };
+  return contextOf(details, state, host, scope);
 }
+
+/** The question of an earlier attempt with its reply; undefined without a reply. An answer with a schema is JSON. */
+function askedOf(record: ToolQuestionRecord | undefined): AskedByTool | undefined {
+  if (record === undefined || record.reply === null) return undefined;
+  const { question, state, answerSchema, reply } = record;
+  if (reply.type === "refused") return { question, state, reply };
+  const { content, by } = reply;
+  const answer = answerSchema === undefined || isOfText(answerSchema) ? content : jsonOf(content);
+  return { question, state, reply: { type: "answered", answer, by } };
+}
+
+const isOfText = (schema: string): boolean => jsonObjectOf(schema)?.["type"] === "string";
+
+const jsonOf = (text: string): Json => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
 
 /** The context of any call. Progress that is reported after the abort or the time-out is dropped. */
 export const contextOf = (
   details: CallDetails,
-  { config }: AgentState,
+  { config, reActContext: { loop } }: AgentState,
   host: EffectHost,
   { late, updates }: CallScope,
 ): ToolContext => {
-  const context = new Context(details, config.prices, host, late);
+  const context = new Context({ ...details, loop, prices: config.prices }, host, late);
   return updates === undefined ? context : Object.assign(context, updates.context());
 };
 
@@ -62,9 +98,11 @@ export const callHostOf = (context: ToolContext & { readonly [callHost]?: CallHo
 class Context implements ToolContext {
   readonly toolCallId: string;
   readonly attempt: number;
+  readonly loop: number;
   readonly idempotencyKey: string;
   declare readonly approvedBy?: string;
   declare readonly budgetLeft?: Spending;
+  declare readonly asked?: AskedByTool;
   readonly prices: PriceList;
   declare readonly signal: AbortSignal;
   declare readonly progress: (text: string) => void;
@@ -99,16 +137,17 @@ class Context implements ToolContext {
   };
 
   constructor(
-    { toolCallId, attempt, approvedBy, budgetLeft }: CallDetails,
-    prices: PriceList,
+    { toolCallId, attempt, loop, approvedBy, budgetLeft, asked, prices }: ContextFields,
     host: EffectHost,
     late: LazyAbort,
   ) {
     this.toolCallId = toolCallId;
     this.attempt = attempt;
+    this.loop = loop;
     this.idempotencyKey = `${host.sessionId}/${toolCallId}`;
     if (approvedBy !== undefined) this.approvedBy = approvedBy;
     if (budgetLeft !== undefined) this.budgetLeft = budgetLeft;
+    if (asked !== undefined) this.asked = asked;
     this.prices = prices;
     this.#host = host;
     this.#late = late;

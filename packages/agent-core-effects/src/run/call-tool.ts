@@ -2,6 +2,7 @@ import type {
   AgentState,
   DataPatch,
   Json,
+  ToolCallAskedInput,
   ToolCallResult,
   ToolCallResultInput,
 } from "@moora/agent-core-state-machine";
@@ -12,6 +13,7 @@ import { errorText } from "../error-text.ts";
 import { isPromise } from "../is-promise.ts";
 import { truncated } from "../truncate.ts";
 import { invalid, type Tool } from "../tool/define-tool.ts";
+import type { ToolQuestion } from "../tool/tool-asks.ts";
 import { thrownToOutcome, type ToolOutcome } from "../tool/tool-reply.ts";
 import { unknownTool } from "../tool/unknown-tool.ts";
 import { isAborted, LazyAbort } from "./abort.ts";
@@ -43,10 +45,32 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   const outcome = isPromise(running) ? yield* waitFor(running) : running;
   updates?.close();
   if (isAborted(host)) return;
-  if (updates === undefined || updates.isEmpty || !outcome.isSuccess)
-    return yield* dispatchResult(effect, outcome, host);
-  yield* dispatchWithUpdates(effect, outcome, updates, host);
+  const input = toInput(effect, outcome, host);
+  const isFailure = input.type === "tool-call-completed" && !input.result.isSuccess;
+  if (updates === undefined || updates.isEmpty || isFailure) yield* dispatch(input);
+  else yield* dispatchWithUpdates(effect, input, updates);
 }
+
+/** The input of an outcome: the result of the call, or its question. */
+const toInput = (
+  effect: CallToolEffect,
+  outcome: ToolOutcome,
+  host: EffectHost,
+): ToolCallResultInput | ToolCallAskedInput =>
+  !outcome.isSuccess && outcome.asks !== undefined
+    ? askedInput(effect, outcome, outcome.asks, host)
+    : checkedFiles(outcomeToInput(effect, outcome, host));
+
+const askedInput = (
+  { toolCallId, key }: CallToolEffect,
+  outcome: ToolOutcome,
+  asks: ToolQuestion["asks"],
+  { clock }: EffectHost,
+): ToolCallAskedInput => {
+  const usage = validUsage(outcome.usage);
+  const used = usage === undefined ? {} : { usage };
+  return { type: "tool-call-asked", toolCallId, key, ...asks, ...used, timestamp: clock.now() };
+};
 
 /** Asks the tool for the outcome of an interrupted call, and dispatches the answer. */
 export function* probeTool(
@@ -75,22 +99,24 @@ function* dispatchResult(
 const checkedFiles = (input: ToolCallResultInput): ToolCallResultInput =>
   "files" in input.result ? assertLoggable(input) : input;
 
-/** Dispatches a result with its updates, computed at its turn. A result whose updates are refused is a failure. */
+/** Dispatches a result or a question with its updates, computed at its turn. One whose updates are refused is a failure. */
 function* dispatchWithUpdates(
-  effect: CallToolEffect,
-  outcome: ToolOutcome,
+  { toolCallId, key }: CallToolEffect,
+  input: ToolCallResultInput | ToolCallAskedInput,
   updates: DataUpdates,
-  host: EffectHost,
 ): EffectProgram<void> {
-  const input = checkedFiles(outcomeToInput(effect, outcome, host));
   yield* dispatch((state) => {
     const patches = patchesOf(updates, dataOf(state));
     if (typeof patches !== "string") return { ...input, patches };
     const error = `${patches}${patches.endsWith(".") ? "" : "."} The call ran and may have had its effect, but the data was not changed.`;
-    const { receivedAt } = input.result;
-    return { ...input, result: { isSuccess: false, error, code: "data-refused", receivedAt } };
+    const { timestamp } = input;
+    const result = { isSuccess: false, error, code: "data-refused", receivedAt: timestamp } as const;
+    return { type: "tool-call-completed", toolCallId, key, result, ...usageOf(input), timestamp };
   });
 }
+
+const usageOf = ({ usage }: ToolCallResultInput | ToolCallAskedInput) =>
+  usage === undefined ? {} : { usage };
 
 /** The patches of updates, or why they are refused: another update was first, and a recipe no longer fits. */
 function patchesOf(updates: DataUpdates, data: Json): readonly DataPatch[] | string {

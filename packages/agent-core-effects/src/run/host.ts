@@ -98,7 +98,7 @@ export type Progress =
 export interface EffectHost {
   readonly parts: AgentParts;
   readonly sessionId: string;
-  /** An object that stands for the session in this process, which a tool that runs a session of its own can recognize. */
+  /** The session that runs the effect, as an object that only the host knows. A tool that runs a session of its own finds it. */
   readonly session?: object;
   readonly clock: Clock;
   readonly limits: RunLimits;

@@ -9,6 +9,7 @@ import { argumentsOf } from "./validate-arguments.ts";
 import { schemaCheckOf, type SchemaCheck } from "./schema-check.ts";
 import type { OutputOf, StandardSchema } from "./standard-schema.ts";
 import { checkToolOptions, toolDefinitionOf } from "./tool-definition.ts";
+import type { AskedByTool } from "./tool-asks.ts";
 import { outputToOutcome, thrownToOutcome, type ToolOutcome } from "./tool-reply.ts";
 
 /** The context of a call, which `execute` receives. */
@@ -18,6 +19,8 @@ export interface ToolContext {
   /** The same for every attempt of this call. Pass it to a service, so that the work is done once. */
   readonly idempotencyKey: string;
   readonly attempt: number;
+  /** The number of the loop of the session that the call belongs to, from 1. */
+  readonly loop?: number;
   /**
    * Aborted on cancel (`reason.name` is `AbortError`), on time-out (`TimeoutError`) and when the host shuts down
    * (`ShutdownError`). After a shutdown, the next owner of the session still wants the call.
@@ -32,6 +35,8 @@ export interface ToolContext {
   readonly budgetLeft?: Spending;
   /** The price list of the agent, for model calls of the tool. Empty if the agent has none. */
   readonly prices?: PriceList;
+  /** The question that an earlier attempt of this call asked with `toolAsks`, and its reply; undefined without one. */
+  readonly asked?: AskedByTool;
   /** Reports progress to viewers. */
   readonly progress: (text: string) => void;
 }

@@ -5,6 +5,7 @@ import { refuse } from "../errors/build-error.ts";
 import { shownValue } from "../field-problem.ts";
 import { errorText } from "../error-text.ts";
 import { resultToJson } from "./result-to-json.ts";
+import { isToolQuestion, questionToOutcome, type ToolQuestion } from "./tool-asks.ts";
 
 /** The result of a tool with more than text or JSON: files, an error, or usage. */
 export interface ToolReply {
@@ -38,6 +39,8 @@ export type ToolOutcome = (
       readonly code: string;
       /** Whether the call may be repeated, if its tool has `retries`. */
       readonly retryable?: true;
+      /** The question of the tool, as `toolAsks` returned it: not a failure where a person can be asked. */
+      readonly asks?: ToolQuestion["asks"];
     }
 ) & {
   /** The usage of the models that the tool called. */
@@ -58,6 +61,7 @@ export function outputToOutcome(output: unknown, toolName: string): ToolOutcome 
     // Only `toolReply` puts objects into the set.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return replyToOutcome(output as ToolReply, toolName);
+  if (isToolQuestion(output)) return questionToOutcome(output, toolName);
   const json = resultToJson(output);
   return json.ok
     ? { isSuccess: true, content: json.text.toWellFormed() }

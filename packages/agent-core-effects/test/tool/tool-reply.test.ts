@@ -260,8 +260,8 @@ describe("what a tool throws, now or later", () => {
       throw thrown;
     });
     const later = gives(() => Promise.reject(thrown));
-    for (const tool of [now, later])
-      expect(await runAlone(tool, {})).toEqual({ isSuccess: false, code: "tool-error", error });
+    const thrownOutcome = { isSuccess: false, code: "tool-error", error, retryable: true };
+    for (const tool of [now, later]) expect(await runAlone(tool, {})).toEqual(thrownOutcome);
   });
 });
 

@@ -7,6 +7,7 @@ import type {
   ToolCallRecord,
   ToolCallResult,
   ToolDefinition,
+  ToolQuestionRecord,
   TurnEntry,
 } from "../state.ts";
 import { callIdsIn } from "../turn-parts.ts";
@@ -121,6 +122,12 @@ function questionDigest(record: ToolCallRecord | undefined, question: number): s
   const digest =
     record === undefined ? "" : (record.digest ?? JSON.stringify([record.name, record.parameters]));
   return question === 1 ? digest : `${digest}#${question}`;
+}
+
+/** The question of a tool that waits for its reply; undefined if there is none. */
+export function openToolQuestion(state: AgentState, id: string): ToolQuestionRecord | undefined {
+  const asked = recordOf(state, id)?.asked;
+  return asked?.reply === null ? asked : undefined;
 }
 
 /** Settles a call: records its result and removes it from the open calls. */

@@ -1,6 +1,6 @@
-import { messagesOf } from "../collections/state-lists.ts";
+import { messagesOf, transcriptOf } from "../collections/state-lists.ts";
 import type { StateEdit } from "../state-edit.ts";
-import { budgetExceeded, outputLimitAt } from "../budget.ts";
+import { budgetExceeded, isNearlySpent, outputLimitAt } from "../budget.ts";
 import { loopFailure } from "../failure.ts";
 import { awaitUsageOfCalls } from "../unreported-usage.ts";
 import { wording } from "../wording.ts";
@@ -25,6 +25,7 @@ export const enterPlanning: EnterState<"Planning"> = (edit, { event }) => {
   if (step >= stepLimit) return failed("MaxSteps");
   if (budgetExceeded(edit)) return failed("BudgetExceeded");
   showData(edit);
+  warnOfBudget(edit);
   if (step + 1 === stepLimit && hasTools(edit)) edit.addEntry({ type: "note", text: wording.lastStep });
   edit.setContext(windowOnEntry(edit));
   edit.setContext({
@@ -74,6 +75,17 @@ function showData(edit: StateEdit): void {
   if (edit.config.showData !== "changed" || dataStatus === null || dataStatus.isShown) return;
   edit.addEntry({ type: "note", text: wording.data(JSON.stringify(edit.data)) });
   edit.set({ dataStatus: { ...dataStatus, isShown: true } });
+}
+
+/** Adds a note when the budget is nearly spent. It stands once in a loop. */
+function warnOfBudget(edit: StateEdit): void {
+  if (!isNearlySpent(edit)) return;
+  const transcript = transcriptOf(edit);
+  for (let index = transcript.length - 1; index >= edit.reActContext.loopStart; index -= 1) {
+    const entry = transcript.at(index);
+    if (entry?.type === "note" && entry.text === wording.budgetNearlySpent) return;
+  }
+  edit.addEntry({ type: "note", text: wording.budgetNearlySpent });
 }
 
 const hasTools = ({ tools }: StateEdit): boolean => {

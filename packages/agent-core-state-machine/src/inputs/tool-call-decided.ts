@@ -1,11 +1,18 @@
 import { isBlacklisted, refuseBlacklisted, runAgain } from "../control/admission.ts";
 import { recordOf } from "../collections/state-lists.ts";
-import { failAsUnknown, failCall, failedResult, openCallOf, settleCall } from "../control/calls.ts";
+import {
+  failAsUnknown,
+  failCall,
+  failedResult,
+  openCallOf,
+  openToolQuestion,
+  settleCall,
+} from "../control/calls.ts";
 import type { AskingStatus, OpenCall } from "../control/control.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type { ToolCallDecidedInput } from "../input.ts";
-import type { ToolCallDecision, ToolCallRecord } from "../state.ts";
+import type { ToolCallDecision, ToolCallRecord, ToolQuestionRecord } from "../state.ts";
 import { wording } from "../wording.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
@@ -27,13 +34,31 @@ export const toolCallDecided: InputHandler<ToolCallDecidedInput> = (state, input
   if (call.status.digest !== digest) return "digest-mismatch";
   if (!offered[call.status.about].includes(decision.type)) return "wrong-decision";
   return (edit) => {
-    decide(edit, call, { ...record, decision: decisionOf(input) }, input);
+    if (openToolQuestion(edit, toolCallId) === undefined)
+      decide(edit, call, { ...record, decision: decisionOf(input) }, input);
+    else replyToTool(edit, call, replyOf(input));
     advanceBatch(edit, decision.type);
   };
 };
 
-function reasonWithoutQuestion({ decision, result }: ToolCallRecord): IgnoredReason {
-  if (decision !== undefined) return "already-decided";
+/** The reply to the question of a tool. */
+const replyOf = ({ decision, reason, by }: ToolCallDecidedInput): ToolReply =>
+  decision.type === "answered"
+    ? { type: "answered", content: decision.content, by }
+    : { type: "refused", reason: reason ?? "", by };
+
+type ToolReply = NonNullable<ToolQuestionRecord["reply"]>;
+
+/** Records the reply to the question of a tool, and runs the call again with it. */
+function replyToTool(edit: StateEdit, call: OpenCall, reply: ToolReply): void {
+  const record = recordOf(edit, call.id);
+  if (record?.asked === undefined) return;
+  edit.putCall(call.id, { ...record, asked: { ...record.asked, reply } });
+  runAgain(edit, call);
+}
+
+function reasonWithoutQuestion({ asked, decision, result }: ToolCallRecord): IgnoredReason {
+  if (decision !== undefined || asked?.reply != null) return "already-decided";
   return result === null ? "not-asking" : "not-open";
 }
 
@@ -91,7 +116,9 @@ function modified(
 /** Expires a question: an approval counts as rejected, an outcome as unknown. */
 export function expireQuestion(edit: StateEdit, call: OpenCall, { about }: AskingStatus): void {
   const decision: ToolCallDecision = { type: "expired", by: "deadline", decidedAt: edit.timestamp };
-  if (about === "outcome") failAsUnknown(edit, call.id, wording.unreported, { decision });
+  if (openToolQuestion(edit, call.id) !== undefined)
+    replyToTool(edit, call, { type: "refused", reason: wording.unanswered, by: "deadline" });
+  else if (about === "outcome") failAsUnknown(edit, call.id, wording.unreported, { decision });
   else {
     const error = about === "answer" ? wording.unanswered : wording.expired;
     settleCall(edit, call.id, failedResult(edit, "expired", error), { decision });

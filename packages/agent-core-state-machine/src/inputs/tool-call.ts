@@ -1,5 +1,13 @@
 import { recordOf } from "../collections/state-lists.ts";
-import { failAsUnknown, openCallOf, openCallsOf, settleCall, toolOf } from "../control/calls.ts";
+import {
+  failAsUnknown,
+  openCallOf,
+  openCallsOf,
+  openToolQuestion,
+  settleCall,
+  toolOf,
+  withQuestion,
+} from "../control/calls.ts";
 import type { OpenCall } from "../control/control.ts";
 import { interruptCall } from "../control/interruptions.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
@@ -7,7 +15,12 @@ import { probeKey, toolKey } from "../keys.ts";
 import { hasNotRun, type AgentState, type ToolCallResult } from "../state.ts";
 import type { StateEdit } from "../state-edit.ts";
 import { awaitUsageOf } from "../unreported-usage.ts";
-import type { ToolCallInterruptedInput, ToolCallResultInput, ToolCallStartedInput } from "../input.ts";
+import type {
+  ToolCallAskedInput,
+  ToolCallInterruptedInput,
+  ToolCallResultInput,
+  ToolCallStartedInput,
+} from "../input.ts";
 import { patchedData } from "./data.ts";
 import { handOver } from "./handoff.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
@@ -31,7 +44,7 @@ export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { too
 export const toolCallCompleted: InputHandler<ToolCallResultInput> = (state, input) => {
   const { toolCallId, key, result, retryable, usage, patches = [], handoff } = input;
   const call = openCall(state, toolCallId);
-  if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);
+  if (call === undefined || !takesResult(state, call)) return ignoredReasonOfCall(state, toolCallId);
   if (key !== undefined && key !== keyOf(call)) return "wrong-key";
   if (result.isSuccess && handoff !== undefined) {
     return (edit) => {
@@ -54,6 +67,34 @@ export const toolCallCompleted: InputHandler<ToolCallResultInput> = (state, inpu
   };
 };
 
+/** Whether a result settles a call. One that asks a person is settled by a decision, except where its tool asks. */
+const takesResult = (state: AgentState, { id, status }: OpenCall): boolean =>
+  status.type !== "asking" || (status.about === "answer" && openToolQuestion(state, id) !== undefined);
+
+export const toolCallAsked: InputHandler<ToolCallAskedInput> = (state, input) => {
+  const { toolCallId, key, question, answerSchema, state: kept, usage, patches = [] } = input;
+  const call = openCall(state, toolCallId);
+  const record = recordOf(state, toolCallId);
+  if (call?.status.type !== "running" || record === undefined) return ignoredReasonOfCall(state, toolCallId);
+  if (key !== keyOf(call)) return "wrong-key";
+  const data = patchedData(state, patches);
+  if (typeof data === "string") return data;
+  const schema = answerSchema === undefined ? {} : { answerSchema };
+  return (edit) => {
+    if (data !== undefined) edit.setData(data.value, patches);
+    edit.addToolUsage(usage);
+    edit.putCall(toolCallId, { ...record, asked: { question, ...schema, state: kept, reply: null } });
+    edit.putOpenCall(withQuestion(edit, withoutReservation({ ...call, mayHaveRun: true }), "answer"));
+    advanceBatch(edit);
+  };
+};
+
+/** The call without what it had reserved of the budget. */
+function withoutReservation(given: OpenCall): OpenCall {
+  const { reserved: _, ...call } = given;
+  return call;
+}
+
 /** Whether a call that has failed is repeated: its tool says so, and may run more than once. */
 function mayRetry(edit: StateEdit, { id, status, failures = 0 }: OpenCall): boolean {
   const tool = toolOf(edit, recordOf(edit, id)?.name ?? "");
@@ -63,7 +104,7 @@ function mayRetry(edit: StateEdit, { id, status, failures = 0 }: OpenCall): bool
 
 /** Plans the next attempt of a call. The slot and the reservation of the one that failed are free until then. */
 function retryLater(edit: StateEdit, failed: OpenCall): void {
-  const { reserved: _, ...call } = failed;
+  const call = withoutReservation(failed);
   const { failures = 0, attempt } = call;
   const { delayMs, maxDelayMs } = edit.config.retries;
   const due = edit.timestamp + Math.min(delayMs * 2 ** failures, maxDelayMs);

@@ -76,7 +76,8 @@ export class CallLedger {
   /** An input was applied: counts permissions to run a call again, and checks what the model reads (V15). */
   follow(input: AgentInput, before: AgentState, next: AgentState): void {
     this.#countPermission(input);
-    for (const { id } of openCallsOf(before.reActContext.control)) {
+    for (const { id, status } of openCallsOf(before.reActContext.control)) {
+      if (status.type === "asking" && isReplied(id, before, next)) this.#allowAgain(id);
       const record = recordOf(next, id);
       if (record === undefined || record.result === null) continue;
       if (!this.hasRun(id)) continue;
@@ -89,10 +90,17 @@ export class CallLedger {
     const allows =
       (input.type === "tool-call-interrupted" && input.outcome === "not-run") ||
       (input.type === "tool-call-decided" && input.by === reviewer && input.decision.type === "run-again");
-    if (!allows) return;
-    this.#permissions.set(input.toolCallId, (this.#permissions.get(input.toolCallId) ?? 0) + 1);
+    if (allows) this.#allowAgain(input.toolCallId);
+  }
+
+  #allowAgain(toolCallId: string): void {
+    this.#permissions.set(toolCallId, (this.#permissions.get(toolCallId) ?? 0) + 1);
   }
 }
+
+/** Whether the question of a tool was replied to, so that its call runs again. */
+const isReplied = (id: string, before: AgentState, next: AgentState): boolean =>
+  recordOf(before, id)?.asked?.reply === null && recordOf(next, id)?.asked?.reply != null;
 
 /** Codes of results that mean that a call did not run, unless their text leaves it open. */
 const denyingCodes: ReadonlySet<string> = new Set([

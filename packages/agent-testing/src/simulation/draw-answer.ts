@@ -138,6 +138,7 @@ function answerText({ answerSchema }: LlmRequest, { choose, json }: Draws): stri
 const toolLikelihoods: readonly (readonly [weight: number, kind: ToolAnswerKind])[] = [
   [20, "success"],
   [8, "failure"],
+  [3, "asks"],
   [4, "throw"],
   [2, "lie"],
   [2, "huge"],
@@ -166,6 +167,7 @@ export async function drawToolAnswer(tool: PendingTool, draws: Draws): Promise<T
       return { kind, outcome: { isSuccess: true, content: oneOf(choose, texts) } };
     }
     case "failure":
+    case "asks":
     case "throw":
     case "huge":
     case "oversized":

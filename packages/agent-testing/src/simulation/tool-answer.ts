@@ -7,6 +7,7 @@ export const toolAnswerKinds = [
   "success",
   "real",
   "failure",
+  "asks",
   "throw",
   "lie",
   "huge",
@@ -24,6 +25,13 @@ export function toolAnswerToOutcome({ kind, outcome, lie }: ToolAnswer): ToolOut
       return JSON.parse(lie ?? "null");
     case "throw":
       return undefined;
+    case "asks":
+      return {
+        isSuccess: false,
+        error: "The tool asks.",
+        code: "tool-error",
+        asks: { question: "Which one?", state: { asked: true } },
+      };
     case "failure":
       return outcome ?? { isSuccess: false, error: "It did not work.", code: "tool-error" };
     case "huge":

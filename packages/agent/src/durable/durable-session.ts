@@ -11,6 +11,7 @@ import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { LogHandle } from "./log-handle.ts";
 import type { RestoredSession } from "./restore.ts";
 import type { SessionError } from "./session-error.ts";
+import type { SessionHeader } from "./session-header.ts";
 
 /** What this process may do with a session: `run` its effects, `post` inputs to its owner, or `read` it. */
 export type Access = "run" | "post" | "read";
@@ -33,6 +34,8 @@ export interface SessionInfo {
 
 /** A session in a log. Its methods resolve when their inputs are durable, and reject with `SessionError` or `LogError`. */
 export interface DurableSession<Answer = string, Data = unknown> extends Session<Answer, Data> {
+  /** The header of the log of this session: its agent, and the configuration and tools that it began with. */
+  readonly header: SessionHeader;
   info(): SessionInfo;
   /** Reads the accepted inputs after a sequence number (default: 0, all inputs) from the log. */
   history(afterSeq?: number): Promise<readonly LoggedInput[]>;
@@ -77,7 +80,7 @@ export interface OpenedSession<Answer> {
 export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOptions): OpenedSession<Answer> {
   const host = new DurableHost(agent, options);
   return {
-    session: durableMethods(host, options.handle),
+    session: durableMethods(host, options),
     loseOwnership: (error) => host.lose(error),
     failed: (error) => host.reportLogError(error),
     becomeOwner: (lease, inputs) => host.becomeOwner(lease, inputs),
@@ -85,12 +88,16 @@ export function durableSession<Answer>(agent: Agent<Answer>, options: DurableOpt
 }
 
 /** The methods of a session in a log for applications. */
-function durableMethods<Answer>(host: DurableHost<Answer>, handle: LogHandle): DurableSession<Answer> {
+function durableMethods<Answer>(
+  host: DurableHost<Answer>,
+  { handle, found: { header } }: Pick<DurableOptions, "handle" | "found">,
+): DurableSession<Answer> {
   const close: DurableSession["close"] = async (options) => {
     await host.close(checkedGraceMs(options));
   };
   return {
     ...host.session,
+    header,
     info: () => host.info(),
     async history(afterSeq = 0) {
       checkSeq("afterSeq", afterSeq);

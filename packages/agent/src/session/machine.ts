@@ -65,7 +65,7 @@ export interface PublishedStep {
 export interface MachineHooks extends MachineErrorHooks {
   readonly notify: (notice: Progress) => void;
   readonly ask: (effect: AskHumanEffect) => Promise<AgentInput | undefined>;
-  /** Stands for the session in the contexts of its tools. */
+  /** The session in the contexts of its tools. */
   readonly session: object;
   /** Called with each accepted input when its state has become the current one. */
   readonly published: (published: PublishedStep) => void;

@@ -64,7 +64,7 @@ export function closingInputs(state: AgentState): readonly AgentInput[] {
 
 function toClosingInput(call: OpenCall, timestamp: number): AgentInput {
   const { id: toolCallId, status } = call;
-  if (status.type === "asking") {
+  if (status.type === "asking" && !(status.about === "answer" && call.mayHaveRun)) {
     const { digest, about } = status;
     const answer =
       about === "outcome"

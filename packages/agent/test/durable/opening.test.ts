@@ -1,7 +1,7 @@
 import { memoryLog } from "@moora/event-log";
 import { hangs, MockLlmCaller } from "@moora/llm/testing";
 import { describe, expect, it } from "vitest";
-import { defineAgent, openSession } from "../../src/index.ts";
+import { defineAgent, identityOf, openSession, readHeader } from "../../src/index.ts";
 import { settled } from "../support.ts";
 
 describe("a session that is opened to run", () => {
@@ -16,5 +16,21 @@ describe("a session that is opened to run", () => {
     await settled();
     const inputs = await session.history(seq);
     expect(inputs.map(({ input }) => input.type)).toEqual(["session-opened", "llm-call-started"]);
+  });
+
+  it("has the header of its log, whatever agent opens it", async () => {
+    const log = memoryLog();
+    const open = (systemPrompt: string) => {
+      const agent = defineAgent({ name: "clerk", systemPrompt, llm: new MockLlmCaller([]) });
+      return openSession(agent, { log, id: "ada" });
+    };
+    await using first = await open("Be brief.");
+    const { header } = first;
+    await first.close();
+    await using second = await open("Be kind.");
+    expect(second.header).toEqual(header);
+    expect(header).toEqual(await readHeader(log, "ada"));
+    expect(header.config.systemPrompt).toBe("Be brief.");
+    expect(identityOf("ada", header)).toBe(`ada/${header.incarnation}`);
   });
 });

@@ -65,7 +65,7 @@ const asking = (tools: readonly Tool[]): Session => {
     agentOf([delegates(...tools.map(({ name }) => name)), answers("Done.")], tools),
   );
   session.onError(() => undefined);
-  void session.ask("Go on.").catch(() => undefined);
+  void session.ask("Start.").catch(() => undefined);
   return session;
 };
 
@@ -128,7 +128,7 @@ describe("a question of a sub-agent", () => {
     await session.cancel();
   });
 
-  it("of two agents that one call runs is told apart by its digest", async () => {
+  it("of two agents that one call runs is identified by its digest", async () => {
     const paid: Paid = [];
     const tools = [asTool(payer(paid, "a"), "first"), asTool(payer(paid, "b"), "second")];
     const both = defineTool({
@@ -170,7 +170,7 @@ describe("a question of a sub-agent", () => {
         [delegates("pay_bill"), answers("Done.")],
         [asTool(payer(paid, "main"), "pay_bill", more)],
       );
-      await runTask(agent, "Go on.", {
+      await runTask(agent, "Start.", {
         onApproval: (question) => {
           seen.push((question.path ?? []).join("/"));
           return "approve";
@@ -190,7 +190,7 @@ describe("a question of a sub-agent", () => {
       [delegates("pay_bill"), answers("Done.")],
       [asTool(payer(paid, "main"), "pay_bill")],
     );
-    for await (const event of runTask(agent, "Go on.")) {
+    for await (const event of runTask(agent, "Start.")) {
       if (event.type === "SubAgentEvent" && event.event.type === "ApprovalRequested")
         event.event.decide("approve");
     }
@@ -202,7 +202,7 @@ describe("a question of a sub-agent", () => {
       agentOf([delegates("pay_bill"), answers("Done.")], [asTool(payer([], "main"), "pay_bill")]),
     );
     const report = new Promise((resolve) => void session.onError(resolve));
-    await session.send("Go on.");
+    await session.send("Start.");
     expect(await report).toMatchObject({ source: "question", error: { code: "QuestionUnseen" } });
     await session.cancel();
   });
@@ -213,7 +213,7 @@ describe("a question of a sub-agent", () => {
     const tool = asTool(payer(paid, "main"), "pay_bill", { clock, timeoutMs: 1_000 });
     const session = startSession(agentOf([delegates("pay_bill"), answers("Done.")], [tool]), { clock });
     session.onEvent(() => undefined);
-    await session.send("Go on.");
+    await session.send("Start.");
     await rest();
     await clock.advanceAsync(86_400_000);
     await rest();
@@ -239,7 +239,7 @@ describe("the events of a sub-agent", () => {
     session.onEvent((event: AgentEvent) => {
       if (event.type === "SubAgentEvent") events.push(event);
     });
-    await session.ask("Go on.");
+    await session.ask("Start.");
     await session.close();
     const started = events.filter(({ event }) => event.type === "ToolCallStarted");
     expect(started.map(({ path, event }) => [path, event.type === "ToolCallStarted" && event.name])).toEqual([
@@ -280,7 +280,7 @@ describe("sub-agents that call each other", () => {
     [2, 3],
   ])("are bounded: with maxDepth %s call number %s fails", async (maxDepth, calls) => {
     const depths: number[] = [];
-    await runTask(agentOf([delegates("again"), answers("Done.")], [recursive(maxDepth, depths)]), "Go on.");
+    await runTask(agentOf([delegates("again"), answers("Done.")], [recursive(maxDepth, depths)]), "Start.");
     expect(depths).toHaveLength(calls);
   });
 
@@ -303,7 +303,7 @@ describe("a question of a sub-agent in a log", () => {
       );
     const first = await openSession(newLead(), { log, id: "ada" });
     first.onEvent(() => undefined);
-    await first.send("Go on.");
+    await first.send("Start.");
     await rest();
     const asked = only(first.questions());
     await first.close();

@@ -163,7 +163,7 @@ describe("a handoff", () => {
     expect(JSON.stringify(llms.triage.requests[1]?.messages)).toContain("in a turn without other calls");
   });
 
-  it.each(["triage", "nobody"])("to %s is not a possible argument", async (agent) => {
+  it.each(["triage", "shipping"])("to %s is not a possible argument", async (agent) => {
     const { team } = teamOf({ triage: [handsOff(agent), answers("Here.")], billing: [] });
     const { state } = await runTask(team, "q");
     expect(state.activeAgent).toBe("triage");

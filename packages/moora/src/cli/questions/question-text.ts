@@ -29,13 +29,14 @@ export function questionText(question: Question): string {
 }
 
 /**
- * The text of a question of the agent: its field `question`, and the other fields, if there are any. Tools with their own
+ * The text of a question: what a tool asks in the middle of its call, or of a question of the agent its field `question`, and the other fields, if there are any. Tools with their own
  * input schema may not have this field; then the text is all of their arguments.
  */
-export function askedText({ parameters }: Pick<Question, "parameters">): {
+export function askedText({ question: asked, parameters }: Pick<Question, "question" | "parameters">): {
   readonly text: string;
   readonly rest: object | undefined;
 } {
+  if (asked !== undefined) return { text: asked, rest: undefined };
   if (typeof parameters !== "object" || parameters === null || !("question" in parameters))
     return { text: jsonText(parameters), rest: undefined };
   const { question, ...rest } = parameters;

@@ -63,6 +63,8 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
     `${calls.callOf(toolCallId)} started${attempt > 1 ? `, attempt ${attempt}` : ""}`,
   "tool-call-completed": ({ toolCallId, result }, calls) =>
     `${calls.callOf(toolCallId)} ${result.isSuccess ? `returned ${resultSummary(result.content)}` : `failed: ${oneLine(result.error)}`}`,
+  "tool-call-asked": ({ toolCallId, question }, calls) =>
+    `${calls.callOf(toolCallId)} asks: ${oneLine(question)}`,
   "tool-call-interrupted": ({ toolCallId, outcome }, calls) =>
     `${calls.callOf(toolCallId)} interrupted, ${outcome === "unknown" ? "outcome unknown" : "not run"}`,
   "tool-call-decided": decisionText,

@@ -1,0 +1,69 @@
+import { answers, callsTools, MockLlmCaller, type MockScript } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { defineAgent, runTask, type AgentConfigChange } from "../src/index.ts";
+import { failureOf, toolOf } from "./support.ts";
+
+const usage = { usage: { inputTokens: 40, outputTokens: 10 } };
+
+/** A model that calls a tool in each of so many turns, and then answers. */
+const steps =
+  (count: number): MockScript =>
+  ({ messages }) =>
+    messages.filter(({ role }) => role === "assistant").length < count
+      ? callsTools([{ name: "look" }], usage)
+      : answers("done", usage);
+
+const agentOf = (count: number, budget: AgentConfigChange["budget"]) => {
+  const llm = new MockLlmCaller(steps(count));
+  return { llm, agent: defineAgent({ llm, tools: [toolOf("look")], config: { budget: budget ?? {} } }) };
+};
+
+/** The notes of each request. */
+const notesOf = (llm: MockLlmCaller): readonly number[] =>
+  llm.requests.map(({ messages }) => JSON.stringify(messages).split("nearly spent").length - 1);
+
+describe("a limit of one kind of tokens", () => {
+  it.each([
+    ["input", { maxInputTokens: 100 }, 3],
+    ["output", { maxOutputTokens: 20 }, 2],
+  ])("ends a loop that has used its %s tokens", async (_, budget, calls) => {
+    const { llm, agent } = agentOf(9, budget);
+    expect(await failureOf(runTask(agent, "go"))).toMatchObject({ reason: "BudgetExceeded" });
+    expect(llm.callCount).toBe(calls);
+  });
+
+  it("limits an answer to the output tokens that are left", async () => {
+    const { llm, agent } = agentOf(1, { maxOutputTokens: 100 });
+    await runTask(agent, "go");
+    expect(llm.requests.map(({ settings }) => settings.maxOutputTokens)).toEqual([100, 90]);
+  });
+
+  it("is checked where the agent is defined", () => {
+    expect(() => agentOf(1, { maxInputTokens: 0 })).toThrow("config.budget.maxInputTokens");
+    expect(() => agentOf(1, { maxTokens: 100, warnAt: 1.5 })).toThrow("config.budget.warnAt");
+  });
+});
+
+describe("a budget with warnAt", () => {
+  it("lets the model read once in a loop that it has to finish", async () => {
+    const { llm, agent } = agentOf(4, { maxTokens: 300, warnAt: 0.5 });
+    await runTask(agent, "go");
+    expect(notesOf(llm)).toEqual([0, 0, 0, 1, 1]);
+  });
+
+  it.each([
+    ["input", { maxInputTokens: 100 }],
+    ["output", { maxOutputTokens: 25 }],
+    ["total", { maxTotalTokens: 125 }],
+  ])("watches the limit of %s tokens", async (_, budget) => {
+    const { llm, agent } = agentOf(1, { ...budget, warnAt: 0.4 });
+    await runTask(agent, "go");
+    expect(notesOf(llm)).toEqual([0, 1]);
+  });
+
+  it("says nothing without a limit", async () => {
+    const { llm, agent } = agentOf(1, { warnAt: 0.1 });
+    await runTask(agent, "go");
+    expect(notesOf(llm)).toEqual([0, 0]);
+  });
+});
