@@ -23,7 +23,7 @@ import { openSession } from "./open-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { loopEndOf, type LoopEnd } from "./session/loop-end.ts";
 import type { Session } from "./session/session.ts";
-import { SubAgents } from "./session/sub-agents.ts";
+import { postsTo, SubAgents } from "./session/sub-agents.ts";
 import { startSession } from "./start-session.ts";
 
 /** The options of `agentTool`. Those that it shares with `defineTool` have the same meaning and the same defaults. */
@@ -103,7 +103,7 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
     maxDepth = defaultMaxDepth,
     ...definition
   } = options;
-  return defineTool({
+  const tool = defineTool({
     ...definition,
     input,
     spends: spendsOf(agent),
@@ -143,6 +143,15 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
       }
     },
   });
+  if (log !== undefined) {
+    postsTo(tool, async (call) => {
+      const id = agentToolSessionId(definition.name, call);
+      // A session that was never opened has no question.
+      if ((await log.open(id)) === undefined) return undefined;
+      return await openSession(agent, { log, id, clock, access: "post" });
+    });
+  }
+  return tool;
 }
 
 const defaultMaxDepth = 8;

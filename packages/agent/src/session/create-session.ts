@@ -1,5 +1,7 @@
 import type { AgentError } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine/internal";
+import { codeAt } from "../team/member-at.ts";
 import { fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener, ErrorReport } from "../error-reports.ts";
@@ -69,13 +71,22 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const decisions = new Decisions(agent, base, {
     state,
     dispatch: (...inputs) => outside.dispatch(...inputs),
-    decideBelow: (question, decision, by) => subAgents.decide(question, decision, by),
+    async decideBelow(question, decision, by) {
+      outside.check();
+      return await subAgents.decide(question, decision, by);
+    },
   });
   const output = new SessionOutput(agent, base, {
     questions: () => [...questionsAt(state()), ...subAgents.questions()],
     decide: (question, decision, by) => decisions.decide(question, decision, by),
   });
-  const subAgents = new SubAgents(agent, subAgentsHost(base, output));
+  const subAgents = new SubAgents(agent, {
+    ...subAgentsHost(base, output),
+    callOf: (toolCallId) => ({
+      tool: codeAt(agent, state()).parts.tools.get(recordOf(state(), toolCallId)?.name ?? ""),
+      idempotencyKey: `${base.identity ?? base.id}/${toolCallId}`,
+    }),
+  });
   const failRuns = (error: AgentError): void => output.runs.failAll(error);
   const stop = (createError: () => AgentError): void => {
     outside.stop(createError);
@@ -127,7 +138,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 const subAgentsHost = <Answer>(
   { onApproval, rejectsWithoutReviewer = false }: Pick<SessionBase, "onApproval" | "rejectsWithoutReviewer">,
   { errors, runs, questions }: Pick<SessionOutput<Answer>, "errors" | "runs" | "questions">,
-): SubAgentsHost => ({
+): Omit<SubAgentsHost, "callOf"> => ({
   onApproval,
   rejectsWithoutReviewer,
   hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,

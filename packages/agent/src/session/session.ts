@@ -21,7 +21,7 @@ export type Receipt =
   | { readonly status: "accepted"; readonly seq: number }
   | {
       readonly status: "ignored";
-      /** `no-sub-agent`: the sub-agent that the question names by its path does not run in this process. */
+      /** `no-sub-agent`: no sub-agent of this path runs in this process, and none is in a log. */
       readonly reason: IgnoredReason | "no-sub-agent";
       readonly decidedBy?: string;
     };
@@ -82,7 +82,7 @@ export interface Session<Answer = string, Data = unknown> {
   /**
    * Answers a question. `by` names the reviewer (default: "user"). Rejects with `InputRefused` for changed arguments that
    * do not match the tool's schema; the question stays open. A question of a sub-agent, which has a `path`, is answered in the
-   * session of the sub-agent, and the receipt has the number of its record there.
+   * session of the sub-agent, also from another process if that has a log, and the receipt has the number of its record there.
    */
   decide(
     question: Pick<Question, "toolCallId" | "digest" | "path">,

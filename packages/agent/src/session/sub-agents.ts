@@ -1,8 +1,9 @@
-import type { ToolContext } from "@moora/agent-core-effects";
+import type { Tool, ToolContext } from "@moora/agent-core-effects";
 import { callHostOf } from "@moora/agent-core-effects/internal";
 import type { AgentEvent, Decision, Question, SubAgentEvent } from "../agent-event.ts";
 import { refusalOf } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
+import type { DurableSession } from "../durable/durable-session.ts";
 import type { ErrorReport } from "../error-reports.ts";
 import type { OnApproval } from "./host-approvals.ts";
 import type { Receipt, Session } from "./session.ts";
@@ -17,6 +18,11 @@ export interface SubAgentsHost {
   readonly rejectsWithoutReviewer: boolean;
   readonly hasNoReviewer: () => boolean;
   readonly emit: (event: SubAgentEvent) => void;
+  /** The tool of a call of this session, and the idempotency key of the call. */
+  readonly callOf: (toolCallId: string) => {
+    readonly tool: Tool | undefined;
+    readonly idempotencyKey: string;
+  };
   /** Checks, after a question was asked, that this process can show it. */
   readonly watch: () => void;
   readonly report: (report: ErrorReport) => void;
@@ -24,6 +30,17 @@ export interface SubAgentsHost {
 
 /** The session that calls an agent, by the copy of the agent that `agentTool` makes for one call. */
 const callers = new WeakMap<Pick<Agent<unknown>, "parts">, SubAgents>();
+
+/** Opens the session of a call in a log, to post to it. Resolves with undefined if there is none. */
+type OpenToPost = (
+  call: Pick<ToolContext, "idempotencyKey">,
+) => Promise<Pick<DurableSession, "decide" | "close"> | undefined>;
+
+/** How to post to the sub-agents of a tool. */
+const posts = new WeakMap<Tool, OpenToPost>();
+
+/** Lets sessions post decisions to the sub-agents of a tool that run in another process. */
+export const postsTo = (tool: Tool, open: OpenToPost): void => void posts.set(tool, open);
 
 /** The sub-agents of a session that run in this process: their events and questions, and the way of decisions to them. */
 export class SubAgents {
@@ -92,7 +109,10 @@ export class SubAgents {
     );
   }
 
-  /** Gives a decision to the session at the end of a path. The session checks that the question is its own. */
+  /**
+   * Gives a decision to the session at the end of a path: to that of this process, or by its log to that of another one. The
+   * session checks that the question is its own.
+   */
   async decide(
     { path: [toolCallId = "", ...rest], ...question }: QuestionBelow,
     decision: Decision,
@@ -101,9 +121,15 @@ export class SubAgents {
     const children = [...(this.#children.get(toolCallId) ?? [])];
     const asked = rest.length === 0 ? question : { ...question, path: rest };
     const child = children.find((each) => each.questions().some(isSame(asked))) ?? children[0];
-    return child === undefined
-      ? { status: "ignored", reason: "no-sub-agent" }
-      : await child.decide(asked, decision, by);
+    if (child !== undefined) return await child.decide(asked, decision, by);
+    const { tool, idempotencyKey } = this.#host.callOf(toolCallId);
+    const posted = tool === undefined ? undefined : await posts.get(tool)?.({ idempotencyKey });
+    if (posted === undefined) return { status: "ignored", reason: "no-sub-agent" };
+    try {
+      return await posted.decide(asked, decision, by);
+    } finally {
+      await posted.close();
+    }
   }
 }
 

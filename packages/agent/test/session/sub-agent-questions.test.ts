@@ -329,4 +329,47 @@ describe("a question of a sub-agent in a log", () => {
     expect(ofCaller).not.toContain("tool-call-decided");
     await second.close();
   });
+
+  it("is answered by another process, which posts to the log of the sub-agent, and not by one that reads", async () => {
+    const log = memoryLog();
+    const paid: Paid = [];
+    const newLead = (): Agent => {
+      const inner = asTool(payer(paid, "main"), "inner", { log });
+      const middle = agentOf(
+        ({ messages }) => (messages.length > 1 ? answers("Done.") : delegates("inner")),
+        [inner],
+        "middle",
+      );
+      const tool = asTool(middle, "middle", { log });
+      return agentOf(
+        ({ messages }) => (messages.length > 1 ? answers("Done.") : delegates("middle")),
+        [tool],
+        "lead",
+      );
+    };
+    const owner = await openSession(newLead(), { log, id: "ada" });
+    owner.onEvent(() => undefined);
+    const run = owner.ask("Start.");
+    await rest();
+    const asked = only(owner.questions());
+    expect(asked.path).toEqual(["call_1", "call_1"]);
+
+    await using reader = await openSession(newLead(), { log, id: "ada", access: "read" });
+    expect(await failureOf(reader.decide(asked, "approve"))).toMatchObject({ code: "ReadOnly" });
+    await using poster = await openSession(newLead(), { log, id: "ada", access: "post" });
+    const wrong = { ...asked, path: ["call_1"] };
+    expect(await poster.decide(wrong, "approve")).toMatchObject({ status: "ignored" });
+    expect(await poster.decide({ ...asked, path: ["call_9"] }, "approve")).toMatchObject({
+      reason: "no-sub-agent",
+    });
+    expect(await poster.decide(asked, "approve", "bob")).toMatchObject({ status: "accepted" });
+    await run;
+    expect(paid).toEqual(["main"]);
+    expect(await poster.decide(asked, "approve", "bob")).toMatchObject({
+      status: "ignored",
+      reason: "already-decided",
+      decidedBy: "bob",
+    });
+    await owner.close();
+  });
 });
