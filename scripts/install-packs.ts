@@ -12,6 +12,9 @@ const installed = (folder: string, ...names: readonly string[]): Readonly<Record
     names.map((name) => [name, manifestAt(join(root, folder, "node_modules", name, "package.json")).version]),
   );
 
+/** A pack that another one has as an optional peer. An override would make it a dependency there. */
+const optionalPeer = "@moora/mcp";
+
 const published: readonly string[] = packageNames.map((name) => manifestOf(name).name);
 
 /** The dependencies of each project. */
@@ -23,6 +26,11 @@ const projects: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   /** Everything. */
   full: {
     ...Object.fromEntries(published.map((name) => [name, "*"])),
+    [optionalPeer]: `file:${packOf("mcp")}`,
+    ...installed(
+      "packages/mcp",
+      ...["client", "node", "server"].map((name) => `@modelcontextprotocol/${name}`),
+    ),
     ...installed("packages/moora", "@anthropic-ai/sdk", "openai", "pg"),
     ...installed("packages/otel", "@opentelemetry/api"),
     ...installed(".", "@types/node", "zod"),
@@ -54,5 +62,9 @@ const workspace = (): object => ({
   packages: ["*"],
   hoist: false,
   dedupePeerDependents: false,
-  overrides: Object.fromEntries(packageNames.map((name) => [manifestOf(name).name, `file:${packOf(name)}`])),
+  overrides: Object.fromEntries(
+    packageNames
+      .map((name) => [manifestOf(name).name, `file:${packOf(name)}`])
+      .filter(([name]) => name !== optionalPeer),
+  ),
 });

@@ -24,6 +24,15 @@ export { effectsAt, llmRequestAt } from "@moora/agent-core-effects";`;
 const adapters = `export { anthropic } from "@moora/llm-anthropic";
 export { openai, openaiChat } from "@moora/llm-openai";`;
 
+/** What `@moora/mcp` loads at the call that needs it. */
+const mcpOnNode: readonly string[] = [
+  ...["client", "client/stdio", "server", "server/stdio", "node"].map(
+    (name) => `@modelcontextprotocol/${name}`,
+  ),
+  "node:events",
+  "node:http",
+];
+
 const budgets: readonly Budget[] = [
   { what: "moorex", source: `export * from "@moora/moorex";`, mostKb: 4 },
   { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 26.5 },
@@ -48,7 +57,18 @@ const budgets: readonly Budget[] = [
     source: `export { openSession } from "@moora/agent";\nexport { exportSpans, sessionTelemetry } from "@moora/otel";`,
     mostKb: 98,
   },
+  {
+    what: "tools of MCP servers, without the SDK",
+    source: `export { connectMcp, mcpTools } from "@moora/mcp";`,
+    without: mcpOnNode,
+    mostKb: 38,
+  },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
+  {
+    what: "the adapter for the AI SDK, without providers",
+    source: `export { aiSdk } from "@moora/llm-ai-sdk";`,
+    mostKb: 16,
+  },
 ];
 
 const project = join(consumers, "full");

@@ -10,6 +10,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   "agent-core-state-machine": ["@moora/agent-webui-protocol", "zod"],
   "llm-openai": ["@moora/llm"],
   "llm-anthropic": ["@moora/llm"],
+  "llm-ai-sdk": ["@moora/llm"],
   "event-log-postgres": ["@moora/event-log"],
   "agent-core-effects": ["@cfworker/json-schema", "@moora/agent-core-state-machine", "@moora/llm", "immer"],
   agent: [
@@ -26,6 +27,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/event-log",
     "@moora/llm",
   ],
+  mcp: ["@moora/agent", "@moora/agent-core-effects", "@moora/event-log", "@moora/llm"],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   otel: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
@@ -36,6 +38,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/event-log",
     "@moora/event-log-postgres",
     "@moora/llm",
+    "@moora/llm-ai-sdk",
     "@moora/llm-anthropic",
     "@moora/llm-openai",
     "@moora/planner",
@@ -47,9 +50,22 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 const optionalPeers: Readonly<Record<string, readonly string[]>> = {
   "llm-openai": ["openai"],
   "llm-anthropic": ["@anthropic-ai/sdk"],
+  "llm-ai-sdk": ["@ai-sdk/provider"],
   "event-log-postgres": ["pg"],
   "agent-testing": ["@moora/llm-anthropic", "@moora/llm-openai", "vitest"],
-  moora: ["@anthropic-ai/sdk", "openai", "pg"],
+  mcp: ["@modelcontextprotocol/client", "@modelcontextprotocol/node", "@modelcontextprotocol/server"],
+  moora: [
+    "@ai-sdk/amazon-bedrock",
+    "@ai-sdk/azure",
+    "@ai-sdk/cohere",
+    "@ai-sdk/google",
+    "@ai-sdk/google-vertex",
+    "@ai-sdk/xai",
+    "@anthropic-ai/sdk",
+    "@moora/mcp",
+    "openai",
+    "pg",
+  ],
 };
 
 /** What a package cannot do without, and an application has one copy of. */

@@ -67,9 +67,13 @@ const described: readonly string[] = [
   "OpenAiChatOptions",
   "ChatProfile",
   "AnthropicOptions",
+  "AiSdkOptions",
   "TelemetryOptions",
   "AttachOptions",
   "ReadOptions",
+  "McpToolsOptions",
+  "McpConnectOptions",
+  "McpServerOptions",
 ];
 
 describe("the reference of the configuration", () => {
@@ -78,7 +82,7 @@ describe("the reference of the configuration", () => {
   });
 
   it.each(optionTables)("lists the options of $type", ({ rows, fields, type }) => {
-    const inherited = type === "OpenAiChatOptions" || type === "AnthropicOptions" ? connectionFields() : [];
+    const inherited = inheritedFields(type);
     const own = fields.map(({ name }) => name).filter((name) => !inherited.includes(name));
     expect(rows.map(({ name }) => name).toSorted()).toEqual(own.toSorted());
   });
@@ -122,8 +126,14 @@ describe("the reference of the configuration", () => {
   });
 });
 
-const connectionFields = (): readonly string[] =>
-  declarations.fieldsOf("@moora/llm/adapter", "ConnectionOptions").map(({ name }) => name);
+/** The options of a type that the table of another type lists. */
+function inheritedFields(type: string): readonly string[] {
+  if (type === "McpConnectOptions")
+    return declarations.fieldsOf("@moora/mcp", "McpToolsOptions").map(({ name }) => name);
+  return ["OpenAiChatOptions", "AnthropicOptions", "AiSdkOptions"].includes(type)
+    ? declarations.fieldsOf("@moora/llm/adapter", "ConnectionOptions").map(({ name }) => name)
+    : [];
+}
 
 /** The types as text, with the members of unions in order. */
 const normalized = (type: string): string =>
@@ -158,6 +168,7 @@ const unions: readonly (readonly [string, () => readonly string[]])[] = [
   ["SessionErrorCode", () => declarations.membersOf("@moora/agent", "SessionErrorCode")],
   ["LogErrorCode", () => declarations.membersOf("@moora/event-log", "LogErrorCode")],
   ["LlmFailureKind", () => declarations.membersOf("@moora/llm", "LlmFailureKind")],
+  ["McpErrorCode", () => declarations.membersOf("@moora/mcp", "McpErrorCode")],
   ["IgnoredReason", () => declarations.membersOf("@moora/agent", "IgnoredReason")],
   ["ErrorReportSource", () => declarations.membersOf("@moora/agent", "ErrorReportSource")],
   [
@@ -218,8 +229,10 @@ describe("the reference of errors", () => {
       import("@moora/event-log"),
       import("@moora/event-log-postgres"),
       import("@moora/llm"),
+      import("@moora/llm-ai-sdk"),
       import("@moora/llm-anthropic"),
       import("@moora/llm-openai"),
+      import("@moora/mcp"),
       import("@moora/moorex"),
       import("@moora/otel"),
       import("@moora/planner"),

@@ -327,4 +327,15 @@ export const coreFaults: readonly Fault[] = [
     toolQuestions,
     /is closed in a fork as a call that may have had its effect/,
   ),
+  fault(
+    126,
+    "a task that was withheld is sent again",
+    {
+      file: `${core}/inputs/loop.ts`,
+      text: 'if (entry?.type === "message") return entry.withheld !== true;',
+      replacement: 'if (entry?.type === "message") return true;',
+    },
+    ["packages/agent/test/session/retry.test.ts"],
+    /is ignored after a refusal of the provider/,
+  ),
 ];

@@ -82,6 +82,23 @@ assert.match(
   moora(["run", "hi", "--model", "m"], { OPENAI_API_KEY: "none" }),
   /^2: .*The openai provider needs the package openai\. .*npm install openai\n$/,
 );
+// The packages of this repository lie above this project, so this one is hidden.
+const withoutMcp = `import { registerHooks } from "node:module";
+registerHooks({ resolve(name, context, next) { if (name === "@moora/mcp") throw new Error("hidden"); return next(name, context); } });`;
+for (const [args, user] of [
+  [["run", "hi", "--mcp", "some-server"], "--mcp"],
+  [["mcp", "--agent", "agent.js"], '"moora mcp"'],
+] as const) {
+  assert.equal(
+    moora(args, {}, ["--import", `data:text/javascript,${encodeURIComponent(withoutMcp)}`]),
+    `2: moora: ${user} needs the package @moora/mcp. Install it: npm install @moora/mcp @modelcontextprotocol/client @modelcontextprotocol/server\n`,
+  );
+}
+
+assert.match(
+  moora(["run", "hi", "--provider", "xai", "--model", "m"], { XAI_API_KEY: "none" }),
+  /^2: .*The xai provider needs the package @ai-sdk\/xai\. .*npm install @ai-sdk\/xai\n$/,
+);
 
 // An older Node fails with a clear message.
 const old = (change: string): readonly string[] => ["--import", `data:text/javascript,${change}`];

@@ -21,9 +21,11 @@ const entryFiles: Readonly<Record<string, string>> = {
   "@moora/event-log-postgres": "event-log-postgres/src/index.ts",
   "@moora/llm": "llm/src/index.ts",
   "@moora/llm/adapter": "llm/src/adapter.ts",
+  "@moora/llm-ai-sdk": "llm-ai-sdk/src/index.ts",
   "@moora/llm-anthropic": "llm-anthropic/src/index.ts",
   "@moora/llm-openai": "llm-openai/src/index.ts",
   "@moora/otel": "otel/src/index.ts",
+  "@moora/mcp": "mcp/src/index.ts",
   moora: "moora/src/index.ts",
 };
 

@@ -53,6 +53,7 @@ export type {
   LlmMessageStartedInput,
   ObservedToolCall,
   DataChangedInput,
+  LoopRetriedInput,
   ReActCancelledInput,
   ReActObservedInput,
   SessionOpenedInput,

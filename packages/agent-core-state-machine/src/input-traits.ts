@@ -43,6 +43,7 @@ export const inputTraits: { readonly [Type in InputType]: InputTraits } = /* @__
   "tool-call-decided": { access: "anyone", about: "tool-call", role: "answer" },
   "deadline-passed": owned("wait", "answer"),
   "re-act-cancelled": fact("anyone"),
+  "loop-retried": fact("anyone"),
   "session-opened": fact("owner"),
   "agent-configured": fact("host"),
   "state-handler-started": owned("handler", "intent"),

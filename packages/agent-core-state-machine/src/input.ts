@@ -80,6 +80,8 @@ export const inputSchemas = {
     finish: z.exactOptional(
       z.object({ unified: z.enum(["stop", "tool-calls", "length", "other"]), raw: text }),
     ),
+    /** Which of several callers answered, and why. Only recorded. */
+    answeredBy: z.exactOptional(z.object({ caller: text, model: text, reasons: z.array(text) })),
   }),
   "llm-call-failed": input("llm-call-failed", {
     key: text,
@@ -160,6 +162,8 @@ export const inputSchemas = {
     reason: z.exactOptional(text),
     partial: z.exactOptional(text),
   }),
+  /** A failed loop is tried again: the next loop has its task and what it has done so far. */
+  "loop-retried": input("loop-retried", {}),
   /** A process has become the owner of the session. Work that the previous owner had started is interrupted. */
   "session-opened": input("session-opened", {
     owner: text,
@@ -255,6 +259,8 @@ export type ToolCallDecidedInput = InputOf<"tool-call-decided">;
 export type DeadlinePassedInput = InputOf<"deadline-passed">;
 /** The running loop is cancelled. */
 export type ReActCancelledInput = InputOf<"re-act-cancelled">;
+/** A failed loop is tried again. */
+export type LoopRetriedInput = InputOf<"loop-retried">;
 /** A process has become the owner of the session. Work that had started is interrupted. */
 export type SessionOpenedInput = InputOf<"session-opened">;
 /** The configuration or the tools were changed. */

@@ -21,6 +21,7 @@ import { reActObserved } from "./inputs/re-act-observed.ts";
 import type { IgnoredReason, InputHandler, StateChange } from "./inputs/input-handler.ts";
 import {
   agentConfigured,
+  loopRetried,
   reActCancelled,
   sessionOpened,
   snapshotTaken,
@@ -53,6 +54,7 @@ const handlers: { readonly [Type in InputType]: InputHandler<InputOf<Type>> } = 
   "tool-call-decided": toolCallDecided,
   "deadline-passed": deadlinePassed,
   "re-act-cancelled": reActCancelled,
+  "loop-retried": loopRetried,
   "session-opened": sessionOpened,
   "agent-configured": agentConfigured,
   "state-handler-started": stateHandlerStarted,

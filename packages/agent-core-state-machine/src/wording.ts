@@ -36,6 +36,7 @@ export const wording = {
     `Your answer is too short: at least ${length} characters are expected. Give a complete answer.`,
   answerInvalid: (problem: string) =>
     `Your answer does not have the form that is asked for: ${problem} Answer again.`,
+  triedAgain: "The task ended with an error and is tried again. Continue it.",
   nothingToDo: "Your last turn had neither an answer nor a call. Answer, or call a tool.",
   notAlone: "Not handed over: hand the conversation over in a turn without other calls.",
   noTeam: "Not handed over: there is no other agent in this conversation.",

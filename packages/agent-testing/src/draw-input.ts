@@ -36,6 +36,7 @@ function drawFromOutside(state: AgentState, choose: Choose): AgentInput {
       ...(choose(2) === 0 ? { partial: drawText(choose) } : {}),
       timestamp,
     }),
+    () => ({ type: "loop-retried", timestamp }),
     () => ({ type: "session-opened", owner: oneOf(choose, ["a", "b"]), timestamp }),
     () => ({ type: "agent-configured", config: drawConfigChange(choose), timestamp }),
     () => ({ type: "agent-configured", tools: drawTools(choose), timestamp }),

@@ -11,6 +11,7 @@ const subject: ConformanceSubject = {
     "signed-reasoning",
     "cache-writes",
     "refusals",
+    "text-arguments",
     "loose-ids",
     "images",
   ],

@@ -17,6 +17,7 @@ const features: readonly LlmFeature[] = [
   "refusals",
   "content-filter",
   "interleaved-calls",
+  "text-arguments",
   "loose-ids",
   "images",
 ];

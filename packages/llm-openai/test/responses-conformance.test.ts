@@ -14,6 +14,7 @@ const subject: ConformanceSubject = {
     "refusals",
     "content-filter",
     "interleaved-calls",
+    "text-arguments",
     "loose-ids",
     "images",
     "cache-key",

@@ -12,7 +12,7 @@ export {
 } from "./check-options.ts";
 export { chunkFeed, type ChunkFeed } from "./chunk-feed.ts";
 export { logprobsToConfidence } from "./confidence.ts";
-export type { ConnectionOptions } from "./connection.ts";
+export { resolveApiKey, type ApiKey, type ConnectionOptions } from "./connection.ts";
 export { environmentVariable } from "./environment.ts";
 export { failedOutcome, failureOf, redactedFailureOf, withWarnings, type FailureOf } from "./failure.ts";
 export { errorToFailure, faultToFailure, type FailureContext } from "./fault-to-failure.ts";
@@ -39,7 +39,12 @@ export type {
 } from "./protocol.ts";
 export { callProvider } from "./provider-call.ts";
 export { retryAfterMs, type HeaderLookup } from "./retry-after.ts";
-export type { BrokenStream, RefusedResponse, StreamFault } from "./stream-fault.ts";
+export {
+  StreamFaultError,
+  type BrokenStream,
+  type RefusedResponse,
+  type StreamFault,
+} from "./stream-fault.ts";
 export { readStream, type StreamLimits, type Wire } from "./stream-guard.ts";
 export { sdkErrorBody } from "./sdk-error.ts";
 export { strictSchema, type StrictRules } from "./strict-schema.ts";

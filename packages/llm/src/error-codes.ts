@@ -48,6 +48,7 @@ const messagePatterns: readonly (readonly [RegExp, LlmFailureKind])[] = [
   [/\btoo many (input |prompt )?tokens\b/i, "context-length"],
   [/\breduce the length of\b/i, "context-length"],
   [/\brequest too large\b.*\btokens\b/is, "context-length"],
+  [/\binput token count\b.*\bexceeds\b/i, "context-length"],
   [/\bcontent (filter|management|filtering|usage) polic(y|ies)\b/i, "content-filter"],
   [/\bcredit balance is too low\b/i, "billing"],
 ];

@@ -38,11 +38,14 @@ export const guardedFetch =
     throw new Error("Not an event stream.");
   };
 
+/** Server-sent events, and the binary events of Amazon. */
+const eventStreamTypes = /^(text\/event-stream|application\/vnd\.amazon\.eventstream)\b/i;
+
 const isEventStream = (
   response: Response,
 ): response is Response & { readonly body: ReadableStream<Uint8Array<ArrayBuffer>> } => {
   const type = response.headers.get("content-type") ?? "";
-  return response.ok && response.body !== null && (type === "" || /^text\/event-stream\b/i.test(type));
+  return response.ok && response.body !== null && (type === "" || eventStreamTypes.test(type));
 };
 
 const observed = (

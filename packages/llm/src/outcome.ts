@@ -74,6 +74,16 @@ export interface LlmFinish {
   readonly raw: string;
 }
 
+/** Which of several callers answered, where a combinator such as `fallback` or `cached` chose. */
+export interface LlmAnswerer {
+  /** The name of the caller. */
+  readonly caller: string;
+  /** The model that answered. */
+  readonly model: string;
+  /** Why it answered: one text for each choice, the outermost first. Empty if the first choice answered. */
+  readonly reasons: readonly string[];
+}
+
 /** The result of a call: a turn or a failure. `partial` is the text that was streamed before the failure. */
 export type LlmOutcome =
   | {
@@ -86,6 +96,8 @@ export type LlmOutcome =
       readonly confidence?: number;
       readonly warnings?: readonly string[];
       readonly finish: LlmFinish;
+      /** Missing if no combinator chose the caller. */
+      readonly answeredBy?: LlmAnswerer;
     }
   | {
       readonly ok: false;

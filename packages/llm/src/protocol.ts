@@ -28,7 +28,8 @@ export interface WireRequest<Body> {
 export interface WireCall extends Wire {
   /** Undefined if the provider needs no key. */
   readonly apiKey: string | undefined;
-  readonly baseURL: string;
+  /** Undefined if the protocol has none. */
+  readonly baseURL: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -67,8 +68,8 @@ export interface Protocol<Body, Event> {
   readonly provider: string;
   /** The API's name, in origins: `responses`. */
   readonly api: string;
-  /** An absolute URL with `http://` or `https://`. */
-  readonly baseURL: string;
+  /** An absolute URL with `http://` or `https://`; undefined if only the client knows the address. */
+  readonly baseURL?: string | undefined;
   /** The environment variable with the API key; undefined if the provider needs no key. */
   readonly keyName?: string | undefined;
   /** Whether to send the `idempotency-key` header. Some servers reject it in requests from a browser. */

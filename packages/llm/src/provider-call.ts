@@ -9,6 +9,7 @@ import {
 } from "./connection.ts";
 import { failedOutcome, redactedFailureOf, failureOf, withWarnings } from "./failure.ts";
 import { faultToFailure, type FailureContext } from "./fault-to-failure.ts";
+import { defined } from "./json.ts";
 import { hostOf, originOf } from "./origin.ts";
 import type { LlmOutcome } from "./outcome.ts";
 import type { Protocol, WireCall, WireRequest } from "./protocol.ts";
@@ -40,8 +41,9 @@ export async function callProvider<Body, Event>(
     return failedOutcome(failureOf("auth", keyMessage(key.type, protocol)));
 
   const apiKey = key.type === "key" ? key.key : undefined;
-  const secrets = secretsOf({ ...connection, baseURL: protocol.baseURL }, apiKey ?? "");
-  const problem = baseUrlProblem(protocol.baseURL);
+  const { baseURL } = protocol;
+  const secrets = secretsOf({ ...connection, ...defined({ baseURL }) }, apiKey ?? "");
+  const problem = baseURL === undefined ? undefined : baseUrlProblem(baseURL);
   if (problem !== undefined)
     return failedOutcome(redactedFailureOf(secrets)("invalid-request", `${protocol.provider}: ${problem}`));
   try {
@@ -91,8 +93,8 @@ class ProviderCall<Body, Event> {
     this.#connection = connection;
     this.#options = options;
     this.#apiKey = apiKey;
-    const { errorCodes, errorToBody, baseURL } = protocol;
-    this.#failure = { host: hostOf(baseURL) || "the provider", secrets, errorCodes, errorToBody };
+    const { errorCodes, errorToBody, baseURL, provider } = protocol;
+    this.#failure = { host: hostOf(baseURL ?? "") || provider, secrets, errorCodes, errorToBody };
   }
 
   /** Sends the request, and once more without raw parts if they are rejected. */

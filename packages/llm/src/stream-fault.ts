@@ -29,3 +29,17 @@ export type StreamFault =
   | { readonly type: "unreadable"; readonly error: unknown }
   | ({ readonly type: "response" } & RefusedResponse)
   | ({ readonly type: "broken" } & BrokenStream);
+
+/**
+ * An error that names the fault of its stream. A client that finds the fault itself throws it from `open`, and a reader from
+ * `add`; any other error is classified by the progress of the request.
+ */
+export class StreamFaultError extends Error {
+  override readonly name = "StreamFaultError";
+  readonly fault: StreamFault;
+
+  constructor(fault: StreamFault) {
+    super(`The stream ended: ${fault.type}.`);
+    this.fault = fault;
+  }
+}

@@ -1,6 +1,6 @@
 import { guardedFetch } from "./guarded-fetch.ts";
 import { silenceTimer } from "./silence-timer.ts";
-import type { StreamFault } from "./stream-fault.ts";
+import { StreamFaultError, type StreamFault } from "./stream-fault.ts";
 
 /** The limits of one stream. */
 export interface StreamLimits {
@@ -83,10 +83,18 @@ class StreamGuard<Event> {
 
   /** Keeps the first fault: an error after an abort results from the abort. */
   recordError(error: unknown): void {
-    this.#fault ??=
-      error instanceof SyntaxError
-        ? { type: "unreadable", error }
-        : { type: "broken", error, sent: this.#hasReached("sent"), answered: this.#hasReached("answered") };
+    this.#fault ??= this.#faultOf(error);
+  }
+
+  #faultOf(error: unknown): StreamFault {
+    if (error instanceof StreamFaultError) return error.fault;
+    if (error instanceof SyntaxError) return { type: "unreadable", error };
+    return {
+      type: "broken",
+      error,
+      sent: this.#hasReached("sent"),
+      answered: this.#hasReached("answered"),
+    };
   }
 
   end(): void {
@@ -114,7 +122,7 @@ class StreamGuard<Event> {
     try {
       if (this.#onEvent(event)) this.#advanceTo("complete");
     } catch (error) {
-      this.#fault ??= { type: "unreadable", error };
+      this.#fault ??= error instanceof StreamFaultError ? error.fault : { type: "unreadable", error };
       return false;
     }
     this.#restartTimer();

@@ -37,7 +37,12 @@ function fieldsToVendorError(fields: JsonObject): VendorError {
 /** Codes and types, the most specific first. A bare `error` is left out. */
 function codesOf(fields: JsonObject): readonly string[] {
   const { code, type, status, details, object } = fields;
-  const detailed = isJsonObject(details) ? details["error_code"] : undefined;
+  // Google lists its details, and one of them has the reason.
+  const detailed = isJsonObject(details)
+    ? details["error_code"]
+    : Array.isArray(details)
+      ? details.find((detail) => isJsonObject(detail) && "reason" in detail)?.["reason"]
+      : undefined;
   return [detailed, code, type, status, object].filter(
     (name): name is string => typeof name === "string" && name !== "" && name !== "error",
   );

@@ -174,3 +174,19 @@ describe("a failure", () => {
     );
   });
 });
+
+describe("an error of Google", () => {
+  it("has the reason among its details as its code", () => {
+    const reason = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "out_of_luck" };
+    const error = { code: 403, status: "PERMISSION_DENIED", message: "no", details: [{ other: 1 }, reason] };
+    expect(response(403, { error })).toMatchObject({ kind: "billing", raw: "out_of_luck", status: 403 });
+  });
+
+  it("is about the length of the context where its message counts the tokens of the input", () => {
+    const message = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).";
+    expect(response(400, { error: { code: 400, status: "INVALID_ARGUMENT", message } })).toMatchObject({
+      kind: "context-length",
+      retryable: false,
+    });
+  });
+});

@@ -93,6 +93,14 @@ const pausing: Protocol<Body, string>["reader"] = ({ origin }) => ({
 });
 
 describe("a call through a protocol", () => {
+  it("needs no base URL where the client knows the address: messages name the provider", async () => {
+    expect(textOf(await callWith({ baseURL: undefined }))).toBe("some-model at toy/talk/some-model");
+    const silent: Partial<Protocol<Body, string>> = { baseURL: undefined, open: async () => answer() };
+    expect(await callWith(silent)).toMatchObject({
+      failure: { kind: "empty", message: "toy sent an empty answer." },
+    });
+  });
+
   it("uses the model of the request, otherwise that of the caller, and an origin without secrets", async () => {
     expect(textOf(await callWith({}))).toBe("some-model at toy/talk/toy.test/some-model");
     expect(textOf(await callWith({}, { model: "mine" }, { model: "" }))).toBe(

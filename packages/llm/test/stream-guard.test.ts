@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { readStream, type StreamFault, type StreamLimits, type Wire } from "@moora/llm/adapter";
+import {
+  readStream,
+  StreamFaultError,
+  type StreamFault,
+  type StreamLimits,
+  type Wire,
+} from "@moora/llm/adapter";
 
 /** A server in memory, whose body the test writes, ends and breaks. */
 function memoryServer(
@@ -248,6 +254,32 @@ describe("a guarded stream", () => {
     const refused = await fault;
     expect(refused).toMatchObject({ type: "response", status: 200 });
     expect(refused?.type === "response" && refused.body.length).toBe(64 * 1024);
+  });
+
+  it("accepts the binary event streams of Amazon", async () => {
+    const server = memoryServer({ type: "application/vnd.amazon.eventstream" });
+    const { fault } = startReading({ fetch: server.fetch });
+    server.write("end\n");
+    server.end();
+    expect(await fault).toBeUndefined();
+  });
+
+  it("has the fault that its client or its reader names", async () => {
+    const named: StreamFault = { type: "broken", error: new Error("no"), sent: true, answered: false };
+    const failing = (): never => {
+      throw new StreamFaultError(named);
+    };
+    expect(
+      await readStream(
+        limits({}),
+        async () => failing(),
+        () => true,
+      ),
+    ).toBe(named);
+    const server = memoryServer();
+    const fault = readStream(limits({ fetch: server.fetch }), open, failing);
+    server.write("a\n");
+    expect(await fault).toBe(named);
   });
 
   it("keeps the status of an error whose body never ends", async () => {

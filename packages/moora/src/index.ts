@@ -60,8 +60,27 @@ export { postgresLog } from "@moora/event-log-postgres";
 export type { PostgresOptions, PostgresPool } from "@moora/event-log-postgres";
 
 // Models.
-export { LlmOptionError } from "@moora/llm";
-export type { LlmCaller } from "@moora/llm";
+export {
+  cached,
+  fallback,
+  LlmOptionError,
+  memoryLlmCache,
+  rateLimited,
+  recorded,
+  replayed,
+  route,
+} from "@moora/llm";
+export type {
+  CachedOptions,
+  FallbackOptions,
+  LlmCache,
+  LlmCaller,
+  LlmRecording,
+  RateLimits,
+  RecordingOptions,
+} from "@moora/llm";
+export { aiSdk, AiSdkCaller } from "@moora/llm-ai-sdk";
+export type { AiSdkConnection, AiSdkFactory, AiSdkModel, AiSdkOptions } from "@moora/llm-ai-sdk";
 export { anthropic, AnthropicCaller } from "@moora/llm-anthropic";
 export type { AnthropicOptions } from "@moora/llm-anthropic";
 export { chatProfiles, openai, OpenAiCaller, openaiChat, OpenAiChatCaller } from "@moora/llm-openai";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { defineTool, toolReply, type Tool, type ToolContext } from "@moora/agent";
+import { defineTool, toolAsks, toolReply, type Tool, type ToolContext } from "@moora/agent";
 import type { Counter } from "./counter.ts";
 import { tally } from "./tally.ts";
 import type { Life } from "./mortal-log.ts";
@@ -30,7 +30,7 @@ interface Counted<Input> extends Definition {
   /** What it gives, once its trace is left. */
   readonly gives: (args: Input, context: ToolContext) => unknown;
   /** What it waits for before it does anything. */
-  readonly waits?: (args: Input, signal: AbortSignal) => Promise<void>;
+  readonly waits?: (args: Input, context: ToolContext) => Promise<void>;
 }
 
 /** A tool that leaves a trace in the world, if its process lives to do so. */
@@ -46,7 +46,7 @@ function counted<Input>(
       const { idempotencyKey: key, attempt, signal } = context;
       await turn();
       life.check();
-      await waits?.(args, signal);
+      await waits?.(args, context);
       life.check();
       if (!signal.aborted) counter.ran({ key, tool: definition.name, args: JSON.stringify(args), attempt });
       life.didWork();
@@ -124,6 +124,40 @@ function putting({ counter, life }: World, name: string): Tool {
   });
 }
 
+/** A tool that fails the first time that it runs for a call, in whichever process. */
+const failingOnce = (world: World, name: string): Tool => {
+  const failed = new Set<string>();
+  return counted(world, {
+    name,
+    replay: "safe",
+    retries: 2,
+    input: of,
+    waits: (_, { idempotencyKey: key }) => {
+      if (!world.counter.knows(key)) failed.add(key);
+      return Promise.resolve();
+    },
+    gives: ({ of: given }, { idempotencyKey: key }) => {
+      if (failed.delete(key)) throw new Error("The connection was reset.");
+      return { [name]: given };
+    },
+  });
+};
+
+const howMany = z.object({ count: z.number() });
+
+/** A tool that asks a person how many, and gives the answer back with what it had kept. */
+const wondering = (world: World, name: string): Tool =>
+  counted(world, {
+    name,
+    replay: "keyed",
+    input: of,
+    gives: ({ of: given }, { asked }) => {
+      const question = { question: `How many of ${given}?`, answer: howMany, state: { of: given } };
+      if (asked === undefined) return toolAsks(question);
+      return { kept: asked.state, reply: asked.reply };
+    },
+  });
+
 /** How every tool is made that there is, by its name. */
 const makers: Readonly<Record<string, (world: World, name: string) => Tool>> = {
   look: (world, name) => plain(world, { name, replay: "safe" }),
@@ -142,6 +176,8 @@ const makers: Readonly<Record<string, (world: World, name: string) => Tool>> = {
   sign: (world, name) => plain(world, { name, replay: "keyed", approval: "always" }),
   single: (world, name) => plain(world, { name, replay: "safe", maxParallel: 1 }),
   put: (world, name) => putting(world, name),
+  flaky: (world, name) => failingOnce(world, name),
+  wonder: (world, name) => wondering(world, name),
   miss: (world, name) => counted(world, { name, replay: "safe", input: of, gives: failing }),
   throw: (world, name) => counted(world, { name, replay: "safe", input: of, gives: throwing }),
   nothing: (world, name) => counted(world, { name, replay: "safe", input: of, gives: () => undefined }),
@@ -158,7 +194,7 @@ const makers: Readonly<Record<string, (world: World, name: string) => Tool>> = {
       name,
       replay: "safe",
       input: text,
-      waits: (given, signal) => waitFor(given.text, world, signal),
+      waits: (given, { signal }) => waitFor(given.text, world, signal),
       gives: (given) => `After: ${given.text}`,
     }),
   slow: (world, name) =>
@@ -167,7 +203,7 @@ const makers: Readonly<Record<string, (world: World, name: string) => Tool>> = {
       replay: "safe",
       timeoutMs: 5_000,
       input: of,
-      waits: (_, signal) => waitFor("never", world, signal),
+      waits: (_, { signal }) => waitFor("never", world, signal),
       gives: () => "never",
     }),
   ask_human: (_, name) => humanTool(name),

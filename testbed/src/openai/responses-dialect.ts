@@ -11,22 +11,31 @@ import {
   type ServerEvent,
 } from "@moora/llm/testing";
 
-/** The Responses API of a server. */
-export const responsesDialect: ServerDialect = {
-  path: "/responses",
-  requestProblem: responsesRequestProblem,
-  events: answerToEvents,
-  errorBody: (error, message) => ({
-    error: { ...errorCodes[error], message: messages[error] ?? message, param: null },
-  }),
-  errorEvent: (error) =>
-    serverSentEvent("error", {
-      type: "error",
-      ...errorCodes[error],
-      message: messages[error] ?? `this is ${error}`,
-      sequence_number: 9,
+/** The Responses API of a server. Reasoning has two summaries, so that restoring them is tested. */
+export const responsesDialect: ServerDialect = dialectOf((text) => [text.slice(0, 4), text.slice(4)]);
+
+/** The same, for clients that restore summaries only from the events of their parts. */
+export const singleSummaryDialect: ServerDialect = dialectOf((text) => [text]);
+
+function dialectOf(toSummaries: (text: string) => readonly string[]): ServerDialect {
+  return {
+    path: "/responses",
+    requestProblem: responsesRequestProblem,
+    events: (answer, body, issue) =>
+      answerToEvents(answer, body, (text) => reasoningItem(text, toSummaries(text), issue)),
+    errorBody: (error, message) => ({
+      error: { ...errorCodes[error], message: messages[error] ?? message, param: null },
     }),
-};
+    errorEvent: (error) =>
+      serverSentEvent("error", {
+        type: "error",
+        code: errorCodes[error]["code"] ?? errorCodes[error]["type"] ?? null,
+        param: null,
+        message: messages[error] ?? `this is ${error}`,
+        sequence_number: 9,
+      }),
+  };
+}
 
 export const errorCodes: Readonly<Record<ScriptedError, JsonObject>> = {
   auth: { type: "invalid_request_error", code: "invalid_api_key" },
@@ -52,16 +61,17 @@ interface Item {
 function answerToEvents(
   answer: ScriptedAnswer,
   body: JsonObject,
-  issue: (token: string) => string,
+  toReasoning: (text: string) => Item,
 ): ServerEvent[] {
   const items = [
-    ...(answer.reasoning === undefined ? [] : [reasoningItem(answer.reasoning, issue)]),
+    ...(answer.reasoning === undefined ? [] : [toReasoning(answer.reasoning)]),
     ...(answer.text || answer.finish === "refusal" ? [messageItem(answer, body)] : []),
     ...(answer.calls ?? []).map((call, index) => callItem(call, index, body)),
   ];
   const response = {
     id: "resp_1",
     object: "response",
+    created_at: 1,
     model: body["model"] ?? "model-a",
     output: [],
     error: null,
@@ -127,9 +137,8 @@ function interleaved(items: readonly Item[]): Event[] {
   );
 }
 
-function reasoningItem(text: string, issue: (token: string) => string): Item {
-  // Two summaries, so that restoring them is tested.
-  const summary = [text.slice(0, 4), text.slice(4)].map((part) => ({ type: "summary_text", text: part }));
+function reasoningItem(text: string, summaries: readonly string[], issue: (token: string) => string): Item {
+  const summary = summaries.map((part) => ({ type: "summary_text", text: part }));
   const begin = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "incomplete" };
   return {
     begin,

@@ -14,7 +14,7 @@ import { callId } from "../call-id.ts";
 import type { CallLlmEffect } from "../effect.ts";
 import { answerInternalCall, isInternalTool } from "../internal-tools.ts";
 import type { EffectHost } from "./host.ts";
-import { readFinish, readTurn } from "./read-turn.ts";
+import { readAnswerer, readFinish, readTurn } from "./read-turn.ts";
 
 type Answered = Extract<LlmOutcome, { ok: true }>;
 
@@ -125,6 +125,7 @@ export function toObservedInput(
     usage: about.usage,
     ...(Number.isFinite(outcome.confidence) ? { confidence: outcome.confidence } : undefined),
     finish: readFinish(outcome.finish),
+    ...(outcome.answeredBy === undefined ? undefined : { answeredBy: readAnswerer(outcome.answeredBy) }),
   };
   return before.length === 0 ? [observed] : [...before, observed];
 }

@@ -1,6 +1,6 @@
 import type { Json } from "@moora/agent-core-state-machine";
 import { jsonCopy, maxJsonLength } from "@moora/agent-core-state-machine/internal";
-import type { LlmFinish, LlmPart, LlmTurn } from "@moora/llm";
+import type { LlmAnswerer, LlmFinish, LlmPart, LlmTurn } from "@moora/llm";
 import { withWellFormedText } from "@moora/llm/internal";
 import { UnloggableInput } from "./assert-loggable.ts";
 
@@ -74,4 +74,11 @@ const finishes: readonly LlmFinish["unified"][] = ["stop", "tool-calls", "length
 export const readFinish = ({ unified, raw }: LlmFinish): LlmFinish => ({
   unified: finishes.includes(unified) ? unified : "other",
   raw: text(raw, "finish"),
+});
+
+/** Which of several callers answered: well-formed text, which a log can store. */
+export const readAnswerer = ({ caller, model, reasons }: LlmAnswerer): LlmAnswerer => ({
+  caller: text(caller, "answerer"),
+  model: text(model, "answerer"),
+  reasons: reasons.map((reason) => text(reason, "answerer")),
 });

@@ -12,6 +12,8 @@ export interface ToolReply {
   readonly content: string;
   readonly files?: readonly AgentAttachment[];
   readonly isError?: boolean;
+  /** The code of the error, for programs: stable across releases of the tool. Default: "tool-error". */
+  readonly code?: string;
   /** The usage of the models that the tool called. It counts as usage of the agent. */
   readonly usage?: UsageReport;
 }
@@ -25,6 +27,8 @@ export function toolReply(reply: ToolReply): ToolReply {
     refuse(`toolReply needs an object, { content, files, isError }, got ${shownValue(reply)}.`);
   if (typeof reply.content !== "string")
     refuse(`toolReply: content must be a string, got ${typeof reply.content}.`);
+  if (reply.code !== undefined && (typeof reply.code !== "string" || reply.code === ""))
+    refuse(`toolReply: code must be a non-empty string, got ${shownValue(reply.code)}.`);
   const made = { ...reply };
   replies.add(made);
   return made;
@@ -74,11 +78,11 @@ const replyToOutcome = ({ usage, ...reply }: ToolReply, toolName: string): ToolO
 });
 
 function contentToOutcome(
-  { content, files, isError }: Omit<ToolReply, "usage">,
+  { content, files, isError, code = "tool-error" }: Omit<ToolReply, "usage">,
   toolName: string,
 ): ToolOutcome {
   const text = content.toWellFormed();
-  if (isError === true) return { isSuccess: false, error: text, code: "tool-error" };
+  if (isError === true) return { isSuccess: false, error: text, code };
   if (files === undefined) return { isSuccess: true, content: text };
   const copied = jsonCopy(files);
   if ("copy" in copied) return { isSuccess: true, content: text, files };

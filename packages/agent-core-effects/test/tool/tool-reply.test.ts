@@ -39,6 +39,16 @@ describe("what a tool returns, now or later", () => {
     for (const outcome of await both(output)) expect(outcome).toEqual({ isSuccess: true, content });
   });
 
+  it("an error has the code of its reply, or tool-error", async () => {
+    for (const outcome of await both(toolReply({ content: "gone", isError: true, code: "no-server" })))
+      expect(outcome).toEqual({ isSuccess: false, error: "gone", code: "no-server" });
+    for (const outcome of await both(toolReply({ content: "gone", isError: true })))
+      expect(outcome).toEqual({ isSuccess: false, error: "gone", code: "tool-error" });
+    expect(() => toolReply({ content: "gone", isError: true, code: "" })).toThrow(
+      'toolReply: code must be a non-empty string, got "".',
+    );
+  });
+
   it('J02 {"then":"x"} is JSON, and nothing waits for it', async () => {
     expect(
       await runAlone(

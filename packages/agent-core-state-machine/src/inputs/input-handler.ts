@@ -11,6 +11,7 @@ export type IgnoredReason =
   | "reserved-id"
   | "busy"
   | "no-loop"
+  | "not-failed"
   | "not-planning"
   | "waiting"
   | "wrong-key"

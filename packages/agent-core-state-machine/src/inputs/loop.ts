@@ -1,9 +1,10 @@
+import { callIdsOf } from "../control/calls.ts";
 import type { ControlType } from "../control/control.ts";
 import { move } from "../control/move.ts";
 import { transcriptOf } from "../collections/state-lists.ts";
 import { closeStreamedMessage, streamedMessage } from "../control/streamed-message.ts";
 import type { StateEdit } from "../state-edit.ts";
-import type { AgentState, ContextEntry } from "../state.ts";
+import type { AgentState, ContextEntry, ReActContext } from "../state.ts";
 import { awaitUsageOfHandler, awaitUsageOfModel } from "../unreported-usage.ts";
 import { noAgentUsage } from "../usage.ts";
 import { wording } from "../wording.ts";
@@ -16,13 +17,47 @@ export function isLoopRunning({ config, reActContext: { control } }: AgentState)
 
 /** Starts the next loop with a user message, and with the entries that the previous loop left in the queue. */
 export function openLoop(edit: StateEdit, entry: ContextEntry): void {
-  const { reActContext: last, config, timestamp } = edit;
-  edit.setContext({
-    contextWindowSize: config.window.initialSize,
+  const { queued } = edit.reActContext;
+  startLoop(edit, {
+    contextWindowSize: edit.config.window.initialSize,
     toolCallIds: [],
+    stepLimit: 0,
+    loopStart: transcriptOf(edit).length,
+    queued: [...queued, entry],
+  });
+}
+
+/** Whether the newest loop has failed and can be tried again: its task is not withheld from requests. */
+export function mayRetryLoop(state: AgentState): boolean {
+  const { control, loopStart } = state.reActContext;
+  if (control.type !== "Error") return false;
+  const transcript = transcriptOf(state);
+  for (let index = loopStart; index < transcript.length; index += 1) {
+    const entry = transcript.at(index);
+    if (entry?.type === "message") return entry.withheld !== true;
+  }
+  return false;
+}
+
+/** Starts the next loop with the entries of the failed one, and with the limits and the budget of a new one. */
+export function retryLoop(edit: StateEdit): void {
+  const { contextWindowSize, toolCallIds, loopStart, queued } = edit.reActContext;
+  const last = transcriptOf(edit).findLast(() => true);
+  // Providers read a turn at the end of a request as the beginning of the answer.
+  if (last?.type === "turn" && callIdsOf(last).length === 0)
+    edit.addEntry({ type: "note", text: wording.triedAgain });
+  const stepLimit = edit.config.limits.maxSteps;
+  startLoop(edit, { contextWindowSize, toolCallIds, stepLimit, loopStart, queued });
+}
+
+type NewLoop = Pick<ReActContext, "contextWindowSize" | "toolCallIds" | "stepLimit" | "loopStart" | "queued">;
+
+function startLoop(edit: StateEdit, given: NewLoop): void {
+  const { reActContext: last, timestamp } = edit;
+  edit.setContext({
+    ...given,
     loop: last.loop + 1,
     step: 0,
-    stepLimit: 0,
     retryCount: 0,
     truncatedCount: 0,
     summariesFailed: 0,
@@ -30,8 +65,6 @@ export function openLoop(edit: StateEdit, entry: ContextEntry): void {
     usage: noAgentUsage,
     inputTokens: 0,
     widen: false,
-    loopStart: transcriptOf(edit).length,
-    queued: [...last.queued, entry],
     entries: 0,
     entriesSincePlan: 0,
     startedAt: timestamp,

@@ -11,6 +11,7 @@ import { advanceBatch } from "../control/tool-batch.ts";
 import type { StateEdit } from "../state-edit.ts";
 import type {
   AgentConfiguredInput,
+  LoopRetriedInput,
   ReActCancelledInput,
   SessionOpenedInput,
   SnapshotTakenInput,
@@ -20,11 +21,14 @@ import type { AgentState, ToolDefinition } from "../state.ts";
 import { awaitUsageOfHandler } from "../unreported-usage.ts";
 import { wording } from "../wording.ts";
 import { interruptLlmCall, replaceLlmCall } from "./llm-call.ts";
-import { cancelLoop, isLoopRunning } from "./loop.ts";
+import { cancelLoop, isLoopRunning, mayRetryLoop, retryLoop } from "./loop.ts";
 import type { InputHandler } from "./input-handler.ts";
 
 export const reActCancelled: InputHandler<ReActCancelledInput> = (state, { reason, partial }) =>
   isLoopRunning(state) ? (edit) => cancelLoop(edit, reason, partial ?? "") : "no-loop";
+
+export const loopRetried: InputHandler<LoopRetriedInput> = (state) =>
+  mayRetryLoop(state) ? retryLoop : "not-failed";
 
 /** Changes only the time of the last change: the input exists so that the chain of records covers the snapshot. */
 export const snapshotTaken: InputHandler<SnapshotTakenInput> = () => () => undefined;

@@ -58,9 +58,9 @@ export const toolCallCompleted: InputHandler<ToolCallResultInput> = (state, inpu
     if (data !== undefined) edit.setData(data.value, patches);
     edit.addToolUsage(usage);
     if (!result.isSuccess && result.code === "timeout") awaitUsageOf(edit, call);
-    // Without a key the same input could fail the next attempt as well.
-    const isOfAttempt = key !== undefined && retryable === true;
-    if (!result.isSuccess && isOfAttempt && mayRetry(edit, call)) retryLater(edit, call);
+    // A result without a key is final: it could arrive again, and would count as that of the next attempt.
+    const isFinal = result.isSuccess || retryable !== true || key === undefined;
+    if (!isFinal && mayRetry(edit, call)) retryLater(edit, call);
     else if (call.mayHaveRun && hasNotRun(result)) failAsUnknown(edit, toolCallId, errorOf(result));
     else settleCall(edit, toolCallId, result);
     advanceBatch(edit);

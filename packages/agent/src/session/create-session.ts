@@ -71,22 +71,14 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const decisions = new Decisions(agent, base, {
     state,
     dispatch: (...inputs) => outside.dispatch(...inputs),
-    async decideBelow(question, decision, by) {
-      outside.check();
-      return await subAgents.decide(question, decision, by);
-    },
+    decideBelow: (question, decision, by) => subAgents.decide(question, decision, by),
+    check: () => outside.check(),
   });
   const output = new SessionOutput(agent, base, {
     questions: () => [...questionsAt(state()), ...subAgents.questions()],
     decide: (question, decision, by) => decisions.decide(question, decision, by),
   });
-  const subAgents = new SubAgents(agent, {
-    ...subAgentsHost(base, output),
-    callOf: (toolCallId) => ({
-      tool: codeAt(agent, state()).parts.tools.get(recordOf(state(), toolCallId)?.name ?? ""),
-      idempotencyKey: `${base.identity ?? base.id}/${toolCallId}`,
-    }),
-  });
+  const subAgents = new SubAgents(agent, subAgentsHost(agent, base, output, state));
   const failRuns = (error: AgentError): void => output.runs.failAll(error);
   const stop = (createError: () => AgentError): void => {
     outside.stop(createError);
@@ -136,14 +128,21 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
 
 /** The host of the sub-agents of a session. */
 const subAgentsHost = <Answer>(
-  { onApproval, rejectsWithoutReviewer = false }: Pick<SessionBase, "onApproval" | "rejectsWithoutReviewer">,
+  agent: Agent<Answer>,
+  { id, identity = id, onApproval, rejectsWithoutReviewer = false }: SessionBase,
   { errors, runs, questions }: Pick<SessionOutput<Answer>, "errors" | "runs" | "questions">,
-): Omit<SubAgentsHost, "callOf"> => ({
+  state: () => AgentState,
+): SubAgentsHost => ({
   onApproval,
   rejectsWithoutReviewer,
   hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,
   emit(event) {
     if (runs.isObserved) runs.emit(event);
+  },
+  callOf(toolCallId) {
+    const name = recordOf(state(), toolCallId)?.name ?? "";
+    const tool = codeAt(agent, state()).parts.tools.get(name);
+    return { tool, idempotencyKey: `${identity}/${toolCallId}` };
   },
   watch: () => questions.watch(),
   report: errors.report,

@@ -17,6 +17,8 @@ import { resultToDecision, settlementToResult, type Settlement } from "./settlem
 export interface DecisionsHost {
   readonly state: () => AgentState;
   readonly dispatch: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
+  /** Throws if the session takes no inputs from outside. */
+  readonly check: () => void;
   /** Gives a decision to a sub-agent. */
   readonly decideBelow: SubAgents["decide"];
 }
@@ -51,7 +53,10 @@ export class Decisions {
     checkOptionalText("by", by);
     const decision = fixedDecision(value);
     const { path = [] } = question;
-    if (path.length > 0) return await this.#host.decideBelow({ ...question, path }, decision, by);
+    if (path.length > 0) {
+      this.#host.check();
+      return await this.#host.decideBelow({ ...question, path }, decision, by);
+    }
     const problem = await this.problemOf(question, decision);
     if (problem !== undefined) throw new InputRefused(problem);
     return await this.dispatch(this.toInput(question, decision, by));

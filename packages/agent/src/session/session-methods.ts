@@ -67,6 +67,7 @@ export function sessionMethods<Answer>(
     decide: (question, decision, by) => decisions.decide(question, decision, by),
     settle: (toolCallId, settlement, by) => decisions.settle(toolCallId, settlement, by),
     cancel,
+    retry: () => outside.dispatch({ type: "loop-retried", timestamp: base.clock.now() }),
     questions: () => [...questionsAt(machine.current()), ...subAgents.questions()],
     current: () => overlay.viewOf(machine.current()),
     seq: machine.seq,

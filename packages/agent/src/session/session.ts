@@ -91,13 +91,19 @@ export interface Session<Answer = string, Data = unknown> {
   ): Promise<Receipt>;
   /**
    * Settles an open tool call with a result from outside its tool, such as the callback of a service that finished the
-   * work. A running call ends with this result; an open question about the call's outcome is answered by it. Ignored as
+   * work. A running call, and one whose tool asks, ends with this result; an open question about the call's outcome is answered by it. Ignored as
    * `not-open` for any other call. `by` names who settles it (default: "application"). Content that JSON does not keep
    * exactly is refused. The result is truncated to `runLimits.maxResultLength`.
    */
   settle(toolCallId: string, settlement: Settlement, by?: string): Promise<Receipt>;
   /** Cancels the running loop; its runs reject. */
   cancel(reason?: string): Promise<Receipt>;
+  /**
+   * Tries a failed or canceled loop again, after a fix of the configuration, a key, or a budget. The next loop has the same task
+   * and all that was done so far, and the limits of a new one; `running()` returns its run. Ignored as `not-failed` without
+   * a failed loop, and after a refusal of the provider, which withholds the task.
+   */
+  retry(): Promise<Receipt>;
   /** The open questions to a human, with those of the sub-agents that run in this process. */
   questions(): readonly Question[];
   /** The current state, with the text that is being streamed. The same object until something changes. */

@@ -12,6 +12,7 @@ export type {
 } from "./conformance/harness.ts";
 export { llmConformance } from "./conformance/llm-conformance.ts";
 export { chatRequestProblem, mistralRules, type ChatServerRules } from "./dialects/chat-rules.ts";
+export { geminiRequestProblem } from "./dialects/gemini-rules.ts";
 export { messagesRequestProblem, signatureOf } from "./dialects/messages-rules.ts";
 export { encryptedContentOf, responsesRequestProblem } from "./dialects/responses-rules.ts";
 export { hasIllFormedText } from "./dialects/wire-rules.ts";

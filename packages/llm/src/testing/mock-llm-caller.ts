@@ -2,6 +2,7 @@ import type { LlmCallOptions, LlmCaller } from "../caller.ts";
 import { chunkFeed } from "../chunk-feed.ts";
 import { failedOutcome, failureOf } from "../failure.ts";
 import { LlmOptionError } from "../llm-option-error.ts";
+import { abortedOutcome, streamParts } from "../combinators/play-outcome.ts";
 import { noUsage, type LlmOutcome, type LlmUsage } from "../outcome.ts";
 import type { LlmPart, LlmRequest } from "../request.ts";
 import { shownStep } from "./shown-step.ts";
@@ -77,7 +78,7 @@ export class MockLlmCaller implements LlmCaller {
   }
 
   async call(request: LlmRequest, options: LlmCallOptions = {}): Promise<LlmOutcome> {
-    if (options.signal?.aborted) return aborted("");
+    if (options.signal?.aborted) return abortedOutcome();
     try {
       return await playStep(await this.#step(request, options), this.#modelOf(request), options);
     } catch (error) {
@@ -164,42 +165,17 @@ const withModel = (outcome: LlmOutcome, model: string): LlmOutcome =>
 
 async function playStep(step: MockStep, model: string, options: LlmCallOptions): Promise<LlmOutcome> {
   const feed = chunkFeed(options.onChunk);
-  const text = await stream(partsOf(step), feed, options.signal);
+  const text = await streamParts(partsOf(step), feed, options.signal);
   feed.end();
-  if (options.signal?.aborted) return aborted(text, step.usage);
+  if (options.signal?.aborted) return abortedOutcome(text, step.usage);
   if (!("hangsAfter" in step)) return withModel(step, model);
   await new Promise<void>((resolve) => {
     options.signal?.addEventListener("abort", () => resolve(), { once: true });
   });
-  return aborted(text, step.usage);
+  return abortedOutcome(text, step.usage);
 }
-
-const aborted = (partial: string, usage?: LlmUsage): LlmOutcome =>
-  failedOutcome(failureOf("aborted", "The call was aborted."), partial, usage);
 
 function partsOf(step: MockStep): readonly LlmPart[] {
   if ("hangsAfter" in step) return [{ type: "text", text: step.hangsAfter }];
   return step.ok ? step.turn.parts : [{ type: "text", text: step.partial }];
-}
-
-/** Streams the parts word by word. Returns the text that was streamed before the signal was aborted. */
-async function stream(
-  parts: readonly LlmPart[],
-  feed: ReturnType<typeof chunkFeed>,
-  signal: AbortSignal | undefined,
-): Promise<string> {
-  let text = "";
-  for (const part of parts) {
-    const words = part.type === "text" || part.type === "reasoning" ? part.text.split(/(?<=\s)/) : [""];
-    for (const word of words) {
-      // Each word arrives in its own microtask, like chunks from a network.
-      await Promise.resolve();
-      if (signal?.aborted) return text;
-      if (part.type === "text") feed.text(word);
-      if (part.type === "reasoning") feed.reasoning(word);
-      if (part.type === "tool-call") feed.toolCall(part.name);
-      if (part.type === "text") text += word;
-    }
-  }
-  return text;
 }

@@ -10,8 +10,9 @@ import type {
 import type { ApprovalPredicate, StandardSchema } from "@moora/agent-core-effects";
 import type { ApprovalPolicy, BuiltInState, ControlEvent } from "@moora/agent-core-state-machine";
 import type { EventLog } from "@moora/event-log";
-import type { JsonObject, LlmCaller } from "@moora/llm";
+import type { CachedOptions, JsonObject, LlmCaller, RateLimits } from "@moora/llm";
 import { AnthropicCaller, type AnthropicOptions } from "@moora/llm-anthropic";
+import { AiSdkCaller, type AiSdkFactory, type AiSdkModel, type AiSdkOptions } from "@moora/llm-ai-sdk";
 import {
   chatProfiles,
   OpenAiCaller,
@@ -58,6 +59,21 @@ export class AgentBuilder {
     return this.#with({ llm: caller });
   }
 
+  /** Callers that are tried in this order where the model fails. See `fallback` of `@moora/llm`. */
+  fallback(...callers: readonly LlmCaller[]): AgentBuilder {
+    return this.#with({ fallbacks: callers });
+  }
+
+  /** Limits of the model per minute. They do not apply to the callers of `fallback`. The run cannot be synchronous. */
+  rateLimited(limits: RateLimits): AgentBuilder {
+    return this.#with({ rateLimits: limits });
+  }
+
+  /** Answers equal requests from a cache, also those to the callers of `fallback`. The run cannot be synchronous. */
+  cached(options: CachedOptions = {}): AgentBuilder {
+    return this.#with({ caching: options });
+  }
+
   /** OpenAI's Responses API. The key defaults to OPENAI_API_KEY. */
   openai(options: OpenAiOptions = {}): AgentBuilder {
     return this.llm(new OpenAiCaller(options));
@@ -66,6 +82,11 @@ export class AgentBuilder {
   /** Anthropic's Messages API. The key defaults to ANTHROPIC_API_KEY. */
   anthropic(options: AnthropicOptions = {}): AgentBuilder {
     return this.llm(new AnthropicCaller(options));
+  }
+
+  /** Any language model of the AI SDK: a model, or a factory that creates one with the connection of a call. */
+  aiSdk(source: AiSdkModel | AiSdkFactory, options: AiSdkOptions = {}): AgentBuilder {
+    return this.llm(new AiSdkCaller(source, options));
   }
 
   /** OpenRouter. The key defaults to OPENROUTER_API_KEY. */

@@ -13,7 +13,15 @@ import {
 import { shownValue } from "@moora/agent-core-effects/internal";
 import type { ApprovalPredicate, StandardSchema } from "@moora/agent-core-effects";
 import type { EventLog } from "@moora/event-log";
-import type { JsonObject, LlmCaller } from "@moora/llm";
+import {
+  cached,
+  fallback,
+  rateLimited,
+  type CachedOptions,
+  type JsonObject,
+  type LlmCaller,
+  type RateLimits,
+} from "@moora/llm";
 import { AgentEngine, type EngineHost } from "./agent-engine.ts";
 import { checkChange, presetConfig, mergeConfig, presetNames, type BuilderPreset } from "./builder-config.ts";
 import type { RunStorage } from "./durable-runner.ts";
@@ -27,6 +35,10 @@ export interface BuilderParts {
   readonly tools: readonly Tool[];
   readonly handlers: readonly (readonly [state: string, handler: StateHandler | StateDefinition])[];
   readonly llm?: LlmCaller;
+  /** The callers that are tried after the model. */
+  readonly fallbacks?: readonly LlmCaller[];
+  readonly rateLimits?: RateLimits;
+  readonly caching?: CachedOptions;
   readonly onApproval?: OnApproval;
   readonly predicate?: ApprovalPredicate;
   readonly answer?: StandardSchema | JsonObject;
@@ -41,7 +53,8 @@ export const predicateName = "approvalPolicy";
 
 /** Creates an engine from what a builder has collected. Throws `BuildError` where that does not define an agent. */
 export function buildEngine(collected: BuilderParts, host: EngineHost): AgentEngine {
-  const { task, llm, tools, handlers, predicate, onApproval, answer, prices } = collected;
+  const { task, tools, handlers, predicate, onApproval, answer, prices } = collected;
+  const llm = llmOf(collected);
   if (llm === undefined) throw new BuildError("Missing model: add llm(...) or openai().");
   if (typeof task !== "string") throw new BuildError(`The task must be a string, got ${shownValue(task)}.`);
   if (task.trim() === "") throw new BuildError("The task must not be blank.");
@@ -60,6 +73,14 @@ export function buildEngine(collected: BuilderParts, host: EngineHost): AgentEng
     ...(onApproval === undefined ? {} : { onApproval }),
     ...(storage === undefined ? {} : { storage }),
   });
+}
+
+/** The model within its limits, then the other callers, all of them behind the cache. */
+function llmOf({ llm, fallbacks = [], rateLimits, caching }: BuilderParts): LlmCaller | undefined {
+  if (llm === undefined) return undefined;
+  const limited = rateLimits === undefined ? llm : rateLimited(llm, rateLimits);
+  const first = fallbacks.length === 0 ? limited : fallback([limited, ...fallbacks]);
+  return caching === undefined ? first : cached(first, caching);
 }
 
 /** The agent with the text of a validated answer instead of its value: an engine resolves with text. */

@@ -43,6 +43,7 @@ export function chooseLlm(options: GivenOptions, env: CliHost["env"]): ChosenLlm
     return { llm: provider.callerOf({}), provider, model: "", timeoutSeconds, secrets };
   }
   const apiKey = apiKeyOf(provider, env);
+  checkVariables(provider, env);
   const model = options.text("model") ?? variable(env, "MOORA_MODEL");
   if (model === undefined) {
     throw new UsageError(
@@ -66,6 +67,15 @@ function apiKeyOf({ name, keyName }: Provider, env: CliHost["env"]): string | un
   const key = variable(env, keyName);
   if (key !== undefined) return key;
   throw new UsageError(`Missing API key for ${name}: ${keyName} is not set.`, `Set it. ${noKeyNeeded}`);
+}
+
+/** Throws `UsageError` with the environment variables to set, if no set of them is complete. */
+function checkVariables({ name, variables }: Provider, env: CliHost["env"]): void {
+  const isComplete = (set: readonly string[]): boolean =>
+    set.every((variableName) => variable(env, variableName) !== undefined);
+  if (variables === undefined || variables.some(isComplete)) return;
+  const sets = variables.map((set) => set.join(" and ")).join(", or ");
+  throw new UsageError(`Missing settings for ${name} in the environment.`, `Set ${sets}.`);
 }
 
 /** Throws `UsageError` with the package to install, before the first call of the adapter would fail for the same reason. */

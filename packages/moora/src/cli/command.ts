@@ -30,6 +30,8 @@ export const agentOptions: readonly OptionName[] = [
   "root",
   "allow-fetch",
   "tools",
+  "mcp",
+  "mcp-config",
   "approve",
   "approve-from-stdin",
   "max-steps",

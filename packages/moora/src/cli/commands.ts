@@ -1,6 +1,7 @@
 import type { Command } from "./command.ts";
 import { answerCommand } from "./commands/answer.ts";
 import { approveCommand } from "./commands/approve.ts";
+import { retryCommand } from "./commands/retry.ts";
 import { cancelCommand } from "./commands/cancel.ts";
 import { chatCommand } from "./commands/chat.ts";
 import { diffCommand } from "./commands/diff.ts";
@@ -8,6 +9,7 @@ import { exportCommand } from "./commands/export.ts";
 import { forkCommand } from "./commands/fork.ts";
 import { importCommand } from "./commands/import.ts";
 import { logCommand } from "./commands/log.ts";
+import { mcpCommand } from "./commands/mcp.ts";
 import { rejectCommand } from "./commands/reject.ts";
 import { rerunCommand } from "./commands/rerun.ts";
 import { runCommand } from "./commands/run.ts";
@@ -21,6 +23,7 @@ import { verifyCommand } from "./commands/verify.ts";
 export const commands: readonly Command[] = [
   runCommand,
   chatCommand,
+  mcpCommand,
   sessionsCommand,
   logCommand,
   showCommand,
@@ -30,6 +33,7 @@ export const commands: readonly Command[] = [
   answerCommand,
   settleCommand,
   cancelCommand,
+  retryCommand,
   verifyCommand,
   forkCommand,
   diffCommand,

@@ -47,9 +47,11 @@ const optionUsage = (name: OptionName): string => {
 /** Loaded on demand: the providers import their SDKs, which takes a while. */
 async function providerRows(): Promise<readonly string[]> {
   const { providers } = await import("./providers.ts");
-  return providers.map(({ name, keyName, needsModel }) =>
-    row(name, keyName ?? (needsModel ? "none: runs on this machine" : "none: not a language model")),
-  );
+  return providers.map(({ name, keyName, variables, needsModel }) => {
+    const none = needsModel ? "none: runs on this machine" : "none: not a language model";
+    const sets = variables?.map((set) => set.join(" + ")).join(" or ");
+    return row(name, keyName ?? sets ?? none);
+  });
 }
 
 const row = (left: string, right: string, width: number = 22): string => `  ${left.padEnd(width)} ${right}`;

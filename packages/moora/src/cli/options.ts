@@ -5,6 +5,8 @@ export interface OptionRow {
   readonly value?: string;
   /** One letter that means the same. */
   readonly short?: string;
+  /** Whether it may be given more than once. Of any other option the last value counts. */
+  readonly repeats?: true;
   readonly help: string;
 }
 
@@ -17,6 +19,9 @@ export type OptionName =
   | "root"
   | "allow-fetch"
   | "tools"
+  | "mcp"
+  | "mcp-config"
+  | "agent"
   | "approve"
   | "approve-from-stdin"
   | "max-steps"
@@ -51,6 +56,16 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
   root: { value: "DIR", help: "The folder that the file tools may read. Default: the current folder." },
   "allow-fetch": { help: "Let the model read pages of the public internet." },
   tools: { value: "FILE", help: "A module of yours that exports tools for the agent." },
+  mcp: {
+    value: "WHAT",
+    repeats: true,
+    help: 'An MCP server with tools: a command in quotes or a URL; "NAME=WHAT" names it. May be repeated.',
+  },
+  "mcp-config": {
+    value: "FILE",
+    help: "Start the MCP servers that this file names, such as .moora/mcp.json.",
+  },
+  agent: { value: "FILE", help: "A module of yours that exports agents." },
   approve: {
     value: "WHEN",
     help: "When to ask before a tool runs: ask, never, above:RISK. Default: above:medium.",
@@ -90,11 +105,14 @@ export function isOptionName(name: string): name is OptionName {
 
 export const optionRow = (name: OptionName): OptionRow => optionRows[name];
 
-/** The options that were given: the value of those that take one, true for the others. */
-export class GivenOptions {
-  readonly #values: ReadonlyMap<OptionName, string | true>;
+/** The values of one option: a text, true for an option that takes none, or the texts of one that repeats. */
+type OptionValue = string | true | readonly string[];
 
-  constructor(values: ReadonlyMap<OptionName, string | true> = new Map()) {
+/** The options that were given. */
+export class GivenOptions {
+  readonly #values: ReadonlyMap<OptionName, OptionValue>;
+
+  constructor(values: ReadonlyMap<OptionName, OptionValue> = new Map()) {
     this.#values = values;
   }
 
@@ -105,6 +123,12 @@ export class GivenOptions {
   text(name: OptionName): string | undefined {
     const value = this.#values.get(name);
     return typeof value === "string" ? value : undefined;
+  }
+
+  /** The values of an option that repeats, in the order in which they were given. */
+  texts(name: OptionName): readonly string[] {
+    const value = this.#values.get(name);
+    return typeof value === "object" ? value : [];
   }
 
   /** A positive integer up to `most`. Throws `UsageError` for another value. Undefined where the option is not given. */

@@ -19,12 +19,15 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     tokens: true,
   });
   const positionals: string[] = [];
-  const values = new Map<OptionName, string | true>();
+  const values = new Map<OptionName, string | true | readonly string[]>();
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
     if (!isOptionName(token.name)) throw unknownOptionError(token.rawName);
-    values.set(token.name, validValue(token.name, token.value, token.inlineValue === true));
+    const value = validValue(token.name, token.value, token.inlineValue === true);
+    const before = values.get(token.name) ?? [];
+    const isList = optionRow(token.name).repeats === true && typeof value === "string";
+    values.set(token.name, isList && typeof before === "object" ? [...before, value] : value);
   }
   return { args: positionals, options: new GivenOptions(values) };
 }

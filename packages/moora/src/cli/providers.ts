@@ -3,12 +3,15 @@ import type { ConnectionOptions } from "@moora/llm/adapter";
 import { AnthropicCaller } from "@moora/llm-anthropic";
 import { chatProfiles, OpenAiCaller, OpenAiChatCaller, type ChatProfileName } from "@moora/llm-openai";
 import { planner } from "@moora/planner";
+import { aiSdkProviders } from "./ai-sdk-providers.ts";
 
 /** A provider of models, and the variable of its API key. */
 export interface Provider {
   readonly name: string;
   /** The environment variable of the API key; missing where none is needed. */
   readonly keyName?: string;
+  /** Sets of environment variables that the package of the provider reads itself. One set must be complete. */
+  readonly variables?: readonly (readonly string[])[];
   readonly needsModel: boolean;
   /** The package that its adapter loads at the first call: an optional peer dependency. */
   readonly sdk?: string;
@@ -48,6 +51,7 @@ export const providers: readonly Provider[] = [
   chat("deepseek"),
   chat("together"),
   chat("openai", "openai-chat"),
+  ...aiSdkProviders,
   chat("ollama"),
   chat("vllm"),
   chat("local"),

@@ -1,9 +1,11 @@
 import type { CliHost } from "./cli-host.ts";
 
+const secretNames = /_API_KEY$|^AWS_(BEARER_TOKEN_BEDROCK|SECRET_ACCESS_KEY|SESSION_TOKEN)$/i;
+
 /** Values of the environment that no output may show: every API key, and the password in MOORA_LOG. */
 export const environmentSecrets = (env: CliHost["env"]): readonly string[] => [
   ...Object.entries(env).flatMap(([name, value]) =>
-    /_API_KEY$/i.test(name) && value !== undefined ? [value.trim()] : [],
+    secretNames.test(name) && value !== undefined ? [value.trim()] : [],
   ),
   ...urlPasswords(env["MOORA_LOG"] ?? ""),
 ];

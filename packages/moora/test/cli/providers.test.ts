@@ -42,8 +42,9 @@ describe("which model answers", () => {
   });
 
   it("reaches every provider that has an address of its own", async () => {
-    for (const { name, keyName } of providers) {
+    for (const { name, keyName, sdk } of providers) {
       if (name === "planner" || name === "openai" || name === "anthropic") continue;
+      if (sdk?.startsWith("@ai-sdk/") === true) continue;
       await using server = await FakeProvider.start(says("hi"));
       const host = new TestHost({ env: keyName === undefined ? {} : { [keyName]: "key" } });
       const code = await host.run(["run", "x", "--provider", name, "--model", "m", "--base-url", server.url]);

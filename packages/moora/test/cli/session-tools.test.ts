@@ -77,7 +77,7 @@ describe("the tools of a session", () => {
     const moved = await cli("run", "--session", "eve", ...provider.options);
     expect(moved.code).toBe(2);
     expect(moved.err).toContain(
-      "that are not loaded: call_1 pay. Use --tools FILE with the module that exports them.\n",
+      "that are not loaded: call_1 pay. Use --tools FILE with the module that exports them, or --mcp with the server that has them.\n",
     );
   });
 

@@ -1,3 +1,4 @@
+import { attempts } from "./attempts.ts";
 import { chats } from "./chats.ts";
 import { contexts } from "./contexts.ts";
 import { data } from "./data.ts";
@@ -29,6 +30,7 @@ export const transcripts: readonly Transcript[] = [
   ...hostile,
   ...ownStates,
   ...data,
+  ...attempts,
   ...long,
 ];
 

@@ -19,6 +19,8 @@ export type LlmFeature =
   | "content-filter"
   /** The chunks of several calls may be interleaved. */
   | "interleaved-calls"
+  /** Arguments of calls are text, which may be malformed. Other providers send objects. */
+  | "text-arguments"
   /** A call may have no id, or the id of another call. */
   | "loose-ids"
   | "images"

@@ -54,7 +54,7 @@ export const toolCases: readonly ConformanceCase[] = [
   },
   {
     name: "malformed arguments are unchanged",
-    needs: [],
+    needs: ["text-arguments"],
     async run({ caller, serve }) {
       const malformed = ['{"a":1', "{'a':1}", '{"a":NaN}', '{"a":1}{"a":2}', '["a"]', '{"a":1,}'];
       serve({

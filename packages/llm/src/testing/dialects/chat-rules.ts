@@ -98,7 +98,7 @@ function* messageProblems(
   }
   yield* callOrder.expectNoOpenCalls(where);
   const calls = message["tool_calls"] === undefined ? [] : yield* objectsIn(message["tool_calls"], where);
-  if (role === "assistant" && content === null && calls.length > 0) {
+  if (role === "assistant" && (content === null || content === "") && calls.length > 0) {
     // Calls without text are valid.
   } else if (typeof content === "string") {
     if (isBlank(content)) yield `${where} is blank`;

@@ -70,7 +70,7 @@ function* itemProblems(items: readonly JsonObject[], issued: readonly string[]):
     } else if (type === "function_call_output") {
       yield* calls.result(id);
       yield* contentProblems(item["output"], `input[${index}].output`);
-    } else if (type === "message") {
+    } else if (type === "message" || (type === undefined && typeof item["role"] === "string")) {
       if (item["role"] !== "assistant") yield* calls.expectNoOpenCalls(`input[${index}]`);
       yield* contentProblems(item["content"], `input[${index}].content`);
     } else if (type === "reasoning") yield* reasoningProblems(item, items[index + 1], issued);

@@ -72,16 +72,20 @@ export class ProtocolServer {
     this.#resolveWaiting();
     const body = textToJson(text);
     if (!isJsonObject(body)) return this.#reject(response, "The body is not a JSON object.");
-    const problem =
-      request.url === this.#dialect.path
-        ? this.#dialect.requestProblem(body, this.issued)
-        : `Unknown path: ${request.url}`;
+    const problem = this.#isPath(request.url ?? "")
+      ? this.#dialect.requestProblem(body, this.issued)
+      : `Unknown path: ${request.url}`;
     if (problem !== undefined) return this.#reject(response, problem);
     const [behavior, ...later] = this.#behaviors;
     if (behavior === undefined)
       throw new Error("ProtocolServer has no behavior. Call serve() before the first request.");
     if (later.length > 0) this.#behaviors = later;
     await this.#behave(behavior, body, request, response);
+  }
+
+  #isPath(url: string): boolean {
+    const { path } = this.#dialect;
+    return typeof path === "string" ? url === path : path.test(url);
   }
 
   #reject(response: ServerResponse, problem: string): void {
@@ -100,7 +104,10 @@ export class ProtocolServer {
       return sendJson(response, behavior.status, error, behavior.headers);
     }
     if (behavior.type === "response") {
-      const key = `${request.headers.authorization}`.replace(/^Bearer /, "");
+      const { authorization } = request.headers;
+      const key = String(
+        authorization ?? request.headers["x-api-key"] ?? request.headers["x-goog-api-key"],
+      ).replace(/^Bearer /, "");
       response.writeHead(behavior.status, behavior.headers).end(behavior.body.replaceAll("{key}", key));
       return;
     }

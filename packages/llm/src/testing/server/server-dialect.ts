@@ -11,8 +11,8 @@ export interface ServerEvent {
 
 /** The protocol of one provider, from the server's side. */
 export interface ServerDialect {
-  /** The path of requests below the base URL, with its slash: `/responses`. */
-  readonly path: string;
+  /** The path of requests below the base URL, with its slash: `/responses`. A pattern if it contains the model. */
+  readonly path: string | RegExp;
   /**
    * Why the provider would reject the body of a request with status 400; undefined for a valid body. `issued` lists the
    * tokens that the server has signed or encrypted so far.

@@ -14,6 +14,7 @@ import {
 import type { ChosenLlm } from "../choose-llm.ts";
 import type { CliHost } from "../cli-host.ts";
 import type { CommandCall } from "../command.ts";
+import { openMcpServers, type McpServers } from "../mcp/open-mcp-servers.ts";
 import { optionsToAgent } from "../options-to-agent.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { CommandHints } from "./command-hints.ts";
@@ -69,9 +70,19 @@ export async function openCliSession(
 ): Promise<CliSession> {
   const id = call.options.text("session");
   if (id !== undefined) return await openLoggedSession(id, call, host, { chosen, screen });
-  const session = startSession(await optionsToAgent(call.options, chosen, host), { clock: host.clock });
-  const close = (): Promise<void> => session.close();
-  return { session, hints: undefined, running: undefined, shutdown: close, close };
+  const mcp = await openMcpServers(call.options, host, screen);
+  try {
+    const agent = await optionsToAgent(call.options, { ...chosen, mcpTools: mcp.tools }, host);
+    const session = startSession(agent, { clock: host.clock });
+    const close = async (): Promise<void> => {
+      await session.close();
+      await mcp.close();
+    };
+    return { session, hints: undefined, running: undefined, shutdown: close, close };
+  } catch (error) {
+    await mcp.close();
+    throw error;
+  }
 }
 
 async function openLoggedSession(
@@ -85,11 +96,14 @@ async function openLoggedSession(
     creates: true,
     onNotice: (notice) => screen.line(noticeToMessage(notice)),
   });
+  let mcp: McpServers | undefined;
   try {
     const state = await sessionState(log, id, host);
     const tools = await SessionTools.of({ log, target, id, options, cwd: host.cwd });
     const hints = new CommandHints({ options, target, tools: tools.path });
-    const agent = await optionsToAgent(options, chosen, host, state?.config);
+    mcp = await openMcpServers(options, host, screen);
+    const { close: closeServers, tools: mcpTools } = mcp;
+    const agent = await optionsToAgent(options, { ...chosen, mcpTools }, host, state?.config);
     if (state !== undefined) await checkTools(state, tools, agent, { log, id, host, hints });
     const { session, running } = await openToRun(agent, { log, id, host, hints });
     await tools.save(screen, state);
@@ -104,10 +118,12 @@ async function openLoggedSession(
       shutdown: () => session.close({ graceMs: settleMs }),
       async close() {
         await session.close();
+        await closeServers();
         await log.close();
       },
     };
   } catch (error) {
+    await mcp?.close();
     await log.close();
     throw error;
   }

@@ -11,6 +11,7 @@ const optionsOfRun: readonly OptionName[] = [
   "timeout",
   "root",
   "allow-fetch",
+  "mcp-config",
 ];
 
 interface HintParts {
@@ -44,8 +45,9 @@ export class CommandHints {
       const value = this.#options.text(name);
       return value === undefined ? [`--${name}`] : [`--${name}`, value];
     });
+    const servers = this.#options.texts("mcp").flatMap((server) => ["--mcp", server]);
     const tools = this.#tools === undefined ? [] : ["--tools", this.#tools];
-    return shellCommand([...args, ...this.#logOption, ...tools, ...given]);
+    return shellCommand([...args, ...this.#logOption, ...tools, ...servers, ...given]);
   }
 
   /** The commands that settle a question of a session. */

@@ -5,6 +5,7 @@ import type { SessionCall } from "./session-call.ts";
 
 /** Messages for reasons whose code does not explain them. */
 const reasons: Readonly<Record<string, string>> = {
+  "not-failed": "Nothing has failed that could be tried again.",
   "no-loop": "Nothing is in progress in this session.",
   blank: "The message is empty.",
   busy: "The agent is working, and does not accept messages meanwhile.",

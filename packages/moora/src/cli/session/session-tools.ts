@@ -94,7 +94,8 @@ export class SessionTools {
     if (names.every((name) => name === "fetch_url")) return "Load it with --allow-fetch.";
     if (this.#given !== undefined)
       return `${this.#given} does not export them. Use --tools with the module that does.`;
-    if (this.#last === undefined) return "Use --tools FILE with the module that exports them.";
+    if (this.#last === undefined)
+      return "Use --tools FILE with the module that exports them, or --mcp with the server that has them.";
     if (existsSync(this.#last.path)) return `Load them with ${hints.runCommand("run", "--session", id)}`;
     return `They were last loaded from ${this.#last.path}, which does not exist anymore. Use --tools FILE.`;
   }

@@ -70,6 +70,7 @@ const inputTexts: { readonly [Type in InputType]: InputText<Type> } = {
   "tool-call-decided": decisionText,
   "deadline-passed": ({ key }) => `deadline passed, ${key}`,
   "re-act-cancelled": ({ reason }) => `canceled${withReason(reason)}`,
+  "loop-retried": () => "tried again",
   "session-opened": ({ owner }) => `opened by ${owner}`,
   "agent-configured": ({ config, tools }) =>
     `configured: ${[...(config === undefined ? [] : ["settings"]), ...(tools === undefined ? [] : ["tools"])].join(" and ")}`,

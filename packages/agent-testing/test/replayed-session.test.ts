@@ -4,7 +4,7 @@ import type { LlmCaller } from "@moora/llm";
 import { answers, callsTools, fails, MockLlmCaller } from "@moora/llm/testing";
 import * as z from "zod";
 import { beforeAll, describe, expect, it } from "vitest";
-import { recordedLlm, replayPortable, ReplayDiffers } from "../src/index.ts";
+import { replayedSession, replayPortable, ReplayDiffers } from "../src/index.ts";
 
 interface Variant {
   readonly rate?: number;
@@ -67,7 +67,7 @@ const run = async (agent: Agent, ...texts: readonly string[]): Promise<readonly 
 
 describe("a recorded model", () => {
   it("answers with the recorded turns and failures in their order", async () => {
-    const llm = await recordedLlm(log, "recorded");
+    const llm = await replayedSession(log, "recorded");
     expect(llm.left).toBe(4);
     const [result, ...answered] = await run(refundAgent(llm), "Refund 40 euros.", "Thanks.", "Hello?");
     expect([result, answered[0], answered[2]]).toEqual([
@@ -80,12 +80,15 @@ describe("a recorded model", () => {
   });
 
   it("runs other tools and another prompt against the old turns", async () => {
-    const agent = refundAgent(await recordedLlm(log, "recorded"), { rate: 2, systemPrompt: "Be polite." });
+    const agent = refundAgent(await replayedSession(log, "recorded"), {
+      rate: 2,
+      systemPrompt: "Be polite.",
+    });
     expect(await run(agent, "Refund 40 euros.")).toEqual(["80 euros refunded", "Refunded."]);
   });
 
   it("fails with a message for a request after another message of the user", async () => {
-    const agent = refundAgent(await recordedLlm(log, "recorded"));
+    const agent = refundAgent(await replayedSession(log, "recorded"));
     const [answer] = await run(agent, "Refund 41 euros.");
     expect(answer).toContain('The recorded session "recorded" has no answer for this request.');
     expect(answer).toContain("Refund 41 euros.");
@@ -93,13 +96,13 @@ describe("a recorded model", () => {
   });
 
   it("fails with a message past the end of the recording", async () => {
-    const llm = await recordedLlm(log, "recorded");
+    const llm = await replayedSession(log, "recorded");
     const answered = await run(refundAgent(llm), "Refund 40 euros.", "Thanks.", "Hello?", "Hello?");
     expect(answered.at(-1)).toContain("All of its answers were used.");
   });
 
   it("is refused for a session that is not there", async () => {
-    await expect(recordedLlm(log, "nosuch")).rejects.toMatchObject({ code: "SessionUnknown" });
+    await expect(replayedSession(log, "nosuch")).rejects.toMatchObject({ code: "SessionUnknown" });
   });
 });
 

@@ -11,21 +11,14 @@ import {
 import type { EventLog } from "@moora/event-log";
 import {
   noUsage,
-  type LlmCaller,
   type LlmMessage,
   type LlmOutcome,
   type LlmPart,
   type LlmRequest,
   type LlmUsage,
+  type ReplayedLlm,
 } from "@moora/llm";
 import { recordedFailure, unknownRequest } from "./recorded-failure.ts";
-
-/** A model that replays the answers of a recorded session. */
-export interface RecordedLlm extends LlmCaller {
-  /** The number of recorded answers that were not used yet. */
-  readonly left: number;
-  callSync(request: LlmRequest): LlmOutcome;
-}
 
 /** A recorded answer, with the request that it answered. */
 interface Recording {
@@ -48,7 +41,7 @@ interface Question {
  * other user messages, after more turns, or past the end of the recording fails as `invalid-request` with a message that
  * names what the recording has instead. Rejects with `SessionUnknown` and `LogCorrupt`.
  */
-export async function recordedLlm(log: EventLog, id: string): Promise<RecordedLlm> {
+export async function replayedSession(log: EventLog, id: string): Promise<ReplayedLlm> {
   const { header, inputs } = await readSession(log, id);
   let left = recordingsIn(inputs, initialAgentState(header));
   const callSync = (request: LlmRequest): LlmOutcome => {

@@ -1,0 +1,194 @@
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { noUsage, type LlmFailureKind, type LlmFinish, type LlmOutcome, type LlmUsage } from "@moora/llm";
+import {
+  defined,
+  failedOutcome,
+  failureOf,
+  fieldsOf,
+  isJsonObject,
+  StreamFaultError,
+  withWarnings,
+  type AnswerReader,
+  type ReaderContext,
+} from "@moora/llm/adapter";
+import { errorToFault } from "./ai-sdk-failure.ts";
+import { PartList } from "./part-list.ts";
+import { partToOpaque } from "./part-to-opaque.ts";
+import type { AiSdkBody } from "./request-to-ai-sdk.ts";
+
+type Part = LanguageModelV4StreamPart;
+type Finish = Extract<Part, { readonly type: "finish" }>;
+type ToolCall = Extract<Part, { readonly type: "tool-call" }>;
+
+/** Assembles an answer from the stream parts of a model. */
+export class AiSdkReader implements AnswerReader<AiSdkBody, Part> {
+  readonly #context: ReaderContext;
+  readonly #requestedModel: string;
+  readonly #parts = new PartList();
+  readonly #announcedCalls = new Set<string>();
+  readonly #warnings: string[] = [];
+  #text = "";
+  #hasStarted = false;
+  #model: string | undefined;
+  #finish: Finish | undefined;
+
+  constructor(context: ReaderContext, requestedModel: string) {
+    this.#context = context;
+    this.#requestedModel = requestedModel;
+  }
+
+  add(part: Part): boolean {
+    const { feed } = this.#context;
+    this.#hasStarted ||= part.type !== "stream-start" && part.type !== "finish";
+    // Parts without a case are not needed: sources, pings, raw chunks, approvals of tools that the provider runs.
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check
+    switch (part.type) {
+      case "stream-start":
+        this.#warnings.push(...part.warnings.map(warningToText));
+        return false;
+      case "response-metadata":
+        this.#model = part.modelId ?? this.#model;
+        return false;
+      case "text-start":
+        this.#parts.start("text", part.id, part.providerMetadata);
+        return false;
+      case "text-delta":
+        this.#text += part.delta;
+        this.#parts.grow("text", part.id, part.delta, part.providerMetadata);
+        feed.text(part.delta);
+        return false;
+      case "text-end":
+        this.#parts.grow("text", part.id, "", part.providerMetadata);
+        return false;
+      case "reasoning-start":
+        this.#parts.start("reasoning", part.id, part.providerMetadata);
+        return false;
+      case "reasoning-delta":
+        this.#parts.grow("reasoning", part.id, part.delta, part.providerMetadata);
+        feed.reasoning(part.delta);
+        return false;
+      case "reasoning-end":
+        this.#parts.grow("reasoning", part.id, "", part.providerMetadata);
+        return false;
+      case "tool-input-start":
+        if (part.providerExecuted !== true) this.#announceCall(part.id, part.toolName);
+        return false;
+      case "tool-call":
+        this.#addCall(part);
+        return false;
+      case "tool-result":
+      case "file":
+      case "reasoning-file":
+        this.#parts.add(partToOpaque(part));
+        return false;
+      case "custom":
+        // The beginning of a message of Anthropic is not a part of the answer.
+        if (!part.kind.endsWith(".message_start")) this.#parts.add(partToOpaque(part));
+        return false;
+      case "error":
+        throw new StreamFaultError(this.#faultOf(part.error));
+      case "finish":
+        this.#finish = part;
+        if (part.finishReason.unified === "interrupted")
+          throw new StreamFaultError({ type: "cut", empty: !this.#hasStarted });
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  partial(): string {
+    return this.#text;
+  }
+
+  usage(): LlmUsage | undefined {
+    return this.#finish && usageOf(this.#finish);
+  }
+
+  outcome(): LlmOutcome {
+    if (!this.#finish) return this.#failed("interrupted", "The answer is incomplete.");
+    const { unified, raw = unified } = this.#finish.finishReason;
+    if (raw === "refusal") return this.#failed("refusal", "The model refused to answer.", raw);
+    if (unified === "content-filter")
+      return this.#failed("content-filter", "A content filter stopped the answer.", raw);
+    if (unified === "error") {
+      const kind = /malformed/i.test(raw) ? "malformed" : "server";
+      return this.#failed(kind, `The provider failed: ${raw}.`, raw);
+    }
+    const parts = this.#parts.build();
+    const finish: LlmFinish = { unified: finishes.get(unified) ?? "other", raw };
+    const isBlank = parts.every(
+      (part) => part.type !== "tool-call" && (part.type !== "text" || part.text.trim() === ""),
+    );
+    if (isBlank && finish.unified !== "length")
+      return this.#failed("empty", "The model sent an empty answer.", raw);
+
+    const outcome: LlmOutcome = {
+      ok: true,
+      turn: {
+        origin: this.#context.origin,
+        parts: parts.filter((part) => part.type !== "text" || part.text !== ""),
+      },
+      model: this.#model ?? this.#requestedModel,
+      usage: this.usage() ?? noUsage,
+      finish,
+    };
+    return withWarnings(outcome, ...this.#warnings);
+  }
+
+  #addCall(part: ToolCall): void {
+    if (part.providerExecuted === true) return this.#parts.add(partToOpaque(part));
+    this.#announceCall(part.toolCallId, part.toolName);
+    this.#parts.add({
+      type: "tool-call",
+      id: part.toolCallId,
+      name: this.#context.normalized.nameOf(part.toolName),
+      arguments: part.input === "" ? "{}" : part.input.toWellFormed(),
+      ...(part.providerMetadata && { raw: fieldsOf(part.providerMetadata) }),
+    });
+  }
+
+  #announceCall(id: string, name: string): void {
+    if (this.#announcedCalls.has(id)) return;
+    this.#announcedCalls.add(id);
+    const { feed, normalized } = this.#context;
+    feed.toolCall(normalized.nameOf(name));
+  }
+
+  #faultOf(error: unknown): NonNullable<ReturnType<typeof errorToFault>> {
+    return errorToFault(error, true) ?? { type: "unreadable", error };
+  }
+
+  #failed(kind: LlmFailureKind, message: string, raw?: string): LlmOutcome {
+    return failedOutcome(failureOf(kind, message, defined({ raw })), this.#text, this.usage());
+  }
+}
+
+const finishes: ReadonlyMap<string, LlmFinish["unified"]> = new Map([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["tool-calls", "tool-calls"],
+]);
+
+const usageOf = ({ usage: { inputTokens, outputTokens, raw } }: Finish): LlmUsage => ({
+  inputTokens: inputTokens.total ?? 0,
+  cachedInputTokens: inputTokens.cacheRead ?? 0,
+  cacheWriteTokens: inputTokens.cacheWrite ?? 0,
+  outputTokens: outputTokens.total ?? 0,
+  reasoningTokens: outputTokens.reasoning ?? rawReasoningTokens(raw) ?? 0,
+});
+
+/** The count of Chat Completions, where the model of the AI SDK does not read it. */
+function rawReasoningTokens(raw: Finish["usage"]["raw"]): number | undefined {
+  const details = raw?.["completion_tokens_details"];
+  const tokens = isJsonObject(details) ? details["reasoning_tokens"] : undefined;
+  return typeof tokens === "number" ? tokens : undefined;
+}
+
+type Warning = Extract<Part, { readonly type: "stream-start" }>["warnings"][number];
+
+function warningToText(warning: Warning): string {
+  if ("message" in warning) return warning.message;
+  const details = warning.details === undefined ? "" : `: ${warning.details}`;
+  return `${warning.feature} is ${warning.type === "unsupported" ? "not supported" : "emulated"}${details}`;
+}

@@ -1,0 +1,115 @@
+import { commonIdFormat, type IdFormat } from "@moora/llm/adapter";
+import type { JsonObject } from "@moora/llm";
+
+/** How a provider of the AI SDK differs from others, where the common interface of its models has no field. */
+export interface ProviderTraits {
+  /** The provider's name in `providerOptions`. */
+  readonly optionsName: string;
+  /** Options that are always set. Options of the caller and of the request replace them. */
+  readonly options?: JsonObject;
+  /** The option that turns parallel tool calls off; missing if there is none. */
+  readonly noParallelCalls?: JsonObject;
+  /** The name of the option for `cacheKey`; missing if there is none. */
+  readonly cacheKeyOption?: string;
+  /** The format of tool call ids. */
+  readonly idFormat: IdFormat;
+  /** The format of tool names. */
+  readonly nameFormat: IdFormat;
+  /** Media types of files with data that the provider accepts. */
+  readonly files: RegExp;
+  /** Whether a tool result may contain files. Otherwise they follow in a user message. */
+  readonly filesInResults: boolean;
+  /** Whether files in results may be URLs. Some models download those themselves, so they are replaced by their names. */
+  readonly urlsInResults: boolean;
+  /** Whether the schema of the answer is accepted together with tools. */
+  readonly schemaWithTools: boolean;
+  /** Whether a user message may directly follow tool results. */
+  readonly userAfterResults: boolean;
+}
+
+/**
+ * Names of members of every object are replaced: models look names of tools up in plain objects, where those names are found
+ * without being there.
+ */
+const notInherited =
+  "(?!(?:__.*__|constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf)$)";
+
+const nameFormatOf = (characters: string): IdFormat => ({
+  pattern: new RegExp(`^${notInherited}${characters}$`),
+  length: commonIdFormat.length,
+});
+
+const common = {
+  idFormat: commonIdFormat,
+  nameFormat: nameFormatOf("[A-Za-z0-9_-]{1,64}"),
+  files: /^(image\/|application\/pdf$)/,
+  filesInResults: false,
+  urlsInResults: false,
+  schemaWithTools: false,
+  userAfterResults: true,
+} as const;
+
+/** OpenAI's provider, also for Azure. Nothing is stored, so that the provider returns encrypted reasoning. */
+const openAi = (optionsName: string, isResponses: boolean): ProviderTraits => ({
+  ...common,
+  optionsName,
+  ...(isResponses && { options: { store: false } }),
+  noParallelCalls: { parallelToolCalls: false },
+  cacheKeyOption: "promptCacheKey",
+  filesInResults: isResponses,
+  urlsInResults: isResponses,
+  schemaWithTools: true,
+});
+
+/** Traits by the beginning of a model's `provider`. The first match counts. */
+const known: readonly (readonly [RegExp, (provider: string) => ProviderTraits])[] = [
+  [/^openai\b/, (provider) => openAi("openai", provider.endsWith(".responses"))],
+  [/^azure\b/, (provider) => openAi("azure", provider.endsWith(".responses"))],
+  [
+    /^anthropic\b|\banthropic\b/,
+    () => ({
+      ...common,
+      optionsName: "anthropic",
+      noParallelCalls: { disableParallelToolUse: true },
+      filesInResults: true,
+      urlsInResults: true,
+    }),
+  ],
+  [/^google\b.*\bvertex\b/, () => google("googleVertex")],
+  [/^google\b/, () => google("google")],
+  [
+    /^mistral\b/,
+    () => ({
+      ...common,
+      optionsName: "mistral",
+      noParallelCalls: { parallelToolCalls: false },
+      cacheKeyOption: "promptCacheKey",
+      idFormat: { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
+      userAfterResults: false,
+    }),
+  ],
+  [
+    /^xai\b/,
+    () => ({
+      ...common,
+      optionsName: "xai",
+      options: { store: false },
+      noParallelCalls: { parallelToolCalls: false },
+    }),
+  ],
+  [/^amazon-bedrock\b/, () => ({ ...common, optionsName: "bedrock", filesInResults: true })],
+];
+
+const google = (optionsName: string): ProviderTraits => ({
+  ...common,
+  optionsName,
+  nameFormat: nameFormatOf("[A-Za-z_][A-Za-z0-9_-]{0,63}"),
+  files: /^((image|audio|video)\/|application\/pdf$)/,
+  filesInResults: true,
+});
+
+/** The traits of a provider, by the `provider` of its models. An unknown one has only what every provider accepts. */
+export function traitsOf(provider: string): ProviderTraits {
+  const found = known.find(([pattern]) => pattern.test(provider));
+  return found?.[1](provider) ?? { ...common, optionsName: provider.split(".", 1).join("") };
+}

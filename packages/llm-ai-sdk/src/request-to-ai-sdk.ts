@@ -1,0 +1,154 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4ToolChoice,
+} from "@ai-sdk/provider";
+import type { JsonObject, LlmRequest, LlmSettings } from "@moora/llm";
+import {
+  defined,
+  normalizeRequest,
+  strictSchema,
+  unknownSettingWarnings,
+  unsupportedWarning,
+  wireIds,
+  withAnswerInstruction,
+  type BodyContext,
+  type IdFormat,
+  type NormalizedRequest,
+  type StrictRules,
+  type WireRequest,
+} from "@moora/llm/adapter";
+import { messagesToPrompt } from "./message-to-prompt.ts";
+import { traitsOf, type ProviderTraits } from "./provider-traits.ts";
+
+/** Where and how a request is sent. */
+export interface AiSdkContext extends BodyContext {
+  /** The `provider` of the model: `google.generative-ai`. */
+  readonly provider: string;
+  /** The URLs that the model reads itself, by media type. Default: none. */
+  readonly supportedUrls?: Readonly<Record<string, readonly RegExp[]>>;
+  /** Options of providers for every request. Those of a request replace them. */
+  readonly providerOptions?: { readonly [provider: string]: JsonObject } | undefined;
+  /** The format of tool call ids. Default: the format of a known provider. */
+  readonly callIdFormat?: IdFormat | undefined;
+}
+
+/** The options of a call, without those that `open` adds: signal and headers. */
+export type AiSdkBody = Omit<LanguageModelV4CallOptions, "abortSignal" | "headers">;
+
+const api = "this model of the AI SDK";
+
+/** Converts a request to the options of a call of a model. */
+export function requestToAiSdk(request: LlmRequest, context: AiSdkContext): WireRequest<AiSdkBody> {
+  const warnings: string[] = unknownSettingWarnings(request.settings);
+  const warn = (warning: string): void => void warnings.push(warning);
+  const traits = traitsOf(context.provider);
+  const idFormat = context.callIdFormat ?? traits.idFormat;
+  const given = normalizeRequest(request, { ...context, idFormat, nameFormat: traits.nameFormat });
+  const schema = answerSchemaOf(given, traits);
+  const normalized = schema ? given : withAnswerInstruction(given, api, warn);
+  const { supportedUrls = {} } = context;
+  const { settings } = normalized;
+  if (settings.confidence === true) warn(unsupportedWarning("confidence", api));
+  const body: AiSdkBody = {
+    prompt: [
+      ...systemOf(normalized),
+      ...messagesToPrompt(normalized.messages, { traits, supportedUrls, warn }),
+    ],
+    ...settingsOf(settings),
+    ...toolsOf(normalized),
+    // JSON Schema is JSON, which the type of the AI SDK describes by keyword.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    ...(schema && { responseFormat: { type: "json", schema: schema as object } }),
+    ...providerOptionsOf(normalized, traits, context, warn),
+    // The end of an answer is visible in raw chunks first.
+    includeRawChunks: true,
+  };
+  return { body, normalized, warnings };
+}
+
+const systemOf = ({ system }: NormalizedRequest): LanguageModelV4Message[] =>
+  system === undefined ? [] : [{ role: "system", content: system }];
+
+function settingsOf(settings: LlmSettings): Partial<AiSdkBody> {
+  const { maxOutputTokens, temperature, topP, seed, stop = [], reasoningEffort: reasoning } = settings;
+  const stopSequences = stop.filter((word) => word !== "");
+  return {
+    ...defined({ maxOutputTokens, temperature, topP, seed, reasoning }),
+    ...(stopSequences.length > 0 && { stopSequences }),
+  };
+}
+
+function toolsOf({ tools, toolChoice }: NormalizedRequest): Partial<AiSdkBody> {
+  if (tools.length === 0) return {};
+  const choice: LanguageModelV4ToolChoice =
+    typeof toolChoice === "string" ? { type: toolChoice } : { type: "tool", toolName: toolChoice.name };
+  return {
+    tools: tools.map(({ name, description, schema }): LanguageModelV4FunctionTool => ({
+      type: "function",
+      name,
+      ...(description !== "" && { description }),
+      inputSchema: schema,
+    })),
+    toolChoice: choice,
+  };
+}
+
+/** The schema of the answer, in a form that every provider can enforce; undefined if there is none. */
+function answerSchemaOf(
+  { answerSchema, tools }: NormalizedRequest,
+  { schemaWithTools }: ProviderTraits,
+): JsonObject | undefined {
+  if (answerSchema === undefined || (tools.length > 0 && !schemaWithTools)) return undefined;
+  return strictSchema(answerSchema, strictRules);
+}
+
+/** What is common to the providers that enforce schemas. Other keywords become part of descriptions. */
+const strictRules: StrictRules = {
+  enforcedKeywords: [],
+  describedKeywords: [
+    "pattern",
+    "format",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "uniqueItems",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+  ],
+  enforcedFormats: [],
+  allowsOptionalKeys: false,
+  allowsRecursion: false,
+};
+
+/** Options of the provider: its own, then those of the caller, then those of the request. */
+function providerOptionsOf(
+  { settings, tools, parallelToolCalls }: NormalizedRequest,
+  traits: ProviderTraits,
+  { providerOptions, cacheKey }: AiSdkContext,
+  warn: (warning: string) => void,
+): Partial<AiSdkBody> {
+  const { optionsName, options, noParallelCalls, cacheKeyOption } = traits;
+  const isSingle = tools.length > 0 && !parallelToolCalls;
+  if (isSingle && noParallelCalls === undefined) warn(unsupportedWarning("parallelToolCalls: false", api));
+  const own: JsonObject = {
+    ...options,
+    ...(isSingle && noParallelCalls),
+    ...(cacheKey !== undefined && cacheKeyOption !== undefined && { [cacheKeyOption]: wireIds()(cacheKey) }),
+  };
+  const layers = [
+    Object.keys(own).length > 0 ? { [optionsName]: own } : {},
+    providerOptions ?? {},
+    settings.providerOptions ?? {},
+  ];
+  const merged: Record<string, JsonObject> = {};
+  for (const layer of layers)
+    for (const [name, fields] of Object.entries(layer)) merged[name] = { ...merged[name], ...fields };
+
+  return Object.keys(merged).length > 0 ? { providerOptions: merged } : {};
+}

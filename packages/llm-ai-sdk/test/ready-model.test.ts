@@ -1,0 +1,173 @@
+import type { LlmOutcome } from "@moora/llm";
+import { outputOfScript } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { aiSdk } from "../src/index.ts";
+import { finish, requestOf, scriptedModel, textParts } from "./support/scripted-model.ts";
+
+/** An error as the AI SDK throws it for a call that failed. */
+const callError = (fields: object, message: string = "It failed."): Error =>
+  Object.assign(new Error(message), { name: "AI_APICallError", ...fields });
+
+const failureOf = (outcome: LlmOutcome): unknown => (outcome.ok ? outcome : outcome.failure);
+
+describe("a caller of a model that is ready", () => {
+  it("has the name of its provider, and its model", () => {
+    expect(aiSdk(scriptedModel([]))).toMatchObject({ name: "acme", model: "model-a" });
+    expect(aiSdk(scriptedModel([]), { name: "mine" }).name).toBe("mine");
+  });
+
+  it("answers with the text and the warnings of the model", async () => {
+    const model = scriptedModel([
+      { type: "stream-start", warnings: [{ type: "unsupported", feature: "seed", details: "no seeds" }] },
+      { type: "response-metadata", modelId: "model-a-1" },
+      ...textParts("Hello."),
+      finish(),
+    ]);
+    expect(await aiSdk(model).call(requestOf())).toMatchObject({
+      ok: true,
+      model: "model-a-1",
+      turn: { origin: "acme/ai-sdk:acme.chat/model-a", parts: [{ type: "text", text: "Hello." }] },
+      warnings: ["seed is not supported: no seeds"],
+    });
+  });
+
+  it("refuses a request for another model instead of answering with its own", async () => {
+    const model = scriptedModel([...textParts("Hello."), finish()]);
+    expect(failureOf(await aiSdk(model).call(requestOf({ model: "model-b" })))).toMatchObject({
+      kind: "invalid-request",
+      message: expect.stringContaining("This caller has the model model-a, and the request names model-b."),
+    });
+    expect(model.calls).toEqual([]);
+  });
+
+  it.each([
+    [
+      {
+        statusCode: 429,
+        responseHeaders: { "retry-after": "2" },
+        responseBody: '{"error":{"message":"slow"}}',
+      },
+      { kind: "rate-limit", status: 429, retryAfterMs: 2000, retryable: true },
+    ],
+    [
+      { statusCode: 401, responseBody: "" },
+      { kind: "auth", status: 401, retryable: false },
+    ],
+    [
+      { cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }) },
+      { kind: "connection", raw: "ECONNREFUSED", retryable: true },
+    ],
+  ])("reads the failure of a call from the error %j", async (fields, failure) => {
+    expect(failureOf(await aiSdk(scriptedModel(callError(fields))).call(requestOf()))).toMatchObject(failure);
+  });
+
+  it("reports a missing key as the failure auth, with the message of the provider", async () => {
+    const error = Object.assign(new Error("Set ACME_API_KEY."), { name: "AI_LoadAPIKeyError" });
+    expect(failureOf(await aiSdk(scriptedModel(error)).call(requestOf()))).toMatchObject({
+      kind: "auth",
+      message: expect.stringContaining("Set ACME_API_KEY."),
+    });
+  });
+
+  it.each([
+    [{ type: "error", error: { message: "busy", type: "overloaded_error" } } as const, "overloaded"],
+    [{ type: "error", error: callError({ statusCode: 500, responseBody: "" }) } as const, "server"],
+    [
+      { type: "error", error: Object.assign(new Error("?"), { name: "AI_JSONParseError" }) } as const,
+      "malformed",
+    ],
+    [{ type: "error", error: new Error("The socket broke.") } as const, "interrupted"],
+    [finish("interrupted", undefined), "interrupted"],
+    [finish("error", "MALFORMED_FUNCTION_CALL"), "malformed"],
+    [finish("error", "internal"), "server"],
+  ])("ends with the text so far after %j", async (last, kind) => {
+    const outcome = await aiSdk(scriptedModel([...textParts("Hel"), last])).call(requestOf());
+    expect(outcome).toMatchObject({ ok: false, partial: "Hel", failure: { kind } });
+  });
+
+  it("is interrupted where the stream ends without a last part, and empty where it has no part", async () => {
+    const cut = await aiSdk(scriptedModel(textParts("Hel"))).call(requestOf());
+    expect(failureOf(cut)).toMatchObject({ kind: "interrupted" });
+    const empty = await aiSdk(scriptedModel([{ type: "stream-start", warnings: [] }])).call(requestOf());
+    expect(failureOf(empty)).toMatchObject({ kind: "empty" });
+  });
+});
+
+describe("the parts of an answer", () => {
+  it("keep metadata, and what the provider ran itself, for the next request to the same model", async () => {
+    const meta = { acme: { signature: "s" } };
+    const model = scriptedModel([
+      { type: "reasoning-start", id: "r", providerMetadata: { acme: { id: "r1" } } },
+      { type: "reasoning-delta", id: "r", delta: "Hm." },
+      { type: "reasoning-end", id: "r", providerMetadata: meta },
+      { type: "tool-call", toolCallId: "s1", toolName: "search", input: '{"q":1}', providerExecuted: true },
+      { type: "tool-result", toolCallId: "s1", toolName: "search", result: { found: true } },
+      { type: "file", mediaType: "image/png", data: { type: "data", data: new Uint8Array([1, 2]) } },
+      { type: "text-start", id: "0" },
+      { type: "text-delta", id: "0", delta: "A", providerMetadata: meta },
+      { type: "text-end", id: "0" },
+      { type: "text-start", id: "0" },
+      { type: "text-delta", id: "0", delta: "B" },
+      { type: "tool-call", toolCallId: "c1", toolName: "add", input: "", providerMetadata: meta },
+      finish("tool-calls"),
+    ]);
+    const caller = aiSdk(model);
+    const names: string[] = [];
+    const outcome = await caller.call(requestOf(), {
+      onChunk: (chunk) => chunk.type === "tool-call" && names.push(chunk.name),
+    });
+    if (!outcome.ok) throw new Error(outcome.failure.message);
+    expect(names).toEqual(["add"]);
+    expect(outcome.turn.parts.map(({ type }) => type)).toEqual([
+      "reasoning",
+      "opaque",
+      "opaque",
+      "opaque",
+      "text",
+      "text",
+      "tool-call",
+    ]);
+    const turn: unknown = JSON.parse(JSON.stringify(outcome.turn));
+    expect(turn).toEqual(outcome.turn);
+    const results = [{ isError: false, content: "3" }];
+    await caller.call(
+      requestOf({ messages: [...requestOf().messages, { role: "assistant", turn: outcome.turn, results }] }),
+    );
+    expect(model.calls[1]?.prompt.slice(1)).toEqual([
+      {
+        role: "assistant",
+        content: [
+          { type: "reasoning", text: "Hm.", providerOptions: { acme: { id: "r1", signature: "s" } } },
+          {
+            type: "tool-call",
+            toolCallId: "s1",
+            toolName: "search",
+            input: { q: 1 },
+            providerExecuted: true,
+          },
+          {
+            type: "tool-result",
+            toolCallId: "s1",
+            toolName: "search",
+            output: { type: "json", value: { found: true } },
+          },
+          { type: "file", mediaType: "image/png", data: { type: "data", data: "AQI=" } },
+          { type: "text", text: "A", providerOptions: meta },
+          { type: "text", text: "B" },
+          { type: "tool-call", toolCallId: "c1", toolName: "add", input: {}, providerOptions: meta },
+        ],
+      },
+      {
+        role: "tool",
+        content: [
+          { type: "tool-result", toolCallId: "c1", toolName: "add", output: { type: "text", value: "3" } },
+        ],
+      },
+    ]);
+  });
+});
+
+describe("a call", () => {
+  it("leaves no timer and no socket open, in whichever way it ends", () =>
+    expect(outputOfScript(`${import.meta.dirname}/support/every-ending.ts`)).resolves.toBe("done"));
+});

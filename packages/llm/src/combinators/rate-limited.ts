@@ -1,0 +1,80 @@
+import type { LlmCallOptions, LlmCaller } from "../caller.ts";
+import { checkOptions, optionForms, type OptionForm, type OptionForms } from "../check-options.ts";
+import type { LlmOutcome } from "../outcome.ts";
+import type { LlmRequest } from "../request.ts";
+import { abortedOutcome } from "./play-outcome.ts";
+import { RateLimiter, systemClock, type LlmClock } from "./rate-limiter.ts";
+import { untilAborted } from "./until-aborted.ts";
+
+/** Options of `rateLimited`. */
+export interface RateLimits {
+  /** How many calls may start per minute. Default: no limit. */
+  readonly requestsPerMinute?: number;
+  /** How many tokens, of input and output, may be used per minute. Default: no limit. */
+  readonly tokensPerMinute?: number;
+  /**
+   * The tokens that a request is expected to use, before its usage is known. Default: a quarter of the characters of the request,
+   * and its `maxOutputTokens`.
+   */
+  readonly estimateTokens?: (request: LlmRequest) => number;
+  /** Default: the clock of the system. */
+  readonly clock?: LlmClock;
+}
+
+const positiveNumber: OptionForm = {
+  expectation: "a positive number",
+  fits: (value) => typeof value === "number" && Number.isFinite(value) && value > 0,
+};
+
+const limitForms: OptionForms<RateLimits> = {
+  requestsPerMinute: positiveNumber,
+  tokensPerMinute: positiveNumber,
+  estimateTokens: optionForms.function,
+  clock: optionForms.object,
+};
+
+/**
+ * A caller that starts calls within limits per minute, in the order in which they arrive. Up to the amount of one minute may be
+ * used at once; then it refills evenly. A call that is aborted while it waits takes nothing. Tokens are reserved by an
+ * estimate, and corrected by the usage of the outcome. While the provider asks to wait (`retryAfterMs` of a `rate-limit`
+ * failure), no call starts. Throws `LlmOptionError` for a limit that is not a positive number.
+ */
+export function rateLimited(caller: LlmCaller, limits: RateLimits): LlmCaller {
+  checkOptions("rateLimited", limits, limitForms);
+  const { clock = systemClock, estimateTokens = defaultEstimate } = limits;
+  const limiter = new RateLimiter(clock, limits);
+
+  const call = async (request: LlmRequest, options: LlmCallOptions = {}): Promise<LlmOutcome> => {
+    const { signal } = options;
+    if (signal?.aborted) return abortedOutcome();
+    const estimate = estimateTokens(request);
+    const { promise, resolve } = Promise.withResolvers<true>();
+    let started = false;
+    const leave = limiter.enqueue(estimate, () => {
+      started = true;
+      resolve(true);
+    });
+    await untilAborted(promise, signal);
+    if (!started) {
+      leave();
+      return abortedOutcome();
+    }
+    const outcome = await caller.call(request, options);
+    settle(limiter, outcome, estimate);
+    return outcome;
+  };
+  return { name: caller.name, ...(caller.model !== undefined && { model: caller.model }), call };
+}
+
+/** Replaces the estimate by the usage. A call without usage has used no tokens that the provider counts. */
+function settle(limiter: RateLimiter, outcome: LlmOutcome, estimate: number): void {
+  const { inputTokens, outputTokens } = outcome.usage ?? { inputTokens: 0, outputTokens: 0 };
+  limiter.takeTokens(inputTokens + outputTokens - estimate);
+  if (!outcome.ok && outcome.failure.kind === "rate-limit" && outcome.failure.retryAfterMs !== undefined)
+    limiter.pause(outcome.failure.retryAfterMs);
+}
+
+const charactersPerToken = 4;
+
+const defaultEstimate = ({ settings, ...request }: LlmRequest): number =>
+  Math.ceil(JSON.stringify(request).length / charactersPerToken) + (settings.maxOutputTokens ?? 0);

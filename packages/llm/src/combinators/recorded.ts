@@ -1,0 +1,42 @@
+import type { LlmCallOptions, LlmCaller } from "../caller.ts";
+import { withWarnings } from "../failure.ts";
+import type { LlmOutcome } from "../outcome.ts";
+import type { LlmRequest } from "../request.ts";
+import { redactJson } from "./redact-json.ts";
+
+/** One call of a model: plain JSON without secrets, for the fixtures of tests. `replayed` answers with it. */
+export interface LlmRecording {
+  readonly request: LlmRequest;
+  readonly outcome: LlmOutcome;
+}
+
+/** Options of `recorded` and `replayed`. */
+export interface RecordingOptions {
+  /**
+   * Texts that recordings must not contain. They are replaced by `[secret]`, in requests and in outcomes; keys in the formats
+   * of well-known providers always are. Default: none.
+   */
+  readonly secrets?: readonly string[];
+}
+
+/**
+ * A caller that passes every call to `record` after its end, also a failed one, but not an aborted one. The outcome is the
+ * caller's own. An error of `record` is a warning in the outcome.
+ */
+export function recorded(
+  caller: LlmCaller,
+  record: (recording: LlmRecording) => PromiseLike<unknown> | void,
+  { secrets = [] }: RecordingOptions = {},
+): LlmCaller {
+  const call = async (request: LlmRequest, options?: LlmCallOptions): Promise<LlmOutcome> => {
+    const outcome = await caller.call(request, options);
+    if (!outcome.ok && outcome.failure.kind === "aborted") return outcome;
+    try {
+      await record(redactJson({ request, outcome }, secrets));
+      return outcome;
+    } catch (error) {
+      return withWarnings(outcome, `the call was not recorded: ${String(error)}`);
+    }
+  };
+  return { name: caller.name, ...(caller.model !== undefined && { model: caller.model }), call };
+}

@@ -1,0 +1,56 @@
+import type { LlmCallOptions, LlmCaller } from "../caller.ts";
+import { failedOutcome, failureOf } from "../failure.ts";
+import type { LlmOutcome } from "../outcome.ts";
+import type { LlmRequest } from "../request.ts";
+import { withAnswerer } from "./answered-by.ts";
+import { abortedOutcome, playOutcome } from "./play-outcome.ts";
+import type { LlmRecording, RecordingOptions } from "./recorded.ts";
+import { redactJson } from "./redact-json.ts";
+import { canonicalJson } from "./request-digest.ts";
+
+/** A caller that answers from recordings. */
+export interface ReplayedLlm extends LlmCaller {
+  /** The number of recordings that were not used yet. */
+  readonly left: number;
+  callSync(request: LlmRequest): LlmOutcome;
+}
+
+/**
+ * A caller that answers each request with the recording of an equal one, and streams its text. Recordings of equal requests
+ * are used in their order, each once. A request without a recording fails as `invalid-request`. `secrets` are those of
+ * `recorded`.
+ */
+export function replayed(
+  recordings: readonly LlmRecording[],
+  { secrets = [] }: RecordingOptions = {},
+): ReplayedLlm {
+  const keyOf = (request: LlmRequest): string => canonicalJson(redactJson(request, secrets));
+  const outcomes = Map.groupBy(recordings, ({ request }) => keyOf(request));
+  let left = recordings.length;
+  const callSync = (request: LlmRequest): LlmOutcome => {
+    const recording = outcomes.get(keyOf(request))?.shift();
+    if (recording === undefined) return unknownRequest(request, left);
+    left -= 1;
+    return withAnswerer(recording.outcome, { name }, "recording");
+  };
+  const call = async (request: LlmRequest, options: LlmCallOptions = {}): Promise<LlmOutcome> =>
+    options.signal?.aborted ? abortedOutcome() : playOutcome(callSync(request), options);
+  return {
+    name,
+    get left() {
+      return left;
+    },
+    call,
+    callSync,
+  };
+}
+
+const name = "replayed";
+
+const unknownRequest = ({ purpose, model, messages }: LlmRequest, left: number): LlmOutcome =>
+  failedOutcome(
+    failureOf(
+      "invalid-request",
+      `No recording for a request to ${JSON.stringify(model)} with purpose ${purpose} and ${messages.length} messages, of which the last is ${JSON.stringify(messages.at(-1))?.slice(0, 300)}. Unused recordings: ${left}. Record again with the present prompts and tools.`,
+    ),
+  );

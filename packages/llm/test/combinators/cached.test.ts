@@ -1,0 +1,136 @@
+import { cached, LlmOptionError, memoryLlmCache, noUsage, requestDigest, type LlmCache } from "@moora/llm";
+import { answers, fails, hangs, MockLlmCaller, type MockStep } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { requestOf } from "../fixtures.ts";
+
+const spent = { ...noUsage, inputTokens: 9 };
+
+/** A model whose answers wait for `release`. */
+function waitingModel(...steps: readonly MockStep[]) {
+  const gate = Promise.withResolvers<void>();
+  const model = new MockLlmCaller(async (_, call) => {
+    await gate.promise;
+    return steps[call] ?? fails("server");
+  });
+  return { model, release: () => gate.resolve() };
+}
+
+describe("cached", () => {
+  it("answers an equal request from the cache: streamed, without tokens, and with the reason", async () => {
+    const model = new MockLlmCaller([answers("Hello to you", { usage: spent })]);
+    const caller = cached(model);
+    expect(await caller.call(requestOf())).toMatchObject({ usage: spent, answeredBy: { reasons: [] } });
+    const pieces: string[] = [];
+    const again = await caller.call(structuredClone(requestOf()), {
+      onChunk: (chunk) => chunk.type === "text" && pieces.push(chunk.text),
+    });
+    expect(again).toMatchObject({
+      ok: true,
+      usage: noUsage,
+      answeredBy: { caller: "mock", reasons: ["cache"] },
+    });
+    expect(pieces).toEqual(["Hello ", "to ", "you"]);
+    expect(model.callCount).toBe(1);
+  });
+
+  it("sends a request that differs in any field, and one to another model", async () => {
+    const model = new MockLlmCaller(() => answers("x"));
+    const caller = cached(model);
+    for (const change of [{}, { system: "Else." }, { settings: { seed: 1 } }, { model: "other" }])
+      await caller.call(requestOf(change));
+    expect(model.callCount).toBe(4);
+  });
+
+  it("stores no failure", async () => {
+    const model = new MockLlmCaller([fails("server"), answers("x")]);
+    const caller = cached(model);
+    expect((await caller.call(requestOf())).ok).toBe(false);
+    expect((await caller.call(requestOf())).ok).toBe(true);
+    expect(model.callCount).toBe(2);
+  });
+
+  it("sends equal requests that arrive together once", async () => {
+    const { model, release } = waitingModel(answers("x", { usage: spent }));
+    const caller = cached(model);
+    const calls = Promise.all([1, 2, 3].map(() => caller.call(requestOf())));
+    release();
+    expect((await calls).map(({ usage }) => usage)).toEqual([spent, noUsage, noUsage]);
+    expect(model.callCount).toBe(1);
+  });
+
+  it("sends the next of the requests that wait where the first one fails", async () => {
+    const { model, release } = waitingModel(fails("server"), answers("x"));
+    const caller = cached(model);
+    const calls = Promise.all([1, 2, 3].map(() => caller.call(requestOf())));
+    release();
+    expect((await calls).map(({ ok }) => ok)).toEqual([false, true, true]);
+    expect(model.callCount).toBe(2);
+  });
+
+  it("ends a call that waits when it is aborted, and no other", async () => {
+    const { model, release } = waitingModel(answers("x"));
+    const caller = cached(model);
+    const first = caller.call(requestOf());
+    const abort = new AbortController();
+    const second = caller.call(requestOf(), { signal: abort.signal });
+    abort.abort();
+    expect(await second).toMatchObject({ failure: { kind: "aborted" } });
+    release();
+    expect((await first).ok).toBe(true);
+  });
+
+  it("aborts its own call without storing anything", async () => {
+    const model = new MockLlmCaller([hangs("Hel"), answers("x")]);
+    const caller = cached(model);
+    const abort = new AbortController();
+    const outcome = await caller.call(requestOf(), {
+      signal: abort.signal,
+      onChunk: () => queueMicrotask(() => abort.abort()),
+    });
+    expect(outcome).toMatchObject({ failure: { kind: "aborted" }, partial: "Hel" });
+    expect((await caller.call(requestOf())).ok).toBe(true);
+  });
+
+  it("answers with a warning where the cache fails", async () => {
+    const broken: LlmCache = {
+      get: () => Promise.reject(new Error("no get")),
+      set: () => {
+        throw new Error("no set");
+      },
+    };
+    expect(
+      await cached(new MockLlmCaller([answers("x")]), { cache: broken }).call(requestOf()),
+    ).toMatchObject({
+      ok: true,
+      warnings: [
+        "the cache could not be read: Error: no get",
+        "the answer was not stored in the cache: Error: no set",
+      ],
+    });
+  });
+});
+
+describe("the digest of a request", () => {
+  const caller = { name: "a", model: "m" };
+
+  it("does not depend on the order of fields, nor on whether the model is named", async () => {
+    const digest = await requestDigest(requestOf({ model: "" }), caller);
+    expect(digest).toMatch(/^[0-9a-f]{64}$/);
+    const { purpose, ...rest } = requestOf({ model: "m" });
+    expect(await requestDigest({ ...rest, purpose }, caller)).toBe(digest);
+    expect(await requestDigest(requestOf({ model: "" }), { name: "b", model: "m" })).not.toBe(digest);
+  });
+});
+
+describe("a cache in memory", () => {
+  it("drops the answer that was not used for the longest time", async () => {
+    const model = new MockLlmCaller(() => answers("x"));
+    const caller = cached(model, { cache: memoryLlmCache({ maxEntries: 2 }) });
+    for (const system of ["a", "b", "a", "c", "a", "b"]) await caller.call(requestOf({ system }));
+    expect(model.requests.map(({ system }) => system)).toEqual(["a", "b", "c", "b"]);
+  });
+
+  it("refuses a size of zero", () => {
+    expect(() => memoryLlmCache({ maxEntries: 0 })).toThrow(LlmOptionError);
+  });
+});

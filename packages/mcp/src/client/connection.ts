@@ -1,0 +1,159 @@
+import type { Tool as SdkTool } from "@modelcontextprotocol/client";
+import { canonicalJson } from "@moora/agent";
+import type { Tool } from "@moora/agent-core-effects";
+import { McpError } from "../mcp-error.ts";
+import type { McpConnection, McpConnectOptions } from "./connect-mcp.ts";
+import { errorToMcpError } from "./error-to-mcp-error.ts";
+import { defaultMaxResultBytes, resultTooLarge } from "./listed-tool.ts";
+import { listedTools } from "./listed-tools.ts";
+import type { McpTool, SendCall } from "./mcp-client.ts";
+import type { ServerLink } from "./open-link.ts";
+import { Reconnector } from "./reconnector.ts";
+import type { McpServerAddress } from "./server-address.ts";
+
+/** A connection that lasts longer than its links: after the end of one, the next call opens another. */
+export class Connection implements McpConnection {
+  readonly name: string;
+  readonly #options: McpConnectOptions;
+  readonly #links: Reconnector;
+  readonly #listeners = new Set<(tools: readonly Tool[]) => void>();
+  #tools: readonly Tool[] = [];
+  #instructions: string | undefined;
+  /** What the server lists now: the part of each tool that its use depends on, by its name. */
+  #listed: ReadonlyMap<string, string> = new Map();
+
+  static async open(address: McpServerAddress, options: McpConnectOptions): Promise<Connection> {
+    const connection = new Connection(address, options);
+    await connection.#links.link();
+    return connection;
+  }
+
+  private constructor(address: McpServerAddress, options: McpConnectOptions) {
+    this.name = options.name;
+    this.#options = options;
+    const { maxResultBytes = defaultMaxResultBytes } = options;
+    this.#links = new Reconnector(address, {
+      name: options.name,
+      connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
+      maxReconnects: options.maxReconnects ?? 3,
+      // The same content can take more bytes in a message than in JSON of ours, and the list of tools has to fit as well.
+      maxMessageBytes: 2 * Math.max(maxResultBytes, 1024 * 1024),
+      onElicitation: options.onElicitation,
+      onListChanged: (error, tools) => this.#listChanged(error, tools),
+      onLink: (link) => this.#adopt(link),
+    });
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  get instructions(): string | undefined {
+    return this.#instructions;
+  }
+
+  onToolsChanged(listener: (tools: readonly Tool[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    await this.#links.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Uses a new link. A server that was started again may be another release, with other tools. */
+  #adopt({ client, tools }: ServerLink): void {
+    this.#instructions = client.getInstructions();
+    const isFirst = this.#listed.size === 0;
+    const before = this.#listed;
+    this.#use(tools);
+    if (!isFirst && !isSame(before, this.#listed)) this.#report();
+  }
+
+  #listChanged(error: Error | null, tools: readonly McpTool[] | null): void {
+    try {
+      if (error !== null) throw errorToMcpError(`${this.name} (list of tools)`, error);
+      if (tools === null) return;
+      this.#use(tools);
+      this.#report();
+    } catch (problem) {
+      this.#reportError(problem);
+    }
+  }
+
+  #use(tools: readonly McpTool[]): void {
+    this.#tools = listedTools(tools, this.#options, this.#send);
+    this.#listed = new Map(tools.map((tool) => [tool.name, usedPart(tool)]));
+  }
+
+  #report(): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(this.#tools);
+      } catch (error) {
+        this.#reportError(error);
+      }
+    }
+  }
+
+  #reportError(error: unknown): void {
+    this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  readonly #send: SendCall = async (tool, params, options) => {
+    for (let attempt = 1; ; attempt += 1) {
+      const link = await this.#links.link(options.signal);
+      this.#checkListed(tool);
+      try {
+        // A listed tool is a tool of the SDK, of which this package declares the part that it uses.
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+        const toolDefinition = tool as unknown as SdkTool;
+        const signal = AbortSignal.any([options.signal, link.broken]);
+        const result = await link.client.callTool(params, { ...options, signal, toolDefinition });
+        this.#links.answered();
+        return result;
+      } catch (error) {
+        if (attempt === 1 && (await this.#links.wasNotReceived(link, error))) continue;
+        throw this.#failure(tool, link, error, options.signal);
+      }
+    }
+  };
+
+  #checkListed(tool: McpTool): void {
+    const listed = this.#listed.get(tool.name);
+    if (listed === usedPart(tool)) return;
+    const change = listed === undefined ? "no longer lists" : "has changed";
+    throw new McpError(
+      "tool-changed",
+      `The MCP server ${this.name} ${change} the tool ${tool.name} since this agent was defined. The call was not sent.`,
+    );
+  }
+
+  #failure(tool: McpTool, link: ServerLink, error: unknown, signal: AbortSignal): McpError {
+    if (this.#links.isClosed && !signal.aborted) {
+      return new McpError(
+        "closed",
+        `The connection to the MCP server ${this.name} was closed during the call of ${tool.name}, which may have had its effect.`,
+        { cause: error },
+      );
+    }
+    const failure = errorToMcpError(tool.name, error, signal);
+    // A server that answers with an error is alive.
+    if (failure.code === "refused" || failure.code === "input-required") this.#links.answered();
+    const isBroken = link.broken.aborted && !signal.aborted;
+    if (!isBroken && (failure.code !== "connection-lost" || !link.hasExceededLimit)) return failure;
+    link.hasExceededLimit = false;
+    return resultTooLarge(tool.name, this.#options.maxResultBytes ?? defaultMaxResultBytes);
+  }
+}
+
+/** The part of a tool that an agent and its reviewers rely on. */
+const usedPart = ({ annotations, inputSchema }: McpTool): string =>
+  canonicalJson({ annotations: annotations ?? {}, inputSchema });
+
+const isSame = (one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean =>
+  one.size === other.size && [...one].every(([name, part]) => other.get(name) === part);

@@ -1,0 +1,89 @@
+import { errorText, truncated } from "@moora/agent-core-effects/internal";
+import { McpError, type McpErrorCode } from "../mcp-error.ts";
+import { streamEnded } from "./open-transport.ts";
+
+/** The maximum length of a message of a server in an error. */
+const maxMessageLength = 2_000;
+
+const mayHaveRun = "The call may have had its effect.";
+
+/** The codes of the SDK's errors that this package has codes of its own for. */
+const codes: Readonly<Record<string, CallCode>> = {
+  CLIENT_HTTP_AUTHENTICATION: "unauthorized",
+  CLIENT_HTTP_FAILED_TO_OPEN_STREAM: "connection-lost",
+  CLIENT_HTTP_FORBIDDEN: "unauthorized",
+  CLIENT_HTTP_NOT_IMPLEMENTED: "connection-lost",
+  CLIENT_HTTP_UNEXPECTED_CONTENT: "invalid-result",
+  CONNECTION_CLOSED: "connection-lost",
+  INPUT_REQUIRED_ROUNDS_EXCEEDED: "input-required",
+  CAPABILITY_NOT_SUPPORTED: "input-required",
+  INVALID_RESULT: "invalid-result",
+  NOT_CONNECTED: "connection-lost",
+  REQUEST_TIMEOUT: "timeout",
+  SEND_FAILED: "connection-lost",
+  UNSUPPORTED_RESULT_TYPE: "input-required",
+};
+
+/** The codes with which a call ends by an error of the client of the protocol. */
+type CallCode = Extract<
+  McpErrorCode,
+  | "connection-lost"
+  | "unauthorized"
+  | "refused"
+  | "input-required"
+  | "invalid-result"
+  | "timeout"
+  | "cancelled"
+>;
+
+/** The error of the protocol that is not a refusal: the client lacks a capability. */
+const missingCapability = -32_021;
+
+/** The failure of a call, by the error that the client of the protocol rejected with. */
+export function errorToMcpError(tool: string, error: unknown, signal?: AbortSignal): McpError {
+  if (error instanceof McpError) return error;
+  const reason = mcpErrorIn(error);
+  if (reason !== undefined) return reason;
+  const code = signal?.aborted === true ? "cancelled" : codeOf(error);
+  return new McpError(code, messages[code](tool, shownText(error)), { cause: error });
+}
+
+/** The error of this package that is the cause of another one. */
+function mcpErrorIn(error: unknown): McpError | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth += 1)
+    if (cause instanceof McpError) return cause;
+  return undefined;
+}
+
+function codeOf(error: unknown): CallCode {
+  const code = fieldOf(error, "code");
+  const status = fieldOf(error, "status");
+  if (status === 401 || status === 403 || fieldOf(error, "name") === "UnauthorizedError")
+    return "unauthorized";
+  if (code === missingCapability) return "input-required";
+  if (code === streamEnded) return "connection-lost";
+  if (typeof code === "number") return "refused";
+  const known = typeof code === "string" && Object.hasOwn(codes, code) ? codes[code] : undefined;
+  return known ?? "connection-lost";
+}
+
+const messages: Readonly<Record<CallCode, (tool: string, text: string) => string>> = {
+  "connection-lost": (tool, text) =>
+    `The connection to the MCP server of ${tool} was lost: ${text} ${mayHaveRun} The next call connects again.`,
+  unauthorized: (tool, text) => `The MCP server of ${tool} refused the credentials: ${text}`,
+  refused: (tool, text) => `The MCP server refused the call of ${tool}: ${text}`,
+  "input-required": (tool, text) =>
+    `The MCP tool ${tool} needs the answer of a person, which this agent cannot ask for: ${text}`,
+  "invalid-result": (tool, text) => `The result of the MCP tool ${tool} is invalid: ${text} ${mayHaveRun}`,
+  timeout: (tool) => `The MCP tool ${tool} did not answer in time. ${mayHaveRun}`,
+  cancelled: (tool) => `The call of the MCP tool ${tool} was cancelled. ${mayHaveRun}`,
+};
+
+/** The message of an error as a sentence. */
+function shownText(error: unknown): string {
+  const text = truncated(errorText(error), maxMessageLength).trim();
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;

@@ -1,0 +1,62 @@
+import type { Tool } from "@moora/agent-core-effects";
+import { errorText } from "@moora/agent-core-effects/internal";
+import { McpError } from "../mcp-error.ts";
+import type { McpTool, SendCall } from "./mcp-client.ts";
+import { listedTool } from "./listed-tool.ts";
+import type { McpToolsOptions } from "./tools-options.ts";
+
+/** The maximum number of tools of one server. */
+const maxTools = 1_000;
+
+/**
+ * The tools that a server lists, without those that cannot be used. Throws `McpError` for too many tools and for two of the
+ * same name.
+ */
+export function listedTools(
+  listed: readonly McpTool[],
+  options: McpToolsOptions,
+  send: SendCall,
+): readonly Tool[] {
+  if (listed.length > maxTools) {
+    throw new McpError(
+      "too-many-tools",
+      `The MCP server ${options.name} lists ${listed.length} tools; the limit is ${maxTools}.`,
+    );
+  }
+  const origins = new Map<string, string>();
+  return listed.flatMap((tool) => {
+    const made = usableTool(tool, options, send);
+    if (made === undefined) return [];
+    const other = origins.get(made.name);
+    if (other !== undefined) throw collision(made.name, [other, tool.name], options);
+    origins.set(made.name, tool.name);
+    return [made];
+  });
+}
+
+/** The tool; undefined if the application does not want it or it cannot be used. */
+function usableTool(tool: McpTool, options: McpToolsOptions, send: SendCall): Tool | undefined {
+  const skip = (reason: string): undefined => {
+    options.onSkipped?.({ name: tool.name, reason });
+  };
+  if (tool.execution?.taskSupport === "required")
+    return skip("It works only as a task of the protocol, which is not supported.");
+  const rule = options.rule?.(tool) ?? {};
+  if (rule.include === false) return undefined;
+  try {
+    return listedTool(tool, rule, options, send);
+  } catch (error) {
+    return skip(errorText(error));
+  }
+}
+
+const collision = (
+  name: string,
+  [one, other]: readonly [string, string],
+  { name: server }: McpToolsOptions,
+): McpError =>
+  new McpError(
+    "name-collision",
+    `The MCP server ${server} lists the tools ${JSON.stringify(one)} and ${JSON.stringify(other)}, which both have the name ` +
+      `${name}. Give one of them another name, or leave it out, with the option rule.`,
+  );

@@ -1,0 +1,50 @@
+/** A tool as a server lists it. Everything in it is the server's own claim. */
+export interface McpTool {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputSchema: object;
+  readonly outputSchema?: object | undefined;
+  readonly annotations?: McpToolAnnotations | undefined;
+  readonly execution?: { readonly taskSupport?: string | undefined } | undefined;
+}
+
+/** What a server claims about a tool. */
+export interface McpToolAnnotations {
+  readonly title?: string | undefined;
+  readonly readOnlyHint?: boolean | undefined;
+  readonly destructiveHint?: boolean | undefined;
+  readonly idempotentHint?: boolean | undefined;
+  readonly openWorldHint?: boolean | undefined;
+}
+
+/** The progress of a call. */
+export interface McpProgress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** The parameters of `tools/call`. */
+export interface McpCallParams {
+  readonly name: string;
+  readonly arguments: Record<string, unknown>;
+  readonly _meta: Record<string, unknown>;
+}
+
+/** The options of a call. */
+export interface McpCallOptions {
+  readonly signal: AbortSignal;
+  /** In milliseconds. */
+  readonly timeout: number;
+  readonly onprogress: (progress: McpProgress) => void;
+}
+
+/** The part of a connected `Client` of `@modelcontextprotocol/client` that `mcpTools` uses. */
+export interface McpClient {
+  listTools(): Promise<{ readonly tools: readonly McpTool[] }>;
+  callTool(params: McpCallParams, options: McpCallOptions): Promise<unknown>;
+}
+
+/** Sends a call of a listed tool, and resolves with its result as the server sent it. */
+export type SendCall = (tool: McpTool, params: McpCallParams, options: McpCallOptions) => Promise<unknown>;

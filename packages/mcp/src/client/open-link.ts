@@ -1,0 +1,122 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { errorText, truncated } from "@moora/agent-core-effects/internal";
+import { isJsonObject } from "@moora/llm/internal";
+import { McpError } from "../mcp-error.ts";
+import type { McpTool } from "./mcp-client.ts";
+import { openTransport } from "./open-transport.ts";
+import { sdkClient, type ClientListeners, type ProtocolMode } from "./sdk-client.ts";
+import { isHttp, type McpServerAddress } from "./server-address.ts";
+
+/** What is needed to connect to a server. */
+export interface LinkOptions extends ClientListeners {
+  readonly connectTimeoutMs: number;
+  /** The maximum size of one message of the server, in bytes. */
+  readonly maxMessageBytes: number;
+}
+
+/** One connection to a server, from its handshake to its end. */
+export interface ServerLink {
+  readonly client: Client;
+  /** The tools, as they were when the connection began. */
+  readonly tools: readonly McpTool[];
+  /** Whether the connection has ended. */
+  isClosed: boolean;
+  /** Whether a message was larger than the limit since this was last set to false. */
+  hasExceededLimit: boolean;
+  /** Aborted when a message over the limit breaks the connection: the process of a server may take seconds to end. */
+  readonly broken: AbortSignal;
+  /** Ends the connection. */
+  close(): Promise<void>;
+}
+
+/** The error of the protocol with which a server refuses the older protocol. */
+const unsupportedVersion = -32_022;
+
+/** Connects and lists the tools. Rejects with `connect-failed`, `unauthorized` or `not-installed`. */
+export async function openLink(address: McpServerAddress, options: LinkOptions): Promise<ServerLink> {
+  // A local server is asked in the newer protocol only if it refuses the older one: the SDK would start it twice to find out.
+  if (isHttp(address)) return await connect(address, options, "auto");
+  try {
+    return await connect(address, options, "legacy");
+  } catch (error) {
+    const { cause } = error instanceof McpError ? error : {};
+    if (!isJsonObject(cause) || cause["code"] !== unsupportedVersion) throw error;
+    return await connect(address, options, "auto");
+  }
+}
+
+async function connect(
+  address: McpServerAddress,
+  options: LinkOptions,
+  mode: ProtocolMode,
+): Promise<ServerLink> {
+  const client = await sdkClient(options, mode);
+  const status = { isClosed: false, hasExceededLimit: false };
+  const onExceeded = (): void => {
+    status.hasExceededLimit = true;
+  };
+  const broken = new AbortController();
+  const limit = { maxBytes: options.maxMessageBytes, onExceeded };
+  const { transport, lastOutput, endSession } = await openTransport(address, limit);
+  Object.assign(client, {
+    onclose() {
+      status.isClosed = true;
+    },
+    onerror({ message }: Error) {
+      // The transport of local servers reports it here, and ends the connection.
+      if (!message.includes("exceeded maximum size")) return;
+      onExceeded();
+      status.isClosed = true;
+      broken.abort();
+    },
+  });
+  try {
+    const timeout = { timeout: options.connectTimeoutMs };
+    await client.connect(transport, timeout);
+    // The SDK prints a line to standard output where it is asked for tools that the server does not have.
+    const hasTools = client.getServerCapabilities()?.tools !== undefined;
+    const { tools } = hasTools
+      ? await client.listTools(undefined, { ...timeout, cacheMode: "refresh" })
+      : { tools: [] };
+    const close = async (): Promise<void> => {
+      status.isClosed = true;
+      await endSession?.();
+      await client.close();
+    };
+    return Object.assign(status, { client, tools, broken: broken.signal, close });
+  } catch (error) {
+    await transport.close().catch(() => undefined);
+    throw connectError(address, options, error, lastOutput());
+  }
+}
+
+/** The error of a connection that cannot be made. It names the program without its arguments, which may be secret. */
+function connectError(
+  address: McpServerAddress,
+  { name, connectTimeoutMs }: LinkOptions,
+  error: unknown,
+  lastOutput: string,
+): McpError {
+  if (error instanceof McpError) return error;
+  const where = isHttp(address) ? new URL(address.url).origin : address.command;
+  const status = isJsonObject(error) ? error["status"] : undefined;
+  if (status === 401 || status === 403 || (error instanceof Error && error.name === "UnauthorizedError")) {
+    return new McpError(
+      "unauthorized",
+      `The MCP server ${name} at ${where} asks for credentials, or refuses the given ones. Set them in headers.`,
+      { cause: error },
+    );
+  }
+  const isLate = isJsonObject(error) && error["code"] === "REQUEST_TIMEOUT";
+  const reason = isLate
+    ? `it did not answer within ${connectTimeoutMs} ms.`
+    : `${truncated(errorText(error), 1_000)}.`.replace(/([.!?])\.$/, "$1");
+  const output = lastOutput === "" ? "" : ` Its last output: ${lastOutput}`;
+  return new McpError(
+    "connect-failed",
+    `Cannot connect to the MCP server ${name} (${where}): ${reason}${output}`,
+    {
+      cause: error,
+    },
+  );
+}

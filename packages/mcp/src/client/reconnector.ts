@@ -1,0 +1,104 @@
+import { isJsonObject } from "@moora/llm/internal";
+import { McpError } from "../mcp-error.ts";
+import { openLink, type LinkOptions, type ServerLink } from "./open-link.ts";
+import type { McpServerAddress } from "./server-address.ts";
+
+/** The options of a `Reconnector`. */
+export interface ReconnectorOptions extends LinkOptions {
+  readonly maxReconnects: number;
+  /** Called with each new link, before it is used. What it throws fails the opening. */
+  readonly onLink: (link: ServerLink) => void;
+}
+
+/** Opens the link to a server, and another one after its end, so often in a row as the options allow. */
+export class Reconnector {
+  readonly #address: McpServerAddress;
+  readonly #options: ReconnectorOptions;
+  #current: ServerLink | undefined;
+  #opening: Promise<ServerLink> | undefined;
+  /** Openings since the server answered a call, without the first one. */
+  #reconnects = -1;
+  #isClosed = false;
+
+  constructor(address: McpServerAddress, options: ReconnectorOptions) {
+    this.#address = address;
+    this.#options = options;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** The open link. Rejects with `McpError` if there cannot be one, and when the signal aborts. */
+  async link(signal?: AbortSignal): Promise<ServerLink> {
+    if (this.#isClosed) throw this.#closedError();
+    if (this.#current?.isClosed === false) return this.#current;
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return await (signal === undefined ? this.#opening : untilAborted(this.#opening, signal));
+  }
+
+  /** Reports that the server answered a call: it may be connected to again so often as at the beginning. */
+  answered(): void {
+    this.#reconnects = 0;
+  }
+
+  /**
+   * Whether a failed call never reached the server, because the link had ended before it: then it can be sent again. A
+   * server that no longer knows the session of the link is such a case; its link is closed.
+   */
+  async wasNotReceived(link: ServerLink, error: unknown): Promise<boolean> {
+    if (this.#isClosed || !isJsonObject(error)) return false;
+    if (error["code"] === "NOT_CONNECTED") return true;
+    if (error["status"] !== 404) return false;
+    await link.close().catch(() => undefined);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const opening = await this.#opening?.catch(() => undefined);
+    const current = this.#current ?? opening;
+    this.#current = undefined;
+    await current?.close();
+  }
+
+  async #open(): Promise<ServerLink> {
+    const { maxReconnects, name, onLink } = this.#options;
+    if (this.#reconnects >= maxReconnects) {
+      throw new McpError(
+        "connect-failed",
+        `The MCP server ${name} has ended ${this.#reconnects + 1} times in a row without an answer. It is not connected to again.`,
+      );
+    }
+    this.#reconnects += 1;
+    const link = await openLink(this.#address, this.#options);
+    try {
+      if (this.#isClosed) throw this.#closedError();
+      onLink(link);
+    } catch (error) {
+      await link.close();
+      throw error;
+    }
+    this.#current = link;
+    return link;
+  }
+
+  #closedError(): McpError {
+    return new McpError("closed", `The connection to the MCP server ${this.#options.name} is closed.`);
+  }
+}
+
+/** Waits for a promise, or rejects with the reason of the signal. */
+async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

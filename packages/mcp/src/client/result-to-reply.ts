@@ -1,0 +1,82 @@
+import { canonicalJson } from "@moora/agent";
+import { toolReply, type ToolReply } from "@moora/agent-core-effects";
+import { isJsonObject, textToJson } from "@moora/llm/internal";
+import { McpError } from "../mcp-error.ts";
+
+/** What a block of a result becomes: text for the model, or a file. */
+interface ReadBlock {
+  readonly text?: string;
+  readonly file?: NonNullable<ToolReply["files"]>[number];
+}
+
+/**
+ * The reply of a tool for the result of a call. Text stays text, images, audio and other binary content become files with data
+ * URLs, links and embedded resources become text. Structured content is added as JSON if no text contains it already.
+ * Throws `McpError` for a result that does not follow the protocol.
+ */
+export function resultToReply(tool: string, result: unknown): ToolReply {
+  if (!isRecord(result) || !Array.isArray(result["content"] ?? []))
+    throw invalid(tool, "it is not the result of a call");
+  const blocks: readonly unknown[] = Array.isArray(result["content"]) ? result["content"] : [];
+  const read = blocks.map((block) => readBlock(tool, block));
+  const texts = read.flatMap(({ text }) => (text === undefined ? [] : [text]));
+  const structured = structuredText(result["structuredContent"], texts);
+  const content = [...texts, ...(structured === undefined ? [] : [structured])].join("\n");
+  if (result["isError"] === true)
+    return toolReply({ content: content === "" ? `The tool ${tool} failed.` : content, isError: true });
+  const files = read.flatMap(({ file }) => (file === undefined ? [] : [file]));
+  return toolReply({ content, ...(files.length === 0 ? {} : { files }) });
+}
+
+function readBlock(tool: string, block: unknown): ReadBlock {
+  if (!isRecord(block)) throw invalid(tool, "a block of its content is not an object");
+  switch (block["type"]) {
+    case "text":
+      return { text: String(block["text"]) };
+    case "image":
+    case "audio":
+      return binaryBlock(tool, block["data"], block["mimeType"], undefined);
+    case "resource_link":
+      return { text: `${String(block["name"])}: ${String(block["uri"])}` };
+    case "resource":
+      return resourceBlock(tool, block["resource"]);
+    default:
+      return { text: `(content of the unknown type ${String(block["type"]).slice(0, 60)})` };
+  }
+}
+
+function resourceBlock(tool: string, resource: unknown): ReadBlock {
+  if (!isRecord(resource)) throw invalid(tool, "a resource of its content is not an object");
+  const { text, blob, mimeType, uri } = resource;
+  return typeof text === "string" ? { text } : binaryBlock(tool, blob, mimeType, String(uri));
+}
+
+/** A file of a data URL. Its media type is one without parameters, so that it ends where it should. */
+function binaryBlock(tool: string, data: unknown, mimeType: unknown, name: string | undefined): ReadBlock {
+  if (typeof data !== "string" || !/^[A-Za-z0-9+/]*={0,2}$/.test(data))
+    throw invalid(tool, "binary content of it is not base64");
+  const isPlain = typeof mimeType === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(mimeType);
+  const mediaType = isPlain ? mimeType : "application/octet-stream";
+  const url = `data:${mediaType};base64,${data}`;
+  return { file: { mediaType, url, ...(name === undefined ? {} : { name }) } };
+}
+
+/** The JSON text of structured content; undefined if there is none, or if a text is the same JSON. */
+function structuredText(structured: unknown, texts: readonly string[]): string | undefined {
+  if (structured === undefined) return undefined;
+  const text = JSON.stringify(structured);
+  const canonical = canonicalJson(textToJson(text));
+  const isThere = texts.some((other) => {
+    const json = textToJson(other);
+    return json !== undefined && canonicalJson(json) === canonical;
+  });
+  return isThere ? undefined : text;
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => isJsonObject(value);
+
+const invalid = (tool: string, problem: string): McpError =>
+  new McpError(
+    "invalid-result",
+    `The result of the MCP tool ${tool} is invalid: ${problem}. The call ran and may have had its effect.`,
+  );

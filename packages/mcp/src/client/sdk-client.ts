@@ -1,0 +1,79 @@
+import type {
+  Client,
+  ClientOptions,
+  JsonSchemaType,
+  JsonSchemaValidator,
+} from "@modelcontextprotocol/client";
+import manifest from "../../package.json" with { type: "json" };
+import { loadSdk } from "../load-sdk.ts";
+import type { OnElicitation } from "./elicitation.ts";
+import type { McpTool } from "./mcp-client.ts";
+import { receivedSchemaCheck } from "./received-schema.ts";
+
+/** What a client does with what a server sends by itself. */
+export interface ClientListeners {
+  readonly name: string;
+  readonly onElicitation: OnElicitation | undefined;
+  /** Called with the new list, or with the error of reading it. */
+  readonly onListChanged: (error: Error | null, tools: readonly McpTool[] | null) => void;
+}
+
+/** Which protocol a client begins with: the older one, or the newer one with the older one as a fallback. */
+export type ProtocolMode = "legacy" | "auto";
+
+/** A client of the SDK that is not connected yet. */
+export async function sdkClient(listeners: ClientListeners, mode: ProtocolMode): Promise<Client> {
+  const { Client: SdkClient } = await loadSdk(
+    "@modelcontextprotocol/client",
+    () => import("@modelcontextprotocol/client"),
+  );
+  const client = new SdkClient({ name: "moora", version: manifest.version }, clientOptions(listeners, mode));
+  answerElicitations(client, listeners);
+  return client;
+}
+
+function clientOptions({ onElicitation, onListChanged }: ClientListeners, mode: ProtocolMode): ClientOptions {
+  return {
+    capabilities: onElicitation === undefined ? {} : { elicitation: { form: {} } },
+    versionNegotiation: { mode },
+    listChanged: { tools: { onChanged: onListChanged } },
+    jsonSchemaValidator: { getValidator: outputValidator },
+  };
+}
+
+/** The validator of structured content: that of the SDK would run the regular expressions of a stranger. */
+function outputValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
+  const check = receivedSchemaCheck(Object(schema));
+  return (value) => {
+    const found = check(value);
+    return found.ok
+      ? // The type is what the caller calls a value that fits the schema.
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+        { valid: true, data: value as T, errorMessage: undefined }
+      : { valid: false, data: undefined, errorMessage: found.problem };
+  };
+}
+
+function answerElicitations(client: Client, { name, onElicitation }: ClientListeners): void {
+  if (onElicitation === undefined) return;
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    if (!("requestedSchema" in params)) return { action: "decline" };
+    const { message, requestedSchema } = params;
+    // It was parsed from JSON.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const schema = structuredClone(requestedSchema) as unknown as Parameters<OnElicitation>[0]["schema"];
+    try {
+      const answer = await onElicitation({ server: name, message, schema });
+      if (answer.action !== "accept") return { action: answer.action };
+      const content = Object.entries(answer.content).map(([field, value]): [string, ElicitedContent] => [
+        field,
+        typeof value === "object" ? [...value] : value,
+      ]);
+      return { action: "accept", content: Object.fromEntries(content) };
+    } catch {
+      return { action: "cancel" };
+    }
+  });
+}
+
+type ElicitedContent = string | number | boolean | string[];

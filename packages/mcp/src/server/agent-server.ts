@@ -1,0 +1,107 @@
+import type { McpHttpHandler, McpServerFactory } from "@modelcontextprotocol/server";
+import type { StdioServerHandle } from "@modelcontextprotocol/server/stdio";
+import { refuse, shownValue } from "@moora/agent-core-effects/internal";
+import { loadSdk } from "../load-sdk.ts";
+import type { ListeningServer, McpAgentServer, McpServerOptions, StdioStreams } from "./mcp-server.ts";
+import { CallRunner } from "./run-call.ts";
+import type { ServedAgent } from "./served-agent.ts";
+import { serverFactory, type FactoryParts } from "./server-factory.ts";
+import { serverSdk, type ServerSdk } from "./server-sdk.ts";
+
+/** The names that a server answers to by default. */
+const localNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+/** The server that `mcpServer` returns: one factory of protocol servers behind each transport. */
+export class AgentServer implements McpAgentServer {
+  readonly #agents: ReadonlyMap<string, Required<ServedAgent>>;
+  readonly #options: McpServerOptions;
+  readonly #runner: CallRunner;
+  readonly #handles = new Set<{ close(): Promise<void> }>();
+  #loaded: Promise<LoadedServer> | undefined;
+
+  constructor(agents: ReadonlyMap<string, Required<ServedAgent>>, options: McpServerOptions) {
+    this.#agents = agents;
+    this.#options = options;
+    this.#runner = new CallRunner(options.log, this.#onError);
+  }
+
+  async serveStdio({ input, output }: StdioStreams = processStreams()): Promise<void> {
+    const { factory } = await this.#load();
+    const { StdioServerTransport, serveStdio } = await loadSdk(
+      "@modelcontextprotocol/server",
+      () => import("@modelcontextprotocol/server/stdio"),
+    );
+    const ended = Promise.withResolvers<void>();
+    for (const event of ["end", "close", "error"]) input.once(event, () => ended.resolve());
+    const transport = new StdioServerTransport(input, output);
+    const handle: StdioServerHandle = serveStdio(factory, { transport, onerror: this.#onError });
+    const stop = { close: () => (ended.resolve(), handle.close()) };
+    this.#handles.add(stop);
+    await ended.promise;
+    this.#handles.delete(stop);
+    await handle.close();
+  }
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const { handler, sdk } = await this.#load();
+    const refused = this.#refusal(sdk, request);
+    if (refused !== undefined) return refused;
+    const { authorize } = this.#options;
+    if (authorize === undefined) return await handler.fetch(request);
+    const user = await authorize(request);
+    if (user === undefined) return new Response(null, { status: 401 });
+    return await handler.fetch(request, { authInfo: { token: "", clientId: user, scopes: [] } });
+  };
+
+  async listen({
+    host = "127.0.0.1",
+    port = 0,
+  }: { readonly port?: number; readonly host?: string } = {}): Promise<ListeningServer> {
+    if (!localNames.includes(host) && host !== "::1" && this.#options.authorize === undefined)
+      refuse(`host is ${shownValue(host)}, which other machines can reach. Give authorize as well.`);
+    const { listenOnNode } = await import("./listen-on-node.ts");
+    const listening = await listenOnNode(this.fetch, { host, port, onError: this.#onError });
+    this.#handles.add(listening);
+    return listening;
+  }
+
+  async close(): Promise<void> {
+    const loaded = await this.#loaded;
+    await Promise.all([...this.#handles].map((handle) => handle.close()));
+    await loaded?.handler.close();
+    await this.#runner.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  readonly #onError = (error: unknown): void => this.#options.onError?.(error);
+
+  /** The response to a request of another name, which a page of the web may have sent. */
+  #refusal(sdk: ServerSdk, request: Request): Response | undefined {
+    const names = [...(this.#options.allowedHosts ?? localNames)];
+    return sdk.hostHeaderValidationResponse(request, names) ?? sdk.originValidationResponse(request, names);
+  }
+
+  #load(): Promise<LoadedServer> {
+    this.#loaded ??= loadServer({ agents: this.#agents, runner: this.#runner, options: this.#options });
+    return this.#loaded;
+  }
+}
+
+interface LoadedServer {
+  readonly sdk: ServerSdk;
+  readonly factory: McpServerFactory;
+  readonly handler: McpHttpHandler;
+}
+
+async function loadServer(parts: Omit<FactoryParts, "sdk">): Promise<LoadedServer> {
+  const sdk = await serverSdk();
+  const factory = serverFactory({ ...parts, sdk });
+  const onerror = (error: Error): void => parts.options.onError?.(error);
+  return { sdk, factory, handler: sdk.createMcpHandler(factory, { onerror }) };
+}
+
+/** The streams of this process. */
+const processStreams = (): StdioStreams => ({ input: process.stdin, output: process.stdout });

@@ -1,0 +1,108 @@
+import type { Agent } from "@moora/agent";
+import { refuse, shownValue } from "@moora/agent-core-effects/internal";
+import type { EventLog } from "@moora/event-log";
+import type { Readable, Writable } from "node:stream";
+import { checkOptionNames, type OptionNames } from "../check-options.ts";
+import { AgentServer } from "./agent-server.ts";
+import { servedAgents, type ServedAgent } from "./served-agent.ts";
+
+/** The options of `mcpServer`. Only `log` is required. */
+export interface McpServerOptions {
+  /** The log for the sessions. A call that waits for a person continues in it, also after a restart. */
+  readonly log: EventLog;
+  /** The name of the server. Default: "moora". */
+  readonly name?: string;
+  /** The release of the server. Default: "0". */
+  readonly version?: string;
+  /**
+   * The key that signs what a client keeps while a person decides: at least 32 bytes, the same in each process that serves the
+   * log. Default: a random key, with which a call that waits cannot be answered after a restart; call again with its session.
+   */
+  readonly secret?: string | Uint8Array;
+  /**
+   * For HTTP: returns the id of the user of a request, or undefined to refuse it with the status 401. A user sees and continues
+   * only the sessions that this user began. Default: every request is of the user of this machine, who sees every session.
+   */
+  readonly authorize?: (request: Request) => string | undefined | Promise<string | undefined>;
+  /**
+   * For HTTP: the names in the `Host` and `Origin` headers of requests, without ports. Other requests are refused with the status
+   * 403. Names beyond this machine need `authorize`. Default: `localhost`, `127.0.0.1` and `[::1]`.
+   */
+  readonly allowedHosts?: readonly string[];
+  /** Called with errors that no client sees: of the log, of the runner, of a connection. Default: nothing. */
+  readonly onError?: (error: unknown) => void;
+}
+
+const optionNames: OptionNames<McpServerOptions> = {
+  log: true,
+  name: true,
+  version: true,
+  secret: true,
+  authorize: true,
+  allowedHosts: true,
+  onError: true,
+};
+
+/** The streams of a connection. Default: those of this process. */
+export interface StdioStreams {
+  readonly input: Readable;
+  readonly output: Writable;
+}
+
+/** A server that listens. */
+export interface ListeningServer {
+  /** The URL for clients. */
+  readonly url: string;
+  /** Stops listening and ends the open connections. */
+  close(): Promise<void>;
+}
+
+/** Agents as a server of the Model Context Protocol, over any number of transports. */
+export interface McpAgentServer {
+  /**
+   * Serves one client over standard input and output, and resolves when it has ended the connection. Nothing else may write to
+   * the output.
+   */
+  serveStdio(streams?: StdioStreams): Promise<void>;
+  /** Answers a request of streamable HTTP, at any path. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /**
+   * Serves HTTP on a port of this machine. Default: any free port of 127.0.0.1. A host beyond this machine needs `authorize`. Needs
+   * the package `@modelcontextprotocol/node`.
+   */
+  listen(options?: { readonly port?: number; readonly host?: string }): Promise<ListeningServer>;
+  /** Ends all connections and closes the sessions that run; their work resumes when they are opened again. */
+  close(): Promise<void>;
+  /** The same as `close`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const localNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
+
+/** Whether a name is one of this machine, which other machines cannot reach. */
+export const isLocalName = (name: string): boolean => localNames.has(name);
+
+/**
+ * Serves agents as tools: a call gives an agent a task and returns its answer. What the agent asks a person is asked through the
+ * client, if it can; sessions are resources. Speaks both generations of the protocol. Needs the package
+ * `@modelcontextprotocol/server`. Throws `BuildError` for an invalid agent or option.
+ */
+export function mcpServer(
+  agents: readonly (Agent<unknown> | ServedAgent)[],
+  options: McpServerOptions,
+): McpAgentServer {
+  checkOptionNames("mcpServer", options, optionNames);
+  const { allowedHosts = [], authorize, log, secret } = options;
+  if (typeof log !== "object" || log === null || typeof log.open !== "function")
+    refuse(`log must be a log, such as memoryLog(), got ${shownValue(log)}.`);
+  const secretBytes = typeof secret === "string" ? new TextEncoder().encode(secret) : secret;
+  if (secretBytes !== undefined && !(secretBytes instanceof Uint8Array && secretBytes.length >= 32))
+    refuse("secret must have at least 32 bytes.");
+  const beyond = allowedHosts.find((name) => !isLocalName(name));
+  if (beyond !== undefined && authorize === undefined) {
+    refuse(
+      `allowedHosts names ${shownValue(beyond)}, which other machines can reach. Give authorize as well.`,
+    );
+  }
+  return new AgentServer(servedAgents(agents), options);
+}

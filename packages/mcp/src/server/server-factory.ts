@@ -1,0 +1,79 @@
+import type { McpServerFactory, ServerContext } from "@modelcontextprotocol/server";
+import { agentToolHandler, type WaitingCall } from "./agent-tool-handler.ts";
+import type { McpServerOptions } from "./mcp-server.ts";
+import type { CallRunner } from "./run-call.ts";
+import type { ServedAgent } from "./served-agent.ts";
+import type { ServerSdk } from "./server-sdk.ts";
+import { addSessionResources } from "./session-resources.ts";
+
+/** What the servers of all connections and requests share. */
+export interface FactoryParts {
+  readonly sdk: ServerSdk;
+  readonly agents: ReadonlyMap<string, Required<ServedAgent>>;
+  readonly runner: CallRunner;
+  readonly options: McpServerOptions;
+}
+
+/** How long a person may take to decide, in seconds: one day. After that the call is made again with its session. */
+const decisionSeconds = 24 * 60 * 60;
+
+const input = {
+  type: "object",
+  properties: {
+    task: {
+      type: "string",
+      description:
+        "The complete task, with everything that is needed to do it. Without a session it is required.",
+    },
+    session: {
+      type: "string",
+      description: "The session of an earlier answer, to continue its conversation. Default: a new one.",
+    },
+  },
+  additionalProperties: false,
+} as const;
+
+const output = {
+  type: "object",
+  properties: { answer: { type: "string" }, session: { type: "string" } },
+  required: ["answer", "session"],
+} as const;
+
+/** An agent may have any tool, so a client should treat its own as one that can do harm. */
+const annotations = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+/** Makes the server of one connection, or of one request over HTTP. */
+export function serverFactory({ agents, options, runner, sdk }: FactoryParts): McpServerFactory {
+  const { log, name = "moora", secret = crypto.getRandomValues(new Uint8Array(32)), version = "0" } = options;
+  const codec = sdk.createRequestStateCodec<WaitingCall>({
+    key: secret,
+    ttlSeconds: decisionSeconds,
+    bind: userOf,
+  });
+  return ({ authInfo }) => {
+    const server = new sdk.McpServer({ name, version }, { requestState: { verify: codec.verify } });
+    const user = authInfo?.clientId;
+    const mint = (state: WaitingCall, context: ServerContext): Promise<string> => codec.mint(state, context);
+    for (const [tool, served] of agents) {
+      server.registerTool(
+        tool,
+        {
+          description: served.description,
+          inputSchema: sdk.fromJsonSchema<{ task?: string; session?: string }>(input),
+          outputSchema: sdk.fromJsonSchema(output),
+          annotations,
+        },
+        agentToolHandler(served, { sdk, server, runner, user, mint }),
+      );
+    }
+    addSessionResources(server, sdk, { log, user, agents: new Set(agents.keys()) });
+    return server;
+  };
+}
+
+const userOf = ({ http }: ServerContext): string => http?.authInfo?.clientId ?? "";

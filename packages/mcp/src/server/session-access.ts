@@ -1,0 +1,14 @@
+import { digestOf } from "@moora/event-log";
+
+/** A user of a server; undefined for the user of this machine, who may see every session of the log. */
+export type User = string | undefined;
+
+/** The beginning of the ids of a user's sessions. It shows whose they are without naming the user. */
+const prefixOf = (user: User): string => (user === undefined ? "mcp-" : `mcp-${digestOf(user)}-`);
+
+/** An id for a new session, which cannot be guessed. */
+export const newSessionId = (user: User): string => `${prefixOf(user)}${globalThis.crypto.randomUUID()}`;
+
+/** Whether a user may see and continue a session. */
+export const maySee = (user: User, id: string): boolean =>
+  user === undefined || id.startsWith(prefixOf(user));

@@ -1,0 +1,221 @@
+import { Client, InMemoryTransport, type CallToolResult } from "@modelcontextprotocol/client";
+import { McpServer } from "@modelcontextprotocol/server";
+import { connectMcp, mcpTools, type McpClient, type McpToolsOptions } from "@moora/mcp";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { runTool, toolNamed } from "../support/tools.ts";
+
+interface Hints {
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+}
+
+/** A client that is connected to a server of these tools in this process. */
+async function connected(tools: Readonly<Record<string, Hints>>, pages = 1): Promise<Client> {
+  const server = new McpServer({ name: "test", version: "1" });
+  for (const [name, annotations] of Object.entries(tools)) {
+    server.registerTool(
+      name,
+      { description: `Does ${name}.`, inputSchema: z.object({}), annotations },
+      () => ({
+        content: [{ type: "text", text: name }],
+      }),
+    );
+  }
+  if (pages > 1) {
+    server.server.setRequestHandler("tools/list", ({ params }) => {
+      const page = Number(params?.cursor ?? 1);
+      const tool = { name: `tool${page}`, inputSchema: { type: "object" as const } };
+      return { tools: [tool], ...(page < pages ? { nextCursor: String(page + 1) } : {}) };
+    });
+  }
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await server.connect(far);
+  const client = new Client({ name: "own", version: "1" });
+  await client.connect(near);
+  return client;
+}
+
+const policies = async (hints: Hints, options: Partial<McpToolsOptions> = {}) => {
+  const [tool] = await mcpTools(await connected({ act: hints }), { name: "own", ...options });
+  const { risk, approval, replay, timeoutMs } = tool?.definition ?? {};
+  return { risk, approval, replay, timeoutMs };
+};
+
+describe("a client of one's own", () => {
+  it("gives its tools, and keeps working without this package", async () => {
+    const client = await connected({ act: {} });
+    const tools = await mcpTools(client, { name: "own" });
+    expect(toolNamed(tools, "own_act").definition.description).toBe("Does act.");
+    expect(await runTool(tools, "own_act")).toEqual({ isSuccess: true, content: "act" });
+    expect(await client.listTools()).toMatchObject({ tools: [{ name: "act" }] });
+    await client.close();
+    expect(await runTool(tools, "own_act")).toMatchObject({ isSuccess: false, code: "connection-lost" });
+  });
+
+  it("gives the tools of all pages", async () => {
+    const tools = await mcpTools(await connected({ act: {} }, 5), { name: "own" });
+    expect(tools.map(({ name }) => name)).toEqual([1, 2, 3, 4, 5].map((page) => `own_tool${page}`));
+  });
+});
+
+describe("a result", () => {
+  const replyTo = async (result: CallToolResult) => {
+    const client: McpClient = {
+      listTools: () => Promise.resolve({ tools: [{ name: "act", inputSchema: { type: "object" } }] }),
+      callTool: () => Promise.resolve(result),
+    };
+    return await runTool(await mcpTools(client, { name: "own" }), "own_act");
+  };
+  const text = (content: string) => ({ type: "text" as const, text: content });
+
+  it("has its structured content once: as the text that is the same JSON, or else beside the text", async () => {
+    const structuredContent = { a: 1, b: [2] };
+    expect(await replyTo({ content: [text('{ "b": [2], "a": 1 }')], structuredContent })).toMatchObject({
+      content: '{ "b": [2], "a": 1 }',
+    });
+    expect(await replyTo({ content: [text("Two.")], structuredContent })).toMatchObject({
+      content: 'Two.\n{"a":1,"b":[2]}',
+    });
+    expect(await replyTo({ content: [], structuredContent })).toMatchObject({ content: '{"a":1,"b":[2]}' });
+  });
+
+  it("has embedded text as text, and audio and embedded bytes as files", async () => {
+    const outcome = await replyTo({
+      content: [
+        { type: "resource", resource: { uri: "a://1", text: "The text." } },
+        { type: "resource", resource: { uri: "a://2", blob: "AAAA", mimeType: "application/pdf" } },
+        { type: "audio", data: "BBBB", mimeType: "audio/wav" },
+        { type: "resource_link", uri: "a://3", name: "three" },
+      ],
+    });
+    expect(outcome).toEqual({
+      isSuccess: true,
+      content: "The text.\nthree: a://3",
+      files: [
+        { mediaType: "application/pdf", url: "data:application/pdf;base64,AAAA", name: "a://2" },
+        { mediaType: "audio/wav", url: "data:audio/wav;base64,BBBB" },
+      ],
+    });
+  });
+
+  it("that is an error is one for the model, also without a text", async () => {
+    expect(await replyTo({ isError: true, content: [text("No such file.")] })).toEqual({
+      isSuccess: false,
+      error: "No such file.",
+      code: "tool-error",
+    });
+    expect(await replyTo({ isError: true, content: [] })).toMatchObject({ error: "The tool act failed." });
+  });
+
+  it("that is not one fails the call", async () => {
+    for (const wrong of [null, "text", { content: [1] }, { content: [{ type: "image" }] }])
+      expect(await replyTo(wrong as never)).toMatchObject({ isSuccess: false, code: "invalid-result" });
+  });
+});
+
+describe("annotations", () => {
+  it.each<[string, Hints]>([
+    ["nothing", {}],
+    ["that it only reads", { readOnlyHint: true }],
+    ["that it may be repeated", { idempotentHint: true }],
+    ["that it destroys nothing", { destructiveHint: false }],
+    ["all of it", { readOnlyHint: true, idempotentHint: true, destructiveHint: false }],
+  ])("of a stranger that say %s make nothing less careful", async (_, hints) => {
+    expect(await policies(hints)).toEqual({ risk: "high", replay: "once" });
+  });
+
+  it.each<[string, Hints]>([
+    ["alone", { destructiveHint: true }],
+    ["beside a claim to only read", { destructiveHint: true, readOnlyHint: true, idempotentHint: true }],
+  ])("of a stranger that say that it destroys something raise the risk: %s", async (_, hints) => {
+    expect(await policies(hints)).toEqual({ risk: "critical", replay: "once" });
+  });
+
+  it.each<[Hints, string, string]>([
+    [{}, "high", "once"],
+    [{ readOnlyHint: true }, "low", "safe"],
+    [{ destructiveHint: false }, "medium", "once"],
+    [{ destructiveHint: false, idempotentHint: true }, "medium", "safe"],
+    [{ destructiveHint: true, idempotentHint: true }, "critical", "safe"],
+  ])("of a trusted server are believed: %o", async (hints, risk, replay) => {
+    expect(await policies(hints, { trust: true })).toEqual({ risk, replay });
+  });
+
+  it("are overruled by a rule", async () => {
+    const rule: McpToolsOptions["rule"] = ({ annotations }) =>
+      annotations?.destructiveHint === true
+        ? { risk: "low", approval: "always", replay: "keyed", timeoutMs: 5 }
+        : undefined;
+    expect(await policies({ destructiveHint: true }, { rule, timeoutMs: 9 })).toEqual({
+      risk: "low",
+      approval: "always",
+      replay: "keyed",
+      timeoutMs: 5,
+    });
+    expect(await policies({}, { rule, timeoutMs: 9 })).toEqual({
+      risk: "high",
+      replay: "once",
+      timeoutMs: 9,
+    });
+  });
+});
+
+describe("options", () => {
+  const server = { command: "unused" };
+
+  it.each<[string, object, string]>([
+    ["no name", {}, "name must have 1 to 32 letters"],
+    ["a name with a blank", { name: "a b" }, 'or digit, got "a b".'],
+    [
+      "an unknown option",
+      { name: "a", trusted: true },
+      'Unknown option "trusted" of connectMcp. Did you mean "trust"?',
+    ],
+    [
+      "a limit of zero",
+      { name: "a", maxResultBytes: 0 },
+      "maxResultBytes must be a positive integer, got 0.",
+    ],
+    ["a rule that cannot be called", { name: "a", rule: {} }, "rule must be a function, got an object."],
+  ])("with %s are refused", async (_, options, message) => {
+    await expect(connectMcp(server, options as never)).rejects.toMatchObject({
+      name: "BuildError",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each<[string, object, string]>([
+    ["nothing", {}, "connectMcp needs { command, args } or { url, headers } as its first argument"],
+    [
+      "another protocol",
+      { url: "file:///etc/passwd" },
+      "url must be a URL that begins with http:// or https://",
+    ],
+    ["a command line in one text", { command: "" }, 'command must be the name of a program, got "".'],
+    ["arguments that are not texts", { command: "a", args: [1] }, "args must be a list of strings"],
+    ["an unknown field", { command: "a", arg: [] }, 'Unknown option "arg"'],
+  ])("with an address of %s are refused", async (_, address, message) => {
+    await expect(connectMcp(address as never, { name: "a" })).rejects.toMatchObject({
+      name: "BuildError",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it("that name a program that does not exist fail with it, and without its arguments", async () => {
+    const secret = { command: "no-such-program", args: ["--key", "sk-secret"] };
+    await expect(connectMcp(secret, { name: "a" })).rejects.toMatchObject({
+      code: "connect-failed",
+      message: "Cannot connect to the MCP server a (no-such-program): spawn no-such-program ENOENT.",
+    });
+  });
+
+  it("that name a program that ends at once fail with its last output", async () => {
+    const failing = { command: process.execPath, args: ["-e", "console.error('no key'); process.exit(1)"] };
+    await expect(connectMcp(failing, { name: "a" })).rejects.toMatchObject({
+      code: "connect-failed",
+      message: expect.stringContaining("Its last output: no key"),
+    });
+  });
+});
