@@ -35,16 +35,16 @@ const mcpOnNode: readonly string[] = [
 
 const budgets: readonly Budget[] = [
   { what: "moorex", source: `export * from "@moora/moorex";`, mostKb: 4 },
-  { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 26 },
+  { what: "an agent without a host: reducer, effects, requests, moorex", source: core, mostKb: 26.5 },
   {
     what: "the same, with parseInput, parseState and every schema",
     source: `${core}\nexport { agentEventSchema, parseInput, parseState } from "@moora/agent-core-state-machine";`,
-    mostKb: 39,
+    mostKb: 39.5,
   },
   {
     what: "a session in memory, with tools",
     source: `export { defineAgent, defineTool, startSession } from "@moora/agent";`,
-    mostKb: 80,
+    mostKb: 82,
   },
   {
     what: "both adapters without their SDKs",
@@ -55,13 +55,13 @@ const budgets: readonly Budget[] = [
   {
     what: "telemetry, beside a session in a log",
     source: `export { openSession } from "@moora/agent";\nexport { exportSpans, sessionTelemetry } from "@moora/otel";`,
-    mostKb: 96,
+    mostKb: 98,
   },
   {
     what: "tools of MCP servers, without the SDK",
     source: `export { connectMcp, mcpTools } from "@moora/mcp";`,
     without: mcpOnNode,
-    mostKb: 38,
+    mostKb: 38.5,
   },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
   {

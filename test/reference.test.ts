@@ -53,6 +53,8 @@ const described: readonly string[] = [
   "DataOptions",
   "AskHumanOptions",
   "AgentToolOptions",
+  "TeamOptions",
+  "TeamMember",
   "StartOptions",
   "TaskOptions",
   "OpenOptions",

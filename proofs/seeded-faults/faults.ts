@@ -5,6 +5,7 @@ import { logFaults } from "./log-faults.ts";
 import { restartFaults } from "./restart-faults.ts";
 import { runnerFaults } from "./runner-faults.ts";
 import { sessionFaults } from "./session-faults.ts";
+import { teamFaults } from "./team-faults.ts";
 
 /** Every fault, in the order of their numbers: 1 to 30 are those of scenario O01, each where it would be made here. */
 export const faults: readonly Fault[] = [
@@ -14,4 +15,5 @@ export const faults: readonly Fault[] = [
   ...effectFaults,
   ...restartFaults,
   ...sessionFaults,
+  ...teamFaults,
 ].toSorted((one, other) => one.number - other.number);

@@ -78,11 +78,12 @@ function olderMessages(state: AgentState, timestamp: number): InternalAnswer {
   };
 }
 
-/** The ids of the calls of this conversation, newest first, including those of withheld loops. */
+/** The ids of the calls of the agent that has the conversation, newest first, including those of withheld loops. */
 function* newestCalls(state: AgentState): Generator<string> {
   const transcript = transcriptOf(state);
   for (let index = transcript.length - 1; index >= 0; index -= 1) {
     const entry = transcript.at(index);
+    if (entry?.type === "handoff") return;
     if (entry?.type === "turn") yield* callIdsOf(entry).toReversed();
   }
 }

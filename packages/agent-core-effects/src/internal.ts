@@ -7,6 +7,7 @@ export { internalTools } from "./internal-tools.ts";
 export { after, isPromise } from "./is-promise.ts";
 export { didYouMean, nearest, optionHint } from "@moora/llm/internal";
 export { isEffectWanted } from "./is-effect-wanted.ts";
+export { callHostOf, type CallHost } from "./run/call-context.ts";
 export { driveProgram, type ProgramDriver } from "./run/effect-program.ts";
 export { requestAt } from "./request/llm-request-at.ts";
 export { reflectionPrompt } from "./request/reflection.ts";

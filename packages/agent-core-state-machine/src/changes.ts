@@ -35,6 +35,7 @@ const stateFields = [
   "usage",
   "unreportedUsage",
   "dataStatus",
+  "activeAgent",
 ] as const;
 
 const contextFields = [

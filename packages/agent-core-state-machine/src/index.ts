@@ -41,6 +41,7 @@ export type {
   AgentConfiguredInput,
   AgentInput,
   DeadlinePassedInput,
+  Handoff,
   ExpandContextWindowInput,
   HistoryReflectedInput,
   InputOf,

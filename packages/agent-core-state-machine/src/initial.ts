@@ -13,10 +13,17 @@ export interface InitialAgentOptions {
   readonly tools?: Readonly<Record<string, ToolDefinition>>;
   /** The application data and its version. Default: none. */
   readonly data?: { readonly version: number; readonly initial: Json };
+  /** The agent of a team that has the conversation. Default: the session is not one of a team. */
+  readonly activeAgent?: string;
 }
 
 /** The state of an agent before its first message. */
-export function initialAgentState({ config = {}, tools = {}, data }: InitialAgentOptions = {}): AgentState {
+export function initialAgentState({
+  config = {},
+  tools = {},
+  data,
+  activeAgent,
+}: InitialAgentOptions = {}): AgentState {
   const whole = changeConfig(defaultAgentConfig, config);
   return {
     version: 1,
@@ -35,6 +42,7 @@ export function initialAgentState({ config = {}, tools = {}, data }: InitialAgen
     unreportedUsage: [],
     data: frozen(data?.initial ?? null),
     dataStatus: data === undefined ? null : { version: data.version, isShown: false },
+    ...(activeAgent === undefined ? {} : { activeAgent }),
   };
 }
 

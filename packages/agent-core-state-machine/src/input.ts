@@ -30,6 +30,20 @@ const observationSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("complete-re-act"), problem: z.exactOptional(text) }),
 ]);
 
+/**
+ * A call hands the conversation to another agent of a team. `config` and `tools` are those of that agent, so that the record
+ * alone says how the conversation continues.
+ */
+const handoffSchema = z.object({
+  to: id,
+  config: agentConfigChangeSchema,
+  tools: toolsSchema,
+  /** The most handoffs of one loop. */
+  maxPerLoop: z.int().check(z.positive()),
+  /** What the other agent needs to know. */
+  message: z.exactOptional(text),
+});
+
 /** Creates the schema of one type of input: its fields, with `type` and `timestamp`. */
 const input = <const Type extends string, Fields extends z.core.$ZodShape>(type: Type, fields: Fields) =>
   z.object({ type: z.literal(type), ...fields, timestamp: z.number() });
@@ -99,6 +113,11 @@ export const inputSchemas = {
     usage,
     /** The changes of the application data by this call. They apply with the result, or not at all. */
     patches: z.exactOptional(z.array(dataPatchSchema)),
+    /**
+     * The call hands the conversation over, which applies with the result, or the call fails. Without effect in a result that
+     * is not a success. Such an input has no patches.
+     */
+    handoff: z.exactOptional(handoffSchema),
   }),
   /** The tool asks a person in the middle of the call. With the reply, the call runs again. */
   "tool-call-asked": input("tool-call-asked", {
@@ -151,10 +170,11 @@ export const inputSchemas = {
     /** The version of the agent that writes the following records. */
     agentVersion: z.exactOptional(text),
   }),
-  /** `config` is merged field by field, `tools` replaces all tools. */
+  /** `config` is merged field by field, `tools` replaces all tools. `activeAgent`: the session is now one of a team. */
   "agent-configured": input("agent-configured", {
     config: z.exactOptional(agentConfigChangeSchema),
     tools: z.exactOptional(toolsSchema),
+    activeAgent: z.exactOptional(id),
   }),
   /** The intent to run the handler of a custom state, durable before it runs. */
   "state-handler-started": input("state-handler-started", { key: text }),
@@ -261,5 +281,7 @@ export type AddContextNoteInput = InputOf<"context-note-added">;
 export type DataChangedInput = InputOf<"data-changed">;
 /** The owner of a session is about to save a snapshot. */
 export type SnapshotTakenInput = InputOf<"snapshot-taken">;
+/** What a result has that hands the conversation to another agent of a team. */
+export type Handoff = NonNullable<ToolCallResultInput["handoff"]>;
 /** A tool call as the model made it. `parameters` is JSON text. */
 export type ObservedToolCall = Immutable<z.infer<typeof observedToolCallSchema>>;

@@ -40,6 +40,7 @@ export class StateEdit implements AgentState {
   unreportedUsage: readonly string[];
   data: unknown;
   dataStatus: AgentState["dataStatus"];
+  declare activeAgent?: string;
   readonly [listsKey]: ListsEdit;
 
   /** The timestamp of the current input. */
@@ -65,6 +66,7 @@ export class StateEdit implements AgentState {
     this.unreportedUsage = state.unreportedUsage;
     this.data = state.data;
     this.dataStatus = state.dataStatus;
+    if (state.activeAgent !== undefined) this.activeAgent = state.activeAgent;
     this[listsKey] = new ListsEdit(state);
     this.#written = records ? new Written(state) : undefined;
     this.#ownContext = undefined;
@@ -207,7 +209,7 @@ export class StateEdit implements AgentState {
     this.#disown();
     const { config, tools, toolCallCount, owner, opened, calledLlmAt, usage, unreportedUsage, dataStatus } =
       this;
-    const { reActContext } = this;
+    const { reActContext, activeAgent } = this;
     this.#written = new Written({
       config,
       tools,
@@ -219,6 +221,7 @@ export class StateEdit implements AgentState {
       unreportedUsage,
       dataStatus,
       reActContext,
+      ...(activeAgent === undefined ? {} : { activeAgent }),
     });
   }
 

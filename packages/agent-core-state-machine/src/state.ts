@@ -68,7 +68,8 @@ export type FailureCode =
   | "tool-changed"
   | "outcome-unknown"
   | "reported-failed"
-  | "crash-loop";
+  | "crash-loop"
+  | "not-handed-over";
 
 /** The codes of results of calls that did not run. */
 const notRunCodes: ReadonlySet<string | undefined> = new Set<
@@ -82,6 +83,7 @@ const notRunCodes: ReadonlySet<string | undefined> = new Set<
   "cancelled",
   "not-run",
   "tool-changed",
+  "not-handed-over",
   "unknown-tool",
   "invalid-arguments",
 ]);
@@ -179,6 +181,14 @@ export const contextEntrySchema = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("tool-calls"), toolCallIds: z.array(z.string()), withheld }),
   z.object({ type: z.literal("note"), text: z.string(), withheld }),
+  /** The conversation was handed over. Requests no longer contain the notes and the tool calls before it. */
+  z.object({
+    type: z.literal("handoff"),
+    from: z.string(),
+    to: z.string(),
+    message: z.exactOptional(z.string()),
+    withheld,
+  }),
   z.object({
     type: z.literal("summary"),
     text: z.string(),
@@ -248,6 +258,8 @@ export const agentStateSchema = z.object({
   data: z.custom((value) => value !== undefined),
   /** The version of the data; null in a session without data. */
   dataStatus: z.nullable(dataStatusSchema),
+  /** The agent of the team that has the conversation; absent in a session of one agent. */
+  activeAgent: z.exactOptional(z.string()),
 });
 
 /** The definition of a tool in the state. `schema` is JSON text. */

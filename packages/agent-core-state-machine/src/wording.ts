@@ -38,6 +38,15 @@ export const wording = {
     `Your answer does not have the form that is asked for: ${problem} Answer again.`,
   triedAgain: "The task ended with an error and is tried again. Continue it.",
   nothingToDo: "Your last turn had neither an answer nor a call. Answer, or call a tool.",
+  notAlone: "Not handed over: hand the conversation over in a turn without other calls.",
+  noTeam: "Not handed over: there is no other agent in this conversation.",
+  hasIt: (agent: string) => `Not handed over: the agent ${agent} has the conversation already.`,
+  tooManyHandoffs: (limit: number) =>
+    `Not handed over: ${limit} handoffs are the most for one message of the user. Continue yourself.`,
+  handedOver: (from: string, message: string | undefined) =>
+    message === undefined || message === ""
+      ? `The agent ${from} has handed this conversation over to you. Continue it.`
+      : `The agent ${from} has handed this conversation over to you: ${message}`,
   data: (json: string) => `The data of the application is now: ${json}`,
   budgetNearlySpent: "The budget of this task is nearly spent: finish, and answer soon.",
   lastStep: "This is the last step of this task: answer now, without calling tools.",

@@ -5,7 +5,11 @@ import { drawConfig, drawInput, drawTools, keepLaws, seededChoose, type LawKeepe
 /** A conversation of drawn inputs, every one of them held to the laws. The seed is in the message when one breaks. */
 function drawnConversation(seed: number, length: number, replays: boolean): LawKeeper {
   const choose = seededChoose(seed);
-  const from = initialAgentState({ config: drawConfig(choose), tools: drawTools(choose) });
+  const from = initialAgentState({
+    config: drawConfig(choose),
+    tools: drawTools(choose),
+    ...(choose(3) === 0 ? { activeAgent: "triage" } : {}),
+  });
   const keeper = keepLaws({ from, replays });
   try {
     for (let count = 0; count < length; count += 1)

@@ -30,6 +30,11 @@ export type OutcomeDecision =
 export interface Question {
   readonly toolCallId: string;
   /**
+   * For a question of a sub-agent: the calls that lead to it, from the call of this session down. `toolCallId` is a call of the
+   * last sub-agent. Absent for a question of this session.
+   */
+  readonly path?: readonly string[];
+  /**
    * `approval`: may the call run? `outcome`: what was the outcome of the call? `answer`: the call itself is a question.
    */
   readonly about: AskHumanEffect["about"];
@@ -64,6 +69,8 @@ export type AgentEvent<Answer = string> =
   | { readonly type: "LlmWarning"; readonly text: string }
   /** The application data was changed, as JSON Patch (RFC 6902) says. */
   | { readonly type: "DataChanged"; readonly patches: readonly DataPatch[] }
+  /** An agent of a team has handed the conversation to another one. `message` is what it wrote to it. */
+  | { readonly type: "HandedOff"; readonly from: string; readonly to: string; readonly message?: string }
   /** The attempt failed; the next one is due at `due`, in milliseconds since 1970. */
   | { readonly type: "LlmRetryScheduled"; readonly messageId: string; readonly due: number }
   /**
@@ -98,11 +105,29 @@ export type AgentEvent<Answer = string> =
       readonly due: number;
     }
   | ApprovalRequested
+  | SubAgentEvent
   | { readonly type: "FinalAnswer"; readonly answer: Answer; readonly text: string }
   | { readonly type: "Error"; readonly error: AgentError };
+
+/**
+ * An event of a sub-agent that runs in this process. `toolCallId` is the call of this session, `path` all calls that lead to
+ * the sub-agent, from that one down. A question in it has the same path.
+ */
+export interface SubAgentEvent {
+  readonly type: "SubAgentEvent";
+  readonly toolCallId: string;
+  readonly path: readonly string[];
+  readonly event: Exclude<AgentEvent<unknown>, SubAgentEvent>;
+}
 
 /** A question to a reviewer, with a method that answers it. */
 export interface ApprovalRequested extends Question {
   readonly type: "ApprovalRequested";
   decide(decision: Decision, by?: string): unknown;
+}
+
+/** The question of an event, of the session or of a sub-agent; undefined for any other event. */
+export function questionOf(event: AgentEvent<unknown> | undefined): ApprovalRequested | undefined {
+  const asked = event?.type === "SubAgentEvent" ? event.event : event;
+  return asked?.type === "ApprovalRequested" ? asked : undefined;
 }

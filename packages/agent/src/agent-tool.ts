@@ -8,7 +8,7 @@ import {
   type ToolOptions,
   type ToolReply,
 } from "@moora/agent-core-effects";
-import { refuse } from "@moora/agent-core-effects/internal";
+import { callHostOf, refuse, shownValue } from "@moora/agent-core-effects/internal";
 import { traceOf, type AgentState, type Spending } from "@moora/agent-core-state-machine";
 import { cappedBudget } from "@moora/agent-core-state-machine/internal";
 import { digestOf, type EventLog } from "@moora/event-log";
@@ -23,6 +23,7 @@ import { openSession } from "./open-session.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { loopEndOf, type LoopEnd } from "./session/loop-end.ts";
 import type { Session } from "./session/session.ts";
+import { postsTo, SubAgents } from "./session/sub-agents.ts";
 import { startSession } from "./start-session.ts";
 
 /** The options of `agentTool`. Those that it shares with `defineTool` have the same meaning and the same defaults. */
@@ -37,8 +38,13 @@ export interface AgentToolOptions extends Pick<
   readonly log?: EventLog;
   /** The clock of the sub-agent. Default: `systemClock`. */
   readonly clock?: Clock;
-  /** Answers the questions of the sub-agent. Default: each question is rejected at once. */
+  /**
+   * Answers the questions of the sub-agent. Default: the reviewers of the session that calls it do, as they answer those of the
+   * session itself; a call without a session, such as one of `performEffect`, has its questions rejected.
+   */
   readonly onApproval?: OnApproval;
+  /** How many sessions may be above that of the sub-agent. A call that is nested deeper fails. Default: 8. */
+  readonly maxDepth?: number;
   /**
    * Called with the session of each call as soon as it is open, before its task is sent, and with the context of the call: to
    * follow the session. Must not close it. An exception fails the call. Default: none.
@@ -56,12 +62,16 @@ const forms: OptionForms<AgentToolOptions> = {
   log: "any",
   clock: "clock",
   onApproval: "function",
+  maxDepth: "number",
   onSession: "function",
 };
 
 /** Checks the options that `defineTool` does not check. */
 function checkAgentToolOptions(options: AgentToolOptions): void {
   checkOptions("agentTool", options, forms);
+  const { maxDepth } = options;
+  if (maxDepth !== undefined && !(Number.isSafeInteger(maxDepth) && maxDepth > 0))
+    refuse(`maxDepth must be a positive integer, got ${shownValue(maxDepth)}.`);
   const problem = options.log === undefined ? undefined : logProblem(options.log);
   if (problem !== undefined) refuse(problem);
 }
@@ -85,17 +95,34 @@ const input: JsonObject = {
 export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOptions): Tool {
   checkIsAgent("agentTool", agent);
   checkAgentToolOptions(options);
-  const { log, clock = systemClock, onApproval = rejectQuestion, onSession, ...definition } = options;
-  const host = { clock, onApproval };
-  return defineTool({
+  const {
+    log,
+    clock = systemClock,
+    onApproval,
+    onSession,
+    maxDepth = defaultMaxDepth,
+    ...definition
+  } = options;
+  const tool = defineTool({
     ...definition,
     input,
     spends: spendsOf(agent),
     // In memory a second attempt would run the tools of the sub-agent again.
     replay: log === undefined ? "once" : "keyed",
     async execute(args, context) {
+      const caller = SubAgents.of(context);
+      if (caller !== undefined && caller.depth >= maxDepth)
+        return failed(`AgentFailed: Sub-agents are nested more than ${maxDepth} deep.`, undefined);
       const capped = withBudgetOfCaller(agent, context);
       if (capped === undefined) return failed("AgentFailed: The budget is spent.", undefined);
+      caller?.adopt(capped);
+      const reviewer =
+        onApproval ?? (caller === undefined ? rejectQuestion : caller.reviewerOf(context.toolCallId));
+      const host = {
+        clock,
+        ...(reviewer === undefined ? {} : { onApproval: reviewer }),
+        ...(caller === undefined ? {} : { onError: caller.report }),
+      };
       const session =
         log === undefined
           ? startSession(capped, host)
@@ -106,15 +133,53 @@ export function agentTool<Answer>(agent: Agent<Answer>, options: AgentToolOption
               id: agentToolSessionId(definition.name, context),
               isOwnerGone,
             });
+      const detach = showIn(caller, context, session);
       try {
         onSession?.(session, context);
-      } catch (error) {
+        return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
+      } finally {
+        detach();
         await session.close();
-        throw error;
       }
-      return await runToReply(capped, session, taskOf(args), { signal: context.signal, clock });
     },
   });
+  if (log !== undefined) {
+    postsTo(tool, async (call) => {
+      const id = agentToolSessionId(definition.name, call);
+      // A session that was never opened has no question.
+      if ((await log.open(id)) === undefined) return undefined;
+      return await openSession(agent, { log, id, clock, access: "post" });
+    });
+  }
+  return tool;
+}
+
+const defaultMaxDepth = 8;
+
+/**
+ * Shows the events and questions of a sub-agent in the session of its caller until the returned function is called. The time
+ * of the call does not pass while a question waits for a person.
+ */
+function showIn(caller: SubAgents | undefined, context: ToolContext, session: Session<unknown>): () => void {
+  let release: (() => void) | undefined;
+  const follow = (): void => {
+    if (session.questions().length === 0) {
+      release?.();
+      release = undefined;
+    } else release ??= callHostOf(context)?.holdTimeout();
+  };
+  const detach = caller?.attach(context.toolCallId, session);
+  const stops = [
+    session.onInput(follow),
+    session.onEvent(({ type }) => {
+      if (type === "ApprovalRequested" || type === "SubAgentEvent") follow();
+    }),
+  ];
+  return () => {
+    detach?.();
+    for (const stop of stops) stop();
+    release?.();
+  };
 }
 
 /** The task of a call. The schema of the input makes it a string. */

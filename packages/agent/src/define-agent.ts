@@ -33,6 +33,7 @@ import {
 } from "./validate-config.ts";
 import { graphWith, handlersOf, type StateDefinition, type States } from "./custom-states.ts";
 import { checkPrices, type PriceList } from "./price-list.ts";
+import type { Team } from "./team/member-at.ts";
 import { toolRegistry } from "./tool-registry.ts";
 
 /**
@@ -96,6 +97,8 @@ export interface Agent<Answer = string, Data = unknown> {
   readonly tools: Readonly<Record<string, ToolDefinition>>;
   readonly parts: AgentParts;
   readonly runLimits: RunLimits;
+  /** The agents of a team, which `defineTeam` returned. `config`, `tools` and `parts` are those of the one that starts. */
+  readonly team?: Team;
   /** Exists only for types; not set. */
   readonly "~data"?: Data;
   /**
@@ -187,14 +190,22 @@ export function initialStateOf(
   agent: Pick<Agent<unknown>, "config" | "tools"> & {
     readonly parts?: Pick<AgentParts, "data">;
     readonly data?: { readonly version: number; readonly initial: Json };
+    readonly team?: Team;
   },
 ): AgentState {
   checkIsAgent("initialStateOf", agent, ["config", "tools"]);
   const { config, tools, data = agent.parts?.data } = agent;
   const known = initialStates.get(config);
-  const isKnown = known?.tools === tools && known.data === (data?.initial ?? null);
+  const activeAgent = agent.team?.start;
+  const isKnown =
+    known?.tools === tools && known.activeAgent === activeAgent && known.data === (data?.initial ?? null);
   if (isKnown && known.dataStatus?.version === data?.version) return known;
-  const state = initialAgentState({ config, tools, ...(data === undefined ? {} : { data }) });
+  const state = initialAgentState({
+    config,
+    tools,
+    ...(data === undefined ? {} : { data }),
+    ...(activeAgent === undefined ? {} : { activeAgent }),
+  });
   initialStates.set(config, state);
   return state;
 }

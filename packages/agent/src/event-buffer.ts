@@ -1,4 +1,4 @@
-import type { AgentEvent } from "./agent-event.ts";
+import { questionOf, type AgentEvent, type SubAgentEvent } from "./agent-event.ts";
 
 /** The number of unread events that are kept unchanged. */
 const maxUnread = 1_000;
@@ -50,8 +50,8 @@ export class EventBuffer<Answer> {
   }
 }
 
-const mustKeep = ({ type }: AgentEvent<unknown>): boolean =>
-  type === "ApprovalRequested" || type === "FinalAnswer" || type === "Error";
+const mustKeep = (event: AgentEvent<unknown>): boolean =>
+  event.type === "FinalAnswer" || event.type === "Error" || questionOf(event) !== undefined;
 
 /** Two consecutive events as one, if the second continues the first; otherwise undefined. */
 function merge<Answer>(
@@ -64,5 +64,11 @@ function merge<Answer>(
     return { ...event, text: last.text + event.text };
   if (last?.type === "ToolCallProgress" && event.type === last.type && event.toolCallId === last.toolCallId)
     return event;
-  return undefined;
+  return last?.type === "SubAgentEvent" && event.type === last.type ? mergeBelow(last, event) : undefined;
+}
+
+function mergeBelow(last: SubAgentEvent, event: SubAgentEvent): SubAgentEvent | undefined {
+  if (last.path.join("/") !== event.path.join("/")) return undefined;
+  const merged = merge<unknown>(last.event, event.event);
+  return merged === undefined || merged.type === "SubAgentEvent" ? undefined : { ...event, event: merged };
 }

@@ -120,8 +120,17 @@ export type {
 } from "@moora/llm";
 
 export { failureToError } from "./failure-to-error.ts";
-export type { AgentEvent, ApprovalRequested, Decision, OutcomeDecision, Question } from "./agent-event.ts";
+export type {
+  AgentEvent,
+  ApprovalRequested,
+  Decision,
+  OutcomeDecision,
+  Question,
+  SubAgentEvent,
+} from "./agent-event.ts";
 export type { AgentRun, RunResult } from "./agent-run.ts";
+export { defineTeam, type TeamMember, type TeamOptions } from "./team/define-team.ts";
+export type { Team } from "./team/member-at.ts";
 export { agentTool, agentToolSessionId } from "./agent-tool.ts";
 export type { AgentToolOptions } from "./agent-tool.ts";
 export { answerTextAt } from "./answer-text-at.ts";

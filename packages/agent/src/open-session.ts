@@ -21,6 +21,7 @@ import { headerOf, headerToText } from "./durable/session-header.ts";
 import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { parseOrRefuse } from "./session/parse-or-refuse.ts";
+import { memberAt, notAMember } from "./team/member-at.ts";
 import { randomId } from "./user-message.ts";
 
 /** The options of `openSession`. */
@@ -211,11 +212,19 @@ function openingInputs(
   owner: string,
   clock: Clock,
 ): readonly AgentInput[] {
-  const { version, config, tools } = agent;
+  const { activeAgent } = state;
+  const member = memberAt(agent, state);
+  if (member === undefined) throw new SessionError("WrongAgent", notAMember(agent, activeAgent ?? ""));
+  const { version } = agent;
+  const { config, tools } = member;
   const timestamp = clock.now();
   const data = dataInputs(agent, state, timestamp).map(parseOrRefuse);
   const opened = parseOrRefuse({ type: "session-opened", owner, agentVersion: version, timestamp });
-  const same = isSameJson(state.config, config) && isSameJson(state.tools, tools);
-  const configured = same ? [] : [parseOrRefuse({ type: "agent-configured", config, tools, timestamp })];
+  const joins =
+    activeAgent === undefined && agent.team !== undefined ? { activeAgent: agent.team.start } : undefined;
+  const same = joins === undefined && isSameJson(state.config, config) && isSameJson(state.tools, tools);
+  const configured = same
+    ? []
+    : [parseOrRefuse({ type: "agent-configured", config, tools, ...joins, timestamp })];
   return [opened, ...configured, ...data];
 }

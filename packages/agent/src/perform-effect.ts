@@ -17,6 +17,7 @@ import { checkOptions, type OptionForms } from "./check-options.ts";
 import { systemClock } from "./clock.ts";
 import { decisionToInput, refusalOf } from "./decision-to-input.ts";
 import type { Agent } from "./define-agent.ts";
+import { codeAt } from "./team/member-at.ts";
 
 /**
  * The options of `performEffect`. `signal` aborts the work of the effect, `notify` receives its progress, and `ask` shows a
@@ -53,7 +54,7 @@ const performForms: OptionForms<PerformOptions> = {
  * an earlier process may have run it. Dispatch `session-opened` to a restored state before you compute its effects.
  */
 export async function performEffect(
-  agent: Pick<Agent<unknown>, "parts" | "runLimits">,
+  agent: Pick<Agent<unknown>, "parts" | "runLimits" | "team">,
   effect: AgentEffect,
   state: AgentState,
   options: PerformOptions,
@@ -70,7 +71,7 @@ export async function performEffect(
     await dispatched(dispatch, [rejectionOf(effect, agent, clock)]);
     return;
   }
-  const { parts, runLimits: limits } = agent;
+  const { parts, runLimits: limits } = codeAt(agent, state);
   const host: EffectHost = {
     notify: () => undefined,
     ...rest,

@@ -1,5 +1,5 @@
 import type { AgentError } from "@moora/agent-core-effects";
-import type { AgentEvent, ApprovalRequested } from "./agent-event.ts";
+import { questionOf, type AgentEvent, type ApprovalRequested, type SubAgentEvent } from "./agent-event.ts";
 import type { AgentRun, RunResult } from "./agent-run.ts";
 import { EventBuffer } from "./event-buffer.ts";
 import type { ToolCallStarted } from "./started-calls.ts";
@@ -97,7 +97,7 @@ export class RunControl<Answer = string> {
 }
 
 /** An event about work that is still open. */
-type OpenEvent = ToolCallStarted | ApprovalRequested;
+type OpenEvent = ToolCallStarted | ApprovalRequested | SubAgentEvent;
 
 interface RunSource<Answer> {
   readonly cancel: (reason?: string) => void;
@@ -147,12 +147,8 @@ class ControlledRun<Answer> implements AgentRun<Answer> {
 function isAboutSame(event: AgentEvent<unknown>, open: OpenEvent): boolean {
   if (event.type === "ToolCallStarted")
     return open.type === event.type && open.toolCallId === event.toolCallId;
-  return (
-    event.type === "ApprovalRequested" &&
-    open.type === event.type &&
-    open.toolCallId === event.toolCallId &&
-    open.digest === event.digest
-  );
+  const [shown, asked] = [questionOf(event), questionOf(open)];
+  return shown !== undefined && shown.toolCallId === asked?.toolCallId && shown.digest === asked.digest;
 }
 
 /** An iterator over events that buffers those that its reader has not taken yet. */

@@ -1,4 +1,5 @@
 import type { Clock } from "@moora/agent-core-effects";
+import { refuse } from "@moora/agent-core-effects/internal";
 import { replay, type AgentInput, type AgentState } from "@moora/agent-core-state-machine";
 import { checkIsAgent, checkIsState } from "./check-arguments.ts";
 import { checkOptions, type OptionForms } from "./check-options.ts";
@@ -9,6 +10,7 @@ import type { ErrorListener } from "./error-reports.ts";
 import type { OnApproval } from "./session/host-approvals.ts";
 import { createSession, type SessionBase } from "./session/create-session.ts";
 import type { Session } from "./session/session.ts";
+import { memberAt, notAMember } from "./team/member-at.ts";
 import { randomId } from "./user-message.ts";
 
 /** The options of `startSession`. */
@@ -81,9 +83,13 @@ function stateAfterOpening(
   owner: string,
   clock: Clock,
 ): AgentState {
-  const { config, tools } = agent;
+  const { activeAgent } = state;
+  const member = memberAt(agent, state) ?? refuse(notAMember(agent, activeAgent ?? ""));
+  const { config, tools } = member;
+  const joins =
+    activeAgent === undefined && agent.team !== undefined ? { activeAgent: agent.team.start } : {};
   const timestamp = clock.now();
   const opened: AgentInput = { type: "session-opened", owner, timestamp };
-  const configured: AgentInput = { type: "agent-configured", config, tools, timestamp };
+  const configured: AgentInput = { type: "agent-configured", config, tools, ...joins, timestamp };
   return replay([opened, configured, ...dataInputs(agent, state, timestamp)], state);
 }

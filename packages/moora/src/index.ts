@@ -10,6 +10,7 @@ export type { RunStorage } from "./builder/durable-runner.ts";
 export {
   AgentError,
   agentTool,
+  defineTeam,
   agentTransition,
   applyInputs,
   askHuman,

@@ -1,16 +1,22 @@
 import type { AgentState, ContextEntry } from "@moora/agent-core-state-machine";
 import { transcriptOf } from "@moora/agent-core-state-machine/internal";
 
-/** A part of the transcript that a summary replaces. */
+/** A part of the transcript that a summary replaces, or the part before a handoff, which another agent does not see. */
 export interface Hidden {
+  readonly type: "summary" | "handoff";
   readonly since: number;
   readonly until: number;
 }
 
-/** The ranges that the summaries in `[from, to)` hide, except summaries that a later one hides. */
-export function hiddenBySummaries(state: AgentState, from: number, to: number): readonly Hidden[] {
+/**
+ * The ranges that the summaries in `[from, to)` hide, except summaries that a later one hides, and the range before the last
+ * handoff of the conversation.
+ */
+export function hiddenRanges(state: AgentState, from: number, to: number): readonly Hidden[] {
   const transcript = transcriptOf(state);
   const hidden: Hidden[] = [];
+  const handoff = transcript.slice(from).findLastIndex((entry) => entry.type === "handoff");
+  if (handoff >= 0) hidden.push({ type: "handoff", since: 0, until: from + handoff });
   for (let index = to - 1; index >= from; index -= 1) {
     const entry = transcript.at(index);
     if (entry?.type === "summary" && isVisible(entry, index, hidden)) hidden.push(entry);
@@ -18,7 +24,29 @@ export function hiddenBySummaries(state: AgentState, from: number, to: number): 
   return hidden;
 }
 
-/** Whether the model may see an entry: not withheld, and not replaced by a summary. User messages are never hidden. */
+/**
+ * Whether the model may see an entry: not withheld, not replaced by a summary, and not of another agent alone. User messages are
+ * never hidden.
+ */
 export const isVisible = (entry: ContextEntry, index: number, hidden: readonly Hidden[]): boolean =>
   entry.withheld !== true &&
-  (entry.type === "message" || hidden.every(({ since, until }) => index < since || index >= until));
+  (entry.type === "message" ||
+    hidden.every(
+      ({ type, since, until }) =>
+        index < since || index >= until || (type === "handoff" && isConversation(entry)),
+    ));
+
+/** Whether an entry is a part of the conversation, and not of the work of the agent that had it. */
+function isConversation(entry: ContextEntry): boolean {
+  switch (entry.type) {
+    case "message":
+    case "summary":
+      return true;
+    case "turn":
+      return entry.parts.every(({ type }) => type !== "call" && type !== "internal-call");
+    case "tool-calls":
+    case "note":
+    case "handoff":
+      return false;
+  }
+}

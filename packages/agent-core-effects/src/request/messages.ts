@@ -1,7 +1,13 @@
 import type { AgentMessage, AgentState, ContextEntry } from "@moora/agent-core-state-machine";
-import { hasSameCalls, isSameRange, messageOf, transcriptOf } from "@moora/agent-core-state-machine/internal";
+import {
+  hasSameCalls,
+  isSameRange,
+  messageOf,
+  transcriptOf,
+  wording,
+} from "@moora/agent-core-state-machine/internal";
 import type { LlmContent, LlmMessage } from "@moora/llm";
-import { isVisible, hiddenBySummaries } from "./entries.ts";
+import { isVisible, hiddenRanges } from "./entries.ts";
 import { loadedCallsToMessage, turnToMessage } from "./turn-to-message.ts";
 
 /**
@@ -84,7 +90,7 @@ function newLineage(state: AgentState, known: Lineage | undefined): Lineage {
     known !== undefined && known.messages.length > 0 && isPrefix(known, state) && onlyAdds(state, known.seen);
   return extended
     ? mapped(state, known, known.seen, [])
-    : mapped(state, undefined, windowStart, hiddenBySummaries(state, windowStart, seen));
+    : mapped(state, undefined, windowStart, hiddenRanges(state, windowStart, seen));
 }
 
 function isPrefix(known: Lineage, state: AgentState): boolean {
@@ -97,15 +103,19 @@ function isPrefix(known: Lineage, state: AgentState): boolean {
   );
 }
 
-/** Whether the new entries only add messages. A summary hides earlier entries, so that all are mapped again. */
+/** Whether an entry hides earlier ones. */
+const hides = (entry: ContextEntry | undefined): boolean =>
+  entry?.type === "summary" || entry?.type === "handoff";
+
+/** Whether the new entries only add messages. An entry that hides earlier ones means that all are mapped again. */
 function onlyAdds(state: AgentState, from: number): boolean {
   const transcript = transcriptOf(state);
   for (let index = from; index < state.reActContext.seen; index += 1)
-    if (transcript.at(index)?.type === "summary") return false;
+    if (hides(transcript.at(index))) return false;
   return true;
 }
 
-type Hidden = ReturnType<typeof hiddenBySummaries>;
+type Hidden = ReturnType<typeof hiddenRanges>;
 
 function mapped(state: AgentState, known: Lineage | undefined, from: number, hidden: Hidden): Lineage {
   const transcript = transcriptOf(state);
@@ -158,6 +168,8 @@ function entryToMessage(state: AgentState, index: number, entry: ContextEntry): 
       return userMessage(state, entry.messageId);
     case "note":
       return { role: "note", text: entry.text };
+    case "handoff":
+      return { role: "note", text: wording.handedOver(entry.from, entry.message) };
     case "summary":
       return { role: "note", text: `Summary of the work so far: ${entry.text}` };
     case "tool-calls":

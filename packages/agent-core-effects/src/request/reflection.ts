@@ -8,7 +8,7 @@ import {
   transcriptOf,
 } from "@moora/agent-core-state-machine/internal";
 import type { LlmMessage } from "@moora/llm";
-import { hiddenBySummaries, isVisible } from "./entries.ts";
+import { hiddenRanges, isVisible } from "./entries.ts";
 import { truncated } from "../truncate.ts";
 
 /** The instruction of a reflection to the model. */
@@ -24,7 +24,7 @@ export function reflectionMessages(
   control: ControlOf<"Reflecting">,
 ): readonly LlmMessage[] {
   const { since, covers } = control;
-  const hidden = hiddenBySummaries(state, since, covers);
+  const hidden = hiddenRanges(state, since, covers);
   const lines = transcriptOf(state)
     .slice(since, covers)
     .flatMap((entry, offset) => (isVisible(entry, since + offset, hidden) ? linesOf(state, entry) : []));
@@ -46,6 +46,7 @@ function linesOf(state: AgentState, entry: ContextEntry): readonly string[] {
     case "summary":
       return [`Earlier summary: ${entry.text}`];
     case "note":
+    case "handoff":
       return [];
   }
 }

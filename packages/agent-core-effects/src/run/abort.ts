@@ -17,10 +17,40 @@ export function onAbort(host: AbortableHost, callback: () => void): () => void {
   return () => signal.removeEventListener("abort", callback);
 }
 
-/** An abort of its own kind, such as a time-out, whose signal is created when it is read. */
+/**
+ * An abort of its own kind, such as a time-out, whose signal is created when it is read. The time of the time-out does not
+ * pass while it is held.
+ */
 export class LazyAbort {
   #reason: DOMException | undefined;
   #controller: AbortController | undefined;
+  #holds = 0;
+  #onHold: ((isHeld: boolean) => void) | undefined;
+
+  get isHeld(): boolean {
+    return this.#holds > 0;
+  }
+
+  /** Stops the time until the returned function is called. */
+  hold(): () => void {
+    let isReleased = false;
+    this.#change(1);
+    return () => {
+      if (!isReleased) this.#change(-1);
+      isReleased = true;
+    };
+  }
+
+  /** Calls the listener when the time stops and when it continues. */
+  onHold(listener: (isHeld: boolean) => void): void {
+    this.#onHold = listener;
+  }
+
+  #change(by: 1 | -1): void {
+    const { isHeld } = this;
+    this.#holds += by;
+    if (isHeld !== this.isHeld) this.#onHold?.(this.isHeld);
+  }
 
   get isAborted(): boolean {
     return this.#reason !== undefined;

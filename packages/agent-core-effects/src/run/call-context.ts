@@ -81,6 +81,20 @@ export const contextOf = (
   return updates === undefined ? context : Object.assign(context, updates.context());
 };
 
+/** What a tool that runs a session of its own needs of the session that calls it. */
+export interface CallHost {
+  /** `session` of the host. */
+  readonly session: object | undefined;
+  /** Stops the time of the call's time-out until the returned function is called. */
+  holdTimeout(): () => void;
+}
+
+const callHost: unique symbol = Symbol("call host");
+
+/** What of a context belongs to its session; undefined for a context that was made elsewhere. Copies of a context have it. */
+export const callHostOf = (context: ToolContext & { readonly [callHost]?: CallHost }): CallHost | undefined =>
+  context[callHost];
+
 class Context implements ToolContext {
   readonly toolCallId: string;
   readonly attempt: number;
@@ -92,6 +106,7 @@ class Context implements ToolContext {
   readonly prices: PriceList;
   declare readonly signal: AbortSignal;
   declare readonly progress: (text: string) => void;
+  declare readonly [callHost]: CallHost;
   readonly #host: EffectHost;
   readonly #late: LazyAbort;
   #signal: AbortSignal | undefined;
@@ -110,6 +125,12 @@ class Context implements ToolContext {
     progress: {
       get() {
         return (text: string) => this.#report(text);
+      },
+      enumerable: true,
+    },
+    [callHost]: {
+      get(): CallHost {
+        return { session: this.#host.session, holdTimeout: () => this.#late.hold() };
       },
       enumerable: true,
     },

@@ -136,8 +136,18 @@ function outcomeToInput(
   const result = outcomeToResult(outcome, limits.maxResultLength, timestamp);
   const usage = validUsage(outcome.usage);
   const used = usage === undefined ? {} : { usage };
+  const handoff = outcome.isSuccess && outcome.handoff !== undefined ? { handoff: outcome.handoff } : {};
   const mayRepeat = isRepeatable(outcome, parts.tools.get(name)) ? ({ retryable: true } as const) : {};
-  return { type: "tool-call-completed", toolCallId, key, result, ...mayRepeat, ...used, timestamp };
+  return {
+    type: "tool-call-completed",
+    toolCallId,
+    key,
+    result,
+    ...mayRepeat,
+    ...used,
+    ...handoff,
+    timestamp,
+  };
 }
 
 /** Whether the input says that the call may be repeated. It is not said of tools without `retries`. */

@@ -64,6 +64,12 @@ export function callToolOfHandler(
     : ended(settle(outcome));
 }
 
+const notByHandlers: ToolOutcome = {
+  isSuccess: false,
+  error: "A handler cannot hand the conversation over.",
+  code: "not-handed-over",
+};
+
 /** Adds the updates of a tool that has succeeded to those of its handler; the outcome, or why they were refused. */
 function withUpdates(
   outcome: ToolOutcome,
@@ -71,6 +77,7 @@ function withUpdates(
   ofTool: DataUpdates | undefined,
 ): ToolOutcome {
   ofTool?.close();
+  if (outcome.handoff !== undefined) return notByHandlers;
   if (ofTool === undefined || !outcome.isSuccess) return outcome;
   try {
     updates?.add(ofTool);

@@ -98,6 +98,8 @@ export type Progress =
 export interface EffectHost {
   readonly parts: AgentParts;
   readonly sessionId: string;
+  /** The session that runs the effect, as an object that only the host knows. A tool that runs a session of its own finds it. */
+  readonly session?: object;
   readonly clock: Clock;
   readonly limits: RunLimits;
   /** What the last request of this session was computed from: the next one extends it. Default: a cache of all sessions. */

@@ -1,5 +1,5 @@
 import { DataRefused } from "../data/data-refused.ts";
-import type { AgentAttachment, UsageReport } from "@moora/agent-core-state-machine";
+import type { AgentAttachment, Handoff, UsageReport } from "@moora/agent-core-state-machine";
 import { jsonCopy } from "@moora/agent-core-state-machine/internal";
 import { refuse } from "../errors/build-error.ts";
 import { shownValue } from "../field-problem.ts";
@@ -49,6 +49,8 @@ export type ToolOutcome = (
 ) & {
   /** The usage of the models that the tool called. */
   readonly usage?: UsageReport;
+  /** Hands the conversation to another agent of a team, if the call succeeds. */
+  readonly handoff?: Handoff;
 };
 
 /**

@@ -4,19 +4,28 @@ import { LongList, toArray } from "./long-list.ts";
 import { finishedListsOf, listsKey, type FinishedLists } from "./state-lists.ts";
 
 /** The fields of a state that are not collections. */
-export type StateFields = Omit<AgentState, "version" | "messages" | "transcript" | "toolCalls">;
+export interface StateFields extends Omit<
+  AgentState,
+  "version" | "messages" | "transcript" | "toolCalls" | "activeAgent"
+> {
+  readonly activeAgent?: string | undefined;
+}
 
 /**
  * Creates a state. The properties `messages`, `transcript` and `toolCalls` are plain data, except for long collections: those
  * are created as an array or an object when they are read for the first time, once for each version of the collection.
  */
-export const createState = (fields: StateFields, lists: FinishedLists): AgentState =>
-  lists.isLong ? longState(fields, lists) : shortState(fields, lists);
+export function createState(fields: StateFields, lists: FinishedLists): AgentState {
+  const state = lists.isLong ? longState(fields, lists) : shortState(fields, lists);
+  // A session of one agent does not have the property.
+  const { activeAgent } = fields;
+  return activeAgent === undefined ? state : Object.assign(state, { activeAgent });
+}
 
 /** A copy of a state with other fields. The arrays and objects of long collections are still created when they are read. */
 export function withFields<Fields extends object>(state: AgentState, fields: Fields): AgentState & Fields {
   const lists = finishedListsOf(state);
-  return Object.assign(lists === undefined ? { ...state } : longState(state, lists), fields);
+  return Object.assign(lists === undefined ? { ...state } : createState(state, lists), fields);
 }
 
 function shortState(fields: StateFields, lists: FinishedLists): AgentState {

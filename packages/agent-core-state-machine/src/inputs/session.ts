@@ -69,19 +69,22 @@ function interruptStartedHandler(edit: StateEdit): void {
 }
 
 export const agentConfigured: InputHandler<AgentConfiguredInput> = (state, input) => {
-  const before: Configuration = { config: state.config, tools: state.tools };
+  const before = configurationOf(state);
   const after = configured(before, input);
   if (sameJson(after, before)) return "nothing-new";
-  return (edit) => {
-    edit.set(after);
-    if (changesRequest(before, after)) replaceLlmCall(edit);
-    for (const { id } of openCallsOf(edit.reActContext.control).slice())
-      reconsiderCall(edit, id, before.tools);
-    applyPolicy(edit);
-    advanceBatch(edit);
-    leaveState(edit, reconsiderState(edit, before.config));
-  };
+  return (edit) => configure(edit, after);
 };
+
+/** Replaces the configuration and the tools, and applies them to the open work. */
+export function configure(edit: StateEdit, after: Configuration): void {
+  const before: Configuration = { config: edit.config, tools: edit.tools };
+  edit.set(after);
+  if (changesRequest(before, after)) replaceLlmCall(edit);
+  for (const { id } of openCallsOf(edit.reActContext.control).slice()) reconsiderCall(edit, id, before.tools);
+  applyPolicy(edit);
+  advanceBatch(edit);
+  leaveState(edit, reconsiderState(edit, before.config));
+}
 
 function leaveState(edit: StateEdit, fired: FiredEvent<"Custom"> | undefined): void {
   if (fired === undefined) return;
@@ -89,11 +92,24 @@ function leaveState(edit: StateEdit, fired: FiredEvent<"Custom"> | undefined): v
   move<"Custom">(edit, fired);
 }
 
-type Configuration = Pick<AgentState, "config" | "tools">;
+/** What an agent consists of in the state. */
+type Configuration = Pick<AgentState, "config" | "tools" | "activeAgent">;
 
-const configured = (state: Configuration, { config, tools }: AgentConfiguredInput): Configuration => ({
-  config: config === undefined ? state.config : changeConfig(state.config, config),
-  tools: tools ?? state.tools,
+export const configurationOf = ({ config, tools, activeAgent }: AgentState): Configuration => ({
+  config,
+  tools,
+  ...(activeAgent === undefined ? {} : { activeAgent }),
+});
+
+/** The configuration after a change. */
+export const configured = (
+  before: Configuration,
+  { config, tools, activeAgent }: Pick<AgentConfiguredInput, "config" | "tools" | "activeAgent">,
+): Configuration => ({
+  ...before,
+  config: config === undefined ? before.config : changeConfig(before.config, config),
+  tools: tools ?? before.tools,
+  ...(activeAgent === undefined ? {} : { activeAgent }),
 });
 
 const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

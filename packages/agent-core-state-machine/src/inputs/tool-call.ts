@@ -22,6 +22,7 @@ import type {
   ToolCallStartedInput,
 } from "../input.ts";
 import { patchedData } from "./data.ts";
+import { handOver } from "./handoff.ts";
 import type { IgnoredReason, InputHandler } from "./input-handler.ts";
 
 const openCall = (state: AgentState, id: string): OpenCall | undefined =>
@@ -40,13 +41,17 @@ export const toolCallStarted: InputHandler<ToolCallStartedInput> = (state, { too
   return (edit) => edit.putOpenCall({ ...call, status: { type: "running", started: true } }, index);
 };
 
-export const toolCallCompleted: InputHandler<ToolCallResultInput> = (
-  state,
-  { toolCallId, key, result, retryable, usage, patches = [] },
-) => {
+export const toolCallCompleted: InputHandler<ToolCallResultInput> = (state, input) => {
+  const { toolCallId, key, result, retryable, usage, patches = [], handoff } = input;
   const call = openCall(state, toolCallId);
   if (call === undefined || !takesResult(state, call)) return ignoredReasonOfCall(state, toolCallId);
   if (key !== undefined && key !== keyOf(call)) return "wrong-key";
+  if (result.isSuccess && handoff !== undefined) {
+    return (edit) => {
+      edit.addToolUsage(usage);
+      handOver(edit, toolCallId, result, handoff);
+    };
+  }
   const data = patchedData(state, patches);
   if (typeof data === "string") return data;
   return (edit) => {

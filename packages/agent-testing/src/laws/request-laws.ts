@@ -90,10 +90,11 @@ const isTrailingContinueNote = (
   message: LlmMessage,
 ): boolean => index === messages.length - 1 && message.role === "note" && message.text === "Go on.";
 
-/** The values that may change the beginning of a request: the window, the summaries and the withheld entries. */
+/** The values that may change the beginning of a request: the window, the summaries, the withheld entries and the handoffs. */
 function horizonAt({ transcript, reActContext: { windowStart, seen } }: AgentState): string {
   const visible = transcript.slice(0, seen);
   const summaries = visible.filter((entry) => entry.type === "summary").length;
   const withheld = visible.filter((entry) => entry.withheld === true).length;
-  return `${windowStart}/${summaries}/${withheld}`;
+  const handoffs = visible.filter((entry) => entry.type === "handoff").length;
+  return `${windowStart}/${summaries}/${withheld}/${handoffs}`;
 }

@@ -36,19 +36,22 @@ export function simulatedAgent(host: SimHost, sim: SimulatedParts): Agent<unknow
     sim.asks(pending.request, pending.options);
     sim.wait(pending);
   });
-  const tools = new Map(
-    [...agent.parts.tools].map(([toolName, tool]) => [
-      toolName,
-      simTool(tool, {
-        host: name,
-        wait: sim.wait,
-        begins: (begun, parameters, context) => sim.begins(host, begun, parameters, context),
-        hasRun: sim.hasRun,
-        executes: sim.executes(toolName),
-      }),
-    ]),
-  );
-  return { ...agent, parts: { ...agent.parts, llm, tools } };
+  const toolOf = (tool: Tool): Tool =>
+    simTool(tool, {
+      host: name,
+      wait: sim.wait,
+      begins: (begun, parameters, context) => sim.begins(host, begun, parameters, context),
+      hasRun: sim.hasRun,
+      // What a handoff changes is in the outcome of its tool.
+      executes: (agent.team !== undefined && tool.name === "hand_off") || sim.executes(tool.name),
+    });
+  const simulated = <Of extends Agent<unknown>>(real: Of): Of => {
+    const tools = new Map([...real.parts.tools].map(([toolName, tool]) => [toolName, toolOf(tool)]));
+    return { ...real, parts: { ...real.parts, llm, tools } };
+  };
+  if (agent.team === undefined) return simulated(agent);
+  const agents = new Map([...agent.team.agents].map(([agentName, member]) => [agentName, simulated(member)]));
+  return { ...simulated(agent), team: { ...agent.team, agents } };
 }
 
 /** The clock as a host sees it: timers of a process that is gone do not fire. */

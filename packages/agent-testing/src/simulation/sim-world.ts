@@ -257,7 +257,8 @@ export class SimWorld {
     const atSeq = this.watch.length;
     const run = { host: name, name: tool.name, toolCallId, key, parameters, attempt, atSeq, replay };
     const state = session?.current() ?? this.watch.keeper.state;
-    const { config, tools } = session === undefined ? agent : state;
+    const member = agent.team?.agents.get(state.activeAgent ?? "") ?? agent;
+    const { config, tools } = session === undefined ? member : state;
     this.watch.calls.begins(run, { state, isOpen: session !== undefined, config, tools });
   }
 }

@@ -27,6 +27,8 @@ export interface SessionHeader {
   readonly agent: { readonly name: string; readonly version: string };
   readonly config: AgentConfig;
   readonly tools: Readonly<Record<string, ToolDefinition>>;
+  /** The agent of a team that a new session starts with. */
+  readonly activeAgent?: string;
   /** The application data of a new session, and its version. */
   readonly data?: { readonly version: number; readonly initial: Json };
   /** The session that a fork was made from, and the last record that both have in common. */
@@ -34,7 +36,7 @@ export interface SessionHeader {
 }
 
 export function headerOf(
-  { name, version, config, tools, parts: { data } }: Agent<unknown>,
+  { name, version, config, tools, team, parts: { data } }: Agent<unknown>,
   incarnation: string,
 ): SessionHeader {
   return {
@@ -43,6 +45,7 @@ export function headerOf(
     agent: { name, version },
     config,
     tools,
+    ...(team === undefined ? {} : { activeAgent: team.start }),
     ...(data === undefined ? {} : { data: { version: data.version, initial: data.initial } }),
   };
 }
@@ -59,7 +62,7 @@ export const headerToText = (header: SessionHeader): string => JSON.stringify(he
 /** Parses a header. Throws `UnsupportedVersion` for another format, and for a text that is not a header. */
 export function textToHeader(text: string): SessionHeader {
   const stored = fieldsOf(textToJson(text));
-  const { format, incarnation } = stored;
+  const { format, incarnation, activeAgent } = stored;
   if (format !== logFormat)
     throw unsupported(`Unsupported log format ${String(format)}: this release reads format ${logFormat}.`);
   const agent = fieldsOf(stored["agent"]);
@@ -79,6 +82,7 @@ export function textToHeader(text: string): SessionHeader {
     // A field that an older release did not have gets its default.
     config: changeConfig(defaultAgentConfig, config.data),
     tools: tools.data,
+    ...(typeof activeAgent === "string" ? { activeAgent } : {}),
     ...dataOfHeader(stored["data"]),
     ...(typeof id === "string" && typeof seq === "number" ? { parent: { id, seq } } : {}),
   };

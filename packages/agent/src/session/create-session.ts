@@ -1,5 +1,7 @@
 import type { AgentError } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
+import { recordOf } from "@moora/agent-core-state-machine/internal";
+import { codeAt } from "../team/member-at.ts";
 import { fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import type { ErrorListener, ErrorReport } from "../error-reports.ts";
@@ -14,6 +16,7 @@ import { questionsAt } from "./questions.ts";
 import { sessionMethods } from "./session-methods.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { Session } from "./session.ts";
+import { SubAgents, type SubAgentsHost } from "./sub-agents.ts";
 
 /** The options from which a session and its machine are created. */
 export interface SessionBase extends MachineBase {
@@ -68,11 +71,14 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   const decisions = new Decisions(agent, base, {
     state,
     dispatch: (...inputs) => outside.dispatch(...inputs),
+    decideBelow: (question, decision, by) => subAgents.decide(question, decision, by),
+    check: () => outside.check(),
   });
   const output = new SessionOutput(agent, base, {
-    questions: () => questionsAt(state()),
+    questions: () => [...questionsAt(state()), ...subAgents.questions()],
     decide: (question, decision, by) => decisions.decide(question, decision, by),
   });
+  const subAgents = new SubAgents(agent, subAgentsHost(agent, base, output, state));
   const failRuns = (error: AgentError): void => output.runs.failAll(error);
   const stop = (createError: () => AgentError): void => {
     outside.stop(createError);
@@ -80,8 +86,9 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
     if (output.runs.isOpen && outside.stopped !== undefined) failRuns(outside.stopped);
   };
 
-  const answerAtHost = hostApprovals(approvalHost(base, output, decisions));
+  const answerAtHost = hostApprovals(approvalHost(base, output, decisions, () => subAgents.watch()));
   const machine = agentMachine(agent, base, {
+    session: subAgents,
     notify: (notice) => output.progress(notice),
     async ask(effect) {
       // The effects of the initial state start while the session is being created.
@@ -106,7 +113,7 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
       },
     }),
   });
-  const methods = sessionMethods(agent, { base, output, machine, outside, decisions, stop });
+  const methods = sessionMethods(agent, { base, output, machine, outside, decisions, subAgents, stop });
   isCreated = true;
   return {
     ...methods,
@@ -119,17 +126,40 @@ export function hostSession<Answer>(agent: Agent<Answer>, base: SessionBase): Ho
   };
 }
 
+/** The host of the sub-agents of a session. */
+const subAgentsHost = <Answer>(
+  agent: Agent<Answer>,
+  { id, identity = id, onApproval, rejectsWithoutReviewer = false }: SessionBase,
+  { errors, runs, questions }: Pick<SessionOutput<Answer>, "errors" | "runs" | "questions">,
+  state: () => AgentState,
+): SubAgentsHost => ({
+  onApproval,
+  rejectsWithoutReviewer,
+  hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,
+  emit(event) {
+    if (runs.isObserved) runs.emit(event);
+  },
+  callOf(toolCallId) {
+    const name = recordOf(state(), toolCallId)?.name ?? "";
+    const tool = codeAt(agent, state()).parts.tools.get(name);
+    return { tool, idempotencyKey: `${identity}/${toolCallId}` };
+  },
+  watch: () => questions.watch(),
+  report: errors.report,
+});
+
 /** The host through which effects ask reviewers. */
 const approvalHost = <Answer>(
   { onApproval, rejectsWithoutReviewer = false }: Pick<SessionBase, "onApproval" | "rejectsWithoutReviewer">,
-  { errors, runs, questions }: Pick<SessionOutput<Answer>, "errors" | "runs" | "questions">,
+  { errors, runs }: Pick<SessionOutput<Answer>, "errors" | "runs">,
   decisions: Decisions,
+  watch: () => void,
 ): ApprovalHost => ({
   onApproval,
   hasNoReviewer: () => rejectsWithoutReviewer && !runs.isWatched,
   emit(event) {
     runs.emit(event);
-    if (onApproval === undefined && !rejectsWithoutReviewer) questions.watch();
+    watch();
   },
   decide: (question, decision, by) => decisions.decide(question, decision, by),
   toInput: (question, decision, by) => decisions.toInput(question, fixedDecision(decision), by),

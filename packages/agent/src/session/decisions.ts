@@ -9,34 +9,54 @@ import type { Agent } from "../define-agent.ts";
 import type { SessionBase } from "./create-session.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { checkOptionalText, checkQuestion, checkSettlement, checkText } from "./session-arguments.ts";
+import { codeAt } from "../team/member-at.ts";
 import { InputRefused, type Receipt } from "./session.ts";
+import type { SubAgents } from "./sub-agents.ts";
 import { resultToDecision, settlementToResult, type Settlement } from "./settlement.ts";
 
 export interface DecisionsHost {
   readonly state: () => AgentState;
   readonly dispatch: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
+  /** Throws if the session takes no inputs from outside. */
+  readonly check: () => void;
+  /** Gives a decision to a sub-agent. */
+  readonly decideBelow: SubAgents["decide"];
 }
 
 type DecisionsBase = Pick<SessionBase, "id" | "identity" | "clock" | "reportsDeadlines">;
 
-type QuestionRef = Pick<Question, "toolCallId" | "digest">;
+type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
 
 /** Answers the questions of a session, and settles its tool calls, from outside. */
 export class Decisions {
-  readonly #agent: Pick<Agent<unknown>, "parts" | "runLimits">;
+  readonly #agent: Pick<Agent<unknown>, "parts" | "runLimits" | "team">;
   readonly #base: DecisionsBase;
   readonly #host: DecisionsHost;
 
-  constructor(agent: Pick<Agent<unknown>, "parts" | "runLimits">, base: DecisionsBase, host: DecisionsHost) {
+  constructor(
+    agent: Pick<Agent<unknown>, "parts" | "runLimits" | "team">,
+    base: DecisionsBase,
+    host: DecisionsHost,
+  ) {
     this.#agent = agent;
     this.#base = base;
     this.#host = host;
+  }
+
+  /** The code of the agent that has the conversation. */
+  get #code(): Pick<Agent<unknown>, "parts" | "runLimits"> {
+    return codeAt(this.#agent, this.#host.state());
   }
 
   async decide(question: QuestionRef, value: Decision, by = "user"): Promise<Receipt> {
     checkQuestion(question);
     checkOptionalText("by", by);
     const decision = fixedDecision(value);
+    const { path = [] } = question;
+    if (path.length > 0) {
+      this.#host.check();
+      return await this.#host.decideBelow({ ...question, path }, decision, by);
+    }
     const problem = await this.problemOf(question, decision);
     if (problem !== undefined) throw new InputRefused(problem);
     return await this.dispatch(this.toInput(question, decision, by));
@@ -47,7 +67,7 @@ export class Decisions {
     checkSettlement(settlement);
     checkOptionalText("by", by);
     const timestamp = this.#base.clock.now();
-    const result = settlementToResult(settlement, this.#agent.runLimits.maxResultLength, timestamp);
+    const result = settlementToResult(settlement, this.#code.runLimits.maxResultLength, timestamp);
     const asked = resultToDecision(this.#host.state(), toolCallId, result);
     if (asked !== undefined) return await this.decide(asked.question, asked.decision, by);
     return await this.#host.dispatch(
@@ -69,7 +89,7 @@ export class Decisions {
     { toolCallId }: QuestionRef,
     decision: Decision,
   ): DecisionProblem | undefined | Promise<DecisionProblem | undefined> {
-    return decisionProblem(this.#agent.parts, this.#host.state(), toolCallId, decision);
+    return decisionProblem(this.#code.parts, this.#host.state(), toolCallId, decision);
   }
 
   toInput({ toolCallId, digest }: QuestionRef, decision: Decision, by: string): AgentInput {
@@ -78,7 +98,7 @@ export class Decisions {
     const name = recordOf(state, toolCallId)?.name ?? "";
     const digestOfChange = (parameters: string): string =>
       callDigest(state, { sessionId, digestOf }, { id: toolCallId, name, parameters });
-    const { maxResultLength } = this.#agent.runLimits;
+    const { maxResultLength } = this.#code.runLimits;
     const timestamp = clock.now();
     const about = { by, timestamp, digestOfChange, maxResultLength };
     return parseOrRefuse(decisionToInput({ toolCallId, digest }, decision, about));

@@ -2,17 +2,17 @@ import { isIntentRecorded, programOf, type AgentEffect, type EffectHost } from "
 import { driveProgram, type ProgramDriver } from "@moora/agent-core-effects/internal";
 import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { EffectRun, RunContext } from "@moora/moorex";
+import type { Agent } from "../define-agent.ts";
 import { StartQueue } from "./start-queue.ts";
 import { PendingInput } from "./pending-input.ts";
 
 /** The parts of a host that all effects of a session share. */
-export type SharedHost = Required<
+export interface SharedHost extends Required<
   Pick<
     EffectHost,
-    | "parts"
     | "sessionId"
+    | "session"
     | "clock"
-    | "limits"
     | "requests"
     | "current"
     | "dispatchLate"
@@ -20,7 +20,10 @@ export type SharedHost = Required<
     | "digestOf"
     | "ask"
   >
->;
+> {
+  /** The code of the agent that has the conversation in a state. */
+  readonly codeAt: (state: AgentState) => Pick<Agent<unknown>, "parts" | "runLimits">;
+}
 
 /** Runs the programs of the effects of a session. */
 export class EffectRunner {
@@ -52,7 +55,7 @@ class ProgramRun implements EffectRun<AgentState, PendingInput> {
   }
 
   start(_dispatch: unknown, context: RunContext<AgentState, PendingInput>): Promise<void> {
-    const host = new RunHost(this.#shared, context);
+    const host = new RunHost(this.#shared, context, this.#shared.codeAt(this.#state));
     this.#host = host;
     return new Promise((done, failed) => {
       const begin = (): void => {
@@ -101,28 +104,38 @@ class RunHost implements EffectHost {
   readonly intended = true;
   readonly #shared: SharedHost;
   readonly #context: RunContext<AgentState, PendingInput>;
+  readonly #code: ReturnType<SharedHost["codeAt"]>;
   #isAborted = false;
   #onAbort: Set<() => void> | undefined;
 
-  constructor(shared: SharedHost, context: RunContext<AgentState, PendingInput>) {
+  constructor(
+    shared: SharedHost,
+    context: RunContext<AgentState, PendingInput>,
+    code: ReturnType<SharedHost["codeAt"]>,
+  ) {
     this.#shared = shared;
     this.#context = context;
+    this.#code = code;
   }
 
-  get parts(): SharedHost["parts"] {
-    return this.#shared.parts;
+  get parts(): EffectHost["parts"] {
+    return this.#code.parts;
   }
 
   get sessionId(): SharedHost["sessionId"] {
     return this.#shared.sessionId;
   }
 
+  get session(): SharedHost["session"] {
+    return this.#shared.session;
+  }
+
   get clock(): SharedHost["clock"] {
     return this.#shared.clock;
   }
 
-  get limits(): SharedHost["limits"] {
-    return this.#shared.limits;
+  get limits(): EffectHost["limits"] {
+    return this.#code.runLimits;
   }
 
   get requests(): SharedHost["requests"] {

@@ -54,7 +54,11 @@ function changeToEvent(change: AgentChange): AgentEvent<never> | undefined {
     }
     case "patch-data":
       return { type: "DataChanged", patches: change.patches };
-    case "put-entry":
+    case "put-entry": {
+      if (change.entry.type !== "handoff" || change.entry.withheld === true) return undefined;
+      const { from, to, message } = change.entry;
+      return { type: "HandedOff", from, to, ...(message === undefined ? {} : { message }) };
+    }
     case "put-open-call":
     case "remove-open-call":
     case "add-queued":

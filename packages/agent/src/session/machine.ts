@@ -20,6 +20,7 @@ import {
   type Step,
 } from "@moora/moorex";
 import type { Agent } from "../define-agent.ts";
+import { codeAt } from "../team/member-at.ts";
 import { EffectRunner, type SharedHost } from "./effect-run.ts";
 import { MachineErrors, type MachineErrorHooks } from "./machine-errors.ts";
 import { PendingInput } from "./pending-input.ts";
@@ -64,9 +65,13 @@ export interface PublishedStep {
 export interface MachineHooks extends MachineErrorHooks {
   readonly notify: (notice: Progress) => void;
   readonly ask: (effect: AskHumanEffect) => Promise<AgentInput | undefined>;
+  /** The session in the contexts of its tools. */
+  readonly session: object;
   /** Called with each accepted input when its state has become the current one. */
   readonly published: (published: PublishedStep) => void;
 }
+
+type MachineAgent = Pick<Agent<unknown>, "parts" | "runLimits" | "team">;
 
 /** The reducer, the effects and the runner of an agent, wired together. */
 export interface AgentMachine extends Pick<
@@ -79,11 +84,7 @@ export interface AgentMachine extends Pick<
   drained(): Promise<void>;
 }
 
-export function agentMachine(
-  agent: Pick<Agent<unknown>, "parts" | "runLimits">,
-  base: MachineBase,
-  hooks: MachineHooks,
-): AgentMachine {
+export function agentMachine(agent: MachineAgent, base: MachineBase, hooks: MachineHooks): AgentMachine {
   const wiring = new MachineWiring(agent, base, hooks);
   const moorex = createMoorex(wiring.definition({ current, dispatchLate }));
   function current(): AgentState {
@@ -108,6 +109,7 @@ type Notice = MoorexNotice<AgentState, PendingInput, AgentEffect, AgentStep, Cha
 /** The functions that connect the runner to the reducer, the effects and the ledger. */
 class MachineWiring {
   readonly running: RunningEffects;
+  readonly #agent: MachineAgent;
   readonly #base: MachineBase;
   readonly #hooks: MachineHooks;
   readonly #errors: MachineErrors;
@@ -118,21 +120,18 @@ class MachineWiring {
   /** The error of the first input of the log that could not be applied. No later input is applied. */
   #unapplied: { readonly error: unknown } | undefined;
 
-  constructor(
-    { parts, runLimits: limits }: Pick<Agent<unknown>, "parts" | "runLimits">,
-    base: MachineBase,
-    hooks: MachineHooks,
-  ) {
+  constructor(agent: MachineAgent, base: MachineBase, hooks: MachineHooks) {
+    this.#agent = agent;
     const { id, identity: sessionId = id, clock } = base;
-    const { notify, ask } = hooks;
+    const { notify, ask, session } = hooks;
     this.running = new RunningEffects(base);
     this.#base = base;
     this.#hooks = hooks;
     this.#errors = new MachineErrors(hooks);
     this.#hostBase = {
-      parts,
-      limits,
+      codeAt: (state) => codeAt(agent, state),
       sessionId,
+      session,
       clock,
       digestOf,
       notify,
@@ -192,7 +191,8 @@ class MachineWiring {
    */
   #intentOf(effect: AgentEffect, state: AgentState): PendingInput | undefined {
     if (this.#base.ledger !== undefined && isIntentRecorded(effect, state)) return undefined;
-    const intent = intentOf(effect, state, this.#hostBase);
+    const { parts } = codeAt(this.#agent, state);
+    const intent = intentOf(effect, state, { parts, clock: this.#base.clock });
     return intent === undefined ? undefined : new PendingInput(intent);
   }
 

@@ -5,9 +5,8 @@ import {
   ignoredReason,
   type AgentInput,
   type AgentState,
-  type IgnoredReason,
 } from "@moora/agent-core-state-machine";
-import type { ApprovalRequested } from "../agent-event.ts";
+import type { ApprovalRequested, SubAgentEvent } from "../agent-event.ts";
 import { SessionError } from "../durable/session-error.ts";
 import { RunControl } from "../run-control.ts";
 import { contentProblem, userMessage, type UserContent } from "../user-message.ts";
@@ -26,7 +25,7 @@ export interface MessageHost<Answer> {
   readonly dispatch: (...inputs: readonly AgentInput[]) => Promise<Receipt>;
   readonly cancel: Session["cancel"];
   /** The open questions, which an iterator of a run receives after the starts of the calls that run. */
-  readonly open: () => readonly ApprovalRequested[];
+  readonly open: () => readonly (ApprovalRequested | SubAgentEvent)[];
 }
 
 /** The methods of a session that send messages and wait for answers. They return the control of a run, not only its view. */
@@ -112,7 +111,10 @@ const contentError = (what: string, content: unknown, cause: unknown): AgentErro
   return new AgentError("AgentFailed", message, { reason: "InputRefused", cause });
 };
 
-const ignoredError = (what: string, reason: IgnoredReason): AgentError => {
+const ignoredError = (
+  what: string,
+  reason: Extract<Receipt, { status: "ignored" }>["reason"],
+): AgentError => {
   const message =
     reason === "blank"
       ? `The ${what} must not be blank. Pass text or attachments.`

@@ -1,7 +1,14 @@
 import { effectsAt, type AskHumanEffect } from "@moora/agent-core-effects";
 import type { AgentState } from "@moora/agent-core-state-machine";
 import { openCallsOf } from "@moora/agent-core-state-machine/internal";
-import type { AgentEvent, ApprovalRequested, Decision, Question } from "../agent-event.ts";
+import {
+  questionOf,
+  type AgentEvent,
+  type ApprovalRequested,
+  type Decision,
+  type Question,
+  type SubAgentEvent,
+} from "../agent-event.ts";
 import { SessionError } from "../durable/session-error.ts";
 import type { ErrorReport } from "../error-reports.ts";
 import { callSafely, type Listeners } from "../listeners.ts";
@@ -11,7 +18,7 @@ import { effectToQuestion } from "./questions.ts";
 /** The open questions of a session, for listeners that show and answer them. */
 export interface OpenQuestions<Answer> {
   /** One event for each open question. */
-  events(): readonly ApprovalRequested[];
+  events(): readonly QuestionEvent[];
   /** Emits the questions of this state that are new. For hosts that do not run effects. */
   announce(state: AgentState): void;
   /** Checks, after a question was asked, that this process can show it. If not, reports `QuestionUnseen`, once. */
@@ -32,6 +39,15 @@ export interface QuestionsHost {
   readonly report: (report: ErrorReport) => void;
 }
 
+/** The event of a question of this session, or of a sub-agent. */
+type QuestionEvent = ApprovalRequested | SubAgentEvent;
+
+function withPath(event: ApprovalRequested): QuestionEvent {
+  const { path = [] } = event;
+  const [toolCallId] = path;
+  return toolCallId === undefined ? event : { type: "SubAgentEvent", toolCallId, path, event };
+}
+
 export function openQuestions<Answer>(host: QuestionsHost): OpenQuestions<Answer> {
   const { started, current, decide, emit, isShown, report } = host;
   const added = newQuestions(host.initial);
@@ -43,7 +59,7 @@ export function openQuestions<Answer>(host: QuestionsHost): OpenQuestions<Answer
     ...question,
     decide: (decision, by) => decide(question, decision, by),
   });
-  const events = (): readonly ApprovalRequested[] => current().map(toEvent);
+  const events = (): readonly QuestionEvent[] => current().map((question) => withPath(toEvent(question)));
   const listenerFailed = (error: unknown): void => report({ source: "listener", error });
 
   return {
@@ -97,7 +113,7 @@ function asksAt(state: AgentState): readonly AskHumanEffect[] {
  */
 function greetingListener<Answer>(
   listener: (event: AgentEvent<Answer>) => unknown,
-  open: () => readonly (ToolCallStarted | ApprovalRequested)[],
+  open: () => readonly (ToolCallStarted | QuestionEvent)[],
   onError: (error: unknown) => void,
 ): { readonly emit: (event: AgentEvent<Answer>) => void; readonly remove: () => void } {
   let isNew = true;
@@ -120,14 +136,10 @@ function greetingListener<Answer>(
   };
 }
 
-const isAbout = (
-  first: AgentEvent<unknown> | undefined,
-  event: ToolCallStarted | ApprovalRequested,
-): boolean =>
-  first?.type === "ApprovalRequested" &&
-  event.type === "ApprovalRequested" &&
-  first.toolCallId === event.toolCallId &&
-  first.digest === event.digest;
+const isAbout = (first: AgentEvent<unknown> | undefined, event: ToolCallStarted | QuestionEvent): boolean => {
+  const [shown, open] = [questionOf(first), questionOf(event)];
+  return shown !== undefined && shown.toolCallId === open?.toolCallId && shown.digest === open.digest;
+};
 
 const questionUnseen = ({ name }: Question): SessionError =>
   new SessionError(

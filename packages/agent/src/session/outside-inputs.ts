@@ -35,13 +35,18 @@ export class OutsideInputs {
     this.#createStopped ??= createError;
   }
 
+  /** Throws if the session takes no inputs from outside, because it was closed or lost, or only reads. */
+  check(): void {
+    const refusal = this.#base.refuses?.() ?? this.stopped;
+    if (refusal !== undefined) throw refusal;
+  }
+
   /** Dispatches inputs as one batch; the receipt is that of the last one. */
   async dispatch(...inputs: readonly AgentInput[]): Promise<Receipt> {
     const pending = inputs.map((input) => new PendingInput(input));
     const last = pending.at(-1);
     if (last === undefined) return { status: "ignored", reason: "nothing-new" };
-    const refusal = this.#base.refuses?.() ?? this.stopped;
-    if (refusal !== undefined) throw refusal;
+    this.check();
     const { state } = await this.#dispatch(...pending);
     return last.seq === undefined ? ignored(last.input, state) : { status: "accepted", seq: last.seq };
   }
@@ -51,8 +56,7 @@ export class OutsideInputs {
    * dispatched then. A change of data without patches is ignored.
    */
   async dispatchLate(bind: (state: AgentState) => AgentInput): Promise<Receipt> {
-    const refusal = this.#base.refuses?.() ?? this.stopped;
-    if (refusal !== undefined) throw refusal;
+    this.check();
     let bound: { readonly pending: PendingInput } | { readonly error: unknown } | undefined;
     const { state } = await this.#dispatch((before) => {
       // Its append was reported as failed, and the log has it: computing it again would apply it twice.

@@ -19,6 +19,9 @@ export function checkQuestion(question: unknown): void {
     if (typeof value !== "string")
       throw refusal(`question.${name}`, `must be a string, got ${shownValue(value)}. ${fix}`);
   }
+  const path: unknown = Reflect.get(question, "path");
+  if (path !== undefined && !(Array.isArray(path) && path.every((id) => typeof id === "string")))
+    throw refusal("question.path", `must be an array of strings, got ${shownValue(path)}. ${fix}`);
 }
 
 /** Checks the result of a tool call that an application passes to `settle`. */

@@ -1,6 +1,7 @@
 import { AgentError } from "@moora/agent-core-effects";
 import type { AgentConfigChange } from "@moora/agent-core-state-machine";
 import type { Agent } from "../define-agent.ts";
+import { memberAt } from "../team/member-at.ts";
 import { changeCopy, checkedConfigChange } from "../validate-config.ts";
 import type { SessionBase } from "./create-session.ts";
 import { dataUpdater } from "./data-updater.ts";
@@ -14,6 +15,7 @@ import { SerialQueue } from "./serial-queue.ts";
 import { checkedListener, checkFields, checkOptionalText, checkText } from "./session-arguments.ts";
 import type { SessionOutput } from "./session-output.ts";
 import type { Receipt, Session } from "./session.ts";
+import type { SubAgents } from "./sub-agents.ts";
 
 /** The parts of a session that its methods use. */
 export interface SessionParts<Answer> {
@@ -22,6 +24,7 @@ export interface SessionParts<Answer> {
   readonly machine: AgentMachine;
   readonly outside: OutsideInputs;
   readonly decisions: Decisions;
+  readonly subAgents: SubAgents;
   readonly stop: (createError: () => AgentError) => void;
 }
 
@@ -30,7 +33,7 @@ export function sessionMethods<Answer>(
   agent: Agent<Answer>,
   parts: SessionParts<Answer>,
 ): { readonly session: Session<Answer>; readonly ask: MessageMethods<Answer>["ask"] } {
-  const { base, output, machine, outside, decisions } = parts;
+  const { base, output, machine, outside, decisions, subAgents } = parts;
   const { runs, overlay, questions } = output;
   const cancel = (reason?: string): Promise<Receipt> => cancelLoop(parts, reason);
   const messages = messageSender<Answer>({
@@ -65,7 +68,7 @@ export function sessionMethods<Answer>(
     settle: (toolCallId, settlement, by) => decisions.settle(toolCallId, settlement, by),
     cancel,
     retry: () => outside.dispatch({ type: "loop-retried", timestamp: base.clock.now() }),
-    questions: () => questionsAt(machine.current()),
+    questions: () => [...questionsAt(machine.current()), ...subAgents.questions()],
     current: () => overlay.viewOf(machine.current()),
     seq: machine.seq,
     subscribe: (listener) => output.changes.add(checkedListener(listener)),
@@ -86,7 +89,8 @@ const hostMethods = (
   { base, machine, outside }: Pick<SessionParts<never>, "base" | "machine" | "outside">,
 ): Pick<Session, "configure" | "note"> => ({
   configure: configureInTurn(async (change) => {
-    const config = checkedConfigChange(agent, machine.current().config, change);
+    const state = machine.current();
+    const config = checkedConfigChange(memberAt(agent, state) ?? agent, state.config, change);
     return await outside.dispatchOfHost({
       type: "agent-configured",
       config,

@@ -19,7 +19,12 @@ import type { Settlement } from "./settlement.ts";
  */
 export type Receipt =
   | { readonly status: "accepted"; readonly seq: number }
-  | { readonly status: "ignored"; readonly reason: IgnoredReason; readonly decidedBy?: string };
+  | {
+      readonly status: "ignored";
+      /** `no-sub-agent`: no sub-agent of this path runs in this process, and none is in a log. */
+      readonly reason: IgnoredReason | "no-sub-agent";
+      readonly decidedBy?: string;
+    };
 
 /**
  * The state of a session, with the text that is being streamed. The same object until something changes. `data` is the
@@ -76,10 +81,11 @@ export interface Session<Answer = string, Data = unknown> {
   update(recipe: Recipe<Data>, by?: string): Promise<Receipt>;
   /**
    * Answers a question. `by` names the reviewer (default: "user"). Rejects with `InputRefused` for changed arguments that
-   * do not match the tool's schema; the question stays open.
+   * do not match the tool's schema; the question stays open. A question of a sub-agent, which has a `path`, is answered in the
+   * session of the sub-agent, also from another process if that has a log, and the receipt has the number of its record there.
    */
   decide(
-    question: Pick<Question, "toolCallId" | "digest">,
+    question: Pick<Question, "toolCallId" | "digest" | "path">,
     decision: Decision,
     by?: string,
   ): Promise<Receipt>;
@@ -98,7 +104,7 @@ export interface Session<Answer = string, Data = unknown> {
    * a failed loop, and after a refusal of the provider, which withholds the task.
    */
   retry(): Promise<Receipt>;
-  /** The open questions to a human. */
+  /** The open questions to a human, with those of the sub-agents that run in this process. */
   questions(): readonly Question[];
   /** The current state, with the text that is being streamed. The same object until something changes. */
   current(): SessionView<Data>;

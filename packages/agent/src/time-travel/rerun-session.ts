@@ -8,6 +8,8 @@ import { SessionError } from "../durable/session-error.ts";
 import { headerToState } from "../durable/session-header.ts";
 import type { Session } from "../session/session.ts";
 import { startSession } from "../start-session.ts";
+import { handOffToolName } from "../team/hand-off-tool.ts";
+import { withTools } from "../team/member-at.ts";
 import { comparableState } from "./volatile-fields.ts";
 import { differencesOf, type Difference } from "./differences.ts";
 import { openWorkFilter } from "./open-work.ts";
@@ -65,11 +67,11 @@ export async function rerunSession<Answer>(
   const isOpenWork = openWorkFilter(state);
   const inputs = session.inputs.slice(0, seq).filter((input) => !isOpenWork(input));
   const recordings = recordingsOf(recorded.state, state, unrecorded);
-  const tools = new Map(
-    [...agent.parts.tools].map(([name, tool]) => [name, recordings.withRecordedResults(tool)]),
-  );
   const rerun = startSession(
-    { ...agent, parts: { ...agent.parts, tools } },
+    // A handoff changes nothing but the session itself.
+    withTools(agent, (tool) =>
+      agent.team !== undefined && tool.name === handOffToolName ? tool : recordings.withRecordedResults(tool),
+    ),
     {
       // The rerun has an id of its own, so that its idempotency keys differ from those of the recorded session.
       state: replay(inputs, headerToState(session.header)),

@@ -350,8 +350,19 @@ describe("a question of a sub-agent in a log", () => {
     expect(toolCalls["call_1"]?.result).toMatchObject({ isSuccess: true });
   });
 
-  it("is rejected where no reviewer can answer, so that it never hangs", async () => {
-    const { toolCalls } = await signs({});
-    expect(toolCalls["call_1"]?.result).toMatchObject({ code: "rejected" });
+  it("is answered by the reviewers of its caller", async () => {
+    using counter = new Counter();
+    const house = homely(counter);
+    const session = await open(house, pairOf(), { script: [[call("sign")]] });
+    session.onEvent((event) => {
+      if (event.type === "SubAgentEvent" && event.event.type === "ApprovalRequested")
+        event.event.decide("approve");
+    });
+    await session.ask("Have it signed.");
+    await session.close();
+    expect((await finalStatesOf(house)).child.toolCalls["call_1"]).toMatchObject({
+      result: { isSuccess: true },
+      decision: { type: "approved" },
+    });
   });
 });

@@ -1,6 +1,6 @@
 import type { AgentState, Question, Session } from "@moora/agent";
 import { isLoopRunning } from "@moora/agent-core-state-machine";
-import { openCallOf, openCallsOf, toolOf } from "@moora/agent-core-state-machine/internal";
+import { openCallsOf, toolOf } from "@moora/agent-core-state-machine/internal";
 import type { Screen } from "../terminal/screen.ts";
 import type { QuestionPrompt } from "./question-prompt.ts";
 
@@ -40,7 +40,7 @@ export class RunQuestions {
     const { session, prompt, by } = this.#parts;
     prompt.ask(question, this.#whileOpen(question, over), {
       decide: (asked, decision) => session.decide(asked, decision, by),
-      isOpen: (asked) => isAsking(session.current(), asked),
+      isOpen: (asked) => isOpen(session, asked),
       interrupt,
       inputEnded: () => {
         this.#canAsk = false;
@@ -58,37 +58,41 @@ export class RunQuestions {
   }
 
   /** A session in memory cannot be answered by another process: the question is rejected. */
-  #cannotAsk({ toolCallId, digest, about, name }: Question): void {
+  #cannotAsk(question: Question): void {
+    const { about, name, path } = question;
     const { session, screen, isDurable } = this.#parts;
-    if (isDurable) return this.check();
+    // The commands of this program decide the questions of a session, not those of its sub-agents.
+    if (isDurable && path === undefined) return this.check();
     const isPolicy = about === "approval" && toolOf(session.current(), name)?.approval !== "always";
     const advice = `Use ${isPolicy ? "--approve never, " : ""}--approve-from-stdin or --session ID.`;
     screen.line(`No terminal to ask on: the call of ${name} is rejected. ${advice}`);
     const decision = { reject: "No reviewer is available." };
-    void session.decide({ toolCallId, digest }, decision, "no-reviewer").catch(() => undefined);
+    void session.decide(question, decision, "no-reviewer").catch(() => undefined);
   }
 
   /** Aborted when the question is answered, here or elsewhere, and when the run is over. */
   #whileOpen(question: Question, over: AbortSignal): AbortSignal {
     const { session } = this.#parts;
     const closed = new AbortController();
-    const look = (state: AgentState): void => {
-      if (!isAsking(state, question)) closed.abort();
+    const look = (): void => {
+      if (!isOpen(session, question)) closed.abort();
     };
-    const stop = session.onInput((_, state) => look(state));
-    over.addEventListener("abort", stop, { once: true });
-    look(session.current());
+    const stops = [
+      session.onInput(look),
+      session.onEvent(({ type }) => (type === "SubAgentEvent" ? look() : undefined)),
+    ];
+    over.addEventListener("abort", () => stops.forEach((stop) => stop()), { once: true });
+    look();
     return AbortSignal.any([over, closed.signal]);
   }
 }
 
-const keyOf = ({ toolCallId, digest }: Question): string => `${toolCallId}/${digest}`;
+const keyOf = ({ toolCallId, digest, path = [] }: Question): string =>
+  [...path, toolCallId, digest].join("/");
 
 /** Whether exactly this question is open. */
-function isAsking({ reActContext: { control } }: AgentState, { toolCallId, digest }: Question): boolean {
-  const status = openCallOf(control, toolCallId)?.status;
-  return status?.type === "asking" && status.digest === digest;
-}
+const isOpen = (session: Session, question: Question): boolean =>
+  session.questions().some((asked) => keyOf(asked) === keyOf(question));
 
 /** Whether a loop is in progress in which nothing happens before a person decides. */
 function onlyWaits(state: AgentState): boolean {

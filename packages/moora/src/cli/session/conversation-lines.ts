@@ -17,6 +17,8 @@ export function conversationLines(state: AgentState): readonly string[] {
           if (part.type === "text") return part.text.trim() === "" ? [] : [`assistant: ${part.text}`];
           return part.type === "call" ? callLines(state, part.toolCallId) : [];
         });
+      case "handoff":
+        return [`handoff: from ${entry.from} to ${entry.to}`];
       case "tool-calls":
       case "note":
       case "summary":

@@ -175,7 +175,8 @@ export class AgentTerminal {
       if (over.aborted) break;
       // The view ends the line of the answer before a question is asked.
       this.#view.show(event);
-      if (event.type === "ApprovalRequested") ask(event);
+      const asked = event.type === "SubAgentEvent" ? event.event : event;
+      if (asked.type === "ApprovalRequested") ask(asked);
       this.#questions.check();
     }
     return "ended";
@@ -187,6 +188,7 @@ export class AgentTerminal {
     if (hints === undefined) return exitCodes.failed;
     const questions = this.session
       .questions()
+      .filter(({ path }) => path === undefined)
       .map((question) => ({ question, commands: hints.decisionCommands(question) }));
     this.#view.showWaiting(questions, hints.resume);
     return exitCodes.waiting;

@@ -1,4 +1,4 @@
-import type { AgentError, AgentEvent, Question, RunResult } from "@moora/agent";
+import type { AgentError, AgentEvent, Question, RunResult, SubAgentEvent } from "@moora/agent";
 import { askedText } from "../questions/question-text.ts";
 import type { FailureOfRetry } from "./retry-failures.ts";
 import type { OpenQuestion, RunView } from "./run-view.ts";
@@ -41,6 +41,8 @@ export class JsonView implements RunView {
         return this.#screen.json({ type: event.type, error: errorFields(event.error) });
       case "ApprovalRequested":
         return this.#screen.json({ ...event, ...questionFields(event) });
+      case "SubAgentEvent":
+        return this.#showBelow(event);
       case "LlmToolCall":
       case "LlmWarning":
       case "ToolCallStarted":
@@ -48,6 +50,7 @@ export class JsonView implements RunView {
       case "ToolCallFinished":
       case "ToolCallRetryScheduled":
       case "DataChanged":
+      case "HandedOff":
         return this.#screen.json(event);
     }
   }
@@ -75,6 +78,15 @@ export class JsonView implements RunView {
       commands,
     }));
     this.#screen.json({ type: "Result", ok: false, questions: open, resume });
+  }
+
+  #showBelow({ event, ...of }: SubAgentEvent): void {
+    if (event.type === "Error")
+      this.#screen.json({ ...of, event: { ...event, error: errorFields(event.error) } });
+    else if (event.type === "ApprovalRequested")
+      this.#screen.json({ ...of, event: { ...event, ...questionFields(event) } });
+    // Text that is streamed could be a part of a secret.
+    else if (event.type !== "LlmToken" && event.type !== "LlmReasoning") this.#screen.json({ ...of, event });
   }
 
   #beginAttempt(messageId: string): void {

@@ -1,4 +1,4 @@
-import type { AgentError, AgentEvent, RunResult, Trace } from "@moora/agent";
+import type { AgentError, AgentEvent, RunResult, SubAgentEvent, Trace } from "@moora/agent";
 import { oneLine, resultSummary } from "./one-line.ts";
 import { questionText } from "../questions/question-text.ts";
 import type { OpenQuestion, RunView } from "./run-view.ts";
@@ -62,6 +62,11 @@ export class TextView implements RunView {
         const wait = seconds(due - this.#options.now());
         return this.#screen.dim(`<- ${name} failed: ${oneLine(error)} Trying again in ${wait}.`);
       }
+      case "SubAgentEvent":
+        return this.#showBelow(event);
+      case "HandedOff":
+        this.#endLine();
+        return this.#screen.dim(`${event.from} hands over to ${event.to}`);
       case "DataChanged":
         return this.#screen.dim(`data ${oneLine(JSON.stringify(event.patches))}`);
       case "ApprovalRequested":
@@ -92,6 +97,16 @@ export class TextView implements RunView {
     for (const { question, commands } of questions)
       this.#screen.line([questionText(question), ...commands.map((command) => `  ${command}`)].join("\n"));
     this.#screen.line(`Waiting for a decision. Use one of the commands above, then resume with\n  ${resume}`);
+  }
+
+  /** The calls and questions of sub-agents; what they say is for their callers. */
+  #showBelow({ path, event }: SubAgentEvent): void {
+    const indent = "  ".repeat(path.length);
+    if (event.type === "ApprovalRequested") return this.#endLine();
+    if (event.type === "ToolCallStarted")
+      this.#screen.dim(`${indent}-> ${event.name} ${oneLine(event.parameters)}`);
+    if (event.type === "ToolCallFinished")
+      this.#screen.dim(`${indent}<- ${event.name} ${event.result.isSuccess ? "done" : "failed"}`);
   }
 
   #showWarning(text: string): void {

@@ -1,0 +1,47 @@
+import { transcriptOf } from "../collections/state-lists.ts";
+import { callIdsOf, failCall, lastTurn, settleCall } from "../control/calls.ts";
+import { advanceBatch } from "../control/tool-batch.ts";
+import type { Handoff } from "../input.ts";
+import type { AgentState, ToolCallResult } from "../state.ts";
+import type { StateEdit } from "../state-edit.ts";
+import { wording } from "../wording.ts";
+import { configure, configured, configurationOf } from "./session.ts";
+
+/**
+ * Settles a call that hands the conversation to another agent: its result, the other configuration and the other tools are one
+ * change. A handoff that cannot be fails the call, and changes nothing else.
+ */
+export function handOver(edit: StateEdit, id: string, result: ToolCallResult, handoff: Handoff): void {
+  const problem = handoffProblem(edit, handoff);
+  if (problem !== undefined) {
+    failCall(edit, id, "not-handed-over", problem);
+    return advanceBatch(edit);
+  }
+  const { to, config, tools, message } = handoff;
+  const { activeAgent: from = "", dataStatus } = edit;
+  settleCall(edit, id, result);
+  edit.addEntry({ type: "handoff", from, to, ...(message === undefined ? {} : { message }) });
+  // Requests no longer contain the note with the data.
+  if (dataStatus !== null) edit.set({ dataStatus: { ...dataStatus, isShown: false } });
+  const after = configured(configurationOf(edit), { config, tools, activeAgent: to });
+  edit.setContext({ stepLimit: edit.reActContext.step + after.config.limits.maxSteps });
+  configure(edit, after);
+}
+
+/** Why the conversation is not handed over; undefined if it is. */
+function handoffProblem(edit: StateEdit, { to, maxPerLoop }: Handoff): string | undefined {
+  if (edit.activeAgent === undefined) return wording.noTeam;
+  if (edit.activeAgent === to) return wording.hasIt(to);
+  // The other calls of the turn would run under the rules of another agent, which does not see their results.
+  if (callIdsOf(lastTurn(edit)).length > 1) return wording.notAlone;
+  return handoffsOf(edit) < maxPerLoop ? undefined : wording.tooManyHandoffs(maxPerLoop);
+}
+
+/** The number of handoffs of the current loop. */
+function handoffsOf(state: AgentState): number {
+  const transcript = transcriptOf(state);
+  let count = 0;
+  for (let index = state.reActContext.loopStart; index < transcript.length; index += 1)
+    if (transcript.at(index)?.type === "handoff") count += 1;
+  return count;
+}

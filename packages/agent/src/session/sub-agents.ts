@@ -1,0 +1,162 @@
+import type { Tool, ToolContext } from "@moora/agent-core-effects";
+import { callHostOf } from "@moora/agent-core-effects/internal";
+import type { AgentEvent, Decision, Question, SubAgentEvent } from "../agent-event.ts";
+import { refusalOf } from "../decision-to-input.ts";
+import type { Agent } from "../define-agent.ts";
+import type { DurableSession } from "../durable/durable-session.ts";
+import type { ErrorReport } from "../error-reports.ts";
+import type { OnApproval } from "./host-approvals.ts";
+import type { Receipt, Session } from "./session.ts";
+
+/** The session of a sub-agent, as its caller uses it. */
+export type ChildSession = Pick<Session<unknown>, "onEvent" | "onInput" | "questions" | "decide">;
+
+/** The session that calls sub-agents. */
+export interface SubAgentsHost {
+  readonly onApproval: OnApproval | undefined;
+  /** Whether questions are rejected when no reviewer can answer, instead of left open. */
+  readonly rejectsWithoutReviewer: boolean;
+  readonly hasNoReviewer: () => boolean;
+  readonly emit: (event: SubAgentEvent) => void;
+  /** The tool of a call of this session, and the idempotency key of the call. */
+  readonly callOf: (toolCallId: string) => {
+    readonly tool: Tool | undefined;
+    readonly idempotencyKey: string;
+  };
+  /** Checks, after a question was asked, that this process can show it. */
+  readonly watch: () => void;
+  readonly report: (report: ErrorReport) => void;
+}
+
+/** The session that calls an agent, by the copy of the agent that `agentTool` makes for one call. */
+const callers = new WeakMap<Pick<Agent<unknown>, "parts">, SubAgents>();
+
+/** Opens the session of a call in a log, to post to it. Resolves with undefined if there is none. */
+type OpenToPost = (
+  call: Pick<ToolContext, "idempotencyKey">,
+) => Promise<Pick<DurableSession, "decide" | "close"> | undefined>;
+
+/** How to post to the sub-agents of a tool. */
+const posts = new WeakMap<Tool, OpenToPost>();
+
+/** Lets sessions post decisions to the sub-agents of a tool that run in another process. */
+export const postsTo = (tool: Tool, open: OpenToPost): void => void posts.set(tool, open);
+
+/** The sub-agents of a session that run in this process: their events and questions, and the way of decisions to them. */
+export class SubAgents {
+  /** The number of sessions above this one. */
+  readonly depth: number;
+  readonly #host: SubAgentsHost;
+  readonly #caller: SubAgents | undefined;
+  /** By the call that runs them: a tool may run several agents in one call. */
+  readonly #children = new Map<string, Set<ChildSession>>();
+
+  constructor(agent: Pick<Agent<unknown>, "parts">, host: SubAgentsHost) {
+    this.#host = host;
+    this.#caller = callers.get(agent);
+    this.depth = this.#caller === undefined ? 0 : this.#caller.depth + 1;
+  }
+
+  /** The sub-agents of the session that a call belongs to; undefined for a call without a session. */
+  static of(context: ToolContext): SubAgents | undefined {
+    const session = callHostOf(context)?.session;
+    return session instanceof SubAgents ? session : undefined;
+  }
+
+  /** Makes this session the caller of the sessions of an agent. The agent must be a copy for one call. */
+  adopt(agent: Pick<Agent<unknown>, "parts">): void {
+    callers.set(agent, this);
+  }
+
+  get report(): (report: ErrorReport) => void {
+    return this.#host.report;
+  }
+
+  /** Answers the questions of the sub-agent of a call as the host of this session would; undefined if they wait for `decide`. */
+  reviewerOf(toolCallId: string): OnApproval | undefined {
+    const { onApproval, rejectsWithoutReviewer, hasNoReviewer } = this.#host;
+    if (onApproval !== undefined) return (question) => onApproval(below(toolCallId, question));
+    if (!rejectsWithoutReviewer) return undefined;
+    return (question) =>
+      hasNoReviewer() ? refusalOf(question, "No reviewer is available.") : new Promise(() => undefined);
+  }
+
+  /** Shows the events and questions of a session here until the returned function is called. */
+  attach(toolCallId: string, child: ChildSession): () => void {
+    const children = this.#children.get(toolCallId) ?? new Set();
+    this.#children.set(toolCallId, children.add(child));
+    const unsubscribe = child.onEvent((event) => this.#host.emit(toSubAgentEvent(toolCallId, event)));
+    return () => {
+      unsubscribe();
+      children.delete(child);
+      if (children.size === 0 && this.#children.get(toolCallId) === children)
+        this.#children.delete(toolCallId);
+    };
+  }
+
+  /** A question waits for `decide` of this session: checks that a process shows it, here or above. */
+  watch(): void {
+    const { onApproval, rejectsWithoutReviewer, watch } = this.#host;
+    if (onApproval !== undefined || rejectsWithoutReviewer) return;
+    if (this.#caller === undefined) watch();
+    else this.#caller.watch();
+  }
+
+  /** The open questions of all sub-agents. */
+  questions(): readonly Question[] {
+    return [...this.#children].flatMap(([toolCallId, children]) =>
+      [...children].flatMap((child) => child.questions().map((question) => below(toolCallId, question))),
+    );
+  }
+
+  /**
+   * Gives a decision to the session at the end of a path: to that of this process, or by its log to that of another one. The
+   * session checks that the question is its own.
+   */
+  async decide(
+    { path: [toolCallId = "", ...rest], ...question }: QuestionBelow,
+    decision: Decision,
+    by?: string,
+  ): Promise<Receipt> {
+    const children = [...(this.#children.get(toolCallId) ?? [])];
+    const asked = rest.length === 0 ? question : { ...question, path: rest };
+    const child = children.find((each) => each.questions().some(isSame(asked))) ?? children[0];
+    if (child !== undefined) return await child.decide(asked, decision, by);
+    const { tool, idempotencyKey } = this.#host.callOf(toolCallId);
+    const posted = tool === undefined ? undefined : await posts.get(tool)?.({ idempotencyKey });
+    if (posted === undefined) return { status: "ignored", reason: "no-sub-agent" };
+    try {
+      return await posted.decide(asked, decision, by);
+    } finally {
+      await posted.close();
+    }
+  }
+}
+
+type QuestionRef = Pick<Question, "toolCallId" | "digest" | "path">;
+
+type QuestionBelow = QuestionRef & Required<Pick<Question, "path">>;
+
+const isSame =
+  (asked: QuestionRef) =>
+  ({ toolCallId, digest, path = [] }: Question): boolean =>
+    toolCallId === asked.toolCallId &&
+    digest === asked.digest &&
+    path.join("/") === (asked.path ?? []).join("/");
+
+/** A question of the sub-agent of a call, as its caller shows it. */
+const below = <Asked extends Question>(toolCallId: string, question: Asked): Asked => ({
+  ...question,
+  path: [toolCallId, ...(question.path ?? [])],
+});
+
+function toSubAgentEvent(toolCallId: string, given: AgentEvent<unknown>): SubAgentEvent {
+  const isNested = given.type === "SubAgentEvent";
+  const event = isNested ? given.event : given;
+  return {
+    type: "SubAgentEvent",
+    toolCallId,
+    path: [toolCallId, ...(isNested ? given.path : [])],
+    event: event.type === "ApprovalRequested" ? below(toolCallId, event) : event,
+  };
+}
