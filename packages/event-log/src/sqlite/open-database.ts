@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { errorCode } from "../error-code.ts";
 import { LogError } from "../log-error.ts";
 import { hasTables, createTables } from "./schema.ts";
-import { isRefused } from "./sqlite-failure.ts";
+import { isRefused, needsWriter } from "./sqlite-failure.ts";
 
 /** Opens a database. Tests pass implementations that fail. */
 export type OpenDatabase = (
@@ -38,10 +38,20 @@ export function openLogDatabase(
     checkNames(file);
     if (!mayWrite(file)) return { database: openReadOnly(file, open), isReadOnly: true };
     // Setting up a connection for writing could change a file of a newer format, so the format is checked first.
-    useAndClose(open(file, { ...options, readOnly: true }), hasTables);
+    checkFormat(file, open);
   } else if (file !== inMemory && !file.startsWith("file:")) createFile(file);
 
   return { database: openForWriting(file, durability, open), isReadOnly: false };
+}
+
+/** Throws for a file of another format. A file that a dying process left in the middle of a write is rolled back first. */
+function checkFormat(file: string, open: OpenDatabase): void {
+  try {
+    useAndClose(open(file, { ...options, readOnly: true }), hasTables);
+  } catch (error) {
+    if (!needsWriter(error)) throw error;
+    useAndClose(open(file, options), hasTables);
+  }
 }
 
 function openForWriting(file: string, durability: "full" | "relaxed", open: OpenDatabase): DatabaseSync {

@@ -22,6 +22,10 @@ export const isBusy = (error: unknown): boolean => resultCode(error) === sqliteB
 /** SQLITE_READONLY and SQLITE_CANTOPEN: the permissions of the file or its folder do not allow this. */
 export const isRefused = (error: unknown): boolean => [8, 14].includes(resultCode(error) ?? 0);
 
+/** SQLITE_READONLY_RECOVERY and SQLITE_READONLY_ROLLBACK: a process died while it wrote, and only a writer can repair that. */
+export const needsWriter = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && [264, 776].includes(Number(error.errcode));
+
 /** Converts an error of SQLite to a `LogError`: `LogCorrupt` for damage, else `LogWrite`. Returns other errors unchanged. */
 export function sqliteFailure(what: string, file: string, error: unknown): unknown {
   const result = resultCode(error);
