@@ -128,8 +128,9 @@ export const inputSchemas = {
     answerSchema: z.exactOptional(text),
     /** What the tool is given again with the reply. */
     state: jsonSchema,
+    /** Binds the reply to this question. Covers the session, the call, its attempt and what is asked. */
+    digest: text,
     usage,
-    patches: z.exactOptional(z.array(dataPatchSchema)),
   }),
   "tool-call-interrupted": input("tool-call-interrupted", {
     toolCallId: id,

@@ -32,7 +32,7 @@ export const toolDefinitionSchema = z.object({
    * How often an attempt that failed with an exception or a time-out is repeated. Only for `safe` and `keyed`; a call of
    * any other tool is not repeated.
    */
-  retries: z.exactOptional(z.int().check(z.positive())),
+  retries: z.exactOptional(z.int().check(z.nonnegative())),
   maxParallel: z.exactOptional(z.int().check(z.positive())),
 });
 

@@ -169,7 +169,8 @@ function drawToolAnswer(
   if (choose(6) === 0) {
     const question = drawText(choose);
     const schema = choose(2) === 0 ? { answerSchema: '{"type":"object"}' } : {};
-    return { type: "tool-call-asked", toolCallId, key, question, ...schema, state: null, timestamp };
+    const digest = `digest of ${key}`;
+    return { type: "tool-call-asked", toolCallId, key, question, ...schema, state: null, digest, timestamp };
   }
   return {
     type: "tool-call-completed",

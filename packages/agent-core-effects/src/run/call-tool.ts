@@ -45,32 +45,28 @@ export function* callTool(effect: CallToolEffect, state: AgentState, host: Effec
   const outcome = isPromise(running) ? yield* waitFor(running) : running;
   updates?.close();
   if (isAborted(host)) return;
-  const input = toInput(effect, outcome, host);
-  const isFailure = input.type === "tool-call-completed" && !input.result.isSuccess;
-  if (updates === undefined || updates.isEmpty || isFailure) yield* dispatch(input);
-  else yield* dispatchWithUpdates(effect, input, updates);
+  if (!outcome.isSuccess && outcome.asks !== undefined) {
+    yield* dispatch(askedInput(effect, outcome, outcome.asks, host));
+    return;
+  }
+  if (updates === undefined || updates.isEmpty || !outcome.isSuccess)
+    return yield* dispatchResult(effect, outcome, host);
+  yield* dispatchWithUpdates(effect, outcome, updates, host);
 }
 
-/** The input of an outcome: the result of the call, or its question. */
-const toInput = (
-  effect: CallToolEffect,
-  outcome: ToolOutcome,
-  host: EffectHost,
-): ToolCallResultInput | ToolCallAskedInput =>
-  !outcome.isSuccess && outcome.asks !== undefined
-    ? askedInput(effect, outcome, outcome.asks, host)
-    : checkedFiles(outcomeToInput(effect, outcome, host));
-
-const askedInput = (
+/** The question of a call. Updates of data by an attempt that asks are dropped: the attempt with the reply makes them. */
+function askedInput(
   { toolCallId, key }: CallToolEffect,
   outcome: ToolOutcome,
   asks: ToolQuestion["asks"],
-  { clock }: EffectHost,
-): ToolCallAskedInput => {
+  { clock, digestOf, sessionId }: EffectHost,
+): ToolCallAskedInput {
   const usage = validUsage(outcome.usage);
   const used = usage === undefined ? {} : { usage };
-  return { type: "tool-call-asked", toolCallId, key, ...asks, ...used, timestamp: clock.now() };
-};
+  const { question, answerSchema = "" } = asks;
+  const digest = digestOf(sessionId, toolCallId, key, question, answerSchema);
+  return { type: "tool-call-asked", toolCallId, key, ...asks, digest, ...used, timestamp: clock.now() };
+}
 
 /** Asks the tool for the outcome of an interrupted call, and dispatches the answer. */
 export function* probeTool(
@@ -99,24 +95,22 @@ function* dispatchResult(
 const checkedFiles = (input: ToolCallResultInput): ToolCallResultInput =>
   "files" in input.result ? assertLoggable(input) : input;
 
-/** Dispatches a result or a question with its updates, computed at its turn. One whose updates are refused is a failure. */
+/** Dispatches a result with its updates, computed at its turn. A result whose updates are refused is a failure. */
 function* dispatchWithUpdates(
-  { toolCallId, key }: CallToolEffect,
-  input: ToolCallResultInput | ToolCallAskedInput,
+  effect: CallToolEffect,
+  outcome: ToolOutcome,
   updates: DataUpdates,
+  host: EffectHost,
 ): EffectProgram<void> {
+  const input = checkedFiles(outcomeToInput(effect, outcome, host));
   yield* dispatch((state) => {
     const patches = patchesOf(updates, dataOf(state));
     if (typeof patches !== "string") return { ...input, patches };
     const error = `${patches}${patches.endsWith(".") ? "" : "."} The call ran and may have had its effect, but the data was not changed.`;
-    const { timestamp } = input;
-    const result = { isSuccess: false, error, code: "data-refused", receivedAt: timestamp } as const;
-    return { type: "tool-call-completed", toolCallId, key, result, ...usageOf(input), timestamp };
+    const { receivedAt } = input.result;
+    return { ...input, result: { isSuccess: false, error, code: "data-refused", receivedAt } };
   });
 }
-
-const usageOf = ({ usage }: ToolCallResultInput | ToolCallAskedInput) =>
-  usage === undefined ? {} : { usage };
 
 /** The patches of updates, or why they are refused: another update was first, and a recipe no longer fits. */
 function patchesOf(updates: DataUpdates, data: Json): readonly DataPatch[] | string {

@@ -188,7 +188,7 @@ function inputSchemaOf({ name, input, schema: beside }: AnyToolOptions): SchemaC
 
 function definitionOf({ name, probe, ...options }: AnyToolOptions, json: JsonObject): ToolDefinition {
   const { description, risk, approval, replay, onUnknown, timeoutMs, retries, maxParallel, spends } = options;
-  if (retries !== undefined && replay !== "safe" && replay !== "keyed") {
+  if (retries !== undefined && retries !== 0 && replay !== "safe" && replay !== "keyed") {
     refuse(
       `The tool ${name} has retries, but its replay is ${shownValue(replay ?? "once")}. Use replay: "safe" or "keyed", which say that a call may run more than once.`,
     );

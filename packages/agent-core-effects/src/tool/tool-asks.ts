@@ -1,6 +1,7 @@
 import type { Json } from "@moora/agent-core-state-machine";
 import { jsonCopy } from "@moora/agent-core-state-machine/internal";
 import type { JsonObject } from "@moora/llm";
+import { optionHint } from "@moora/llm/internal";
 import { refuse } from "../errors/build-error.ts";
 import { shownValue } from "../field-problem.ts";
 import { schemaCheckOf } from "./schema-check.ts";
@@ -37,6 +38,13 @@ export interface AskedByTool {
     | { readonly type: "refused"; readonly reason: string; readonly by: string };
 }
 
+/** A row that is missing here does not compile. */
+const optionNames: Readonly<Record<keyof ToolAsksOptions, true>> = {
+  question: true,
+  answer: true,
+  state: true,
+};
+
 /** Questions are recognized by identity: an object of this shape that `toolAsks` did not return is JSON. */
 const questions = new WeakSet<object>();
 
@@ -48,6 +56,11 @@ const questions = new WeakSet<object>();
 export function toolAsks(options: ToolAsksOptions): ToolQuestion {
   if (typeof options !== "object" || options === null)
     refuse(`toolAsks needs an object, { question, answer, state }, got ${shownValue(options)}.`);
+  const known = Object.keys(optionNames);
+  for (const option of Object.keys(options)) {
+    if (!known.includes(option))
+      refuse(`Unknown option "${option}" of toolAsks.${optionHint(option, known)}`);
+  }
   const { question, answer, state = null } = options;
   if (typeof question !== "string" || question === "")
     refuse(`toolAsks: question must be a text, got ${shownValue(question)}.`);

@@ -95,15 +95,23 @@ function policyAsks(policy: ApprovalPolicy, call: JudgedCall, tool: ToolDefiniti
   return call.needsApproval ?? true;
 }
 
-/** The call with a new question to a person. Without a digest, the question is bound to the name and arguments. */
-export function withQuestion(edit: StateEdit, call: OpenCall, about: AskingStatus["about"]): OpenCall {
+/**
+ * The call with a new question to a person. `digest` is that of the question of a tool; any other has that of its call. Without
+ * one, the question is bound to the name and arguments.
+ */
+export function withQuestion(
+  edit: StateEdit,
+  call: OpenCall,
+  about: AskingStatus["about"],
+  digest?: string,
+): OpenCall {
   const record = recordOf(edit, call.id);
   const question = call.questions + 1;
   const status: AskingStatus = {
     type: "asking",
     about,
     question,
-    digest: questionDigest(record, question),
+    digest: digest ?? questionDigest(record, question),
     due: dueIn(edit, edit.config.approval.expiresAfterMs),
     reminder: 0,
     remindAt: dueIn(edit, edit.config.approval.remindAfterMs),

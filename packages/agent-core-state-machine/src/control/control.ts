@@ -41,6 +41,8 @@ const openCallSchema = z.object({
   reserved: z.exactOptional(spendingSchema),
   /** The number of failed attempts that were followed by another one; absent if there were none. */
   failures: z.exactOptional(z.number()),
+  /** The number of attempts that ended with a question of the tool and were followed by another one; absent if there were none. */
+  asked: z.exactOptional(z.number()),
   /** The number of questions asked about this call so far. */
   questions: z.number(),
   status: openCallStatusSchema,

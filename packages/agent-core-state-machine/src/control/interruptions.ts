@@ -21,7 +21,8 @@ export function interruptCall(edit: StateEdit, call: OpenCall, outcome: "unknown
   settleUnknown(edit, call);
 }
 
-const replayOf = (edit: StateEdit, { id }: OpenCall): "safe" | "keyed" | "once" =>
+/** The replay policy of the tool of a call, as the agent has it now. */
+export const replayOf = (edit: StateEdit, { id }: OpenCall): "safe" | "keyed" | "once" =>
   toolOf(edit, recordOf(edit, id)?.name ?? "")?.replay ?? "once";
 
 /** Handles a call that may have had its effect and must not run again: asks its probe or a person, or fails it as unknown. */
@@ -42,7 +43,8 @@ export function interruptProbe(edit: StateEdit, call: OpenCall): void {
 }
 
 function runAgainOrGiveUp(edit: StateEdit, call: OpenCall): void {
-  const { attempt, failures = 0 } = call;
-  if (attempt - failures < edit.config.retries.maxToolAttempts) return runAgain(edit, call);
-  failCall(edit, call.id, "crash-loop", wording.crashLoop(attempt - failures, call.mayHaveRun));
+  const { attempt, failures = 0, asked = 0 } = call;
+  const interrupted = attempt - failures - asked;
+  if (interrupted < edit.config.retries.maxToolAttempts) return runAgain(edit, call);
+  failCall(edit, call.id, "crash-loop", wording.crashLoop(interrupted, call.mayHaveRun));
 }

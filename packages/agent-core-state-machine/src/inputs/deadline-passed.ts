@@ -1,6 +1,7 @@
 import { queueAgain } from "../control/admission.ts";
 import { dueIn } from "../control/calls.ts";
 import type { AskingStatus, OpenCall } from "../control/control.ts";
+import { replayOf, settleUnknown } from "../control/interruptions.ts";
 import { move } from "../control/move.ts";
 import { advanceBatch } from "../control/tool-batch.ts";
 import { waitAt, type Wait } from "../control/waits.ts";
@@ -29,9 +30,10 @@ function endWait(edit: StateEdit, wait: Wait): void {
   }
 }
 
-/** Queues a call that waited for its next attempt, if the policy still allows it. */
+/** Queues a call that waited for its next attempt, if the policies of now still allow it. */
 function endToolRetry(edit: StateEdit, call: OpenCall): void {
-  queueAgain(edit, call);
+  if (replayOf(edit, call) === "once") settleUnknown(edit, call);
+  else queueAgain(edit, call);
   advanceBatch(edit);
 }
 

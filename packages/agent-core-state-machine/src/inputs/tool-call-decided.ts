@@ -54,7 +54,7 @@ function replyToTool(edit: StateEdit, call: OpenCall, reply: ToolReply): void {
   const record = recordOf(edit, call.id);
   if (record?.asked === undefined) return;
   edit.putCall(call.id, { ...record, asked: { ...record.asked, reply } });
-  runAgain(edit, call);
+  runAgain(edit, { ...call, asked: (call.asked ?? 0) + 1 });
 }
 
 function reasonWithoutQuestion({ asked, decision, result }: ToolCallRecord): IgnoredReason {

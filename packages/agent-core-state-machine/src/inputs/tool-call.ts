@@ -72,19 +72,17 @@ const takesResult = (state: AgentState, { id, status }: OpenCall): boolean =>
   status.type !== "asking" || (status.about === "answer" && openToolQuestion(state, id) !== undefined);
 
 export const toolCallAsked: InputHandler<ToolCallAskedInput> = (state, input) => {
-  const { toolCallId, key, question, answerSchema, state: kept, usage, patches = [] } = input;
+  const { toolCallId, key, question, answerSchema, state: kept, digest, usage } = input;
   const call = openCall(state, toolCallId);
   const record = recordOf(state, toolCallId);
   if (call?.status.type !== "running" || record === undefined) return ignoredReasonOfCall(state, toolCallId);
   if (key !== keyOf(call)) return "wrong-key";
-  const data = patchedData(state, patches);
-  if (typeof data === "string") return data;
   const schema = answerSchema === undefined ? {} : { answerSchema };
   return (edit) => {
-    if (data !== undefined) edit.setData(data.value, patches);
     edit.addToolUsage(usage);
     edit.putCall(toolCallId, { ...record, asked: { question, ...schema, state: kept, reply: null } });
-    edit.putOpenCall(withQuestion(edit, withoutReservation({ ...call, mayHaveRun: true }), "answer"));
+    const asks = { ...withoutReservation(call), mayHaveRun: true };
+    edit.putOpenCall(withQuestion(edit, asks, "answer", digest));
     advanceBatch(edit);
   };
 };

@@ -200,7 +200,7 @@ describe("a tool that asks in the middle of its call", () => {
     expect(resultOf(session.current())).toMatchObject({ content: "booked by phone" });
   });
 
-  it("keeps what it changed in the application data before it asked", async () => {
+  it("changes the application data with its result, and not while it asks", async () => {
     const data = defineData({ schema: z.object({ held: z.array(z.string()) }), initial: { held: [] } });
     const book = defineTool({
       name: "book",
@@ -208,21 +208,65 @@ describe("a tool that asks in the middle of its call", () => {
       input: z.object({}),
       data,
       execute: (_, { asked: last, update, data: { held } }) => {
-        if (last !== undefined) return held.join();
-        update((draft) => {
+        const { held: now } = update((draft) => {
           draft.held.push("12A");
         });
-        return toolAsks({ question: "This one?" });
+        return last === undefined ? toolAsks({ question: "This one?" }) : `${held.length} ${now.length}`;
       },
     });
     const agent = defineAgent({ llm: new MockLlmCaller(script), tools: [book], data });
     const session = await new Restarts().open(agent);
     const run = session.ask("Go.");
     const question = await asked(session);
-    expect(session.current().data).toEqual({ held: ["12A"] });
+    expect(session.current().data).toEqual({ held: [] });
     await session.decide(question, { answer: "yes" });
     await run;
-    expect(resultOf(session.current())).toMatchObject({ content: "12A" });
+    expect(resultOf(session.current())).toMatchObject({ content: "0 1" });
+    expect(session.current().data).toEqual({ held: ["12A"] });
+  });
+
+  it("binds a reply to one question of one call of one session", async () => {
+    const ask = () =>
+      scene([callsTools([{ name: "book" }, { name: "book" }]), answers("done")], {
+        tools: [booking()],
+        options: { id: "ada" },
+      });
+    const [one, other] = [ask(), ask()];
+    const runs = [failureOf(one.session.ask("Go.")), failureOf(other.session.ask("Go."))];
+    await untilPasses(() => expect(one.session.questions()).toHaveLength(2));
+    await untilPasses(() => expect(other.session.questions()).toHaveLength(2));
+    const digests = one.session.questions().map(({ digest }) => digest);
+    expect(new Set(digests).size).toBe(2);
+    const [first] = one.session.questions();
+    const forged = { toolCallId: "call_2", digest: first?.digest ?? "" };
+    expect(await one.session.decide(forged, { answer: { seat: "12A" } })).toMatchObject({
+      reason: "digest-mismatch",
+    });
+    await Promise.all([one.session.close(), other.session.close()]);
+    await Promise.all(runs);
+  });
+
+  it("is not counted as interrupted: a crash after many questions is one crash", async () => {
+    const world = new Restarts();
+    const wizard = toolOf(
+      "book",
+      (_, { asked: last, attempt }) => {
+        const count = last === undefined ? 0 : z.number().parse(last.state);
+        if (count < 3) return toolAsks({ question: `Number ${count + 1}?`, state: count + 1 });
+        return attempt === 4 ? new Promise(() => undefined) : "done";
+      },
+      { replay: "keyed" },
+    );
+    const agent = defineAgent({ llm: new MockLlmCaller(script), tools: [wizard] });
+    const first = await world.open(agent);
+    first.ask("Go.").then(undefined, () => undefined);
+    for (let answered = 0; answered < 3; answered += 1) {
+      await first.decide(await asked(first), { answer: "yes" });
+      await turns();
+    }
+    const second = await world.open(agent);
+    await untilPasses(() => expect(second.current().reActContext.control.type).toBe("Done"));
+    expect(resultOf(second.current())).toMatchObject({ content: "done" });
   });
 
   it("fails where no person can be asked: in a registry without an agent", async () => {
@@ -255,6 +299,11 @@ describe("a tool that asks in the middle of its call", () => {
 
   it.each([
     ["no question", {}, "question must be a text"],
+    [
+      "an option that it does not have",
+      { question: "?", stat: 1 },
+      'Unknown option "stat" of toolAsks. Did you mean "state"?',
+    ],
     ["a state that is not JSON", { question: "?", state: { at: new Map() } }, "toolAsks: state.at"],
   ])("fails the call at %s", async (_, options, message) => {
     const { session } = scene(script, { tools: [toolOf("book", () => toolAsks(options as never))] });

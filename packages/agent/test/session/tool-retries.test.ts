@@ -174,6 +174,37 @@ describe("a tool with retries", () => {
     expect(resultOf(session.current())).toMatchObject({ content: "the page" });
   });
 
+  it("is not run again by a release in which it may run once", async () => {
+    const world = new Restarts();
+    const contexts: ToolContext[] = [];
+    const llm = callsThenAnswers({ name: "fetch" });
+    await world.crash(defineAgent({ llm, tools: [flaky(1, contexts)], config: { retries } }));
+    const careful = toolOf("fetch", () => "ran again");
+    const session = await world.open(defineAgent({ llm, tools: [careful], config: { retries } }));
+    world.clock.advance(100);
+    await untilPasses(() => expect(session.current().reActContext.control.type).toBe("Done"));
+    expect(contexts).toHaveLength(1);
+    expect(resultOf(session.current())).toMatchObject({ code: "outcome-unknown" });
+  });
+
+  it("is work that a session waits for until it is settled", async () => {
+    const at = scene([callsTools([{ name: "fetch" }]), answers("done")], {
+      tools: [flaky(1)],
+      config: { retries },
+    });
+    await at.session.send("go");
+    await waiting(at, 1_100);
+    let isSettled = false;
+    const settled = at.session.settled().then(() => {
+      isSettled = true;
+    });
+    await turns();
+    expect(isSettled).toBe(false);
+    at.clock.advance(100);
+    await settled;
+    expect(at.session.current().reActContext.control.type).toBe("Done");
+  });
+
   it("is not repeated if it may run once, whatever its definition says", async () => {
     let runs = 0;
     const fetch = toolOf("fetch", () => {
