@@ -28,6 +28,14 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   ],
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
+  server: [
+    "@hono/node-server",
+    "@moora/agent",
+    "@moora/agent-webui-protocol",
+    "@moora/event-log",
+    "hono",
+    "zod",
+  ],
   moora: [
     "@moora/agent",
     "@moora/agent-core-effects",

@@ -23,6 +23,8 @@ const entryFiles: Readonly<Record<string, string>> = {
   "@moora/llm/adapter": "llm/src/adapter.ts",
   "@moora/llm-anthropic": "llm-anthropic/src/index.ts",
   "@moora/llm-openai": "llm-openai/src/index.ts",
+  "@moora/server": "server/src/index.ts",
+  "@moora/server/node": "server/src/node.ts",
   moora: "moora/src/index.ts",
 };
 

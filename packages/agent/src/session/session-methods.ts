@@ -11,7 +11,13 @@ import { checkAccess, type OutsideInputs } from "./outside-inputs.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { questionsAt } from "./questions.ts";
 import { SerialQueue } from "./serial-queue.ts";
-import { checkedListener, checkFields, checkOptionalText, checkText } from "./session-arguments.ts";
+import {
+  checkedListener,
+  checkFields,
+  checkOptionalId,
+  checkOptionalText,
+  checkText,
+} from "./session-arguments.ts";
 import type { SessionOutput } from "./session-output.ts";
 import type { Receipt, Session } from "./session.ts";
 
@@ -32,7 +38,8 @@ export function sessionMethods<Answer>(
 ): { readonly session: Session<Answer>; readonly ask: MessageMethods<Answer>["ask"] } {
   const { base, output, machine, outside, decisions } = parts;
   const { runs, overlay, questions } = output;
-  const cancel = (reason?: string): Promise<Receipt> => cancelLoop(parts, reason);
+  const cancel = (reason?: string, requestId?: string): Promise<Receipt> =>
+    cancelLoop(parts, reason, requestId);
   const messages = messageSender<Answer>({
     newId: base.newId,
     clock: base.clock,
@@ -61,7 +68,7 @@ export function sessionMethods<Answer>(
     },
     ...hostMethods(agent, parts),
     update: dataUpdater(agent, base, outside),
-    decide: (question, decision, by) => decisions.decide(question, decision, by),
+    decide: (question, decision, by, requestId) => decisions.decide(question, decision, by, requestId),
     settle: (toolCallId, settlement, by) => decisions.settle(toolCallId, settlement, by),
     cancel,
     questions: () => questionsAt(machine.current()),
@@ -117,13 +124,16 @@ function configureInTurn(apply: (change: AgentConfigChange) => Promise<Receipt>)
 async function cancelLoop<Answer>(
   { base, output, machine, outside }: SessionParts<Answer>,
   reason: string | undefined,
+  requestId: string | undefined,
 ): Promise<Receipt> {
   checkOptionalText("reason", reason);
+  checkOptionalId("requestId", requestId);
   const partial = output.overlay.partialAt(machine.current());
   return await outside.dispatch({
     type: "re-act-cancelled",
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
     ...(partial === "" ? {} : { partial }),
+    ...(requestId === undefined ? {} : { requestId }),
     timestamp: base.clock.now(),
   });
 }
