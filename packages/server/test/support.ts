@@ -45,19 +45,25 @@ export const byName = (request: Request): { user: string } | undefined => {
   return user === undefined ? undefined : { user };
 };
 
+/** The options of a scene. `authorize: null` is a server without it; otherwise names are users. */
+export type SceneOptions = Partial<Omit<AgentServerOptions, "authorize">> & {
+  readonly authorize?: AgentServerOptions["authorize"] | null;
+};
+
 /** A server with a client that has a name. */
 export class Scene implements AsyncDisposable {
   readonly log: EventLog;
   readonly server: AgentServer;
   readonly errors: unknown[] = [];
 
-  constructor(agent: Agent<unknown> | readonly Agent<unknown>[], options: Partial<AgentServerOptions> = {}) {
+  constructor(agent: Agent<unknown> | readonly Agent<unknown>[], options: SceneOptions = {}) {
+    const { authorize = byName, ...others } = options;
     this.log = options.log ?? memoryLog();
     this.server = createAgentServer({
       agents: Array.isArray(agent) ? agent : [agent as Agent<unknown>],
       onError: (error) => void this.errors.push(error),
-      authorize: byName,
-      ...options,
+      ...others,
+      ...(authorize === null ? {} : { authorize }),
       log: this.log,
     });
   }
