@@ -46,6 +46,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/llm-anthropic",
     "@moora/llm-openai",
     "@moora/planner",
+    "@moora/server",
     "@moora/tools",
   ],
 };

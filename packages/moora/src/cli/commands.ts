@@ -13,6 +13,7 @@ import { rerunCommand } from "./commands/rerun.ts";
 import { runCommand } from "./commands/run.ts";
 import { sendCommand } from "./commands/send.ts";
 import { sessionsCommand } from "./commands/sessions.ts";
+import { serveCommand } from "./commands/serve.ts";
 import { settleCommand } from "./commands/settle.ts";
 import { showCommand } from "./commands/show.ts";
 import { verifyCommand } from "./commands/verify.ts";
@@ -21,6 +22,7 @@ import { verifyCommand } from "./commands/verify.ts";
 export const commands: readonly Command[] = [
   runCommand,
   chatCommand,
+  serveCommand,
   sessionsCommand,
   logCommand,
   showCommand,

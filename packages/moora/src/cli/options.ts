@@ -25,6 +25,9 @@ export type OptionName =
   | "session"
   | "log"
   | "as"
+  | "agent"
+  | "host"
+  | "port"
   | "at"
   | "from"
   | "to"
@@ -63,6 +66,15 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
     value: "WHERE",
     help: "Where sessions are kept: FILE.db, a folder, postgres://... Default: MOORA_LOG or .moora.",
   },
+  agent: {
+    value: "FILE",
+    help: "A module of yours that exports agents, and authorize for other hosts than this.",
+  },
+  host: {
+    value: "ADDRESS",
+    help: "The address to listen on. Default: 127.0.0.1, which only this machine reaches.",
+  },
+  port: { value: "N", help: "The port to listen on; 0 for any free one. Default: 8787." },
   as: { value: "NAME", help: "The name that decisions are recorded under. Default: your user name." },
   at: { value: "N", help: "The record to look at; 0 is before the first. Default: the last." },
   from: { value: "N", help: "Start after this record. Default: 0, the beginning." },
