@@ -4,6 +4,7 @@ import { accessOf } from "./access/authorization.ts";
 import { checkSite, preflightResponse, secured } from "./access/site-checks.ts";
 import { errorToProblem } from "./error-to-problem.ts";
 import { HttpProblem, unavailable } from "./problem.ts";
+import { postChat, resumeChat } from "./routes/chat-routes.ts";
 import { streamEvents } from "./routes/event-routes.ts";
 import { healthResponse, readyResponse } from "./routes/health-routes.ts";
 import { postCancel, postData, postDecision, postMessage } from "./routes/post-routes.ts";
@@ -36,6 +37,8 @@ const routes: readonly (readonly ["GET" | "POST" | "DELETE", string, Route])[] =
   ["POST", "/sessions/:id/cancel", postCancel],
   ["POST", "/sessions/:id/data", postData],
   ["GET", "/sessions/:id/events", streamEvents],
+  ["POST", "/agents/:agent/chat", postChat],
+  ["GET", "/agents/:agent/chat/:id/stream", resumeChat],
 ];
 
 /** Creates a server of agents on a log. Throws `BuildError` for an invalid option. */

@@ -35,7 +35,7 @@ export function requestIdOf({ kind, user, key, content }: PostRequest): RequestI
     isRepeatable: key !== undefined,
     key: keyDigest,
     content: contentDigest,
-    messageId: `msg_${keyDigest}`,
+    messageId: `post_${keyDigest}`,
     text: `${keyDigest}.${contentDigest}`,
   };
 }
@@ -51,10 +51,10 @@ interface RecordedPost {
 /** The post that an input records; undefined if it records none. */
 function postOf(input: AgentInput): RecordedPost | undefined {
   if (input.type === "user-message-received") {
-    if (!input.messageId.startsWith("msg_")) return undefined;
+    if (!input.messageId.startsWith("post_")) return undefined;
     const { content, attachments } = input;
     return {
-      key: input.messageId.slice("msg_".length),
+      key: input.messageId.slice("post_".length),
       content: contentDigestOf({ content, ...(attachments === undefined ? {} : { attachments }) }),
     };
   }
