@@ -44,6 +44,11 @@ const budgets: readonly Budget[] = [
     mostKb: 25,
   },
   { what: "both adapters with their SDKs", source: adapters, mostKb: 210 },
+  {
+    what: "a server without Node, for an edge platform",
+    source: `export { createAgentServer } from "@moora/server";`,
+    mostKb: 110,
+  },
 ];
 
 const project = join(consumers, "full");

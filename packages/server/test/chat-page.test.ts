@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, "../../..");
 
 describe("the page about servers", () => {
   it("has a program for `useChat` that compiles", () => {
-    const folder = mkdtempSync(join(import.meta.dirname, ".page-"));
+    const folder = mkdtempSync(join(import.meta.dirname, ".fences-"));
     try {
       writeFileSync(join(folder, "chat.tsx"), new Page("docs/server.md").block("tsx"));
       const compilerOptions = { jsx: "react-jsx", lib: ["es2024", "dom", "esnext.disposable"] };

@@ -1,8 +1,9 @@
 import { memoryLog, type EventLog } from "@moora/event-log";
-import { answers, hangs } from "@moora/llm/testing";
+import { readSession } from "@moora/agent";
+import { answers, callsTools, hangs } from "@moora/llm/testing";
 import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
 import { describe, expect, it } from "vitest";
-import { agentOf, Scene } from "./support.ts";
+import { agentOf, Scene, toolOf } from "./support.ts";
 
 const talker = () => agentOf(() => answers("Hello."));
 
@@ -79,6 +80,28 @@ describe("more sessions than fit in memory", () => {
     await untilPasses(() => expect(true).toBe(true));
     await turn();
     expect((await ada.post("/agents/helper/sessions")).status).toBe(201);
+  });
+});
+
+describe("a server that is closed with a grace period", () => {
+  it("waits for the tools that run, and records their results", async () => {
+    const started = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<string>();
+    const work = toolOf("work", async () => (started.resolve(), await finish.promise));
+    const agent = agentOf([callsTools([{ name: "work" }]), answers("Done.")], { tools: [work] });
+    await using scene = new Scene(agent);
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await ada.post(`/sessions/${id}/messages`, { content: "Work" });
+    await started.promise;
+    const closed = scene.server.close({ graceMs: 60_000 });
+    await turn();
+    expect(await isRun(scene.log, id)).toBe(true);
+    finish.resolve("worked");
+    await closed;
+    expect(await isRun(scene.log, id)).toBe(false);
+    const { inputs } = await readSession(scene.log, id);
+    expect(inputs.map(({ type }) => type)).toContain("tool-call-completed");
   });
 });
 
