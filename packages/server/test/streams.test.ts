@@ -6,12 +6,12 @@ import { agentOf, range, Scene } from "./support.ts";
 const talker = () => agentOf(() => answers("Hello there, friend."));
 
 /** A session with two answered messages. */
-async function answered(scene: Scene) {
+async function answered(scene: Scene, more = "") {
   const ada = scene.as("ada");
   const id = await ada.create();
   await using stream = await ada.events(id);
   for (const content of ["One", "Two"]) {
-    await ada.post(`/sessions/${id}/messages`, { content });
+    await ada.post(`/sessions/${id}/messages`, { content: `${content}${more}` });
     await stream.until("re-act-observed");
   }
   return { ada, id, last: stream.inputs.at(-1)?.seq ?? 0 };
@@ -122,7 +122,7 @@ describe("a slow reader", () => {
   it("is disconnected, and resumes where it was", async () => {
     const clock = new TestClock();
     await using scene = new Scene(talker(), { clock });
-    const { ada, id, last } = await answered(scene);
+    const { ada, id, last } = await answered(scene, "x".repeat(20_000));
     let isDropped = false;
     await using slow = await ada.events(id, 0, {}, { drop: () => (isDropped = true) });
     await slow.next();
@@ -140,7 +140,7 @@ describe("a slow reader", () => {
   it("that never reads is disconnected, too", async () => {
     const clock = new TestClock();
     await using scene = new Scene(talker(), { clock });
-    const { ada, id } = await answered(scene);
+    const { ada, id } = await answered(scene, "x".repeat(20_000));
     let isDropped = false;
     await ada.events(id, 0, {}, { drop: () => (isDropped = true) });
     await clock.advanceAsync(30_000);

@@ -46,6 +46,7 @@ export class ChatStream {
     this.#paced = new PacedStream(
       {
         next: async () => this.#next(),
+        nextNow: () => this.#next(),
         close: () => this.#close(),
         get isAvailable() {
           return texts().length > 0 || isOver();

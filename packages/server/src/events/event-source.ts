@@ -53,11 +53,16 @@ export class EventSource {
   /** The next event; undefined if none is available. Rejects if the log cannot be read. */
   async next(): Promise<StreamFrame | undefined> {
     for (;;) {
-      const frame = this.#nextOfLog() ?? this.#nextWaiting();
+      const frame = this.nextNow();
       if (frame !== undefined) return frame;
       if (!this.#isBehind) return undefined;
       await this.#readLog();
     }
+  }
+
+  /** The next event that is in memory. */
+  nextNow(): StreamFrame | undefined {
+    return this.#nextOfLog() ?? this.#nextWaiting();
   }
 
   close(): void {

@@ -68,6 +68,7 @@ export async function eventStream(
   const paced = new PacedStream(
     {
       next,
+      nextNow: () => source.nextNow()?.text,
       close,
       get isAvailable() {
         return source.isAvailable;

@@ -7,6 +7,8 @@ export interface TextSource {
   readonly isAvailable: boolean;
   /** The next text; undefined if there is none now. */
   next(): Promise<string | undefined>;
+  /** The next text if it is in memory. */
+  nextNow(): string | undefined;
   /** Whether the source has ended: after its last text, the stream ends. */
   readonly isEnded: boolean;
   close(): void;
@@ -22,8 +24,11 @@ export interface PaceOptions {
   readonly drop: () => void;
 }
 
+/** Up to this length, texts are given to a reader together. */
+const batchLength = 16_384;
+
 /**
- * A stream of texts that a reader takes at its own pace: one text is made when the reader asks for it, and nothing is kept for
+ * A stream of texts that a reader takes at its own pace: what it takes is made when it asks, and nothing is kept for
  * it. A reader that does not ask for `stallMs`, although there is a text, is dropped. A pause is filled with comments.
  */
 export class PacedStream {
@@ -82,8 +87,19 @@ export class PacedStream {
     this.#cancelStall = undefined;
     const text = await this.#next();
     if (text === undefined || this.#isDone) return this.end();
-    controller.enqueue(this.#encoder.encode(text));
+    controller.enqueue(this.#encoder.encode(this.#withMore(text)));
     if (this.#source.isAvailable) this.#watchStall();
+  }
+
+  /** A text and those after it that are in memory: a reader that is behind takes several at once. */
+  #withMore(first: string): string {
+    let text = first;
+    while (text.length < batchLength) {
+      const more = this.#source.nextNow();
+      if (more === undefined) return text;
+      text += more;
+    }
+    return text;
   }
 
   /** The next text; undefined at the end. */
