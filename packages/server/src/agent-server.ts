@@ -4,6 +4,7 @@ import { accessOf } from "./access/authorization.ts";
 import { checkSite, preflightResponse, secured } from "./access/site-checks.ts";
 import { errorToProblem } from "./error-to-problem.ts";
 import { HttpProblem, unavailable } from "./problem.ts";
+import { postAgUi } from "./routes/ag-ui-routes.ts";
 import { postChat, resumeChat } from "./routes/chat-routes.ts";
 import { streamEvents } from "./routes/event-routes.ts";
 import { healthResponse, readyResponse } from "./routes/health-routes.ts";
@@ -37,6 +38,7 @@ const routes: readonly (readonly ["GET" | "POST" | "DELETE", string, Route])[] =
   ["POST", "/sessions/:id/cancel", postCancel],
   ["POST", "/sessions/:id/data", postData],
   ["GET", "/sessions/:id/events", streamEvents],
+  ["POST", "/agents/:agent/ag-ui", postAgUi],
   ["POST", "/agents/:agent/chat", postChat],
   ["GET", "/agents/:agent/chat/:id/stream", resumeChat],
 ];

@@ -28,11 +28,15 @@ const filePartSchema = z.looseObject({
   filename: z.optional(z.string()),
 });
 
-/** The text and the files of a message of the user. Throws `refused` for a part that an agent cannot read. */
-export function userContentOf({ parts }: ChatMessage): {
+/** A message of the user, as a session takes it. */
+export interface UserMessage {
+  readonly messageId: string;
   readonly content: string;
   readonly attachments?: readonly { mediaType: string; url: string; name?: string }[];
-} {
+}
+
+/** A message of the user with its text and its files. Throws `refused` for a part that an agent cannot read. */
+export function userMessageOf({ id, parts }: ChatMessage): UserMessage {
   const texts: string[] = [];
   const attachments: { mediaType: string; url: string; name?: string }[] = [];
   for (const part of parts) {
@@ -45,7 +49,7 @@ export function userContentOf({ parts }: ChatMessage): {
     } else throw unknownPart();
   }
   const content = texts.join("\n").toWellFormed();
-  return { content, ...(attachments.length === 0 ? {} : { attachments }) };
+  return { messageId: id, content, ...(attachments.length === 0 ? {} : { attachments }) };
 }
 
 const unknownPart = (): HttpProblem =>

@@ -6,8 +6,21 @@ import type { ServerContext } from "../server-options.ts";
 import { LoopWriter } from "./loop-writer.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
-/** The end of every complete stream. */
-const doneText = "data: [DONE]\n\n";
+/** How the chunks of a loop are sent. */
+export interface ChatFormat {
+  readonly headers: Readonly<Record<string, string>>;
+  /** The text after the last event. */
+  readonly endText: string;
+  /** Creates the function that returns the events of each chunk, in order. */
+  readonly toEvents: (live: LiveSession) => (chunk: UiChunk) => readonly object[];
+}
+
+/** The UI message stream of the AI SDK. */
+export const uiMessageFormat: ChatFormat = {
+  headers: { "x-vercel-ai-ui-message-stream": "v1" },
+  endText: "data: [DONE]\n\n",
+  toEvents: () => (chunk) => [chunk],
+};
 
 /** What a client of a stream has already. */
 export type ChatStart =
@@ -19,14 +32,17 @@ export type ChatStart =
   | { readonly type: "message"; readonly messageId: string };
 
 export interface ChatStreamOptions {
+  readonly format: ChatFormat;
   readonly drop: () => void;
   readonly onEnd: () => void;
 }
 
-/** One loop of a session as a UI message stream. It begins to listen when it is created. */
+/** One loop of a session as a stream of one format. It begins to listen when it is created. */
 export class ChatStream {
   readonly #live: LiveSession;
   readonly #limit: number;
+  readonly #format: ChatFormat;
+  readonly #toEvents: (chunk: UiChunk) => readonly object[];
   readonly #paced: PacedStream;
   readonly #onEnd: () => void;
   readonly #stopListening: () => void;
@@ -37,7 +53,13 @@ export class ChatStream {
   #messageId: string | undefined;
   #isHeld = false;
 
-  constructor({ clock, limits }: ServerContext, live: LiveSession, { drop, onEnd }: ChatStreamOptions) {
+  constructor(
+    { clock, limits }: ServerContext,
+    live: LiveSession,
+    { format, drop, onEnd }: ChatStreamOptions,
+  ) {
+    this.#format = format;
+    this.#toEvents = format.toEvents(live);
     this.#live = live;
     this.#limit = limits.maxBodyBytes + limits.maxBufferedBytes;
     this.#onEnd = onEnd;
@@ -71,7 +93,7 @@ export class ChatStream {
   }
 
   get response(): Response {
-    return streamResponse(this.#paced.stream, { "x-vercel-ai-ui-message-stream": "v1" });
+    return streamResponse(this.#paced.stream, this.#format.headers);
   }
 
   /** Begins the stream. One that continues does not end before `release`, so that several decisions count together. */
@@ -140,9 +162,11 @@ export class ChatStream {
   }
 
   #push(chunk: UiChunk): void {
-    const text = `data: ${JSON.stringify(chunk)}\n\n`;
-    this.#texts.push(text);
-    this.#buffered += text.length;
+    for (const event of this.#toEvents(chunk)) {
+      const text = `data: ${JSON.stringify(event)}\n\n`;
+      this.#texts.push(text);
+      this.#buffered += text.length;
+    }
     // The client can resume: the loop is written from its beginning then.
     if (this.#buffered > this.#limit) this.end();
     else this.#paced.available();
@@ -153,7 +177,7 @@ export class ChatStream {
     if (text === undefined) return undefined;
     this.#buffered -= text.length;
     const isLast = this.#texts.length === 0 && this.#writer?.isEnded === true;
-    return isLast ? text + doneText : text;
+    return isLast ? text + this.#format.endText : text;
   }
 
   #close(): void {
