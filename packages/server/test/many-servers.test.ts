@@ -1,4 +1,4 @@
-import { openSession } from "@moora/agent";
+import { defineData, openSession } from "@moora/agent";
 import { memoryLog, MemoryStorage } from "@moora/event-log";
 import { answers, callsTools } from "@moora/llm/testing";
 import { TestClock, untilPasses } from "@moora/testbed/test-clock";
@@ -52,6 +52,27 @@ describe("two servers on one log", () => {
     for (const scene of [first, second, first])
       receipts.push((await scene.as("ada").post(`/sessions/${id}/messages`, { content: "Hi" }, key)).body);
     expect(receipts).toEqual([receipts[0], receipts[0], receipts[0]]);
+  });
+
+  it("apply a change of data once that both get at the same time", async () => {
+    const data = defineData({ schema: { type: "object" }, initial: { list: [] } });
+    await using pair = two(() => agentOf(() => answers("Hello."), { data }));
+    const { first, second } = pair;
+    const id = await first.as("ada").create();
+    const patches = [{ op: "add", path: "/list/-", value: 1 }];
+    for (const attempt of ["one", "two", "three"]) {
+      const key = { "idempotency-key": attempt };
+      const receipts = await Promise.all(
+        [first, second, second, first].map((scene) =>
+          scene.as("ada").post(`/sessions/${id}/data`, { patches }, key),
+        ),
+      );
+      const bodies = receipts.map(({ body }) => body);
+      expect(bodies).toEqual(bodies.map(() => bodies[0]));
+      expect(bodies[0]).toMatchObject({ status: "accepted" });
+    }
+    const { state } = (await first.as("ada").get(`/sessions/${id}`)).body;
+    expect(state.data).toEqual({ list: [1, 1, 1] });
   });
 
   it("decide a question of the other one", async () => {
