@@ -69,6 +69,11 @@ const budgets: readonly Budget[] = [
     source: `export { aiSdk } from "@moora/llm-ai-sdk";`,
     mostKb: 16,
   },
+  {
+    what: "a server without Node, for an edge platform",
+    source: `export { createAgentServer } from "@moora/server";`,
+    mostKb: 110,
+  },
 ];
 
 const project = join(consumers, "full");

@@ -31,6 +31,14 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   tools: ["@moora/agent-core-effects", "@moora/llm", "htmlparser2"],
   planner: ["@moora/agent-core-effects", "@moora/llm"],
   otel: ["@moora/agent", "@moora/agent-core-effects", "@moora/agent-core-state-machine", "@moora/event-log"],
+  server: [
+    "@hono/node-server",
+    "@moora/agent",
+    "@moora/agent-webui-protocol",
+    "@moora/event-log",
+    "hono",
+    "zod",
+  ],
   moora: [
     "@moora/agent",
     "@moora/agent-core-effects",
@@ -42,6 +50,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "@moora/llm-anthropic",
     "@moora/llm-openai",
     "@moora/planner",
+    "@moora/server",
     "@moora/tools",
   ],
 };

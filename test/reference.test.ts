@@ -42,7 +42,7 @@ const optionTables: readonly OptionTable[] = tablesOf("docs/configuration.md")
   });
 
 /** Types of which every field may be left out where they are options. */
-const partial: readonly string[] = ["AgentConfig", "RunLimits"];
+const partial: readonly string[] = ["AgentConfig", "RunLimits", "ServerLimits"];
 
 const described: readonly string[] = [
   "AgentOptions",
@@ -74,6 +74,9 @@ const described: readonly string[] = [
   "McpToolsOptions",
   "McpConnectOptions",
   "McpServerOptions",
+  "AgentServerOptions",
+  "ServerLimits",
+  "ServeOptions",
 ];
 
 describe("the reference of the configuration", () => {

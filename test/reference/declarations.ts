@@ -26,6 +26,8 @@ const entryFiles: Readonly<Record<string, string>> = {
   "@moora/llm-openai": "llm-openai/src/index.ts",
   "@moora/otel": "otel/src/index.ts",
   "@moora/mcp": "mcp/src/index.ts",
+  "@moora/server": "server/src/index.ts",
+  "@moora/server/node": "server/src/node.ts",
   moora: "moora/src/index.ts",
 };
 

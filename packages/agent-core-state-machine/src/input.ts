@@ -11,6 +11,8 @@ const id = z.string().check(z.minLength(1), z.maxLength(200));
 const text = z.string();
 const usage = z.exactOptional(usageReportSchema);
 const key = z.exactOptional(z.string());
+/** The id of the request of a caller, so that a repeated request is recognized in the log. The reducer ignores it. */
+const requestId = z.exactOptional(id);
 
 /** `parameters` is JSON text as the model wrote it; `digest` binds a decision to exactly these bytes. */
 const observedToolCallSchema = z.object({
@@ -156,12 +158,14 @@ export const inputSchemas = {
       z.object({ type: z.literal("failed") }),
       z.object({ type: z.literal("unknown") }),
     ]),
+    requestId,
   }),
   /** A wait is over. The key identifies the wait; the timestamp is only recorded. */
   "deadline-passed": input("deadline-passed", { key: text }),
   "re-act-cancelled": input("re-act-cancelled", {
     reason: z.exactOptional(text),
     partial: z.exactOptional(text),
+    requestId,
   }),
   /** A failed loop is tried again: the next loop has its task and what it has done so far. */
   "loop-retried": input("loop-retried", {}),
@@ -202,6 +206,7 @@ export const inputSchemas = {
     patches: z.array(dataPatchSchema),
     by: text,
     version: z.exactOptional(z.number()),
+    requestId,
   }),
   /** The usage of work that ended without an answer, because it was cancelled or its request was replaced. */
   "usage-reported": input("usage-reported", { key: text, usage }),

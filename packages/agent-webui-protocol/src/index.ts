@@ -1,3 +1,32 @@
 export type { Immutable, Json } from "./immutable.ts";
 export { agentAttachmentSchema, agentMessageSchema, agentMessageStatusSchema } from "./message.ts";
 export type { AgentAttachment, AgentMessage, AgentMessageStatus } from "./message.ts";
+export {
+  cancelBodySchema,
+  chunkEventSchema,
+  dataBodySchema,
+  dataOperationSchema,
+  decisionBodySchema,
+  decisionSchema,
+  inputEventSchema,
+  messageBodySchema,
+  problemSchema,
+  protocolVersion,
+  receiptSchema,
+  sessionPageSchema,
+  sessionSummarySchema,
+  sessionViewSchema,
+} from "./session-protocol.ts";
+export type {
+  CancelBody,
+  ChunkEvent,
+  DataBody,
+  DataOperation,
+  DecisionBody,
+  InputEvent,
+  MessageBody,
+  PostReceipt,
+  Problem,
+  SessionPage,
+  SessionSummary,
+} from "./session-protocol.ts";

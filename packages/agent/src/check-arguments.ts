@@ -82,6 +82,7 @@ const openForms: OptionForms<OpenOptions> = {
   onApproval: "function",
   onError: "function",
   newId: "function",
+  user: "string",
   snapshots: "boolean",
   onNotice: "function",
 };

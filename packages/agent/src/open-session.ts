@@ -62,6 +62,11 @@ export interface OpenOptions {
   readonly onError?: ErrorListener;
   /** Makes unique ids, each with the given prefix; for tests that need the same ids each time. Default: random ids. */
   readonly newId?: (prefix: string) => string;
+  /**
+   * The user to whom a new session belongs. Written to the header when the session is created, and not changed by later
+   * openings; `readHeader` returns it. Default: none.
+   */
+  readonly user?: string;
   /** Whether snapshots are saved, which make later openings faster. Default: true. */
   readonly snapshots?: boolean;
   /** Called if a snapshot is not used because the log does not confirm it. Default: a process warning. */
@@ -182,12 +187,12 @@ async function run<Answer>(
 }
 
 async function openLog(agent: Agent<unknown>, options: OpenOptions, access: Access): Promise<SessionLog> {
-  const { log, id, newId = randomId } = options;
+  const { log, id, user, newId = randomId } = options;
   const found = await log.open(id);
   if (found !== undefined) return found;
   if (access !== "run") throw new SessionError("SessionUnknown", `There is no session "${id}".`);
   try {
-    return await log.create(id, headerToText(headerOf(agent, newId("incarnation"))));
+    return await log.create(id, headerToText(headerOf(agent, newId("incarnation"), user)));
   } catch (error) {
     const concurrent =
       error instanceof LogError && error.code === "LogExists" ? await log.open(id) : undefined;

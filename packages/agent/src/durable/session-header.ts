@@ -25,6 +25,8 @@ export interface SessionHeader {
   /** A random id that distinguishes this session from an earlier one of the same id that was removed. */
   readonly incarnation?: string;
   readonly agent: { readonly name: string; readonly version: string };
+  /** The user to whom the session belongs; undefined if it was created without one. */
+  readonly user?: string;
   readonly config: AgentConfig;
   readonly tools: Readonly<Record<string, ToolDefinition>>;
   /** The agent of a team that a new session starts with. */
@@ -38,11 +40,13 @@ export interface SessionHeader {
 export function headerOf(
   { name, version, config, tools, team, parts: { data } }: Agent<unknown>,
   incarnation: string,
+  user: string | undefined,
 ): SessionHeader {
   return {
     format: logFormat,
     incarnation,
     agent: { name, version },
+    ...(user === undefined ? {} : { user }),
     config,
     tools,
     ...(team === undefined ? {} : { activeAgent: team.start }),
@@ -62,7 +66,7 @@ export const headerToText = (header: SessionHeader): string => JSON.stringify(he
 /** Parses a header. Throws `UnsupportedVersion` for another format, and for a text that is not a header. */
 export function textToHeader(text: string): SessionHeader {
   const stored = fieldsOf(textToJson(text));
-  const { format, incarnation, activeAgent } = stored;
+  const { format, incarnation, activeAgent, user } = stored;
   if (format !== logFormat)
     throw unsupported(`Unsupported log format ${String(format)}: this release reads format ${logFormat}.`);
   const agent = fieldsOf(stored["agent"]);
@@ -79,6 +83,7 @@ export function textToHeader(text: string): SessionHeader {
     format: logFormat,
     ...(typeof incarnation === "string" ? { incarnation } : {}),
     agent: { name: String(agent["name"]), version: String(agent["version"]) },
+    ...(typeof user === "string" ? { user } : {}),
     // A field that an older release did not have gets its default.
     config: changeConfig(defaultAgentConfig, config.data),
     tools: tools.data,

@@ -5,7 +5,7 @@ import type { AgentInput, AgentState } from "@moora/agent-core-state-machine";
 import type { Agent } from "../define-agent.ts";
 import type { SessionBase } from "./create-session.ts";
 import type { OutsideInputs } from "./outside-inputs.ts";
-import { checkText } from "./session-arguments.ts";
+import { checkOptionalId, checkText } from "./session-arguments.ts";
 import { InputRefused, type Session } from "./session.ts";
 
 /** The method of a session that changes its application data. */
@@ -14,9 +14,10 @@ export function dataUpdater(
   { clock }: Pick<SessionBase, "clock">,
   outside: OutsideInputs,
 ): Session["update"] {
-  return async (recipe, by = "application") => {
+  return async (recipe, by = "application", requestId) => {
     checkRecipe(recipe);
     checkText("by", by);
+    checkOptionalId("requestId", requestId);
     if (definition === undefined) {
       const message = "The agent of this session has no data. Give defineAgent({ data }).";
       throw new InputRefused({ code: "no-data", path: "", message });
@@ -24,7 +25,8 @@ export function dataUpdater(
     const timestamp = clock.now();
     return await outside.dispatchLate((state): AgentInput => {
       const { patches } = changeAt(state, definition, recipe);
-      return { type: "data-changed", patches, by: by.toWellFormed(), timestamp };
+      const request = requestId === undefined ? {} : { requestId };
+      return { type: "data-changed", patches, by: by.toWellFormed(), ...request, timestamp };
     });
   };
 }

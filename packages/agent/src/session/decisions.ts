@@ -8,7 +8,13 @@ import { decisionToInput, fixedDecision } from "../decision-to-input.ts";
 import type { Agent } from "../define-agent.ts";
 import type { SessionBase } from "./create-session.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
-import { checkOptionalText, checkQuestion, checkSettlement, checkText } from "./session-arguments.ts";
+import {
+  checkOptionalId,
+  checkOptionalText,
+  checkQuestion,
+  checkSettlement,
+  checkText,
+} from "./session-arguments.ts";
 import { codeAt } from "../team/member-at.ts";
 import { InputRefused, type Receipt } from "./session.ts";
 import type { SubAgents } from "./sub-agents.ts";
@@ -48,9 +54,10 @@ export class Decisions {
     return codeAt(this.#agent, this.#host.state());
   }
 
-  async decide(question: QuestionRef, value: Decision, by = "user"): Promise<Receipt> {
+  async decide(question: QuestionRef, value: Decision, by = "user", requestId?: string): Promise<Receipt> {
     checkQuestion(question);
     checkOptionalText("by", by);
+    checkOptionalId("requestId", requestId);
     const decision = fixedDecision(value);
     const { path = [] } = question;
     if (path.length > 0) {
@@ -59,7 +66,8 @@ export class Decisions {
     }
     const problem = await this.problemOf(question, decision);
     if (problem !== undefined) throw new InputRefused(problem);
-    return await this.dispatch(this.toInput(question, decision, by));
+    const input = this.toInput(question, decision, by);
+    return await this.dispatch(requestId === undefined ? input : parseOrRefuse({ ...input, requestId }));
   }
 
   async settle(toolCallId: string, settlement: Settlement, by = "application"): Promise<Receipt> {

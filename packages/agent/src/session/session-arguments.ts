@@ -51,6 +51,13 @@ export function checkOptionalText(path: string, value: unknown): void {
   if (value !== undefined) checkText(path, value);
 }
 
+/** Checks an id that may be left out: a well-formed text of 1 to 200 characters. */
+export function checkOptionalId(path: string, value: unknown): void {
+  if (value === undefined) return;
+  if (typeof value === "string" && value !== "" && value.length <= 200 && value.isWellFormed()) return;
+  throw refusal(path, `must be a text of 1 to 200 characters, got ${shownValue(value)}.`);
+}
+
 /** Checks that a listener is a function, and returns it. */
 export function checkedListener<Listener>(listener: Listener): Listener {
   if (typeof listener === "function") return listener;

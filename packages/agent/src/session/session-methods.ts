@@ -12,7 +12,13 @@ import { checkAccess, type OutsideInputs } from "./outside-inputs.ts";
 import { parseOrRefuse } from "./parse-or-refuse.ts";
 import { questionsAt } from "./questions.ts";
 import { SerialQueue } from "./serial-queue.ts";
-import { checkedListener, checkFields, checkOptionalText, checkText } from "./session-arguments.ts";
+import {
+  checkedListener,
+  checkFields,
+  checkOptionalId,
+  checkOptionalText,
+  checkText,
+} from "./session-arguments.ts";
 import type { SessionOutput } from "./session-output.ts";
 import type { Receipt, Session } from "./session.ts";
 import type { SubAgents } from "./sub-agents.ts";
@@ -35,7 +41,8 @@ export function sessionMethods<Answer>(
 ): { readonly session: Session<Answer>; readonly ask: MessageMethods<Answer>["ask"] } {
   const { base, output, machine, outside, decisions, subAgents } = parts;
   const { runs, overlay, questions } = output;
-  const cancel = (reason?: string): Promise<Receipt> => cancelLoop(parts, reason);
+  const cancel = (reason?: string, requestId?: string): Promise<Receipt> =>
+    cancelLoop(parts, reason, requestId);
   const messages = messageSender<Answer>({
     newId: base.newId,
     clock: base.clock,
@@ -64,7 +71,7 @@ export function sessionMethods<Answer>(
     },
     ...hostMethods(agent, parts),
     update: dataUpdater(agent, base, outside),
-    decide: (question, decision, by) => decisions.decide(question, decision, by),
+    decide: (question, decision, by, requestId) => decisions.decide(question, decision, by, requestId),
     settle: (toolCallId, settlement, by) => decisions.settle(toolCallId, settlement, by),
     cancel,
     retry: () => outside.dispatch({ type: "loop-retried", timestamp: base.clock.now() }),
@@ -122,13 +129,16 @@ function configureInTurn(apply: (change: AgentConfigChange) => Promise<Receipt>)
 async function cancelLoop<Answer>(
   { base, output, machine, outside }: SessionParts<Answer>,
   reason: string | undefined,
+  requestId: string | undefined,
 ): Promise<Receipt> {
   checkOptionalText("reason", reason);
+  checkOptionalId("requestId", requestId);
   const partial = output.overlay.partialAt(machine.current());
   return await outside.dispatch({
     type: "re-act-cancelled",
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
     ...(partial === "" ? {} : { partial }),
+    ...(requestId === undefined ? {} : { requestId }),
     timestamp: base.clock.now(),
   });
 }

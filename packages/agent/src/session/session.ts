@@ -76,18 +76,22 @@ export interface Session<Answer = string, Data = unknown> {
   /**
    * Changes the application data with a recipe, which runs when its turn comes, and again if others were first. `by` names who
    * changes it (default: "application"). Rejects with `DataRefused` for a result that does not fit the schema, and with what
-   * the recipe throws; nothing is changed then. Rejects with `InputRefused` if the agent has no data.
+   * the recipe throws; nothing is changed then. Rejects with `InputRefused` if the agent has no data. `requestId` is recorded
+   * with the change, for callers that recognize repeated requests by it.
    */
-  update(recipe: Recipe<Data>, by?: string): Promise<Receipt>;
+  update(recipe: Recipe<Data>, by?: string, requestId?: string): Promise<Receipt>;
   /**
    * Answers a question. `by` names the reviewer (default: "user"). Rejects with `InputRefused` for changed arguments that
    * do not match the tool's schema; the question stays open. A question of a sub-agent, which has a `path`, is answered in the
    * session of the sub-agent, also from another process if that has a log, and the receipt has the number of its record there.
+   * do not match the tool's schema; the question stays open. `requestId` is recorded with the decision, for callers that
+   * recognize repeated requests by it.
    */
   decide(
     question: Pick<Question, "toolCallId" | "digest" | "path">,
     decision: Decision,
     by?: string,
+    requestId?: string,
   ): Promise<Receipt>;
   /**
    * Settles an open tool call with a result from outside its tool, such as the callback of a service that finished the
@@ -96,8 +100,11 @@ export interface Session<Answer = string, Data = unknown> {
    * exactly is refused. The result is truncated to `runLimits.maxResultLength`.
    */
   settle(toolCallId: string, settlement: Settlement, by?: string): Promise<Receipt>;
-  /** Cancels the running loop; its runs reject. */
-  cancel(reason?: string): Promise<Receipt>;
+  /**
+   * Cancels the running loop; its runs reject. `requestId` is recorded with the cancel, for callers that recognize repeated
+   * requests by it.
+   */
+  cancel(reason?: string, requestId?: string): Promise<Receipt>;
   /**
    * Tries a failed or canceled loop again, after a fix of the configuration, a key, or a budget. The next loop has the same task
    * and all that was done so far, and the limits of a new one; `running()` returns its run. Ignored as `not-failed` without

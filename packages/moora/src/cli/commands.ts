@@ -15,6 +15,7 @@ import { rerunCommand } from "./commands/rerun.ts";
 import { runCommand } from "./commands/run.ts";
 import { sendCommand } from "./commands/send.ts";
 import { sessionsCommand } from "./commands/sessions.ts";
+import { serveCommand } from "./commands/serve.ts";
 import { settleCommand } from "./commands/settle.ts";
 import { showCommand } from "./commands/show.ts";
 import { verifyCommand } from "./commands/verify.ts";
@@ -24,6 +25,7 @@ export const commands: readonly Command[] = [
   runCommand,
   chatCommand,
   mcpCommand,
+  serveCommand,
   sessionsCommand,
   logCommand,
   showCommand,

@@ -4,8 +4,9 @@ import { UsageError } from "./usage-error.ts";
 
 /** The tools that a module exports, one by one or in arrays. Throws `UsageError` if it exports none or cannot be loaded. */
 export async function moduleToTools(file: string, cwd: string): Promise<readonly Tool[]> {
-  const exported = await loadModule(file, cwd, "--tools needs a module that exports tools.");
-  const tools = exported.filter(isTool);
+  const tools = Object.values(await loadModule(file, cwd, "--tools needs a module that exports tools."))
+    .flat()
+    .filter(isTool);
   if (tools.length > 0) return [...new Set(tools)];
   throw new UsageError(`${file} exports no tools.`, "Export what defineTool returns.");
 }

@@ -21,7 +21,6 @@ export type OptionName =
   | "tools"
   | "mcp"
   | "mcp-config"
-  | "agent"
   | "approve"
   | "approve-from-stdin"
   | "max-steps"
@@ -30,6 +29,9 @@ export type OptionName =
   | "session"
   | "log"
   | "as"
+  | "agent"
+  | "host"
+  | "port"
   | "at"
   | "from"
   | "to"
@@ -65,7 +67,6 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
     value: "FILE",
     help: "Start the MCP servers that this file names, such as .moora/mcp.json.",
   },
-  agent: { value: "FILE", help: "A module of yours that exports agents." },
   approve: {
     value: "WHEN",
     help: "When to ask before a tool runs: ask, never, above:RISK. Default: above:medium.",
@@ -78,6 +79,15 @@ const optionRows: Readonly<Record<OptionName, OptionRow>> = {
     value: "WHERE",
     help: "Where sessions are kept: FILE.db, a folder, postgres://... Default: MOORA_LOG or .moora.",
   },
+  agent: {
+    value: "FILE",
+    help: "A module of yours that exports agents, and authorize for other hosts than this.",
+  },
+  host: {
+    value: "ADDRESS",
+    help: "The address to listen on. Default: 127.0.0.1, which only this machine reaches.",
+  },
+  port: { value: "N", help: "The port to listen on; 0 for any free one. Default: 8787." },
   as: { value: "NAME", help: "The name that decisions are recorded under. Default: your user name." },
   at: { value: "N", help: "The record to look at; 0 is before the first. Default: the last." },
   from: { value: "N", help: "Start after this record. Default: 0, the beginning." },

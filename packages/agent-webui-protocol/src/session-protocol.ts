@@ -1,0 +1,144 @@
+import * as z from "zod/mini";
+import type { Immutable } from "./immutable.ts";
+import { agentAttachmentSchema } from "./message.ts";
+
+/**
+ * The version of the protocol between a server of sessions and its clients. A client may send it in the header
+ * `moora-protocol`; a server sends it with each response. It changes when a client of the version before cannot continue.
+ */
+export const protocolVersion = 1;
+
+const id = z.string().check(z.minLength(1), z.maxLength(200));
+const seq = z.int().check(z.nonnegative());
+const optionalText = z.exactOptional(z.string());
+const given = z.unknown().check(z.refine((value) => value !== undefined, "is missing"));
+
+/** The schema of the body that posts a message of the user. */
+export const messageBodySchema = z.strictObject({
+  content: z.string(),
+  attachments: z.exactOptional(z.array(agentAttachmentSchema).check(z.maxLength(100))),
+});
+
+/**
+ * The schema of a decision: `"approve"`, `{ approve }` with changed arguments, `{ reject }` with a reason, `{ answer }`, or
+ * the outcome of an interrupted call.
+ */
+export const decisionSchema = z.union([
+  z.literal("approve"),
+  z.strictObject({ reject: z.string() }),
+  z.strictObject({ approve: given }),
+  z.strictObject({ answer: given }),
+  z.strictObject({ outcome: z.literal("run-again") }),
+  z.strictObject({ outcome: z.literal("worked"), result: given }),
+  z.strictObject({ outcome: z.enum(["failed", "unknown"]), reason: optionalText }),
+]);
+
+/**
+ * The schema of the body that answers a question. `digest` is that of the question; the reviewer is the authenticated user
+ * and not a part of the body.
+ */
+export const decisionBodySchema = z.strictObject({ toolCallId: id, digest: id, decision: decisionSchema });
+
+/** The schema of the body that cancels the running loop. */
+export const cancelBodySchema = z.strictObject({ reason: optionalText });
+
+const path = z.string();
+
+/** The schema of one operation of JSON Patch (RFC 6902) on application data. A `test` that does not hold refuses all. */
+export const dataOperationSchema = z.discriminatedUnion("op", [
+  z.strictObject({ op: z.literal("add"), path, value: given }),
+  z.strictObject({ op: z.literal("replace"), path, value: given }),
+  z.strictObject({ op: z.literal("test"), path, value: given }),
+  z.strictObject({ op: z.literal("remove"), path }),
+]);
+
+/** The schema of the body that changes the application data: its operations apply together, or not at all. */
+export const dataBodySchema = z.strictObject({
+  patches: z.array(dataOperationSchema).check(z.minLength(1), z.maxLength(1_000)),
+});
+
+/**
+ * The schema of the answer to a post. `accepted`: the input is durable as record `seq`. `ignored`: it did not apply, for this
+ * reason; `decidedBy` names the reviewer who had decided before.
+ */
+export const receiptSchema = z.discriminatedUnion("status", [
+  z.object({ status: z.literal("accepted"), seq }),
+  z.object({ status: z.literal("ignored"), reason: z.string(), decidedBy: optionalText }),
+]);
+
+/** The schema of an error: problem details (RFC 9457). `code` is stable; `path` names the invalid field of a body. */
+export const problemSchema = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  code: z.string(),
+  detail: optionalText,
+  path: optionalText,
+  /** The last record of the session, for a cursor that is beyond it. */
+  seq: z.exactOptional(seq),
+});
+
+/** The schema of a session in a list. `seq` is its last record. */
+export const sessionSummarySchema = z.object({ id, agent: z.string(), seq });
+
+/** The schema of one page of a list of sessions. `next` is the cursor of the next page; null for the last one. */
+export const sessionPageSchema = z.object({
+  sessions: z.array(sessionSummarySchema),
+  next: z.nullable(z.string()),
+});
+
+/**
+ * The schema of a session at one of its records. `state` is the state of `@moora/agent-core-state-machine`; `questions` are
+ * open and can be decided.
+ */
+export const sessionViewSchema = z.object({
+  id,
+  agent: z.string(),
+  seq,
+  state: z.looseObject({}),
+  questions: z.array(z.looseObject({ toolCallId: z.string(), digest: z.string(), about: z.string() })),
+});
+
+/**
+ * The schema of a durable event of a stream (`event: input`): record `seq` of the session, whose input `parseInput` of
+ * `@moora/agent-core-state-machine` reads.
+ */
+export const inputEventSchema = z.object({
+  seq,
+  input: z.looseObject({ type: z.string(), timestamp: z.number() }),
+});
+
+/**
+ * The schema of a chunk (`event: chunk`): what a model or a tool streams. No log has it. `text` begins at `offset` of the
+ * message and replaces what follows there, so that a chunk may repeat an earlier one.
+ */
+export const chunkEventSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), messageId: z.string(), offset: seq, text: z.string() }),
+  z.object({ type: z.literal("reasoning"), messageId: z.string(), text: z.string() }),
+  z.object({ type: z.literal("tool-call"), messageId: z.string(), name: z.string() }),
+  z.object({ type: z.literal("tool-progress"), toolCallId: z.string(), text: z.string() }),
+  z.object({ type: z.literal("warning"), text: z.string() }),
+]);
+
+/** The body that posts a message. */
+export type MessageBody = Immutable<z.infer<typeof messageBodySchema>>;
+/** The body that answers a question. */
+export type DecisionBody = z.infer<typeof decisionBodySchema>;
+/** The body that cancels the running loop. */
+export type CancelBody = Immutable<z.infer<typeof cancelBodySchema>>;
+/** One operation on application data. */
+export type DataOperation = z.infer<typeof dataOperationSchema>;
+/** The body that changes application data. */
+export type DataBody = z.infer<typeof dataBodySchema>;
+/** The answer to a post. */
+export type PostReceipt = Immutable<z.infer<typeof receiptSchema>>;
+/** An error of a server. */
+export type Problem = Immutable<z.infer<typeof problemSchema>>;
+/** A session in a list. */
+export type SessionSummary = Immutable<z.infer<typeof sessionSummarySchema>>;
+/** One page of a list of sessions. */
+export type SessionPage = Immutable<z.infer<typeof sessionPageSchema>>;
+/** A durable event of a stream. */
+export type InputEvent = z.infer<typeof inputEventSchema>;
+/** A chunk of a stream. */
+export type ChunkEvent = Immutable<z.infer<typeof chunkEventSchema>>;

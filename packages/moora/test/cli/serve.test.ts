@@ -1,0 +1,124 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { Page } from "@moora/testbed/page";
+import { afterEach, describe, expect, it } from "vitest";
+import { TemporaryFolder } from "./temporary-folder.ts";
+import { TestHost } from "./test-host.ts";
+
+const opened: TemporaryFolder[] = [];
+afterEach(() => {
+  for (const folder of opened.splice(0)) folder[Symbol.dispose]();
+});
+
+/** A folder that is removed after the test. */
+function temporaryFolder(): string {
+  const folder = new TemporaryFolder();
+  opened.push(folder);
+  return folder.path;
+}
+
+/** A server of the command line. */
+async function started(...args: readonly string[]) {
+  const host = new TestHost({ cwd: temporaryFolder() });
+  const ended = host.start(["serve", "--port", "0", ...args]);
+  await host.stdout.shows("Listening on ");
+  const [, url = ""] = /Listening on (\S+)\. /.exec(host.stdout.text) ?? [];
+  return { host, ended, url };
+}
+
+/** Runs commands of a shell. They may take as long as a test may. */
+async function shell(commands: string): Promise<string> {
+  const child = spawn("bash", ["-c", commands], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.on("data", (text) => (output += String(text)));
+  await once(child, "close");
+  return output;
+}
+
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+describe("moora serve", () => {
+  it("serves the agent of the command line, and keeps its sessions for other commands", async () => {
+    const { host, ended, url } = await started();
+    expect(host.stdout.text).toContain(`Agent moora: POST ${url}/agents/moora/sessions\n`);
+    expect(host.stdout.text).toContain("Sessions are kept in .moora/sessions.db. Ctrl-C stops the server.\n");
+    const created = await fetch(`${url}/agents/moora/sessions`, { method: "POST" });
+    const { id } = (await created.json()) as { id: string };
+    const posted = await fetch(`${url}/sessions/${id}/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ content: "What is 2 + 2?" }),
+    });
+    expect(await posted.json()).toEqual({ status: "accepted", seq: 2 });
+    host.interrupt();
+    expect(await ended).toBe(130);
+    expect(host.stderr.text).toBe("");
+    const next = new TestHost({ cwd: host.cwd });
+    expect(await next.run(["sessions"])).toBe(0);
+    expect(next.stdout.text).toContain(id);
+  });
+
+  it("stops by SIGTERM, and ends its streams", async () => {
+    const { host, ended, url } = await started();
+    const created = await fetch(`${url}/agents/moora/sessions`, { method: "POST" });
+    const { id } = (await created.json()) as { id: string };
+    const stream = await fetch(`${url}/sessions/${id}/events`);
+    host.terminate();
+    expect(await ended).toBe(143);
+    expect(await stream.text()).toContain("event: input");
+  });
+
+  it("serves the agents of a module, with its authentication", async () => {
+    const file = join(import.meta.dirname, "agents-module.ts");
+    const { host, ended, url } = await started("--agent", file, "--host", "0.0.0.0");
+    expect(host.stdout.text).toContain("Agent one: ");
+    expect(host.stdout.text).toContain("Agent two: ");
+    const address = url.replace("0.0.0.0", "127.0.0.1");
+    const create = (headers: Record<string, string>) =>
+      fetch(`${address}/agents/two/sessions`, { method: "POST", headers });
+    expect((await create({})).status).toBe(401);
+    expect((await create({ authorization: "Bearer ada" })).status).toBe(201);
+    host.interrupt();
+    await ended;
+  });
+
+  it.each([
+    [
+      ["--host", "0.0.0.0", "--port", "0"],
+      "--host 0.0.0.0 can be reached by others, and the server has no authorize.",
+    ],
+    [["--port", "70000"], '--port must be an integer from 0 to 65535, got "70000".'],
+    [["--agent", "missing.ts"], "The file missing.ts does not exist."],
+    [["--agent", "x.ts", "--system", "Hi"], "--system cannot be used with --agent."],
+    [["now"], '"moora serve" takes no arguments.'],
+  ])("refuses %j", async (args, message) => {
+    const host = new TestHost({ cwd: temporaryFolder() });
+    expect(await host.run(["serve", ...args])).toBe(2);
+    expect(host.stderr.text).toContain(message);
+  });
+
+  it("reports a port that is in use", async () => {
+    const { host, ended, url } = await started();
+    const second = new TestHost({ cwd: temporaryFolder() });
+    expect(await second.run(["serve", "--port", new URL(url).port])).toBe(2);
+    expect(second.stderr.text).toContain("is in use. Name another one with --port.");
+    host.interrupt();
+    await ended;
+  });
+
+  it("answers the commands of the README", async () => {
+    expect(hasCurl).toBe(true);
+    const { host, ended, url } = await started();
+    const commands = new Page("packages/server/README.md").block("sh curl");
+    const output = await shell(commands.replace("http://127.0.0.1:8787", url));
+    const receipt = '{"status":"accepted","seq":2}';
+    expect(output.startsWith(receipt.repeat(2))).toBe(true);
+    expect(output).toMatch(/\nid: 2\nevent: input\ndata: \{"seq":2,"input":\{"type":"user-message-received"/);
+    expect(output).toContain('"type":"complete-re-act"');
+    expect(output).toContain('{"status":"ignored","reason":"no-loop"}');
+    expect(output.endsWith('"code":"not-found","detail":"There is no such session."}')).toBe(true);
+    host.interrupt();
+    await ended;
+  });
+});

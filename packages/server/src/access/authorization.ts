@@ -1,0 +1,67 @@
+import { HttpProblem } from "../problem.ts";
+import type { ServerContext } from "../server-options.ts";
+
+/** What a request does with a session. */
+export type SessionAction = "create" | "read" | "post" | "decide" | "cancel" | "update" | "remove";
+
+/** A session, as rights are decided about it. */
+export interface SessionRef {
+  readonly id: string;
+  /** The name of its agent. */
+  readonly agent: string;
+  /** The user to whom it belongs; null for a session that was created without one. */
+  readonly user: string | null;
+}
+
+/** Whether a user may do something with a session. */
+export type May = (action: SessionAction, session: SessionRef) => boolean | Promise<boolean>;
+
+/** An authenticated user, with the rights of the request. */
+export interface Grant {
+  /** The user, to whom new sessions belong, and under whose name decisions are recorded. */
+  readonly user: string;
+  /** Limits what the user may do with own sessions. Default: everything. */
+  readonly may?: May;
+  /** Allows actions on sessions of others, such as `read` and `decide` for a reviewer. Default: nothing. */
+  readonly mayForeign?: May;
+}
+
+/** Authenticates a request. Undefined refuses it. */
+export type Authorize = (request: Request) => Grant | undefined | Promise<Grant | undefined>;
+
+/** The user of a server without `authorize`, which accepts requests to loopback addresses only. */
+export const localUser = "local";
+
+/** The rights of one request. */
+export interface Access {
+  readonly user: string;
+  may(action: SessionAction, session: SessionRef): Promise<boolean>;
+}
+
+/** Authenticates a request. Throws `unauthorized`. */
+export async function accessOf({ authorize }: ServerContext, request: Request): Promise<Access> {
+  if (authorize === undefined) {
+    return {
+      user: localUser,
+      // Sessions without a user were created by programs that have the log itself.
+      may: async (_action, { user }) => user === localUser || user === null,
+    };
+  }
+  // What it reads of the body must not be missing later.
+  const grant = await authorize(
+    new Request(request.url, { headers: request.headers, method: request.method }),
+  );
+  if (grant === undefined) {
+    throw new HttpProblem("unauthorized", "Authentication is required.", {
+      headers: { "www-authenticate": "Bearer" },
+    });
+  }
+  const { user, may = () => true, mayForeign = () => false } = grant;
+  if (typeof user !== "string" || user === "" || !user.isWellFormed())
+    throw new Error("authorize must return { user } with a non-empty name, or undefined.");
+  return {
+    user,
+    may: async (action, session) =>
+      await (session.user === user ? may(action, session) : mayForeign(action, session)),
+  };
+}

@@ -1,0 +1,67 @@
+import { HttpProblem } from "../problem.ts";
+import type { ServerContext } from "../server-options.ts";
+
+const loopbackName = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/;
+
+/** Whether a host, as in the header `Host`, is a loopback address. */
+export const isLoopbackHost = (host: string): boolean => loopbackName.test(host.toLowerCase());
+
+/**
+ * Checks the host and the origin of a request. A page whose name was bound to a loopback address (DNS rebinding) names a host
+ * that this server does not have; a page of another site names its origin. Throws `HttpProblem`.
+ */
+export function checkSite(
+  { authorize, allowedHosts, allowedOrigins }: ServerContext,
+  request: Request,
+  isLoopback: boolean,
+): void {
+  const url = new URL(request.url);
+  const host = (request.headers.get("host") ?? url.host).toLowerCase();
+  if ((isLoopback || authorize === undefined) && !isLoopbackHost(host) && !allowedHosts.includes(host))
+    throw new HttpProblem("host-not-allowed", "This server is not reached by this host.");
+  const origin = request.headers.get("origin");
+  if (origin !== null) {
+    if (allowedOrigins.has(origin) || URL.parse(origin)?.host === host) return;
+    throw new HttpProblem("origin-not-allowed", "Pages of this origin may not use this server.");
+  }
+  const site = request.headers.get("sec-fetch-site");
+  if (site === "cross-site" || site === "same-site")
+    throw new HttpProblem("origin-not-allowed", "Pages of other sites may not use this server.");
+}
+
+/** The headers of every response. */
+const strictHeaders: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+/** The headers that pages of another origin may send. */
+const requestHeaders = "authorization, content-type, idempotency-key, last-event-id, moora-protocol";
+
+/** Sets the headers of every response, and those of CORS for an allowed origin. */
+export function secured(response: Response, request: Request, { allowedOrigins }: ServerContext): Response {
+  for (const [name, value] of Object.entries(strictHeaders))
+    if (!response.headers.has(name)) response.headers.set(name, value);
+  if (allowedOrigins.size > 0) response.headers.append("vary", "origin");
+  const origin = request.headers.get("origin");
+  if (origin === null || !allowedOrigins.has(origin)) return response;
+  response.headers.set("access-control-allow-origin", origin);
+  response.headers.set("access-control-allow-credentials", "true");
+  response.headers.set("access-control-expose-headers", "location, moora-protocol, retry-after");
+  return response;
+}
+
+/** The answer to a preflight request of an allowed origin. */
+export const preflightResponse = (): Response =>
+  new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": "GET, POST, DELETE",
+      "access-control-allow-headers": requestHeaders,
+      "access-control-max-age": "600",
+    },
+  });

@@ -1,0 +1,88 @@
+import type { Clock } from "@moora/agent";
+import type * as z from "zod/mini";
+import { HttpProblem } from "./problem.ts";
+import type { ServerLimits } from "./server-options.ts";
+
+/** The most levels of arrays and objects in a body. */
+const maxDepth = 200;
+
+interface BodyOptions {
+  readonly clock: Clock;
+  readonly limits: Pick<ServerLimits, "maxBodyBytes" | "bodyTimeoutMs">;
+}
+
+/** Reads the JSON body of a request and checks it. Throws `HttpProblem`; its text never repeats the body. */
+export async function readBody<Schema extends z.ZodMiniType>(
+  request: Request,
+  schema: Schema,
+  options: BodyOptions,
+): Promise<z.infer<Schema>> {
+  const value = await readJson(request, options);
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = (issue?.path ?? []).map(String).join(".");
+  const unknown = issue?.code === "unrecognized_keys" ? " It has a field that is not known." : "";
+  throw new HttpProblem("invalid-request", `The body does not have the expected form.${unknown}`, { path });
+}
+
+async function readJson(request: Request, options: BodyOptions): Promise<unknown> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^application\/json\s*(;|$)/i.test(type))
+    throw new HttpProblem("unsupported-media-type", "The body must be application/json.");
+  const text = await readText(request, options);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new HttpProblem("invalid-request", "The body is not JSON.");
+  }
+  if (isDeeperThan(value, maxDepth))
+    throw new HttpProblem("invalid-request", `The body has more than ${maxDepth} levels.`);
+  return value;
+}
+
+async function readText({ body, headers }: Request, { clock, limits }: BodyOptions): Promise<string> {
+  const { maxBodyBytes, bodyTimeoutMs } = limits;
+  const tooLarge = (): HttpProblem =>
+    new HttpProblem("body-too-large", `A body has at most ${maxBodyBytes} bytes.`, closing);
+  if (Number(headers.get("content-length") ?? 0) > maxBodyBytes) throw tooLarge();
+  if (body === null) return "";
+  const reader = body.getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const late = Promise.withResolvers<never>();
+  const cancelTimer = clock.after(bodyTimeoutMs, () => {
+    late.reject(new HttpProblem("body-timeout", `The body took more than ${bodyTimeoutMs} ms.`, closing));
+  });
+  let length = 0;
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), late.promise]);
+      if (done) return text + decoder.decode();
+      length += value.byteLength;
+      if (length > maxBodyBytes) throw tooLarge();
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch (error) {
+    // Not awaited: the client may never end its body.
+    reader.cancel().catch(() => undefined);
+    if (error instanceof HttpProblem) throw error;
+    throw new HttpProblem("invalid-request", "The body could not be read as UTF-8.", { cause: error });
+  } finally {
+    cancelTimer();
+    late.promise.catch(() => undefined);
+  }
+}
+
+/** The rest of a body that is refused is not read: the connection ends. */
+const closing = { headers: { connection: "close" } } as const;
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; depth <= levels; depth += 1) {
+    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}

@@ -1,0 +1,220 @@
+import type { AgentState, Question } from "@moora/agent";
+import type { LiveSession } from "../sessions/live-session.ts";
+import type { ChatFormat } from "./chat-stream.ts";
+import type { UiChunk } from "./ui-chunk.ts";
+
+/** An event of AG-UI 1.0. Fields without a value are left out: a null is invalid. */
+export type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** One run of AG-UI, as its client names it. */
+export interface AgUiRun {
+  readonly threadId: string;
+  readonly runId: string;
+}
+
+/** The events of one run of AG-UI. */
+export const agUiFormat = (run: AgUiRun): ChatFormat => ({
+  headers: {},
+  endText: "",
+  toEvents: (live) => {
+    const translator = new AgUiTranslator(run, live);
+    return (chunk) => translator.eventsOf(chunk);
+  },
+});
+
+/** Translates the chunks of a loop to events of AG-UI. */
+class AgUiTranslator {
+  readonly #run: AgUiRun;
+  readonly #live: LiveSession;
+  #open: { readonly kind: "text" | "reasoning"; readonly id: string } | undefined;
+  /** The message that the calls of the step belong to. */
+  #parentId: string | undefined;
+  #steps = 0;
+
+  constructor(run: AgUiRun, live: LiveSession) {
+    this.#run = run;
+    this.#live = live;
+  }
+
+  eventsOf(chunk: UiChunk): readonly AgUiEvent[] {
+    switch (chunk.type) {
+      case "start":
+        return [{ type: "RUN_STARTED", ...this.#run, protocolVersion: "1.0" }, ...this.#data()];
+      case "start-step":
+        this.#steps += 1;
+        this.#parentId = undefined;
+        return [{ type: "STEP_STARTED", stepName: this.#stepName }];
+      case "finish-step":
+        return [{ type: "STEP_FINISHED", stepName: this.#stepName }];
+      case "reset-step":
+        // Streamed text cannot be taken back: the client gets the conversation without it.
+        return [...this.#close(), { type: "MESSAGES_SNAPSHOT", messages: messagesOf(this.#state) }];
+      case "text-start":
+        return this.#start("text", chunk.id);
+      case "reasoning-start":
+        return this.#start("reasoning", chunk.id);
+      case "text-delta":
+        return [{ type: "TEXT_MESSAGE_CONTENT", messageId: chunk.id, delta: chunk.delta }];
+      case "reasoning-delta":
+        return [{ type: "REASONING_MESSAGE_CONTENT", messageId: chunk.id, delta: chunk.delta }];
+      case "text-end":
+      case "reasoning-end":
+        return this.#close();
+      case "tool-input-available":
+        this.#parentId ??= `calls_${chunk.toolCallId}`;
+        return callEvents(chunk, this.#parentId);
+      case "tool-output-available":
+        return [resultEvent(chunk.toolCallId, textOf(chunk.output)), ...this.#data()];
+      case "tool-output-error":
+        return [resultEvent(chunk.toolCallId, chunk.errorText)];
+      case "tool-output-denied":
+        return [resultEvent(chunk.toolCallId, "The call was rejected.")];
+      case "data-progress": {
+        const value = { toolCallId: chunk.id, text: chunk.data };
+        return [{ type: "CUSTOM", name: "moora.tool-progress", value }];
+      }
+      case "tool-approval-request":
+      case "tool-approval-response":
+      case "file":
+        return [];
+      case "finish":
+        return [...this.#data(), this.#finished(this.#outcome(chunk.finishReason))];
+      case "abort":
+        return [this.#finished({ type: "cancelled" })];
+      case "error":
+        return [{ type: "RUN_ERROR", message: chunk.errorText }];
+    }
+  }
+
+  get #state(): AgentState {
+    return this.#live.session.current();
+  }
+
+  get #stepName(): string {
+    return `step_${this.#steps}`;
+  }
+
+  /** The application data, which the page shares with the agent. */
+  #data(): readonly AgUiEvent[] {
+    const { data, dataStatus } = this.#state;
+    return dataStatus === null ? [] : [{ type: "STATE_SNAPSHOT", snapshot: data }];
+  }
+
+  #start(kind: "text" | "reasoning", messageId: string): readonly AgUiEvent[] {
+    this.#open = { kind, id: messageId };
+    if (kind === "text") {
+      this.#parentId = messageId;
+      return [{ type: "TEXT_MESSAGE_START", messageId, role: "assistant" }];
+    }
+    return [
+      { type: "REASONING_START", messageId },
+      { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" },
+    ];
+  }
+
+  #close(): readonly AgUiEvent[] {
+    if (this.#open === undefined) return [];
+    const { kind, id: messageId } = this.#open;
+    this.#open = undefined;
+    if (kind === "text") return [{ type: "TEXT_MESSAGE_END", messageId }];
+    return [
+      { type: "REASONING_MESSAGE_END", messageId },
+      { type: "REASONING_END", messageId },
+    ];
+  }
+
+  #finished(outcome: object): AgUiEvent {
+    return { type: "RUN_FINISHED", ...this.#run, outcome };
+  }
+
+  #outcome(reason: "stop" | "tool-calls"): object {
+    if (reason === "stop") return { type: "success" };
+    return { type: "interrupt", interrupts: this.#live.session.questions().map(questionToInterrupt) };
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+const resultEvent = (toolCallId: string, content: string): AgUiEvent => ({
+  type: "TOOL_CALL_RESULT",
+  messageId: `result_${toolCallId}`,
+  toolCallId,
+  role: "tool",
+  content,
+});
+
+function callEvents(
+  { toolCallId, toolName, input }: Extract<UiChunk, { type: "tool-input-available" }>,
+  parentMessageId: string,
+): readonly AgUiEvent[] {
+  return [
+    { type: "TOOL_CALL_START", toolCallId, toolCallName: toolName, parentMessageId },
+    { type: "TOOL_CALL_ARGS", toolCallId, delta: textOf(input) },
+    { type: "TOOL_CALL_END", toolCallId },
+  ];
+}
+
+/** What the payload of an answer to a question may contain. */
+const payloadSchema = {
+  type: "object",
+  properties: {
+    approved: { type: "boolean" },
+    reason: { type: "string" },
+    editedArgs: {},
+    answer: {},
+  },
+} as const;
+
+const questionToInterrupt = ({ digest, about, toolCallId, name, parameters, due }: Question): object => ({
+  id: digest,
+  reason: about,
+  toolCallId,
+  message: `${name}(${textOf(parameters)})`,
+  responseSchema: payloadSchema,
+  ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),
+});
+
+/** The conversation as the log has it. */
+function messagesOf(state: AgentState): readonly object[] {
+  return state.transcript.flatMap((entry): readonly object[] => {
+    if (entry.type === "message") {
+      const message = state.messages.find(({ id }) => id === entry.messageId);
+      return message?.role === "user" ? [{ id: message.id, role: "user", content: message.content }] : [];
+    }
+    return entry.type === "turn" ? turnMessages(state, entry) : [];
+  });
+}
+
+function turnMessages(
+  { toolCalls }: AgentState,
+  { loop, step, messageId, parts }: Extract<AgentState["transcript"][number], { type: "turn" }>,
+): readonly object[] {
+  const content = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  const calls = parts.flatMap((part) => {
+    if (part.type !== "call") return [];
+    const call = toolCalls[part.toolCallId];
+    return call === undefined ? [] : [{ id: part.toolCallId, call }];
+  });
+  const called = calls.map(({ id, call: { name, parameters } }) => ({
+    id,
+    type: "function",
+    function: { name, arguments: parameters },
+  }));
+  const results = calls.flatMap(({ id, call: { result } }) =>
+    result === null
+      ? []
+      : [
+          {
+            id: `result_${id}`,
+            role: "tool",
+            toolCallId: id,
+            content: result.isSuccess ? result.content : result.error,
+          },
+        ],
+  );
+  const id = messageId === "" ? `turn_${loop}_${step}` : messageId;
+  return [
+    { id, role: "assistant", content, ...(called.length === 0 ? {} : { toolCalls: called }) },
+    ...results,
+  ];
+}

@@ -1,0 +1,99 @@
+import type { Decision, Question } from "@moora/agent";
+import * as z from "zod/mini";
+import { HttpProblem } from "../problem.ts";
+
+const partSchema = z.looseObject({ type: z.string() });
+
+const messageSchema = z.looseObject({
+  id: z.string().check(z.minLength(1), z.maxLength(200)),
+  role: z.enum(["user", "assistant", "system"]),
+  parts: z.array(partSchema),
+});
+
+/** The schema of the body that `useChat` sends. The log has the conversation: of the messages, only the last one counts. */
+export const chatBodySchema = z.looseObject({
+  id: z.string().check(z.minLength(1), z.maxLength(200)),
+  messages: z.array(messageSchema).check(z.minLength(1)),
+  trigger: z.optional(z.string()),
+});
+
+/** A message that `useChat` sends. */
+export type ChatMessage = z.infer<typeof messageSchema>;
+
+const textPartSchema = z.looseObject({ type: z.literal("text"), text: z.string() });
+const filePartSchema = z.looseObject({
+  type: z.literal("file"),
+  mediaType: z.string(),
+  url: z.string(),
+  filename: z.optional(z.string()),
+});
+
+/** A message of the user, as a session takes it. */
+export interface UserMessage {
+  readonly messageId: string;
+  readonly content: string;
+  readonly attachments?: readonly { mediaType: string; url: string; name?: string }[];
+}
+
+/** A message of the user with its text and its files. Throws `refused` for a part that an agent cannot read. */
+export function userMessageOf({ id, parts }: ChatMessage): UserMessage {
+  const texts: string[] = [];
+  const attachments: { mediaType: string; url: string; name?: string }[] = [];
+  for (const part of parts) {
+    const text = textPartSchema.safeParse(part);
+    const file = filePartSchema.safeParse(part);
+    if (text.success) texts.push(text.data.text);
+    else if (file.success) {
+      const { mediaType, url, filename } = file.data;
+      attachments.push({ mediaType, url, ...(filename === undefined ? {} : { name: filename }) });
+    } else throw unknownPart();
+  }
+  const content = texts.join("\n").toWellFormed();
+  return { messageId: id, content, ...(attachments.length === 0 ? {} : { attachments }) };
+}
+
+const unknownPart = (): HttpProblem =>
+  new HttpProblem("refused", "A message has parts of the types text and file.", { path: "messages" });
+
+const approvalPartSchema = z.looseObject({
+  state: z.literal("approval-responded"),
+  approval: z.looseObject({ id: z.string(), approved: z.boolean(), reason: z.optional(z.string()) }),
+});
+
+const outputPartSchema = z.looseObject({
+  state: z.enum(["output-available", "output-error"]),
+  toolCallId: z.string(),
+  output: z.optional(z.unknown()),
+  errorText: z.optional(z.string()),
+});
+
+/** A question with its answer. */
+export interface AnsweredQuestion {
+  readonly question: Question;
+  readonly decision: Decision;
+}
+
+/** The answers to open questions that a message of the assistant contains: approvals, and outputs of tools that ask a human. */
+export function answersOf({ parts }: ChatMessage, open: readonly Question[]): readonly AnsweredQuestion[] {
+  return parts.flatMap((part): readonly AnsweredQuestion[] => {
+    const approval = approvalPartSchema.safeParse(part);
+    if (approval.success) {
+      const { id, approved, reason } = approval.data.approval;
+      const question = open.find(({ digest }) => digest === id);
+      return question === undefined ? [] : [{ question, decision: approvalOf(question, approved, reason) }];
+    }
+    const output = outputPartSchema.safeParse(part);
+    if (!output.success) return [];
+    const { toolCallId, state, output: answer, errorText = "The question was not answered." } = output.data;
+    const asked = open.find((question) => question.toolCallId === toolCallId && question.about === "answer");
+    if (asked === undefined) return [];
+    return [{ question: asked, decision: state === "output-error" ? { reject: errorText } : { answer } }];
+  });
+}
+
+/** An approved call with an unknown outcome runs again; one that is not approved stays unknown. */
+function approvalOf({ about }: Question, approved: boolean, reason: string | undefined): Decision {
+  if (about !== "outcome") return approved ? "approve" : { reject: reason ?? "The user refused." };
+  if (approved) return { outcome: "run-again" };
+  return { outcome: "unknown", ...(reason === undefined ? {} : { reason }) };
+}

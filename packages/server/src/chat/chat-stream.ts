@@ -1,0 +1,189 @@
+import type { AgentInput, AgentState } from "@moora/agent";
+import { PacedStream } from "../events/paced-stream.ts";
+import { streamResponse } from "../events/event-stream.ts";
+import type { LiveSession } from "../sessions/live-session.ts";
+import type { ServerContext } from "../server-options.ts";
+import { LoopWriter } from "./loop-writer.ts";
+import type { UiChunk } from "./ui-chunk.ts";
+
+/** How the chunks of a loop are sent. */
+export interface ChatFormat {
+  readonly headers: Readonly<Record<string, string>>;
+  /** The text after the last event. */
+  readonly endText: string;
+  /** Creates the function that returns the events of each chunk, in order. */
+  readonly toEvents: (live: LiveSession) => (chunk: UiChunk) => readonly object[];
+}
+
+/** The UI message stream of the AI SDK. */
+export const uiMessageFormat: ChatFormat = {
+  headers: { "x-vercel-ai-ui-message-stream": "v1" },
+  endText: "data: [DONE]\n\n",
+  toEvents: () => (chunk) => [chunk],
+};
+
+/** What a client of a stream has already. */
+export type ChatStart =
+  /** Nothing: the newest loop is written from its beginning. */
+  | { readonly type: "replay" }
+  /** The newest loop up to now. */
+  | { readonly type: "continue" }
+  /** Everything before this message. */
+  | { readonly type: "message"; readonly messageId: string };
+
+export interface ChatStreamOptions {
+  readonly format: ChatFormat;
+  readonly drop: () => void;
+  readonly onEnd: () => void;
+}
+
+/** One loop of a session as a stream of one format. It begins to listen when it is created. */
+export class ChatStream {
+  readonly #live: LiveSession;
+  readonly #limit: number;
+  readonly #format: ChatFormat;
+  readonly #toEvents: (chunk: UiChunk) => readonly object[];
+  readonly #paced: PacedStream;
+  readonly #onEnd: () => void;
+  readonly #stopListening: () => void;
+  #detach: () => void = () => undefined;
+  #texts: string[] = [];
+  #buffered = 0;
+  #writer: LoopWriter | undefined;
+  #messageId: string | undefined;
+  #isHeld = false;
+
+  constructor(
+    { clock, limits }: ServerContext,
+    live: LiveSession,
+    { format, drop, onEnd }: ChatStreamOptions,
+  ) {
+    this.#format = format;
+    this.#toEvents = format.toEvents(live);
+    this.#live = live;
+    this.#limit = limits.maxBodyBytes + limits.maxBufferedBytes;
+    this.#onEnd = onEnd;
+    const isOver = (): boolean => this.#writer?.isEnded === true || live.isEnded;
+    const texts = (): readonly string[] => this.#texts;
+    this.#paced = new PacedStream(
+      {
+        next: async () => this.#next(),
+        nextNow: () => this.#next(),
+        close: () => this.#close(),
+        get isAvailable() {
+          return texts().length > 0 || isOver();
+        },
+        get isEnded() {
+          return texts().length === 0 && isOver();
+        },
+      },
+      {
+        clock,
+        keepAliveMs: limits.keepAliveMs,
+        stallMs: limits.streamStallMs,
+        head: ": chat\n\n",
+        drop,
+      },
+    );
+    const stops = [live.onReplaced(() => this.#replaced()), live.onEnded(() => this.end())];
+    this.#stopListening = () => {
+      for (const stop of stops) stop();
+    };
+    this.#attach();
+  }
+
+  get response(): Response {
+    return streamResponse(this.#paced.stream, this.#format.headers);
+  }
+
+  /** Begins the stream. One that continues does not end before `release`, so that several decisions count together. */
+  begin(start: ChatStart): void {
+    const view = this.#live.session.current();
+    if (start.type === "message") {
+      this.#messageId = start.messageId;
+      return;
+    }
+    const writer = this.#newWriter(view.reActContext.loop);
+    if (start.type === "replay") writer.resume(view, view.streaming);
+    else {
+      this.#isHeld = true;
+      writer.skip(view);
+    }
+    this.#paced.available();
+  }
+
+  /** Lets a stream that continues end. */
+  release(): void {
+    this.#isHeld = false;
+    this.#update(this.#live.session.current());
+  }
+
+  end(): void {
+    this.#paced.end();
+  }
+
+  #attach(): void {
+    this.#detach();
+    const { session } = this.#live;
+    const stops = [
+      session.onInput((input, state) => this.#input(input, state)),
+      session.onEvent((event) => this.#writer?.event(event, session.current())),
+    ];
+    this.#detach = () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  #input(input: AgentInput, state: AgentState): void {
+    // What a running loop has written before the message is not a part of the answer.
+    if (input.type === "user-message-received" && input.messageId === this.#messageId)
+      this.#newWriter(state.reActContext.loop).skip(state);
+    if (input.type === "tool-call-decided") this.#writer?.decided(input);
+    this.#update(state);
+  }
+
+  /** Another process may have recorded inputs that this one has not seen one by one. */
+  #replaced(): void {
+    this.#attach();
+    const view = this.#live.session.current();
+    if (this.#writer === undefined && view.messages.some(({ id }) => id === this.#messageId))
+      this.#newWriter(view.reActContext.loop);
+    this.#update(view);
+  }
+
+  #update(state: AgentState): void {
+    this.#writer?.update(state, !this.#isHeld);
+    this.#paced.available();
+  }
+
+  #newWriter(loop: number): LoopWriter {
+    this.#writer = new LoopWriter(loop, (chunk) => this.#push(chunk));
+    return this.#writer;
+  }
+
+  #push(chunk: UiChunk): void {
+    for (const event of this.#toEvents(chunk)) {
+      const text = `data: ${JSON.stringify(event)}\n\n`;
+      this.#texts.push(text);
+      this.#buffered += text.length;
+    }
+    // The client can resume: the loop is written from its beginning then.
+    if (this.#buffered > this.#limit) this.end();
+    else this.#paced.available();
+  }
+
+  #next(): string | undefined {
+    const text = this.#texts.shift();
+    if (text === undefined) return undefined;
+    this.#buffered -= text.length;
+    const isLast = this.#texts.length === 0 && this.#writer?.isEnded === true;
+    return isLast ? text + this.#format.endText : text;
+  }
+
+  #close(): void {
+    this.#stopListening();
+    this.#detach();
+    this.#texts = [];
+    this.#onEnd();
+  }
+}

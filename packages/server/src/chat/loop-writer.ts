@@ -1,0 +1,259 @@
+import type { AgentEvent, AgentInput, AgentState, ToolCallResult } from "@moora/agent";
+import { valueOf, type UiChunk } from "./ui-chunk.ts";
+
+type Turn = Extract<AgentState["transcript"][number], { type: "turn" }>;
+
+/** The text or reasoning that is being streamed. */
+interface OpenPart {
+  readonly kind: "text" | "reasoning";
+  readonly id: string;
+}
+
+/**
+ * Writes one loop of a session as one assistant message. Everything but streamed text is computed from the state, so that a
+ * replay, a live stream, and a stream of a session that another process runs have the same parts.
+ */
+export class LoopWriter {
+  readonly #write: (chunk: UiChunk) => void;
+  readonly #turns = new Set<string>();
+  readonly #calls = new Set<string>();
+  readonly #results = new Set<string>();
+  readonly #questions = new Set<string>();
+  readonly loop: number;
+  #step: number | undefined;
+  #open: OpenPart | undefined;
+  #reasonings = 0;
+  /** What was streamed of the turn that the model is writing. */
+  #streamed = { text: 0, reasoning: false };
+  isEnded = false;
+
+  constructor(loop: number, write: (chunk: UiChunk) => void) {
+    this.loop = loop;
+    this.#write = (chunk) => {
+      if (!this.isEnded) write(chunk);
+    };
+    write({ type: "start", messageId: `loop_${loop}` });
+  }
+
+  /** Marks everything of a state as written: the client has it. */
+  skip(state: AgentState): void {
+    for (const turn of this.#turnsOf(state)) {
+      this.#turns.add(keyOf(turn));
+      for (const id of callsOf(turn)) {
+        this.#calls.add(id);
+        if ((state.toolCalls[id]?.result ?? null) !== null) this.#results.add(id);
+      }
+    }
+    for (const { digest, about } of askingCalls(state)) if (about !== "answer") this.#questions.add(digest);
+  }
+
+  /** Writes the text that has been streamed so far of a turn. */
+  resume(state: AgentState, streaming: { readonly messageId: string; readonly text: string } | null): void {
+    this.update(state);
+    if (streaming !== null && !this.isEnded) this.#token(state, streaming.messageId, streaming.text);
+  }
+
+  /**
+   * Writes what a state has and the client does not. Ends the message when the loop has ended, or waits for a human only, unless
+   * `mayEnd` is false.
+   */
+  update(state: AgentState, mayEnd = true): void {
+    if (this.isEnded) return;
+    if (state.reActContext.loop > this.loop) return this.#end({ type: "finish", finishReason: "stop" });
+    for (const turn of this.#turnsOf(state)) this.#writeTurn(state, turn);
+    for (const id of this.#calls) this.#writeResult(id, state.toolCalls[id]?.result ?? null);
+    for (const { id, digest, about } of askingCalls(state)) {
+      if (about === "answer" || !this.#calls.has(id) || this.#questions.has(digest)) continue;
+      this.#questions.add(digest);
+      this.#write({ type: "tool-approval-request", toolCallId: id, approvalId: digest });
+    }
+    const end = mayEnd ? endOf(state) : undefined;
+    if (end !== undefined) this.#end(end);
+  }
+
+  /** Writes a decision, which other clients have made. */
+  decided(input: Extract<AgentInput, { type: "tool-call-decided" }>): void {
+    if (!this.#questions.has(input.digest)) return;
+    const { type } = input.decision;
+    const approved = type !== "rejected" && type !== "failed" && type !== "unknown";
+    this.#write({
+      type: "tool-approval-response",
+      approvalId: input.digest,
+      approved,
+      ...(input.reason === undefined ? {} : { reason: input.reason }),
+    });
+  }
+
+  /** Writes what a model or a tool streams. */
+  event(event: AgentEvent<unknown>, state: AgentState): void {
+    if (this.isEnded || state.reActContext.loop !== this.loop) return;
+    if (event.type === "LlmToken") this.#token(state, event.messageId, event.text);
+    else if (event.type === "LlmReasoning") this.#reasoning(state, event.text);
+    else if (event.type === "LlmRetryScheduled") this.#reset();
+    else if (event.type === "LlmAttemptEnded" && event.status !== "cut") this.#reset();
+    else if (event.type === "ToolCallProgress" && this.#calls.has(event.toolCallId))
+      this.#write({ type: "data-progress", id: event.toolCallId, data: event.text, transient: true });
+  }
+
+  #turnsOf({ transcript }: AgentState): readonly Turn[] {
+    return transcript.filter((entry) => entry.type === "turn").filter(({ loop }) => loop === this.loop);
+  }
+
+  #token({ reActContext: { step } }: AgentState, messageId: string, text: string): void {
+    this.#openStep(step);
+    this.#openPart({ kind: "text", id: messageId });
+    this.#streamed = { ...this.#streamed, text: this.#streamed.text + text.length };
+    this.#write({ type: "text-delta", id: messageId, delta: text });
+  }
+
+  #reasoning({ reActContext: { step } }: AgentState, text: string): void {
+    this.#openStep(step);
+    if (this.#open?.kind !== "reasoning") this.#openPart({ kind: "reasoning", id: this.#nextReasoning() });
+    this.#streamed = { ...this.#streamed, reasoning: true };
+    if (this.#open !== undefined) this.#write({ type: "reasoning-delta", id: this.#open.id, delta: text });
+  }
+
+  #nextReasoning(): string {
+    this.#reasonings += 1;
+    return `reasoning_${this.loop}_${this.#reasonings}`;
+  }
+
+  /** Takes back what was streamed of the step: the model writes it again. Its parts must not be ended. */
+  #reset(): void {
+    if (this.#streamed.text === 0 && !this.#streamed.reasoning) return;
+    this.#open = undefined;
+    this.#streamed = { text: 0, reasoning: false };
+    this.#write({ type: "reset-step" });
+  }
+
+  /** Writes a turn, without what was streamed of it. */
+  #writeTurn(state: AgentState, turn: Turn): void {
+    if (this.#turns.has(keyOf(turn))) return;
+    this.#turns.add(keyOf(turn));
+    this.#openStep(turn.step);
+    let { text: skipped } = this.#streamed;
+    for (const [index, part] of turn.parts.entries()) {
+      if (part.type === "text") {
+        this.#writePart(
+          { kind: "text", id: turn.messageId ?? `text_${keyOf(turn)}_${index}` },
+          part.text.slice(skipped),
+        );
+        skipped = Math.max(0, skipped - part.text.length);
+      } else if (part.type === "reasoning" && !this.#streamed.reasoning)
+        this.#writePart({ kind: "reasoning", id: this.#nextReasoning() }, part.text);
+    }
+    this.#closePart();
+    this.#streamed = { text: 0, reasoning: false };
+    for (const id of callsOf(turn)) this.#writeCall(state, id);
+  }
+
+  #writePart(part: OpenPart, text: string): void {
+    if (text === "") return;
+    this.#openPart(part);
+    this.#write({ type: `${part.kind}-delta`, id: part.id, delta: text });
+  }
+
+  #writeCall({ toolCalls }: AgentState, toolCallId: string): void {
+    const call = toolCalls[toolCallId];
+    if (call === undefined) return;
+    this.#calls.add(toolCallId);
+    const input = valueOf(call.parameters);
+    this.#write({ type: "tool-input-available", toolCallId, toolName: call.name, input, dynamic: true });
+  }
+
+  #writeResult(toolCallId: string, result: ToolCallResult | null): void {
+    if (result === null || this.#results.has(toolCallId)) return;
+    this.#results.add(toolCallId);
+    if (result.isSuccess) {
+      const output = valueOf(result.content);
+      this.#write({ type: "tool-output-available", toolCallId, output, dynamic: true });
+      for (const { mediaType, url } of result.files ?? []) this.#write({ type: "file", mediaType, url });
+    } else if (result.code === "rejected") this.#write({ type: "tool-output-denied", toolCallId });
+    else this.#write({ type: "tool-output-error", toolCallId, errorText: result.error, dynamic: true });
+  }
+
+  #openStep(step: number): void {
+    if (this.#step === step) return;
+    this.#closeStep();
+    this.#step = step;
+    this.#write({ type: "start-step" });
+  }
+
+  #closeStep(): void {
+    this.#closePart();
+    if (this.#step !== undefined) this.#write({ type: "finish-step" });
+    this.#step = undefined;
+  }
+
+  #openPart(part: OpenPart): void {
+    if (this.#open?.kind === part.kind && this.#open.id === part.id) return;
+    this.#closePart();
+    this.#open = part;
+    this.#write({ type: `${part.kind}-start`, id: part.id });
+  }
+
+  #closePart(): void {
+    if (this.#open !== undefined) this.#write({ type: `${this.#open.kind}-end`, id: this.#open.id });
+    this.#open = undefined;
+  }
+
+  #end(chunk: UiChunk): void {
+    this.#closeStep();
+    this.#write(chunk);
+    this.isEnded = true;
+  }
+}
+
+const keyOf = ({ loop, step, messageId }: Turn): string => `${loop}_${step}_${messageId}`;
+
+const callsOf = ({ parts }: Turn): readonly string[] =>
+  parts.flatMap((part) => (part.type === "call" ? [part.toolCallId] : []));
+
+interface AskingCall {
+  readonly id: string;
+  readonly digest: string;
+  readonly about: "approval" | "outcome" | "answer";
+}
+
+function askingCalls({ reActContext: { control } }: AgentState): readonly AskingCall[] {
+  if (!("calls" in control)) return [];
+  return control.calls.flatMap(({ id, status }) =>
+    status.type === "asking" ? [{ id, digest: status.digest, about: status.about }] : [],
+  );
+}
+
+/** The end of a message at this state; undefined while work continues. */
+function endOf({ config, reActContext: { control } }: AgentState): UiChunk | undefined {
+  switch (control.type) {
+    case "Done":
+    case "Idle":
+      return { type: "finish", finishReason: "stop" };
+    case "Error":
+      return control.failure.kind === "Cancelled"
+        ? { type: "abort", reason: control.failure.message }
+        : { type: "error", errorText: control.failure.message };
+    case "Custom":
+      return config.graph.terminals.includes(control.name)
+        ? { type: "finish", finishReason: "stop" }
+        : undefined;
+    case "WaitingForHuman":
+    case "Acting":
+    case "ParallelActing": {
+      const isAsking = control.calls.some(({ status }) => status.type === "asking");
+      const isWorking = control.calls.some(
+        ({ status }) => status.type === "running" || status.type === "probing",
+      );
+      return isAsking && !isWorking ? { type: "finish", finishReason: "tool-calls" } : undefined;
+    }
+    case "Planning":
+    case "Observing":
+    case "Reflecting":
+      return undefined;
+  }
+}
+
+/** Whether a loop runs or waits, so that a stream of it can be resumed. */
+export function isResumable(state: AgentState): boolean {
+  const end = endOf(state);
+  return end === undefined || (end.type === "finish" && end.finishReason === "tool-calls");
+}

@@ -1,0 +1,56 @@
+/** A chunk of a UI message stream of the AI SDK, as far as this server sends them. */
+export type UiChunk =
+  | { readonly type: "start"; readonly messageId: string }
+  | { readonly type: "start-step" | "finish-step" | "reset-step" }
+  | { readonly type: "text-start" | "text-end" | "reasoning-start" | "reasoning-end"; readonly id: string }
+  | { readonly type: "text-delta" | "reasoning-delta"; readonly id: string; readonly delta: string }
+  | {
+      readonly type: "tool-input-available";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly input: unknown;
+      readonly dynamic: true;
+    }
+  | {
+      readonly type: "tool-approval-request";
+      readonly toolCallId: string;
+      readonly approvalId: string;
+    }
+  | {
+      readonly type: "tool-approval-response";
+      readonly approvalId: string;
+      readonly approved: boolean;
+      readonly reason?: string;
+    }
+  | {
+      readonly type: "tool-output-available";
+      readonly toolCallId: string;
+      readonly output: unknown;
+      readonly dynamic: true;
+    }
+  | {
+      readonly type: "tool-output-error";
+      readonly toolCallId: string;
+      readonly errorText: string;
+      readonly dynamic: true;
+    }
+  | { readonly type: "tool-output-denied"; readonly toolCallId: string }
+  | { readonly type: "file"; readonly mediaType: string; readonly url: string }
+  | {
+      readonly type: "data-progress";
+      readonly id: string;
+      readonly data: string;
+      readonly transient: true;
+    }
+  | { readonly type: "finish"; readonly finishReason: "stop" | "tool-calls" }
+  | { readonly type: "abort"; readonly reason: string }
+  | { readonly type: "error"; readonly errorText: string };
+
+/** The value of a JSON text; the text itself if it is not JSON. */
+export function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,43 @@
+import { DataRefused, InputRefused, LogError, SessionError } from "@moora/agent";
+import { HttpProblem, sessionNotFound, unavailable } from "./problem.ts";
+
+/** The problem of an error: `internal`, without a word of the error, for one that no client caused. */
+export function errorToProblem(error: unknown): HttpProblem {
+  if (error instanceof HttpProblem) return error;
+  if (error instanceof InputRefused) {
+    const { message, path, code } = error;
+    return new HttpProblem("refused", `${message} (${code})`, { path, cause: error });
+  }
+  if (error instanceof DataRefused) return new HttpProblem("refused", error.message, { cause: error });
+  if (error instanceof SessionError || error instanceof LogError) return logProblem(error);
+  return new HttpProblem("internal", "The server failed.", { cause: error });
+}
+
+function logProblem(error: SessionError | LogError): HttpProblem {
+  switch (error.code) {
+    case "SessionUnknown":
+    case "LogRemoved":
+    case "InvalidId":
+    case "WrongAgent":
+      return sessionNotFound();
+    case "RecordTooLong":
+      return new HttpProblem("body-too-large", "The input is longer than the log accepts.", { cause: error });
+    case "SessionBusy":
+    case "StaleWriter":
+    case "LogBusy":
+    case "Conflict":
+      return unavailable("The session is changing its owner. Retry.", error);
+    case "ReadOnly":
+    case "UnsupportedVersion":
+      return unavailable("A newer release wrote this session. It cannot be changed here.", error);
+    case "NotOwner":
+    case "InvalidOption":
+    case "InvalidRecord":
+    case "LogCorrupt":
+    case "LogExists":
+    case "LogWrite":
+    case "UnsupportedRuntime":
+    case "QuestionUnseen":
+      return new HttpProblem("internal", "The server failed.", { cause: error });
+  }
+}

@@ -1,0 +1,149 @@
+import type { LoggedInput } from "@moora/agent";
+import type { LiveSession } from "../sessions/live-session.ts";
+import { ChunkMaker } from "./chunks.ts";
+import { chunkFrame, inputFrame, type StreamFrame } from "./sse.ts";
+
+/** What an event source needs beside its session. */
+export interface SourceOptions {
+  /** The last record that the reader has. */
+  readonly after: number;
+  /** The most characters of new events that wait in memory. */
+  readonly maxBuffered: number;
+  /** Called when an event may have become available. */
+  readonly onAvailable: () => void;
+}
+
+/**
+ * The events of a session after a record, taken one by one: each record once and in order. What the reader does not take in
+ * time is dropped from memory, and read from the log when it is its turn.
+ */
+export class EventSource {
+  readonly #live: LiveSession;
+  readonly #options: SourceOptions;
+  readonly #chunks = new ChunkMaker();
+  #last: number;
+  #logged: readonly LoggedInput[] = [];
+  #nextLogged = 0;
+  #waiting: StreamFrame[] = [];
+  #buffered = 0;
+  /** Whether records may be missing in `#waiting`, so that the log is read first. */
+  #isBehind = true;
+  /** Whether chunks are kept: only after the log was read, and the text before them is known. */
+  #takesChunks = false;
+  #detach: () => void = () => undefined;
+  readonly #stopListening: () => void;
+
+  constructor(live: LiveSession, options: SourceOptions) {
+    this.#live = live;
+    this.#options = options;
+    this.#last = options.after;
+    this.#stopListening = live.onReplaced(() => {
+      this.#attach();
+      this.#fallBehind();
+      options.onAvailable();
+    });
+    this.#attach();
+  }
+
+  /** Whether `next` has an event, or has to read the log to know. */
+  get isAvailable(): boolean {
+    return this.#isBehind || this.#nextLogged < this.#logged.length || this.#waiting.length > 0;
+  }
+
+  /** The next event; undefined if none is available. Rejects if the log cannot be read. */
+  async next(): Promise<StreamFrame | undefined> {
+    for (;;) {
+      const frame = this.nextNow();
+      if (frame !== undefined) return frame;
+      if (!this.#isBehind) return undefined;
+      await this.#readLog();
+    }
+  }
+
+  /** The next event that is in memory. */
+  nextNow(): StreamFrame | undefined {
+    return this.#nextOfLog() ?? this.#nextWaiting();
+  }
+
+  close(): void {
+    this.#stopListening();
+    this.#detach();
+    this.#logged = [];
+    this.#waiting = [];
+  }
+
+  #attach(): void {
+    this.#detach();
+    const { session } = this.#live;
+    const stops = [
+      session.onInput((input, _state, seq) => this.#push(inputFrame(seq, input))),
+      session.onEvent((event) => {
+        if (!this.#takesChunks) return;
+        const chunk = this.#chunks.chunkOf(event);
+        if (chunk !== undefined) this.#push(chunkFrame(chunk));
+      }),
+    ];
+    this.#detach = () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  #push(frame: StreamFrame): void {
+    // Read from the log later.
+    if (this.#isBehind) return;
+    this.#waiting.push(frame);
+    this.#buffered += frame.text.length;
+    if (this.#buffered > this.#options.maxBuffered) this.#fallBehind();
+    this.#options.onAvailable();
+  }
+
+  #fallBehind(): void {
+    this.#isBehind = true;
+    this.#takesChunks = false;
+    this.#waiting = [];
+    this.#buffered = 0;
+  }
+
+  #nextOfLog(): StreamFrame | undefined {
+    const logged = this.#logged[this.#nextLogged];
+    if (logged === undefined) return undefined;
+    this.#nextLogged += 1;
+    if (this.#nextLogged === this.#logged.length) {
+      this.#logged = [];
+      this.#nextLogged = 0;
+    }
+    this.#last = logged.seq;
+    return inputFrame(logged.seq, logged.input);
+  }
+
+  #nextWaiting(): StreamFrame | undefined {
+    for (let frame = this.#waiting.shift(); frame !== undefined; frame = this.#waiting.shift()) {
+      this.#buffered -= frame.text.length;
+      if (frame.seq === undefined) return frame;
+      if (frame.seq <= this.#last) continue;
+      if (frame.seq > this.#last + 1) {
+        this.#fallBehind();
+        return undefined;
+      }
+      this.#last = frame.seq;
+      return frame;
+    }
+    return undefined;
+  }
+
+  /** Reads the records that the reader does not have. From then on, new events wait in memory. */
+  async #readLog(): Promise<void> {
+    this.#isBehind = false;
+    try {
+      this.#logged = await this.#live.session.history(this.#last);
+      this.#nextLogged = 0;
+    } catch (error) {
+      this.#isBehind = true;
+      throw error;
+    }
+    if (this.#isBehind) return;
+    this.#takesChunks = true;
+    const streamed = this.#chunks.begin(this.#live.session.current().streaming);
+    if (streamed !== undefined) this.#push(chunkFrame(streamed));
+  }
+}

@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { BuildError } from "@moora/agent";
+import type { AgentServer } from "../agent-server.ts";
+
+/** The options of `serve`. */
+export interface ServeOptions {
+  /** The port; 0 for any free one. Default: 8787. */
+  readonly port?: number;
+  /** The address to listen on. Default: 127.0.0.1. Others than loopback addresses need a server with `authorize`. */
+  readonly hostname?: string;
+  /** How long a client may take to send the head of a request, in milliseconds. Default: 10,000. */
+  readonly headersTimeoutMs?: number;
+  /** The number of connections at the same time; further ones are closed. Default: 20,000. */
+  readonly maxConnections?: number;
+}
+
+/** A server that listens. */
+export interface ServedAgents {
+  /** The address, such as `http://127.0.0.1:8787`. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Stops listening, ends all streams, closes all sessions, and waits up to `graceMs` milliseconds (default: 0) for running
+   * tools.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+const loopbackAddresses: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
+
+/**
+ * Serves agents over HTTP on Node. Rejects with `BuildError` for an address that others can reach and a server without
+ * `authorize`, and with the error of Node if the address cannot be bound.
+ */
+export async function serve(
+  server: AgentServer,
+  {
+    port = 8787,
+    hostname = "127.0.0.1",
+    headersTimeoutMs = 10_000,
+    maxConnections = 20_000,
+  }: ServeOptions = {},
+): Promise<ServedAgents> {
+  const isLoopback = loopbackAddresses.has(hostname);
+  if (!isLoopback && !server.isAuthorized) {
+    throw new BuildError(
+      `hostname ${hostname} can be reached by others. Give createAgentServer({ authorize }), or serve on 127.0.0.1.`,
+    );
+  }
+  const listener = getRequestListener(
+    (request, { outgoing }) => server.fetch(request, { isLoopback, drop: () => outgoing.destroy() }),
+    // A request without a host is refused by Node. Globals of the application stay as they are.
+    { overrideGlobalObjects: false },
+  );
+  const http = createServer({
+    headersTimeout: headersTimeoutMs,
+    // The time for the body is that of the server; this one is for bodies that are never read.
+    requestTimeout: 300_000,
+    connectionsCheckingInterval: Math.min(headersTimeoutMs, 5_000),
+    keepAliveTimeout: 65_000,
+  });
+  http.maxConnections = maxConnections;
+  http.on(
+    "request",
+    (incoming: IncomingMessage, outgoing: ServerResponse) => void listener(incoming, outgoing),
+  );
+  const address = await listen(http, port, hostname);
+  const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return {
+    url: `http://${host}:${address.port}`,
+    port: address.port,
+    async close(options) {
+      const closed = new Promise<void>((resolve) => void http.close(() => resolve()));
+      await server.close(options);
+      http.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function listen(http: Server, port: number, hostname: string): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    http.once("error", reject);
+    http.listen(port, hostname, () => {
+      http.off("error", reject);
+      const address = http.address();
+      if (typeof address === "object" && address !== null) resolve(address);
+      else reject(new Error("The server has no address."));
+    });
+  });
+}

@@ -1,0 +1,52 @@
+import type { Receipt } from "@moora/agent";
+import type { AnsweredQuestion, UserMessage } from "../chat/chat-request.ts";
+import type { ChatStream } from "../chat/chat-stream.ts";
+import { HttpProblem } from "../problem.ts";
+import type { LiveSession } from "../sessions/live-session.ts";
+import type { RouteCall } from "./route.ts";
+
+/** A post to a chat, and the stream that answers it. */
+export interface ChatPost {
+  readonly stream: ChatStream;
+  readonly live: LiveSession;
+}
+
+/** Posts a message, whose answer the stream shows. A repeated message is answered with the same loop. */
+export async function postUserMessage(
+  { parts }: RouteCall,
+  { stream, live }: ChatPost,
+  message: UserMessage,
+): Promise<true> {
+  const { messageId } = message;
+  const timestamp = parts.context.clock.now();
+  stream.begin({ type: "message", messageId });
+  const receipt = await live.post((session) =>
+    session.dispatch({ type: "user-message-received", ...message, timestamp }),
+  );
+  if (receipt.status === "accepted") return true;
+  if (receipt.reason !== "duplicate-id") throw refused(receipt);
+  const before = live.session.current().messages.find(({ id }) => id === messageId);
+  if (before?.content !== message.content)
+    throw new HttpProblem("refused", "The log has another message of this id. Messages cannot be edited.");
+  // A repeated request, whose first answer was lost.
+  stream.begin({ type: "replay" });
+  return true;
+}
+
+/** Answers questions, and continues the stream of their loop. */
+export async function postAnswers(
+  { access }: RouteCall,
+  { stream, live }: ChatPost,
+  answered: readonly AnsweredQuestion[],
+): Promise<true> {
+  stream.begin({ type: "continue" });
+  for (const { question, decision } of answered) {
+    if (!(await access.may("decide", live.ref))) throw new HttpProblem("forbidden", "You may not decide.");
+    await live.post((session) => session.decide(question, decision, access.user));
+  }
+  stream.release();
+  return true;
+}
+
+const refused = (receipt: Extract<Receipt, { status: "ignored" }>): HttpProblem =>
+  new HttpProblem("refused", `The message was ignored: ${receipt.reason}.`);

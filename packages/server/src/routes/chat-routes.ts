@@ -1,0 +1,36 @@
+import { readBody } from "../body.ts";
+import { answersOf, chatBodySchema, userMessageOf } from "../chat/chat-request.ts";
+import { uiMessageFormat as format } from "../chat/chat-stream.ts";
+import { isResumable } from "../chat/loop-writer.ts";
+import { HttpProblem } from "../problem.ts";
+import { postAnswers, postUserMessage } from "./chat-posts.ts";
+import { chatSession, withStream } from "./chat-session.ts";
+import type { Route } from "./route.ts";
+
+/** Answers a message of `useChat`, or continues after its approvals, with a UI message stream. */
+export const postChat: Route = async (call) => {
+  const { parts, request } = call;
+  const body = await readBody(request, chatBodySchema, parts.context);
+  const last = body.messages.at(-1);
+  if (last === undefined || last.role === "system" || body.trigger === "regenerate-message") {
+    const detail = "The last message must be new, or contain approvals. A log has no second answer.";
+    throw new HttpProblem("refused", detail, { path: "messages" });
+  }
+  const isUser = last.role === "user";
+  const ref = await chatSession(call, body.id, isUser);
+  return await withStream(call, { ref, format }, async (stream, live) =>
+    isUser
+      ? await postUserMessage(call, { stream, live }, userMessageOf(last))
+      : await postAnswers(call, { stream, live }, answersOf(last, live.session.questions())),
+  );
+};
+
+/** Resumes the stream of a chat: the newest loop from its beginning. 204 if it has ended. */
+export const resumeChat: Route = async (call) => {
+  const ref = await chatSession(call, call.param("id"), false);
+  return await withStream(call, { ref, format }, async (stream, live) => {
+    if (!isResumable(live.session.current())) return false;
+    stream.begin({ type: "replay" });
+    return true;
+  });
+};

@@ -1,0 +1,124 @@
+import type { DurableSession, Receipt } from "@moora/agent";
+import {
+  cancelBodySchema,
+  dataBodySchema,
+  decisionBodySchema,
+  messageBodySchema,
+  type PostReceipt,
+} from "@moora/agent-webui-protocol";
+import type * as z from "zod/mini";
+import type { SessionAction } from "../access/authorization.ts";
+import { readBody } from "../body.ts";
+import { HttpProblem } from "../problem.ts";
+import { applyOperations } from "../sessions/apply-operations.ts";
+import { requestIdOf, type PostLedger, type PostRequest, type RequestId } from "../sessions/request-ids.ts";
+import { json, type Route } from "./route.ts";
+
+/** The idempotency key of a request; undefined if it has none. Throws `invalid-request`. */
+export function idempotencyKeyOf(request: Request): string | undefined {
+  const key = request.headers.get("idempotency-key");
+  if (key === null) return undefined;
+  if (/^[\x21-\x7e]{1,200}$/.test(key)) return key;
+  throw new HttpProblem("invalid-request", "Idempotency-Key must be 1 to 200 printable ASCII characters.", {
+    path: "Idempotency-Key",
+  });
+}
+
+/** One kind of post: its right, its body, and how it is applied. */
+interface PostKind<Schema extends z.ZodMiniType> {
+  readonly kind: PostRequest["kind"];
+  readonly action: SessionAction;
+  readonly schema: Schema;
+  readonly post: (call: PostCall<z.infer<Schema>>) => Promise<Receipt>;
+  /** Whether the log may contain the post already. Default: yes, so that the log is read. */
+  readonly mayExist?: (session: DurableSession<unknown>, id: RequestId) => boolean;
+}
+
+interface PostCall<Body> {
+  readonly session: DurableSession<unknown>;
+  readonly ledger: PostLedger;
+  readonly id: RequestId;
+  readonly user: string;
+  readonly timestamp: number;
+  readonly body: Body;
+}
+
+/** The route of a kind of post. It answers with the receipt after the input is durable. */
+const postRoute =
+  <Schema extends z.ZodMiniType>({ kind, action, schema, post, mayExist }: PostKind<Schema>): Route =>
+  async ({ parts, request, access, param }) => {
+    const { user } = access;
+    const timestamp = parts.context.clock.now();
+    const key = idempotencyKeyOf(request);
+    const ref = await parts.directory.findFor(access, action, param("id"));
+    const body = await readBody(request, schema, parts.context);
+    const id = requestIdOf({ kind, user, key, content: body });
+    const receipt = await parts.pool.use(ref, async (live) => {
+      const ledger = parts.ledgerOf(live);
+      return await ledger.once(
+        id,
+        () => live.post((session) => post({ session, ledger, id, user, body, timestamp })),
+        () => mayExist?.(live.session, id) ?? true,
+      );
+    });
+    return json(receipt satisfies PostReceipt);
+  };
+
+/** Posts a message of the user. */
+export const postMessage: Route = postRoute({
+  kind: "messages",
+  action: "post",
+  schema: messageBodySchema,
+  post: async ({ session, id: { messageId }, body: { content, attachments }, timestamp }) =>
+    await session.dispatch({
+      type: "user-message-received",
+      messageId,
+      content: content.toWellFormed(),
+      ...(attachments === undefined ? {} : { attachments }),
+      timestamp,
+    }),
+  mayExist: (session, { messageId }) => session.current().messages.some(({ id }) => id === messageId),
+});
+
+/** Posts the decision on a question. The reviewer is the user of the request. */
+export const postDecision: Route = postRoute({
+  kind: "decisions",
+  action: "decide",
+  schema: decisionBodySchema,
+  post: async ({ session, id, user, body: { decision, ...question } }) =>
+    await session.decide(question, decision, user, id.text),
+});
+
+/** Cancels the running loop. */
+export const postCancel: Route = postRoute({
+  kind: "cancel",
+  action: "cancel",
+  schema: cancelBodySchema,
+  post: async ({ session, id, body: { reason } }) => await session.cancel(reason, id.text),
+});
+
+/** Changes the application data. */
+export const postData: Route = postRoute({
+  kind: "data",
+  action: "update",
+  schema: dataBodySchema,
+  post: async ({ session, ledger, id, user, body: { patches } }) => {
+    try {
+      return await session.update(
+        (draft) => {
+          // Another process may have recorded the same request since it was looked up.
+          if (ledger.isRecorded(id)) throw new AlreadyRecorded();
+          applyOperations(draft, patches);
+        },
+        user,
+        id.text,
+      );
+    } catch (error) {
+      // The receipt of the first one is looked up.
+      if (error instanceof AlreadyRecorded) return { status: "ignored", reason: "nothing-new" };
+      throw error;
+    }
+  },
+});
+
+class AlreadyRecorded extends Error {}

@@ -1,0 +1,89 @@
+import { stateAt, SessionError } from "@moora/agent";
+import { digestOf } from "@moora/event-log";
+import type { SessionPage, SessionSummary } from "@moora/agent-webui-protocol";
+import type { SessionRef } from "../access/authorization.ts";
+import { HttpProblem, sessionNotFound } from "../problem.ts";
+import { idempotencyKeyOf } from "./post-routes.ts";
+import { json, type Route, type RouteCall } from "./route.ts";
+
+/** Creates a session. With an idempotency key, a repetition returns the session of the first request. */
+export const createSession: Route = async ({ parts, request, access, param }) => {
+  const agent = param("agent");
+  if (!parts.context.agents.has(agent)) throw new HttpProblem("not-found", "There is no such agent.");
+  const key = idempotencyKeyOf(request);
+  const id =
+    key === undefined
+      ? `s_${randomText()}`
+      : `s_${digestOf("session", access.user.toWellFormed(), agent, key)}`;
+  const ref: SessionRef = { id, agent, user: access.user };
+  if (!(await access.may("create", ref))) throw new HttpProblem("forbidden", "You may not create a session.");
+  const summary = await parts.pool.use(ref, async ({ session }): Promise<SessionSummary> => ({
+    id,
+    agent,
+    seq: session.seq(),
+  }));
+  return json(summary, 201, { location: `${parts.context.basePath}/sessions/${encodeURIComponent(id)}` });
+};
+
+/** 144 random bits. */
+function randomText(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(18));
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
+}
+
+const defaultPageLength = 50;
+const maxPageLength = 200;
+
+/** Lists the own sessions of the user, ordered by id, in pages. */
+export const listSessions: Route = async ({ parts, request, access }) => {
+  const { searchParams } = new URL(request.url);
+  const limit = numberParam(searchParams.get("limit"), "limit") ?? defaultPageLength;
+  if (limit < 1 || limit > maxPageLength)
+    throw new HttpProblem("invalid-request", `limit must be from 1 to ${maxPageLength}.`, { path: "limit" });
+  const after = searchParams.get("after") ?? "";
+  const { sessions, hasMore } = await parts.directory.page(access, { after, limit });
+  const page: SessionPage = { sessions, next: hasMore ? (sessions.at(-1)?.id ?? null) : null };
+  return json(page);
+};
+
+/** Reads a session: at its last record, or at `?at=SEQ`. */
+export const readSessionView: Route = async (call) => {
+  const { parts, request, access, param } = call;
+  const ref = await parts.directory.findFor(access, "read", param("id"));
+  const at = numberParam(new URL(request.url).searchParams.get("at"), "at");
+  return at === undefined ? await currentView(call, ref) : await viewAt(call, ref, at);
+};
+
+const currentView = async ({ parts }: RouteCall, ref: SessionRef): Promise<Response> =>
+  await parts.pool.use(ref, async ({ session }) => {
+    await session.refresh();
+    const { streaming: _, ...state } = session.current();
+    return json({ id: ref.id, agent: ref.agent, seq: session.seq(), state, questions: session.questions() });
+  });
+
+async function viewAt({ parts }: RouteCall, { id, agent }: SessionRef, at: number): Promise<Response> {
+  try {
+    const { seq, state } = await stateAt(parts.context.log, id, at);
+    return json({ id, agent, seq, state, questions: [] });
+  } catch (error) {
+    if (!(error instanceof SessionError) || error.code !== "InvalidOption") throw error;
+    const details = error.seq === undefined ? {} : { seq: error.seq };
+    throw new HttpProblem("cursor-beyond-end", `The session has no record ${at}.`, details);
+  }
+}
+
+/** Removes a session with all its records. */
+export const removeSession: Route = async ({ parts, access, param }) => {
+  const { id } = await parts.directory.findFor(access, "remove", param("id"));
+  await parts.pool.close(id);
+  if (!(await parts.context.log.remove(id))) throw sessionNotFound();
+  return new Response(null, { status: 204 });
+};
+
+function numberParam(text: string | null, path: string): number | undefined {
+  if (text === null) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new HttpProblem("invalid-request", `${path} must be an integer from 0.`, { path });
+}

@@ -1,0 +1,162 @@
+import { BuildError, systemClock, type Agent, type Clock, type EventLog } from "@moora/agent";
+import type { Authorize } from "./access/authorization.ts";
+
+/** The limits of a server. */
+export interface ServerLimits {
+  /** The longest body of a request, in bytes. Default: 1,048,576. */
+  readonly maxBodyBytes: number;
+  /** How long a client may take to send a body, in milliseconds. Default: 10,000. */
+  readonly bodyTimeoutMs: number;
+  /** The number of sessions in memory. Idle ones are closed to make place; without one, requests get 503. Default: 1,000. */
+  readonly maxOpenSessions: number;
+  /** How long a session without requests, streams and work stays in memory, in milliseconds. Default: 60,000. */
+  readonly sessionIdleMs: number;
+  /** The number of open streams of one user; further ones get 429. Default: 50. */
+  readonly maxStreamsPerUser: number;
+  /** The number of open streams of all users; further ones get 503. Default: 10,000. */
+  readonly maxStreams: number;
+  /**
+   * How many bytes of new events wait in memory for one stream. Beyond them, chunks are dropped and durable events are read
+   * from the log again. Default: 262,144.
+   */
+  readonly maxBufferedBytes: number;
+  /** How long a stream may take no event that waits for it, in milliseconds. It is then closed, and can be resumed. Default: 30,000. */
+  readonly streamStallMs: number;
+  /** The pause after which a stream without events gets a comment, in milliseconds. Default: 15,000. */
+  readonly keepAliveMs: number;
+}
+
+/** The default limits. */
+export const defaultServerLimits: ServerLimits = /* @__PURE__ */ Object.freeze({
+  maxBodyBytes: 1_048_576,
+  bodyTimeoutMs: 10_000,
+  maxOpenSessions: 1_000,
+  sessionIdleMs: 60_000,
+  maxStreamsPerUser: 50,
+  maxStreams: 10_000,
+  maxBufferedBytes: 262_144,
+  streamStallMs: 30_000,
+  keepAliveMs: 15_000,
+});
+
+/** The options of `createAgentServer`. */
+export interface AgentServerOptions {
+  /** The agents, each with a name of its own, which is part of its addresses. */
+  readonly agents: readonly Agent<unknown>[];
+  /** The log with the sessions. Other processes may use it at the same time. */
+  readonly log: EventLog;
+  /**
+   * Authenticates a request: returns the user and the rights, or undefined to refuse. Required for hosts that are not loopback
+   * addresses. Default: requests to a loopback address belong to the user "local", all others are refused.
+   */
+  readonly authorize?: Authorize;
+  /**
+   * The hosts, as in the header `Host`, by which this server is reached beside loopback addresses, such as
+   * `agents.example.com`. They are checked for a server without `authorize` or on a loopback address. Default: none.
+   */
+  readonly allowedHosts?: readonly string[];
+  /** Other origins whose pages may use this server, such as `https://app.example.com`. Default: none; CORS is off. */
+  readonly allowedOrigins?: readonly string[];
+  /** The path before all routes, such as `/api`. Default: none. */
+  readonly basePath?: string;
+  /** The limits. Each one that is not given has its default. */
+  readonly limits?: Partial<ServerLimits>;
+  /**
+   * The name of this process as the owner of sessions, which all viewers of a session can read. See `OpenOptions.owner`.
+   * Default: a random name.
+   */
+  readonly owner?: string;
+  /** How long the lease of a session lasts if it is not renewed, in milliseconds. Default: 30,000. */
+  readonly leaseMs?: number;
+  /** Default: `systemClock`. */
+  readonly clock?: Clock;
+  /** Receives every error that a client sees as `internal`, and every error of a session. Default: `console.error`. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** The options of a server with their defaults. */
+export interface ServerContext extends Omit<AgentServerOptions, "agents" | "allowedOrigins" | "limits"> {
+  readonly agents: ReadonlyMap<string, Agent<unknown>>;
+  readonly log: EventLog;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: ReadonlySet<string>;
+  readonly basePath: string;
+  readonly limits: ServerLimits;
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+const knownOptions: Readonly<Record<keyof AgentServerOptions, true>> = {
+  agents: true,
+  log: true,
+  authorize: true,
+  allowedHosts: true,
+  allowedOrigins: true,
+  basePath: true,
+  limits: true,
+  owner: true,
+  leaseMs: true,
+  clock: true,
+  onError: true,
+};
+
+/** Throws `BuildError` for an unknown or invalid option. */
+export function contextOf(options: AgentServerOptions): ServerContext {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(knownOptions, name));
+  if (unknown !== undefined) {
+    const names = Object.keys(knownOptions).join(", ");
+    throw new BuildError(`Unknown option "${unknown}" of createAgentServer. Options: ${names}.`);
+  }
+  const { agents, basePath = "", allowedHosts = [], allowedOrigins = [] } = options;
+  if (typeof options.log?.open !== "function")
+    throw new BuildError("log must be an event log. Give one, such as sqliteLog(file) or memoryLog().");
+  if (options.authorize !== undefined && typeof options.authorize !== "function")
+    throw new BuildError("authorize must be a function that returns the user of a request.");
+  if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(basePath))
+    throw new BuildError(`basePath must be a path such as "/api", got ${JSON.stringify(basePath)}.`);
+  return {
+    ...options,
+    agents: agentsByName(agents),
+    allowedHosts: allowedHosts.map((host) => host.toLowerCase()),
+    allowedOrigins: new Set(allowedOrigins.map(checkedOrigin)),
+    basePath,
+    limits: checkedLimits(options.limits ?? {}),
+    owner: options.owner ?? `server-${crypto.randomUUID()}`,
+    clock: options.clock ?? systemClock,
+    onError: options.onError ?? ((error) => console.error(error)),
+  };
+}
+
+function agentsByName(agents: readonly Agent<unknown>[]): ReadonlyMap<string, Agent<unknown>> {
+  if (!Array.isArray(agents) || agents.length === 0)
+    throw new BuildError("agents must be a list of one or more agents.");
+  const byName = new Map(agents.map((agent) => [agent.name, agent]));
+  const double = agents.find((agent) => byName.get(agent.name) !== agent);
+  if (double !== undefined) {
+    throw new BuildError(
+      `Two agents have the name "${double.name}". Give each one its own: defineAgent({ name }).`,
+    );
+  }
+  return byName;
+}
+
+/** Origins are compared as browsers write them. `*` and `null` would let every page in. */
+function checkedOrigin(origin: string): string {
+  if (URL.parse(origin)?.origin === origin && origin !== "null") return origin;
+  throw new BuildError(
+    `allowedOrigins must contain origins such as "https://app.example.com", got ${JSON.stringify(origin)}.`,
+  );
+}
+
+function checkedLimits(limits: Partial<ServerLimits>): ServerLimits {
+  for (const [name, value] of Object.entries(limits)) {
+    if (!Object.hasOwn(defaultServerLimits, name)) {
+      const names = Object.keys(defaultServerLimits).join(", ");
+      throw new BuildError(`Unknown limit "${name}". Limits: ${names}.`);
+    }
+    if (!Number.isSafeInteger(value) || value <= 0)
+      throw new BuildError(`limits.${name} must be a positive integer, got ${value}.`);
+  }
+  return { ...defaultServerLimits, ...limits };
+}

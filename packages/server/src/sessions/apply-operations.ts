@@ -1,0 +1,64 @@
+import { DataRefused, canonicalJson } from "@moora/agent";
+import type { DataOperation } from "@moora/agent-webui-protocol";
+
+/** The draft of application data: JSON that may be changed. */
+type Container = unknown[] | Record<string, unknown>;
+
+/** Applies operations of JSON Patch (RFC 6902) to a draft, in order. Throws `DataRefused` for one that does not apply. */
+export function applyOperations(draft: unknown, operations: readonly DataOperation[]): void {
+  for (const operation of operations) applyOperation(draft, operation);
+}
+
+function applyOperation(draft: unknown, operation: DataOperation): void {
+  const { op, path } = operation;
+  const keys = pointerToKeys(path);
+  const last = keys.pop();
+  if (last === undefined) throw refused(path, "the data as a whole cannot be replaced");
+  const parent = keys.reduce((value: unknown, key) => childOf(value, key, path), draft);
+  if (!isContainer(parent)) throw refused(path, "its parent is not an array or an object");
+  if (op === "add")
+    return Array.isArray(parent) ? insert(parent, last, operation) : put(parent, last, operation);
+  const before = childOf(parent, last, path);
+  if (op === "test") {
+    if (canonicalJson(before) !== canonicalJson(operation.value)) throw refused(path, "it has another value");
+  } else if (op === "replace") put(parent, last, operation);
+  else if (Array.isArray(parent)) parent.splice(Number(last), 1);
+  else delete parent[last];
+}
+
+/** The keys of a JSON Pointer. `__proto__` is refused, because it is not a field like others. */
+function pointerToKeys(path: string): string[] {
+  if (path === "") return [];
+  const keys = path
+    .slice(1)
+    .split("/")
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  if (path.startsWith("/") && !keys.includes("__proto__")) return keys;
+  throw refused(path, "it is not a JSON Pointer");
+}
+
+function childOf(value: unknown, key: string, path: string): unknown {
+  if (Array.isArray(value) && isIndex(key) && Number(key) < value.length) return value[Number(key)];
+  if (isContainer(value) && !Array.isArray(value) && Object.hasOwn(value, key)) return value[key];
+  throw refused(path, "it does not exist");
+}
+
+type WithValue = Extract<DataOperation, { value: unknown }>;
+
+function put(parent: Container, key: string, { value }: WithValue): void {
+  if (Array.isArray(parent)) parent[Number(key)] = value;
+  else parent[key] = value;
+}
+
+function insert(parent: unknown[], key: string, { value, path }: WithValue): void {
+  const index = key === "-" ? parent.length : Number(key);
+  if (key !== "-" && (!isIndex(key) || index > parent.length)) throw refused(path, "it is not an index");
+  parent.splice(index, 0, value);
+}
+
+const isIndex = (key: string): boolean => /^(0|[1-9]\d{0,9})$/.test(key);
+
+const isContainer = (value: unknown): value is Container => typeof value === "object" && value !== null;
+
+const refused = (path: string, problem: string): DataRefused =>
+  new DataRefused(`${JSON.stringify(path)} cannot be changed: ${problem}.`);

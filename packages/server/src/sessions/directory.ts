@@ -1,0 +1,83 @@
+import { LogError, type LogInfo } from "@moora/agent";
+import type { SessionSummary } from "@moora/agent-webui-protocol";
+import * as z from "zod/mini";
+import type { Access, SessionAction, SessionRef } from "../access/authorization.ts";
+import { HttpProblem, sessionNotFound } from "../problem.ts";
+import type { ServerContext } from "../server-options.ts";
+
+const headerSchema = z.object({
+  agent: z.object({ name: z.string() }),
+  user: z.exactOptional(z.string()),
+});
+
+/** The session of a header; undefined for a header that is not one of a session. */
+function headerToRef(id: string, header: string): SessionRef | undefined {
+  const parsed = headerSchema.safeParse(textToJson(header));
+  if (!parsed.success) return undefined;
+  const { agent, user = null } = parsed.data;
+  return { id, agent: agent.name, user };
+}
+
+function textToJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Finds sessions in the log, with their owners. */
+export class SessionDirectory {
+  readonly #context: Pick<ServerContext, "log" | "agents">;
+
+  constructor(context: Pick<ServerContext, "log" | "agents">) {
+    this.#context = context;
+  }
+
+  /** The session of an id; undefined if there is none with an agent of this server. */
+  async find(id: string): Promise<SessionRef | undefined> {
+    try {
+      const log = await this.#context.log.open(id);
+      return log === undefined ? undefined : this.#served(headerToRef(id, log.header));
+    } catch (error) {
+      if (error instanceof LogError && error.code === "InvalidId") return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * The session of an id, for an action. A session that the user may not read gets the same answer as one that does not exist.
+   * Throws `HttpProblem`.
+   */
+  async findFor(access: Access, action: SessionAction, id: string): Promise<SessionRef> {
+    const ref = await this.find(id);
+    if (ref === undefined) throw sessionNotFound();
+    if (await access.may(action, ref)) return ref;
+    if (action === "read" || !(await access.may("read", ref))) throw sessionNotFound();
+    throw new HttpProblem("forbidden", `You may not ${action} this session.`);
+  }
+
+  /** The own sessions of a user after a cursor, ordered by id, and whether more follow. */
+  async page(
+    access: Access,
+    { after, limit }: { readonly after: string; readonly limit: number },
+  ): Promise<{ readonly sessions: readonly SessionSummary[]; readonly hasMore: boolean }> {
+    const sessions: SessionSummary[] = [];
+    for (const { id, head, header } of await this.#context.log.list()) {
+      if (id <= after) continue;
+      const ref = this.#served(headerToRef(id, header));
+      if (ref === undefined || !(await this.#isOwn(access, ref))) continue;
+      if (sessions.length === limit) return { sessions, hasMore: true };
+      sessions.push({ id, agent: ref.agent, seq: head } satisfies Pick<LogInfo, "id"> & SessionSummary);
+    }
+    return { sessions, hasMore: false };
+  }
+
+  async #isOwn(access: Access, ref: SessionRef): Promise<boolean> {
+    return (ref.user === access.user || ref.user === null) && (await access.may("read", ref));
+  }
+
+  #served(ref: SessionRef | undefined): SessionRef | undefined {
+    return ref !== undefined && this.#context.agents.has(ref.agent) ? ref : undefined;
+  }
+}

@@ -1,0 +1,169 @@
+import {
+  openSession,
+  SessionError,
+  sessionOwner,
+  type Agent,
+  type DurableSession,
+  type ErrorReport,
+  type OpenOptions,
+} from "@moora/agent";
+import type { SessionRef } from "../access/authorization.ts";
+import { sessionNotFound } from "../problem.ts";
+import type { ServerContext } from "../server-options.ts";
+
+/** How often the lease of a session that another process runs is read, in milliseconds. */
+const takeoverPollMs = 1_000;
+
+/**
+ * A session of this server. It runs the session, or posts to the process that runs it and takes over when the lease of that
+ * process ends. The `DurableSession` behind it is replaced by such a change.
+ */
+export class LiveSession {
+  readonly ref: SessionRef;
+  readonly agent: Agent<unknown>;
+  readonly #context: ServerContext;
+  readonly #replaced = new Set<() => void>();
+  readonly #ended = new Set<() => void>();
+  #session: DurableSession<unknown> | undefined;
+  #cancelPoll: () => void = () => undefined;
+  #changing: Promise<void> | undefined;
+  #isEnded = false;
+
+  private constructor(context: ServerContext, agent: Agent<unknown>, ref: SessionRef) {
+    this.#context = context;
+    this.agent = agent;
+    this.ref = ref;
+  }
+
+  static async open(context: ServerContext, agent: Agent<unknown>, ref: SessionRef): Promise<LiveSession> {
+    const live = new LiveSession(context, agent, ref);
+    live.#adopt(await live.#openAny());
+    return live;
+  }
+
+  get session(): DurableSession<unknown> {
+    if (this.#session === undefined) throw new Error("The session is not open yet.");
+    return this.#session;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Calls back when another `DurableSession` is behind this one. Returns a function that unsubscribes. */
+  onReplaced(listener: () => void): () => void {
+    this.#replaced.add(listener);
+    return () => void this.#replaced.delete(listener);
+  }
+
+  /** Calls back when this session has ended: it was closed or removed. Returns a function that unsubscribes. */
+  onEnded(listener: () => void): () => void {
+    this.#ended.add(listener);
+    return () => void this.#ended.delete(listener);
+  }
+
+  /** Runs a post; once more if the session changed its owner in the middle of it. `work` must be safe to repeat. */
+  async post<Result>(work: (session: DurableSession<unknown>) => Promise<Result>): Promise<Result> {
+    await this.#changing;
+    const { session } = this;
+    try {
+      return await work(session);
+    } catch (error) {
+      const isLost = session.info().access === "read";
+      if (!isLost && session === this.#session && this.#changing === undefined) throw error;
+      if (isLost && session === this.#session) await this.#reopen();
+    }
+    await this.#changing;
+    if (this.#isEnded) throw sessionNotFound();
+    return await work(this.session);
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#end();
+    await this.#changing;
+    await this.session.close({ graceMs });
+  }
+
+  #end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#cancelPoll();
+    for (const listener of this.#ended) listener();
+  }
+
+  #adopt(session: DurableSession<unknown>): void {
+    this.#session = session;
+    // Questions are shown by this server: without a listener they count as unseen.
+    session.onEvent(() => undefined);
+    if (session.info().access === "post") this.#poll();
+  }
+
+  #failed({ error }: ErrorReport): void {
+    const isTakeover = error instanceof SessionError && error.code === "StaleWriter";
+    const isUnseen = error instanceof SessionError && error.code === "QuestionUnseen";
+    if (!isTakeover && !isUnseen) this.#context.onError(error);
+    // A session that is lost is lost after its report.
+    queueMicrotask(() => {
+      if (this.#session?.info().access === "read") void this.#reopen();
+    });
+  }
+
+  /** Opens the session again, once for all callers. If it was removed, or cannot be opened, this session ends. */
+  #reopen(): Promise<void> {
+    if (this.#isEnded) return Promise.resolve();
+    this.#changing ??= this.#replace().finally(() => (this.#changing = undefined));
+    return this.#changing;
+  }
+
+  async #replace(): Promise<void> {
+    try {
+      const log = await this.#context.log.open(this.ref.id);
+      if (log === undefined) return this.#end();
+      await this.session.close();
+      this.#adopt(await this.#openAny());
+      for (const listener of this.#replaced) listener();
+    } catch (error) {
+      this.#context.onError(error);
+      this.#end();
+    }
+  }
+
+  /** Reads the lease of the process that runs the session, and takes over when it has ended. */
+  #poll(): void {
+    const { clock, log, onError } = this.#context;
+    const again = (): void => {
+      if (!this.#isEnded) this.#poll();
+    };
+    const look = (): void => {
+      sessionOwner(log, this.ref.id, { clock }).then(
+        (owner) => (owner === undefined ? this.#reopen() : again()),
+        (error: unknown) => {
+          onError(error);
+          again();
+        },
+      );
+    };
+    this.#cancelPoll = clock.after(takeoverPollMs, look, { keepsAlive: false });
+  }
+
+  /** Opens the session to run it; to post to it if another process runs it. */
+  async #openAny(): Promise<DurableSession<unknown>> {
+    const { log, clock, owner, leaseMs } = this.#context;
+    const { id, user } = this.ref;
+    const options: OpenOptions = {
+      log,
+      id,
+      clock,
+      owner,
+      ...(leaseMs === undefined ? {} : { leaseMs }),
+      ...(user === null ? {} : { user }),
+      onError: (report) => this.#failed(report),
+    };
+    try {
+      return await openSession(this.agent, options);
+    } catch (error) {
+      if (!(error instanceof SessionError) || error.code !== "SessionBusy") throw error;
+      return await openSession(this.agent, { ...options, access: "post" });
+    }
+  }
+}

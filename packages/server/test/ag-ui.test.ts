@@ -1,0 +1,206 @@
+import { HttpAgent, type BaseEvent } from "@ag-ui/client";
+import { askHuman, defineData } from "@moora/agent";
+import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
+import { TestClock, untilPasses } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import { agentOf, Scene, toolOf } from "./support.ts";
+
+/** An official client of AG-UI, with its verification of events, at a server. */
+class AgUiScene implements AsyncDisposable {
+  readonly scene: Scene;
+  readonly events: BaseEvent[] = [];
+  readonly failures: string[] = [];
+
+  constructor(agent: ReturnType<typeof agentOf>, options: ConstructorParameters<typeof Scene>[1] = {}) {
+    this.scene = new Scene(agent, options);
+  }
+
+  client(threadId = "thread-1", user = "ada"): HttpAgent {
+    const client = new HttpAgent({
+      url: "http://localhost/agents/helper/ag-ui",
+      threadId,
+      headers: { authorization: `Bearer ${user}` },
+      fetch: (input, init) => this.scene.server.fetch(new Request(input, init)),
+    });
+    client.subscribe({
+      onEvent: ({ event }) => void this.events.push(event),
+      onRunFailed: ({ error }) => void this.failures.push(error.message),
+    });
+    return client;
+  }
+
+  get types(): readonly string[] {
+    return this.events.map(({ type }) => type);
+  }
+
+  get outcome(): Record<string, unknown> {
+    return (this.events.at(-1) as unknown as { outcome: Record<string, unknown> }).outcome;
+  }
+
+  get interrupts(): readonly { id: string; reason: string; toolCallId: string }[] {
+    return this.outcome["interrupts"] as never;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.scene[Symbol.asyncDispose]();
+  }
+}
+
+const say = (client: HttpAgent, content: string, id = `user_${client.messages.length}`) => {
+  client.addMessage({ id, role: "user", content });
+  return client.runAgent();
+};
+
+const textsOf = (client: HttpAgent): readonly unknown[] =>
+  client.messages.map(
+    ({ role, ...message }) => `${role}: ${String((message as { content?: unknown }).content)}`,
+  );
+
+const pay = (ran: unknown[] = []) =>
+  toolOf("pay", (input) => (ran.push(input), "paid"), { approval: "always" });
+
+describe("a client of AG-UI", () => {
+  it("gets text, reasoning and tools, and continues the conversation", async () => {
+    const script = [
+      callsTools([{ name: "add", arguments: { of: [2, 2] } }], { reasoning: "I add.", text: "Let me see." }),
+      answers("It is four."),
+      answers("Welcome."),
+    ];
+    await using scene = new AgUiScene(agentOf(script, { tools: [toolOf("add", () => ({ sum: 4 }))] }));
+    const client = scene.client();
+    await say(client, "What is 2 + 2?");
+    expect(scene.outcome).toEqual({ type: "success" });
+    expect(scene.types).toEqual(
+      expect.arrayContaining(["RUN_STARTED", "REASONING_START", "TOOL_CALL_START", "TOOL_CALL_RESULT"]),
+    );
+    expect(textsOf(client)).toEqual(
+      expect.arrayContaining([
+        "user: What is 2 + 2?",
+        "assistant: Let me see.",
+        'tool: {"sum":4}',
+        "assistant: It is four.",
+      ]),
+    );
+    await say(client, "Thanks");
+    expect(textsOf(client).at(-1)).toBe("assistant: Welcome.");
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("answers an approval with changed arguments", async () => {
+    const ran: unknown[] = [];
+    const script = [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("Paid.")];
+    await using scene = new AgUiScene(agentOf(script, { tools: [pay(ran)] }));
+    const client = scene.client();
+    await say(client, "Pay");
+    expect(scene.outcome["type"]).toBe("interrupt");
+    const [{ id, reason } = { id: "", reason: "" }] = scene.interrupts;
+    expect(reason).toBe("approval");
+    const payload = { approved: true, editedArgs: { cents: 4 } };
+    await client.runAgent({ resume: [{ interruptId: id, status: "resolved", payload }] });
+    expect(ran).toEqual([{ cents: 4 }]);
+    expect(textsOf(client).slice(-2)).toEqual(["tool: paid", "assistant: Paid."]);
+    expect(scene.outcome).toEqual({ type: "success" });
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("answers several questions in one run, with a rejection among them", async () => {
+    const ran: unknown[] = [];
+    const calls = [1, 2].map((cents) => ({ name: "pay", id: `pay_${cents}`, arguments: { cents } }));
+    await using scene = new AgUiScene(agentOf([callsTools(calls), answers("Done.")], { tools: [pay(ran)] }));
+    const client = scene.client();
+    await say(client, "Pay twice");
+    const [first, second] = scene.interrupts;
+    await client.runAgent({
+      resume: [
+        { interruptId: first?.id ?? "", status: "resolved", payload: { approved: true } },
+        { interruptId: second?.id ?? "", status: "cancelled" },
+      ],
+    });
+    expect(ran).toEqual([{ cents: 1 }]);
+    expect(textsOf(client).filter((text) => !String(text).includes("undefined"))).toEqual([
+      "user: Pay twice",
+      expect.stringMatching(/^tool: (paid|The call was rejected\.)$/),
+      expect.stringMatching(/^tool: (paid|The call was rejected\.)$/),
+      "assistant: Done.",
+    ]);
+    expect(textsOf(client)).toContain("tool: paid");
+    expect(textsOf(client)).toContain("tool: The call was rejected.");
+    const called = client.messages.filter((message) => "toolCalls" in message);
+    expect(called).toHaveLength(1);
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("answers a question of the model", async () => {
+    const script = [
+      callsTools([{ name: "ask", arguments: { question: "Which?" } }]),
+      answers("The red one."),
+    ];
+    await using scene = new AgUiScene(agentOf(script, { tools: [askHuman({ name: "ask" })] }));
+    const client = scene.client();
+    await say(client, "Choose");
+    const [{ id, reason } = { id: "", reason: "" }] = scene.interrupts;
+    expect(reason).toBe("answer");
+    await client.runAgent({ resume: [{ interruptId: id, status: "resolved", payload: { answer: "red" } }] });
+    expect(textsOf(client).slice(-2)).toEqual(["tool: red", "assistant: The red one."]);
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("loses what was streamed before a retry", async () => {
+    const clock = new TestClock();
+    const script = [fails("overloaded", { partial: "Half an ans" }), answers("A whole answer.")];
+    await using scene = new AgUiScene(agentOf(script), { clock });
+    const client = scene.client();
+    const run = say(client, "Hi");
+    await untilPasses(() => expect(scene.types).toContain("MESSAGES_SNAPSHOT"));
+    await clock.advanceAsync(5_000);
+    await run;
+    expect(textsOf(client)).toEqual(["user: Hi", "assistant: A whole answer."]);
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("gets a fatal error", async () => {
+    await using scene = new AgUiScene(agentOf([fails("auth", { message: "The key is invalid." })]));
+    await say(scene.client(), "Hi").catch(() => undefined);
+    expect(scene.events.at(-1)).toMatchObject({
+      type: "RUN_ERROR",
+      message: expect.stringContaining("The key is invalid.") as unknown,
+    });
+  });
+
+  it("keeps the text of a loop that is canceled", async () => {
+    await using scene = new AgUiScene(agentOf([hangs("Once upon a time")]));
+    const client = scene.client();
+    const run = say(client, "A story");
+    await untilPasses(() =>
+      expect(scene.types.filter((type) => type === "TEXT_MESSAGE_CONTENT")).toHaveLength(4),
+    );
+    const ada = scene.scene.as("ada");
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    await ada.post(`/sessions/${id}/cancel`);
+    await run;
+    expect(scene.outcome).toEqual({ type: "cancelled" });
+    expect(textsOf(client)).toEqual(["user: A story", "assistant: Once upon a time"]);
+    expect(scene.failures).toEqual([]);
+  });
+
+  it("shares the application data of the session", async () => {
+    const data = defineData({ schema: { type: "object" }, initial: { items: ["tea"] } });
+    await using scene = new AgUiScene(agentOf([answers("Yes.")], { data }));
+    const client = scene.client();
+    await say(client, "Hi");
+    expect(client.state).toEqual({ items: ["tea"] });
+  });
+
+  it("runs a repeated message once, and does not see the thread of another user", async () => {
+    await using scene = new AgUiScene(agentOf([answers("Once."), answers("Another.")]));
+    for (let count = 0; count < 2; count += 1) {
+      const client = scene.client();
+      await say(client, "Hi", "message-1");
+      expect(textsOf(client)).toEqual(["user: Hi", "assistant: Once."]);
+    }
+    const other = scene.client("thread-1", "eve");
+    await say(other, "Hi", "message-1");
+    expect(textsOf(other)).toEqual(["user: Hi", "assistant: Another."]);
+    expect(scene.failures).toEqual([]);
+  });
+});

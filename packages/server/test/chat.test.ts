@@ -1,0 +1,385 @@
+import { Chat } from "@ai-sdk/react";
+import { askHuman } from "@moora/agent";
+import { memoryLog, MemoryStorage } from "@moora/event-log";
+import { answers, callsTools, fails, hangs } from "@moora/llm/testing";
+import { TestClock, untilPasses } from "@moora/testbed/test-clock";
+import {
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
+  type UIMessage,
+} from "ai";
+import { describe, expect, it } from "vitest";
+import { agentOf, Scene, toolOf } from "./support.ts";
+
+/** A chat of the AI SDK, with its own transport, at a server. */
+class ChatScene implements AsyncDisposable {
+  readonly scene: Scene;
+  readonly responses: Response[] = [];
+  readonly errors: Error[] = [];
+
+  constructor(agent: ReturnType<typeof agentOf>, options: ConstructorParameters<typeof Scene>[1] = {}) {
+    this.scene = new Scene(agent, options);
+  }
+
+  chat(
+    id = "chat-1",
+    user = "ada",
+    messages: UIMessage[] = [],
+    sendAutomaticallyWhen: (given: { messages: UIMessage[] }) => boolean = (given) =>
+      lastAssistantMessageIsCompleteWithApprovalResponses(given) ||
+      lastAssistantMessageIsCompleteWithToolCalls(given),
+  ): Chat<UIMessage> {
+    return new Chat({
+      id,
+      messages,
+      onError: (error) => void this.errors.push(error),
+      sendAutomaticallyWhen,
+      transport: new DefaultChatTransport({
+        api: "http://localhost/agents/helper/chat",
+        headers: { authorization: `Bearer ${user}` },
+        fetch: async (input, init) => {
+          const response = await this.scene.server.fetch(new Request(input, init));
+          this.responses.push(response.clone());
+          return response;
+        },
+      }),
+    });
+  }
+
+  /** The texts of the chunks of a response. */
+  async chunksOf(index: number): Promise<readonly string[]> {
+    const text = (await this.responses.at(index)?.text()) ?? "";
+    return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) =>
+      data === "[DONE]" ? data : (JSON.parse(data) as { type: string }).type,
+    );
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.scene[Symbol.asyncDispose]();
+  }
+}
+
+/** The parts of the last message, as far as a test compares them. */
+const partsOf = (chat: Chat<UIMessage>): readonly object[] =>
+  (chat.lastMessage?.parts ?? []).map((part) => {
+    const { type, text, state, input, output, errorText, approval } = part as Record<string, unknown>;
+    return JSON.parse(JSON.stringify({ type, text, state, input, output, errorText, approval })) as object;
+  });
+
+const textOf = (chat: Chat<UIMessage>): string =>
+  (chat.lastMessage?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("|");
+
+const isReady = (chat: Chat<UIMessage>) => untilPasses(() => expect(chat.status).toBe("ready"));
+
+const pay = (ran: unknown[] = []) =>
+  toolOf("pay", (input) => (ran.push(input), { paid: true }), { approval: "always" });
+
+describe("a chat of the AI SDK", () => {
+  it("shows text, reasoning and tools, and continues the conversation", async () => {
+    const add = toolOf("add", () => ({ sum: 4 }));
+    const script = [
+      callsTools([{ name: "add", arguments: { of: [2, 2] } }], { reasoning: "I add.", text: "Let me see." }),
+      answers("It is four."),
+      answers("Welcome."),
+    ];
+    await using scene = new ChatScene(agentOf(script, { tools: [add] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "What is 2 + 2?" });
+    expect(chat.status).toBe("ready");
+    expect(chat.lastMessage?.id).toBe("loop_1");
+    expect(partsOf(chat)).toEqual([
+      { type: "step-start" },
+      { type: "reasoning", text: "I add.", state: "done" },
+      { type: "text", text: "Let me see.", state: "done" },
+      { type: "dynamic-tool", state: "output-available", input: { of: [2, 2] }, output: { sum: 4 } },
+      { type: "step-start" },
+      { type: "text", text: "It is four.", state: "done" },
+    ]);
+    await chat.sendMessage({ text: "Thanks" });
+    expect(chat.messages).toHaveLength(4);
+    expect(textOf(chat)).toBe("Welcome.");
+    expect((await scene.chunksOf(1)).at(-1)).toBe("[DONE]");
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("asks for an approval, and continues in the same message", async () => {
+    const ran: unknown[] = [];
+    const script = [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("Paid.")];
+    await using scene = new ChatScene(agentOf(script, { tools: [pay(ran)] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    const [, asked] = partsOf(chat) as { approval: { id: string } }[];
+    expect(asked).toMatchObject({ state: "approval-requested" });
+    expect(ran).toEqual([]);
+    await chat.addToolApprovalResponse({ id: asked?.approval.id ?? "", approved: true });
+    await untilPasses(() => expect(textOf(chat)).toBe("Paid."));
+    await isReady(chat);
+    expect(ran).toEqual([{ cents: 5 }]);
+    expect(chat.messages).toHaveLength(2);
+    expect(partsOf(chat)[1]).toMatchObject({ state: "output-available", output: { paid: true } });
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("shows a rejection with its reason to the model", async () => {
+    const ran: unknown[] = [];
+    const script = [callsTools([{ name: "pay" }]), answers("I did not pay.")];
+    const agent = agentOf(script, { tools: [pay(ran)] });
+    await using scene = new ChatScene(agent);
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay" });
+    const [, asked] = partsOf(chat) as { approval: { id: string } }[];
+    await chat.addToolApprovalResponse({
+      id: asked?.approval.id ?? "",
+      approved: false,
+      reason: "Too much.",
+    });
+    await untilPasses(() => expect(textOf(chat)).toBe("I did not pay."));
+    expect(ran).toEqual([]);
+    expect(partsOf(chat)[1]).toMatchObject({
+      state: "output-denied",
+      approval: { approved: false, reason: "Too much." },
+    });
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("answers several questions together", async () => {
+    const ran: unknown[] = [];
+    const calls = [1, 2].map((cents) => ({ name: "pay", id: `pay_${cents}`, arguments: { cents } }));
+    await using scene = new ChatScene(agentOf([callsTools(calls), answers("Done.")], { tools: [pay(ran)] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Pay twice" });
+    const asked = (partsOf(chat) as { approval?: { id: string } }[]).flatMap(
+      ({ approval }) => approval ?? [],
+    );
+    expect(asked).toHaveLength(2);
+    await chat.addToolApprovalResponse({ id: asked[0]?.id ?? "", approved: true });
+    await chat.addToolApprovalResponse({ id: asked[1]?.id ?? "", approved: false, reason: "Once only." });
+    await untilPasses(() => expect(textOf(chat)).toBe("Done."));
+    await isReady(chat);
+    expect(ran).toEqual([{ cents: 1 }]);
+    expect(partsOf(chat)).toMatchObject([
+      {},
+      { state: "output-available" },
+      { state: "output-denied" },
+      {},
+      {},
+    ]);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("answers several questions one by one", async () => {
+    const ran: unknown[] = [];
+    const calls = [1, 2].map((cents) => ({ name: "pay", id: `pay_${cents}`, arguments: { cents } }));
+    await using scene = new ChatScene(agentOf([callsTools(calls), answers("Done.")], { tools: [pay(ran)] }));
+    let responses = 0;
+    // Sends each response at once, and nothing twice.
+    const chat = scene.chat("chat-1", "ada", [], ({ messages }) => {
+      const given = JSON.stringify(messages).split('"approved":').length - 1;
+      const isNew = given > responses;
+      responses = given;
+      return isNew;
+    });
+    await chat.sendMessage({ text: "Pay twice" });
+    const asked = (partsOf(chat) as { approval?: { id: string } }[]).flatMap(
+      ({ approval }) => approval ?? [],
+    );
+    await chat.addToolApprovalResponse({ id: asked[0]?.id ?? "", approved: true });
+    await untilPasses(() => expect(scene.responses).toHaveLength(2));
+    await isReady(chat);
+    expect(textOf(chat)).toBe("");
+    await chat.addToolApprovalResponse({ id: asked[1]?.id ?? "", approved: true });
+    await untilPasses(() => expect(textOf(chat)).toBe("Done."));
+    await isReady(chat);
+    expect(ran).toEqual([{ cents: 1 }, { cents: 2 }]);
+    expect(chat.messages).toHaveLength(2);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("is the same at a server that follows the one that runs the session", async () => {
+    const storage = new MemoryStorage();
+    const script = () => [callsTools([{ name: "pay" }], { text: "I ask." }), answers("Paid.")];
+    const agent = () => agentOf(script(), { tools: [pay()] });
+    await using owner = new ChatScene(agent(), { log: memoryLog(storage) });
+    await using follower = new ChatScene(agent(), { log: memoryLog(storage) });
+    const first = owner.chat();
+    await first.sendMessage({ text: "Pay" });
+    const second = follower.chat("chat-1", "ada", first.messages.slice(0, 1));
+    await second.resumeStream();
+    expect(partsOf(second)).toEqual(partsOf(first));
+    const [, , asked] = partsOf(second) as { approval: { id: string } }[];
+    await second.addToolApprovalResponse({ id: asked?.approval.id ?? "", approved: true });
+    await untilPasses(() => expect(textOf(second)).toBe("I ask.|Paid."));
+    expect(partsOf(second)[2]).toMatchObject({ state: "output-available" });
+    expect([...owner.errors, ...follower.errors, ...follower.scene.errors]).toEqual([]);
+  });
+
+  it("answers a question of the model as the output of its tool", async () => {
+    const ask = askHuman({ name: "ask" });
+    const script = [
+      callsTools([{ name: "ask", arguments: { question: "Which?" } }]),
+      answers("The red one."),
+    ];
+    await using scene = new ChatScene(agentOf(script, { tools: [ask] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Choose" });
+    const part = chat.lastMessage?.parts.find(({ type }) => type === "dynamic-tool") as {
+      toolCallId: string;
+    };
+    expect(part).toMatchObject({ state: "input-available", input: { question: "Which?" } });
+    await chat.addToolOutput({ tool: "ask" as never, toolCallId: part.toolCallId, output: "red" });
+    await untilPasses(() => expect(textOf(chat)).toBe("The red one."));
+    await isReady(chat);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("takes back what was streamed before a retry", async () => {
+    const clock = new TestClock();
+    const script = [fails("overloaded", { partial: "Half an ans" }), answers("A whole answer.")];
+    await using scene = new ChatScene(agentOf(script), { clock });
+    const chat = scene.chat();
+    const sent = chat.sendMessage({ text: "Hi" });
+    await untilPasses(() => expect(scene.responses).toHaveLength(1));
+    await untilPasses(() => expect(clock.nextAt).toBeDefined());
+    await clock.advanceAsync(5_000);
+    await sent;
+    expect(textOf(chat)).toBe("A whole answer.");
+    expect(await scene.chunksOf(0)).toContain("reset-step");
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("reports a fatal error", async () => {
+    await using scene = new ChatScene(agentOf([fails("auth", { message: "The key is invalid." })]));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Hi" });
+    expect(chat.status).toBe("error");
+    expect(scene.errors.map(({ message }) => message)).toEqual([
+      expect.stringContaining("The key is invalid."),
+    ]);
+    expect((await scene.chunksOf(0)).at(-1)).toBe("[DONE]");
+  });
+
+  it("shows a failed tool, and arguments that do not fit", async () => {
+    const broken = toolOf("broken", () => {
+      throw new Error("It broke.");
+    });
+    const script = [
+      callsTools([
+        { name: "broken", id: "one" },
+        { name: "broken", id: "two", arguments: "{not json" },
+      ]),
+      answers("Sorry."),
+    ];
+    await using scene = new ChatScene(agentOf(script, { tools: [broken] }));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Break" });
+    const tools = (partsOf(chat) as { type: string }[]).filter(({ type }) => type === "dynamic-tool");
+    expect(tools).toMatchObject([{ state: "output-error" }, { state: "output-error" }]);
+    expect(textOf(chat)).toBe("Sorry.");
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("keeps the text of a loop that is canceled", async () => {
+    await using scene = new ChatScene(agentOf([hangs("Once upon a time")]));
+    const chat = scene.chat();
+    const sent = chat.sendMessage({ text: "A story" });
+    await untilPasses(() => expect(textOf(chat)).toBe("Once upon a time"));
+    const ada = scene.scene.as("ada");
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    await ada.post(`/sessions/${id}/cancel`);
+    await sent;
+    expect(chat.status).toBe("ready");
+    expect(textOf(chat)).toBe("Once upon a time");
+    expect(await scene.chunksOf(0)).toContain("abort");
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("resumes in the middle of an answer, and of an approval", async () => {
+    const script = [callsTools([{ name: "pay" }], { text: "I ask." }), hangs("It is")];
+    await using scene = new ChatScene(agentOf(script, { tools: [pay()] }));
+    const first = scene.chat();
+    await first.sendMessage({ text: "Pay" });
+    const reloaded = scene.chat("chat-1", "ada", first.messages.slice(0, 1));
+    await reloaded.resumeStream();
+    expect(partsOf(reloaded)).toEqual(partsOf(first));
+    const [, , asked] = partsOf(reloaded) as { approval: { id: string } }[];
+    const answered = reloaded.addToolApprovalResponse({ id: asked?.approval.id ?? "", approved: true });
+    await untilPasses(() => expect(textOf(reloaded)).toBe("I ask.|It is"));
+    const again = scene.chat("chat-1", "ada", first.messages.slice(0, 1));
+    const resumed = again.resumeStream();
+    await untilPasses(() => expect(textOf(again)).toBe("I ask.|It is"));
+    const ada = scene.scene.as("ada");
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    await ada.post(`/sessions/${id}/cancel`);
+    await resumed;
+    await answered;
+    expect(partsOf(again)).toMatchObject([
+      {},
+      { text: "I ask." },
+      { state: "output-available" },
+      {},
+      { text: "It is" },
+    ]);
+    const late = scene.chat();
+    await late.resumeStream();
+    expect(scene.responses.at(-1)?.status).toBe(204);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("continues after the client has left: nothing is canceled", async () => {
+    await using scene = new ChatScene(agentOf([answers("word ".repeat(20)), answers("Again.")]));
+    const chat = scene.chat();
+    const sent = chat.sendMessage({ text: "Hi" });
+    await untilPasses(() => expect(scene.responses).toHaveLength(1));
+    await chat.stop();
+    await sent;
+    const ada = scene.scene.as("ada");
+    const [{ id }] = (await ada.get("/sessions")).body.sessions;
+    await using events = await ada.events(id);
+    await events.until("re-act-observed");
+  });
+
+  it("answers a repeated message with the same answer, and runs once", async () => {
+    await using scene = new ChatScene(agentOf([answers("Once."), answers("Twice.")]));
+    for (let count = 0; count < 2; count += 1) {
+      const chat = scene.chat();
+      await chat.sendMessage({ id: "message-1", role: "user", parts: [{ type: "text", text: "Hi" }] });
+      expect(textOf(chat)).toBe("Once.");
+    }
+    const edited = scene.chat();
+    await edited.sendMessage({ id: "message-1", role: "user", parts: [{ type: "text", text: "Bye" }] });
+    expect(edited.status).toBe("error");
+    expect(edited.error?.message).toContain("Messages cannot be edited.");
+  });
+
+  it("belongs to its user, whatever its id", async () => {
+    await using scene = new ChatScene(agentOf(() => answers("Hello.")));
+    await scene.chat("same", "ada").sendMessage({ text: "Mine" });
+    const other = scene.chat("same", "eve");
+    await other.resumeStream();
+    expect(scene.responses.at(-1)?.status).toBe(404);
+    await other.sendMessage({ text: "Hi" });
+    const [{ id }] = (await scene.scene.as("ada").get("/sessions")).body.sessions;
+    const stolen = scene.chat(id, "eve");
+    await stolen.resumeStream();
+    expect(scene.responses.at(-1)?.status).toBe(404);
+    const own = scene.chat(id, "ada");
+    await own.sendMessage({ text: "Still mine" });
+    const { body } = await scene.scene.as("ada").get(`/sessions/${id}`);
+    expect(body.state.messages.map(({ content }: { content: string }) => content)).toEqual([
+      "Mine",
+      "Hello.",
+      "Still mine",
+      "Hello.",
+    ]);
+  });
+
+  it("refuses a second answer to the same message", async () => {
+    await using scene = new ChatScene(agentOf(() => answers("Hello.")));
+    const chat = scene.chat();
+    await chat.sendMessage({ text: "Hi" });
+    await chat.regenerate();
+    expect(chat.status).toBe("error");
+    expect(chat.error?.message).toContain("A log has no second answer.");
+  });
+});

@@ -1,0 +1,212 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { answers } from "@moora/llm/testing";
+import { TestClock, turn } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import { serve, type ServedAgents } from "../src/node.ts";
+import { agentOf, Client, range, Scene } from "./support.ts";
+
+/** A server that listens, with a client. */
+class Served implements AsyncDisposable {
+  readonly scene: Scene;
+  readonly served: ServedAgents;
+  readonly client: Client;
+
+  private constructor(scene: Scene, served: ServedAgents) {
+    this.scene = scene;
+    this.served = served;
+    this.client = new Client((path, init) => fetch(`${served.url}${path}`, init));
+  }
+
+  static async start(
+    options: ConstructorParameters<typeof Scene>[1] = {},
+    serveOptions: Parameters<typeof serve>[1] = {},
+  ): Promise<Served> {
+    const talker = agentOf(() => answers("word ".repeat(50)));
+    const scene = new Scene(talker, { authorize: null, ...options });
+    return new Served(scene, await serve(scene.server, { port: 0, ...serveOptions }));
+  }
+
+  /** Opens a connection and sends a text. */
+  async raw(text: string): Promise<RawConnection> {
+    const socket = connect(this.served.port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.write(text);
+    return new RawConnection(socket);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.served.close();
+    await this.scene[Symbol.asyncDispose]();
+  }
+}
+
+class RawConnection implements Disposable {
+  readonly socket: Socket;
+  text = "";
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on("error", () => undefined);
+  }
+
+  /** Reads until the other side closes the connection. */
+  async closed(): Promise<string> {
+    this.socket.on("data", (data) => (this.text += String(data)));
+    if (!this.socket.closed) await new Promise((resolve) => this.socket.once("close", resolve));
+    return this.text;
+  }
+
+  [Symbol.dispose](): void {
+    this.socket.destroy();
+  }
+}
+
+const head = (...lines: readonly string[]): string => `${lines.join("\r\n")}\r\n\r\n`;
+
+describe("serve", () => {
+  it("answers over HTTP", async () => {
+    await using served = await Served.start();
+    const { client } = served;
+    const id = await client.create();
+    await using stream = await client.events(id);
+    await client.post(`/sessions/${id}/messages`, { content: "Hi" });
+    const { seq } = await stream.until("re-act-observed");
+    expect(stream.seqs).toEqual(range(1, seq));
+    expect(stream.chunks.length).toBeGreaterThan(0);
+  });
+
+  it("refuses an address that others can reach without `authorize`", async () => {
+    await using scene = new Scene(agentOf([]), { authorize: null });
+    for (const hostname of ["0.0.0.0", "::", "192.168.0.7", "example.com"]) {
+      const served = serve(scene.server, { port: 0, hostname });
+      await expect(served).rejects.toThrow("Give createAgentServer({ authorize })");
+    }
+    await using open = new Scene(agentOf([]));
+    const served = await serve(open.server, { port: 0, hostname: "0.0.0.0" });
+    expect((await fetch(`http://127.0.0.1:${served.port}/sessions`)).status).toBe(401);
+    await served.close();
+  });
+
+  it("rejects with the error of Node for an address that is in use", async () => {
+    await using served = await Served.start();
+    await expect(serve(served.scene.server, { port: served.served.port })).rejects.toMatchObject({
+      code: "EADDRINUSE",
+    });
+  });
+
+  it("closes while streams are open", async () => {
+    const served = await Served.start();
+    const id = await served.client.create();
+    const stream = await served.client.events(id);
+    await stream.until("session-opened");
+    await served.served.close();
+    expect(await stream.all()).toEqual([1]);
+    await expect(served.client.get("/health")).rejects.toThrow("fetch failed");
+    await served.scene[Symbol.asyncDispose]();
+  });
+});
+
+describe("a connection", () => {
+  it("by another name is refused: DNS rebinding", async () => {
+    await using served = await Served.start();
+    using connection = await served.raw(
+      head("GET /sessions HTTP/1.1", `Host: evil.example:${served.served.port}`, "Connection: close"),
+    );
+    expect(await connection.closed()).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  it("that injects a header is refused", async () => {
+    await using served = await Served.start();
+    const host = `Host: 127.0.0.1:${served.served.port}`;
+    const texts = [
+      head("GET /sessions/a%0d%0aset-cookie:%20a=b HTTP/1.1", host, "Connection: close"),
+      head("GET /sessions/a\rb HTTP/1.1", host, "Connection: close"),
+      head("GET /sessions/a/events HTTP/1.1", host, "Last-Event-ID: 1\r\n x: y", "Connection: close"),
+      head(
+        "POST /sessions HTTP/1.1",
+        host,
+        "Content-Length: 3",
+        "Transfer-Encoding: chunked",
+        "Connection: close",
+      ),
+    ];
+    for (const text of texts) {
+      using connection = await served.raw(text);
+      const answer = await connection.closed();
+      expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
+      expect(answer.toLowerCase()).not.toContain("set-cookie:");
+    }
+  });
+
+  it("with an endless body is answered and closed", async () => {
+    await using served = await Served.start({ limits: { maxBodyBytes: 10_000 } });
+    const id = await served.client.create();
+    using connection = await served.raw(
+      head(
+        `POST /sessions/${id}/messages HTTP/1.1`,
+        `Host: 127.0.0.1:${served.served.port}`,
+        "Content-Type: application/json",
+        "Transfer-Encoding: chunked",
+      ),
+    );
+    const { socket } = connection;
+    const chunk = `400\r\n${" ".repeat(1_024)}\r\n`;
+    const write = (): void => {
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.on("drain", write);
+    write();
+    expect(await connection.closed()).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  it("that sends its body slowly is answered in time", async () => {
+    const clock = new TestClock();
+    await using served = await Served.start({ clock });
+    const id = await served.client.create();
+    const waiting = clock.waiting;
+    using connection = await served.raw(
+      head(
+        `POST /sessions/${id}/messages HTTP/1.1`,
+        `Host: 127.0.0.1:${served.served.port}`,
+        "Content-Type: application/json",
+        "Content-Length: 100",
+      ) + '{"content"',
+    );
+    await clock.whenWaiting(waiting + 1);
+    await clock.advanceAsync(10_000);
+    expect(await connection.closed()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it("that reads its stream slowly is closed, and the stream resumes", async () => {
+    const clock = new TestClock();
+    await using served = await Served.start({ clock });
+    const { client } = served;
+    const id = await client.create();
+    const content = "x".repeat(500_000);
+    for (let count = 0; count < 20; count += 1)
+      await client.post(`/sessions/${id}/messages`, { content: `${count} ${content}` });
+    using connection = await served.raw(
+      head(`GET /sessions/${id}/events HTTP/1.1`, `Host: 127.0.0.1:${served.served.port}`),
+    );
+    const { socket } = connection;
+    socket.pause();
+    // The server fills the buffers of the connection, and then waits for its reader.
+    for (let quiet = 0, before = -1; quiet < 200; quiet = before === clock.waiting ? quiet + 1 : 0) {
+      before = clock.waiting;
+      await turn();
+    }
+    await clock.advanceAsync(30_000);
+    socket.resume();
+    const text = await connection.closed();
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    const read = [...text.matchAll(/^id: (\d+)\r?$/gm)].map(([, seq]) => Number(seq));
+    const { seq: last } = (await client.get(`/sessions/${id}`)).body;
+    expect(read.length).toBeLessThan(last);
+    // The last event may be cut: its reader resumes after the one before.
+    const cursor = Math.max(0, (read.at(-1) ?? 0) - 1);
+    await using resumed = await client.events(id, cursor);
+    while (resumed.seqs.at(-1) !== last) await resumed.next();
+    expect(resumed.seqs).toEqual(range(cursor + 1, last));
+  });
+});

@@ -1,0 +1,421 @@
+import { answers, callsTools } from "@moora/llm/testing";
+import { TestClock, turn } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import type { Connection, Grant } from "../src/index.ts";
+import { agentOf, byName, Scene, toolOf } from "./support.ts";
+
+const talker = () => agentOf(() => answers("Hello."));
+
+/** The routes of one session. */
+const routesOf = (id: string): readonly (readonly [string, string, object | undefined])[] => [
+  ["GET", `/sessions/${id}`, undefined],
+  ["GET", `/sessions/${id}?at=1`, undefined],
+  ["GET", `/sessions/${id}/events`, undefined],
+  ["DELETE", `/sessions/${id}`, undefined],
+  ["POST", `/sessions/${id}/messages`, { content: "Hi" }],
+  ["POST", `/sessions/${id}/decisions`, { toolCallId: "a", digest: "b", decision: "approve" }],
+  ["POST", `/sessions/${id}/cancel`, {}],
+  ["POST", `/sessions/${id}/data`, { patches: [{ op: "remove", path: "/x" }] }],
+];
+
+const request = (
+  path: string,
+  {
+    method = "GET",
+    body,
+    headers = {},
+  }: { method?: string; body?: object; headers?: Readonly<Record<string, string>> } = {},
+): Request =>
+  new Request(`http://localhost${path}`, {
+    method,
+    headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+
+/** The parts of a response that a client can compare. */
+const shownOf = async (response: Response) => ({
+  status: response.status,
+  headers: [...response.headers],
+  body: await response.text(),
+});
+
+describe("a foreign session", () => {
+  it("gets the same answer on every route as one that does not exist, and as a guessed id", async () => {
+    await using scene = new Scene(talker());
+    const id = await scene.as("ada").create();
+    const guesses = [`s_${"A".repeat(24)}`, "", "x", id.toUpperCase(), `${id}x`, id.slice(0, -1)].filter(
+      (guess) => guess !== "",
+    );
+    const answersTo = async (own: string) => {
+      const shown = [];
+      for (const [method, path, body] of routesOf(own)) {
+        const headers = { authorization: "Bearer eve" };
+        const sent = request(path, { method, headers, ...(body && { body }) });
+        shown.push(await shownOf(await scene.server.fetch(sent)));
+      }
+      return shown;
+    };
+    const foreign = await answersTo(id);
+    expect(new Set(foreign.map(({ status }) => status))).toEqual(new Set([404]));
+    for (const guess of guesses) expect(await answersTo(guess)).toEqual(foreign);
+    expect((await scene.as("ada").get(`/sessions/${id}`)).status).toBe(200);
+  });
+
+  it("is open to a reviewer for what `mayForeign` allows, and nothing else", async () => {
+    const grants: Readonly<Record<string, Grant>> = {
+      ada: { user: "ada" },
+      rita: {
+        user: "rita",
+        mayForeign: (action, { agent }) => agent === "helper" && (action === "read" || action === "decide"),
+      },
+    };
+    const pay = toolOf("pay", () => "paid", { approval: "always" });
+    const agent = agentOf([callsTools([{ name: "pay" }]), answers("Paid.")], { tools: [pay] });
+    await using scene = new Scene(agent, { authorize: (sent) => grants[byName(sent)?.user ?? ""] });
+    const ada = scene.as("ada");
+    const rita = scene.as("rita");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Pay" });
+    await stream.until("re-act-observed");
+    const [{ toolCallId, digest }] = (await rita.get(`/sessions/${id}`)).body.questions;
+    expect((await rita.get("/sessions")).body.sessions).toEqual([]);
+    expect(await rita.post(`/sessions/${id}/messages`, { content: "Hi" })).toMatchObject({
+      status: 403,
+      body: { code: "forbidden" },
+    });
+    expect((await rita.delete(`/sessions/${id}`)).status).toBe(403);
+    const decided = await rita.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision: "approve" });
+    expect(decided.body.status).toBe("accepted");
+    expect((await stream.until("tool-call-decided")).input).toMatchObject({ by: "rita" });
+  });
+});
+
+describe("a session id", () => {
+  it("has 144 random bits", async () => {
+    await using scene = new Scene(talker());
+    const ids = new Set<string>();
+    for (let count = 0; count < 20; count += 1) ids.add(await scene.as("ada").create());
+    expect(ids.size).toBe(20);
+    for (const id of ids) expect(id).toMatch(/^s_[A-Za-z0-9_-]{24}$/);
+  });
+
+  it.each([
+    "..%2f..%2fetc%2fpasswd",
+    "%2e%2e",
+    "%00",
+    "a%00b",
+    "a%0d%0aset-cookie:%20x=1",
+    "%ff",
+    "%",
+    "%ud800",
+    "con",
+    "a".repeat(5_000),
+    "__proto__",
+    "constructor",
+    "s_%2F",
+    "%3Cscript%3E",
+  ])("with a path trick is not found: %s", async (trick) => {
+    await using scene = new Scene(talker());
+    for (const [method, path, body] of routesOf(trick)) {
+      const headers = { authorization: "Bearer ada" };
+      const sent = request(path, { method, headers, ...(body && { body }) });
+      const { status, body: shown, headers: received } = await shownOf(await scene.server.fetch(sent));
+      expect(status, path).toBe(404);
+      expect(JSON.parse(shown).detail).not.toContain(trick);
+      expect(received.map(([name]) => name)).not.toContain("set-cookie");
+    }
+    const created = await scene.as("ada").post(`/agents/${trick}/sessions`);
+    // A trick that the address itself resolves names another route.
+    expect([404, 405]).toContain(created.status);
+    expect(scene.errors).toEqual([]);
+  });
+});
+
+describe("a decision", () => {
+  async function asked() {
+    const ran: string[] = [];
+    const pay = toolOf("pay", () => (ran.push("pay"), "paid"), { approval: "always" });
+    const agent = agentOf([callsTools([{ name: "pay" }]), answers("Paid.")], { tools: [pay] });
+    const scene = new Scene(agent);
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Pay" });
+    await stream.until("re-act-observed");
+    const [{ toolCallId, digest }] = (await ada.get(`/sessions/${id}`)).body.questions;
+    return { ran, scene, ada, id, stream, toolCallId: String(toolCallId), digest: String(digest) };
+  }
+
+  it("with a forged name of the reviewer is refused, and recorded under the authenticated one", async () => {
+    const { scene, ada, id, stream, toolCallId, digest, ran } = await asked();
+    await using _ = scene;
+    const forged = { toolCallId, digest, decision: "approve", by: "boss" };
+    expect(await ada.post(`/sessions/${id}/decisions`, forged)).toMatchObject({
+      status: 400,
+      body: { code: "invalid-request" },
+    });
+    expect(ran).toEqual([]);
+    await ada.post(`/sessions/${id}/decisions`, { toolCallId, digest, decision: "approve" });
+    expect((await stream.until("tool-call-decided")).input).toMatchObject({ by: "ada" });
+  });
+
+  it("with another digest is ignored, and the question stays open", async () => {
+    const { scene, ada, id, toolCallId, ran } = await asked();
+    await using _ = scene;
+    const other = { toolCallId, digest: "another", decision: "approve" };
+    expect((await ada.post(`/sessions/${id}/decisions`, other)).body).toEqual({
+      status: "ignored",
+      reason: "digest-mismatch",
+    });
+    expect((await ada.get(`/sessions/${id}`)).body.questions).toHaveLength(1);
+    expect(ran).toEqual([]);
+  });
+});
+
+describe("a page of another site", () => {
+  const foreign: readonly Readonly<Record<string, string>>[] = [
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { origin: "http://localhost:9999" },
+    { origin: "http://localhost.evil.example" },
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+  ];
+
+  it.each(foreign)("cannot post, read or stream: %j", async (headers) => {
+    await using scene = new Scene(talker());
+    const id = await scene.as("ada").create();
+    for (const [method, path, body] of routesOf(id)) {
+      const all = { ...headers, authorization: "Bearer ada" };
+      const response = await scene.server.fetch(
+        request(path, { method, headers: all, ...(body && { body }) }),
+      );
+      expect(await shownOf(response), path).toMatchObject({ status: 403 });
+      expect(response.headers.get("access-control-allow-origin")).toBeNull();
+    }
+  });
+
+  it("cannot post a form or a text", async () => {
+    await using scene = new Scene(talker());
+    const id = await scene.as("ada").create();
+    for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""]) {
+      const init = { method: "POST", body: '{"content":"Hi"}', headers: { "content-type": type } };
+      const { status } = await scene.as("ada").send(`/sessions/${id}/messages`, init);
+      expect(status, type).toBe(415);
+    }
+  });
+
+  it("may use the server if its origin is allowed", async () => {
+    const origin = "https://app.example";
+    await using scene = new Scene(talker(), { allowedOrigins: [origin] });
+    const preflight = await scene.server.fetch(
+      request("/sessions", {
+        method: "OPTIONS",
+        headers: { origin, "access-control-request-method": "POST" },
+      }),
+    );
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-origin")).toBe(origin);
+    const headers = { origin, authorization: "Bearer ada", "sec-fetch-site": "cross-site" };
+    const listed = await scene.server.fetch(request("/sessions", { headers }));
+    expect(listed.status).toBe(200);
+    expect(listed.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(listed.headers.get("vary")).toContain("origin");
+    const other = await scene.server.fetch(
+      request("/sessions", { method: "OPTIONS", headers: { origin: "https://evil.example" } }),
+    );
+    expect(other.status).toBe(403);
+    expect(other.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  it("may use the server if it is a page of the server", async () => {
+    await using scene = new Scene(talker());
+    const headers = {
+      origin: "http://localhost",
+      authorization: "Bearer ada",
+      "sec-fetch-site": "same-origin",
+    };
+    expect((await scene.server.fetch(request("/sessions", { headers }))).status).toBe(200);
+  });
+});
+
+describe("a name that is bound to a loopback address", () => {
+  const ask = (scene: Scene, host: string, connection?: Connection) =>
+    scene.server.fetch(
+      new Request("http://localhost/sessions", { headers: { host, authorization: "Bearer ada" } }),
+      connection,
+    );
+
+  it("is refused without `authorize`", async () => {
+    await using scene = new Scene(talker(), { authorize: null });
+    for (const host of [
+      "evil.example",
+      "evil.example:80",
+      "127.0.0.1.evil.example",
+      "localhost.evil",
+      "192.168.0.7",
+      "",
+    ])
+      expect((await ask(scene, host)).status, host).toBe(403);
+    for (const host of ["localhost", "LOCALHOST:8787", "127.0.0.1:1", "127.8.9.1", "[::1]:80"])
+      expect((await ask(scene, host)).status, host).toBe(200);
+  });
+
+  it("is refused on a loopback address with `authorize`, unless it is an allowed host", async () => {
+    await using scene = new Scene(talker(), { allowedHosts: ["Agents.Example"] });
+    expect((await ask(scene, "evil.example", { isLoopback: true })).status).toBe(403);
+    expect((await ask(scene, "agents.example", { isLoopback: true })).status).toBe(200);
+    expect((await ask(scene, "evil.example")).status).toBe(200);
+  });
+});
+
+describe("a request", () => {
+  it("without a user is refused on every route, also where authorize fails", async () => {
+    await using scene = new Scene(talker());
+    for (const [method, path, body] of [...routesOf("x"), ["POST", "/agents/helper/sessions", {}] as const]) {
+      const response = await scene.server.fetch(request(path, { method, ...(body && { body }) }));
+      expect(await shownOf(response), path).toMatchObject({ status: 401 });
+    }
+    await using broken = new Scene(talker(), {
+      authorize: () => {
+        throw new Error("secret database at 10.0.0.1");
+      },
+    });
+    const { status, body } = await shownOf(await broken.server.fetch(request("/sessions")));
+    expect(status).toBe(500);
+    expect(body).not.toContain("secret");
+    expect(JSON.parse(body)).toMatchObject({ code: "internal", detail: "The server failed." });
+    expect(broken.errors).toHaveLength(1);
+  });
+
+  it.each([
+    ["not JSON", "{"],
+    ["empty", ""],
+    ["not UTF-8", Uint8Array.of(0x22, 0xff, 0x22)],
+    ["another form", "[]"],
+    ["an unknown field", '{"content":"Hi","admin":true}'],
+    ["a field of the prototype", '{"content":"Hi","__proto__":{"admin":true}}'],
+    ["too many levels", `{"content":${"[".repeat(5_000)}${"]".repeat(5_000)}}`],
+  ])("with a body that is wrong gets a problem that does not repeat it: %s", async (_name, body) => {
+    await using scene = new Scene(talker());
+    const id = await scene.as("ada").create();
+    const init = { method: "POST", body, headers: { "content-type": "application/json" } };
+    const response = await scene.as("ada").send(`/sessions/${id}/messages`, init);
+    expect(response.status).toBe(400);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+    expect(await response.json()).toMatchObject({
+      status: 400,
+      code: "invalid-request",
+      type: "about:blank",
+    });
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("with an oversized body is refused before it is read as a whole", async () => {
+    await using scene = new Scene(talker(), { limits: { maxBodyBytes: 1_000 } });
+    const id = await scene.as("ada").create();
+    let sent = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 100;
+        controller.enqueue(new Uint8Array(100).fill(0x20));
+      },
+    });
+    const init = {
+      method: "POST",
+      body: endless,
+      duplex: "half" as const,
+      headers: { "content-type": "application/json" },
+    };
+    const response = await scene.as("ada").send(`/sessions/${id}/messages`, init);
+    expect(response.status).toBe(413);
+    expect(sent).toBeLessThan(2_000);
+    const declared = { ...init, body: "{}", headers: { ...init.headers, "content-length": "1001" } };
+    expect((await scene.as("ada").send(`/sessions/${id}/messages`, declared)).status).toBe(413);
+  });
+
+  it("whose body does not end is refused in time", async () => {
+    const clock = new TestClock();
+    await using scene = new Scene(talker(), { clock });
+    const id = await scene.as("ada").create();
+    const body = new ReadableStream<Uint8Array>();
+    const init = {
+      method: "POST",
+      body,
+      duplex: "half" as const,
+      headers: { "content-type": "application/json" },
+    };
+    const sent = scene.as("ada").send(`/sessions/${id}/messages`, init);
+    await turn();
+    await clock.advanceAsync(10_000);
+    expect((await sent).status).toBe(408);
+  });
+
+  it("with an unknown method, address or protocol gets a problem", async () => {
+    await using scene = new Scene(talker());
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    expect((await ada.send(`/sessions/${id}`, { method: "PUT", body: "{}" })).status).toBe(405);
+    expect((await ada.send(`/sessions/${id}/events`, { method: "HEAD" })).status).toBe(405);
+    expect((await ada.get("/")).status).toBe(404);
+    expect(await ada.get("/sessions", { "moora-protocol": "2" })).toMatchObject({
+      status: 400,
+      body: { code: "unsupported-protocol" },
+    });
+    const { headers } = await ada.get("/sessions", { "moora-protocol": "1" });
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "moora-protocol": "1",
+      "cache-control": "no-store",
+      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+    });
+  });
+});
+
+describe("a cursor", () => {
+  it.each(["-1", "1.5", "abc", "", "9".repeat(16), "1e3", "0x10", "NaN", "1 2"])(
+    "that is not the number of a record is refused: %j",
+    async (cursor) => {
+      await using scene = new Scene(talker());
+      const ada = scene.as("ada");
+      const id = await ada.create();
+      const expected = { status: 400, body: { code: "invalid-cursor" } };
+      expect(await ada.get(`/sessions/${id}/events?after=${encodeURIComponent(cursor)}`)).toMatchObject(
+        expected,
+      );
+      expect(await ada.get(`/sessions/${id}/events`, { "last-event-id": cursor })).toMatchObject(expected);
+    },
+  );
+
+  it("beyond the last record is refused with the last record, and leaves no stream open", async () => {
+    await using scene = new Scene(talker(), { limits: { maxStreamsPerUser: 1 } });
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    for (const cursor of [2, 999_999, Number.MAX_SAFE_INTEGER]) {
+      expect(await ada.get(`/sessions/${id}/events?after=${cursor}`)).toMatchObject({
+        status: 400,
+        body: { code: "cursor-beyond-end", seq: 1 },
+      });
+    }
+    await using stream = await ada.events(id, 1);
+    await ada.post(`/sessions/${id}/messages`, { content: "Hi" });
+    expect((await stream.until("user-message-received")).seq).toBe(2);
+  });
+});
+
+describe("a message", () => {
+  it("cannot forge an event or a header of the stream", async () => {
+    await using scene = new Scene(talker());
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    const content = '\n\nid: 999\nevent: input\ndata: {"seq":999}\n\n\r\n\r\nset-cookie: a=b\u2028\u2029';
+    await ada.post(`/sessions/${id}/messages`, { content });
+    const { input } = await stream.until("user-message-received");
+    expect(input).toMatchObject({ content });
+    await stream.until("re-act-observed");
+    expect(stream.seqs).not.toContain(999);
+  });
+});

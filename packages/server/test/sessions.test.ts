@@ -1,0 +1,217 @@
+import { defineData } from "@moora/agent";
+import { answers, callsTools, hangs } from "@moora/llm/testing";
+import { describe, expect, it } from "vitest";
+import { agentOf, byName, Scene, toolOf } from "./support.ts";
+
+const talker = () => agentOf(() => answers("Hello there."));
+
+describe("a session", () => {
+  it("is created, answers a message, and is read", async () => {
+    await using scene = new Scene(talker());
+    const ada = scene.as("ada");
+    const created = await ada.post("/agents/helper/sessions");
+    expect(created).toMatchObject({ status: 201, body: { agent: "helper", seq: 1 } });
+    expect(created.headers.get("location")).toBe(`/sessions/${created.body.id}`);
+    const { id } = created.body;
+    await using stream = await ada.events(id);
+    expect(await ada.post(`/sessions/${id}/messages`, { content: "Hi" })).toMatchObject({
+      status: 200,
+      body: { status: "accepted", seq: 2 },
+    });
+    await stream.until("re-act-observed");
+    const { body } = await ada.get(`/sessions/${id}`);
+    expect(body.state.messages.map(({ content }: { content: string }) => content)).toEqual([
+      "Hi",
+      "Hello there.",
+    ]);
+    expect(body).toMatchObject({ id, agent: "helper", questions: [] });
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("is read as it was at a record", async () => {
+    await using scene = new Scene(talker());
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await ada.post(`/sessions/${id}/messages`, { content: "Hi" });
+    const { body } = await ada.get(`/sessions/${id}?at=1`);
+    expect(body.seq).toBe(1);
+    expect(body.state.messages).toEqual([]);
+    expect(await ada.get(`/sessions/${id}?at=900`)).toMatchObject({
+      status: 400,
+      body: { code: "cursor-beyond-end" },
+    });
+  });
+
+  it("is removed, and its stream ends", async () => {
+    await using scene = new Scene(talker());
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    await stream.next();
+    expect((await ada.delete(`/sessions/${id}`)).status).toBe(204);
+    expect(await stream.next()).toBeUndefined();
+    expect(await ada.get(`/sessions/${id}`)).toMatchObject({ status: 404, body: { code: "not-found" } });
+    expect((await ada.delete(`/sessions/${id}`)).status).toBe(404);
+    expect(scene.errors).toEqual([]);
+  });
+
+  it("takes a decision on a question, once", async () => {
+    const ran: unknown[] = [];
+    const pay = toolOf("pay", (input) => (ran.push(input), "paid"), { approval: "always" });
+    const script = [callsTools([{ name: "pay", arguments: { cents: 5 } }]), answers("Paid.")];
+    await using scene = new Scene(agentOf(script, { tools: [pay] }));
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Pay" });
+    await stream.until("re-act-observed");
+    const [question] = (await ada.get(`/sessions/${id}`)).body.questions;
+    expect(question).toMatchObject({ about: "approval", name: "pay", parameters: { cents: 5 } });
+    const { toolCallId, digest } = question;
+    const decision = { toolCallId, digest, decision: { approve: { cents: 4 } } };
+    expect(await ada.post(`/sessions/${id}/decisions`, decision)).toMatchObject({
+      status: 200,
+      body: { status: "accepted" },
+    });
+    await stream.until("re-act-observed");
+    expect(ran).toEqual([{ cents: 4 }]);
+    expect((await ada.post(`/sessions/${id}/decisions`, decision)).body).toEqual({
+      status: "ignored",
+      reason: "already-decided",
+      decidedBy: "ada",
+    });
+  });
+
+  it("is canceled while the model writes", async () => {
+    await using scene = new Scene(agentOf([hangs("Let me think")]));
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Hi" });
+    await stream.until("llm-message-started");
+    expect((await ada.post(`/sessions/${id}/cancel`, { reason: "Enough." })).body.status).toBe("accepted");
+    const { input } = await stream.until("re-act-cancelled");
+    expect(input).toMatchObject({ reason: "Enough." });
+    expect((await ada.post(`/sessions/${id}/cancel`)).body).toEqual({ status: "ignored", reason: "no-loop" });
+  });
+
+  it("keeps application data, which operations change together or not at all", async () => {
+    const cart = defineData({
+      schema: {
+        type: "object",
+        properties: { items: { type: "array", items: { type: "string" } }, open: { type: "boolean" } },
+        required: ["items"],
+        additionalProperties: false,
+      },
+      initial: { items: ["tea"] },
+    });
+    await using scene = new Scene(agentOf(() => answers("Yes."), { data: cart }));
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const change = (...patches: readonly object[]) => ada.post(`/sessions/${id}/data`, { patches });
+    const data = async () => (await ada.get(`/sessions/${id}`)).body.state.data;
+    expect(
+      (
+        await change(
+          { op: "test", path: "/items/0", value: "tea" },
+          { op: "add", path: "/items/0", value: "milk" },
+          { op: "add", path: "/items/-", value: "salt" },
+          { op: "add", path: "/open", value: true },
+          { op: "remove", path: "/items/1" },
+        )
+      ).body.status,
+    ).toBe("accepted");
+    expect(await data()).toEqual({ items: ["milk", "salt"], open: true });
+    for (const patches of [
+      [
+        { op: "add", path: "/items/-", value: "lost" },
+        { op: "test", path: "/open", value: false },
+      ],
+      [{ op: "replace", path: "/items/7", value: "none" }],
+      [{ op: "add", path: "/items/9", value: "far" }],
+      [{ op: "replace", path: "", value: { items: [] } }],
+      [{ op: "add", path: "/price", value: 5 }],
+      [{ op: "add", path: "/__proto__/polluted", value: true }],
+      [{ op: "remove", path: "items" }],
+    ])
+      expect(await change(...patches)).toMatchObject({ status: 422, body: { code: "refused" } });
+    expect(await data()).toEqual({ items: ["milk", "salt"], open: true });
+  });
+});
+
+describe("the list of sessions", () => {
+  it("has the own sessions of a user, in pages", async () => {
+    await using scene = new Scene(talker());
+    const ada = scene.as("ada");
+    const ids = [];
+    for (let count = 0; count < 5; count += 1) ids.push(await ada.create());
+    await scene.as("bob").create();
+    const listed: string[] = [];
+    let after = "";
+    for (let pages = 1; ; pages += 1) {
+      const { body } = await ada.get(`/sessions?limit=2&after=${encodeURIComponent(after)}`);
+      listed.push(...body.sessions.map(({ id }: { id: string }) => id));
+      if (body.next === null) {
+        expect(pages).toBe(3);
+        break;
+      }
+      after = body.next;
+    }
+    expect(listed).toEqual(ids.toSorted());
+    expect((await ada.get("/sessions?limit=0")).status).toBe(400);
+    expect((await ada.get("/sessions?limit=1e9")).status).toBe(400);
+  });
+
+  it("does not have those that the user may not read", async () => {
+    await using scene = new Scene(talker(), {
+      authorize: (request) => {
+        const grant = byName(request);
+        return grant && { ...grant, may: (action) => action !== "read" };
+      },
+    });
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    expect((await ada.get("/sessions")).body.sessions).toEqual([]);
+    expect((await ada.get(`/sessions/${id}`)).status).toBe(404);
+  });
+});
+
+describe("several agents", () => {
+  it("have sessions of their own", async () => {
+    const second = agentOf(() => answers("I am the second."), { name: "second" });
+    await using scene = new Scene([talker(), second]);
+    const ada = scene.as("ada");
+    const id = await ada.create("second");
+    await using stream = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Who?" });
+    await stream.until("re-act-observed");
+    const { body } = await ada.get(`/sessions/${id}`);
+    expect(body).toMatchObject({ agent: "second" });
+    expect(body.state.messages.at(-1).content).toBe("I am the second.");
+    expect((await ada.post("/agents/third/sessions")).status).toBe(404);
+  });
+
+  it("need different names, and options must be known", () => {
+    expect(() => new Scene([talker(), talker()])).toThrow('Two agents have the name "helper".');
+    expect(() => new Scene(talker(), { limits: { maxStreams: 0 } })).toThrow(
+      "limits.maxStreams must be a positive integer, got 0.",
+    );
+    expect(() => new Scene(talker(), { allowedOrigins: ["*"] })).toThrow(
+      "allowedOrigins must contain origins",
+    );
+    expect(() => new Scene(talker(), { basePath: "api/" })).toThrow("basePath must be a path");
+    expect(() => new Scene(talker(), { cors: true } as object)).toThrow('Unknown option "cors"');
+  });
+});
+
+describe("a server under a path", () => {
+  it("has all its routes there", async () => {
+    await using scene = new Scene(talker(), { basePath: "/api" });
+    const ada = scene.as("ada");
+    const created = await ada.post("/api/agents/helper/sessions");
+    expect(created.headers.get("location")).toBe(`/api/sessions/${created.body.id}`);
+    expect((await ada.get(`/api/sessions/${created.body.id}`)).status).toBe(200);
+    expect((await ada.get("/api/health")).body).toEqual({ status: "ok" });
+    expect((await ada.get("/sessions")).status).toBe(404);
+  });
+});

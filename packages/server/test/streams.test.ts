@@ -1,0 +1,168 @@
+import { answers, hangs } from "@moora/llm/testing";
+import { TestClock, turn, untilPasses } from "@moora/testbed/test-clock";
+import { describe, expect, it } from "vitest";
+import { agentOf, range, Scene } from "./support.ts";
+
+const talker = () => agentOf(() => answers("Hello there, friend."));
+
+/** A session with two answered messages. */
+async function answered(scene: Scene, more = "") {
+  const ada = scene.as("ada");
+  const id = await ada.create();
+  await using stream = await ada.events(id);
+  for (const content of ["One", "Two"]) {
+    await ada.post(`/sessions/${id}/messages`, { content: `${content}${more}` });
+    await stream.until("re-act-observed");
+  }
+  return { ada, id, last: stream.inputs.at(-1)?.seq ?? 0 };
+}
+
+describe("a stream of events", () => {
+  it("has every record once, in order, with its number as id", async () => {
+    await using scene = new Scene(talker());
+    const { ada, id, last } = await answered(scene);
+    await using stream = await ada.events(id);
+    for (const seq of range(1, last)) {
+      const event = await stream.next();
+      expect(event).toMatchObject({ id: String(seq), event: "input" });
+    }
+    expect(stream.seqs).toEqual(range(1, last));
+  });
+
+  it("resumes after every record: nothing is missing, nothing comes twice", async () => {
+    await using scene = new Scene(talker());
+    const { ada, id, last } = await answered(scene);
+    for (const after of range(0, last - 1)) {
+      await using byQuery = await ada.events(id, after);
+      await using byHeader = await ada.events(id, 0, { "last-event-id": String(after) });
+      for (const stream of [byQuery, byHeader]) {
+        while (stream.seqs.at(-1) !== last) await stream.next();
+        expect(stream.seqs).toEqual(range(after + 1, last));
+      }
+    }
+  });
+
+  it("shows the text that the model writes, also to a reader that comes late", async () => {
+    await using scene = new Scene(agentOf([hangs("one two three")]));
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using early = await ada.events(id);
+    await ada.post(`/sessions/${id}/messages`, { content: "Hi" });
+    const text = (chunks: typeof early.chunks): string =>
+      chunks.reduce(
+        (sum, chunk) => (chunk.type === "text" ? sum.slice(0, chunk.offset) + chunk.text : sum),
+        "",
+      );
+    while (text(early.chunks) !== "one two three") {
+      const event = await early.next();
+      if (event?.event === "chunk") expect(event.id).toBeUndefined();
+    }
+    await using late = await ada.events(id);
+    while (late.chunks.length === 0) await late.next();
+    expect(late.chunks).toMatchObject([{ type: "text", offset: 0, text: "one two three" }]);
+  });
+
+  it("gets a comment when nothing happens", async () => {
+    const clock = new TestClock();
+    await using scene = new Scene(talker(), { clock });
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const { body } = await ada.send(`/sessions/${id}/events?after=1`, {});
+    const reader = body?.getReader();
+    await reader?.read();
+    const next = reader?.read();
+    await turn();
+    await clock.advanceAsync(15_000);
+    expect(new TextDecoder().decode((await next)?.value)).toBe(": keep-alive\n\n");
+    await reader?.cancel();
+  });
+
+  it("continues over a long answer when its buffer overflows, without a missing record", async () => {
+    await using scene = new Scene(
+      agentOf(() => answers("word ".repeat(2_000))),
+      { limits: { maxBufferedBytes: 2_000 } },
+    );
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    await using slow = await ada.events(id);
+    await slow.next();
+    await using other = await ada.events(id);
+    for (const content of ["One", "Two", "Three"]) {
+      await ada.post(`/sessions/${id}/messages`, { content });
+      await other.until("re-act-observed");
+    }
+    const last = other.inputs.at(-1)?.seq ?? 0;
+    while (slow.seqs.at(-1) !== last) await slow.next();
+    expect(slow.seqs).toEqual(range(1, last));
+  });
+
+  it("is limited in number for each user", async () => {
+    await using scene = new Scene(talker(), { limits: { maxStreamsPerUser: 2, maxStreams: 3 } });
+    const ada = scene.as("ada");
+    const id = await ada.create();
+    const first = await ada.events(id);
+    await using second = await ada.events(id);
+    await second.next();
+    expect(await ada.get(`/sessions/${id}/events`)).toMatchObject({
+      status: 429,
+      body: { code: "too-many-streams" },
+    });
+    await first[Symbol.asyncDispose]();
+    await using third = await ada.events(id);
+    await third.next();
+    const bob = scene.as("bob");
+    const own = await bob.create();
+    await using fourth = await bob.events(own);
+    await fourth.next();
+    expect((await bob.get(`/sessions/${own}/events`)).status).toBe(503);
+  });
+});
+
+describe("a slow reader", () => {
+  it("is disconnected, and resumes where it was", async () => {
+    const clock = new TestClock();
+    await using scene = new Scene(talker(), { clock });
+    const { ada, id, last } = await answered(scene, "x".repeat(20_000));
+    let isDropped = false;
+    await using slow = await ada.events(id, 0, {}, { drop: () => (isDropped = true) });
+    await slow.next();
+    await slow.next();
+    await turn();
+    await clock.advanceAsync(30_000);
+    expect(isDropped).toBe(true);
+    const before = await slow.all();
+    expect(before.length).toBeLessThan(last);
+    await using again = await ada.events(id, before.at(-1));
+    while (again.seqs.at(-1) !== last) await again.next();
+    expect([...before, ...again.seqs]).toEqual(range(1, last));
+  });
+
+  it("that never reads is disconnected, too", async () => {
+    const clock = new TestClock();
+    await using scene = new Scene(talker(), { clock });
+    const { ada, id } = await answered(scene, "x".repeat(20_000));
+    let isDropped = false;
+    await ada.events(id, 0, {}, { drop: () => (isDropped = true) });
+    await clock.advanceAsync(30_000);
+    await untilPasses(() => expect(isDropped).toBe(true));
+  });
+});
+
+describe("a closing server", () => {
+  it("ends its streams, which resume at the next one", async () => {
+    await using scene = new Scene(talker());
+    const { ada, id, last } = await answered(scene);
+    await using stream = await ada.events(id);
+    while (stream.seqs.at(-1) !== last) await stream.next();
+    await scene.server.close();
+    expect(await stream.next()).toBeUndefined();
+    expect(await ada.get(`/sessions/${id}`)).toMatchObject({ status: 503, body: { code: "unavailable" } });
+    expect((await ada.get("/ready")).status).toBe(503);
+    expect((await ada.get("/health")).status).toBe(200);
+    await using next = new Scene(talker(), { log: scene.log });
+    await using resumed = await next.as("ada").events(id, last);
+    await next.as("ada").post(`/sessions/${id}/messages`, { content: "Three" });
+    const { seq } = await resumed.until("re-act-observed");
+    expect(resumed.seqs).toEqual(range(last + 1, seq));
+  });
+});
