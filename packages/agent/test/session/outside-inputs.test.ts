@@ -63,6 +63,7 @@ describe("dispatch", () => {
       "user-message-received",
       "tool-call-decided",
       "re-act-cancelled",
+      "loop-retried",
       "context-window-expanded",
       "history-tool-calls-added",
     ] satisfies InputType[]);

@@ -32,10 +32,10 @@ export const describingOptions: readonly OptionName[] = [
 /** The agents of the module of `--agent`; otherwise the one that the other options describe. Throws `UsageError`. */
 export async function servedAgents(options: GivenOptions, host: CliHost): Promise<ServedAgents> {
   const file = options.text("agent");
-  if (file === undefined)
-    return {
-      agents: [await optionsToAgent(options, { ...chooseLlm(options, host.env), mcpTools: [] }, host)],
-    };
+  if (file === undefined) {
+    const parts = { ...chooseLlm(options, host.env), mcpTools: [] };
+    return { agents: [await optionsToAgent(options, parts, host)] };
+  }
   const useless = describingOptions.find((name) => options.has(name));
   if (useless !== undefined)
     throw new UsageError(`--${useless} cannot be used with --agent.`, "The module defines its agents.");
