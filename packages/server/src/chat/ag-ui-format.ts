@@ -165,11 +165,19 @@ const payloadSchema = {
   },
 } as const;
 
-const questionToInterrupt = ({ digest, about, toolCallId, name, parameters, due }: Question): object => ({
+const questionToInterrupt = ({
+  digest,
+  about,
+  toolCallId,
+  name,
+  parameters,
+  question,
+  due,
+}: Question): object => ({
   id: digest,
   reason: about,
   toolCallId,
-  message: `${name}(${textOf(parameters)})`,
+  message: question ?? `${name}(${textOf(parameters)})`,
   responseSchema: payloadSchema,
   ...(due === null ? {} : { expiresAt: new Date(due).toISOString() }),
 });
