@@ -28,9 +28,9 @@ export const coreFaults: readonly Fault[] = [
     changes: [
       {
         file: `${core}/inputs/tool-call.ts`,
-        text: 'if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);',
+        text: "if (call === undefined || !takesResult(state, call)) return ignoredReasonOfCall(state, toolCallId);",
         replacement:
-          'if (call === undefined && recordOf(state, toolCallId) !== undefined) return (edit) => settleCall(edit, toolCallId, result);\n  if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);',
+          "if (call === undefined && recordOf(state, toolCallId) !== undefined) return (edit) => settleCall(edit, toolCallId, result);\n  if (call === undefined || !takesResult(state, call)) return ignoredReasonOfCall(state, toolCallId);",
       },
       {
         file: `${core}/control/calls.ts`,
@@ -47,9 +47,9 @@ export const coreFaults: readonly Fault[] = [
     changes: [
       {
         file: `${core}/inputs/tool-call.ts`,
-        text: 'if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);',
+        text: "if (call === undefined || !takesResult(state, call)) return ignoredReasonOfCall(state, toolCallId);",
         replacement:
-          'const known = recordOf(state, toolCallId)?.result;\n  if (known?.isSuccess === false && known.code?.startsWith("cancelled")) return (edit) => settleCall(edit, toolCallId, result);\n  if (call === undefined || call.status.type === "asking") return ignoredReasonOfCall(state, toolCallId);',
+          'const known = recordOf(state, toolCallId)?.result;\n  if (known?.isSuccess === false && known.code?.startsWith("cancelled")) return (edit) => settleCall(edit, toolCallId, result);\n  if (call === undefined || !takesResult(state, call)) return ignoredReasonOfCall(state, toolCallId);',
       },
       {
         file: `${core}/control/calls.ts`,
@@ -287,7 +287,7 @@ export const coreFaults: readonly Fault[] = [
     "failed attempts count as crashes",
     {
       file: `${core}/control/interruptions.ts`,
-      text: "if (attempt - failures < edit",
+      text: "if (interrupted < edit",
       replacement: "if (attempt < edit",
     },
     toolRetries,
@@ -321,7 +321,7 @@ export const coreFaults: readonly Fault[] = [
     "a call whose tool has asked counts as one that did not run",
     {
       file: `${core}/inputs/tool-call.ts`,
-      text: "withoutReservation({ ...call, mayHaveRun: true })",
+      text: "{ ...withoutReservation(call), mayHaveRun: true }",
       replacement: "withoutReservation(call)",
     },
     toolQuestions,
@@ -337,5 +337,38 @@ export const coreFaults: readonly Fault[] = [
     },
     ["packages/agent/test/session/retry.test.ts"],
     /is ignored after a refusal of the provider/,
+  ),
+  fault(
+    127,
+    "a call that waits for its next attempt runs again although its tool may run once by now",
+    {
+      file: `${core}/inputs/deadline-passed.ts`,
+      text: 'if (replayOf(edit, call) === "once") settleUnknown(edit, call);\n  else queueAgain(edit, call);',
+      replacement: "queueAgain(edit, call);",
+    },
+    toolRetries,
+    /is not run again by a release in which it may run once/,
+  ),
+  fault(
+    128,
+    "a question of a tool has the digest of its call",
+    {
+      file: `${core}/control/calls.ts`,
+      text: "digest: digest ?? questionDigest(record, question),",
+      replacement: "digest: questionDigest(record, question),",
+    },
+    toolQuestions,
+    /binds a reply to one question of one call of one session/,
+  ),
+  fault(
+    129,
+    "the wait for the next attempt of a tool call does not count as work",
+    {
+      file: "packages/agent-core-effects/src/run/retry-wait.ts",
+      text: 'type === "retry" || type === "tool-retry"',
+      replacement: 'type === "retry"',
+    },
+    toolRetries,
+    /is work that a session waits for until it is settled/,
   ),
 ];

@@ -33,14 +33,14 @@ export const effectFaults: readonly Fault[] = [
     changes: [
       {
         file: `${effects}/run/call-tool.ts`,
-        text: "const running = toolOutcome(tool, effect, state, host);",
+        text: "const updates =\n    tool.data === undefined ? undefined : new DataUpdates(tool.data, dataOf(host.current?.() ?? state));\n  const running = toolOutcome(tool, { effect, updates }, state, host);",
         replacement: "",
       },
       {
         file: `${effects}/run/call-tool.ts`,
         text: "const intended = yield* dispatchIntent(",
         replacement:
-          "const running = toolOutcome(tool, effect, state, host);\n  const intended = yield* dispatchIntent(",
+          "const updates =\n    tool.data === undefined ? undefined : new DataUpdates(tool.data, dataOf(host.current?.() ?? state));\n  const running = toolOutcome(tool, { effect, updates }, state, host);\n  const intended = yield* dispatchIntent(",
       },
     ],
     tests: [`${tests}/run/call-tool.test.ts`],
@@ -155,8 +155,8 @@ export const effectFaults: readonly Fault[] = [
     "a summary replaces what the user said, too",
     {
       file: `${effects}/request/entries.ts`,
-      text: '(entry.type === "message" || hidden.every(',
-      replacement: '(entry.type !== "summary" && hidden.every(',
+      text: '(entry.type === "message" ||\n    hidden.every(',
+      replacement: '(entry.type !== "summary" &&\n    hidden.every(',
     },
     ["packages/agent-testing/test/llm-request.test.ts"],
     /leaves out what a summary replaces; user messages stay/,
@@ -177,8 +177,8 @@ export const effectFaults: readonly Fault[] = [
     "a tool speaks after its call was called off",
     {
       file: `${effects}/run/call-tool.ts`,
-      text: "if (!isAborted(host)) yield* dispatchResult(effect, outcome, host);",
-      replacement: "yield* dispatchResult(effect, outcome, host);",
+      text: "updates?.close();\n  if (isAborted(host)) return;",
+      replacement: "updates?.close();",
     },
     [`${tests}/run/called-off.test.ts`],
     /dispatches nothing more > a tool that is called off as it starts/,

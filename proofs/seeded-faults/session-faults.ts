@@ -246,7 +246,7 @@ export const sessionFaults: readonly Fault[] = [
     "a result from outside gets past an approval",
     {
       file: `${core}/inputs/tool-call.ts`,
-      text: ' || call.status.type === "asking"',
+      text: " || !takesResult(state, call)",
       replacement: "",
     },
     [`${tests}/session/outside-inputs.test.ts`],
@@ -257,7 +257,7 @@ export const sessionFaults: readonly Fault[] = [
     "a result that the application hands in is kept at any length",
     {
       file: `${session}/decisions.ts`,
-      text: "this.#agent.runLimits.maxResultLength",
+      text: "this.#code.runLimits.maxResultLength",
       replacement: "Number.MAX_SAFE_INTEGER",
     },
     [`${tests}/session/outside-inputs.test.ts`],
