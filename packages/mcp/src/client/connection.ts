@@ -117,7 +117,8 @@ export class Connection implements McpConnection {
         this.#links.answered();
         return result;
       } catch (error) {
-        if (attempt === 1 && (await this.#links.wasNotReceived(link, error))) continue;
+        if (attempt === 1 && this.#links.wasNotSent(error)) continue;
+        this.#links.closeIfUnknown(link, error);
         throw this.#failure(tool, link, error, options.signal);
       }
     }

@@ -43,6 +43,8 @@ async function openHttp(address: HttpServer, limit: WireLimit): Promise<OpenedTr
   const sdk = await import("@modelcontextprotocol/client");
   const transport = new sdk.StreamableHTTPClientTransport(new URL(address.url), {
     fetch: limitedFetch(address, limit),
+    // A redirect may be answered after a call has run, and following it would send the call again.
+    requestInit: { redirect: "manual" },
   });
   failAtEndOfStream(transport);
   const endSession = async (): Promise<void> => {
