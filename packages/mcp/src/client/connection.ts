@@ -1,4 +1,3 @@
-import type { Tool as SdkTool } from "@modelcontextprotocol/client";
 import { canonicalJson } from "@moora/agent";
 import type { Tool } from "@moora/agent-core-effects";
 import { McpError } from "../mcp-error.ts";
@@ -6,7 +5,7 @@ import type { McpConnection, McpConnectOptions } from "./connect-mcp.ts";
 import { errorToMcpError } from "./error-to-mcp-error.ts";
 import { defaultMaxResultBytes, resultTooLarge } from "./listed-tool.ts";
 import { listedTools } from "./listed-tools.ts";
-import type { McpTool, SendCall } from "./mcp-client.ts";
+import { withDefinition, type McpTool, type SendCall } from "./mcp-client.ts";
 import type { ServerLink } from "./open-link.ts";
 import { Reconnector } from "./reconnector.ts";
 import type { McpServerAddress } from "./server-address.ts";
@@ -109,11 +108,8 @@ export class Connection implements McpConnection {
       const link = await this.#links.link(options.signal);
       this.#checkListed(tool);
       try {
-        // A listed tool is a tool of the SDK, of which this package declares the part that it uses.
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-        const toolDefinition = tool as unknown as SdkTool;
         const signal = AbortSignal.any([options.signal, link.broken]);
-        const result = await link.client.callTool(params, { ...options, signal, toolDefinition });
+        const result = await link.client.callTool(params, withDefinition(tool, { ...options, signal }));
         this.#links.answered();
         return result;
       } catch (error) {

@@ -2,7 +2,7 @@ import type { Tool } from "@moora/agent-core-effects";
 import { checkOptionNames } from "../check-options.ts";
 import { errorToMcpError } from "./error-to-mcp-error.ts";
 import { listedTools } from "./listed-tools.ts";
-import type { McpClient } from "./mcp-client.ts";
+import { withDefinition, type McpClient } from "./mcp-client.ts";
 import { checkToolsOptions, toolsOptionNames, type McpToolsOptions } from "./tools-options.ts";
 
 /**
@@ -18,7 +18,7 @@ export async function mcpTools(client: McpClient, options: McpToolsOptions): Pro
   });
   return listedTools(tools, options, async (tool, params, callOptions) => {
     try {
-      return await client.callTool(params, callOptions);
+      return await client.callTool(params, withDefinition(tool, callOptions));
     } catch (error) {
       throw errorToMcpError(tool.name, error, callOptions.signal);
     }

@@ -1,14 +1,8 @@
-import type {
-  Client,
-  ClientOptions,
-  JsonSchemaType,
-  JsonSchemaValidator,
-} from "@modelcontextprotocol/client";
+import type { Client, ClientOptions } from "@modelcontextprotocol/client";
 import manifest from "../../package.json" with { type: "json" };
 import { loadSdk } from "../load-sdk.ts";
 import type { OnElicitation } from "./elicitation.ts";
 import type { McpTool } from "./mcp-client.ts";
-import { receivedSchemaCheck } from "./received-schema.ts";
 
 /** What a client does with what a server sends by itself. */
 export interface ClientListeners {
@@ -37,20 +31,6 @@ function clientOptions({ onElicitation, onListChanged }: ClientListeners, mode: 
     capabilities: onElicitation === undefined ? {} : { elicitation: { form: {} } },
     versionNegotiation: { mode },
     listChanged: { tools: { onChanged: onListChanged } },
-    jsonSchemaValidator: { getValidator: outputValidator },
-  };
-}
-
-/** The validator of structured content: that of the SDK would run the regular expressions of a stranger. */
-function outputValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
-  const check = receivedSchemaCheck(Object(schema));
-  return (value) => {
-    const found = check(value);
-    return found.ok
-      ? // The type is what the caller calls a value that fits the schema.
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-        { valid: true, data: value as T, errorMessage: undefined }
-      : { valid: false, data: undefined, errorMessage: found.problem };
   };
 }
 

@@ -119,15 +119,24 @@ describe("a server that does not follow the protocol", () => {
     });
   });
 
-  it("with structured content that does not fit its schema fails the call", async () => {
-    const outputSchema = { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] };
-    const server = hostileServer([listed("not-as-promised", { outputSchema })]);
-    await using connection = await connectMcp(server, { name: "bad" });
-    expect(await runTool(connection.tools, "bad_not-as-promised")).toMatchObject({
-      isSuccess: false,
-      error: expect.stringContaining("sum"),
-    });
-  });
+  it.each([
+    ["not-as-promised", "sum"],
+    ["count", "it has no structured content"],
+  ])(
+    "with a result of %s that does not fit its output schema fails the call, which ran",
+    async (name, problem) => {
+      const outputSchema = { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] };
+      const server = hostileServer([listed(name, { outputSchema })]);
+      await using connection = await connectMcp(server, { name: "bad" });
+      const outcome = await runTool(connection.tools, `bad_${name}`);
+      expect(outcome).toMatchObject({
+        isSuccess: false,
+        code: "invalid-result",
+        error: expect.stringMatching(/The call ran and may have had its effect\.$/),
+      });
+      expect(outcome).toMatchObject({ error: expect.stringContaining(problem) });
+    },
+  );
 
   it("cannot break out of a data URL with its media type", async () => {
     await using connection = await connect("odd-media-type");
@@ -185,6 +194,7 @@ describe("names and schemas of a stranger", () => {
       hostileServer([
         listed("big", { inputSchema: big }),
         listed("zod", { inputSchema: { type: "object", "~standard": {} } }),
+        listed("result", { outputSchema: { type: "object", "~standard": {} } }),
         listed("count"),
       ]),
       { name: "bad", onSkipped: ({ name, reason }) => skipped.push(`${name}: ${reason.slice(0, 40)}`) },
@@ -193,6 +203,7 @@ describe("names and schemas of a stranger", () => {
     expect(skipped).toEqual([
       expect.stringMatching(/^big: Its schema has 110\d+/),
       expect.stringMatching(/^zod: /),
+      expect.stringMatching(/^result: Its output schema /),
     ]);
   });
 

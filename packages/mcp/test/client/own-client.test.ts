@@ -60,6 +60,26 @@ describe("a client of one's own", () => {
   });
 });
 
+describe("a result that does not fit the output schema of its tool", () => {
+  it("fails the call of a client of one's own with invalid-result", async () => {
+    const server = new McpServer({ name: "test", version: "1" }, { capabilities: { tools: {} } });
+    const outputSchema = { type: "object" as const, properties: { n: { type: "number" } } };
+    server.server.setRequestHandler("tools/list", () => ({
+      tools: [{ name: "act", inputSchema: { type: "object" as const }, outputSchema }],
+    }));
+    server.server.setRequestHandler("tools/call", () => ({ content: [], structuredContent: { n: "one" } }));
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    await server.connect(far);
+    const client = new Client({ name: "own", version: "1" });
+    await client.connect(near);
+    expect(await runTool(await mcpTools(client, { name: "own" }), "own_act")).toMatchObject({
+      isSuccess: false,
+      code: "invalid-result",
+      error: expect.stringContaining("The call ran and may have had its effect."),
+    });
+  });
+});
+
 describe("a result", () => {
   const replyTo = async (result: CallToolResult) => {
     const client: McpClient = {
