@@ -2,7 +2,7 @@ import { canonicalJson } from "@moora/agent";
 import type { Tool } from "@moora/agent-core-effects";
 import { McpError } from "../mcp-error.ts";
 import type { McpConnection, McpConnectOptions } from "./connect-mcp.ts";
-import { errorToMcpError } from "./error-to-mcp-error.ts";
+import { errorToMcpError, isTooLarge, lostAmong } from "./error-to-mcp-error.ts";
 import { defaultMaxResultBytes, resultTooLarge } from "./listed-tool.ts";
 import { listedTools } from "./listed-tools.ts";
 import { withDefinition, type McpTool, type SendCall } from "./mcp-client.ts";
@@ -109,6 +109,7 @@ export class Connection implements McpConnection {
       this.#checkListed(tool);
       try {
         const signal = AbortSignal.any([options.signal, link.broken]);
+        link.openCalls += 1;
         const result = await link.client.callTool(params, withDefinition(tool, { ...options, signal }));
         this.#links.answered();
         return result;
@@ -116,6 +117,8 @@ export class Connection implements McpConnection {
         if (attempt === 1 && this.#links.wasNotSent(error)) continue;
         this.#links.closeIfUnknown(link, error);
         throw this.#failure(tool, link, error, options.signal);
+      } finally {
+        link.openCalls -= 1;
       }
     }
   };
@@ -141,9 +144,10 @@ export class Connection implements McpConnection {
     const failure = errorToMcpError(tool.name, error, signal);
     // A server that answers with an error is alive.
     if (failure.code === "refused" || failure.code === "input-required") this.#links.answered();
-    const isBroken = link.broken.aborted && !signal.aborted;
-    if (!isBroken && (failure.code !== "connection-lost" || !link.hasExceededLimit)) return failure;
-    link.hasExceededLimit = false;
+    if (signal.aborted) return failure;
+    const openCalls: unknown = link.broken.aborted ? link.broken.reason : 0;
+    if (typeof openCalls === "number" && openCalls > 1) return lostAmong(tool.name, openCalls);
+    if (!link.broken.aborted && !isTooLarge(error)) return failure;
     return resultTooLarge(tool.name, this.#options.maxResultBytes ?? defaultMaxResultBytes);
   }
 }

@@ -21,9 +21,12 @@ export interface ServerLink {
   readonly tools: readonly McpTool[];
   /** Whether the connection has ended. */
   isClosed: boolean;
-  /** Whether a message was larger than the limit since this was last set to false. */
-  hasExceededLimit: boolean;
-  /** Aborted when a message over the limit breaks the connection: the process of a server may take seconds to end. */
+  /** The number of calls that wait for an answer. */
+  openCalls: number;
+  /**
+   * Aborted when a message over the limit breaks the connection to a local server, whose process may take seconds to end. The reason is
+   * the number of calls that were open.
+   */
   readonly broken: AbortSignal;
   /** Ends the connection. */
   close(): Promise<void>;
@@ -51,23 +54,18 @@ async function connect(
   mode: ProtocolMode,
 ): Promise<ServerLink> {
   const client = await sdkClient(options, mode);
-  const status = { isClosed: false, hasExceededLimit: false };
-  const onExceeded = (): void => {
-    status.hasExceededLimit = true;
-  };
+  const status = { isClosed: false, openCalls: 0 };
   const broken = new AbortController();
-  const limit = { maxBytes: options.maxMessageBytes, onExceeded };
-  const { transport, lastOutput, endSession } = await openTransport(address, limit);
+  const { transport, lastOutput, endSession } = await openTransport(address, options.maxMessageBytes);
   Object.assign(client, {
     onclose() {
       status.isClosed = true;
     },
     onerror({ message }: Error) {
       // The transport of local servers reports it here, and ends the connection.
-      if (!message.includes("exceeded maximum size")) return;
-      onExceeded();
+      if (isHttp(address) || !message.includes("exceeded maximum size")) return;
       status.isClosed = true;
-      broken.abort();
+      broken.abort(status.openCalls);
     },
   });
   try {

@@ -83,6 +83,21 @@ describe("a server that answers too much", () => {
     });
   });
 
+  it("while other calls are open fails them all as lost: the message may belong to any of them", async () => {
+    await using connection = await connect("hang", "huge", "count");
+    const open = Promise.all(["bad_hang", "bad_hang"].map((name) => runTool(connection.tools, name)));
+    const outcomes = [await runTool(connection.tools, "bad_huge"), ...(await open)];
+    expect(outcomes).toHaveLength(3);
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({
+        isSuccess: false,
+        code: "connection-lost",
+        error: expect.stringContaining("sent a message over the limit while 3 calls were open."),
+      });
+    }
+    expect(await runTool(connection.tools, "bad_count")).toMatchObject({ isSuccess: true });
+  });
+
   it("is held to maxResultBytes", async () => {
     const server = hostileServer([listed("large")]);
     await using small = await connectMcp(server, { name: "bad", maxResultBytes: 2_000 });

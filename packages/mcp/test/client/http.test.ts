@@ -105,6 +105,23 @@ describe("a server over HTTP", () => {
     expect(await runTool(connection.tools, "web_hello")).toMatchObject({ isSuccess: true });
   });
 
+  it("that sends too much to one call fails that one, and cuts off no other", async () => {
+    const open: (() => void)[] = [];
+    await using server = await bareHttpServer({
+      huge: (response, id) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, result: large }));
+      },
+      slow: (response, id, request) => void open.push(() => says("Done.")(response, id, request)),
+      broken: (response) => void open.push(() => response.destroy()),
+    });
+    await using connection = await connectMcp({ url: server.url }, { name: "web", maxResultBytes: 1_000 });
+    const others = [runTool(connection.tools, "web_slow"), runTool(connection.tools, "web_broken")];
+    expect(await runTool(connection.tools, "web_huge")).toMatchObject({ code: "result-too-large" });
+    for (const end of open) end();
+    expect(await Promise.all(others)).toMatchObject([{ content: "Done." }, lost]);
+  });
+
   it("may stream for as long as it likes, in events below the limit", async () => {
     await using server = await bareHttpServer({
       chatty: (response, id, request) => {
