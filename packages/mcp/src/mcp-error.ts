@@ -14,7 +14,7 @@ import { MooraError } from "@moora/agent-core-effects";
  * - `timeout`, `cancelled`: the call ended early. It may have had its effect.
  * - `closed`: the application has closed the connection.
  * - `name-collision`: two tools have the same name.
- * - `too-many-tools`: the server lists more tools than an agent may have.
+ * - `too-many-tools`: the server lists more tools than an agent may have, or its list has no end.
  * - `invalid-config`: a configuration file cannot be used.
  * - `not-installed`: a package of the protocol's SDK is missing.
  */

@@ -7,6 +7,7 @@ import { defaultMaxResultBytes, resultTooLarge } from "./listed-tool.ts";
 import { listedTools } from "./listed-tools.ts";
 import { withDefinition, type McpTool, type SendCall } from "./mcp-client.ts";
 import type { ServerLink } from "./open-link.ts";
+import type { ToolList } from "./read-tools.ts";
 import { Reconnector } from "./reconnector.ts";
 import type { McpServerAddress } from "./server-address.ts";
 
@@ -38,7 +39,7 @@ export class Connection implements McpConnection {
       // The same content can take more bytes in a message than in JSON of ours, and the list of tools has to fit as well.
       maxMessageBytes: 2 * Math.max(maxResultBytes, 1024 * 1024),
       onElicitation: options.onElicitation,
-      onListChanged: (error, tools) => this.#listChanged(error, tools),
+      onListChanged: (error, list) => this.#listChanged(error, list),
       onLink: (link) => this.#adopt(link),
     });
   }
@@ -65,28 +66,27 @@ export class Connection implements McpConnection {
   }
 
   /** Uses a new link. A server that was started again may be another release, with other tools. */
-  #adopt({ client, tools }: ServerLink): void {
+  #adopt({ client, list }: ServerLink): void {
     this.#instructions = client.getInstructions();
     const isFirst = this.#listed.size === 0;
     const before = this.#listed;
-    this.#use(tools);
+    this.#use(list);
     if (!isFirst && !isSame(before, this.#listed)) this.#report();
   }
 
-  #listChanged(error: Error | null, tools: readonly McpTool[] | null): void {
+  #listChanged(error: unknown, list: ToolList | undefined): void {
     try {
-      if (error !== null) throw errorToMcpError(`${this.name} (list of tools)`, error);
-      if (tools === null) return;
-      this.#use(tools);
+      if (list === undefined) throw errorToMcpError(`${this.name} (list of tools)`, error);
+      this.#use(list);
       this.#report();
     } catch (problem) {
       this.#reportError(problem);
     }
   }
 
-  #use(tools: readonly McpTool[]): void {
-    this.#tools = listedTools(tools, this.#options, this.#send);
-    this.#listed = new Map(tools.map((tool) => [tool.name, usedPart(tool)]));
+  #use(list: ToolList): void {
+    this.#tools = listedTools(list, this.#options, this.#send);
+    this.#listed = new Map(list.tools.map((tool) => [tool.name, usedPart(tool)]));
   }
 
   #report(): void {

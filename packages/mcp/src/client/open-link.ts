@@ -1,9 +1,9 @@
-import type { Client } from "@modelcontextprotocol/client";
+import type { Client, ListToolsResult } from "@modelcontextprotocol/client";
 import { errorText, truncated } from "@moora/agent-core-effects/internal";
 import { isJsonObject } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
-import type { McpTool } from "./mcp-client.ts";
 import { openTransport } from "./open-transport.ts";
+import { readTools, type ToolList } from "./read-tools.ts";
 import { sdkClient, type ClientListeners, type ProtocolMode } from "./sdk-client.ts";
 import { isHttp, type McpServerAddress } from "./server-address.ts";
 
@@ -18,7 +18,7 @@ export interface LinkOptions extends ClientListeners {
 export interface ServerLink {
   readonly client: Client;
   /** The tools, as they were when the connection began. */
-  readonly tools: readonly McpTool[];
+  readonly list: ToolList;
   /** Whether the connection has ended. */
   isClosed: boolean;
   /** The number of calls that wait for an answer. */
@@ -73,15 +73,15 @@ async function connect(
     await client.connect(transport, timeout);
     // The SDK prints a line to standard output where it is asked for tools that the server does not have.
     const hasTools = client.getServerCapabilities()?.tools !== undefined;
-    const { tools } = hasTools
-      ? await client.listTools(undefined, { ...timeout, cacheMode: "refresh" })
-      : { tools: [] };
+    const read = (): Promise<ListToolsResult> =>
+      client.listTools(undefined, { ...timeout, cacheMode: "refresh" });
+    const list = hasTools ? await readTools(options.name, client, read) : { tools: [], skipped: [] };
     const close = async (): Promise<void> => {
       status.isClosed = true;
       await endSession?.();
       await client.close();
     };
-    return Object.assign(status, { client, tools, broken: broken.signal, close });
+    return Object.assign(status, { client, list, broken: broken.signal, close });
   } catch (error) {
     await transport.close().catch(() => undefined);
     throw connectError(address, options, error, lastOutput());

@@ -1,6 +1,6 @@
 import { connectMcp, type McpConnection } from "@moora/mcp";
 import { describe, expect, it } from "vitest";
-import { hostileServer, listed } from "../support/servers.ts";
+import { endlessServer, hostileServer, listed } from "../support/servers.ts";
 import { runTool, toolNamed } from "../support/tools.ts";
 
 const connect = async (...names: readonly string[]): Promise<McpConnection> =>
@@ -153,6 +153,11 @@ describe("a server that does not follow the protocol", () => {
     },
   );
 
+  it("without content succeeds without output", async () => {
+    await using connection = await connect("empty");
+    expect(await runTool(connection.tools, "bad_empty")).toEqual({ isSuccess: true, content: "" });
+  });
+
   it("cannot break out of a data URL with its media type", async () => {
     await using connection = await connect("odd-media-type");
     expect(await runTool(connection.tools, "bad_odd-media-type")).toMatchObject({
@@ -220,6 +225,59 @@ describe("names and schemas of a stranger", () => {
       expect.stringMatching(/^zod: /),
       expect.stringMatching(/^result: Its output schema /),
     ]);
+  });
+
+  it.each<[string, object]>([
+    ["a schema of another type", { inputSchema: { type: "string" } }],
+    ["no schema", { inputSchema: undefined }],
+    ["an output schema that is a text", { outputSchema: "object" }],
+    ["a description that is a number", { description: 5 }],
+    ["annotations that are a text", { annotations: "harmless" }],
+  ])(
+    "that the protocol does not allow are skipped with the reason, and the other tools work: %s",
+    async (_, fields) => {
+      const skipped: string[] = [];
+      const [field = ""] = Object.keys(fields);
+      await using connection = await connectMcp(
+        hostileServer(
+          [listed("count"), listed("wrong", fields), listed("change")],
+          [listed("wrong", fields)],
+        ),
+        { name: "bad", onSkipped: ({ name, reason }) => skipped.push(`${name}: ${reason}`) },
+      );
+      expect(connection.tools.map(({ name }) => name)).toEqual(["bad_count", "bad_change"]);
+      expect(skipped).toEqual([expect.stringMatching(`^wrong: It does not follow the protocol: ${field}`)]);
+      expect(await runTool(connection.tools, "bad_count")).toMatchObject({ isSuccess: true });
+
+      const changed = Promise.withResolvers<readonly unknown[]>();
+      connection.onToolsChanged(changed.resolve);
+      await runTool(connection.tools, "bad_change");
+      expect(await changed.promise).toEqual([]);
+      expect(skipped).toHaveLength(2);
+    },
+  );
+
+  it("without a name are skipped by their place in the list", async () => {
+    const skipped: string[] = [];
+    const nameless = { ...listed(""), name: 7 as never };
+    await using connection = await connectMcp(hostileServer([listed("count"), nameless]), {
+      name: "bad",
+      onSkipped: ({ name }) => skipped.push(name),
+    });
+    expect(connection.tools).toHaveLength(1);
+    expect(skipped).toEqual(["tools[1]"]);
+  });
+
+  it.each([
+    ["of tools", [listed("count")]],
+    ["of nothing", []],
+    ["of tools that the protocol does not allow", [listed("wrong", { inputSchema: { type: "string" } })]],
+  ])("in a list without an end, %s, are refused", async (_, page) => {
+    await expect(connectMcp(endlessServer(...page), { name: "bad" })).rejects.toMatchObject({
+      name: "McpError",
+      code: "too-many-tools",
+      message: "The MCP server bad lists its tools on more than 64 pages.",
+    });
   });
 
   it("with regular expressions that never end do not block the process", async () => {
