@@ -8,13 +8,13 @@ import { MooraError } from "@moora/agent-core-effects";
  * - `unauthorized`: the server asks for credentials, or refuses the given ones.
  * - `refused`: the server answered with an error of the protocol.
  * - `input-required`: the server needs the answer of a person, and there is no `onElicitation`.
- * - `invalid-result`: the answer does not follow the protocol or the output schema of its tool.
+ * - `invalid-result`: the answer does not follow the protocol or the output schema of its tool. The call ran.
  * - `result-too-large`: the answer has more than `maxResultBytes`.
  * - `tool-changed`: the server has changed or removed the tool since the agent was defined. The call is not sent.
  * - `timeout`, `cancelled`: the call ended early. It may have had its effect.
  * - `closed`: the application has closed the connection.
  * - `name-collision`: two tools have the same name.
- * - `too-many-tools`: the server lists more tools than an agent may have.
+ * - `too-many-tools`: the server lists more tools than an agent may have, or its list has no end.
  * - `invalid-config`: a configuration file cannot be used.
  * - `not-installed`: a package of the protocol's SDK is missing.
  */

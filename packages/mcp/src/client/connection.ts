@@ -1,13 +1,13 @@
-import type { Tool as SdkTool } from "@modelcontextprotocol/client";
 import { canonicalJson } from "@moora/agent";
 import type { Tool } from "@moora/agent-core-effects";
 import { McpError } from "../mcp-error.ts";
 import type { McpConnection, McpConnectOptions } from "./connect-mcp.ts";
-import { errorToMcpError } from "./error-to-mcp-error.ts";
+import { errorToMcpError, isTooLarge, lostAmong } from "./error-to-mcp-error.ts";
 import { defaultMaxResultBytes, resultTooLarge } from "./listed-tool.ts";
 import { listedTools } from "./listed-tools.ts";
-import type { McpTool, SendCall } from "./mcp-client.ts";
+import { withDefinition, type McpTool, type SendCall } from "./mcp-client.ts";
 import type { ServerLink } from "./open-link.ts";
+import type { ToolList } from "./read-tools.ts";
 import { Reconnector } from "./reconnector.ts";
 import type { McpServerAddress } from "./server-address.ts";
 
@@ -39,7 +39,7 @@ export class Connection implements McpConnection {
       // The same content can take more bytes in a message than in JSON of ours, and the list of tools has to fit as well.
       maxMessageBytes: 2 * Math.max(maxResultBytes, 1024 * 1024),
       onElicitation: options.onElicitation,
-      onListChanged: (error, tools) => this.#listChanged(error, tools),
+      onListChanged: (error, list) => this.#listChanged(error, list),
       onLink: (link) => this.#adopt(link),
     });
   }
@@ -66,28 +66,27 @@ export class Connection implements McpConnection {
   }
 
   /** Uses a new link. A server that was started again may be another release, with other tools. */
-  #adopt({ client, tools }: ServerLink): void {
+  #adopt({ client, list }: ServerLink): void {
     this.#instructions = client.getInstructions();
     const isFirst = this.#listed.size === 0;
     const before = this.#listed;
-    this.#use(tools);
+    this.#use(list);
     if (!isFirst && !isSame(before, this.#listed)) this.#report();
   }
 
-  #listChanged(error: Error | null, tools: readonly McpTool[] | null): void {
+  #listChanged(error: unknown, list: ToolList | undefined): void {
     try {
-      if (error !== null) throw errorToMcpError(`${this.name} (list of tools)`, error);
-      if (tools === null) return;
-      this.#use(tools);
+      if (list === undefined) throw errorToMcpError(`${this.name} (list of tools)`, error);
+      this.#use(list);
       this.#report();
     } catch (problem) {
       this.#reportError(problem);
     }
   }
 
-  #use(tools: readonly McpTool[]): void {
-    this.#tools = listedTools(tools, this.#options, this.#send);
-    this.#listed = new Map(tools.map((tool) => [tool.name, usedPart(tool)]));
+  #use(list: ToolList): void {
+    this.#tools = listedTools(list, this.#options, this.#send);
+    this.#listed = new Map(list.tools.map((tool) => [tool.name, usedPart(tool)]));
   }
 
   #report(): void {
@@ -109,16 +108,17 @@ export class Connection implements McpConnection {
       const link = await this.#links.link(options.signal);
       this.#checkListed(tool);
       try {
-        // A listed tool is a tool of the SDK, of which this package declares the part that it uses.
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-        const toolDefinition = tool as unknown as SdkTool;
         const signal = AbortSignal.any([options.signal, link.broken]);
-        const result = await link.client.callTool(params, { ...options, signal, toolDefinition });
+        link.openCalls += 1;
+        const result = await link.client.callTool(params, withDefinition(tool, { ...options, signal }));
         this.#links.answered();
         return result;
       } catch (error) {
-        if (attempt === 1 && (await this.#links.wasNotReceived(link, error))) continue;
+        if (attempt === 1 && this.#links.wasNotSent(error)) continue;
+        this.#links.closeIfUnknown(link, error);
         throw this.#failure(tool, link, error, options.signal);
+      } finally {
+        link.openCalls -= 1;
       }
     }
   };
@@ -144,9 +144,10 @@ export class Connection implements McpConnection {
     const failure = errorToMcpError(tool.name, error, signal);
     // A server that answers with an error is alive.
     if (failure.code === "refused" || failure.code === "input-required") this.#links.answered();
-    const isBroken = link.broken.aborted && !signal.aborted;
-    if (!isBroken && (failure.code !== "connection-lost" || !link.hasExceededLimit)) return failure;
-    link.hasExceededLimit = false;
+    if (signal.aborted) return failure;
+    const openCalls: unknown = link.broken.aborted ? link.broken.reason : 0;
+    if (typeof openCalls === "number" && openCalls > 1) return lostAmong(tool.name, openCalls);
+    if (!link.broken.aborted && !isTooLarge(error)) return failure;
     return resultTooLarge(tool.name, this.#options.maxResultBytes ?? defaultMaxResultBytes);
   }
 }

@@ -1,6 +1,6 @@
 import { errorText, truncated } from "@moora/agent-core-effects/internal";
 import { McpError, type McpErrorCode } from "../mcp-error.ts";
-import { streamEnded } from "./open-transport.ts";
+import { messageTooLarge, streamEnded } from "./open-transport.ts";
 
 /** The maximum length of a message of a server in an error. */
 const maxMessageLength = 2_000;
@@ -48,6 +48,17 @@ export function errorToMcpError(tool: string, error: unknown, signal?: AbortSign
   return new McpError(code, messages[code](tool, shownText(error)), { cause: error });
 }
 
+/** Whether a call failed because its response was larger than a message may be. */
+export const isTooLarge = (error: unknown): boolean => fieldOf(error, "code") === messageTooLarge;
+
+/** The failure of a call that was open with others when a message over the limit ended the connection. */
+export const lostAmong = (tool: string, openCalls: number): McpError =>
+  new McpError(
+    "connection-lost",
+    `The connection to the MCP server of ${tool} was lost: it sent a message over the limit while ${openCalls} calls were open. ` +
+      `${mayHaveRun} If its result is large, ask for less, or raise maxResultBytes. The next call connects again.`,
+  );
+
 /** The error of this package that is the cause of another one. */
 function mcpErrorIn(error: unknown): McpError | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth += 1)
@@ -61,7 +72,7 @@ function codeOf(error: unknown): CallCode {
   if (status === 401 || status === 403 || fieldOf(error, "name") === "UnauthorizedError")
     return "unauthorized";
   if (code === missingCapability) return "input-required";
-  if (code === streamEnded) return "connection-lost";
+  if (code === streamEnded || code === messageTooLarge) return "connection-lost";
   if (typeof code === "number") return "refused";
   const known = typeof code === "string" && Object.hasOwn(codes, code) ? codes[code] : undefined;
   return known ?? "connection-lost";

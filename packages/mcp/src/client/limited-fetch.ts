@@ -5,8 +5,8 @@ type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 /** What a server may send at once: a body, or one event of a stream. */
 export interface WireLimit {
   readonly maxBytes: number;
-  /** Called before the response fails. */
-  readonly onExceeded: () => void;
+  /** Called with the body of the request before its response fails. */
+  readonly onExceeded: (request: unknown) => void;
 }
 
 /**
@@ -19,10 +19,16 @@ export const limitedFetch =
     const own = typeof headers === "function" ? await headers() : (headers ?? {});
     const all = new Headers(init.headers);
     for (const [name, value] of Object.entries(own)) if (!all.has(name)) all.set(name, value);
-    return limitedResponse(await fetch(url, { ...init, headers: all }), limit);
+    const onExceeded = (): void => limit.onExceeded(init.body);
+    return limitedResponse(await fetch(url, { ...init, headers: all }), { ...limit, onExceeded });
   };
 
-function limitedResponse(response: Response, limit: WireLimit): Response {
+interface ResponseLimit {
+  readonly maxBytes: number;
+  readonly onExceeded: () => void;
+}
+
+function limitedResponse(response: Response, limit: ResponseLimit): Response {
   const { body, headers, status, statusText } = response;
   if (body === null) return response;
   const isEventStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
@@ -34,7 +40,7 @@ const newline = 10;
 const carriageReturn = 13;
 
 function byteLimit(
-  { maxBytes, onExceeded }: WireLimit,
+  { maxBytes, onExceeded }: ResponseLimit,
   isEventStream: boolean,
 ): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let size = 0;

@@ -9,7 +9,7 @@ import { refuse, truncated } from "@moora/agent-core-effects/internal";
 import type { JsonObject } from "@moora/llm";
 import { McpError } from "../mcp-error.ts";
 import type { McpProgress, McpTool, SendCall } from "./mcp-client.ts";
-import { receivedInput } from "./received-schema.ts";
+import { receivedInput, receivedSchemaCheck, type ReceivedCheck } from "./received-schema.ts";
 import { resultToReply } from "./result-to-reply.ts";
 import { toolNameOf } from "./tool-name.ts";
 import { annotatedPolicy, type McpToolRule } from "./tool-policy.ts";
@@ -29,7 +29,8 @@ export const defaultMaxResultBytes: number = 4 * 1024 * 1024;
 export function listedTool(tool: McpTool, rule: McpToolRule, options: McpToolsOptions, send: SendCall): Tool {
   const { risk, replay } = annotatedPolicy(tool, options.trust === true);
   const timeoutMs = rule.timeoutMs ?? options.timeoutMs;
-  const schema = checkedSize(tool.inputSchema);
+  const schema = checkedSize(tool.inputSchema, "Its schema");
+  const checkOutput = outputCheck(tool);
   return defineTool({
     name: rule.name ?? toolNameOf(options.name, tool.name),
     description: descriptionOf(tool),
@@ -39,8 +40,21 @@ export function listedTool(tool: McpTool, rule: McpToolRule, options: McpToolsOp
     replay: rule.replay ?? replay,
     ...(rule.approval === undefined ? {} : { approval: rule.approval }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    execute: (input, context) => callToReply(tool, input, context, { options, send }),
+    execute: (input, context) => callToReply(tool, input, context, { options, checkOutput, send }),
   });
+}
+
+/** The check of structured content, without the regular expressions of the server; undefined if the tool promises none. */
+const outputCheck = ({ outputSchema }: McpTool): ReceivedCheck | undefined =>
+  outputSchema === undefined
+    ? undefined
+    : receivedSchemaCheck(checkedSize(outputSchema, "Its output schema"), "Its output schema");
+
+/** What a call needs besides its tool and its input. */
+interface CallParts {
+  readonly options: McpToolsOptions;
+  readonly checkOutput: ReceivedCheck | undefined;
+  readonly send: SendCall;
 }
 
 /** The reply of one call. A failure of the connection is the error of the call, with its code. */
@@ -48,7 +62,7 @@ async function callToReply(
   tool: McpTool,
   input: JsonObject,
   { idempotencyKey, progress, signal }: ToolContext,
-  { options, send }: { readonly options: McpToolsOptions; readonly send: SendCall },
+  { options, checkOutput, send }: CallParts,
 ): Promise<ToolReply> {
   try {
     const params = {
@@ -62,7 +76,7 @@ async function callToReply(
       onprogress: (report) => progress(progressText(report)),
     });
     checkResultSize(tool.name, result, options.maxResultBytes ?? defaultMaxResultBytes);
-    return resultToReply(tool.name, result);
+    return resultToReply(tool.name, result, checkOutput);
   } catch (error) {
     if (error instanceof McpError)
       return toolReply({ content: error.message, isError: true, code: error.code });
@@ -84,11 +98,10 @@ export const resultTooLarge = (tool: string, limit: number): McpError =>
       "or raise maxResultBytes.",
   );
 
-function checkedSize(schema: object): JsonObject {
+function checkedSize(schema: object, place: string): JsonObject {
   const { length } = JSON.stringify(schema);
-  if (length > maxSchemaLength)
-    refuse(`Its schema has ${length} characters; the limit is ${maxSchemaLength}.`);
-  // It was parsed from JSON, and a schema of arguments is an object.
+  if (length > maxSchemaLength) refuse(`${place} has ${length} characters; the limit is ${maxSchemaLength}.`);
+  // It was parsed from JSON, and a schema of a tool is an object.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return schema as JsonObject;
 }

@@ -3,28 +3,22 @@ import { errorText } from "@moora/agent-core-effects/internal";
 import { McpError } from "../mcp-error.ts";
 import type { McpTool, SendCall } from "./mcp-client.ts";
 import { listedTool } from "./listed-tool.ts";
+import { maxTools, tooManyTools, type ToolList } from "./read-tools.ts";
 import type { McpToolsOptions } from "./tools-options.ts";
-
-/** The maximum number of tools of one server. */
-const maxTools = 1_000;
 
 /**
  * The tools that a server lists, without those that cannot be used. Throws `McpError` for too many tools and for two of the
  * same name.
  */
 export function listedTools(
-  listed: readonly McpTool[],
+  { tools, skipped }: ToolList,
   options: McpToolsOptions,
   send: SendCall,
 ): readonly Tool[] {
-  if (listed.length > maxTools) {
-    throw new McpError(
-      "too-many-tools",
-      `The MCP server ${options.name} lists ${listed.length} tools; the limit is ${maxTools}.`,
-    );
-  }
+  if (tools.length > maxTools) throw tooManyTools(options.name, tools.length);
+  for (const tool of skipped) options.onSkipped?.(tool);
   const origins = new Map<string, string>();
-  return listed.flatMap((tool) => {
+  return tools.flatMap((tool) => {
     const made = usableTool(tool, options, send);
     if (made === undefined) return [];
     const other = origins.get(made.name);

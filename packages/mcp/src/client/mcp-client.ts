@@ -46,5 +46,14 @@ export interface McpClient {
   callTool(params: McpCallParams, options: McpCallOptions): Promise<unknown>;
 }
 
+/**
+ * The options of a call with the definition of its tool, for a `Client` that checks results. The definition has no output schema: the
+ * client would run its regular expressions, and its error would be the same as that of a server which refuses the call.
+ */
+export const withDefinition = (tool: McpTool, options: McpCallOptions): McpCallOptions => {
+  const toolDefinition = { ...tool, outputSchema: undefined };
+  return Object.assign({ ...options }, { toolDefinition });
+};
+
 /** Sends a call of a listed tool, and resolves with its result as the server sent it. */
 export type SendCall = (tool: McpTool, params: McpCallParams, options: McpCallOptions) => Promise<unknown>;

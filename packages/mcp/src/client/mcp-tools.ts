@@ -2,7 +2,8 @@ import type { Tool } from "@moora/agent-core-effects";
 import { checkOptionNames } from "../check-options.ts";
 import { errorToMcpError } from "./error-to-mcp-error.ts";
 import { listedTools } from "./listed-tools.ts";
-import type { McpClient } from "./mcp-client.ts";
+import { withDefinition, type McpClient } from "./mcp-client.ts";
+import { readTools } from "./read-tools.ts";
 import { checkToolsOptions, toolsOptionNames, type McpToolsOptions } from "./tools-options.ts";
 
 /**
@@ -13,12 +14,12 @@ import { checkToolsOptions, toolsOptionNames, type McpToolsOptions } from "./too
 export async function mcpTools(client: McpClient, options: McpToolsOptions): Promise<readonly Tool[]> {
   checkOptionNames("mcpTools", options, toolsOptionNames);
   checkToolsOptions(options);
-  const { tools } = await client.listTools().catch((error: unknown) => {
+  const list = await readTools(options.name, client).catch((error: unknown) => {
     throw errorToMcpError(`${options.name} (list of tools)`, error);
   });
-  return listedTools(tools, options, async (tool, params, callOptions) => {
+  return listedTools(list, options, async (tool, params, callOptions) => {
     try {
-      return await client.callTool(params, callOptions);
+      return await client.callTool(params, withDefinition(tool, callOptions));
     } catch (error) {
       throw errorToMcpError(tool.name, error, callOptions.signal);
     }

@@ -1,9 +1,9 @@
-import type { Client } from "@modelcontextprotocol/client";
+import type { Client, ListToolsResult } from "@modelcontextprotocol/client";
 import { errorText, truncated } from "@moora/agent-core-effects/internal";
 import { isJsonObject } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
-import type { McpTool } from "./mcp-client.ts";
 import { openTransport } from "./open-transport.ts";
+import { readTools, type ToolList } from "./read-tools.ts";
 import { sdkClient, type ClientListeners, type ProtocolMode } from "./sdk-client.ts";
 import { isHttp, type McpServerAddress } from "./server-address.ts";
 
@@ -18,12 +18,15 @@ export interface LinkOptions extends ClientListeners {
 export interface ServerLink {
   readonly client: Client;
   /** The tools, as they were when the connection began. */
-  readonly tools: readonly McpTool[];
+  readonly list: ToolList;
   /** Whether the connection has ended. */
   isClosed: boolean;
-  /** Whether a message was larger than the limit since this was last set to false. */
-  hasExceededLimit: boolean;
-  /** Aborted when a message over the limit breaks the connection: the process of a server may take seconds to end. */
+  /** The number of calls that wait for an answer. */
+  openCalls: number;
+  /**
+   * Aborted when a message over the limit breaks the connection to a local server, whose process may take seconds to end. The reason is
+   * the number of calls that were open.
+   */
   readonly broken: AbortSignal;
   /** Ends the connection. */
   close(): Promise<void>;
@@ -51,23 +54,18 @@ async function connect(
   mode: ProtocolMode,
 ): Promise<ServerLink> {
   const client = await sdkClient(options, mode);
-  const status = { isClosed: false, hasExceededLimit: false };
-  const onExceeded = (): void => {
-    status.hasExceededLimit = true;
-  };
+  const status = { isClosed: false, openCalls: 0 };
   const broken = new AbortController();
-  const limit = { maxBytes: options.maxMessageBytes, onExceeded };
-  const { transport, lastOutput, endSession } = await openTransport(address, limit);
+  const { transport, lastOutput, endSession } = await openTransport(address, options.maxMessageBytes);
   Object.assign(client, {
     onclose() {
       status.isClosed = true;
     },
     onerror({ message }: Error) {
       // The transport of local servers reports it here, and ends the connection.
-      if (!message.includes("exceeded maximum size")) return;
-      onExceeded();
+      if (isHttp(address) || !message.includes("exceeded maximum size")) return;
       status.isClosed = true;
-      broken.abort();
+      broken.abort(status.openCalls);
     },
   });
   try {
@@ -75,15 +73,15 @@ async function connect(
     await client.connect(transport, timeout);
     // The SDK prints a line to standard output where it is asked for tools that the server does not have.
     const hasTools = client.getServerCapabilities()?.tools !== undefined;
-    const { tools } = hasTools
-      ? await client.listTools(undefined, { ...timeout, cacheMode: "refresh" })
-      : { tools: [] };
+    const read = (): Promise<ListToolsResult> =>
+      client.listTools(undefined, { ...timeout, cacheMode: "refresh" });
+    const list = hasTools ? await readTools(options.name, client, read) : { tools: [], skipped: [] };
     const close = async (): Promise<void> => {
       status.isClosed = true;
       await endSession?.();
       await client.close();
     };
-    return Object.assign(status, { client, tools, broken: broken.signal, close });
+    return Object.assign(status, { client, list, broken: broken.signal, close });
   } catch (error) {
     await transport.close().catch(() => undefined);
     throw connectError(address, options, error, lastOutput());

@@ -1,6 +1,7 @@
 import type { StreamableHTTPClientTransport, Transport } from "@modelcontextprotocol/client";
 import { loadSdk } from "../load-sdk.ts";
-import { limitedFetch, type WireLimit } from "./limited-fetch.ts";
+import { textToJson, isJsonObject } from "@moora/llm/internal";
+import { limitedFetch } from "./limited-fetch.ts";
 import { isHttp, type HttpServer, type McpServerAddress, type StdioServer } from "./server-address.ts";
 import { stderrTail } from "./stderr-tail.ts";
 
@@ -13,13 +14,13 @@ export interface OpenedTransport {
   readonly endSession?: () => Promise<void>;
 }
 
-/** Opens the transport to an address. `onExceeded` of the limit is called for servers at a URL only. */
-export const openTransport = (address: McpServerAddress, limit: WireLimit): Promise<OpenedTransport> =>
-  isHttp(address) ? openHttp(address, limit) : openStdio(address, limit);
+/** Opens the transport to an address. A message of the server has at most `maxBytes`. */
+export const openTransport = (address: McpServerAddress, maxBytes: number): Promise<OpenedTransport> =>
+  isHttp(address) ? openHttp(address, maxBytes) : openStdio(address, maxBytes);
 
 async function openStdio(
   { command, args = [], env = {}, cwd }: StdioServer,
-  { maxBytes }: WireLimit,
+  maxBytes: number,
 ): Promise<OpenedTransport> {
   const { StdioClientTransport } = await loadSdk(
     "@modelcontextprotocol/client",
@@ -39,12 +40,21 @@ async function openStdio(
 /** How long the end of a session may take before the connection is closed without it. */
 const endSessionMs = 1_000;
 
-async function openHttp(address: HttpServer, limit: WireLimit): Promise<OpenedTransport> {
+async function openHttp(address: HttpServer, maxBytes: number): Promise<OpenedTransport> {
   const sdk = await import("@modelcontextprotocol/client");
+  /** The ids of the requests whose responses were over the limit. */
+  const tooLarge = new Set<unknown>();
+  const onExceeded = (request: unknown): void => void tooLarge.add(requestId(request));
   const transport = new sdk.StreamableHTTPClientTransport(new URL(address.url), {
-    fetch: limitedFetch(address, limit),
+    fetch: limitedFetch(address, { maxBytes, onExceeded }),
+    // A redirect may be answered after a call has run, and following it would send the call again.
+    requestInit: { redirect: "manual" },
   });
-  failAtEndOfStream(transport);
+  answerCutRequests(transport, (id) =>
+    tooLarge.delete(id)
+      ? { code: messageTooLarge, message: `The server sent more than ${maxBytes} bytes at once.` }
+      : undefined,
+  );
   const endSession = async (): Promise<void> => {
     if (transport.sessionId === undefined) return;
     const late = new Promise<void>((resolve) => void setTimeout(resolve, endSessionMs).unref());
@@ -53,21 +63,45 @@ async function openHttp(address: HttpServer, limit: WireLimit): Promise<OpenedTr
   return { transport, lastOutput: () => "", endSession };
 }
 
-/** The code of the answer that takes the place of a missing one, at the end of the stream of a request. */
-export const streamEnded = -32_099;
+/** The id of the message in the body of a request; undefined if it has none. */
+function requestId(body: unknown): unknown {
+  const message = typeof body === "string" ? textToJson(body) : undefined;
+  return isJsonObject(message) ? message["id"] : undefined;
+}
 
-/** Answers a request whose stream has ended without an answer: in the older protocol, the SDK would wait without end. */
-function failAtEndOfStream(transport: StreamableHTTPClientTransport): void {
+/** The codes of the answers that take the place of a missing one: its stream has ended, or was over the limit. */
+export const streamEnded = -32_099;
+export const messageTooLarge = -32_098;
+
+interface ProtocolProblem {
+  readonly code: number;
+  readonly message: string;
+}
+
+/**
+ * Answers a request whose response was cut off. Where the stream ends without an answer, the SDK would wait without end in the older
+ * protocol; where it is over the limit, the SDK does not report it to the request.
+ */
+function answerCutRequests(
+  transport: StreamableHTTPClientTransport,
+  excess: (id: unknown) => ProtocolProblem | undefined,
+): void {
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {
     const id = !Array.isArray(message) && "method" in message && "id" in message ? message.id : undefined;
     if (id === undefined) return await send(message, options);
+    // An answer that was received before is not replaced.
+    const answer = (error: ProtocolProblem): void => transport.onmessage?.({ jsonrpc: "2.0", id, error });
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.();
-      // An answer that was received before is not replaced.
-      const error = { code: streamEnded, message: "The stream ended without an answer." };
-      transport.onmessage?.({ jsonrpc: "2.0", id, error });
+      answer(excess(id) ?? { code: streamEnded, message: "The stream ended without an answer." });
     };
-    await send(message, { ...options, onRequestStreamEnd });
+    try {
+      await send(message, { ...options, onRequestStreamEnd });
+    } catch (error) {
+      const problem = excess(id);
+      if (problem === undefined) throw error;
+      answer(problem);
+    }
   };
 }

@@ -44,16 +44,17 @@ export class Reconnector {
     this.#reconnects = 0;
   }
 
+  /** Whether a failed call was never sent, because the link had ended before it: only then can it be sent again. */
+  wasNotSent(error: unknown): boolean {
+    return !this.#isClosed && isJsonObject(error) && error["code"] === "NOT_CONNECTED";
+  }
+
   /**
-   * Whether a failed call never reached the server, because the link had ended before it: then it can be sent again. A
-   * server that no longer knows the session of the link is such a case; its link is closed.
+   * Closes a link whose server answered with status 404: it may no longer know the session, and the next call opens another link. The
+   * failed call is not sent again: a proxy may answer so after the server has run it.
    */
-  async wasNotReceived(link: ServerLink, error: unknown): Promise<boolean> {
-    if (this.#isClosed || !isJsonObject(error)) return false;
-    if (error["code"] === "NOT_CONNECTED") return true;
-    if (error["status"] !== 404) return false;
-    await link.close().catch(() => undefined);
-    return true;
+  closeIfUnknown(link: ServerLink, error: unknown): void {
+    if (isJsonObject(error) && error["status"] === 404) void link.close().catch(() => undefined);
   }
 
   async close(): Promise<void> {

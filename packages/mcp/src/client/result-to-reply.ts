@@ -1,7 +1,9 @@
 import { canonicalJson } from "@moora/agent";
 import { toolReply, type ToolReply } from "@moora/agent-core-effects";
+import { errorText, truncated } from "@moora/agent-core-effects/internal";
 import { isJsonObject, textToJson } from "@moora/llm/internal";
 import { McpError } from "../mcp-error.ts";
+import type { ReceivedCheck } from "./received-schema.ts";
 
 /** What a block of a result becomes: text for the model, or a file. */
 interface ReadBlock {
@@ -12,11 +14,18 @@ interface ReadBlock {
 /**
  * The reply of a tool for the result of a call. Text stays text, images, audio and other binary content become files with data
  * URLs, links and embedded resources become text. Structured content is added as JSON if no text contains it already.
- * Throws `McpError` for a result that does not follow the protocol.
+ * Throws `McpError` for a result that does not follow the protocol or the output schema of its tool, which `checkOutput` checks.
  */
-export function resultToReply(tool: string, result: unknown): ToolReply {
+export function resultToReply(
+  tool: string,
+  result: unknown,
+  checkOutput: ReceivedCheck | undefined,
+): ToolReply {
   if (!isRecord(result) || !Array.isArray(result["content"] ?? []))
     throw invalid(tool, "it is not the result of a call");
+  const problem =
+    result["isError"] === true ? undefined : outputProblem(result["structuredContent"], checkOutput);
+  if (problem !== undefined) throw invalid(tool, problem);
   const blocks: readonly unknown[] = Array.isArray(result["content"]) ? result["content"] : [];
   const read = blocks.map((block) => readBlock(tool, block));
   const texts = read.flatMap(({ text }) => (text === undefined ? [] : [text]));
@@ -26,6 +35,29 @@ export function resultToReply(tool: string, result: unknown): ToolReply {
     return toolReply({ content: content === "" ? `The tool ${tool} failed.` : content, isError: true });
   const files = read.flatMap(({ file }) => (file === undefined ? [] : [file]));
   return toolReply({ content, ...(files.length === 0 ? {} : { files }) });
+}
+
+/** The maximum length of what a check finds, which quotes the names of a server. */
+const maxProblemLength = 1_000;
+
+/** Why structured content does not fit the output schema; undefined if it fits or there is no schema. */
+function outputProblem(structured: unknown, check: ReceivedCheck | undefined): string | undefined {
+  if (check === undefined) return undefined;
+  if (structured === undefined)
+    return "it has no structured content, which the output schema of the tool promises";
+  const problem = problemOf(structured, check)?.replace(/\.$/, "");
+  if (problem === undefined) return undefined;
+  return `its structured content does not fit the output schema of the tool: ${truncated(problem, maxProblemLength)}`;
+}
+
+/** What the check finds. A schema whose references cannot be resolved makes it throw. */
+function problemOf(value: unknown, check: ReceivedCheck): string | undefined {
+  try {
+    const found = check(value);
+    return found.ok ? undefined : found.problem;
+  } catch (error) {
+    return errorText(error);
+  }
 }
 
 function readBlock(tool: string, block: unknown): ReadBlock {

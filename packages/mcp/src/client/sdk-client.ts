@@ -1,21 +1,15 @@
-import type {
-  Client,
-  ClientOptions,
-  JsonSchemaType,
-  JsonSchemaValidator,
-} from "@modelcontextprotocol/client";
+import type { Client, ClientOptions, ListToolsResult } from "@modelcontextprotocol/client";
 import manifest from "../../package.json" with { type: "json" };
 import { loadSdk } from "../load-sdk.ts";
 import type { OnElicitation } from "./elicitation.ts";
-import type { McpTool } from "./mcp-client.ts";
-import { receivedSchemaCheck } from "./received-schema.ts";
+import { readTools, type ToolList } from "./read-tools.ts";
 
 /** What a client does with what a server sends by itself. */
 export interface ClientListeners {
   readonly name: string;
   readonly onElicitation: OnElicitation | undefined;
   /** Called with the new list, or with the error of reading it. */
-  readonly onListChanged: (error: Error | null, tools: readonly McpTool[] | null) => void;
+  readonly onListChanged: (error: unknown, list: ToolList | undefined) => void;
 }
 
 /** Which protocol a client begins with: the older one, or the newer one with the older one as a fallback. */
@@ -27,30 +21,31 @@ export async function sdkClient(listeners: ClientListeners, mode: ProtocolMode):
     "@modelcontextprotocol/client",
     () => import("@modelcontextprotocol/client"),
   );
-  const client = new SdkClient({ name: "moora", version: manifest.version }, clientOptions(listeners, mode));
+  const { name, onListChanged } = listeners;
+  const refresh = async (): Promise<void> => {
+    const list = (): Promise<ListToolsResult> => client.listTools(undefined, { cacheMode: "refresh" });
+    await readTools(name, client, list).then(
+      (read) => onListChanged(undefined, read),
+      (error: unknown) => onListChanged(error, undefined),
+    );
+  };
+  const client: Client = new SdkClient(
+    { name: "moora", version: manifest.version },
+    clientOptions(listeners, mode, () => void refresh()),
+  );
   answerElicitations(client, listeners);
   return client;
 }
 
-function clientOptions({ onElicitation, onListChanged }: ClientListeners, mode: ProtocolMode): ClientOptions {
+function clientOptions(
+  { onElicitation }: ClientListeners,
+  mode: ProtocolMode,
+  onChanged: () => void,
+): ClientOptions {
   return {
     capabilities: onElicitation === undefined ? {} : { elicitation: { form: {} } },
     versionNegotiation: { mode },
-    listChanged: { tools: { onChanged: onListChanged } },
-    jsonSchemaValidator: { getValidator: outputValidator },
-  };
-}
-
-/** The validator of structured content: that of the SDK would run the regular expressions of a stranger. */
-function outputValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
-  const check = receivedSchemaCheck(Object(schema));
-  return (value) => {
-    const found = check(value);
-    return found.ok
-      ? // The type is what the caller calls a value that fits the schema.
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-        { valid: true, data: value as T, errorMessage: undefined }
-      : { valid: false, data: undefined, errorMessage: found.problem };
+    listChanged: { tools: { autoRefresh: false, onChanged } },
   };
 }
 

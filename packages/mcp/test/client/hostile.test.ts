@@ -1,6 +1,6 @@
 import { connectMcp, type McpConnection } from "@moora/mcp";
 import { describe, expect, it } from "vitest";
-import { hostileServer, listed } from "../support/servers.ts";
+import { endlessServer, hostileServer, listed } from "../support/servers.ts";
 import { runTool, toolNamed } from "../support/tools.ts";
 
 const connect = async (...names: readonly string[]): Promise<McpConnection> =>
@@ -83,6 +83,21 @@ describe("a server that answers too much", () => {
     });
   });
 
+  it("while other calls are open fails them all as lost: the message may belong to any of them", async () => {
+    await using connection = await connect("hang", "huge", "count");
+    const open = Promise.all(["bad_hang", "bad_hang"].map((name) => runTool(connection.tools, name)));
+    const outcomes = [await runTool(connection.tools, "bad_huge"), ...(await open)];
+    expect(outcomes).toHaveLength(3);
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({
+        isSuccess: false,
+        code: "connection-lost",
+        error: expect.stringContaining("sent a message over the limit while 3 calls were open."),
+      });
+    }
+    expect(await runTool(connection.tools, "bad_count")).toMatchObject({ isSuccess: true });
+  });
+
   it("is held to maxResultBytes", async () => {
     const server = hostileServer([listed("large")]);
     await using small = await connectMcp(server, { name: "bad", maxResultBytes: 2_000 });
@@ -119,14 +134,28 @@ describe("a server that does not follow the protocol", () => {
     });
   });
 
-  it("with structured content that does not fit its schema fails the call", async () => {
-    const outputSchema = { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] };
-    const server = hostileServer([listed("not-as-promised", { outputSchema })]);
-    await using connection = await connectMcp(server, { name: "bad" });
-    expect(await runTool(connection.tools, "bad_not-as-promised")).toMatchObject({
-      isSuccess: false,
-      error: expect.stringContaining("sum"),
-    });
+  it.each([
+    ["not-as-promised", "sum"],
+    ["count", "it has no structured content"],
+  ])(
+    "with a result of %s that does not fit its output schema fails the call, which ran",
+    async (name, problem) => {
+      const outputSchema = { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] };
+      const server = hostileServer([listed(name, { outputSchema })]);
+      await using connection = await connectMcp(server, { name: "bad" });
+      const outcome = await runTool(connection.tools, `bad_${name}`);
+      expect(outcome).toMatchObject({
+        isSuccess: false,
+        code: "invalid-result",
+        error: expect.stringMatching(/The call ran and may have had its effect\.$/),
+      });
+      expect(outcome).toMatchObject({ error: expect.stringContaining(problem) });
+    },
+  );
+
+  it("without content succeeds without output", async () => {
+    await using connection = await connect("empty");
+    expect(await runTool(connection.tools, "bad_empty")).toEqual({ isSuccess: true, content: "" });
   });
 
   it("cannot break out of a data URL with its media type", async () => {
@@ -185,6 +214,7 @@ describe("names and schemas of a stranger", () => {
       hostileServer([
         listed("big", { inputSchema: big }),
         listed("zod", { inputSchema: { type: "object", "~standard": {} } }),
+        listed("result", { outputSchema: { type: "object", "~standard": {} } }),
         listed("count"),
       ]),
       { name: "bad", onSkipped: ({ name, reason }) => skipped.push(`${name}: ${reason.slice(0, 40)}`) },
@@ -193,7 +223,61 @@ describe("names and schemas of a stranger", () => {
     expect(skipped).toEqual([
       expect.stringMatching(/^big: Its schema has 110\d+/),
       expect.stringMatching(/^zod: /),
+      expect.stringMatching(/^result: Its output schema /),
     ]);
+  });
+
+  it.each<[string, object]>([
+    ["a schema of another type", { inputSchema: { type: "string" } }],
+    ["no schema", { inputSchema: undefined }],
+    ["an output schema that is a text", { outputSchema: "object" }],
+    ["a description that is a number", { description: 5 }],
+    ["annotations that are a text", { annotations: "harmless" }],
+  ])(
+    "that the protocol does not allow are skipped with the reason, and the other tools work: %s",
+    async (_, fields) => {
+      const skipped: string[] = [];
+      const [field = ""] = Object.keys(fields);
+      await using connection = await connectMcp(
+        hostileServer(
+          [listed("count"), listed("wrong", fields), listed("change")],
+          [listed("wrong", fields)],
+        ),
+        { name: "bad", onSkipped: ({ name, reason }) => skipped.push(`${name}: ${reason}`) },
+      );
+      expect(connection.tools.map(({ name }) => name)).toEqual(["bad_count", "bad_change"]);
+      expect(skipped).toEqual([expect.stringMatching(`^wrong: It does not follow the protocol: ${field}`)]);
+      expect(await runTool(connection.tools, "bad_count")).toMatchObject({ isSuccess: true });
+
+      const changed = Promise.withResolvers<readonly unknown[]>();
+      connection.onToolsChanged(changed.resolve);
+      await runTool(connection.tools, "bad_change");
+      expect(await changed.promise).toEqual([]);
+      expect(skipped).toHaveLength(2);
+    },
+  );
+
+  it("without a name are skipped by their place in the list", async () => {
+    const skipped: string[] = [];
+    const nameless = { ...listed(""), name: 7 as never };
+    await using connection = await connectMcp(hostileServer([listed("count"), nameless]), {
+      name: "bad",
+      onSkipped: ({ name }) => skipped.push(name),
+    });
+    expect(connection.tools).toHaveLength(1);
+    expect(skipped).toEqual(["tools[1]"]);
+  });
+
+  it.each([
+    ["of tools", [listed("count")]],
+    ["of nothing", []],
+    ["of tools that the protocol does not allow", [listed("wrong", { inputSchema: { type: "string" } })]],
+  ])("in a list without an end, %s, are refused", async (_, page) => {
+    await expect(connectMcp(endlessServer(...page), { name: "bad" })).rejects.toMatchObject({
+      name: "McpError",
+      code: "too-many-tools",
+      message: "The MCP server bad lists its tools on more than 64 pages.",
+    });
   });
 
   it("with regular expressions that never end do not block the process", async () => {

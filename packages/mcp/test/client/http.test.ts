@@ -11,6 +11,12 @@ const stream: OnCall = (response) => {
   response.write(": a comment\n\n");
 };
 
+const lost = {
+  isSuccess: false,
+  code: "connection-lost",
+  error: expect.stringContaining("The call may have had its effect. The next call connects again."),
+};
+
 describe("a server over HTTP", () => {
   it("gets the headers of its address with every request, also those that a function returns", async () => {
     await using server = await bareHttpServer({ hello: says("Hello.") });
@@ -31,11 +37,34 @@ describe("a server over HTTP", () => {
     expect(server.headers.at(-1)).toMatchObject({ authorization: "Bearer fixed" });
   });
 
-  it("that was started again is connected to again, and the call is sent once more", async () => {
+  it("that was started again fails one call, and is connected to again for the next", async () => {
     await using server = await bareHttpServer({ hello: says("Hello.") });
     await using connection = await connectMcp({ url: server.url }, { name: "web" });
     server.restart();
+    expect(await runTool(connection.tools, "web_hello")).toMatchObject(lost);
     expect(await runTool(connection.tools, "web_hello")).toEqual({ isSuccess: true, content: "Hello." });
+  });
+
+  it.each<[string, OnCall]>([
+    ["status 404", (response) => void response.writeHead(404).end("Gone.")],
+    ["a redirect", (response) => void response.writeHead(307, { location: "/mcp" }).end()],
+    ["a permanent redirect", (response) => void response.writeHead(308, { location: "/other" }).end()],
+  ])("that answers a call with %s gets it once", async (_, broken) => {
+    await using server = await bareHttpServer({ broken, hello: says("Hello.") });
+    await using connection = await connectMcp({ url: server.url }, { name: "web" });
+    expect(await runTool(connection.tools, "web_broken")).toMatchObject(lost);
+    expect(server.methods.filter((method) => method === "tools/call")).toHaveLength(1);
+    expect(await runTool(connection.tools, "web_hello")).toMatchObject({ isSuccess: true });
+  });
+
+  it("that redirects the handshake is not connected to, and the error has the other URL", async () => {
+    await using server = await serveHttp(
+      (_, response) => void response.writeHead(307, { location: "/mcp/" }).end(),
+    );
+    await expect(connectMcp({ url: server.url }, { name: "web" })).rejects.toMatchObject({
+      code: "connect-failed",
+      message: expect.stringContaining(`Redirect to ${server.url}/ not followed; use that URL`),
+    });
   });
 
   it.each<[string, OnCall]>([
@@ -49,11 +78,7 @@ describe("a server over HTTP", () => {
   ])("that %s fails the call, and answers the next", async (_, broken) => {
     await using server = await bareHttpServer({ broken, hello: says("Hello.") });
     await using connection = await connectMcp({ url: server.url }, { name: "web" });
-    expect(await runTool(connection.tools, "web_broken")).toMatchObject({
-      isSuccess: false,
-      code: "connection-lost",
-      error: expect.stringContaining("The call may have had its effect. The next call connects again."),
-    });
+    expect(await runTool(connection.tools, "web_broken")).toMatchObject(lost);
     expect(await runTool(connection.tools, "web_hello")).toMatchObject({ isSuccess: true });
   });
 
@@ -78,6 +103,23 @@ describe("a server over HTTP", () => {
     await using connection = await connectMcp({ url: server.url }, { name: "web", maxResultBytes: 1_000 });
     expect(await runTool(connection.tools, "web_huge")).toMatchObject({ code: "result-too-large" });
     expect(await runTool(connection.tools, "web_hello")).toMatchObject({ isSuccess: true });
+  });
+
+  it("that sends too much to one call fails that one, and cuts off no other", async () => {
+    const open: (() => void)[] = [];
+    await using server = await bareHttpServer({
+      huge: (response, id) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, result: large }));
+      },
+      slow: (response, id, request) => void open.push(() => says("Done.")(response, id, request)),
+      broken: (response) => void open.push(() => response.destroy()),
+    });
+    await using connection = await connectMcp({ url: server.url }, { name: "web", maxResultBytes: 1_000 });
+    const others = [runTool(connection.tools, "web_slow"), runTool(connection.tools, "web_broken")];
+    expect(await runTool(connection.tools, "web_huge")).toMatchObject({ code: "result-too-large" });
+    for (const end of open) end();
+    expect(await Promise.all(others)).toMatchObject([{ content: "Done." }, lost]);
   });
 
   it("may stream for as long as it likes, in events below the limit", async () => {

@@ -54,9 +54,48 @@ describe("a client of one's own", () => {
     expect(await runTool(tools, "own_act")).toMatchObject({ isSuccess: false, code: "connection-lost" });
   });
 
+  it("gives the tools that can be used, where the protocol does not allow another one", async () => {
+    const server = new McpServer({ name: "test", version: "1" }, { capabilities: { tools: {} } });
+    const wrong = { name: "wrong", inputSchema: { type: "string" } };
+    // The list is one that the types of the server do not allow either.
+    server.server.setRequestHandler("tools/list", ({ params }) =>
+      params?.cursor === undefined
+        ? ({ tools: [wrong], nextCursor: "2" } as never)
+        : { tools: [{ name: "act", inputSchema: { type: "object" } }] },
+    );
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    await server.connect(far);
+    const client = new Client({ name: "own", version: "1" });
+    await client.connect(near);
+    const skipped: string[] = [];
+    const tools = await mcpTools(client, { name: "own", onSkipped: ({ name }) => skipped.push(name) });
+    expect(tools.map(({ name }) => name)).toEqual(["own_act"]);
+    expect(skipped).toEqual(["wrong"]);
+  });
+
   it("gives the tools of all pages", async () => {
     const tools = await mcpTools(await connected({ act: {} }, 5), { name: "own" });
     expect(tools.map(({ name }) => name)).toEqual([1, 2, 3, 4, 5].map((page) => `own_tool${page}`));
+  });
+});
+
+describe("a result that does not fit the output schema of its tool", () => {
+  it("fails the call of a client of one's own with invalid-result", async () => {
+    const server = new McpServer({ name: "test", version: "1" }, { capabilities: { tools: {} } });
+    const outputSchema = { type: "object" as const, properties: { n: { type: "number" } } };
+    server.server.setRequestHandler("tools/list", () => ({
+      tools: [{ name: "act", inputSchema: { type: "object" as const }, outputSchema }],
+    }));
+    server.server.setRequestHandler("tools/call", () => ({ content: [], structuredContent: { n: "one" } }));
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    await server.connect(far);
+    const client = new Client({ name: "own", version: "1" });
+    await client.connect(near);
+    expect(await runTool(await mcpTools(client, { name: "own" }), "own_act")).toMatchObject({
+      isSuccess: false,
+      code: "invalid-result",
+      error: expect.stringContaining("The call ran and may have had its effect."),
+    });
   });
 });
 

@@ -17,6 +17,8 @@ export interface BareServer extends RunningServer {
   restart(): void;
   /** The headers of each request. */
   readonly headers: readonly IncomingMessage["headers"][];
+  /** The method of each message, in the order of their arrival. */
+  readonly methods: readonly string[];
 }
 
 const json = (response: ServerResponse, body: object, headers: Record<string, string> = {}): void => {
@@ -34,6 +36,7 @@ export const says =
 export async function bareHttpServer(tools: Readonly<Record<string, OnCall>>): Promise<BareServer> {
   let session = 1;
   const headers: IncomingMessage["headers"][] = [];
+  const methods: string[] = [];
   const server = await serveHttp((request, response) => {
     headers.push(request.headers);
     void text(request).then((body) => answer(request, response, body));
@@ -42,6 +45,7 @@ export async function bareHttpServer(tools: Readonly<Record<string, OnCall>>): P
   function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
     if (request.method !== "POST") return void response.writeHead(405).end();
     const { id, method, params } = JSON.parse(body) as Message;
+    methods.push(method);
     if (method === "initialize") {
       const result = {
         protocolVersion: "2025-11-25",
@@ -66,5 +70,6 @@ export async function bareHttpServer(tools: Readonly<Record<string, OnCall>>): P
       session += 1;
     },
     headers,
+    methods,
   });
 }

@@ -1,6 +1,7 @@
 /**
  * A server over standard input and output that misbehaves: written against the bare protocol, since a library would not do what
- * it does. The first argument is JSON: the lists of tools, one for each `tools/list`, the last one for all later ones.
+ * it does. The first argument is JSON: the lists of tools, one for each change of them, the last one for all later ones. With a
+ * second argument, every page of the list has another page after it.
  */
 import { createInterface } from "node:readline";
 
@@ -11,7 +12,9 @@ interface Message {
 }
 
 const lists: readonly (readonly { readonly name: string }[])[] = JSON.parse(process.argv[2] ?? "[[]]");
-let listed = 0;
+const isEndless = process.argv[3] !== undefined;
+let changes = 0;
+let pages = 0;
 let calls = 0;
 
 const send = (message: object): void =>
@@ -22,6 +25,7 @@ const behaviors: Readonly<Record<string, (id: number, message: Message) => void>
   count: (id) => send({ id, result: text(`call ${calls} of this process`) }),
   die: () => process.exit(1),
   hang: () => undefined,
+  empty: (id) => send({ id, result: {} }),
   huge: (id) => send({ id, result: text("x".repeat(50 * 1024 * 1024)) }),
   large: (id) => send({ id, result: text("x".repeat(3_000)) }),
   noise: (id) => {
@@ -51,6 +55,7 @@ const behaviors: Readonly<Record<string, (id: number, message: Message) => void>
     send({ id, result: text("flooded") });
   },
   change: (id) => {
+    changes += 1;
     send({ method: "notifications/tools/list_changed" });
     send({ id, result: text("changed") });
   },
@@ -66,9 +71,9 @@ function answer(message: Message): void {
       result: { protocolVersion: "2025-11-25", capabilities: { tools: { listChanged: true } }, serverInfo },
     });
   } else if (method === "tools/list") {
-    const tools = lists[Math.min(listed, lists.length - 1)];
-    listed += 1;
-    send({ id, result: { tools } });
+    const tools = lists[Math.min(changes, lists.length - 1)];
+    pages += 1;
+    send({ id, result: { tools, ...(isEndless ? { nextCursor: `page ${pages}` } : {}) } });
   } else if (method === "tools/call") {
     calls += 1;
     (behaviors[params?.name ?? ""] ?? behaviors["count"])?.(id, message);

@@ -32,11 +32,17 @@ export const listed = (name: string, fields: object = {}): ListedTool => ({
   ...fields,
 });
 
-/** A server that misbehaves; each list of tools is the answer to one request for it. */
+/** A server that misbehaves; each list of tools is the one after another change. */
 export const hostileServer = (...lists: readonly (readonly ListedTool[])[]): StdioServer => ({
   command: process.execPath,
   args: [fileURLToPath(new URL("hostile-server.ts", import.meta.url)), JSON.stringify(lists)],
 });
+
+/** A hostile server whose list of tools has no end: each page is these tools, with another page after it. */
+export const endlessServer = (...page: readonly ListedTool[]): StdioServer => {
+  const { args = [], ...server } = hostileServer(page);
+  return { ...server, args: [...args, "endless"] };
+};
 
 /** A server at a URL of this machine, until it is disposed. */
 export interface RunningServer extends AsyncDisposable {
